@@ -1,0 +1,7 @@
+/** How long a test runs: short by default, as long as the environment variable says in a soak. */
+export function rounds (name: string, usual: number): number {
+  return Number(process.env[name] ?? usual)
+}
+
+/** The seed of random tests: SEED replays a run. */
+export const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
