@@ -5,3 +5,8 @@ export function rounds (name: string, usual: number): number {
 
 /** The seed of random tests: SEED replays a run. */
 export const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
+
+/** The text with half characters replaced: what URLSearchParams can encode. */
+export function wellFormed (text: string): string {
+  return Buffer.from(text).toString()
+}
