@@ -21,6 +21,8 @@ export async function withServer ({ server, redis, concurrency, size, options },
     } finally {
       load.close()
     }
+  } catch (error) {
+    throw Object.assign(error, { message: `${server.name}: ${error.message}\n${running.output()}` })
   } finally {
     await running.stop()
   }

@@ -11,6 +11,8 @@ export class Server {
   port
   importTime
   startTime
+  /** What it wrote last, to tell when something fails. */
+  output
 
   /**
    * @param {{ module: string, variant: string }} server a row of servers.js
@@ -19,12 +21,18 @@ export class Server {
   static async start ({ module, variant }, setting) {
     const argument = JSON.stringify({ ...setting, module, variant })
     const [command, args] = pinned('server', ['--expose-gc', '--max-old-space-size=6144', '--no-deprecation', serve, argument])
-    const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-    return new Server(child, await reply(child))
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+    const output = lastOutput(child)
+    try {
+      return new Server(child, output, await reply(child))
+    } catch (error) {
+      throw Object.assign(error, { message: `${error.message}\n${output()}` })
+    }
   }
 
-  constructor (child, { port, importTime, startTime }) {
+  constructor (child, output, { port, importTime, startTime }) {
     this.#child = child
+    this.output = output
     Object.assign(this, { port, importTime, startTime })
   }
 
@@ -64,4 +72,14 @@ async function reply (child) {
   } finally {
     done.abort()
   }
+}
+
+function lastOutput (child) {
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk) => {
+      text = (text + chunk).slice(-4000)
+    })
+  }
+  return () => text
 }

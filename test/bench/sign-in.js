@@ -9,7 +9,7 @@ const run = randomBytes(12).toString('hex')
  * Sign-in number `n` belongs to one user and one portal, the same in all three steps.
  */
 export class SignIn {
-  #server
+  #redirectStatus
   #host
   #authority
   #authorizeHeads
@@ -17,7 +17,7 @@ export class SignIn {
 
   constructor ({ server, host, port }) {
     const { scope = '', redirectStatus = 302 } = server.dialect ?? {}
-    this.#server = { name: server.name, redirectStatus }
+    this.#redirectStatus = redirectStatus
     this.#host = host
     this.#authority = `127.0.0.1:${port}`
     this.#authorizeHeads = host.portals.map((portal) => `GET /oauth/authorize?${new URLSearchParams({
@@ -46,7 +46,7 @@ export class SignIn {
     const answer = await connection.request(`${this.#of(n, this.#authorizeHeads)}${state} HTTP/1.1\r\nhost: ${this.#authority}\r\n` +
       `${browser}cookie: session=${user.session}\r\n\r\n`)
     const location = header(answer, locationHeader)
-    if (answer.status !== this.#server.redirectStatus) this.#wrong('authorize', answer, 'status')
+    if (answer.status !== this.#redirectStatus) this.#wrong('authorize', answer, 'status')
     if (!location.startsWith(`${portal.redirectUri}?`)) this.#wrong('authorize', answer, 'redirect_uri')
     if (/[?&]state=([^&]*)/.exec(location)?.[1] !== state) this.#wrong('authorize', answer, 'state')
     const code = /[?&]code=([^&]+)/.exec(location)?.[1]
@@ -105,7 +105,7 @@ export class SignIn {
   }
 
   #wrong (step, answer, what) {
-    throw new Error(`${this.#server.name} answered ${step} with a wrong ${what}:\n${answer.head}\n\n${answer.body}`)
+    throw new Error(`wrong ${what} in the answer of ${step}:\n${answer.head}\n\n${answer.body}`)
   }
 }
 

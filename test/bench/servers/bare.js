@@ -5,8 +5,8 @@ import { randomToken } from './random.js'
 import { connectRedis, lifetime } from './redis.js'
 
 /** The three routes and nothing else: what is left when all checking is taken away. */
-export async function start ({ host, redisUrl, variant }) {
-  const store = variant === 'map' ? mapStore() : redisStore(connectRedis(redisUrl, variant))
+export async function start ({ host, redisUrl, variant, options }) {
+  const store = variant === 'map' ? mapStore() : redisStore(connectRedis(redisUrl, variant), options?.codeLifetime ?? lifetime)
   const app = Fastify()
   await app.register(formbody)
 
@@ -35,9 +35,9 @@ export async function start ({ host, redisUrl, variant }) {
   return listen(app)
 }
 
-function redisStore (redis) {
+function redisStore (redis, seconds) {
   return {
-    put: (key, value) => redis.set(key, value, 'EX', lifetime),
+    put: (key, value) => redis.set(key, value, 'EX', seconds),
     take: (key) => redis.getdel(key)
   }
 }

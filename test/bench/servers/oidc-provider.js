@@ -31,6 +31,7 @@ export async function start ({ host, redisUrl, variant }) {
     conformIdTokenClaims: true,
     cookies: { names: { session: 'session' }, keys: [] },
     enabledJWA: { idTokenSigningAlgValues: ['HS256'] },
+    expiresWithSession: () => false,
     features: { devInteractions: { enabled: false } },
     jwks: { keys: [{ ...key, alg: 'ES256', use: 'sig' }] },
     pkce: { required: () => false },
