@@ -1,0 +1,47 @@
+/** Something that must be over in time. */
+export interface Pending {
+  /** Called once the time is over. */
+  expire (): void
+}
+
+/**
+ * One time limit for any number of calls. They all have the same limit, so they fall due in the order they came in,
+ * and one timer serves them all.
+ */
+export class Deadline {
+  readonly milliseconds: number
+  readonly #pending = new Map<Pending, number>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor (milliseconds: number) {
+    this.milliseconds = milliseconds
+  }
+
+  add (pending: Pending): void {
+    this.#pending.set(pending, performance.now() + this.milliseconds)
+    this.#timer ??= this.#arm(this.milliseconds)
+  }
+
+  /** Takes out what is over. */
+  delete (pending: Pending): void {
+    this.#pending.delete(pending)
+  }
+
+  #arm (milliseconds: number): NodeJS.Timeout {
+    // Rounded up: a timer that fires a fraction too early would find nothing due.
+    return setTimeout(() => this.#sweep(), Math.ceil(milliseconds)).unref()
+  }
+
+  #sweep (): void {
+    this.#timer = undefined
+    const now = performance.now()
+    for (const [pending, dueAt] of this.#pending) {
+      if (dueAt > now) {
+        this.#timer = this.#arm(dueAt - now)
+        return
+      }
+      this.#pending.delete(pending)
+      pending.expire()
+    }
+  }
+}

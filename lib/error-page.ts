@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto'
+
+const style = `
+:root { color-scheme: light dark }
+body { font: 1.0625rem/1.6 system-ui, sans-serif; max-width: 34rem; margin: 18vh auto 2rem; padding: 0 1.5rem }
+h1 { font-size: 1.5rem; line-height: 1.3; margin: 0 0 .75rem }
+p { margin: 0 0 1.25rem }
+a { display: inline-block; padding: .6rem 1.1rem; border-radius: .5rem; background: #1f4fd8; color: #fff; text-decoration: none }
+a:focus-visible { outline: 3px solid; outline-offset: 3px }
+small { opacity: .75 }
+`.trim()
+
+/** The page loads nothing and runs nothing; its own style is let in by its hash. */
+export const errorPagePolicy = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'"
+].join('; ')
+
+/**
+ * The page for a person whose sign-in cannot go back to the portal (RFC 6749 section 4.1.2.1). Nothing of the request
+ * is in it: the description is one of ours, and the links are the registered ones.
+ */
+export function errorPage (description: string, loginUrls: readonly string[]): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Sign-in not possible</title>
+<style>${style}</style>
+</head>
+<body>
+<main>
+<h1>This sign-in cannot go on</h1>
+<p>The link that brought you here is not a valid sign-in request of the portal. Nothing was signed in, and nothing was passed on.</p>
+${loginUrls.map((url) => `<p><a href="${escapeHtml(url)}">Start again</a></p>`).join('\n')}
+<p><small>For support: ${escapeHtml(description)}</small></p>
+</main>
+</body>
+</html>
+`
+}
+
+function escapeHtml (text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}

@@ -1,0 +1,22 @@
+/** What a code, and the token it yields, stand for: this user at this portal. */
+export interface Grant {
+  /** `client_id` of the portal. */
+  clientId: string
+  /** S256 code_challenge that the code was asked for with (RFC 7636), or the empty string. */
+  codeChallenge: string
+  /** The partner application's identifier of the user. */
+  externalId: string
+  /** The user information record as JSON. It was checked once, and is passed on as it is. */
+  record: string
+}
+
+/** The grant as text, one line each: the record is not written into JSON again, and not parsed before it is sent. */
+export function encodeGrant ({ clientId, codeChallenge, externalId, record }: Grant): string {
+  return `${clientId}\n${codeChallenge}\n${JSON.stringify(externalId)}\n${record}`
+}
+
+/** Reverses `encodeGrant`. No line holds a line break: a client_id is visible ASCII, and JSON escapes them. */
+export function decodeGrant (text: string): Grant {
+  const [clientId, codeChallenge, externalId, record] = text.split('\n') as [string, string, string, string]
+  return { clientId, codeChallenge, externalId: JSON.parse(externalId) as string, record }
+}

@@ -1,0 +1,32 @@
+import { type FastifyReply, type FastifyRequest } from 'fastify'
+import { type OAuthError } from './errors.ts'
+
+/** Seconds after which a portal that got a 503 may try again. */
+const RETRY_AFTER = '1'
+
+/** Never reused, and open to no other origin, whatever the host sets on its own routes (RFC 6749 section 5.1). */
+export function protect (reply: FastifyReply): void {
+  reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
+  if (reply.hasHeader('access-control-allow-origin')) {
+    for (const name of corsHeaders) reply.removeHeader(name)
+  }
+}
+
+const corsHeaders = ['access-control-allow-origin', 'access-control-allow-credentials', 'access-control-expose-headers']
+
+/** Runs after the host's hooks, so that none of them undoes it. */
+export function protectOnSend (_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: (error: null, payload: unknown) => void): void {
+  protect(reply)
+  done(null, payload)
+}
+
+/** Sends text, not an object: the host's serializers and envelopes leave text alone. */
+export function sendJson (reply: FastifyReply, status: number, json: string): FastifyReply {
+  return reply.code(status).header('content-type', 'application/json').send(json)
+}
+
+/** A refusal in JSON (RFC 6749 section 5.2). */
+export function sendRefusal (reply: FastifyReply, { refusal }: OAuthError): FastifyReply {
+  if (refusal.status === 503) reply.header('retry-after', RETRY_AFTER)
+  return sendJson(reply, refusal.status, JSON.stringify({ error: refusal.error, error_description: refusal.description }))
+}

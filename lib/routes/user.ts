@@ -1,0 +1,60 @@
+import { type RouteOptions } from 'fastify'
+import { type AccessTokens, isAccessToken } from '../access-token.ts'
+import { OAuthError } from '../errors.ts'
+import { type Reporter } from '../events.ts'
+import { type Portals } from '../portal.ts'
+import { protectOnSend, sendJson, sendRefusal } from '../replies.ts'
+
+/** What the route works with. */
+interface Parts {
+  portals: Portals
+  tokens: AccessTokens
+  reporter: Reporter
+}
+
+// RFC 6750 section 2.1: b64token
+const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i
+
+/** GET /oauth/user: the user information (spec section 4.3, RFC 6750). */
+export function userRoute ({ portals, tokens, reporter }: Parts): Pick<RouteOptions, 'handler' | 'errorHandler' | 'onSend'> {
+  return {
+    async handler (request, reply) {
+      try {
+        const token = bearer(request.headers.authorization)
+        const grant = isAccessToken(token) ? await tokens.redeem(token) : null
+        if (grant === null || portals.find(grant.clientId) === undefined) throw new OAuthError('token_unknown')
+        const { clientId, externalId, record } = grant
+        reporter.report(request, { type: 'user_information_returned', reason: 'ok', clientId, externalId })
+        return sendJson(reply, 200, record)
+      } catch (error) {
+        throw OAuthError.from(error)
+      }
+    },
+
+    errorHandler (error, request, reply) {
+      if (!(error instanceof OAuthError)) throw error
+      reporter.refused(request, error)
+      const challenge = challengeFor(error)
+      if (challenge !== undefined) reply.header('www-authenticate', challenge)
+      // RFC 6750 section 3.1: no error code where no credentials came.
+      return error.reason === 'credentials_missing' ? reply.code(401).send('') : sendRefusal(reply, error)
+    },
+
+    onSend: protectOnSend
+  }
+}
+
+function bearer (authorization: string | undefined): string {
+  if (authorization === undefined || !/^bearer(?: |$)/i.test(authorization)) throw new OAuthError('credentials_missing')
+  const token = BEARER.exec(authorization)?.[1]
+  if (token === undefined) throw new OAuthError('authorization_malformed')
+  return token
+}
+
+/** RFC 6750 section 3 */
+function challengeFor ({ reason, refusal }: OAuthError): string | undefined {
+  if (refusal.status !== 400 && refusal.status !== 401) return undefined
+  const realm = 'Bearer realm="partner-sso"'
+  if (reason === 'credentials_missing') return realm
+  return `${realm}, error="${refusal.error}", error_description="${refusal.description}"`
+}

@@ -1,0 +1,56 @@
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import partnerSso, { type PartnerSsoEvent, type PartnerSsoOptions, type UserInformation } from '../../lib/index.ts'
+
+interface Teardown { teardown (stop: () => unknown): void }
+
+export interface User { id: string, eligible: boolean }
+
+export const PORTAL = {
+  loginUrl: 'https://portal.example/external-oauth/3f9c',
+  clientId: 'partner-123',
+  clientSecret: 'a portal secret: 100 % & more',
+  redirectUri: 'https://portal.example/oauth/callback'
+}
+
+/** The record of the user with this identifier. */
+export function recordOf (id: string): UserInformation {
+  return {
+    external_id: id,
+    email: `${id}@partner.example`,
+    name: `Name of ${id}`,
+    type: 'partner',
+    control_role: 'Partner Read Only',
+    product_role: 'Product Operator'
+  }
+}
+
+/** Options of a host whose user is named in the header x-user; `nobody-…` is not eligible. */
+export function hostOptions (overrides: Partial<PartnerSsoOptions<User>> = {}): PartnerSsoOptions<User> {
+  return {
+    portal: PORTAL,
+    currentUser: ({ headers: { 'x-user': id } }) => typeof id === 'string' ? { id, eligible: !id.startsWith('nobody') } : null,
+    portalEligibility: ({ id, eligible }) => eligible ? recordOf(id) : null,
+    ...overrides
+  }
+}
+
+export interface Host {
+  app: FastifyInstance
+  /** Where it listens. */
+  url: string
+  events: PartnerSsoEvent[]
+}
+
+/** A partner's app with the plugin, listening on a free port. */
+export async function startHost (
+  t: Teardown,
+  overrides: Partial<PartnerSsoOptions<User>> = {},
+  { server = {}, prepare = () => {} }: { server?: FastifyServerOptions, prepare?: (app: FastifyInstance) => unknown } = {}
+): Promise<Host> {
+  const app = Fastify(server) as FastifyInstance
+  t.teardown(() => app.close())
+  const events: PartnerSsoEvent[] = []
+  await prepare(app)
+  await app.register(partnerSso<User>, hostOptions({ onEvent: (event) => events.push(event), ...overrides }))
+  return { app, url: await app.listen({ port: 0, host: '127.0.0.1' }), events }
+}

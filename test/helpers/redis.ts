@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+
+interface Teardown { teardown (stop: () => unknown): void }
+
+/** A redis-server of the tests' own, on a free port and with nothing kept on disk. */
+export interface RedisServer {
+  port: number
+  url: string
+  /** A client to look at the server with. */
+  client: Redis
+  process: ChildProcess
+}
+
+/** Starts a real redis-server for one test; `settings` are its command line. */
+export async function startRedis (t: Teardown, settings: string[] = [], port?: number): Promise<RedisServer> {
+  port ??= await freePort()
+  const directory = await mkdtemp(join(tmpdir(), 'partner-sso-redis-'))
+  const process = spawn('redis-server', ['--port', String(port), '--save', '', '--appendonly', 'no', '--dir', directory, ...settings], { stdio: 'ignore' })
+  const failed = new Promise<never>((_resolve, reject) => process.once('error', () => reject(new Error('redis-server is needed on PATH: apt-get install redis-server'))))
+  const client = new Redis(port, { retryStrategy: () => 20, maxRetriesPerRequest: null })
+  client.on('error', () => {})
+  t.teardown(async () => {
+    client.disconnect()
+    process.kill('SIGKILL')
+    await rm(directory, { recursive: true, force: true })
+  })
+  await Promise.race([client.ping(), failed])
+  return { port, url: `redis://127.0.0.1:${port}`, client, process }
+}
+
+/** A Redis to share with whatever else is on it: the one of REDIS_URL, or a server of the test's own. */
+export async function someRedis (t: Teardown): Promise<{ url: string, client: Redis, keyPrefix: string }> {
+  const keyPrefix = `partner-sso-test-${process.pid}-${Date.now()}:`
+  if (process.env.REDIS_URL === undefined) return { ...await startRedis(t), keyPrefix }
+  const client = new Redis(process.env.REDIS_URL)
+  t.teardown(() => client.disconnect())
+  return { url: process.env.REDIS_URL, client, keyPrefix }
+}
+
+/** A TCP port that nothing listens on. */
+export async function freePort (): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
