@@ -5,6 +5,9 @@ import { connect } from 'node:net'
  * expected here and fails on anything else: what the load generator costs is taken from the server's time.
  */
 export class Connection {
+  /** Pieces of answers that came in so far, on all connections. */
+  static received = 0
+
   #socket
   #received = ''
   #waiting
@@ -45,6 +48,7 @@ export class Connection {
   }
 
   #read (text) {
+    Connection.received++
     this.#received = this.#received === '' ? text : this.#received + text
     const endOfHead = this.#received.indexOf('\r\n\r\n')
     if (endOfHead === -1) return

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { plot } from './plot.js'
-import { measure, measureRound, withServer } from './round.js'
+import { measureCost, measureRound, withServer } from './round.js'
 import { spread } from './statistics.js'
 import { figure, figures, table } from './table.js'
 
@@ -84,7 +84,7 @@ async function fillStepByStep ({ servers, axis, values, rounds, flows, warmUp, c
       for (const value of values) {
         while (alive < value) alive += (await load.authorize(Math.min(10_000, value - alive))).length
         const costs = []
-        for (let round = 1; round <= rounds; round++) costs.push((await measure({ running, load, redis, flows })).cpuPerFlow)
+        for (let round = 1; round <= rounds; round++) costs.push((await measureCost({ running, load, redis, flows })).cpuPerFlow)
         points.push(costs)
         say(`${axis.name} ${value}  ${server.name.padEnd(24)} ${figure(spread(costs).median).padStart(6)} µs`)
       }
