@@ -1,8 +1,14 @@
-/** A fresh process that measures one start-up step and prints its milliseconds: `probe.js import|register …`. */
+/** A fresh process that measures one start-up step and prints its milliseconds: `probe.js import|import-beside-fastify|register …`. */
 const [, , step, subject, redisUrl] = process.argv
 
 const steps = {
   async import () {
+    return timed(() => import(subject))
+  },
+
+  /** What is left to load in a process that has Fastify already. */
+  async 'import-beside-fastify' () {
+    await import('fastify')
     return timed(() => import(subject))
   },
 
