@@ -50,7 +50,9 @@ export class Timeline {
   }
 
   #timed (exchange?: Exchange): Partial<StepReport> {
-    return exchange === undefined ? {} : { exchange, milliseconds: exchange.milliseconds }
+    if (exchange === undefined) return {}
+    const answered = exchange.response !== undefined || exchange.trouble !== undefined
+    return answered ? { exchange, milliseconds: exchange.milliseconds } : { exchange }
   }
 
   #report (number: number): StepReport {
