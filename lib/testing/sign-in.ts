@@ -36,7 +36,7 @@ export class SignIn {
   /** Steps 1 to 4. Returns where the browser has to go. */
   start (changes: Changes = {}): string {
     const url = authorizeUrl(this.portal, this.state, this.verifier, changes)
-    this.timeline.done(1, 'The sign-in was started.')
+    this.timeline.done(1, '')
     this.timeline.done(2, `The integration of client_id ${this.portal.clientId} was found.`)
     this.timeline.done(3, 'A session was created, with a state of 256 random bits.')
     this.timeline.done(4, `The browser was sent to ${this.portal.authorizeUrl}.`, visit(url))
@@ -57,8 +57,8 @@ export class SignIn {
     const answer = this.#settle(readCallback(callbackUrl, this.state, this.portal), exchange ?? visit(callbackUrl))
     if (!answer.ok) return answer
     this.code = answer.value
-    this.timeline.done(5, 'The service took the user for logged in and eligible.')
-    this.timeline.done(6, 'The service accepted client_id and redirect_uri.')
+    this.timeline.done(5, '')
+    this.timeline.done(6, '')
     this.timeline.done(7, 'The browser came back with a code.', exchange ?? visit(callbackUrl))
     this.timeline.done(8, 'The state is the one that was sent.')
     return answer
@@ -66,31 +66,31 @@ export class SignIn {
 
   /** Steps 9 to 12. */
   async redeem (code: string, changes: Changes = {}): Promise<Answer<string>> {
-    this.timeline.run(9, 'The token request was sent.')
+    this.timeline.run(9, '')
     const exchange = await this.portal.send(tokenRequest(this.portal, code, this.verifier, changes))
     const read = readToken(exchange)
     if (read.ok) this.secrets.add(read.value)
     const answer = this.#settle(read, exchange)
     if (!answer.ok) return answer
     this.accessToken = answer.value
-    this.timeline.done(9, 'The token request was sent.', exchange)
-    this.timeline.done(10, 'The service accepted the code.')
-    this.timeline.done(11, 'The service accepted the credentials.')
+    this.timeline.done(9, '', exchange)
+    this.timeline.done(10, '')
+    this.timeline.done(11, '')
     this.timeline.done(12, 'An access token came back.', exchange)
     return answer
   }
 
   /** Steps 13 to 15. */
   async fetchUser (accessToken: string): Promise<Answer<UserInformation>> {
-    this.timeline.run(13, 'The user request was sent.')
+    this.timeline.run(13, '')
     this.secrets.add(accessToken)
     const exchange = await this.portal.send(userRequest(this.portal, accessToken))
     const answer = this.#settle(readUser(exchange, this.portal), exchange)
     if (!answer.ok) return answer
     this.record = answer.value
-    this.timeline.done(13, 'The user request was sent.', exchange)
-    this.timeline.done(14, 'The service accepted the token.')
-    this.timeline.done(15, 'The user information came back and keeps the rules of spec §2.3.', exchange)
+    this.timeline.done(13, '', exchange)
+    this.timeline.done(14, '')
+    this.timeline.done(15, 'The user information came back and keeps the rules.', exchange)
     return answer
   }
 

@@ -1,6 +1,6 @@
 import { type Attempt } from '../attempt.ts'
 import { exchangeDetails } from './exchange.ts'
-import { standing, startPath, tone, trialsSection, type Setup } from './home.ts'
+import { standing, startPath, tone, trialsCard, type Setup } from './home.ts'
 import { html, type Html } from './html.ts'
 import { layout } from './layout.ts'
 import { recordCard } from './record.ts'
@@ -25,7 +25,7 @@ ${timeline(shown ? flow.timeline.reports : flow.steps(), fine)}
 </section>
 </div>
 <div class="stack">
-${probesCard(attempt, shown)}${flow.record === null ? null : recordCard(flow.record, setup.portal.level)}${ended ? trialsSection(setup.loginUrl) : null}
+${probesCard(attempt, shown)}${flow.record === null ? null : recordCard(flow.record, setup.portal.level)}${ended ? trialsCard(setup.loginUrl, true) : null}
 </div>
 </div>
 </div>`
@@ -88,4 +88,5 @@ function secretsLink ({ id }: Attempt, shown: boolean): Html {
   return shown ? html`<a id="secrets" href="/sign-ins/${id}">Hide secrets</a>` : html`<a id="secrets" href="/sign-ins/${id}?secrets=shown">Show secrets</a>`
 }
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+/** Begins with a capital, unless it begins with the name of a field. */
+const capital = (text: string): string => /^[a-z]+_/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1)

@@ -21,22 +21,20 @@ export function homePage ({ portal, loginUrl }: Setup, attempts: Attempt[]): str
 <div class="actions"><a class="button main" href="${startPath(loginUrl)}">Sign in</a></div>
 </div>
 <div class="columns">
-<div class="stack">${trialsSection(loginUrl)}${attempts.length === 0 ? null : attemptsSection(attempts)}</div>
+<div class="stack">${trialsCard(loginUrl, false)}${attempts.length === 0 ? null : attemptsSection(attempts)}</div>
 <div class="stack">${setupCard(portal, loginUrl)}${addressesCard(portal)}</div>
 </div>`
   })
 }
 
-/** The offer of what the portal may meet in bad times. */
-export function trialsSection (loginUrl: string): Html {
-  return html`<section class="section" aria-labelledby="trials">
+/** The offer of what the portal may meet in bad times; brief where it stands beside something else. */
+export function trialsCard (loginUrl: string, brief: boolean): Html {
+  return html`<section class="card" aria-labelledby="trials">
 <h2 id="trials">In bad times</h2>
 <p class="hint">What must not succeed, tried on purpose.</p>
-<ul class="trials">${TRIALS.map((trial) => html`<li class="trial">
-<h3>${trial.title}</h3>
-<p>${trial.does}</p>
-<p>${trial.expects}</p>
-<a class="button small" href="${startPath(loginUrl)}?trial=${trial.id}" aria-label="Try: ${trial.title}">Try</a>
+<ul class="trials">${TRIALS.map((trial) => html`<li>
+<div><h3>${trial.title}</h3>${brief ? null : html`<p>${trial.does}</p><p class="hopes">${trial.expects}</p>`}</div>
+<a class="button small" id="try-${trial.id}" href="${startPath(loginUrl)}?trial=${trial.id}" aria-label="Try: ${trial.title}">Try</a>
 </li>`)}</ul>
 </section>`
 }

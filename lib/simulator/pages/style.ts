@@ -42,8 +42,8 @@ main { padding: 2.75rem 0 4rem }
 .card { background: var(--surface); border: 1px solid var(--line); border-radius: 14px; box-shadow: var(--shadow); padding: 1.5rem }
 .card > h2, .section > h2 { font-size: 1.06rem; font-weight: 650; letter-spacing: -.01em; margin-bottom: .25rem }
 .card > .hint, .section > .hint { color: var(--muted); font-size: .92rem; margin-bottom: 1.1rem }
-.problem { border-color: var(--bad); border-left-width: 4px }
-.facts { display: grid; gap: .9rem } .facts dt { color: var(--muted); font-size: .84rem; font-weight: 550 } .facts dd { overflow-wrap: anywhere }
+.problem { border-color: var(--bad) }
+.facts { display: grid; gap: .9rem } .facts + .facts { margin-top: 1.2rem } .facts dt { color: var(--muted); font-size: .84rem; font-weight: 550 } .facts dd { overflow-wrap: anywhere }
 .facts.rows > div { display: grid; grid-template-columns: minmax(7rem, 9rem) minmax(0, 1fr); gap: 1rem; align-items: baseline }
 @media (max-width: 540px) { .facts.rows > div { grid-template-columns: minmax(0, 1fr); gap: .1rem } }
 .facts.rows > div + div { border-top: 1px solid var(--line); padding-top: .9rem }
@@ -55,12 +55,12 @@ main { padding: 2.75rem 0 4rem }
 .button.main { background: var(--accent); border-color: var(--accent); color: var(--accent-text) } .button.main:hover { filter: brightness(1.08); color: var(--accent-text) }
 .button.small { padding: .34rem .8rem; font-size: .9rem; border-radius: 8px }
 .actions { display: flex; gap: .75rem; flex-wrap: wrap; margin-top: 1.4rem }
-.trials { display: grid; gap: .75rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 19rem), 1fr)) }
-.trial { display: flex; flex-direction: column; gap: .35rem; border: 1px solid var(--line); border-radius: 12px; padding: 1.05rem 1.15rem; background: var(--surface) }
-.trial h3 { font-size: 1rem; font-weight: 620 } .trial p { color: var(--muted); font-size: .92rem } .trial p:last-of-type { margin-bottom: .55rem } .trial .button { margin-top: auto; align-self: flex-start }
+.trials li { display: flex; gap: 1.25rem; align-items: center; padding: .95rem 0 } .trials li + li { border-top: 1px solid var(--line) } .trials li:last-child { padding-bottom: 0 } .trials .button { margin-left: auto; flex: none }
+.trials h3 { font-size: 1rem; font-weight: 600 } .trials p { font-size: .92rem } .trials .hopes { color: var(--muted) }
 .leg + .leg { margin-top: 1.6rem } .leg > h3 { font-size: .8rem; font-weight: 650; color: var(--muted); text-transform: uppercase; letter-spacing: .06em; margin-bottom: .9rem }
-.step { position: relative; display: grid; grid-template-columns: 1.75rem minmax(0, 1fr) auto; gap: 0 .9rem; padding-bottom: 1.15rem }
+.step { position: relative; display: grid; grid-template-columns: 1.75rem minmax(0, 1fr) auto; gap: 0 .9rem; padding-bottom: 1.05rem }
 .step:not(:last-child)::before { content: ""; position: absolute; left: .84rem; top: 1.9rem; bottom: .1rem; width: 2px; background: var(--line) }
+.step .dot { grid-row: span 2 } .told { grid-column: 2 / -1 }
 .dot { width: 1.75rem; height: 1.75rem; border-radius: 50%; display: grid; place-items: center; font-size: .8rem; font-weight: 650; font-variant-numeric: tabular-nums; background: var(--sunken); color: var(--muted); border: 1px solid var(--line) }
 .dot svg { width: .95rem; height: .95rem }
 .done .dot { background: var(--good-soft); color: var(--good); border-color: transparent } .failed .dot { background: var(--bad-soft); color: var(--bad); border-color: transparent }
@@ -68,15 +68,15 @@ main { padding: 2.75rem 0 4rem }
 .running .dot { background: var(--wait-soft); color: var(--wait); border-color: transparent; animation: breathe 1.6s ease-in-out infinite }
 @keyframes breathe { 50% { box-shadow: 0 0 0 5px var(--wait-soft) } }
 @media (prefers-reduced-motion: reduce) { .running .dot { animation: none } }
-.step .what { font-weight: 540; padding-top: .1rem } .step.waiting .what { color: var(--muted); font-weight: 450 }
+.step .what { font-weight: 500 } .step.waiting .what { color: var(--muted); font-weight: 450 }
 .step .note { color: var(--muted); font-size: .92rem; overflow-wrap: anywhere } .step.failed .note { color: var(--bad) } .step.expected .note { color: var(--good) }
-.step .took { color: var(--muted); font-size: .84rem; font-variant-numeric: tabular-nums; padding-top: .25rem; white-space: nowrap }
-.actor { color: var(--muted); font-size: .8rem; font-weight: 600; margin-right: .5rem }
+.step .took { color: var(--muted); font-size: .84rem; font-variant-numeric: tabular-nums; padding-top: .15rem; white-space: nowrap }
+.actor { color: var(--muted); font-size: .8rem; font-weight: 550; padding-top: .2rem; font-variant-numeric: tabular-nums }
 details { margin-top: .45rem } summary { cursor: pointer; color: var(--accent); font-size: .88rem; font-weight: 550; width: fit-content; overflow-wrap: anywhere }
 .wire { border: 1px solid var(--line); border-radius: 10px; background: var(--sunken); padding: .8rem 1rem; margin-top: .6rem } .wire h4 { margin: 0 0 .35rem; font-size: .78rem; color: var(--muted); font-weight: 620 } .wire h4:not(:first-child) { margin-top: .9rem }
 .wire pre { white-space: pre-wrap } .wire dl { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .1rem .9rem } .wire dt { color: var(--muted) }
 .bar { display: flex; align-items: baseline; gap: 1rem; flex-wrap: wrap; margin-bottom: 1.25rem } .bar h2 { font-size: 1.06rem; font-weight: 650; letter-spacing: -.01em } .bar a { margin-left: auto; font-size: .9rem }
-.list li + li { border-top: 1px solid var(--line) } .list a { display: flex; gap: .9rem; align-items: baseline; padding: .7rem 0; text-decoration: none; color: var(--text) } .list a:hover b { color: var(--accent) } .list b { font-weight: 560; overflow-wrap: anywhere } .list span { color: var(--muted); font-size: .88rem; margin-left: auto; white-space: nowrap } .list .chip { margin: 0; align-self: center; padding: .1rem .6rem } .list i { font-style: normal; flex: none; width: .6rem; height: .6rem; border-radius: 50%; background: currentColor; align-self: center } .list i.good { color: var(--good) } .list i.bad { color: var(--bad) } .list i.wait { color: var(--wait) }
+.list li + li { border-top: 1px solid var(--line) } .list a { display: flex; gap: .9rem; align-items: baseline; padding: .7rem 0; text-decoration: none; color: var(--text) } .list a:hover b { color: var(--accent) } .list b { font-weight: 450; overflow-wrap: anywhere } .list span { color: var(--muted); font-size: .88rem; margin-left: auto; white-space: nowrap } .list .chip { margin: 0; align-self: center; padding: .1rem .6rem } .list i { font-style: normal; flex: none; width: .6rem; height: .6rem; border-radius: 50%; background: currentColor; align-self: center } .list i.good { color: var(--good) } .list i.bad { color: var(--bad) } .list i.wait { color: var(--wait) }
 .quiet { color: var(--muted) } .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 footer { color: var(--muted); font-size: .88rem; border-top: 1px solid var(--line); padding: 1.5rem 0 2.5rem }
 `

@@ -22,9 +22,10 @@ function row (step: StepReport, refusalExpected: boolean): Html {
   const expected = outcome === 'failed' && refusalExpected
   return html`<li class="step ${expected ? 'expected' : outcome}" value="${number}">
 <span class="dot">${mark(step)}<span class="hidden"> Step ${number}, ${expected ? 'refused as expected' : SAID[outcome]}</span></span>
-<div><p class="what"><span class="actor">${actor}</span>${action}</p>
+<p class="actor">${number} · ${actor}</p>
+<span class="took">${milliseconds === undefined || onlyAsked(step) ? null : duration(milliseconds)}</span>
+<div class="told"><p class="what">${action}</p>
 ${note === '' ? null : html`<p class="note">${note}</p>`}${details(step)}</div>
-<span class="took">${milliseconds === undefined ? null : duration(milliseconds)}</span>
 </li>`
 }
 
@@ -34,12 +35,13 @@ function mark ({ number, outcome }: StepReport): Html {
 }
 
 /** The request stands at the step that sent it, the response at the step that gave it; a failed step shows both. */
-function details ({ number, outcome, exchange }: StepReport): Html | null {
-  if (exchange === undefined) return null
-  const { response, ...asked } = exchange
-  const half = outcome === 'done' && (number === 9 || number === 13) ? asked : exchange
-  return exchangeDetails(`step-${number}`, half)
+function details (step: StepReport): Html | null {
+  if (step.exchange === undefined) return null
+  const { response, ...asked } = step.exchange
+  return exchangeDetails(`step-${step.number}`, onlyAsked(step) ? asked : step.exchange)
 }
+
+const onlyAsked = ({ number, outcome }: StepReport): boolean => outcome === 'done' && (number === 9 || number === 13)
 
 /** 12.3 ms, 4.2 s. */
 export function duration (milliseconds: number): string {
