@@ -15,7 +15,7 @@ export class RedisCommand extends Command implements Pending {
   #mayLeave = true
 
   constructor (name: string, args: string[]) {
-    super(name, args, { replyEncoding: 'latin1' })
+    super(name, args, { replyEncoding: 'utf8' })
   }
 
   /** Gives up: what has not left yet never will. */
