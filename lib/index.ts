@@ -40,7 +40,7 @@ async function plugin (app: FastifyInstance, options: PartnerSsoOptions): Promis
 
   const add = (method: 'GET' | 'POST', url: string, route: Route) => {
     const { onSend = [], config, ...routeOptions } = settings.routeOptions
-    app.route({
+    addRoute(app, {
       ...routeOptions,
       ...route,
       method,
@@ -58,6 +58,16 @@ async function plugin (app: FastifyInstance, options: PartnerSsoOptions): Promis
   add('GET', '/oauth/authorize', { ...authorize, config: documented(authorizeDocumentation) })
   add('POST', '/oauth/token', { ...token, config: documented(tokenDocumentation) })
   add('GET', '/oauth/user', { ...user, config: documented(userDocumentation) })
+}
+
+function addRoute (app: FastifyInstance, route: RouteOptions): void {
+  try {
+    app.route(route)
+  } catch (cause) {
+    if ((cause as { code?: string }).code !== 'FST_ERR_DUPLICATED_ROUTE') throw cause
+    throw new Error(`partner-sso: ${String(route.method)} ${app.prefix}${route.url} is there already. Where the plugin is registered ` +
+      'more than once, or the app has such a route of its own, give each registration a "prefix" of its own', { cause })
+  }
 }
 
 /**
