@@ -31,7 +31,7 @@ t.test('without that, the paths are the ones of the contract', async (t) => {
 })
 
 t.test('useSemicolonDelimiter', async (t) => {
-  const { url } = await startHost(t, {}, { server: { routerOptions: { useSemicolonDelimiter: true } } })
+  const { url } = await startHost(t, {}, { server: { routerOptions: { useSemicolonDelimiter: true } as object } })
   await keepsContract(t, wire(url))
 })
 
