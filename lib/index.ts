@@ -9,6 +9,7 @@ import { type PartnerSsoOptions, settle } from './options.ts'
 import { Parameters } from './parameters.ts'
 import { Portals } from './portal.ts'
 import { authorizeRoute } from './routes/authorize.ts'
+import { authorizeDocumentation, documented, tokenDocumentation, userDocumentation } from './routes/documentation.ts'
 import { tokenRoute } from './routes/token.ts'
 import { userRoute } from './routes/user.ts'
 
@@ -17,6 +18,8 @@ export interface PartnerSso {
   <User>(app: FastifyInstance<any, any, any, any, any>, options: PartnerSsoOptions<User>): Promise<void>
   (app: FastifyInstance<any, any, any, any, any>, options: PartnerSsoOptions): Promise<void>
 }
+
+type Route = Pick<RouteOptions, 'handler' | 'errorHandler' | 'onSend' | 'config'>
 
 async function plugin (app: FastifyInstance, options: PartnerSsoOptions): Promise<void> {
   const settings = settle(options)
@@ -35,14 +38,36 @@ async function plugin (app: FastifyInstance, options: PartnerSsoOptions): Promis
   app.setSerializerCompiler(() => JSON.stringify)
   await app.register(formbody, { parser: (text) => new Parameters(text) as unknown as Record<string, unknown> })
 
-  const add = (method: 'GET' | 'POST', url: string, route: Pick<RouteOptions, 'handler' | 'errorHandler' | 'onSend'>) => {
-    const { onSend = [], ...routeOptions } = settings.routeOptions
-    // A HEAD twin would issue a code, or use up a token. Our onSend is the last one.
-    app.route({ ...routeOptions, ...route, method, url, exposeHeadRoute: false, onSend: [onSend, route.onSend ?? []].flat() })
+  const add = (method: 'GET' | 'POST', url: string, route: Route) => {
+    const { onSend = [], config, ...routeOptions } = settings.routeOptions
+    addRoute(app, {
+      ...routeOptions,
+      ...route,
+      method,
+      url,
+      config: { ...route.config, ...config },
+      // A HEAD twin would issue a code, or use up a token.
+      exposeHeadRoute: false,
+      // Ours is the last one.
+      onSend: [onSend, route.onSend ?? []].flat()
+    })
   }
-  add('GET', '/oauth/authorize', authorizeRoute({ settings, portals, codes, reporter }))
-  add('POST', '/oauth/token', tokenRoute({ portals, codes, tokens, reporter }))
-  add('GET', '/oauth/user', userRoute({ portals, tokens, reporter }))
+  const authorize = authorizeRoute({ settings, portals, codes, reporter })
+  const token = tokenRoute({ portals, codes, tokens, reporter })
+  const user = userRoute({ portals, tokens, reporter })
+  add('GET', '/oauth/authorize', { ...authorize, config: documented(authorizeDocumentation) })
+  add('POST', '/oauth/token', { ...token, config: documented(tokenDocumentation) })
+  add('GET', '/oauth/user', { ...user, config: documented(userDocumentation) })
+}
+
+function addRoute (app: FastifyInstance, route: RouteOptions): void {
+  try {
+    app.route(route)
+  } catch (cause) {
+    if ((cause as { code?: string }).code !== 'FST_ERR_DUPLICATED_ROUTE') throw cause
+    throw new Error(`partner-sso: ${String(route.method)} ${app.prefix}${route.url} is there already. Where the plugin is registered ` +
+      'more than once, or the app has such a route of its own, give each registration a "prefix" of its own', { cause })
+  }
 }
 
 /**
