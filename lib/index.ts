@@ -4,6 +4,7 @@ import fp from 'fastify-plugin'
 import { AccessTokens } from './access-token.ts'
 import { AuthorizationCodes } from './authorization-code.ts'
 import { Reporter } from './events.ts'
+import { maskingSerializers } from './logged-request.ts'
 import { openStore } from './open-store.ts'
 import { type PartnerSsoOptions, settle } from './options.ts'
 import { Parameters } from './parameters.ts'
@@ -20,6 +21,9 @@ export interface PartnerSso {
 }
 
 type Route = Pick<RouteOptions, 'handler' | 'errorHandler' | 'onSend' | 'config'>
+
+/** Bytes of a token request: a good one has some hundred. As much as Node lets into the head of a request. */
+const BODY_LIMIT = 16_384
 
 async function plugin (app: FastifyInstance, options: PartnerSsoOptions): Promise<void> {
   const settings = settle(options)
@@ -38,8 +42,9 @@ async function plugin (app: FastifyInstance, options: PartnerSsoOptions): Promis
   app.setSerializerCompiler(() => JSON.stringify)
   await app.register(formbody, { parser: (text) => new Parameters(text) as unknown as Record<string, unknown> })
 
+  const logSerializers = maskingSerializers(app.log, { ...settings.logSerializers, ...settings.routeOptions.logSerializers })
   const add = (method: 'GET' | 'POST', url: string, route: Route) => {
-    const { onSend = [], config, ...routeOptions } = settings.routeOptions
+    const { onSend = [], config, ...routeOptions } = { bodyLimit: BODY_LIMIT, ...settings.routeOptions, logSerializers }
     addRoute(app, {
       ...routeOptions,
       ...route,

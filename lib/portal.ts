@@ -44,7 +44,9 @@ export class RegisteredPortal {
     this.digests = [clientSecret].flat().map(digest)
     const { clientId, redirectUri } = this.information
     this.binding = JSON.stringify([clientId, redirectUri])
-    this.#callback = redirectUri + (!redirectUri.includes('?') ? '?' : /[?&]$/.test(redirectUri) ? '' : '&')
+    // Only the first question mark begins the query; a later one belongs to a name or value.
+    const separator = !redirectUri.includes('?') ? '?' : /^[^?]*\?$|&$/.test(redirectUri) ? '' : '&'
+    this.#callback = redirectUri + separator
   }
 
   get clientId (): string {

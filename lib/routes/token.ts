@@ -1,6 +1,7 @@
 import { type FastifyRequest, type RouteOptions } from 'fastify'
 import { type AccessTokens } from '../access-token.ts'
 import { type AuthorizationCodes, isAuthorizationCode } from '../authorization-code.ts'
+import { isAuthorizationRepeated } from '../authorization-header.ts'
 import { OAuthError } from '../errors.ts'
 import { type Reporter } from '../events.ts'
 import { type Grant } from '../grant.ts'
@@ -53,6 +54,7 @@ export function tokenRoute ({ portals, codes, tokens, reporter }: Parts): Pick<R
   }
 
   function authenticate (request: FastifyRequest, form: Parameters): RegisteredPortal {
+    if (isAuthorizationRepeated(request.raw)) throw new OAuthError('authentication_repeated')
     const { clientId, clientSecret } = credentials(request.headers.authorization, form)
     return portals.authenticate(clientId, clientSecret)
   }
