@@ -1,5 +1,5 @@
 import formbody from '@fastify/formbody'
-import { type FastifyInstance, type RouteOptions } from 'fastify'
+import { type FastifyInstance, type RegisterOptions, type RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { AccessTokens } from './access-token.ts'
 import { AuthorizationCodes } from './authorization-code.ts'
@@ -8,6 +8,7 @@ import { openStore } from './open-store.ts'
 import { type PartnerSsoOptions, settle } from './options.ts'
 import { Parameters } from './parameters.ts'
 import { Portals } from './portal.ts'
+import { addProbe } from './readiness.ts'
 import { authorizeRoute } from './routes/authorize.ts'
 import { tokenRoute } from './routes/token.ts'
 import { userRoute } from './routes/user.ts'
@@ -18,9 +19,15 @@ export interface PartnerSso {
   (app: FastifyInstance<any, any, any, any, any>, options: PartnerSsoOptions): Promise<void>
 }
 
-async function plugin (app: FastifyInstance, options: PartnerSsoOptions): Promise<void> {
+/** Adds `app.partnerSso` to the host's own scope, and the rest in a scope inside. */
+async function plugin (host: FastifyInstance, options: PartnerSsoOptions): Promise<void> {
+  await host.register(async (app) => { addProbe(host, await endpoints(app, options)) }, options as RegisterOptions)
+}
+
+/** The three routes. Gives the probe that tells whether they can serve. */
+async function endpoints (app: FastifyInstance, options: PartnerSsoOptions): Promise<() => Promise<boolean>> {
   const settings = settle(options)
-  const { store, start, close } = await openStore(settings, app.log)
+  const { store, start, isReady, close } = await openStore(settings, app.log)
   app.addHook('onReady', start)
   app.addHook('onClose', close)
 
@@ -43,18 +50,20 @@ async function plugin (app: FastifyInstance, options: PartnerSsoOptions): Promis
   add('GET', '/oauth/authorize', authorizeRoute({ settings, portals, codes, reporter }))
   add('POST', '/oauth/token', tokenRoute({ portals, codes, tokens, reporter }))
   add('GET', '/oauth/user', userRoute({ portals, tokens, reporter }))
+  return isReady
 }
 
 /**
  * Makes a Fastify app the OAuth 2.0 identity provider of a dispute-management portal: `GET /oauth/authorize`,
  * `POST /oauth/token` and `GET /oauth/user` (RFC 6749 section 4.1, RFC 6750).
  */
-const partnerSso: PartnerSso = fp(plugin, { name: 'fastify-partner-sso', fastify: '5.x', encapsulate: true })
+const partnerSso: PartnerSso = fp(plugin, { name: 'fastify-partner-sso', fastify: '5.x' })
 
 export { partnerSso as default, partnerSso, partnerSso as 'module.exports' }
 export { type LoginRequiredEvent, type OnEvent, type PartnerSsoEvent, type RefusalEvent, type SuccessEvent } from './events.ts'
 export { type OAuthErrorCode, type RefusalReason, type RefusalType } from './errors.ts'
 export { type EligibilityContext, type PartnerSsoOptions } from './options.ts'
 export { type Portal, type PortalInformation, type PortalLevel } from './portal.ts'
+export { type PartnerSsoStatus } from './readiness.ts'
 export { type Store } from './store.ts'
 export { type ClientUserInformation, type PartnerUserInformation, UserInformation } from './user-information.ts'
