@@ -23,7 +23,7 @@ export class RedisCommand extends Command implements Pending {
   #isOwed = false
 
   constructor (name: string, args: string[]) {
-    super(name, args, { replyEncoding: 'latin1' })
+    super(name, args, { replyEncoding: 'utf8' })
   }
 
   /** Sends it by the client, and gives the answer. */
