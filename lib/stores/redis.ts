@@ -19,7 +19,7 @@ export interface Connection {
  * The Redis store: one command for each operation, each on one key, so it runs on a single node, on Sentinel and on
  * Cluster alike. Nothing is sent while the client is not connected, and nothing later than the deadline.
  */
-export function redisStore ({ client, trouble }: Connection, keyPrefix: string, deadline: Deadline): Store {
+export function redisStore (client: Redis | Cluster, keyPrefix: string, deadline: Deadline, trouble = () => ''): Store {
   // Commands built here bypass the prefix that the host may have set on its client.
   const prefix = (client.options.keyPrefix ?? '') + keyPrefix
 

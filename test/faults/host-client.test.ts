@@ -8,7 +8,10 @@ import { startRedis } from '../helpers/redis.ts'
 import { changesOnce, goods, recovered, scene, signIn, stillGood, STORE_TIMEOUT, unavailable, until, usedUp, watch } from './scene.ts'
 
 const retryStrategy = () => 20
-const settings: Record<string, RedisOptions> = {
+// Clients of every mapping of replies are one here.
+type Options = Omit<RedisOptions, 'replyMapping'>
+
+const settings: Record<string, Options> = {
   defaults: {},
   'no offline queue': { enableOfflineQueue: false },
   'endless retries': { maxRetriesPerRequest: null },
@@ -18,8 +21,8 @@ const settings: Record<string, RedisOptions> = {
   'a long commandTimeout': { commandTimeout: STORE_TIMEOUT * 3 },
   'a socketTimeout': { socketTimeout: STORE_TIMEOUT },
   'lazy connect': { lazyConnect: true },
-  'RESP2': { protocol: 2 },
-  'RESP3 replies': { protocol: 3, replyMapping: 'resp3' },
+  RESP2: { protocol: 2 },
+  'RESP3 replies': { protocol: 3, replyMapping: 'resp3' } as Options,
   'auto pipelining': { enableAutoPipelining: true },
   'a key prefix': { keyPrefix: 'host:' },
   'another database': { db: 3 },
@@ -30,11 +33,11 @@ const settings: Record<string, RedisOptions> = {
 /** All of them on one Redis, each with a host of its own; kept apart by the key prefix. */
 async function hosts (t: Test, port: number) {
   return await Promise.all(Object.entries(settings).map(async ([name, options], index) => {
-    const client = new Redis({ port, retryStrategy, ...options } as RedisOptions)
+    const client = new Redis({ port, retryStrategy, ...options })
     client.on('error', () => {})
     t.teardown(() => client.disconnect())
     const keyPrefix = `sso${index}:`
-    return { name, keyPrefix: (options.keyPrefix ?? '') + keyPrefix, client, host: await scene(t, { redis: client as Redis, keyPrefix }) }
+    return { name, keyPrefix: (options.keyPrefix ?? '') + keyPrefix, client, host: await scene(t, { redis: client, keyPrefix }) }
   }))
 }
 
@@ -83,8 +86,8 @@ t.test('replies are lost after the commands ran', async (t) => {
 t.test('a client that cannot be used for it: refused, and said so', async (t) => {
   const redis = await startRedis(t)
   const nothing = { code: 'c'.repeat(64), token: 't'.repeat(128) }
-  const client = async (options: RedisOptions, prepare: (client: Redis) => unknown) => {
-    const client = new Redis({ port: redis.port, ...options } as RedisOptions) as Redis
+  const client = async (options: Options, prepare: (client: Redis) => unknown) => {
+    const client = new Redis({ port: redis.port, ...options })
     client.on('error', () => {})
     t.teardown(() => client.disconnect())
     await prepare(client)
