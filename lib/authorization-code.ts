@@ -22,7 +22,7 @@ export class AuthorizationCodes {
     const code = randomSecret()
     const { storageKey, sealingKey } = this.#keys(code, portal)
     const stored = await this.#store.put(storageKey, seal(sealingKey, encodeGrant(grant)), this.#lifetime)
-    if (!stored) throw new OAuthError('store_unavailable', { cause: 'The store says that it holds a key that was never used' })
+    if (!stored) throw new OAuthError('internal_error', { cause: 'The store says that it holds a key that was never used' })
     return code
   }
 

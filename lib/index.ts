@@ -1,5 +1,5 @@
 import formbody from '@fastify/formbody'
-import { type FastifyInstance, type RouteOptions } from 'fastify'
+import { type FastifyInstance, type RegisterOptions, type RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { AccessTokens } from './access-token.ts'
 import { AuthorizationCodes } from './authorization-code.ts'
@@ -9,6 +9,7 @@ import { openStore } from './open-store.ts'
 import { type PartnerSsoOptions, settle } from './options.ts'
 import { Parameters } from './parameters.ts'
 import { Portals } from './portal.ts'
+import { addProbe } from './readiness.ts'
 import { authorizeRoute } from './routes/authorize.ts'
 import { authorizeDocumentation, documented, tokenDocumentation, userDocumentation } from './routes/documentation.ts'
 import { tokenRoute } from './routes/token.ts'
@@ -25,9 +26,15 @@ type Route = Pick<RouteOptions, 'handler' | 'errorHandler' | 'onSend' | 'config'
 /** Bytes of a token request: a good one has some hundred. As much as Node lets into the head of a request. */
 const BODY_LIMIT = 16_384
 
-async function plugin (app: FastifyInstance, options: PartnerSsoOptions): Promise<void> {
+/** Adds `app.partnerSso` to the host's own scope, and the rest in a scope inside. */
+async function plugin (host: FastifyInstance, options: PartnerSsoOptions): Promise<void> {
+  await host.register(async (app) => { addProbe(host, await endpoints(app, options)) }, options as RegisterOptions)
+}
+
+/** The three routes. Gives the probe that tells whether they can serve. */
+async function endpoints (app: FastifyInstance, options: PartnerSsoOptions): Promise<() => Promise<boolean>> {
   const settings = settle(options)
-  const { store, start, close } = await openStore(settings, app.log)
+  const { store, start, isReady, close } = await openStore(settings, app.log)
   app.addHook('onReady', start)
   app.addHook('onClose', close)
 
@@ -63,6 +70,7 @@ async function plugin (app: FastifyInstance, options: PartnerSsoOptions): Promis
   add('GET', '/oauth/authorize', { ...authorize, config: documented(authorizeDocumentation) })
   add('POST', '/oauth/token', { ...token, config: documented(tokenDocumentation) })
   add('GET', '/oauth/user', { ...user, config: documented(userDocumentation) })
+  return isReady
 }
 
 function addRoute (app: FastifyInstance, route: RouteOptions): void {
@@ -79,12 +87,13 @@ function addRoute (app: FastifyInstance, route: RouteOptions): void {
  * Makes a Fastify app the OAuth 2.0 identity provider of a dispute-management portal: `GET /oauth/authorize`,
  * `POST /oauth/token` and `GET /oauth/user` (RFC 6749 section 4.1, RFC 6750).
  */
-const partnerSso: PartnerSso = fp(plugin, { name: 'fastify-partner-sso', fastify: '5.x', encapsulate: true })
+const partnerSso: PartnerSso = fp(plugin, { name: 'fastify-partner-sso', fastify: '5.x' })
 
 export { partnerSso as default, partnerSso, partnerSso as 'module.exports' }
 export { type LoginRequiredEvent, type OnEvent, type PartnerSsoEvent, type RefusalEvent, type SuccessEvent } from './events.ts'
 export { type OAuthErrorCode, type RefusalReason, type RefusalType } from './errors.ts'
 export { type EligibilityContext, type PartnerSsoOptions } from './options.ts'
 export { type Portal, type PortalInformation, type PortalLevel } from './portal.ts'
+export { type PartnerSsoStatus } from './readiness.ts'
 export { type Store } from './store.ts'
 export { type ClientUserInformation, type PartnerUserInformation, UserInformation } from './user-information.ts'
