@@ -199,7 +199,7 @@ function checkHooks ({ currentUser, portalEligibility, loginPage, onEvent, route
 }
 
 function checkStore ({ redis, store, keyPrefix }: Settings): void {
-  want(redis === undefined || store === undefined, 'store', 'to be absent where redis is given', 'both')
+  want(redis === undefined || store === undefined, 'store', 'absent where redis is given', 'both')
   want(store === undefined || (['put', 'take', 'revoke'] as const).every((name) => typeof store?.[name] === 'function'), 'store',
     'an object with the methods put, take and revoke', store)
   want(redis === undefined || (typeof redis === 'object' && redis !== null) || /^rediss?:\/\//.test(redis as string), 'redis',

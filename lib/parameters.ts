@@ -39,6 +39,7 @@ export class Parameters {
   }
 
   #decode (encoded: string): string {
+    if (!/[%+]/.test(encoded)) return encoded
     return this.malformed ? decodeAscii(encoded) : decodeURIComponent(encoded.replaceAll('+', ' '))
   }
 }

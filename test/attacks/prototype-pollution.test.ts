@@ -14,7 +14,7 @@ await t.test('as names and as values', async (t) => {
 
   for (const key of keys) {
     const code = await portal.code('alice', { [key]: PORTAL.clientId })
-    t.equal(code?.length, 64, `${key} at the authorization endpoint is ignored`)
+    t.equal(code?.length, 88, `${key} at the authorization endpoint is ignored`)
     t.equal((await portal.token({ code, [key]: PORTAL.clientSecret })).status, 200, 'and at the token endpoint')
 
     t.equal((await portal.authorize({ client_id: undefined, [key]: PORTAL.clientId })).status, 400, 'it stands for no client_id')

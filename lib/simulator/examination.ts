@@ -1,0 +1,88 @@
+import { readArrival, readToken, readUser } from '../testing/answers.ts'
+import { type Failure } from '../testing/failure.ts'
+import { authorizeUrl, randomText } from '../testing/requests.ts'
+import { type Bench, NoAnswer } from './rules/bench.ts'
+import { broken, holds, type Rule, Untested, type Verdict } from './rules/rule.ts'
+
+/** A rule, what came of it, and how long it took. */
+export interface Finding {
+  rule: Rule
+  verdict: Verdict
+  milliseconds: number
+}
+
+/** What an examination found; `stopped` says why it ended before its end. */
+export interface Examination {
+  findings: Finding[]
+  stopped?: string
+}
+
+export interface Watch {
+  /** Called before a rule is tried. */
+  begins: (rule: Rule, number: number, total: number) => void
+  /** Called with what came of it. */
+  found: (finding: Finding, number: number, total: number) => void
+}
+
+/** So many rules in a row without any answer end the examination. */
+const PATIENCE = 3
+
+/** Tries the rules one after the other, until the deadline (a time of `performance.now()`). */
+export async function examine (bench: Bench, rules: readonly Rule[], watch: Watch, deadline: number): Promise<Examination> {
+  const findings: Finding[] = []
+  let silent = 0
+  for (const [at, rule] of rules.entries()) {
+    if (performance.now() > deadline) return { findings, stopped: 'The check took too long and was ended: --deadline gives it more time.' }
+    watch.begins(rule, at + 1, rules.length)
+    const { finding, answered } = await tryOut(bench, rule)
+    findings.push(finding)
+    watch.found(finding, at + 1, rules.length)
+    silent = answered ? 0 : silent + 1
+    if (silent === PATIENCE) return { findings, stopped: `The service no longer answers: ${received(finding.verdict)}` }
+  }
+  return { findings }
+}
+
+async function tryOut (bench: Bench, rule: Rule): Promise<{ finding: Finding, answered: boolean }> {
+  const start = performance.now()
+  const finding = (verdict: Verdict): Finding => ({ rule, verdict, milliseconds: Math.round(performance.now() - start) })
+  try {
+    return { finding: finding(await rule.test(bench)), answered: true }
+  } catch (error) {
+    if (error instanceof Untested) return { finding: finding({ outcome: 'untested', reason: bench.secrets.mask(error.message) }), answered: true }
+    if (error instanceof NoAnswer) return { finding: finding(broken(error.message)), answered: false }
+    throw error
+  }
+}
+
+const received = (verdict: Verdict): string => verdict.outcome === 'broken' ? verdict.received : ''
+
+/** The rule that comes first: a whole sign-in. What it finds is kept for those who decide whether to go on. */
+export class FirstSignIn implements Rule {
+  readonly id = 'sign-in'
+  readonly section = 'spec §1'
+  readonly severity = 'must'
+  readonly sentence = 'A user who is logged in gets through all fifteen steps.'
+  readonly mend = 'Try the sign-in in the browser: partner-sso-portal serve shows every step.'
+  failure: Failure | null = null
+
+  async test (bench: Bench): Promise<Verdict> {
+    this.failure = await signIn(bench)
+    if (this.failure === null) return holds
+    const { step, received, mend } = this.failure
+    return broken(bench.secrets.mask(`step ${step}: ${received}`), mend)
+  }
+}
+
+/** Walks through all steps; null when they succeed. */
+async function signIn (bench: Bench): Promise<Failure | null> {
+  const state = randomText()
+  const verifier = bench.portal.pkce ? randomText() : undefined
+  const code = readArrival(await bench.browser.open(authorizeUrl(bench.portal, state, verifier)), state, bench.portal)
+  if (!code.ok) return code
+  bench.secrets.add(code.value)
+  const token = readToken(await bench.redeem({ code: code.value, verifier }))
+  if (!token.ok) return token
+  const user = readUser(await bench.user(token.value), bench.portal)
+  return user.ok ? null : user
+}

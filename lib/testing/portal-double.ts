@@ -1,0 +1,149 @@
+import { type Answer } from './answers.ts'
+import { type Arrival, Browser } from './browser.ts'
+import { CookieJar, parseGiven, type Cookie } from './cookies.ts'
+import { type Failure } from './failure.ts'
+import { type UserInformation } from '../user-information.ts'
+import { type Changes } from './requests.ts'
+import { integration, type Integration, type PortalOptions } from './settings.ts'
+import { SignIn } from './sign-in.ts'
+import { type StepReport } from './timeline.ts'
+import { type Exchange, type WireResponse } from './wire.ts'
+
+/** What makes the user known to the partner's application. */
+export interface User {
+  /** The session cookie or cookies: `sid=abc; theme=dark`, or names and values. */
+  cookies?: string | Record<string, string>
+  /** Headers that make the user known, sent with every browser request to the application. */
+  headers?: Record<string, string>
+  /** Called once when the browser ended on a page and not at the portal. Afterwards the authorization request is made again, unless the login itself led to the portal. */
+  login?: (page: LoginPage) => unknown
+}
+
+/** The page on which the browser stands while nobody is logged in. */
+export interface LoginPage {
+  url: string
+  status: number
+  body: string
+  /** Sends a form as the user would, with the browser's cookies, and follows redirects. Default address: this page's. */
+  post (fields: Record<string, string>, url?: string): Promise<WireResponse | undefined>
+  /** Opens an address (relative to this page) with the browser's cookies and follows redirects. */
+  get (url: string): Promise<WireResponse | undefined>
+}
+
+/** A failure and the fifteen steps up to it, secrets hidden. */
+export type Failed = Failure & { steps: StepReport[] }
+
+export type SignInResult = { ok: true, record: UserInformation, steps: StepReport[] } | Failed
+
+export type AuthorizeResult = { ok: true, code: string, state: string, /** Where the challenge was sent. */ verifier?: string, steps: StepReport[] } | Failed
+
+export type TokenResult = { ok: true, accessToken: string, response: WireResponse } | (Failure & { response?: WireResponse })
+
+export type UserResult = { ok: true, record: UserInformation, response: WireResponse } | (Failure & { response?: WireResponse })
+
+/** The portal, for the tests of a partner's service. No method rejects for what the service does: see `ok`. */
+export interface Portal {
+  /** The whole sign-in of spec §1: the record that the portal gets, or the step that failed and why. */
+  signIn (user?: User): Promise<SignInResult>
+  /** Steps 1 to 8: the code. `parameters` changes the authorization request: another value, several, or undefined to leave one out. */
+  authorize (user?: User, parameters?: Changes): Promise<AuthorizeResult>
+  /** Steps 9 to 12: exchanges a code. `parameters` changes the form. */
+  token (code: string, options?: { verifier?: string, parameters?: Changes }): Promise<TokenResult>
+  /** Steps 13 to 15: redeems an access token. */
+  user (accessToken: string): Promise<UserResult>
+}
+
+/**
+ * Plays the portal against a service: a Fastify app in-process (`app`) or a running server (`baseUrl`).
+ *
+ * @example
+ * const result = await portal({ app, clientId, clientSecret, redirectUri }).signIn({ cookies: 'sid=abc' })
+ * if (result.ok) assert.equal(result.record.external_id, '42')
+ *
+ * @throws TypeError when an option is bad
+ */
+export function portal (options: PortalOptions): Portal {
+  const settings = integration(options)
+  return {
+    signIn: (user = {}) => signIn(settings, user),
+    authorize: (user = {}, parameters = {}) => authorize(settings, user, parameters),
+    token: (code, { verifier, parameters = {} } = {}) => token(settings, code, verifier, parameters),
+    user: (accessToken) => fetchUser(settings, accessToken)
+  }
+}
+
+async function signIn (settings: Integration, user: User): Promise<SignInResult> {
+  const flow = new SignIn(settings)
+  const code = await walk(flow, user)
+  if (!code.ok) return { ...code, steps: flow.steps() }
+  const accessToken = await flow.redeem(code.value)
+  if (!accessToken.ok) return { ...accessToken, steps: flow.steps() }
+  const record = await flow.fetchUser(accessToken.value)
+  return record.ok ? { ok: true, record: record.value, steps: flow.steps() } : { ...record, steps: flow.steps() }
+}
+
+async function authorize (settings: Integration, user: User, parameters: Changes): Promise<AuthorizeResult> {
+  const flow = new SignIn(settings)
+  const code = await walk(flow, user, parameters)
+  if (!code.ok) return { ...code, steps: flow.steps() }
+  const verifier = flow.verifier === undefined ? {} : { verifier: flow.verifier }
+  return { ok: true, code: code.value, state: flow.state, ...verifier, steps: flow.steps() }
+}
+
+async function token (settings: Integration, code: string, verifier: string | undefined, parameters: Changes): Promise<TokenResult> {
+  const flow = new SignIn(settings)
+  const proof = verifier === undefined ? {} : { code_verifier: verifier }
+  flow.secrets.add(code)
+  const answer = await flow.redeem(code, { code_verifier: undefined, ...proof, ...parameters })
+  const { response } = lastExchange(flow, 9)
+  return answer.ok ? { ok: true, accessToken: answer.value, response: response as WireResponse } : { ...answer, ...(response === undefined ? {} : { response }) }
+}
+
+async function fetchUser (settings: Integration, accessToken: string): Promise<UserResult> {
+  const flow = new SignIn(settings)
+  const answer = await flow.fetchUser(accessToken)
+  const { response } = lastExchange(flow, 13)
+  return answer.ok ? { ok: true, record: answer.value, response: response as WireResponse } : { ...answer, ...(response === undefined ? {} : { response }) }
+}
+
+/** The exchange of the leg that begins with the given step: kept by that step, or by the later one that failed. */
+function lastExchange (flow: SignIn, from: number): Exchange {
+  const kept = flow.timeline.reports.slice(from - 1).find((report) => report.exchange !== undefined)
+  return (kept as Required<StepReport>).exchange
+}
+
+async function walk (flow: SignIn, user: User, parameters: Changes = {}): Promise<Answer<string>> {
+  const browser = browserOf(flow.portal, user)
+  const url = flow.start(parameters)
+  const arrival = await browser.open(url)
+  if (arrival.at !== 'page' || user.login === undefined) return flow.arrived(arrival)
+  return flow.arrived(await logIn(browser, arrival, user.login) ?? await browser.open(url))
+}
+
+/** The browser of a user. */
+export function browserOf ({ send, redirectUri }: Integration, { cookies = {}, headers = {} }: User): Browser {
+  return new Browser(send, redirectUri, new CookieJar(given(cookies)), Object.entries(headers))
+}
+
+/** Lets the caller log in; returns the arrival at the portal when the login led there. */
+async function logIn (browser: Browser, arrival: Arrival, login: NonNullable<User['login']>): Promise<Arrival | null> {
+  let callback: Arrival | null = null
+  const visit = async (url: string, method: string, body?: string) => {
+    const next = await browser.open(new URL(url, arrival.url).href, method, body)
+    if (next.at === 'callback') callback = next
+    return next.exchange.response
+  }
+  await login({
+    url: arrival.url,
+    status: arrival.exchange.response?.status as number,
+    body: arrival.exchange.response?.body as string,
+    post: (fields, url = arrival.url) => visit(url, 'POST', new URLSearchParams(fields).toString()),
+    get: (url) => visit(url, 'GET')
+  })
+  return callback
+}
+
+function given (cookies: string | Record<string, string>): Cookie[] {
+  if (typeof cookies === 'string') return parseGiven(cookies)
+  return Object.entries(cookies).map(([name, value]) => ({ name, value, path: '/', secure: false }))
+}

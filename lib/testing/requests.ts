@@ -1,0 +1,50 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { type Integration } from './settings.ts'
+import { type WireRequest } from './wire.ts'
+
+/** Changes to a request's parameters: another value, several (the parameter repeated), or undefined (left out). */
+export type Changes = Record<string, string | string[] | undefined>
+
+/** 256 random bits as base64url: a state, or a PKCE verifier. */
+export const randomText = (): string => randomBytes(32).toString('base64url')
+
+/** RFC 7636 §4.2. */
+export const challengeOf = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url')
+
+/** Spec §4.1: the request that the portal sends the browser with. */
+export function authorizeUrl ({ authorizeUrl: url, clientId, redirectUri }: Integration, state: string, verifier?: string, changes: Changes = {}): string {
+  const challenge = verifier === undefined ? {} : { code_challenge: challengeOf(verifier), code_challenge_method: 'S256' }
+  const parameters = { client_id: clientId, redirect_uri: redirectUri, response_type: 'code', state, scope: '', ...challenge }
+  return `${url}?${encode({ ...parameters, ...changes }).toString()}`
+}
+
+/** Spec §4.2: the portal's token request, with its credentials where the integration wants them. */
+export function tokenRequest (portal: Integration, code: string, verifier?: string, changes: Changes = {}): WireRequest {
+  const { tokenUrl, clientId, clientSecret, redirectUri, clientAuthentication } = portal
+  const basic = clientAuthentication === 'basic'
+  const credentials = basic ? {} : { client_id: clientId, client_secret: clientSecret }
+  const proof = verifier === undefined ? {} : { code_verifier: verifier }
+  const fields = { ...credentials, redirect_uri: redirectUri, grant_type: 'authorization_code', code, ...proof }
+  const authorization = basic ? [['Authorization', basicCredentials(clientId, clientSecret)] as const] : []
+  return {
+    method: 'POST',
+    url: tokenUrl,
+    headers: [['Accept', 'application/json'], ['Content-Type', 'application/x-www-form-urlencoded'], ...authorization],
+    body: encode({ ...fields, ...changes }).toString()
+  }
+}
+
+/** Spec §4.3. */
+export function userRequest ({ userUrl }: Integration, accessToken: string): WireRequest {
+  return { method: 'GET', url: userUrl, headers: [['Accept', 'application/json'], ['Authorization', `Bearer ${accessToken}`]] }
+}
+
+/** RFC 6749 §2.3.1: each part form-encoded before they are joined. */
+export function basicCredentials (clientId: string, clientSecret: string): string {
+  const part = (text: string) => new URLSearchParams({ v: text }).toString().slice(2)
+  return `Basic ${Buffer.from(`${part(clientId)}:${part(clientSecret)}`).toString('base64')}`
+}
+
+function encode (parameters: Changes): URLSearchParams {
+  return new URLSearchParams(Object.entries(parameters).flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, one])))
+}

@@ -1,0 +1,50 @@
+import { type Trouble } from './trouble.ts'
+
+/** Header names and values, as they travel; a name may come more than once. */
+export type Headers = ReadonlyArray<readonly [name: string, value: string]>
+
+export interface WireRequest {
+  method: string
+  /** Absolute. */
+  url: string
+  headers: Headers
+  body?: string
+}
+
+export interface WireResponse {
+  status: number
+  headers: Headers
+  /** At most a megabyte, read as UTF-8. */
+  body: string
+}
+
+/** A request and what became of it: a response, or the trouble that kept it from coming. */
+export interface Exchange {
+  request: WireRequest
+  response?: WireResponse
+  trouble?: Trouble
+  milliseconds: number
+}
+
+/** Carries a request to the service. Never rejects, never follows a redirect, and always ends within the timeout. */
+export type Send = (request: WireRequest) => Promise<Exchange>
+
+/** All values of a header, whatever the case of its name. */
+export function headerValues (response: WireResponse | undefined, name: string): string[] {
+  return (response?.headers ?? []).filter(([key]) => key.toLowerCase() === name).map(([, value]) => value)
+}
+
+/** The header's values joined as RFC 9110 §5.2 joins them, or the empty string. */
+export function header (response: WireResponse | undefined, name: string): string {
+  return headerValues(response, name).join(', ')
+}
+
+/** The JSON object in the body, or null when it holds anything else. */
+export function jsonObject (response: WireResponse): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(response.body)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as Record<string, unknown> : null
+  } catch {
+    return null
+  }
+}

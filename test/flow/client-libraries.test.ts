@@ -1,0 +1,90 @@
+// The whole sign-in, played by OAuth client libraries that others wrote, over real HTTP and a real Redis.
+import * as oauth from 'oauth4webapi'
+import * as openid from 'openid-client'
+import { AuthorizationCode } from 'simple-oauth2'
+import t from 'tap'
+import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import { someRedis } from '../helpers/redis.ts'
+
+const { url } = await startHost(t, await someRedis(t).then(({ url, keyPrefix }) => ({ redis: url, keyPrefix })))
+const metadata = {
+  issuer: url,
+  authorization_endpoint: `${url}/oauth/authorize`,
+  token_endpoint: `${url}/oauth/token`,
+  userinfo_endpoint: `${url}/oauth/user`
+}
+
+/** What the browser does: it follows to the service and is sent back. */
+async function browse (authorizationUrl: string | URL): Promise<URL> {
+  const answer = await fetch(authorizationUrl, { redirect: 'manual', headers: { 'x-user': 'alice' } })
+  return new URL(answer.headers.get('location') as string)
+}
+
+async function failure (promise: Promise<unknown>): Promise<unknown> {
+  return await promise.then(() => { throw new Error('It went through') }, (error: unknown) => error)
+}
+
+t.test('oauth4webapi', async (t) => {
+  for (const authenticate of [oauth.ClientSecretPost(PORTAL.clientSecret), oauth.ClientSecretBasic(PORTAL.clientSecret)]) {
+    const client = { client_id: PORTAL.clientId }
+    const http = { [oauth.allowInsecureRequests]: true }
+    const state = oauth.generateRandomState()
+    const verifier = oauth.generateRandomCodeVerifier()
+    const authorizationUrl = new URL(metadata.authorization_endpoint)
+    authorizationUrl.search = new URLSearchParams({
+      client_id: PORTAL.clientId,
+      redirect_uri: PORTAL.redirectUri,
+      response_type: 'code',
+      scope: '',
+      state,
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256'
+    }).toString()
+    const parameters = oauth.validateAuthResponse(metadata, client, await browse(authorizationUrl), state)
+    const answer = await oauth.authorizationCodeGrantRequest(metadata, client, authenticate, parameters, PORTAL.redirectUri, verifier, http)
+    const { access_token: token, token_type: type } = await oauth.processAuthorizationCodeResponse(metadata, client, answer)
+    t.equal(type, 'bearer')
+    const record = await oauth.protectedResourceRequest(token, 'GET', new URL(metadata.userinfo_endpoint), undefined, undefined, http)
+    t.strictSame(await record.json(), recordOf('alice'))
+    const again = await failure(oauth.protectedResourceRequest(token, 'GET', new URL(metadata.userinfo_endpoint), undefined, undefined, http))
+    t.match(again, { name: 'WWWAuthenticateChallengeError', status: 401 }, 'the token is used up')
+  }
+})
+
+t.test('openid-client', async (t) => {
+  const config = new openid.Configuration(metadata, PORTAL.clientId, undefined, openid.ClientSecretPost(PORTAL.clientSecret))
+  openid.allowInsecureRequests(config)
+  const state = openid.randomState()
+  const verifier = openid.randomPKCECodeVerifier()
+  const authorizationUrl = openid.buildAuthorizationUrl(config, {
+    redirect_uri: PORTAL.redirectUri,
+    state,
+    code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256'
+  })
+  const callback = await browse(authorizationUrl)
+  const grant = async () => await openid.authorizationCodeGrant(config, callback, { expectedState: state, pkceCodeVerifier: verifier })
+  const { access_token: token } = await grant()
+  const record = await openid.fetchProtectedResource(config, token, new URL(metadata.userinfo_endpoint), 'GET')
+  t.strictSame(await record.json(), recordOf('alice'))
+  t.match(await failure(grant()), { error: 'invalid_grant', status: 400 }, 'the code is used up')
+})
+
+t.test('simple-oauth2', async (t) => {
+  for (const authorizationMethod of ['body', 'header'] as const) {
+    const client = new AuthorizationCode({
+      client: { id: PORTAL.clientId, secret: PORTAL.clientSecret },
+      auth: { tokenHost: url, authorizePath: '/oauth/authorize', tokenPath: '/oauth/token' },
+      options: { authorizationMethod }
+    })
+    const authorizationUrl = client.authorizeURL({ redirect_uri: PORTAL.redirectUri, state: 'a "state" & more' })
+    const callback = await browse(authorizationUrl)
+    t.equal(callback.searchParams.get('state'), 'a "state" & more')
+    const code = callback.searchParams.get('code') as string
+    const { token } = await client.getToken({ code, redirect_uri: PORTAL.redirectUri })
+    const record = await fetch(metadata.userinfo_endpoint, { headers: { authorization: `Bearer ${String(token.access_token)}` } })
+    t.strictSame(await record.json(), recordOf('alice'))
+    const again = await failure(client.getToken({ code, redirect_uri: PORTAL.redirectUri }))
+    t.match(again, { output: { statusCode: 400 } }, 'the code is used up')
+  }
+})

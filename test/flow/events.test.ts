@@ -1,0 +1,68 @@
+// What the host is told: contract section 7.
+import t from 'tap'
+import { type FastifyRequest } from 'fastify'
+import { type PartnerSsoEvent } from '../../lib/index.ts'
+import { PORTAL, startHost } from '../helpers/host.ts'
+import { wire } from '../helpers/wire.ts'
+
+function logged (): { lines: Record<string, unknown>[], server: object } {
+  const lines: Record<string, unknown>[] = []
+  return { lines, server: { logger: { level: 'trace', stream: { write: (line: string) => { lines.push(JSON.parse(line)) } } } } }
+}
+
+t.test('one event and one log line for each outcome, with the same in both', async (t) => {
+  const { lines, server } = logged()
+  const { url, events } = await startHost(t, {}, { server })
+  const portal = wire(url)
+  const code = await portal.code()
+  const { access_token: token } = (await portal.token({ code })).json
+  await portal.user(token)
+  await portal.token({ code })
+  await portal.token({ code, client_secret: 'wrong' })
+  await portal.authorize({}, 'nobody')
+  await portal.authorize({ client_id: 'x' })
+  const known = { clientId: PORTAL.clientId, requestId: String }
+  t.strictSame(events.map(({ requestId, ...event }) => event), [
+    { type: 'code_issued', reason: 'ok', clientId: PORTAL.clientId, externalId: 'alice' },
+    { type: 'token_issued', reason: 'ok', clientId: PORTAL.clientId, externalId: 'alice' },
+    { type: 'user_information_returned', reason: 'ok', clientId: PORTAL.clientId, externalId: 'alice' },
+    { type: 'code_replayed', reason: 'code_used_or_expired', clientId: PORTAL.clientId },
+    { type: 'client_authentication_failed', reason: 'client_secret_wrong', clientId: PORTAL.clientId },
+    { type: 'sign_in_refused', reason: 'not_eligible', clientId: PORTAL.clientId },
+    { type: 'request_rejected', reason: 'client_id_unknown' }
+  ])
+  t.match(events[0], known)
+  const ours = lines.filter(({ event }) => event !== undefined)
+  t.strictSame(
+    ours.map(({ event, reqId, reason, clientId, externalId }) => ({ event, reqId, reason, clientId, externalId })),
+    events.map(({ type, requestId, reason, clientId, externalId }) => ({ event: type, reqId: requestId, reason, clientId, externalId }))
+  )
+  t.strictSame(ours.map(({ level }) => level), [30, 30, 30, 40, 40, 30, 40])
+  t.match(ours[0], { msg: 'partner-sso: code_issued' })
+})
+
+t.test('onEvent gets the request, and a throw in it changes nothing', async (t) => {
+  const { lines, server } = logged()
+  let seen: [PartnerSsoEvent, FastifyRequest] | undefined
+  const { url } = await startHost(t, { onEvent: (...args) => { seen = args; throw new Error('the audit log is full') } }, { server })
+  t.equal((await wire(url).authorize()).status, 302)
+  t.equal(seen?.[1].url.startsWith('/oauth/authorize'), true)
+  t.ok(lines.some(({ level, err }) => level === 50 && (err as Error | undefined)?.message === 'the audit log is full'))
+})
+
+t.test('a fault of the plugin itself is server_error in the form of the endpoint', async (t) => {
+  // JSON.stringify of a record cannot fail in life; here Fastify's reply does.
+  const { lines, server } = logged()
+  const { url, events } = await startHost(t, {}, {
+    server,
+    prepare: (app) => app.addHook('onRequest', async (request) => {
+      if (request.headers['x-break'] === undefined) return
+      Object.defineProperty(request, request.method === 'POST' ? 'body' : request.url.includes('authorize') ? 'originalUrl' : 'headers', { get () { throw new Error('broken') } })
+    })
+  })
+  const answer = await wire(url).user('x', { 'x-break': '1' })
+  t.equal(answer.status, 500)
+  t.strictSame(answer.json, { error: 'server_error', error_description: 'The request could not be completed.' })
+  t.match(events.pop(), { type: 'request_rejected', reason: 'internal_error' })
+  t.ok(lines.some(({ level, reason }) => level === 50 && reason === 'internal_error'))
+})

@@ -1,0 +1,209 @@
+import { randomBytes } from 'node:crypto'
+import formbody from '@fastify/formbody'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+
+export const CLIENT_ID = 'partner-123'
+export const CLIENT_SECRET = 'a secret/of+the portal:äé'
+export const REDIRECT_URI = 'http://localhost:4180/oauth/callback'
+export const SETTINGS = { clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, redirectUri: REDIRECT_URI }
+
+/** The mistakes that the server makes on demand; without any it keeps spec.md, the RFCs and the contract. */
+export type Mistake =
+  | 'strict-cookie' | 'login-csp' | 'login-meta-csp' | 'login-loop' | 'login-elsewhere' | 'login-broken' | 'login-forgets' | 'login-loses-prefix' | 'login-http'
+  | 'auth-hook' | 'auth-hook-redirects' | 'csrf-hook' | 'cors' | 'head-twins' | 'cacheable' | 'framable' | 'referrer'
+  | 'any-redirect-uri' | 'prefix-redirect-uri' | 'any-client' | 'no-login-check' | 'everyone-eligible' | 'refusal-without-redirect'
+  | 'state-changed' | 'state-lost' | 'state-optional' | 'any-response-type' | 'repeated-parameters' | 'echo' | 'permanent-redirect' | 'weak-code' | 'same-code'
+  | 'any-secret' | 'any-token-client' | 'reusable-code' | 'racy-code' | 'any-token-redirect' | 'any-grant' | 'any-code' | 'burns-code' | 'json-body' | 'url-credentials'
+  | 'no-basic' | 'no-pkce' | 'replay-leaves-token' | 'code-never-expires' | 'html-token' | 'text-token' | 'lower-bearer' | 'plain-errors' | 'optional-parameters'
+  | 'code-is-token' | 'token-is-code' | 'reusable-token' | 'racy-token' | 'any-token' | 'query-token' | 'no-challenge' | 'case-scheme' | 'wrong-role' | 'extra-fields' | 'user-404'
+
+export interface SpecServer {
+  app: FastifyInstance
+  /** `sid=…` of a user who may enter. */
+  cookie: string
+  /** `sid=…` of a user who may not. */
+  ineligible: string
+}
+
+interface Grant { user: string, redirectUri: string, challenge?: string | undefined, expires: number, token?: string }
+type Values = Record<string, string | string[] | undefined>
+
+const RECORDS: Record<string, Record<string, unknown>> = {
+  ada: { external_id: 'u-1', email: 'ada@partner.example', name: 'Ada Lovelace', type: 'partner', control_role: 'Partner Administrator', product_role: 'Product Operator' },
+  bob: { external_id: 'u-2', email: 'bob@partner.example', name: 'Bob <b>Client</b>', type: 'client', client_id: 42, client_name: 'Acme', control_role: 'Client Read Only', product_role: 'Product Read Only' }
+}
+
+/** A small server that was written from spec.md alone: what the portal, the simulator and the checker are tested against. */
+export async function specServer (options: { mistakes?: Mistake[], prefix?: string, lifetime?: number, redirectUri?: string } = {}): Promise<SpecServer> {
+  const { mistakes = [], prefix = '', lifetime = 60, redirectUri: registered = REDIRECT_URI } = options
+  const makes = (mistake: Mistake): boolean => mistakes.includes(mistake)
+  const codes = new Map<string, Grant>()
+  const used = new Map<string, Grant>()
+  const tokens = new Map<string, string>()
+  const app = Fastify({ exposeHeadRoutes: makes('head-twins') })
+  await app.register(formbody, { parser: (body) => Object.fromEntries(grouped(new URLSearchParams(body))) })
+  if (!makes('json-body')) app.removeContentTypeParser('application/json')
+
+  const user = (request: FastifyRequest): string | undefined => /sid=(\w+)/.exec(request.headers.cookie ?? '')?.[1]
+  const random = (): string => makes('same-code') ? 'always-the-same-code-always-the-same' : randomBytes(makes('weak-code') ? 4 : 32).toString('base64url')
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 5))
+
+  app.addHook('onRequest', async (request, reply) => {
+    const open = request.url.startsWith(`${prefix}/login`) || request.url.startsWith(`${prefix}/oauth/authorize`)
+    if (makes('auth-hook') && !open && user(request) === undefined) return reply.code(401).send({ statusCode: 401, error: 'Unauthorized', message: 'Log in first' })
+    if (makes('auth-hook-redirects') && !open && user(request) === undefined) return reply.redirect('/login', 302)
+    if (makes('csrf-hook') && request.method === 'POST' && !open) return reply.code(403).send({ statusCode: 403, code: 'FST_CSRF_MISSING_SECRET', error: 'Forbidden', message: 'Missing csrf secret' })
+    if (makes('cors') && request.headers.origin !== undefined) reply.header('Access-Control-Allow-Origin', request.headers.origin)
+    return undefined
+  })
+  app.addHook('onSend', async (request, reply) => {
+    if (!request.url.startsWith(`${prefix}/oauth/`)) return
+    if (!makes('cacheable')) reply.headers({ 'Cache-Control': 'no-store', Pragma: 'no-cache' })
+    if (!makes('framable')) reply.headers({ 'X-Frame-Options': 'DENY', 'Content-Security-Policy': "frame-ancestors 'none'" })
+    if (!makes('referrer')) reply.header('Referrer-Policy', 'no-referrer')
+  })
+
+  const fault = (reply: FastifyReply, status: number, error: string) => makes('plain-errors')
+    ? reply.code(status).type('text/plain').send('no')
+    : reply.code(status).send({ error, error_description: 'Refused.' })
+  const back = (reply: FastifyReply, to: string, parameters: Record<string, string>) => {
+    const url = new URL(to)
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.append(name, value)
+    return reply.redirect(url.href, makes('permanent-redirect') ? 301 : 302)
+  }
+
+  app.get(`${prefix}/oauth/authorize`, async (request, reply) => {
+    const all = parametersOf(request)
+    const one = (name: string): string | undefined => [all[name]].flat()[0] || undefined
+    const repeated = !makes('repeated-parameters') && Object.values(all).some((value) => Array.isArray(value))
+    const to = one('redirect_uri') ?? ''
+    const known = makes('any-redirect-uri') || to === registered || (makes('prefix-redirect-uri') && to.startsWith(registered))
+    if (!((makes('any-client') && one('client_id') !== undefined) || one('client_id') === CLIENT_ID) || !known || [all.client_id, all.redirect_uri].some((value) => Array.isArray(value) && repeated)) {
+      return reply.code(400).type('text/html').send(`<!doctype html><title>Not possible</title><p>${makes('echo') ? one('client_id') ?? '' : 'Wrong client or redirect_uri.'}</p>`)
+    }
+    const state = one('state')
+    const echo = makes('state-lost') || state === undefined ? {} : { state: makes('state-changed') ? state.toLowerCase() : state }
+    if (repeated || (state === undefined && !makes('state-optional'))) return back(reply, to, { error: 'invalid_request', ...echo })
+    if (one('response_type') !== 'code' && !makes('any-response-type')) return back(reply, to, { error: one('response_type') === undefined ? 'invalid_request' : 'unsupported_response_type', ...echo })
+    const who = user(request) ?? (makes('no-login-check') ? 'ada' : undefined)
+    if (who === undefined) return reply.redirect(loginFor(request), 302)
+    if (who === 'eve' && makes('refusal-without-redirect')) return reply.code(403).send({ error: 'access_denied' })
+    if (who === 'eve' && !makes('everyone-eligible')) return back(reply, to, { error: 'access_denied', error_description: 'Not eligible.', ...echo })
+    const code = random()
+    codes.set(code, { user: who, redirectUri: to, challenge: one('code_challenge'), expires: Date.now() + lifetime * 1000 })
+    return back(reply, to, { code, ...echo })
+  })
+
+  const loginFor = (request: FastifyRequest): string => {
+    if (makes('login-loop')) return request.url
+    if (makes('login-elsewhere')) return 'https://login.partner.example/'
+    const returnTo = makes('login-loses-prefix') ? request.url.replace(prefix, '') : request.url
+    const query = makes('login-forgets') ? '' : `?return_to=${encodeURIComponent(returnTo)}`
+    return `${makes('login-http') ? 'http://partner.example' : ''}${prefix}/login${query}`
+  }
+  app.get(`${prefix}/login`, async (_request, reply) => {
+    if (makes('login-broken')) return reply.code(500).send({ statusCode: 500, error: 'Internal Server Error', message: 'view not found' })
+    if (makes('login-csp')) reply.header('Content-Security-Policy', "default-src 'self';form-action 'self'")
+    const meta = makes('login-meta-csp') ? '<meta http-equiv="Content-Security-Policy" content="form-action \'self\'">' : ''
+    return reply.type('text/html').send(`<!doctype html>${meta}<title>Log in</title><form method=post><label>User <input name=user></label><button>Log in</button></form>`)
+  })
+  app.post(`${prefix}/login`, async (request, reply) => {
+    const { user: name = 'ada' } = request.body as { user?: string }
+    reply.header('Set-Cookie', `sid=${name}; Path=/; HttpOnly; SameSite=${makes('strict-cookie') ? 'Strict' : 'Lax'}`)
+    return reply.redirect((request.query as { return_to?: string }).return_to ?? `${prefix}/`, 303)
+  })
+
+  app.post(`${prefix}/oauth/token`, async (request, reply) => {
+    const url = makes('url-credentials') ? parametersOf(request) : {}
+    const form = { ...url, ...(request.body as Values | undefined) }
+    const one = (name: string): string | undefined => [form[name]].flat()[0] || undefined
+    const needed = makes('optional-parameters') ? ['code'] : ['grant_type', 'code', 'redirect_uri']
+    if (needed.some((name) => one(name) === undefined)) return fault(reply, 400, 'invalid_request')
+    if (Object.values(form).some((value) => Array.isArray(value)) && !makes('repeated-parameters')) return fault(reply, 400, 'invalid_request')
+    if (one('grant_type') !== 'authorization_code' && !makes('any-grant') && !(makes('optional-parameters') && one('grant_type') === undefined)) return fault(reply, 400, 'unsupported_grant_type')
+    const code = one('code') as string
+    if (makes('burns-code') && credentials(request, form)?.secret !== CLIENT_SECRET) codes.delete(code)
+    const caller = credentials(request, form)
+    const basic = request.headers.authorization !== undefined
+    const wrong = caller === null || (caller.id !== CLIENT_ID && !makes('any-token-client')) || (caller.secret !== CLIENT_SECRET && !makes('any-secret'))
+    if (wrong || (basic && makes('no-basic'))) {
+      if (!makes('no-challenge')) reply.header('WWW-Authenticate', 'Basic realm="spec"')
+      return fault(reply, 401, 'invalid_client')
+    }
+    if (one('redirect_uri') !== registered && !makes('any-token-redirect') && !makes('optional-parameters')) return fault(reply, 400, 'invalid_grant')
+    const grant = codes.get(code) ?? (makes('any-code') ? { user: 'ada', redirectUri: registered, expires: Infinity } : undefined) ?? (makes('token-is-code') && tokens.has(code) ? { user: 'ada', redirectUri: registered, expires: Infinity } : undefined)
+    if (grant === undefined) {
+      const replayed = used.get(code)
+      if (replayed?.token !== undefined && !makes('replay-leaves-token')) tokens.delete(replayed.token)
+      return fault(reply, 400, 'invalid_grant')
+    }
+    if (makes('racy-code')) await pause()
+    if (!makes('reusable-code')) codes.delete(code)
+    const verifier = one('code_verifier')
+    const challenge = verifier === undefined ? undefined : await challenged(verifier)
+    if (grant.challenge !== challenge && !makes('no-pkce')) return fault(reply, 400, 'invalid_grant')
+    if (grant.expires < Date.now() && !makes('code-never-expires')) return fault(reply, 400, 'invalid_grant')
+    const token = random()
+    tokens.set(token, grant.user)
+    used.set(code, { ...grant, token })
+    if (makes('html-token')) return reply.type('text/html').send('<!doctype html><title>Welcome</title>')
+    if (makes('text-token')) return reply.type('text/plain').send(JSON.stringify({ token_type: 'Bearer', access_token: token }))
+    return reply.send({ token_type: makes('lower-bearer') ? 'bearer' : 'Bearer', access_token: token })
+  })
+
+  app.get(`${prefix}/oauth/user`, async (request, reply) => {
+    if (makes('user-404')) return reply.callNotFound()
+    const scheme = makes('case-scheme') ? /^Bearer (.+)$/ : /^bearer (.+)$/i
+    const query = makes('query-token') ? (request.query as { access_token?: string }).access_token : undefined
+    const token = scheme.exec(request.headers.authorization ?? '')?.[1] ?? query
+    const challenge = (value: string) => { if (!makes('no-challenge')) reply.header('WWW-Authenticate', value) }
+    if (token === undefined) {
+      challenge('Bearer realm="spec"')
+      return fault(reply, 401, 'invalid_token')
+    }
+    const who = tokens.get(token) ?? (makes('any-token') ? 'ada' : undefined) ?? (makes('code-is-token') ? codes.get(token)?.user : undefined)
+    if (makes('racy-token')) await pause()
+    if (!makes('reusable-token')) tokens.delete(token)
+    if (who === undefined) {
+      challenge('Bearer realm="spec", error="invalid_token"')
+      return fault(reply, 401, 'invalid_token')
+    }
+    const record = { ...(RECORDS[who] ?? RECORDS.ada) }
+    if (makes('wrong-role')) record.control_role = 'Administrator'
+    if (makes('extra-fields')) record.password_hash = '$2b$10$'
+    return reply.send(record)
+  })
+
+  return { app, cookie: 'sid=ada', ineligible: 'sid=eve' }
+}
+
+/** The server on a port of its own; closed with the test. */
+export async function listening (t: { teardown: (done: () => Promise<unknown>) => unknown }, options: ServerOptions = {}): Promise<SpecServer & { baseUrl: string }> {
+  const server = await specServer(options)
+  const origin = await server.app.listen({ port: 0, host: '127.0.0.1' })
+  t.teardown(() => server.app.close())
+  return { ...server, baseUrl: `${origin}${options.prefix ?? ''}` }
+}
+type ServerOptions = NonNullable<Parameters<typeof specServer>[0]>
+
+function parametersOf (request: FastifyRequest): Values {
+  return Object.fromEntries(grouped(new URL(request.url, 'http://x').searchParams))
+}
+
+function grouped (pairs: URLSearchParams): Array<[string, string | string[]]> {
+  return [...new Set(pairs.keys())].map((name) => {
+    const values = pairs.getAll(name)
+    return [name, values.length === 1 ? values[0] as string : values]
+  })
+}
+
+function credentials (request: FastifyRequest, form: Values): { id: string, secret: string } | null {
+  const basic = /^Basic (.+)$/.exec(request.headers.authorization ?? '')?.[1]
+  if (basic === undefined) return typeof form.client_id === 'string' && typeof form.client_secret === 'string' ? { id: form.client_id, secret: form.client_secret } : null
+  const [id = '', secret = ''] = Buffer.from(basic, 'base64').toString().split(':').map((part) => decodeURIComponent(part.replaceAll('+', ' ')))
+  return { id, secret }
+}
+
+async function challenged (verifier: string): Promise<string> {
+  return Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(verifier))).toString('base64url')
+}

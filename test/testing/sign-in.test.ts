@@ -1,0 +1,67 @@
+// A partner's test signs a user in and reads the record that the portal would get.
+import t from 'tap'
+import { portal } from '../../lib/testing/index.ts'
+import { listening, SETTINGS, specServer } from '../helpers/spec-server.ts'
+
+await t.test('over HTTP, in-process, by form, Basic and PKCE, the record comes back', async (t) => {
+  const { baseUrl, app, cookie } = await listening(t)
+  for (const where of [{ baseUrl }, { app }]) {
+    for (const how of [{}, { clientAuthentication: 'basic' as const }, { pkce: true }]) {
+      const result = await portal({ ...where, ...SETTINGS, ...how }).signIn({ cookies: cookie })
+      t.equal(result.ok, true)
+      t.match(result, { record: { external_id: 'u-1', type: 'partner' } })
+      t.same(result.steps.map((step) => step.outcome), Array(15).fill('done'))
+    }
+  }
+})
+
+await t.test('no secret stands in the steps', async (t) => {
+  const { baseUrl, cookie } = await listening(t)
+  const client = portal({ baseUrl, ...SETTINGS, pkce: true })
+  const authorized = await client.authorize({ cookies: { sid: 'ada' } })
+  if (!authorized.ok) throw new Error(authorized.received)
+  const result = await client.signIn({ cookies: cookie })
+  const text = JSON.stringify([result.steps, authorized.steps])
+  t.notMatch(text, SETTINGS.clientSecret)
+  t.notMatch(text, encodeURIComponent(SETTINGS.clientSecret))
+  t.notMatch(text, new URLSearchParams({ v: SETTINGS.clientSecret }).toString().slice(2))
+  t.notMatch(text, authorized.code)
+  t.notMatch(text, 'sid=ada')
+  t.notMatch(text, /access_token":"[A-Za-z0-9_-]/)
+})
+
+await t.test('each step can be made by itself', async (t) => {
+  const { app, cookie } = await specServer()
+  const client = portal({ app, ...SETTINGS, pkce: true })
+  const authorized = await client.authorize({ cookies: cookie })
+  if (!authorized.ok) throw new Error(authorized.received)
+  t.match(await client.token(authorized.code, { verifier: 'v'.repeat(43) }), { ok: false, step: 10, error: 'invalid_grant', response: { status: 400 } })
+  const again = await client.authorize({ cookies: cookie })
+  if (!again.ok) throw new Error(again.received)
+  t.match(await client.token(again.code, { verifier: again.verifier as string, parameters: { client_secret: 'wrong' } }), { ok: false, step: 11, error: 'invalid_client' })
+  const token = await client.token(again.code, { verifier: again.verifier as string })
+  if (!token.ok) throw new Error(token.received)
+  t.equal(token.response.status, 200)
+  t.match(await client.user(token.accessToken), { ok: true, record: { name: 'Ada Lovelace' }, response: { status: 200 } })
+  t.match(await client.user(token.accessToken), { ok: false, step: 14, error: 'invalid_token' })
+})
+
+await t.test('a login callback makes the user known, whether or not the login itself leads to the portal', async (t) => {
+  for (const mistakes of [[], ['login-forgets' as const]]) {
+    const { app } = await specServer({ mistakes })
+    const result = await portal({ app, ...SETTINGS }).signIn({
+      login: async (page) => {
+        t.match(page.body, '<form')
+        t.equal(page.status, 200)
+        await page.get(page.url)
+        await page.post({ user: 'bob' })
+      }
+    })
+    t.match(result, { ok: true, record: { external_id: 'u-2', client_id: 42 } })
+  }
+})
+
+await t.test('a user known by a header', async (t) => {
+  const { app } = await specServer()
+  t.match(await portal({ app, ...SETTINGS }).signIn({ headers: { cookie: 'sid=ada' } }), { ok: true })
+})

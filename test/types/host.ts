@@ -1,0 +1,100 @@
+// Compiled, never run: what a host's code may say, and what it may not. `npm run types` fails where a line marked as an
+// error compiles, and where any other line does not.
+import Fastify, { type FastifyRequest } from 'fastify'
+import { Cluster, Redis } from 'ioredis'
+import { type Static } from 'typebox'
+import partnerSso, {
+  type PartnerSsoEvent, type PartnerSsoOptions, type PortalInformation, type Store, type UserInformation, type UserInformation as schema
+} from '../../lib/index.ts'
+
+interface User { id: string, mail: string, admin: boolean }
+
+declare function currentUser (request: FastifyRequest): Promise<User | null>
+declare const store: Store
+declare const portal: PartnerSsoOptions['portal']
+const app = Fastify()
+
+const identity = { external_id: '1', email: 'a@b', name: 'A', product_role: 'Product Operator' } as const
+
+// Inline, with nothing named.
+await app.register(partnerSso, {
+  portal: { loginUrl: '', clientId: '', clientSecret: '', redirectUri: '', level: 'client' },
+  currentUser: (request) => request.headers.host ?? null,
+  portalEligibility: (user, { portal: { clientId, level }, request }) =>
+    ({ ...identity, external_id: user.id, name: clientId + request.id, type: 'client', control_role: level === 'client' ? 'Client Read Only' : 'Client Administrator' }),
+  loginPage: (returnTo, request) => returnTo + request.id,
+  redis: 'redis://localhost',
+  onEvent: ({ type, reason, requestId, clientId, externalId }, request) => request.log.info({ type, reason, requestId, clientId, externalId }),
+  routeOptions: { config: { rateLimit: { max: 1 } } },
+  prefix: '/sso',
+  logLevel: 'warn'
+})
+
+// With the host's own type: it flows from one hook to the other.
+await app.register(partnerSso<User>, {
+  portal,
+  currentUser,
+  portalEligibility: (user) => user.admin ? { ...identity, email: user.mail, type: 'partner', control_role: 'Partner Administrator' } : null
+})
+await app.register(partnerSso<User>, {
+  portal,
+  currentUser,
+  // @ts-expect-error -- the user has no such property
+  portalEligibility: (user) => user.nothing
+})
+await app.register(partnerSso<User>, {
+  portal,
+  // @ts-expect-error -- not the host's user
+  currentUser: () => ({ id: 1 }),
+  portalEligibility: () => null
+})
+const options: PartnerSsoOptions<User> = { portal, currentUser, portalEligibility: async ({ id }) => id === '' ? undefined : null }
+await app.register(partnerSso<User>, options)
+await app.register(partnerSso, options)
+
+// Every way to give a store.
+for (const redis of ['rediss://x', { host: 'x', port: 1 }, { sentinels: [{ host: 'x', port: 1 }], name: 'x' }, new Redis(), new Cluster([])] satisfies PartnerSsoOptions['redis'][]) {
+  await app.register(partnerSso, { ...options, redis })
+}
+await app.register(partnerSso, { ...options, store })
+
+// What is needed is needed, and what is misspelt is found.
+// @ts-expect-error -- no portal
+await app.register(partnerSso, { currentUser, portalEligibility: () => null })
+// @ts-expect-error -- no such option
+await app.register(partnerSso<User>, { ...options, codeLifeTime: 60 })
+// @ts-expect-error -- no such level
+export const level: PartnerSsoOptions = { ...options, portal: { loginUrl: '', clientId: '', clientSecret: '', redirectUri: '', level: 'both' } }
+
+// Role pairs that do not go together do not compile.
+export const good: UserInformation[] = [
+  { ...identity, type: 'partner', control_role: 'Partner Administrator' },
+  { ...identity, type: 'partner', control_role: 'Partner Read Only' },
+  { ...identity, type: 'client', control_role: 'Client Administrator', client_id: 1 },
+  { ...identity, type: 'client', control_role: 'Client Read Only', client_id: '1', client_name: 'N', client_external_id: 'x' }
+]
+export const bad: UserInformation[] = [
+  // @ts-expect-error -- a client role for a partner user
+  { ...identity, type: 'partner', control_role: 'Client Administrator' },
+  // @ts-expect-error -- a partner role for a client user
+  { ...identity, type: 'client', control_role: 'Partner Read Only' },
+  // @ts-expect-error -- a client field for a partner user
+  { ...identity, type: 'partner', control_role: 'Partner Read Only', client_id: 1 },
+  // @ts-expect-error -- no such product role
+  { ...identity, type: 'partner', control_role: 'Partner Read Only', product_role: 'Product Owner' },
+  // @ts-expect-error -- no name
+  { external_id: '1', email: 'a@b', type: 'partner', control_role: 'Partner Read Only', product_role: 'Product Operator' }
+]
+
+// The schema is one that TypeBox reads, and says the same as the type.
+export const ofSchema = (record: UserInformation): Static<typeof schema> => record
+
+// Events tell apart by their type, and portals have no secret to tell.
+export function told (event: PartnerSsoEvent, { clientId }: PortalInformation): string {
+  if (event.type === 'code_issued') return event.reason satisfies 'ok'
+  // @ts-expect-error -- a refusal only
+  if (event.type === 'token_issued') return event.expected
+  return event.type === 'request_rejected' ? event.expected ?? clientId : ''
+}
+// @ts-expect-error -- no secret
+export const secret = (portal: PortalInformation): string => portal.clientSecret
