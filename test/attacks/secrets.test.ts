@@ -11,6 +11,7 @@ import { freePort, startRedis } from '../helpers/redis.ts'
 import { wire, type Answer, type Wire } from '../helpers/wire.ts'
 import { type Captured, capture } from './helpers/log.ts'
 import { request, say } from './helpers/raw.ts'
+import { CODE, TOKEN } from './helpers/settings.ts'
 
 const SECRETS = [PORTAL.clientSecret, 'the-secret-that-is-being-rotated-in']
 const portal = { ...PORTAL, clientSecret: SECRETS }
@@ -239,9 +240,9 @@ await t.test('a dump of Redis in mid-flow, and all that was ever said to it', as
 
   // What the thief of a dump has is the keys: none of them is a code or a token, nor opens anything.
   for (const key of keys.map((key) => key.replace('partner-sso:', ''))) {
-    for (const guess of [key, key.padEnd(64, 'A'), (await redis.client.get(`partner-sso:${key}`) as string).replaceAll('+', '-').replaceAll(/[/!]/g, '_').slice(0, 64)]) {
-      t.equal((await portalOf.token({ code: guess.padEnd(64, 'A') })).status, 400)
-      t.equal((await portalOf.user(guess.padEnd(128, 'A'))).status, 401)
+    for (const guess of [key, key.padEnd(CODE, 'A'), (await redis.client.get(`partner-sso:${key}`) as string).replaceAll('+', '-').replaceAll(/[/!]/g, '_').slice(0, CODE)]) {
+      t.equal((await portalOf.token({ code: guess.padEnd(CODE, 'A') })).status, 400)
+      t.equal((await portalOf.user(guess.padEnd(TOKEN, 'A'))).status, 401)
     }
   }
 })
