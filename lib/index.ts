@@ -1,13 +1,15 @@
 import formbody from '@fastify/formbody'
-import { type FastifyInstance, type RouteOptions } from 'fastify'
+import { type FastifyInstance, type RegisterOptions, type RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { AccessTokens } from './access-token.ts'
 import { AuthorizationCodes } from './authorization-code.ts'
 import { Reporter } from './events.ts'
+import { maskingSerializers } from './logged-request.ts'
 import { openStore } from './open-store.ts'
 import { type PartnerSsoOptions, settle } from './options.ts'
 import { Parameters } from './parameters.ts'
 import { Portals } from './portal.ts'
+import { addProbe } from './readiness.ts'
 import { authorizeRoute } from './routes/authorize.ts'
 import { authorizeDocumentation, documented, tokenDocumentation, userDocumentation } from './routes/documentation.ts'
 import { tokenRoute } from './routes/token.ts'
@@ -22,9 +24,18 @@ export interface PartnerSso {
 
 type Route = Pick<RouteOptions, 'handler' | 'errorHandler' | 'onSend' | 'config'>
 
-async function plugin (app: FastifyInstance, options: PartnerSsoOptions): Promise<void> {
+/** Bytes of a token request: a good one has some hundred. As much as Node lets into the head of a request. */
+const BODY_LIMIT = 16_384
+
+/** Adds `app.partnerSso` to the host's own scope, and the rest in a scope inside. */
+async function plugin (host: FastifyInstance, options: PartnerSsoOptions): Promise<void> {
+  await host.register(async (app) => { addProbe(host, await endpoints(app, options)) }, options as RegisterOptions)
+}
+
+/** The three routes. Gives the probe that tells whether they can serve. */
+async function endpoints (app: FastifyInstance, options: PartnerSsoOptions): Promise<() => Promise<boolean>> {
   const settings = settle(options)
-  const { store, start, close } = await openStore(settings, app.log)
+  const { store, start, isReady, close } = await openStore(settings, app.log)
   app.addHook('onReady', start)
   app.addHook('onClose', close)
 
@@ -39,8 +50,9 @@ async function plugin (app: FastifyInstance, options: PartnerSsoOptions): Promis
   app.setSerializerCompiler(() => JSON.stringify)
   await app.register(formbody, { parser: (text) => new Parameters(text) as unknown as Record<string, unknown> })
 
+  const logSerializers = maskingSerializers(app.log, { ...settings.logSerializers, ...settings.routeOptions.logSerializers })
   const add = (method: 'GET' | 'POST', url: string, route: Route) => {
-    const { onSend = [], config, ...routeOptions } = settings.routeOptions
+    const { onSend = [], config, ...routeOptions } = { bodyLimit: BODY_LIMIT, ...settings.routeOptions, logSerializers }
     addRoute(app, {
       ...routeOptions,
       ...route,
@@ -59,6 +71,7 @@ async function plugin (app: FastifyInstance, options: PartnerSsoOptions): Promis
   add('GET', '/oauth/authorize', { ...authorize, config: documented(authorizeDocumentation) })
   add('POST', '/oauth/token', { ...token, config: documented(tokenDocumentation) })
   add('GET', '/oauth/user', { ...user, config: documented(userDocumentation) })
+  return isReady
 }
 
 function addRoute (app: FastifyInstance, route: RouteOptions): void {
@@ -75,7 +88,7 @@ function addRoute (app: FastifyInstance, route: RouteOptions): void {
  * Makes a Fastify app the OAuth 2.0 identity provider of a dispute-management portal: `GET /oauth/authorize`,
  * `POST /oauth/token` and `GET /oauth/user` (RFC 6749 section 4.1, RFC 6750).
  */
-const partnerSso: PartnerSso = fp(plugin, { name: 'fastify-partner-sso', fastify: '5.x', encapsulate: true })
+const partnerSso: PartnerSso = fp(plugin, { name: 'fastify-partner-sso', fastify: '5.x' })
 
 // What `require()` gives is the function itself, so it bears the other names; `default` is there already.
 Object.assign(partnerSso, { partnerSso, UserInformation })
@@ -85,5 +98,6 @@ export { type LoginRequiredEvent, type OnEvent, type PartnerSsoEvent, type Refus
 export { type OAuthErrorCode, type RefusalReason, type RefusalType } from './errors.ts'
 export { type EligibilityContext, type PartnerSsoOptions } from './options.ts'
 export { type Portal, type PortalInformation, type PortalLevel } from './portal.ts'
+export { type PartnerSsoStatus } from './readiness.ts'
 export { type Store } from './store.ts'
 export { type ClientUserInformation, type PartnerUserInformation, UserInformation }

@@ -3,11 +3,13 @@ export class Parameters {
   /** Whether any name came more than once (RFC 6749 sections 3.1 and 3.2: MUST NOT). */
   repeated = false
   /** Whether a name or value is no valid percent-encoding of UTF-8. */
-  malformed = false
+  readonly malformed: boolean
   readonly #entries = new Map<string, { value: string, raw: string, repeated: boolean }>()
 
   /** Reads `a=1&b=2`. The text is taken from the wire itself: what the host's parsers make of it can hide repetitions. */
   constructor (text: string) {
+    // The whole is valid where every part is. Asked once: a failure for each part would cost seconds in a long text.
+    this.malformed = text.includes('%') && formDecode(text) === null
     for (const pair of text.split('&')) {
       if (pair !== '') this.#add(pair)
     }
@@ -37,9 +39,8 @@ export class Parameters {
   }
 
   #decode (encoded: string): string {
-    const decoded = formDecode(encoded)
-    this.malformed ||= decoded === null
-    return decoded ?? encoded
+    if (!/[%+]/.test(encoded)) return encoded
+    return this.malformed ? decodeAscii(encoded) : decodeURIComponent(encoded.replaceAll('+', ' '))
   }
 }
 
@@ -50,6 +51,11 @@ export function formDecode (encoded: string): string | null {
   } catch {
     return null
   }
+}
+
+/** Decodes what is ASCII and leaves the rest as it is: what we look at in a query with a broken part is all ASCII. */
+function decodeAscii (encoded: string): string {
+  return encoded.replaceAll('+', ' ').replace(/%[0-7][0-9a-f]/gi, (escape) => String.fromCharCode(Number.parseInt(escape.slice(1), 16)))
 }
 
 // What a query may not hold unencoded (RFC 3986 section 3.4) and a browser or URL parser would cut off or change.

@@ -1,7 +1,7 @@
 import { type Arrival, isCallback } from './browser.ts'
 import { describe, failure, type Failure, oauthError } from './failure.ts'
 import { recordFaults } from './record-rules.ts'
-import { type UserInformation } from './record.ts'
+import { type UserInformation } from '../user-information.ts'
 import { type Integration } from './settings.ts'
 import { type Exchange, header, jsonObject } from './wire.ts'
 

@@ -47,6 +47,7 @@ const MEND: Record<string, string> = {
   invalid_token: 'The token was unknown, used or expired: check that all processes of the service share one store.',
   server_error: 'See the error log of the service: a hook threw, or the user’s record breaks a rule.',
   temporarily_unavailable: 'The store of the service is down: check Redis.',
+  invalid_scope: 'The portal sends an empty scope, which means none: treat an empty parameter as one that is missing.',
   unsupported_response_type: 'The service must support response_type=code.',
   unsupported_grant_type: 'The service must support grant_type=authorization_code.'
 }
@@ -72,10 +73,14 @@ export function describe ({ response, trouble }: Exchange): string {
   const parts = [
     location === '' ? '' : `a redirect to ${location}`,
     typeof body?.error === 'string' ? `the error ${body.error}` : '',
-    typeof (body?.error_description ?? body?.message) === 'string' ? `(${clip(String(body?.error_description ?? body?.message))})` : '',
-    body === null && location === '' ? contentOf(response) : ''
-  ]
-  return `${response.status}${parts.filter((part) => part !== '').map((part, at) => at === 0 ? ` with ${part}` : ` ${part}`).join('')}`
+    explanation(body)
+  ].filter((part) => part !== '')
+  return `${response.status} with ${parts.length === 0 ? contentOf(response) : parts.join(' ')}`
+}
+
+function explanation (body: Record<string, unknown> | null): string {
+  const text = body?.error_description ?? body?.message
+  return typeof text === 'string' ? `(${clip(text)})` : ''
 }
 
 function contentOf (response: WireResponse): string {

@@ -25,7 +25,7 @@ export async function keepsContract (t: Test, portal: Wire, visitor: Visitor = {
 /** A sign-in whose every answer is as it must be. */
 export async function signsIn (t: Test, portal: Wire, { user = 'alice', headers = { 'x-user': user } }: Visitor = {}): Promise<void> {
   const authorized = await portal.authorize({ state: 'a+b%20c%2F%C3%A9' }, null, headers)
-  const [, code = ''] = /^https:\/\/portal\.example\/oauth\/callback\?code=([\w-]{64})&state=a%2Bb%2520c%252F%25C3%25A9$/.exec(authorized.headers.get('location') ?? '') ?? []
+  const [, code = ''] = /^https:\/\/portal\.example\/oauth\/callback\?code=([\w-]{88})&state=a%2Bb%2520c%252F%25C3%25A9$/.exec(authorized.headers.get('location') ?? '') ?? []
   t.equal(authorized.status, 302)
   t.not(code, '', 'the browser goes to the portal, with a code and the state as it came')
   t.equal(authorized.text, '')
@@ -33,7 +33,7 @@ export async function signsIn (t: Test, portal: Wire, { user = 'alice', headers 
 
   const issued = await portal.token({ code })
   isJson(t, issued, 200)
-  t.match(issued.text, /^\{"token_type":"Bearer","access_token":"[\w-]{128}"\}$/)
+  t.match(issued.text, /^\{"token_type":"Bearer","access_token":"[\w-]{108}"\}$/)
 
   const answered = await portal.user(issued.json.access_token)
   isJson(t, answered, 200, recordOf(user))
@@ -92,7 +92,7 @@ async function refusesUser (t: Test, portal: Wire): Promise<void> {
   t.equal(none.headers.get('www-authenticate'), 'Bearer realm="partner-sso"')
   isPrivate(t, none)
 
-  const unknown = await portal.user('A'.repeat(128))
+  const unknown = await portal.user('A'.repeat(108))
   isRefused(t, unknown, 401, 'invalid_token', 'The access token is unknown, used or expired.')
   t.match(unknown.headers.get('www-authenticate'), /^Bearer realm="partner-sso", error="invalid_token", /)
   isRefused(t, await portal.user('not a token'), 400, 'invalid_request', 'The Authorization header is malformed.')

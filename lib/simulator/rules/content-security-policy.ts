@@ -15,7 +15,7 @@ export function formActionBlocking (policies: string[], page: string, target: st
   return blocking.find((directive) => !directive.split(/\s+/).slice(1).some((source) => allows(source, new URL(page), new URL(target)))) ?? null
 }
 
-/** CSP Level 3 §6.7.2.8, without the path: the way back to the portal is a redirect, and there the path does not count. */
+/** CSP Level 3 §6.7.2, without the path: the way back to the portal is a redirect, and there the path does not count. */
 function allows (source: string, page: URL, target: URL): boolean {
   if (source === '*') return true
   if (source === '\'self\'') return page.origin === target.origin

@@ -1,0 +1,12 @@
+/** How long a test runs: short by default, as long as the environment variable says in a soak. */
+export function rounds (name: string, usual: number): number {
+  return Number(process.env[name] ?? usual)
+}
+
+/** The seed of random tests: SEED replays a run. */
+export const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
+
+/** The text with half characters replaced: what URLSearchParams can encode. */
+export function wellFormed (text: string): string {
+  return Buffer.from(text).toString()
+}
