@@ -47,6 +47,6 @@ t.test('what is imported at run time is what is declared', async (t) => {
   const { directory } = await packed()
   const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
   const code = modules.map((module) => readFileSync(join(directory, 'dist', `${module}.js`), 'utf8')).join('\n')
-  const imported = [...code.matchAll(/(?:^import .*?|^export .*? from |import\()['"]((?!\.|node:)[^'"]+)['"]/gm)].map(([, name]) => name)
+  const imported = [...code.matchAll(/^(?:import|export) (?:.* from )?['"]((?!\.|node:).+)['"];$|import\(['"]((?!\.|node:).+)['"]\)/gm)].map(([, name, lazy]) => name ?? lazy)
   t.strictSame([...new Set(imported)].sort(), Object.keys({ ...dependencies, ...peerDependencies }).sort())
 })
