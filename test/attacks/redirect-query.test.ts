@@ -6,7 +6,7 @@ import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 import { request, say } from './helpers/raw.ts'
-import { rounds, seed, wellFormed } from './helpers/settings.ts'
+import { CODE, rounds, seed, wellFormed } from './helpers/settings.ts'
 
 const RUNS = rounds('STATE_RUNS', 400)
 
@@ -45,7 +45,7 @@ await t.test(`${redirectUris.length} registered redirect URIs`, async (t) => {
       return found.searchParams
     }
     const success = await read({}, 'alice')
-    t.strictSame(success.getAll('code').map((code) => code.length), [88])
+    t.strictSame(success.getAll('code').map((code) => code.length), [CODE])
     t.strictSame(success.getAll('state'), [state])
     t.notOk(success.has('error'))
     const failure = await read({}, 'nobody')
@@ -62,7 +62,7 @@ await t.test(`${RUNS} states`, async (t) => {
   await fc.assert(fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }), async (text) => {
     const state = wellFormed(text)
     const { redirect } = await portal.authorize({ state })
-    if (redirect.getAll('state').join() !== state || redirect.get('code')?.length !== 88) throw new Error(`came back as ${JSON.stringify(redirect.get('state'))}`)
+    if (redirect.getAll('state').join() !== state || redirect.get('code')?.length !== CODE) throw new Error(`came back as ${JSON.stringify(redirect.get('state'))}`)
   }), { numRuns: RUNS, seed, examples: [['#'], ['&code=x'], ['%26code%3Dx'], ['%'], ['+'], ['\u0000'], ['\r\nSet-Cookie: a=b'], ['\u2028']] })
   t.pass('each came back as it was')
 })
@@ -76,6 +76,6 @@ await t.test('states as bytes on the wire, encoded by nobody, come back as the s
     const { searchParams, hash } = new URL(location)
     t.equal(hash, '', raw)
     t.strictSame(searchParams.getAll('state'), new URLSearchParams(`state=${raw.replaceAll('#', '%23')}`).getAll('state'), raw)
-    t.equal(searchParams.get('code')?.length, 88)
+    t.equal(searchParams.get('code')?.length, CODE)
   }
 })

@@ -9,6 +9,9 @@ const count = ({ type, reason }: PartnerSsoEvent) => { reasons[`${type} ${reason
 const app = Fastify()
 await app.register(partnerSso<User>, hostOptions({ onEvent: count, ...JSON.parse(process.argv[2] as string) }))
 const url = await app.listen({ port: 0, host: '127.0.0.1' })
-process.on('message', () => process.send?.({ reasons }))
+process.on('message', () => {
+  (globalThis as { gc?: () => void }).gc?.()
+  process.send?.({ reasons, heap: process.memoryUsage().heapUsed })
+})
 process.once('disconnect', () => process.exit())
 process.send?.({ url })

@@ -10,3 +10,8 @@ export const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
 export function wellFormed (text: string): string {
   return Buffer.from(text).toString()
 }
+
+/** Characters of a code, and of the two parts of a token: the place it is at, and what opens it. */
+export const CODE = 88
+export const LOCATOR = 20
+export const TOKEN = LOCATOR + CODE
