@@ -20,11 +20,14 @@ export class Deadline {
   add (pending: Pending): void {
     this.#pending.set(pending, performance.now() + this.milliseconds)
     this.#timer ??= this.#arm(this.milliseconds)
+    // The process stays for the answer, if only to get this one.
+    this.#timer.ref()
   }
 
   /** Takes out what is over. */
   delete (pending: Pending): void {
     this.#pending.delete(pending)
+    if (this.#pending.size === 0) this.#timer?.unref()
   }
 
   /** The outcome of the call, or a rejection once the time is over. */
@@ -39,7 +42,7 @@ export class Deadline {
   #arm (milliseconds: number): NodeJS.Timeout {
     // Rounded up: a timer that fires a fraction too early would find nothing due. After a stall of the event loop the
     // timers run first; the answers that have come meanwhile are read before anything is given up.
-    return setTimeout(() => setImmediate(() => this.#sweep()), Math.ceil(milliseconds)).unref()
+    return setTimeout(() => setImmediate(() => this.#sweep()), Math.ceil(milliseconds))
   }
 
   #sweep (): void {

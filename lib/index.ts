@@ -14,6 +14,7 @@ import { authorizeRoute } from './routes/authorize.ts'
 import { authorizeDocumentation, documented, tokenDocumentation, userDocumentation } from './routes/documentation.ts'
 import { tokenRoute } from './routes/token.ts'
 import { userRoute } from './routes/user.ts'
+import { type ClientUserInformation, type PartnerUserInformation, UserInformation } from './user-information.ts'
 
 /** The plugin. `partnerSso<User>` names the host's user type, where it shall not be `any`. */
 export interface PartnerSso {
@@ -89,6 +90,9 @@ function addRoute (app: FastifyInstance, route: RouteOptions): void {
  */
 const partnerSso: PartnerSso = fp(plugin, { name: 'fastify-partner-sso', fastify: '5.x' })
 
+// What `require()` gives is the function itself, so it bears the other names; `default` is there already.
+Object.assign(partnerSso, { partnerSso, UserInformation })
+
 export { partnerSso as default, partnerSso, partnerSso as 'module.exports' }
 export { type LoginRequiredEvent, type OnEvent, type PartnerSsoEvent, type RefusalEvent, type SuccessEvent } from './events.ts'
 export { type OAuthErrorCode, type RefusalReason, type RefusalType } from './errors.ts'
@@ -96,4 +100,4 @@ export { type EligibilityContext, type PartnerSsoOptions } from './options.ts'
 export { type Portal, type PortalInformation, type PortalLevel } from './portal.ts'
 export { type PartnerSsoStatus } from './readiness.ts'
 export { type Store } from './store.ts'
-export { type ClientUserInformation, type PartnerUserInformation, UserInformation } from './user-information.ts'
+export { type ClientUserInformation, type PartnerUserInformation, UserInformation }

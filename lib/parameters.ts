@@ -3,13 +3,11 @@ export class Parameters {
   /** Whether any name came more than once (RFC 6749 sections 3.1 and 3.2: MUST NOT). */
   repeated = false
   /** Whether a name or value is no valid percent-encoding of UTF-8. */
-  readonly malformed: boolean
+  malformed = false
   readonly #entries = new Map<string, { value: string, raw: string, repeated: boolean }>()
 
   /** Reads `a=1&b=2`. The text is taken from the wire itself: what the host's parsers make of it can hide repetitions. */
   constructor (text: string) {
-    // The whole is valid where every part is. Asked once: a failure for each part would cost seconds in a long text.
-    this.malformed = text.includes('%') && formDecode(text) === null
     for (const pair of text.split('&')) {
       if (pair !== '') this.#add(pair)
     }
@@ -40,7 +38,11 @@ export class Parameters {
 
   #decode (encoded: string): string {
     if (!/[%+]/.test(encoded)) return encoded
-    return this.malformed ? decodeAscii(encoded) : decodeURIComponent(encoded.replaceAll('+', ' '))
+    // Tried until it fails once: a failure for each part would cost seconds in a long text.
+    const decoded = this.malformed ? null : formDecode(encoded)
+    if (decoded !== null) return decoded
+    this.malformed = true
+    return decodeAscii(encoded)
   }
 }
 

@@ -37,7 +37,8 @@ export async function examine (bench: Bench, rules: readonly Rule[], watch: Watc
     const { finding, answered } = await tryOut(bench, rule)
     findings.push(finding)
     watch.found(finding, at + 1, rules.length)
-    silent = answered ? 0 : silent + 1
+    if (!answered) silent += 1
+    else if (finding.verdict.outcome !== 'untested') silent = 0
     if (silent === PATIENCE) return { findings, stopped: `The service no longer answers: ${received(finding.verdict)}` }
   }
   return { findings }

@@ -54,6 +54,10 @@ export class ExpiringRecords {
     this.#limit = limit
   }
 
+  get size (): number {
+    return this.#size
+  }
+
   get (key: string): string | undefined {
     const record = this.#shard(key).get(key)
     return record === undefined || isOver(record) ? undefined : record.value

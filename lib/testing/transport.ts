@@ -1,6 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { trouble, TooLarge } from './trouble.ts'
+import { AppFailed, TooLarge, trouble } from './trouble.ts'
 import { type Exchange, type Headers, type Send, type WireRequest, type WireResponse } from './wire.ts'
 
 const LARGEST = 1024 * 1024
@@ -70,7 +70,7 @@ async function read (message: IncomingMessage): Promise<WireResponse> {
 
 async function injected (app: Injectable, { method, url, headers, body }: WireRequest): Promise<WireResponse> {
   const payload = body === undefined ? {} : { payload: body }
-  const response = await app.inject({ method: method as 'GET', url, headers: Object.fromEntries(headers), ...payload })
+  const response = await app.inject({ method: method as 'GET', url, headers: Object.fromEntries(headers), ...payload }).catch((error: unknown) => { throw new AppFailed(error) })
   return { status: response.statusCode, headers: flat(response.headers), body: response.body }
 }
 

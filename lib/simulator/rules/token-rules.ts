@@ -199,7 +199,7 @@ export const TOKEN_RULES: Rule[] = [
     severity: 'should',
     sentence: 'Credentials in the URL are refused.',
     mend: 'Read credentials from the body or the Authorization header only: URLs end up in logs.',
-    test: async (bench) => refused(bench, await bench.redeem(await bench.code(), {}, inUrl))
+    test: async (bench) => refused(bench, await bench.redeem(await bench.code(), {}, inUrl(bench)))
   },
   {
     id: 'token.repeated',
@@ -265,12 +265,12 @@ function asJson (request: WireRequest): WireRequest {
   return { ...request, headers: [...headers, ['Content-Type', 'application/json']], body: JSON.stringify(Object.fromEntries(new URLSearchParams(request.body))) }
 }
 
-function inUrl (request: WireRequest): WireRequest {
-  const form = new URLSearchParams(request.body)
-  const query = new URLSearchParams()
-  for (const name of ['client_id', 'client_secret']) {
-    query.set(name, form.get(name) ?? '')
-    form.delete(name)
+/** Moves the credentials, wherever they were, into the query. */
+function inUrl ({ portal: { clientId, clientSecret } }: Bench): (request: WireRequest) => WireRequest {
+  const query = new URLSearchParams({ client_id: clientId, client_secret: clientSecret }).toString()
+  return ({ headers, body, url, method }) => {
+    const form = new URLSearchParams(body)
+    for (const name of ['client_id', 'client_secret']) form.delete(name)
+    return { method, url: `${url}?${query}`, headers: headers.filter(([name]) => name !== 'Authorization'), body: form.toString() }
   }
-  return { ...request, url: `${request.url}?${query.toString()}`, body: form.toString() }
 }
