@@ -1,0 +1,131 @@
+// Mutation testing of lib/ (without lib/testing and lib/simulator): does a test fail when a condition, a statement, a text
+// or a number of the plugin is changed?
+//
+//   node test/mutation/run.js [part of a path ...] [--parallel 2] [--verbose]
+//
+// All mutants are compiled once, into a copy of the tree, and sleep there; each gets processes of its own in which it is
+// awake. First every test file runs once and tells which mutants it passes by; then each mutant meets the files that pass
+// it by, the quickest first, until one fails or takes too long. What survives is printed; known survivors, with the reason
+// why they cannot be told apart, stand in test/mutation/survivors.js.
+import { spawn } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import ts from 'typescript'
+import { mutate } from './mutants.js'
+import { survivors } from './survivors.js'
+
+const { values: { parallel, verbose }, positionals } = parseArgs({ allowPositionals: true, options: { parallel: { type: 'string', default: '2' }, verbose: { type: 'boolean', default: false } } })
+const root = resolve(import.meta.dirname, '../..')
+const copy = mkdtempSync(join(tmpdir(), 'partner-sso-mutation-'))
+if (process.env.KEEP === undefined) process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
+process.once('SIGINT', () => process.exit(1))
+
+// Other rooms, or rooms that a mutant would take too long in: a browser, several processes, many rounds.
+const leftOut = /lib\/(?:testing|simulator)\/|attacks\/(?:single-use|replay|fuzz|error-page|random-secrets|request-target)\.|test\/(?:examples|package|bench|mutation|testing|simulator|browser|tools)\//
+
+const mutants = build()
+if (process.env.KEEP !== undefined) { console.log(copy); process.exit() }
+const files = readdirSync(join(copy, 'test'), { recursive: true }).map((file) => join('test', file)).filter((file) => file.endsWith('.test.js') && !leftOut.test(file))
+console.log(`${mutants.length} mutants in ${new Set(mutants.map(({ path }) => path)).size} files; ${files.length} test files`)
+const tests = await observe(files)
+const verdicts = await judge(mutants)
+report(verdicts)
+
+/** The tree in JavaScript, lib with every mutant in it. */
+function build () {
+  const made = []
+  for (const path of readdirSync(join(root, 'lib'), { recursive: true }).concat().map((path) => join('lib', path)).concat(readdirSync(join(root, 'test'), { recursive: true }).map((path) => join('test', path)))) {
+    if (!path.endsWith('.ts') || path.endsWith('.d.ts')) continue
+    let text = readFileSync(join(root, path), 'utf8')
+    if (path.startsWith('lib/') && !leftOut.test(path)) {
+      const result = mutate(path, text, made.length + 1)
+      text = result.text
+      made.push(...result.mutants)
+    }
+    const { outputText } = ts.transpileModule(text, { fileName: path, compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true } })
+    const target = join(copy, path.replace(/\.ts$/, '.js'))
+    mkdirSync(dirname(target), { recursive: true })
+    writeFileSync(target, outputText.replace(/(['"])(\.{1,2}\/[^'"]*|[\w-]+)\.ts\1/g, '$1$2.js$1'))
+  }
+  for (const name of ['package.json', 'node_modules', 'examples', 'README.md', 'dist']) if (existsSync(join(root, name))) symlinkSync(join(root, name), join(copy, name))
+  for (const file of readdirSync(join(root, 'test'), { recursive: true })) {
+    if (/\.(?:js|json|pem)$/.test(file)) cpSync(join(root, 'test', file), join(copy, 'test', file))
+  }
+  writeFileSync(join(copy, 'awake.mjs'), `
+    import { writeFileSync } from 'node:fs'
+    const awake = Number(process.env.MUTANT)
+    const seen = new Set()
+    globalThis.__mutant = awake > 0 ? (id) => id === awake : (id) => { seen.add(id); return false }
+    if (awake === 0) process.on('exit', () => writeFileSync(process.env.SEEN, JSON.stringify([...seen])))
+  `)
+  return made
+}
+
+/** Runs a test file; gives its exit code, or null when the time was over. */
+async function run (file, mutant, limit) {
+  const started = performance.now()
+  const child = spawn(process.execPath, ['--import', join(copy, 'awake.mjs'), file], { cwd: copy, detached: true, stdio: ['ignore', verbose && mutant === 0 ? 'inherit' : 'ignore', 'ignore'], env: { ...process.env, MUTANT: String(mutant), SEEN: join(copy, 'seen.json'), TAP_BAIL: '1' } })
+  let over = false
+  // With what the test has started: its servers would outlive it.
+  const end = () => { try { process.kill(-child.pid, 'SIGKILL') } catch {} }
+  const timer = setTimeout(() => { over = true; end() }, limit)
+  const code = await new Promise((resolve) => child.once('exit', resolve))
+  clearTimeout(timer)
+  end()
+  return { code: over ? null : code, took: performance.now() - started }
+}
+
+/** How long each test file takes, and which mutants it passes by. */
+async function observe (files) {
+  const tests = []
+  for (const file of files) {
+    const { code, took } = await run(file, 0, 120_000)
+    if (code !== 0) {
+      console.log(`${file} fails without any mutant (${code}); it is left out`)
+      continue
+    }
+    tests.push({ file, took, seen: new Set(JSON.parse(readFileSync(join(copy, 'seen.json'), 'utf8'))) })
+    if (verbose) console.log(`${file}: ${took.toFixed()} ms`)
+  }
+  return tests.sort((a, b) => a.took - b.took)
+}
+
+async function judge (mutants) {
+  const chosen = mutants.filter(({ path }) => positionals.length === 0 || positionals.some((part) => path.includes(part)))
+  const queue = [...chosen]
+  const verdicts = []
+  const started = performance.now()
+  await Promise.all(Array.from({ length: Number(parallel) }, async () => {
+    for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
+      verdicts.push({ ...mutant, ...await fate(mutant) })
+      if (verdicts.length % 50 === 0) console.log(`${verdicts.length} of ${chosen.length}, ${verdicts.filter(({ killer }) => killer === null).length} survive, ${((performance.now() - started) / 60_000).toFixed(1)} min`)
+    }
+  }))
+  return verdicts.sort((a, b) => a.id - b.id)
+}
+
+async function fate ({ id }) {
+  // A test that the last mutants fell to is likely to be the one for their neighbour.
+  const meeting = tests.filter(({ seen }) => seen.has(id))
+  for (const test of meeting) {
+    const { code } = await run(test.file, id, 5 * test.took + 10_000)
+    if (code !== 0) return { killer: test.file, timeout: code === null }
+  }
+  return { killer: null, met: meeting.length }
+}
+
+function report (verdicts) {
+  const alive = verdicts.filter(({ killer }) => killer === null)
+  const reasonOf = ({ path, original, mutated }) => survivors.find((known) => known.path === path && known.original === original && known.mutated === mutated)?.reason
+  for (const mutant of alive) {
+    const reason = reasonOf(mutant)
+    console.log(`${reason === undefined ? 'SURVIVES' : 'survives'} ${mutant.path}:${mutant.line}  ${mutant.original}  ->  ${mutant.mutated}${mutant.met === 0 ? '  (no test passes by)' : ''}${reason === undefined ? '' : `  (${reason})`}`)
+  }
+  const killed = verdicts.length - alive.length
+  const unexplained = alive.filter((mutant) => reasonOf(mutant) === undefined).length
+  console.log(`\n${verdicts.length} mutants, ${killed} killed (${verdicts.filter(({ timeout }) => timeout).length} by the time limit), ${alive.length} survive, ${unexplained} of them unexplained`)
+  console.log(`score ${(100 * killed / verdicts.length).toFixed(1)} %`)
+  process.exit(unexplained === 0 ? 0 : 1)
+}
