@@ -27,7 +27,7 @@ interface Refusal {
   status: 400 | 401 | 500 | 503
   /** What the host is told it was. */
   type: RefusalType
-  level: 'info' | 'warn' | 'error'
+  level: 'debug' | 'info' | 'warn' | 'error'
   /** Fixed ASCII without quote and backslash (RFC 6749 section 5.2), never an echo. */
   description: string
 }
@@ -90,7 +90,8 @@ export const refusals = {
   authorization_malformed: badRequest('The Authorization header is malformed.'),
   token_unknown: { ...badRequest('The access token is unknown, used or expired.'), error: 'invalid_token', status: 401 },
 
-  store_unavailable: { error: 'temporarily_unavailable', status: 503, type: 'store_unavailable', level: 'error', description: 'The service is temporarily unavailable.' },
+  // The log tells when the store becomes unavailable, once; not again with every request.
+  store_unavailable: { error: 'temporarily_unavailable', status: 503, type: 'store_unavailable', level: 'debug', description: 'The service is temporarily unavailable.' },
   internal_error: { ...hostFailed, type: 'request_rejected', description: 'The request could not be completed.' }
 } satisfies Record<string, Refusal>
 

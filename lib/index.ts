@@ -1,16 +1,20 @@
 import formbody from '@fastify/formbody'
-import { type FastifyInstance, type RouteOptions } from 'fastify'
+import { type FastifyInstance, type RegisterOptions, type RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { AccessTokens } from './access-token.ts'
 import { AuthorizationCodes } from './authorization-code.ts'
 import { Reporter } from './events.ts'
+import { maskingSerializers } from './logged-request.ts'
 import { openStore } from './open-store.ts'
 import { type PartnerSsoOptions, settle } from './options.ts'
 import { Parameters } from './parameters.ts'
 import { Portals } from './portal.ts'
+import { addProbe } from './readiness.ts'
 import { authorizeRoute } from './routes/authorize.ts'
+import { authorizeDocumentation, documented, tokenDocumentation, userDocumentation } from './routes/documentation.ts'
 import { tokenRoute } from './routes/token.ts'
 import { userRoute } from './routes/user.ts'
+import { type ClientUserInformation, type PartnerUserInformation, UserInformation } from './user-information.ts'
 
 /** The plugin. `partnerSso<User>` names the host's user type, where it shall not be `any`. */
 export interface PartnerSso {
@@ -18,9 +22,20 @@ export interface PartnerSso {
   (app: FastifyInstance<any, any, any, any, any>, options: PartnerSsoOptions): Promise<void>
 }
 
-async function plugin (app: FastifyInstance, options: PartnerSsoOptions): Promise<void> {
+type Route = Pick<RouteOptions, 'handler' | 'errorHandler' | 'onSend' | 'config'>
+
+/** Bytes of a token request: a good one has some hundred. As much as Node lets into the head of a request. */
+const BODY_LIMIT = 16_384
+
+/** Adds `app.partnerSso` to the host's own scope, and the rest in a scope inside. */
+async function plugin (host: FastifyInstance, options: PartnerSsoOptions): Promise<void> {
+  await host.register(async (app) => { addProbe(host, await endpoints(app, options)) }, options as RegisterOptions)
+}
+
+/** The three routes. Gives the probe that tells whether they can serve. */
+async function endpoints (app: FastifyInstance, options: PartnerSsoOptions): Promise<() => Promise<boolean>> {
   const settings = settle(options)
-  const { store, start, close } = await openStore(settings, app.log)
+  const { store, start, isReady, close } = await openStore(settings, app.log)
   app.addHook('onReady', start)
   app.addHook('onClose', close)
 
@@ -35,26 +50,54 @@ async function plugin (app: FastifyInstance, options: PartnerSsoOptions): Promis
   app.setSerializerCompiler(() => JSON.stringify)
   await app.register(formbody, { parser: (text) => new Parameters(text) as unknown as Record<string, unknown> })
 
-  const add = (method: 'GET' | 'POST', url: string, route: Pick<RouteOptions, 'handler' | 'errorHandler' | 'onSend'>) => {
-    const { onSend = [], ...routeOptions } = settings.routeOptions
-    // A HEAD twin would issue a code, or use up a token. Our onSend is the last one.
-    app.route({ ...routeOptions, ...route, method, url, exposeHeadRoute: false, onSend: [onSend, route.onSend ?? []].flat() })
+  const logSerializers = maskingSerializers(app.log, { ...settings.logSerializers, ...settings.routeOptions.logSerializers })
+  const add = (method: 'GET' | 'POST', url: string, route: Route) => {
+    const { onSend = [], config, ...routeOptions } = { bodyLimit: BODY_LIMIT, ...settings.routeOptions, logSerializers }
+    addRoute(app, {
+      ...routeOptions,
+      ...route,
+      method,
+      url,
+      config: { ...route.config, ...config },
+      // A HEAD twin would issue a code, or use up a token.
+      exposeHeadRoute: false,
+      // Ours is the last one.
+      onSend: [onSend, route.onSend ?? []].flat()
+    })
   }
-  add('GET', '/oauth/authorize', authorizeRoute({ settings, portals, codes, reporter }))
-  add('POST', '/oauth/token', tokenRoute({ portals, codes, tokens, reporter }))
-  add('GET', '/oauth/user', userRoute({ portals, tokens, reporter }))
+  const authorize = authorizeRoute({ settings, portals, codes, reporter })
+  const token = tokenRoute({ portals, codes, tokens, reporter })
+  const user = userRoute({ portals, tokens, reporter })
+  add('GET', '/oauth/authorize', { ...authorize, config: documented(authorizeDocumentation) })
+  add('POST', '/oauth/token', { ...token, config: documented(tokenDocumentation) })
+  add('GET', '/oauth/user', { ...user, config: documented(userDocumentation) })
+  return isReady
+}
+
+function addRoute (app: FastifyInstance, route: RouteOptions): void {
+  try {
+    app.route(route)
+  } catch (cause) {
+    if ((cause as { code?: string }).code !== 'FST_ERR_DUPLICATED_ROUTE') throw cause
+    throw new Error(`partner-sso: ${String(route.method)} ${app.prefix}${route.url} is there already. Where the plugin is registered ` +
+      'more than once, or the app has such a route of its own, give each registration a "prefix" of its own', { cause })
+  }
 }
 
 /**
  * Makes a Fastify app the OAuth 2.0 identity provider of a dispute-management portal: `GET /oauth/authorize`,
  * `POST /oauth/token` and `GET /oauth/user` (RFC 6749 section 4.1, RFC 6750).
  */
-const partnerSso: PartnerSso = fp(plugin, { name: 'fastify-partner-sso', fastify: '5.x', encapsulate: true })
+const partnerSso: PartnerSso = fp(plugin, { name: 'fastify-partner-sso', fastify: '5.x' })
+
+// What `require()` gives is the function itself, so it bears the other names; `default` is there already.
+Object.assign(partnerSso, { partnerSso, UserInformation })
 
 export { partnerSso as default, partnerSso, partnerSso as 'module.exports' }
 export { type LoginRequiredEvent, type OnEvent, type PartnerSsoEvent, type RefusalEvent, type SuccessEvent } from './events.ts'
 export { type OAuthErrorCode, type RefusalReason, type RefusalType } from './errors.ts'
 export { type EligibilityContext, type PartnerSsoOptions } from './options.ts'
 export { type Portal, type PortalInformation, type PortalLevel } from './portal.ts'
+export { type PartnerSsoStatus } from './readiness.ts'
 export { type Store } from './store.ts'
-export { type ClientUserInformation, type PartnerUserInformation, UserInformation } from './user-information.ts'
+export { type ClientUserInformation, type PartnerUserInformation, UserInformation }

@@ -8,55 +8,69 @@ import { memoryStore } from './stores/memory.ts'
 
 /** The store of one registration, from its options. */
 export interface OpenStore {
-  store: GuardedStore
+  store: Store
   /** Waits for the store, storeTimeout at most, and makes sure that it can do what is asked of it. */
   start (): Promise<void>
+  /** Whether it can just now. Takes storeTimeout at most. */
+  isReady (): Promise<boolean>
   /** Lets go of what was opened here. */
-  close (): Promise<void> | void
+  close (): void
 }
 
 /** Opens the store that the options name. */
 export async function openStore (settings: Settings, log: FastifyBaseLogger): Promise<OpenStore> {
+  const deadline = new Deadline(settings.storeTimeout)
   const guard = (store: Store): GuardedStore => new GuardedStore(store, (available, cause) => {
     if (available) log.info('partner-sso: the store is available again')
     else log.error({ cause }, 'partner-sso: the store is unavailable; sign-ins are answered with temporarily_unavailable')
   })
-  const deadline = new Deadline(settings.storeTimeout)
-  if (settings.redis !== undefined) return await openRedis(settings, deadline, guard)
-  if (settings.store !== undefined) {
-    const store = guard(timed(settings.store, deadline))
-    return { store, start: () => probe(store), close () {} }
-  }
-  log.warn('partner-sso: no redis and no store is given: codes and tokens live in this process, which serves an app of one process only')
-  const memory = memoryStore(settings.memoryLimit)
-  return { store: guard(memory), async start () {}, close: () => memory.close() }
-}
-
-async function openRedis (settings: Settings, deadline: Deadline, guard: (store: Store) => GuardedStore): Promise<OpenStore> {
-  // Loaded when it is needed: an app without Redis does not pay for the client.
-  const { acquire, redisStore, whenReady } = await import('./stores/redis.ts')
-  const { client, release } = acquire(settings.redis as NonNullable<Settings['redis']>)
-  const store = guard(redisStore(client, settings.keyPrefix, deadline))
-  return {
+  const opened = (store: Store, wait: () => Promise<void> = async () => {}, close = () => {}): OpenStore => ({
     store,
     async start () {
-      await whenReady(client, settings.storeTimeout)
-      await probe(store)
+      await wait()
+      refuseUnfit(await failure(store))
     },
-    close: release
+    isReady: once(() => deadline.within(() => failure(store)).then((cause) => cause === null, () => false)),
+    close
+  })
+
+  if (settings.redis !== undefined) {
+    // Loaded when it is needed: an app without Redis does not pay for the client.
+    const { openConnection, redisStore, whenReady } = await import('./stores/redis.ts')
+    const onRefused = (cause: string) => log.error({ cause }, 'partner-sso: Redis refuses the user or password')
+    const { client, trouble, close } = openConnection(settings.redis, settings.storeTimeout, onRefused)
+    const store = guard(redisStore(client, settings.keyPrefix, deadline, trouble))
+    return opened(store, () => whenReady(client, settings.storeTimeout), close)
+  }
+  if (settings.store !== undefined) return opened(guard(timed(settings.store, deadline)))
+  log.warn('partner-sso: no redis and no store is given: codes and tokens live in this process, which serves an app of one process only')
+  const memory = memoryStore(settings.memoryLimit)
+  return opened(guard(memory), undefined, memory.close)
+}
+
+/** Why the store does not keep something and give it back; null when it does. */
+async function failure (store: Store): Promise<string | null> {
+  const key = `probe-${randomSecret()}`
+  try {
+    if (await store.put(key, 'probe', 1) === true && await store.take(key) === 'probe') return null
+    return 'It did not keep what was put and give it back'
+  } catch (error) {
+    return String((error as Error).cause)
   }
 }
 
-/** Stores and takes something, so that a store that cannot serve is found at the start. One that is down may come back. */
-async function probe (store: GuardedStore): Promise<void> {
-  try {
-    const key = `probe-${randomSecret()}`
-    await store.put(key, 'probe', 1)
-    await store.take(key)
-  } catch (error) {
-    const cause = String((error as Error).cause)
-    if (/unknown command|NOPERM/.test(cause)) {
-      throw new Error(`partner-sso: Redis refuses a command that is needed (SET, GETDEL; Redis 6.2 or later, not renamed, allowed to this user): ${cause}`)
-    }
+/** A store that is down may come back; one that refuses what is needed never serves a sign-in. */
+function refuseUnfit (cause: string | null): void {
+  if (cause !== null && /unknown command|NOPERM/.test(cause)) {
+    throw new Error(`partner-sso: Redis refuses a command that is needed (SET, GETDEL; Redis 6.2 or later, not renamed, allowed to this user): ${cause}`)
+  }
+}
+
+/** One call at a time: who calls meanwhile gets the same answer, so that a readiness route does not multiply the load. */
+function once<T> (call: () => Promise<T>): () => Promise<T> {
+  let pending: Promise<T> | undefined
+  return () => {
+    pending ??= call().finally(() => { pending = undefined })
+    return pending
   }
 }

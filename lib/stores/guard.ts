@@ -54,14 +54,9 @@ function describe (error: unknown): string {
 
 /** Puts a time limit on each call of a store that has none of its own. */
 export function timed (store: Store, deadline: Deadline): Store {
-  const within = <T>(call: () => Promise<T>): Promise<T> => new Promise((resolve, reject) => {
-    const pending = { expire: () => reject(new Error('The store did not answer in time')) }
-    deadline.add(pending)
-    Promise.resolve().then(call).then(resolve, reject).finally(() => deadline.delete(pending))
-  })
   return {
-    put: (key, value, lifetime) => within(() => store.put(key, value, lifetime)),
-    take: (key) => within(() => store.take(key)),
-    revoke: (key, lifetime) => within(() => store.revoke(key, lifetime))
+    put: (key, value, lifetime) => deadline.within(() => store.put(key, value, lifetime)),
+    take: (key) => deadline.within(() => store.take(key)),
+    revoke: (key, lifetime) => deadline.within(() => store.revoke(key, lifetime))
   }
 }

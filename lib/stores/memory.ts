@@ -1,21 +1,20 @@
-import { TTLCache } from '@isaacs/ttlcache'
 import { type Store } from '../store.ts'
+import { ExpiringRecords } from './expiring-records.ts'
 
-/** Holds the place of what was revoked. */
-const REVOKED = Symbol('revoked')
+// Holds the place of what was revoked; no sealed text is empty.
+const REVOKED = ''
 
 /**
  * The in-process store, for an app of one process. Each operation runs to its end in one turn of the event loop, so it
- * is atomic. At most `limit` records; past it, the one that expires first goes. All timers together are one.
+ * is atomic. At most `limit` records; past it, the one that expires first goes.
  */
 export function memoryStore (limit: number): Store & { close (): void } {
-  const records = new TTLCache<string, string | typeof REVOKED>({ max: limit, checkAgeOnGet: true })
-  const ttl = (lifetime: number) => ({ ttl: lifetime * 1000 })
+  const records = new ExpiringRecords(limit)
 
   return {
     async put (key, value, lifetime) {
       if (records.get(key) !== undefined) return false
-      records.set(key, value, ttl(lifetime))
+      records.set(key, value, lifetime)
       return true
     },
 
@@ -27,12 +26,9 @@ export function memoryStore (limit: number): Store & { close (): void } {
     },
 
     async revoke (key, lifetime) {
-      records.set(key, REVOKED, ttl(lifetime))
+      records.set(key, REVOKED, lifetime)
     },
 
-    close () {
-      records.cancelTimer()
-      records.clear()
-    }
+    close: () => records.clear()
   }
 }

@@ -7,20 +7,28 @@ import { RedisCommand } from './redis-command.ts'
 // Holds the place of what was revoked, followed by its lifetime; no base64 text starts with it.
 const REVOKED = '!'
 
+/** A client of Redis, and whose it is to let go of. */
+export interface Connection {
+  client: Redis | Cluster
+  /** Why it is not connected, as far as that is known. */
+  trouble (): string
+  close (): void
+}
+
 /**
  * The Redis store: one command for each operation, each on one key, so it runs on a single node, on Sentinel and on
  * Cluster alike. Nothing is sent while the client is not connected, and nothing later than the deadline.
  */
-export function redisStore (client: Redis | Cluster, keyPrefix: string, deadline: Deadline): Store {
+export function redisStore (client: Redis | Cluster, keyPrefix: string, deadline: Deadline, trouble = () => ''): Store {
   // Commands built here bypass the prefix that the host may have set on its client.
   const prefix = (client.options.keyPrefix ?? '') + keyPrefix
 
   async function send (name: string, ...args: string[]): Promise<unknown> {
-    if (client.status !== 'ready') throw new Error(`Redis is not connected (${client.status})`)
+    if (client.status !== 'ready') throw new Error(`Redis is not connected (${client.status})${trouble()}`)
     const command = new RedisCommand(name, args)
     deadline.add(command)
     try {
-      return await client.sendCommand(command)
+      return await command.sendBy(client)
     } finally {
       deadline.delete(command)
     }
@@ -45,11 +53,23 @@ export function redisStore (client: Redis | Cluster, keyPrefix: string, deadline
   }
 }
 
-/** The client that the option names, and how to let go of it: one that the host passed in stays as it is. */
-export function acquire (redis: string | RedisOptions | Redis | Cluster): { client: Redis | Cluster, release: () => void } {
-  if (isClient(redis)) return { client: redis, release () {} }
-  const client = connect(redis)
-  return { client, release: () => client.disconnect() }
+/** Told once when Redis refuses the user or password, and again only after it has accepted them. */
+export type OnRefused = (cause: string) => void
+
+/** The client that the option names. One that the host passed in stays as it is. */
+export function openConnection (redis: string | RedisOptions | Redis | Cluster, milliseconds: number, onRefused: OnRefused): Connection {
+  if (isClient(redis)) return { client: redis, trouble: () => '', close () {} }
+  const client = connect(redis, milliseconds)
+  let trouble = ''
+  // Without a listener ioredis prints each error.
+  client.on('error', (error: NodeJS.ErrnoException) => {
+    const refused = /^(?:WRONGPASS|NOAUTH)/
+    const cause = error.message || String(error.code)
+    if (refused.test(cause) && !refused.test(trouble)) onRefused(cause)
+    trouble = cause
+  })
+  client.on('ready', () => { trouble = '' })
+  return { client, trouble: () => trouble && `: ${trouble}`, close: () => client.disconnect() }
 }
 
 /** Resolves when the client is ready, or when the time is over. */
@@ -67,13 +87,16 @@ function isClient (redis: string | RedisOptions | Redis | Cluster): redis is Red
 // The mapping of replies changes the client's type, and makes no difference to these commands.
 type OwnOptions = Omit<RedisOptions, 'replyMapping'>
 
-/** A client of the plugin's own: connects at once, reconnects soon, and leaves a master that became a replica. */
-function connect (target: string | RedisOptions): Redis {
+/** A client of the plugin's own: connects at once, reconnects soon, and leaves a server that is of no use any more. */
+function connect (target: string | RedisOptions, milliseconds: number): Redis {
+  const patience = 2 * milliseconds
   const defaults: OwnOptions = {
     retryStrategy: (times) => Math.min(times * 50, 500),
-    reconnectOnError: (error) => error.message.startsWith('READONLY')
+    connectTimeout: Math.max(patience, 1000),
+    // A master that became a replica is left, and one that hangs: Sentinel may know another by now.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    socketTimeout: patience,
+    sentinelCommandTimeout: patience
   }
-  const client = typeof target === 'string' ? new Redis(target, defaults) : new Redis({ ...defaults, ...target as OwnOptions })
-  // Whatever it is, the next store call meets it and reports it; without a listener ioredis prints it.
-  return client.on('error', () => {})
+  return typeof target === 'string' ? new Redis(target, defaults) : new Redis({ ...defaults, ...target as OwnOptions })
 }

@@ -104,7 +104,7 @@ const PROMISES: StorePromise[] = [
   },
   {
     sentence: 'a revocation holds for its lifetime, and ends with it',
-    broken: (store, key) => inOrder(revokes(store, key, 1), passes(500), takes(store, key, null), puts(store, key, false), passes(900), puts(store, key, true), takes(store, key, 'value'))
+    broken: (store, key) => inOrder(revokes(store, key, 1), passes(500), puts(store, key, false), passes(900), puts(store, key, true), takes(store, key, 'value'))
   }
 ]
 

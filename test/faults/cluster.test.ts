@@ -1,0 +1,174 @@
+// A Redis Cluster of three masters with replicas, while slots move and while masters hang and die.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Command } from 'ioredis'
+import t from 'tap'
+import { Deadline } from '../../lib/deadline.ts'
+import { redisStore } from '../../lib/stores/redis.ts'
+import { checkStore } from '../../lib/testing/index.ts'
+import { type Node, NODE_TIMEOUT, startCluster } from '../helpers/cluster.ts'
+import { startProxy } from '../helpers/proxy.ts'
+import { changesOnce, goods, MARGIN, recovered, scene, signIn, stillGood, STORE_TIMEOUT, unavailable, until, usedUp, watch } from './scene.ts'
+
+const cluster = await startCluster(t)
+
+/** A key prefix that puts all keys in one slot, and that slot. */
+function oneSlot (tag: string): { keyPrefix: string, slot: number } {
+  const keyPrefix = `{${tag}}:`
+  return { keyPrefix, slot: new Command('get', [keyPrefix]).getSlot() as number }
+}
+
+/** A key prefix that puts all keys on that master. */
+async function prefixOn (node: Node): Promise<string> {
+  for (let tag = 0; ; tag++) {
+    const { keyPrefix, slot } = oneSlot(String(tag))
+    if ((await cluster.owner(slot)).id === node.id) return keyPrefix
+  }
+}
+
+t.test('every promise of the store holds, and sign-ins go through', async (t) => {
+  const client = cluster.connect()
+  await until(() => client.status === 'ready')
+  await t.resolves(checkStore(redisStore(client, 'partner-sso:', new Deadline(5000))))
+  const host = await scene(t, { redis: client })
+  await Promise.all(Array.from({ length: 50 }, async () => { await signIn(t, host) }))
+})
+
+t.test('while a slot moves (ASK), and after it has (MOVED)', async (t) => {
+  const { keyPrefix, slot } = oneSlot('moving')
+  const client = cluster.connect()
+  const host = await scene(t, { redis: client, keyPrefix, storeTimeout: 5000 })
+  const [asked, moved] = [await goods(host), await goods(host)]
+  const from = await cluster.owner(slot)
+  const to = cluster.masters.find(({ id }) => id !== from.id) as typeof from
+  const asking = await watch(t, to.client)
+
+  await cluster.beginMove(slot, to)
+  await t.resolves(checkStore(redisStore(client, keyPrefix, new Deadline(5000))), 'the store keeps its promises meanwhile')
+  await signIn(t, host)
+  t.ok(asking.length > 0, 'the new node was asked')
+  await stillGood(t, host, asked)
+
+  await cluster.finishMove(slot, to)
+  t.equal((await cluster.owner(slot)).id, to.id)
+  await stillGood(t, host, moved)
+  await signIn(t, host)
+  t.equal(host.events.filter(({ type }) => type === 'store_unavailable').length, 0, 'nobody was refused')
+})
+
+t.test('a slot that goes round while sign-ins run: none is refused, none doubled', async (t) => {
+  const { keyPrefix, slot } = oneSlot('round')
+  const host = await scene(t, { redis: cluster.connect(), keyPrefix, storeTimeout: 5000 })
+  let from = await cluster.owner(slot)
+  let moving = true
+  const moves = (async () => {
+    for (let round = 0; round < 6; round++) {
+      const at = cluster.masters.findIndex(({ id }) => id === from.id)
+      const to = cluster.masters[(at + 1) % 3] as typeof from
+      await cluster.beginMove(slot, to)
+      await sleep(30)
+      await cluster.finishMove(slot, to)
+      from = to
+    }
+    moving = false
+  })()
+  let count = 0
+  while (moving) {
+    const { code, token } = await goods(host)
+    const codes = await Promise.all([host.portal.token({ code }), host.portal.token({ code })])
+    const tokens = await Promise.all([host.portal.user(token), host.portal.user(token)])
+    if (codes.filter(({ status }) => status === 200).length > 1) t.fail('a code was redeemed twice')
+    t.equal(tokens.filter(({ status }) => status === 200).length, 1)
+    count++
+  }
+  await moves
+  t.ok(count > 3, `${count} rounds of sign-ins`)
+  t.equal(host.events.filter(({ type }) => type === 'store_unavailable').length, 0)
+})
+
+t.test('redirected after the time is over: not sent to the new node', async (t) => {
+  const { keyPrefix, slot } = oneSlot('late')
+  const from = await cluster.owner(slot)
+  const to = cluster.masters.find(({ id }) => id !== from.id) as typeof from
+  const proxy = await startProxy(t, from.port)
+  const client = cluster.connect({ natMap: { [`127.0.0.1:${from.port}`]: { host: '127.0.0.1', port: proxy.port } } })
+  const host = await scene(t, { redis: client, keyPrefix })
+  const kept = await goods(host)
+  await cluster.beginMove(slot, to)
+  await cluster.finishMove(slot, to)
+  const seen = await watch(t, to.client)
+  proxy.delay = 2 * STORE_TIMEOUT
+  await unavailable(t, host, kept, 'MOVED too late')
+  await sleep(3 * STORE_TIMEOUT)
+  t.strictSame(seen, [], 'nothing was sent later')
+  proxy.delay = 0
+  t.ok(await until(async () => await host.ready()), 'ready again')
+  await stillGood(t, host, kept)
+})
+
+for (const [name, redisOptions] of [['by the plugin', {}], ['by a commandTimeout of the host', { commandTimeout: STORE_TIMEOUT / 3 }]] as const) {
+  t.test(`waiting for the connection to a node that hangs, given up ${name}: never sent`, async (t) => {
+    const client = cluster.connect({ redisOptions })
+    t.ok(await until(() => client.status === 'ready'))
+    // ioredis connects to a node when it first needs it.
+    const node = cluster.masters.find(({ port }) => client.nodes('master').some(({ options, status }) => options.port === port && status === 'wait')) as Node
+    const store = redisStore(client, await prefixOn(node), new Deadline(STORE_TIMEOUT))
+    const seen = await watch(t, node.client)
+    node.process.kill('SIGSTOP')
+    const start = performance.now()
+    await t.rejects(store.take('a key'), /in time|timed out/)
+    t.ok(performance.now() - start < STORE_TIMEOUT + MARGIN)
+    node.process.kill('SIGCONT')
+    t.ok(await until(async () => await store.put('another key', 'value', 1).catch(() => false)), 'available again')
+    t.ok(await until(() => seen.length > 0))
+    t.strictSame([...new Set(seen.map(([name]) => name))], ['set'], 'nothing was sent later')
+  })
+}
+
+t.test('a master hangs for less than it takes to fail over', async (t) => {
+  const [node, other] = cluster.masters as [Node, Node]
+  const seen = await watch(t, node.client)
+  const host = await scene(t, { redis: cluster.connect(), keyPrefix: await prefixOn(node) })
+  const elsewhere = await scene(t, { redis: cluster.connect(), keyPrefix: await prefixOn(other) })
+  const [left, kept] = [await goods(host), await goods(host)]
+  const before = seen.length
+  node.process.kill('SIGSTOP')
+  await unavailable(t, host, left, 'master stopped')
+  await unavailable(t, host, kept, 'master still stopped')
+  await signIn(t, elsewhere)
+  node.process.kill('SIGCONT')
+  t.ok(await until(async () => await host.ready()), 'ready again')
+  t.strictSame(seen.slice(before).map(([name]) => name).sort(), ['getdel', 'getdel', 'set'], 'only what had left')
+  await stillGood(t, host, kept)
+  await usedUp(t, host, left)
+  changesOnce(t, host, /did not answer in time/, 6)
+})
+
+t.test('a master dies: refused, then served by its replica', async (t) => {
+  const node = cluster.masters[0] as Node
+  const host = await scene(t, { redis: cluster.connect(), keyPrefix: await prefixOn(node) })
+  const kept = await goods(host)
+  await node.client.wait(1, 1000)
+  node.process.kill('SIGKILL')
+  const start = performance.now()
+  await unavailable(t, host, kept, 'master killed')
+  await unavailable(t, host, kept, 'master killed')
+  t.ok(await until(async () => await host.ready(), 20 * NODE_TIMEOUT), 'ready again')
+  t.comment(`failover: ${(performance.now() - start).toFixed(0)} ms with a cluster-node-timeout of ${NODE_TIMEOUT} ms`)
+  await stillGood(t, host, kept)
+  await recovered(t, host)
+})
+
+t.test('a master hangs for good: with a socketTimeout the client leaves it for its replica', async (t) => {
+  const node = cluster.masters[1] as Node
+  const client = cluster.connect({ redisOptions: { socketTimeout: 2 * STORE_TIMEOUT } })
+  const host = await scene(t, { redis: client, keyPrefix: await prefixOn(node) })
+  const kept = await goods(host)
+  await node.client.wait(1, 1000)
+  node.process.kill('SIGSTOP')
+  t.ok(await until(async () => !await host.ready()), 'noticed')
+  await unavailable(t, host, kept, 'master hangs')
+  t.ok(await until(async () => await host.ready(), 20 * NODE_TIMEOUT), 'ready again')
+  await stillGood(t, host, kept)
+  await recovered(t, host)
+  node.process.kill('SIGCONT')
+})

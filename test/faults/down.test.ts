@@ -1,0 +1,44 @@
+// Redis is not there: at the start, or killed while sign-ins run.
+import t from 'tap'
+import { freePort, startRedis } from '../helpers/redis.ts'
+import { changesOnce, goods, recovered, scene, unavailable, until } from './scene.ts'
+
+const nothing = { code: 'c'.repeat(88), token: 't'.repeat(108) }
+
+t.test('down at the start: the app starts, answers, and serves when Redis comes', async (t) => {
+  const port = await freePort()
+  const start = performance.now()
+  const host = await scene(t, { redis: `redis://127.0.0.1:${port}` })
+  t.ok(performance.now() - start < 2000, 'the start waits no longer than storeTimeout')
+  t.equal(await host.ready(), false)
+  await unavailable(t, host, nothing, 'down at the start')
+  await unavailable(t, host, nothing, 'down at the start')
+  await startRedis(t, [], port)
+  await recovered(t, host)
+  changesOnce(t, host, /Redis is not connected.*ECONNREFUSED/, 6)
+})
+
+t.test('killed and back: each change of state once, and nothing of before is sent to the new one', async (t) => {
+  const redis = await startRedis(t)
+  const host = await scene(t, { redis: redis.url })
+  for (let round = 1; round <= 2; round++) {
+    const before = await goods(host)
+    const server = round === 1 ? redis : killed
+    server.process.kill('SIGKILL')
+    await until(() => server.process.signalCode !== null)
+    await unavailable(t, host, before, 'killed')
+    await unavailable(t, host, before, 'killed')
+    killed = await startRedis(t, [], redis.port)
+    t.ok(await until(async () => await host.ready()), 'ready again')
+    const commands = await killed.client.info('commandstats')
+    t.equal(calls(commands, 'getdel'), calls(commands, 'set'), 'probes only')
+    await recovered(t, host)
+  }
+  changesOnce(t, host, /connect|closed|lost/, 12, 2)
+})
+
+let killed: Awaited<ReturnType<typeof startRedis>>
+
+function calls (commands: string, name: string): number {
+  return Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(commands)?.[1] ?? 0)
+}

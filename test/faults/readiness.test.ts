@@ -1,0 +1,140 @@
+// app.partnerSso.ready(): what a host's readiness route can ask.
+import Fastify, { type FastifyInstance } from 'fastify'
+import t from 'tap'
+import partnerSso, { type PartnerSsoStatus, type Store } from '../../lib/index.ts'
+import { hostOptions } from '../helpers/host.ts'
+import { startRedis } from '../helpers/redis.ts'
+import { MARGIN, scene, STORE_TIMEOUT, until } from './scene.ts'
+
+const never = new Promise<never>(() => {})
+const silent: Store = { put: () => never, take: () => never, revoke: () => never }
+const forgetful: Store = { put: async () => true, take: async () => null, revoke: async () => {} }
+
+async function appWith (t: { teardown (stop: () => unknown): void }, build: (app: FastifyInstance) => unknown): Promise<FastifyInstance> {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await build(app)
+  await app.ready()
+  return app
+}
+
+t.test('it does real work: what Redis refuses is seen', async (t) => {
+  const redis = await startRedis(t)
+  const host = await scene(t, { redis: redis.url })
+  t.equal(await host.ready(), true)
+  t.equal(await redis.client.dbsize(), 0, 'it leaves nothing behind')
+  await redis.client.config('SET', 'maxmemory', '1')
+  t.equal(await host.ready(), false, 'out of memory')
+  await redis.client.config('SET', 'maxmemory', '0')
+  t.equal(await host.ready(), true)
+  redis.process.kill('SIGSTOP')
+  const start = performance.now()
+  t.equal(await host.ready(), false, 'silent')
+  t.ok(performance.now() - start < STORE_TIMEOUT + MARGIN, 'within storeTimeout')
+  redis.process.kill('SIGCONT')
+  t.ok(await until(async () => await host.ready()))
+})
+
+t.test('put and take together take no longer than storeTimeout', async (t) => {
+  const slow: Store = { ...forgetful, put: async () => await new Promise((resolve) => setTimeout(resolve, 200, true)), take: () => never }
+  const app = await appWith(t, (app) => app.register(partnerSso, hostOptions({ store: slow, storeTimeout: 300 })))
+  const start = performance.now()
+  t.equal(await app.partnerSso.ready(), false)
+  t.ok(performance.now() - start < 300 + 100)
+})
+
+t.test('a store that gives nothing back is not ready', async (t) => {
+  const app = await appWith(t, (app) => app.register(partnerSso, hostOptions({ store: forgetful })))
+  t.equal(await app.partnerSso.ready(), false)
+})
+
+t.test('who asks while a probe is under way gets its answer', async (t) => {
+  let puts = 0
+  const kept = new Map<string, string>()
+  const store: Store = {
+    async put (key, value) { puts++; kept.set(key, value); return true },
+    async take (key) { return kept.get(key) ?? null },
+    async revoke () {}
+  }
+  const app = await appWith(t, (app) => app.register(partnerSso, hostOptions({ store })))
+  puts = 0
+  t.strictSame(await Promise.all(Array.from({ length: 50 }, async () => await app.partnerSso.ready())), Array(50).fill(true))
+  t.equal(puts, 1)
+  await app.partnerSso.ready()
+  t.equal(puts, 2)
+})
+
+t.test('two registrations: ready when both are', async (t) => {
+  const app = await appWith(t, async (app) => {
+    await app.register(partnerSso, hostOptions({ prefix: '/test' }))
+    await app.register(partnerSso, hostOptions({ prefix: '/live' }))
+  })
+  t.equal(await app.partnerSso.ready(), true)
+  const half = await appWith(t, async (app) => {
+    await app.register(partnerSso, hostOptions({ prefix: '/test' }))
+    await app.register(partnerSso, hostOptions({ prefix: '/live', store: silent, storeTimeout: 50 }))
+  })
+  t.equal(await half.partnerSso.ready(), false)
+  for (const prefix of ['/test', '/live']) {
+    t.equal((await half.inject(`${prefix}/oauth/user`)).statusCode, 401, `the routes are under ${prefix}`)
+  }
+  t.equal((await half.inject('/oauth/user')).statusCode, 404)
+})
+
+t.test('scopes: a scope inside adds to that of its parent; scopes beside each other are apart', async (t) => {
+  const states: Record<string, PartnerSsoStatus> = {}
+  const app = await appWith(t, async (app) => {
+    await app.register(async (scope) => {
+      await scope.register(partnerSso, hostOptions({ prefix: '/sso' }))
+      states.left = scope.partnerSso
+    }, { prefix: '/left' })
+    await app.register(async (scope) => {
+      await scope.register(partnerSso, hostOptions())
+      await scope.register(async (inside) => {
+        await inside.register(partnerSso, hostOptions({ store: silent, storeTimeout: 50 }))
+        states.inside = inside.partnerSso
+      }, { prefix: '/inside' })
+      states.right = scope.partnerSso
+    }, { prefix: '/right' })
+  })
+  t.equal(await states.left?.ready(), true)
+  t.equal(states.inside, states.right)
+  t.equal(await states.right?.ready(), false)
+  t.notOk(app.hasDecorator('partnerSso'), 'the app above has none')
+  for (const url of ['/left/sso/oauth/user', '/right/oauth/user', '/right/inside/oauth/user']) {
+    t.equal((await app.inject(url)).statusCode, 401, url)
+  }
+})
+
+t.test('nothing else reaches the host', async (t) => {
+  const plain = await appWith(t, () => {})
+  const app = await appWith(t, async (app) => {
+    await app.register(partnerSso, hostOptions())
+    app.post('/form', async (request) => request.body)
+    app.get('/error', async () => { throw new Error('the host’s own') })
+  })
+  const own = (app: FastifyInstance) => Object.keys(app).filter((name) => name !== 'partnerSso')
+  t.strictSame(own(app), own(plain))
+  t.equal(app.prefix, '')
+  t.equal(app.validatorCompiler, plain.validatorCompiler)
+  t.equal(app.serializerCompiler, plain.serializerCompiler)
+  const form = await app.inject({ method: 'POST', url: '/form', headers: { 'content-type': 'application/x-www-form-urlencoded' }, payload: 'a=b' })
+  t.equal(form.statusCode, 415, 'no parser for forms')
+  const error = await app.inject('/error')
+  t.equal(error.json().message, 'the host’s own', 'no error handler')
+  t.notOk(error.headers['cache-control'], 'no headers')
+})
+
+t.test('the same paths twice, or a decorator of that name: refused by Fastify', async (t) => {
+  const twice = Fastify()
+  await twice.register(partnerSso, hostOptions())
+  await t.rejects(async () => { await twice.register(partnerSso, hostOptions()) }, { code: 'FST_ERR_DUPLICATED_ROUTE' })
+  const taken = Fastify()
+  taken.decorate('partnerSso', { ready: async () => true })
+  await t.rejects(async () => { await taken.register(partnerSso, hostOptions()) }, { code: 'FST_ERR_DEC_ALREADY_PRESENT' })
+})
+
+t.test('the host can see that the plugin is there', async (t) => {
+  const app = await appWith(t, (app) => app.register(partnerSso, hostOptions()))
+  t.ok(app.hasPlugin('fastify-partner-sso'))
+})

@@ -1,0 +1,139 @@
+// Redis answers, and refuses.
+import t from 'tap'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { freePort, startRedis } from '../helpers/redis.ts'
+import { changesOnce, goods, recovered, scene, signIn, stillGood, unavailable, until } from './scene.ts'
+
+t.test('READONLY: the master has become a replica', async (t) => {
+  const redis = await startRedis(t)
+  const host = await scene(t, { redis: redis.url })
+  const kept = await goods(host)
+  await redis.client.replicaof('127.0.0.1', await freePort())
+  await unavailable(t, host, kept, 'read-only replica')
+  await unavailable(t, host, kept, 'read-only replica')
+  await redis.client.replicaof('NO', 'ONE')
+  t.ok(await until(async () => await host.ready()), 'ready again')
+  await stillGood(t, host, kept)
+  await recovered(t, host)
+  changesOnce(t, host, /READONLY|not connected/, 6)
+})
+
+t.test('LOADING: Redis reads its data after a restart', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'partner-sso-loading-'))
+  t.teardown(async () => { await rm(directory, { recursive: true, force: true }) })
+  const settings = ['--dir', directory, '--loading-process-events-interval-bytes', '1024']
+  const redis = await startRedis(t, settings)
+  await redis.client.eval('for i = 1, 3000 do redis.call("SET", "filler" .. i, "x") end', 0)
+  // A client without ready check gets to hear of it; the plugin's own does not ask before it is over.
+  const client = new Redis(redis.port, { enableReadyCheck: false, retryStrategy: () => 20 })
+  client.on('error', () => {})
+  t.teardown(() => client.disconnect())
+  const [host, other] = [await scene(t, { redis: redis.url }), await scene(t, { redis: client })]
+  const kept = await goods(host)
+  const keptToo = await goods(other)
+  await redis.client.save()
+  redis.process.kill('SIGKILL')
+  await until(() => redis.process.signalCode !== null)
+  const loading = startRedis(t, [...settings, '--key-load-delay', '400'], redis.port)
+  t.ok(await until(() => client.status === 'ready'))
+  await unavailable(t, host, kept, 'loading')
+  await unavailable(t, other, keptToo, 'loading, no ready check')
+  await unavailable(t, other, keptToo, 'loading, no ready check')
+  await loading
+  for (const [each, goods] of [[host, kept], [other, keptToo]] as const) {
+    t.ok(await until(async () => await each.ready()), 'ready again')
+    await stillGood(t, each, goods)
+    await recovered(t, each)
+  }
+  changesOnce(t, host, /not connected/, 3)
+  changesOnce(t, other, /LOADING/, 6)
+})
+
+t.test('OOM: nothing new can be stored; what is there can be used', async (t) => {
+  const redis = await startRedis(t, ['--maxmemory-policy', 'noeviction'])
+  const host = await scene(t, { redis: redis.url })
+  const { code, token } = await goods(host)
+  await redis.client.config('SET', 'maxmemory', '1')
+  t.equal(await host.ready(), false)
+  const start = performance.now()
+  t.equal((await host.portal.authorize()).redirect.get('error'), 'temporarily_unavailable')
+  t.equal((await host.portal.user(token)).status, 200, 'the token is taken')
+  const refused = await host.portal.token({ code })
+  t.equal(refused.status, 503, 'the code is taken, and no token can be stored: the sign-in starts again')
+  t.comment(`answer time: out of memory: ${(performance.now() - start).toFixed(0)} ms for all three`)
+  await redis.client.config('SET', 'maxmemory', '0')
+  await recovered(t, host)
+  t.equal((await host.portal.token({ code })).status, 400)
+})
+
+t.test('no permission: taken away while it runs', async (t) => {
+  const redis = await startRedis(t)
+  await redis.client.call('ACL', 'SETUSER', 'sso', 'on', '>pass', '~*', '+@all')
+  const host = await scene(t, { redis: `redis://sso:pass@127.0.0.1:${redis.port}` })
+  const kept = await goods(host)
+  await redis.client.call('ACL', 'SETUSER', 'sso', '-getdel', '-set')
+  await unavailable(t, host, kept, 'no permission')
+  await unavailable(t, host, kept, 'no permission')
+  await redis.client.call('ACL', 'SETUSER', 'sso', '+getdel', '+set')
+  t.ok(await until(async () => await host.ready()), 'ready again')
+  await stillGood(t, host, kept)
+  await recovered(t, host)
+  changesOnce(t, host, /NOPERM/, 6)
+})
+
+t.test('no permission at the start: the start says which command', async (t) => {
+  const redis = await startRedis(t)
+  await redis.client.call('ACL', 'SETUSER', 'sso', 'on', '>pass', '~*', '+@all', '-getdel')
+  await t.rejects(scene(t, { redis: `redis://sso:pass@127.0.0.1:${redis.port}` }), { message: /Redis refuses a command that is needed.*getdel/i })
+})
+
+t.test('GETDEL is renamed away, or Redis is older than 6.2: the start says so', async (t) => {
+  const redis = await startRedis(t, ['--rename-command', 'GETDEL', ''])
+  await t.rejects(scene(t, { redis: redis.url }), { message: /Redis 6\.2 or later.*unknown command 'getdel'/i })
+})
+
+t.test('older than 6.2, seen only later: answered and logged', async (t) => {
+  const port = await freePort()
+  const host = await scene(t, { redis: `redis://127.0.0.1:${port}` })
+  await startRedis(t, ['--rename-command', 'GETDEL', ''], port)
+  t.ok(await until(async () => (await host.portal.authorize()).redirect.has('code')), 'a code can be stored')
+  t.equal(await host.ready(), false, 'but not taken')
+  t.equal((await host.portal.token({ code: await host.portal.code() })).status, 503)
+  const causes = host.log.filter(({ msg }) => msg.includes('the store is unavailable')).map(({ cause }) => cause)
+  t.match(causes.at(-1), /unknown command 'getdel'/i)
+  t.notMatch(causes.at(-1), /args/, 'no key is in the log')
+})
+
+t.test('a wrong password, or none: named once in the log, and mended without a restart', async (t) => {
+  const redis = await startRedis(t)
+  await redis.client.config('SET', 'requirepass', 'new password')
+  await redis.client.auth('new password')
+  const wrong = await scene(t, { redis: `redis://:old@127.0.0.1:${redis.port}` })
+  const none = await scene(t, { redis: redis.url })
+  const nothing = { code: 'c'.repeat(88), token: 't'.repeat(108) }
+  for (const [host, cause] of [[wrong, /WRONGPASS/], [none, /NOAUTH/]] as const) {
+    await unavailable(t, host, nothing, String(cause))
+    // Long enough for several attempts to connect.
+    await sleep(700)
+    await unavailable(t, host, nothing, String(cause))
+    const named = host.log.filter(({ msg }) => msg.includes('Redis refuses the user or password'))
+    t.equal(named.length, 1, 'the log names it once')
+    t.match(named[0], { level: 50, cause })
+  }
+  await redis.client.config('SET', 'requirepass', 'old')
+  await recovered(t, wrong)
+  changesOnce(t, wrong, /not connected.*WRONGPASS/, 6)
+  await redis.client.config('SET', 'requirepass', '')
+  await recovered(t, none)
+  changesOnce(t, none, /not connected.*NOAUTH/, 6)
+})
+
+t.test('a user with no more rights than are needed', async (t) => {
+  const redis = await startRedis(t)
+  await redis.client.call('ACL', 'SETUSER', 'sso', 'on', '>pass', '~partner-sso:*', '+set', '+getdel', '+info')
+  await signIn(t, await scene(t, { redis: `redis://sso:pass@127.0.0.1:${redis.port}` }))
+})

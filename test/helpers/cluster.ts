@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Cluster, type ClusterOptions } from 'ioredis'
+import { freePort, type RedisServer, startRedis } from './redis.ts'
+
+interface Teardown { teardown (stop: () => unknown): void }
+
+type Options = Omit<ClusterOptions, 'redisOptions'> & { redisOptions?: { commandTimeout?: number, socketTimeout?: number } }
+
+export interface Node extends RedisServer {
+  id: string
+}
+
+/** A Redis Cluster of three masters, each with a replica. */
+export interface RedisCluster {
+  masters: Node[]
+  replicas: Node[]
+  /** A client of the whole. */
+  connect (options?: Options): Cluster
+  /** The master that serves the slot. */
+  owner (slot: number): Promise<Node>
+  /** Begins to move the slot: keys that are not there are asked for at the new node from now on (ASK). */
+  beginMove (slot: number, to: Node): Promise<void>
+  /** Moves the keys, and the slot for good (MOVED). */
+  finishMove (slot: number, to: Node): Promise<void>
+}
+
+const SLOTS = 16384
+
+/** Milliseconds after which the cluster takes a silent node for failed. */
+export const NODE_TIMEOUT = 1000
+
+export async function startCluster (t: Teardown, settings: string[] = []): Promise<RedisCluster> {
+  const nodes = await Promise.all(Array.from({ length: 6 }, async () => await startNode(t, settings)))
+  const [masters, replicas] = [nodes.slice(0, 3), nodes.slice(3)]
+  await meet(masters, replicas)
+
+  const owner = async (slot: number): Promise<Node> => {
+    for (const node of nodes) {
+      if (node.process.signalCode !== null) continue
+      const own = (await node.client.cluster('NODES') as string).split('\n').find((line) => line.includes('myself,master')) ?? ''
+      const ranges = own.split(' ').slice(8).filter((range) => !range.startsWith('[')).map((range) => range.split('-').map(Number))
+      if (ranges.some(([first = 0, last = first]) => slot >= first && slot <= last)) return node
+    }
+    throw new Error(`Nobody serves slot ${slot}`)
+  }
+
+  return {
+    masters,
+    replicas,
+    owner,
+    connect (options = {}) {
+      const cluster = new Cluster(masters.map(({ port }) => ({ host: '127.0.0.1', port })), { clusterRetryStrategy: () => 50, ...options })
+      cluster.on('error', () => {})
+      t.teardown(() => cluster.disconnect())
+      return cluster
+    },
+    async beginMove (slot, to) {
+      const from = await owner(slot)
+      await to.client.cluster('SETSLOT', slot, 'IMPORTING', from.id)
+      await from.client.cluster('SETSLOT', slot, 'MIGRATING', to.id)
+    },
+    async finishMove (slot, to) {
+      const from = await owner(slot)
+      const keys = await from.client.cluster('GETKEYSINSLOT', slot, 10_000) as string[]
+      if (keys.length > 0) await from.client.migrate('127.0.0.1', to.port, '', 0, 5000, 'KEYS', ...keys)
+      for (const node of [to, from, ...masters]) {
+        if (node.process.signalCode === null) await node.client.cluster('SETSLOT', slot, 'NODE', to.id)
+      }
+    }
+  }
+}
+
+async function startNode (t: Teardown, settings: string[]): Promise<Node> {
+  const busPort = await freePort()
+  const server = await startRedis(t, [
+    '--cluster-enabled', 'yes', '--cluster-port', String(busPort), '--cluster-node-timeout', String(NODE_TIMEOUT),
+    '--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0', '--enable-debug-command', 'yes', ...settings
+  ])
+  return { ...server, id: await server.client.cluster('MYID') as string }
+}
+
+async function meet (masters: Node[], replicas: Node[]): Promise<void> {
+  const nodes = [...masters, ...replicas]
+  for (const [index, node] of nodes.entries()) await node.client.cluster('SET-CONFIG-EPOCH', index + 1)
+  for (const [index, master] of masters.entries()) {
+    await master.client.call('CLUSTER', 'ADDSLOTSRANGE', Math.ceil(index * SLOTS / 3), Math.ceil((index + 1) * SLOTS / 3) - 1)
+  }
+  for (const node of nodes.slice(1)) {
+    const [busPort] = (await node.client.config('GET', 'cluster-port') as string[]).slice(1)
+    await (nodes[0] as Node).client.call('CLUSTER', 'MEET', '127.0.0.1', node.port, busPort as string)
+  }
+  const all = async (client: RedisServer['client'], pattern: RegExp, section: 'INFO' | 'NODES', count = 1) => {
+    while (((await client.cluster(section as 'INFO') as string).match(new RegExp(pattern, 'gm')) ?? []).length < count) await sleep(20)
+  }
+  for (const { client } of nodes) await all(client, /connected$|connected \d/, 'NODES', 6)
+  for (const [index, replica] of replicas.entries()) await replica.client.cluster('REPLICATE', (masters[index] as Node).id)
+  for (const { client } of nodes) {
+    await all(client, /^cluster_state:ok/, 'INFO')
+    await all(client, /\bslave\b/, 'NODES', 3)
+  }
+  for (const { client } of replicas) {
+    while (!(await client.info('replication')).includes('master_link_status:up')) await sleep(20)
+  }
+}

@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
+
+interface Teardown { teardown (stop: () => unknown): void }
+
+/** What becomes of some bytes: they are passed on, swallowed, or cut off together with the connection. */
+export type Rule = (bytes: Buffer) => Buffer | 'swallow' | 'cut'
+
+/** A TCP proxy that can do to a connection what networks do. */
+export interface Proxy {
+  port: number
+  /** Milliseconds that replies are held back. */
+  delay: number
+  onRequest: Rule
+  onReply: Rule
+  /** Resets every connection there is. */
+  cut (): void
+  /** Connections there are. */
+  readonly connections: number
+}
+
+export const pass: Rule = (bytes) => bytes
+
+/** Stands before a server on this host. */
+export async function startProxy (t: Teardown, target: number): Promise<Proxy> {
+  const pairs = new Set<[Socket, Socket]>()
+  const server = createServer((near) => {
+    const far = createConnection(target, '127.0.0.1').setNoDelay()
+    const pair: [Socket, Socket] = [near.setNoDelay(), far]
+    pairs.add(pair)
+    const end = () => {
+      pairs.delete(pair)
+      for (const socket of pair) if (!socket.destroyed) socket.resetAndDestroy()
+    }
+    const link = (from: Socket, to: Socket, rule: () => Rule, delay: () => number) => {
+      const write = (bytes: Buffer) => { if (!to.destroyed) to.write(bytes) }
+      from.on('data', (bytes) => {
+        const result = rule()(bytes)
+        if (result === 'cut') end()
+        else if (result !== 'swallow') delay() === 0 ? write(result) : setTimeout(write, delay(), result)
+      })
+      from.on('error', () => {}).on('close', end)
+    }
+    link(near, far, () => proxy.onRequest, () => 0)
+    link(far, near, () => proxy.onReply, () => proxy.delay)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+
+  const cut = () => { for (const [near] of pairs) near.resetAndDestroy() }
+  t.teardown(() => {
+    server.close()
+    cut()
+  })
+  const proxy: Proxy = {
+    port: (server.address() as AddressInfo).port,
+    delay: 0,
+    onRequest: pass,
+    onReply: pass,
+    cut,
+    get connections () { return pairs.size }
+  }
+  return proxy
+}
