@@ -1,10 +1,10 @@
 // The app is closed while sign-ins run.
 import t from 'tap'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { startHost } from '../helpers/host.ts'
 import { startProxy } from '../helpers/proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
+import { until } from './scene.ts'
 
 // An idle connection keeps Fastify from closing for as long as this.
 const server = { keepAliveTimeout: 500 }
@@ -24,7 +24,7 @@ t.test('requests under way are finished, and the store is there until they are',
     ...codes.map(async (code) => (await portal.token({ code })).status === 200),
     ...tokens.map(async (token) => (await portal.user(token)).status === 200)
   ])
-  while (accepted < 60) await sleep(1)
+  await until(() => accepted === 60)
   const closed = app.close()
   t.strictSame(await answers, Array(60).fill(true), 'each is answered as if nothing were')
   await closed
@@ -56,7 +56,7 @@ t.test('closed under load: whatever was accepted is answered', async (t) => {
       }
     }
   })
-  while (signedIn < 100) await sleep(5)
+  await until(() => signedIn >= 100)
   closing = true
   await app.close()
   await Promise.all(workers)
