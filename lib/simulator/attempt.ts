@@ -7,7 +7,7 @@ import { tokenRequest } from '../testing/requests.ts'
 import { type Integration } from '../testing/settings.ts'
 import { SignIn } from '../testing/sign-in.ts'
 import { type Exchange, statusOf } from '../testing/wire.ts'
-import { type Conclusion, letThrough, refusedAt, type Trial } from './trials.ts'
+import { type Conclusion, ended, letThrough, refusedAt, type Trial } from './trials.ts'
 
 /** A request that a trial makes beside the fifteen steps. */
 export interface Probe {
@@ -116,8 +116,8 @@ export class Attempt {
     const judged = this.#judged(exchange, trial, ['invalid_client', 'invalid_request'])
     if (!judged.fine) return judged
     const after = await this.#signIn(code)
-    const burnt = 'The code was burnt by it, though: check the credentials before the code is taken.'
-    return { ...judged, fine: after.fine, sentence: `${judged.sentence}. ${after.fine ? 'The code stayed good.' : burnt}` }
+    if (after.fine) return { ...judged, sentence: `${judged.sentence} The code stayed good.` }
+    return { fine: false, title: 'Refused, but the code was burnt by it', sentence: `${judged.sentence} Check the credentials before the code is taken: else whoever saw a code can spoil the sign-in.` }
   }
 
   async #expiredCode (code: string, trial: Trial): Promise<Conclusion> {
@@ -162,9 +162,9 @@ export class Attempt {
     const answer = readToken(exchange)
     if (answer.ok) return letThrough(trial)
     const received = this.flow.secrets.mask(answer.received)
-    if (exchange.trouble !== undefined || statusOf(exchange) >= 500) return { fine: false, title: 'The trial could not be made', sentence: `${received} ${mendFor(answer.error)}` }
+    if (exchange.trouble !== undefined || statusOf(exchange) >= 500) return { fine: false, title: 'The trial could not be made', sentence: `${ended(received)} ${mendFor(answer.error)}` }
     const advice = errors.includes(answer.error) ? '' : ` The error should be ${errors[0]}.`
-    return { fine: true, title: 'Refused, as it should be', sentence: `The service answered: ${received}.${advice}` }
+    return { fine: true, title: 'Refused, as it should be', sentence: `The service answered: ${ended(received)}${advice}` }
   }
 
   #refused (): Conclusion {

@@ -29,8 +29,7 @@ const FLAGS: Flag[] = [
 export const CHECK_HELP = `Usage: partner-sso-portal check --base-url <url> --cookie <name=value> [flags]
 
 Drives a running service through good cases and bad, as the portal would meet them, and says which rules hold, which
-do not, what came instead and how to mend it. Do not point it at people at work: it signs the named user in some
-sixty times.
+do not, what came instead and how to mend it. Use a user made for tests: the check signs that user in many times.
 
 Flags:
 ${flagsHelp(FLAGS)}

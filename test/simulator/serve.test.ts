@@ -118,8 +118,8 @@ const TRIALS: Array<[trial: string, mistakes: Mistake[], title: string, sentence
   ['replayed-code', ['reusable-code'], 'The service let it through', /Remove the code/],
   ['replayed-code', ['plain-errors'], 'Refused, as it should be', /The error should be invalid_grant\./],
   ['replayed-code', ['html-token'], 'The sign-in stopped at step 12', /application\/json/],
-  ['wrong-secret', [], 'Refused, as it should be', /invalid_client.*The code stayed good\./],
-  ['wrong-secret', ['burns-code'], 'Refused, as it should be', /The code was burnt by it/],
+  ['wrong-secret', [], 'Refused, as it should be', /invalid_client \(Refused\.\) The code stayed good\./],
+  ['wrong-secret', ['burns-code'], 'Refused, but the code was burnt by it', /Check the credentials before/],
   ['wrong-secret', ['any-secret'], 'The service let it through', /Check client_id and client_secret/],
   ['foreign-redirect-uri', [], 'Refused, as it should be', /400 with text\/html/],
   ['foreign-redirect-uri', ['any-redirect-uri'], 'The service asks for a login first', /behind the login/],
@@ -145,6 +145,7 @@ for (const [trial, mistakes, title, sentence, user] of TRIALS) {
 await t.test('while a code grows old the page says so', async (t) => {
   const { origin, browser } = await simulator(t, [], ['--code-lifetime', '60'])
   const page = await browser.open(start(origin, 'expired-code'))
+  t.match(page.text, '<h1>Under way</h1>')
   t.match(page.text, 'Waiting 61 s, until the code has expired.')
   t.match(page.text, 'class="step running"')
   t.equal((await browser.open(`${origin}/oauth/callback?code=x&state=y`)).url, page.url)
