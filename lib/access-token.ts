@@ -1,16 +1,17 @@
 import { decodeGrant, encodeGrant, type Grant } from './grant.ts'
-import { type RegisteredPortal } from './portal.ts'
-import { deriveKeys, expand, isSecret, open, randomSecret, seal } from './sealing.ts'
+import { address, isSecret, open, randomSecret, seal, sealingKey } from './sealing.ts'
 import { type Store } from './store.ts'
 
 // A revocation outlives the token, and whatever request may be about to issue it, by this many seconds.
 const MARGIN = 60
 
+const LOCATOR_LENGTH = 20
+
 /**
  * Issues, redeems and revokes access tokens (spec section 2.2).
  *
- * A token is two secrets, one after the other. The first, the locator, says where it is stored and follows from the
- * code, so that a replay of the code can revoke the token without knowing it. The second is random and opens what is
+ * A token is a locator and a secret, one after the other. The locator says where the token is stored and follows from
+ * the code, so that a replay of the code can revoke the token without knowing it. The secret is random and opens what is
  * stored, so that whoever has seen the code still cannot make the token.
  */
 export class AccessTokens {
@@ -26,39 +27,34 @@ export class AccessTokens {
   }
 
   /** A new token for what the code stood for; null when the code has been replayed meanwhile. */
-  async issue (code: string, portal: RegisteredPortal, grant: Grant): Promise<string | null> {
-    const locator = this.#locator(code, portal)
-    const opener = randomSecret()
-    const sealed = seal(this.#sealingKey(opener), encodeGrant(grant))
-    return await this.#store.put(this.#storageKey(locator), sealed, this.#lifetime) ? locator + opener : null
+  async issue (locator: string, grant: Grant): Promise<string | null> {
+    const secret = randomSecret()
+    const sealed = seal(this.#sealingKey(secret), encodeGrant(grant))
+    return await this.#store.put(this.#storageKey(locator), sealed, this.#lifetime) ? locator + secret : null
   }
 
   /** What the token stands for; null when it is unknown, used, expired or revoked. It is used up by this. */
   async redeem (token: string): Promise<Grant | null> {
-    const sealed = await this.#store.take(this.#storageKey(token.slice(0, token.length / 2)))
-    const text = sealed === null ? null : open(this.#sealingKey(token.slice(token.length / 2)), sealed)
+    const sealed = await this.#store.take(this.#storageKey(token.slice(0, LOCATOR_LENGTH)))
+    const text = sealed === null ? null : open(this.#sealingKey(token.slice(LOCATOR_LENGTH)), sealed)
     return text === null ? null : decodeGrant(text)
   }
 
-  /** Kills the token that the code yielded, or keeps it from being issued (RFC 6749 section 4.1.2: SHOULD revoke). */
-  async revoke (code: string, portal: RegisteredPortal): Promise<void> {
-    await this.#store.revoke(this.#storageKey(this.#locator(code, portal)), this.#lifetime + MARGIN)
-  }
-
-  #locator (code: string, portal: RegisteredPortal): string {
-    return expand(code, `access_token locator ${portal.binding} ${this.#scope}`).toString('base64url')
+  /** Kills the token at the locator, or keeps it from being issued (RFC 6749 section 4.1.2: SHOULD revoke). */
+  async revoke (locator: string): Promise<void> {
+    await this.#store.revoke(this.#storageKey(locator), this.#lifetime + MARGIN)
   }
 
   #storageKey (locator: string): string {
-    return deriveKeys(locator, `access_token storage ${this.#scope}`).storageKey
+    return address(`access_token ${this.#scope} ${locator}`)
   }
 
-  #sealingKey (opener: string): Buffer {
-    return deriveKeys(opener, `access_token sealing ${this.#scope}`).sealingKey
+  #sealingKey (secret: string): Buffer {
+    return sealingKey(secret, `access_token ${this.#scope}`)
   }
 }
 
 /** Whether the value has the form of a token. What has not is refused without asking the store. */
 export function isAccessToken (value: string): boolean {
-  return value.length % 2 === 0 && isSecret(value.slice(0, value.length / 2)) && isSecret(value.slice(value.length / 2))
+  return /^[\w-]{20}/.test(value) && isSecret(value.slice(LOCATOR_LENGTH))
 }

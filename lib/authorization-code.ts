@@ -1,8 +1,16 @@
 import { OAuthError } from './errors.ts'
 import { decodeGrant, encodeGrant, type Grant } from './grant.ts'
 import { type RegisteredPortal } from './portal.ts'
-import { deriveKeys, isSecret, open, randomSecret, seal } from './sealing.ts'
+import { derive, type Derived, isSecret, open, randomSecret, seal } from './sealing.ts'
 import { type Store } from './store.ts'
+
+/** What comes of redeeming a code. */
+export interface Redemption {
+  /** What the code stands for; null when it is unknown, used, expired or another portal's. */
+  grant: Grant | null
+  /** Where the token is, or would be, that this code yields. */
+  tokenLocator: string
+}
 
 /** Issues and redeems authorization codes (spec section 2.1, RFC 6749 section 4.1.2). */
 export class AuthorizationCodes {
@@ -20,22 +28,22 @@ export class AuthorizationCodes {
   /** A new code, bound to the portal and its redirect_uri. */
   async issue (portal: RegisteredPortal, grant: Grant): Promise<string> {
     const code = randomSecret()
-    const { storageKey, sealingKey } = this.#keys(code, portal)
+    const { storageKey, sealingKey } = this.#derive(code, portal)
     const stored = await this.#store.put(storageKey, seal(sealingKey, encodeGrant(grant)), this.#lifetime)
     if (!stored) throw new OAuthError('internal_error', { cause: 'The store says that it holds a key that was never used' })
     return code
   }
 
-  /** What the code stands for; null when it is unknown, used, expired or another portal's. It is used up by this. */
-  async redeem (code: string, portal: RegisteredPortal): Promise<Grant | null> {
-    const { storageKey, sealingKey } = this.#keys(code, portal)
+  /** Redeems the code, which is used up by this. */
+  async redeem (code: string, portal: RegisteredPortal): Promise<Redemption> {
+    const { storageKey, sealingKey, successor } = this.#derive(code, portal)
     const sealed = await this.#store.take(storageKey)
     const text = sealed === null ? null : open(sealingKey, sealed)
-    return text === null ? null : decodeGrant(text)
+    return { grant: text === null ? null : decodeGrant(text), tokenLocator: successor }
   }
 
-  #keys (code: string, portal: RegisteredPortal) {
-    return deriveKeys(code, `authorization_code ${portal.binding} ${this.#scope}`)
+  #derive (code: string, portal: RegisteredPortal): Derived {
+    return derive(code, `authorization_code ${portal.binding} ${this.#scope}`)
   }
 }
 

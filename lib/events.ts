@@ -54,10 +54,13 @@ export class Reporter {
   report (request: FastifyRequest, outcome: Outcome, level: Level = 'info', err?: unknown): void {
     const { type, ...fields } = outcome
     request.log[level]({ event: type, ...fields, ...(err === undefined ? {} : { err }) }, `partner-sso: ${type}`)
+    const threw = (error: unknown) => request.log.error({ err: error }, 'partner-sso: onEvent threw')
     try {
-      this.#onEvent?.({ ...outcome, requestId: request.id }, request)
+      // An async function may stand for one that returns nothing; its rejection would end the process.
+      const told: unknown = this.#onEvent?.({ ...outcome, requestId: request.id }, request)
+      if (told instanceof Promise) told.catch(threw)
     } catch (error) {
-      request.log.error({ err: error }, 'partner-sso: onEvent threw')
+      threw(error)
     }
   }
 

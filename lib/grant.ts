@@ -11,12 +11,18 @@ export interface Grant {
 }
 
 /** The grant as text, one line each: the record is not written into JSON again, and not parsed before it is sent. */
-export function encodeGrant ({ clientId, codeChallenge, externalId, record }: Grant): string {
-  return `${clientId}\n${codeChallenge}\n${JSON.stringify(externalId)}\n${record}`
+export function encodeGrant ({ clientId, codeChallenge, record }: Grant): string {
+  return `${clientId}\n${codeChallenge}\n${record}`
 }
 
 /** Reverses `encodeGrant`. No line holds a line break: a client_id is visible ASCII, and JSON escapes them. */
 export function decodeGrant (text: string): Grant {
-  const [clientId, codeChallenge, externalId, record] = text.split('\n') as [string, string, string, string]
-  return { clientId, codeChallenge, externalId: JSON.parse(externalId) as string, record }
+  const [clientId, codeChallenge, record] = text.split('\n') as [string, string, string]
+  return { clientId, codeChallenge, externalId: externalIdOf(record), record }
+}
+
+/** The external_id is the first field of a checked record. */
+function externalIdOf (record: string): string {
+  const [, json] = /^\{"external_id":("(?:[^"\\]|\\.)+")/.exec(record) as unknown as [string, string]
+  return JSON.parse(json) as string
 }

@@ -4,20 +4,28 @@ import fp from 'fastify-plugin'
 import { AccessTokens } from './access-token.ts'
 import { AuthorizationCodes } from './authorization-code.ts'
 import { Reporter } from './events.ts'
+import { maskingSerializers } from './logged-request.ts'
 import { openStore } from './open-store.ts'
 import { type PartnerSsoOptions, settle } from './options.ts'
 import { Parameters } from './parameters.ts'
 import { Portals } from './portal.ts'
 import { addProbe } from './readiness.ts'
 import { authorizeRoute } from './routes/authorize.ts'
+import { authorizeDocumentation, documented, tokenDocumentation, userDocumentation } from './routes/documentation.ts'
 import { tokenRoute } from './routes/token.ts'
 import { userRoute } from './routes/user.ts'
+import { type ClientUserInformation, type PartnerUserInformation, UserInformation } from './user-information.ts'
 
 /** The plugin. `partnerSso<User>` names the host's user type, where it shall not be `any`. */
 export interface PartnerSso {
   <User>(app: FastifyInstance<any, any, any, any, any>, options: PartnerSsoOptions<User>): Promise<void>
   (app: FastifyInstance<any, any, any, any, any>, options: PartnerSsoOptions): Promise<void>
 }
+
+type Route = Pick<RouteOptions, 'handler' | 'errorHandler' | 'onSend' | 'config'>
+
+/** Bytes of a token request: a good one has some hundred. As much as Node lets into the head of a request. */
+const BODY_LIMIT = 16_384
 
 /** Adds `app.partnerSso` to the host's own scope, and the rest in a scope inside. */
 async function plugin (host: FastifyInstance, options: PartnerSsoOptions): Promise<void> {
@@ -42,15 +50,38 @@ async function endpoints (app: FastifyInstance, options: PartnerSsoOptions): Pro
   app.setSerializerCompiler(() => JSON.stringify)
   await app.register(formbody, { parser: (text) => new Parameters(text) as unknown as Record<string, unknown> })
 
-  const add = (method: 'GET' | 'POST', url: string, route: Pick<RouteOptions, 'handler' | 'errorHandler' | 'onSend'>) => {
-    const { onSend = [], ...routeOptions } = settings.routeOptions
-    // A HEAD twin would issue a code, or use up a token. Our onSend is the last one.
-    app.route({ ...routeOptions, ...route, method, url, exposeHeadRoute: false, onSend: [onSend, route.onSend ?? []].flat() })
+  const logSerializers = maskingSerializers(app.log, { ...settings.logSerializers, ...settings.routeOptions.logSerializers })
+  const add = (method: 'GET' | 'POST', url: string, route: Route) => {
+    const { onSend = [], config, ...routeOptions } = { bodyLimit: BODY_LIMIT, ...settings.routeOptions, logSerializers }
+    addRoute(app, {
+      ...routeOptions,
+      ...route,
+      method,
+      url,
+      config: { ...route.config, ...config },
+      // A HEAD twin would issue a code, or use up a token.
+      exposeHeadRoute: false,
+      // Ours is the last one.
+      onSend: [onSend, route.onSend ?? []].flat()
+    })
   }
-  add('GET', '/oauth/authorize', authorizeRoute({ settings, portals, codes, reporter }))
-  add('POST', '/oauth/token', tokenRoute({ portals, codes, tokens, reporter }))
-  add('GET', '/oauth/user', userRoute({ portals, tokens, reporter }))
+  const authorize = authorizeRoute({ settings, portals, codes, reporter })
+  const token = tokenRoute({ portals, codes, tokens, reporter })
+  const user = userRoute({ portals, tokens, reporter })
+  add('GET', '/oauth/authorize', { ...authorize, config: documented(authorizeDocumentation) })
+  add('POST', '/oauth/token', { ...token, config: documented(tokenDocumentation) })
+  add('GET', '/oauth/user', { ...user, config: documented(userDocumentation) })
   return isReady
+}
+
+function addRoute (app: FastifyInstance, route: RouteOptions): void {
+  try {
+    app.route(route)
+  } catch (cause) {
+    if ((cause as { code?: string }).code !== 'FST_ERR_DUPLICATED_ROUTE') throw cause
+    throw new Error(`partner-sso: ${String(route.method)} ${app.prefix}${route.url} is there already. Where the plugin is registered ` +
+      'more than once, or the app has such a route of its own, give each registration a "prefix" of its own', { cause })
+  }
 }
 
 /**
@@ -59,6 +90,9 @@ async function endpoints (app: FastifyInstance, options: PartnerSsoOptions): Pro
  */
 const partnerSso: PartnerSso = fp(plugin, { name: 'fastify-partner-sso', fastify: '5.x' })
 
+// What `require()` gives is the function itself, so it bears the other names; `default` is there already.
+Object.assign(partnerSso, { partnerSso, UserInformation })
+
 export { partnerSso as default, partnerSso, partnerSso as 'module.exports' }
 export { type LoginRequiredEvent, type OnEvent, type PartnerSsoEvent, type RefusalEvent, type SuccessEvent } from './events.ts'
 export { type OAuthErrorCode, type RefusalReason, type RefusalType } from './errors.ts'
@@ -66,4 +100,4 @@ export { type EligibilityContext, type PartnerSsoOptions } from './options.ts'
 export { type Portal, type PortalInformation, type PortalLevel } from './portal.ts'
 export { type PartnerSsoStatus } from './readiness.ts'
 export { type Store } from './store.ts'
-export { type ClientUserInformation, type PartnerUserInformation, UserInformation } from './user-information.ts'
+export { type ClientUserInformation, type PartnerUserInformation, UserInformation }

@@ -31,7 +31,10 @@ export async function openStore (settings: Settings, log: FastifyBaseLogger): Pr
       refuseUnfit(await failure(store))
     },
     isReady: once(() => deadline.within(() => failure(store)).then((cause) => cause === null, () => false)),
-    close
+    close () {
+      close()
+      deadline.close()
+    }
   })
 
   if (settings.redis !== undefined) {

@@ -95,6 +95,8 @@ export type Settings = Omit<PartnerSsoOptions, 'portal'> & typeof defaults & {
   portal: Portal[]
   routeOptions: RouteShorthandOptions
   prefix: string
+  /** Fastify's own. */
+  logSerializers?: Record<string, (value: any) => unknown>
 }
 
 const defaults = {

@@ -37,9 +37,12 @@ export class Parameters {
   }
 
   #decode (encoded: string): string {
-    const decoded = formDecode(encoded)
-    this.malformed ||= decoded === null
-    return decoded ?? encoded
+    if (!/[%+]/.test(encoded)) return encoded
+    // Tried until it fails once: a failure for each part would cost seconds in a long text.
+    const decoded = this.malformed ? null : formDecode(encoded)
+    if (decoded !== null) return decoded
+    this.malformed = true
+    return decodeAscii(encoded)
   }
 }
 
@@ -50,6 +53,11 @@ export function formDecode (encoded: string): string | null {
   } catch {
     return null
   }
+}
+
+/** Decodes what is ASCII and leaves the rest as it is: what we look at in a query with a broken part is all ASCII. */
+function decodeAscii (encoded: string): string {
+  return encoded.replaceAll('+', ' ').replace(/%[0-7][0-9a-f]/gi, (escape) => String.fromCharCode(Number.parseInt(escape.slice(1), 16)))
 }
 
 // What a query may not hold unencoded (RFC 3986 section 3.4) and a browser or URL parser would cut off or change.

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { OAuthError } from './errors.ts'
 
 /** OAuth level of the integration, set at the portal (spec section 2.3): which users the service may supply. */
@@ -27,9 +27,8 @@ export interface Portal {
 /** What a hook is told of the portal: everything but its secret. */
 export type PortalInformation = Readonly<Required<Omit<Portal, 'clientSecret'>>>
 
-// Secrets are compared by their digests under a key of this process: of equal length, and nothing a caller can aim at.
-const digestKey = randomBytes(32)
-const digest = (secret: string): Buffer => createHmac('sha256', digestKey).update(secret).digest()
+// Secrets are compared by their digests: of equal length, as a comparison in constant time needs it.
+const digest = (secret: string): Buffer => hash('sha512', secret, 'buffer')
 
 /** A portal that is registered. */
 export class RegisteredPortal {
@@ -44,7 +43,9 @@ export class RegisteredPortal {
     this.digests = [clientSecret].flat().map(digest)
     const { clientId, redirectUri } = this.information
     this.binding = JSON.stringify([clientId, redirectUri])
-    this.#callback = redirectUri + (!redirectUri.includes('?') ? '?' : /[?&]$/.test(redirectUri) ? '' : '&')
+    // Only the first question mark begins the query; a later one belongs to a name or value.
+    const separator = !redirectUri.includes('?') ? '?' : /^[^?]*\?$|&$/.test(redirectUri) ? '' : '&'
+    this.#callback = redirectUri + separator
   }
 
   get clientId (): string {

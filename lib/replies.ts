@@ -6,13 +6,18 @@ const RETRY_AFTER = '1'
 
 /** Never reused, and open to no other origin, whatever the host sets on its own routes (RFC 6749 section 5.1). */
 export function protect (reply: FastifyReply): void {
-  reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
-  if (reply.hasHeader('access-control-allow-origin')) {
-    for (const name of corsHeaders) reply.removeHeader(name)
+  // An etag is a digest of what is not to be kept.
+  reply.header('cache-control', 'no-store').header('pragma', 'no-cache').removeHeader('etag')
+  for (const name of Object.keys(reply.getHeaders())) {
+    if (name.startsWith('access-control-')) remove(reply, name)
   }
 }
 
-const corsHeaders = ['access-control-allow-origin', 'access-control-allow-credentials', 'access-control-expose-headers']
+/** Hooks set headers on Fastify's reply, middleware on Node's. */
+function remove (reply: FastifyReply, name: string): void {
+  reply.removeHeader(name)
+  reply.raw.removeHeader(name)
+}
 
 /** Runs after the host's hooks, so that none of them undoes it. */
 export function protectOnSend (_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: (error: null, payload: unknown) => void): void {

@@ -43,6 +43,18 @@ const controlRoles = {
   client: ['Client Administrator', 'Client Read Only']
 } as const
 
+const choice = (values: readonly string[]): string => values.map((value) => `"${value}"`).join(' or ')
+const textRules = {
+  external_id: 'external_id must be a non-empty string',
+  email: 'email must be a non-empty string',
+  name: 'name must be a non-empty string'
+}
+const productRoleRule = `product_role must be ${choice(productRoles)}`
+const controlRoleRules = {
+  partner: `control_role must be ${choice(controlRoles.partner)} where type is "partner"`,
+  client: `control_role must be ${choice(controlRoles.client)} where type is "client"`
+}
+
 const text = { type: 'string', minLength: 1 } as const
 const identity = { external_id: text, email: text, name: text, product_role: { enum: productRoles } } as const
 const required = ['external_id', 'email', 'name', 'type', 'control_role', 'product_role'] as const
@@ -87,12 +99,12 @@ export function checkUserInformation (given: unknown, level: PortalLevel): UserI
   rule(typeof given === 'object' && given !== null, 'it must be an object')
   const record = listedFields(given)
   for (const name of ['external_id', 'email', 'name'] as const) {
-    rule(isText(record[name]), `${name} must be a non-empty string`)
+    rule(isText(record[name]), textRules[name])
   }
-  rule(isOneOf(productRoles, record.product_role), `product_role must be ${choice(productRoles)}`)
+  rule(isOneOf(productRoles, record.product_role), productRoleRule)
   rule(record.type === 'partner' || record.type === 'client', 'type must be "partner" or "client"')
   const roles = controlRoles[record.type]
-  rule(isOneOf(roles, record.control_role), `control_role must be ${choice(roles)} where type is "${record.type}"`)
+  rule(isOneOf(roles, record.control_role), controlRoleRules[record.type])
   if (record.type === 'partner') checkPartner(record, level)
   else checkClient(record, level)
   return record as unknown as UserInformation
@@ -133,8 +145,4 @@ function isText (value: unknown): value is string {
 
 function isOneOf (values: readonly string[], value: unknown): boolean {
   return values.includes(value as string)
-}
-
-function choice (values: readonly string[]): string {
-  return values.map((value) => `"${value}"`).join(' or ')
 }

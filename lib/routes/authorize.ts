@@ -32,6 +32,8 @@ export function authorizeRoute ({ settings, portals, codes, reporter }: Parts): 
         if (reply.sent) return reply
         if (!user) return sendToLogin(request, reply, portal)
         const record = await userInformation(user, request, portal)
+        // The time limit of the host was over first: nobody waits for a code.
+        if (reply.sent) return reply
         const externalId = record.external_id
         const code = await codes.issue(portal, { clientId: portal.clientId, codeChallenge, externalId, record: JSON.stringify(record) })
         reporter.report(request, { type: 'code_issued', reason: 'ok', clientId: portal.clientId, externalId })
@@ -85,7 +87,7 @@ export function authorizeRoute ({ settings, portals, codes, reporter }: Parts): 
       if (!reply.sent) throw new OAuthError('current_user_failed', { cause })
       request.log.error({ err: cause }, 'partner-sso: currentUser threw after it had replied')
     }
-    if (reply.sent) {
+    if (reply.sent && !isOverdue(request)) {
       reporter.report(request, { type: 'login_required', reason: 'answered_by_current_user', clientId: portal.clientId })
     }
     return user
@@ -169,6 +171,11 @@ function asLocation (url: unknown): string {
   if (typeof url !== 'string' || url === '') throw new TypeError('loginPage must return a URL')
 
   return url.replace(/[^\x21-\x7e]/gu, encodeURIComponent)
+}
+
+/** Whether Fastify has answered, as handlerTimeout demands. */
+function isOverdue ({ signal }: FastifyRequest): boolean {
+  return signal?.reason?.code === 'FST_ERR_HANDLER_TIMEOUT'
 }
 
 function prefersHtml (request: FastifyRequest): boolean {

@@ -1,6 +1,7 @@
 import { type FastifyRequest, type RouteOptions } from 'fastify'
 import { type AccessTokens } from '../access-token.ts'
-import { type AuthorizationCodes, isAuthorizationCode } from '../authorization-code.ts'
+import { type AuthorizationCodes, isAuthorizationCode, type Redemption } from '../authorization-code.ts'
+import { isAuthorizationRepeated } from '../authorization-header.ts'
 import { OAuthError } from '../errors.ts'
 import { type Reporter } from '../events.ts'
 import { type Grant } from '../grant.ts'
@@ -29,10 +30,9 @@ export function tokenRoute ({ portals, codes, tokens, reporter }: Parts): Pick<R
         if (form.get('redirect_uri') !== portal.redirectUri) {
           throw new OAuthError('redirect_uri_mismatch', { ...context, expected: portal.redirectUri })
         }
-        const code = form.get('code') as string
-        const grant = await redeem(code, portal)
+        const { grant, tokenLocator } = await redeem(form.get('code') as string, portal)
         checkVerifier(form.get('code_verifier'), grant)
-        const token = await tokens.issue(code, portal, grant)
+        const token = await tokens.issue(tokenLocator, grant)
         if (token === null) throw new OAuthError('code_replayed', grantContext(grant))
         reporter.report(request, { type: 'token_issued', reason: 'ok', ...grantContext(grant) })
         return sendJson(reply, 200, `{"token_type":"Bearer","access_token":"${token}"}`)
@@ -53,17 +53,18 @@ export function tokenRoute ({ portals, codes, tokens, reporter }: Parts): Pick<R
   }
 
   function authenticate (request: FastifyRequest, form: Parameters): RegisteredPortal {
+    if (isAuthorizationRepeated(request.raw)) throw new OAuthError('authentication_repeated')
     const { clientId, clientSecret } = credentials(request.headers.authorization, form)
     return portals.authenticate(clientId, clientSecret)
   }
 
   /** Up to here the code was not touched; from here on it is used up. */
-  async function redeem (code: string, portal: RegisteredPortal): Promise<Grant> {
+  async function redeem (code: string, portal: RegisteredPortal): Promise<Redemption & { grant: Grant }> {
     const context = { clientId: portal.clientId }
     if (!isAuthorizationCode(code)) throw new OAuthError('code_malformed', context)
-    const grant = await codes.redeem(code, portal)
-    if (grant !== null) return grant
-    await tokens.revoke(code, portal)
+    const { grant, tokenLocator } = await codes.redeem(code, portal)
+    if (grant !== null) return { grant, tokenLocator }
+    await tokens.revoke(tokenLocator)
     throw new OAuthError('code_used_or_expired', context)
   }
 }

@@ -1,5 +1,6 @@
 import { type RouteOptions } from 'fastify'
 import { type AccessTokens, isAccessToken } from '../access-token.ts'
+import { isAuthorizationRepeated } from '../authorization-header.ts'
 import { OAuthError } from '../errors.ts'
 import { type Reporter } from '../events.ts'
 import { type Portals } from '../portal.ts'
@@ -20,6 +21,7 @@ export function userRoute ({ portals, tokens, reporter }: Parts): Pick<RouteOpti
   return {
     async handler (request, reply) {
       try {
+        if (isAuthorizationRepeated(request.raw)) throw new OAuthError('authorization_malformed')
         const token = bearer(request.headers.authorization)
         const grant = isAccessToken(token) ? await tokens.redeem(token) : null
         if (grant === null || portals.find(grant.clientId) === undefined) throw new OAuthError('token_unknown')

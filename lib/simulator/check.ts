@@ -9,7 +9,6 @@ import { progress } from './progress.ts'
 import { json, painter, summary, table } from './report.ts'
 import { RULES } from './rules/all.ts'
 import { Bench, type Login, NoAnswer } from './rules/bench.ts'
-import { Untested } from './rules/rule.ts'
 import { type Surroundings } from './run.ts'
 
 const REDIRECT_URI: Flag = { name: 'redirect-uri', value: 'url', variable: 'PORTAL_REDIRECT_URI', meaning: 'The portal callback, as registered at the service. Nothing needs to listen there.' }
@@ -103,9 +102,8 @@ async function reach ({ portal }: Bench): Promise<void> {
   try {
     await portal.send({ method: 'GET', url: portal.authorizeUrl, headers: [['Accept', 'text/html']] })
   } catch (error) {
-    if (error instanceof Untested) throw new CannotRun(`The check cannot run: ${error.message}.`)
     if (error instanceof NoAnswer) throw new CannotRun(`${error.message} ${mendFor(error.trouble.code)}`)
-    throw error
+    throw new CannotRun(`The check cannot run: ${(error as Error).message}.`)
   }
 }
 

@@ -44,7 +44,7 @@ export function table (examination: Examination, width: number, paint: Paint): s
   const sections = columnWidth(findings.map(({ rule }) => rule.section), 'SECTION')
   const head = paint('bold', `${'RULE'.padEnd(ids)}${'SECTION'.padEnd(sections)}RESULT`)
   const rows = findings.map((finding) => row(finding, ids, sections, width, paint))
-  return `${[head, ...rows, '', conclusion(examination, paint)].join('\n')}\n`
+  return `${[head, ...rows, '', ...untested(findings, width), conclusion(examination, paint)].join('\n')}\n`
 }
 
 const columnWidth = (texts: string[], head: string): number => Math.max(head.length, ...texts.map((text) => text.length)) + 2
@@ -52,8 +52,7 @@ const columnWidth = (texts: string[], head: string): number => Math.max(head.len
 function row (finding: Finding, ids: number, sections: number, width: number, paint: Paint): string {
   const { rule, verdict } = finding
   const line = `${rule.id.padEnd(ids)}${paint('dim', rule.section.padEnd(sections))}${paintedWord(finding, paint)}`
-  if (verdict.outcome === 'holds') return line
-  if (verdict.outcome === 'untested') return [line, ...labelled('why', verdict.reason, width, paint)].join('\n')
+  if (verdict.outcome !== 'broken') return line
   return [
     line,
     ...labelled('rule', rule.sentence, width, paint),
@@ -64,6 +63,15 @@ function row (finding: Finding, ids: number, sections: number, width: number, pa
 
 function labelled (label: string, text: string, width: number, paint: Paint): string[] {
   return wrap(text, width - 9).map((line, at) => `  ${at === 0 ? paint('bold', label.padEnd(6)) : '      '} ${line}`)
+}
+
+/** Why rules were not tried, each reason once. */
+function untested (findings: Finding[], width: number): string[] {
+  const reasons = new Map<string, string[]>()
+  for (const { rule, verdict } of findings) {
+    if (verdict.outcome === 'untested') reasons.set(verdict.reason, [...reasons.get(verdict.reason) ?? [], rule.id])
+  }
+  return [...reasons].flatMap(([reason, ids]) => [...wrap(`Untested, because ${reason}: ${ids.join(', ')}.`, width), ''])
 }
 
 function conclusion (examination: Examination, paint: Paint): string {

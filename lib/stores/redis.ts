@@ -26,15 +26,11 @@ export function redisStore (client: Redis | Cluster, keyPrefix: string, deadline
   // Commands built here bypass the prefix that the host may have set on its client.
   const prefix = (client.options.keyPrefix ?? '') + keyPrefix
 
-  async function send (name: string, ...args: string[]): Promise<unknown> {
-    if (client.status !== 'ready') throw new Error(`Redis is not connected (${client.status})${trouble()}`)
+  function send (name: string, ...args: string[]): Promise<unknown> {
+    if (client.status !== 'ready') return Promise.reject(new Error(`Redis is not connected (${client.status})${trouble()}`))
     const command = new RedisCommand(name, args)
     deadline.add(command)
-    try {
-      return await command.sendBy(client)
-    } finally {
-      deadline.delete(command)
-    }
+    return command.sendBy(client)
   }
 
   return {

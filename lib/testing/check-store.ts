@@ -118,8 +118,16 @@ const PROMISES: StorePromise[] = [
 export async function checkStore (store: Store): Promise<void> {
   const run = randomBytes(8).toString('hex')
   const broken = await Promise.all(PROMISES.map(async ({ sentence, broken }, at) => {
-    const wrong = await broken(store, `check-store:${run}:${at}:`).catch((error: unknown) => `it threw ${String(error)}`)
+    const wrong = await attempt(() => broken(store, `check-store:${run}:${at}:`))
     return wrong === null ? [] : [`- ${sentence}: ${wrong}`]
   }))
   if (broken.flat().length > 0) throw new Error(`The store breaks ${broken.flat().length} of ${PROMISES.length} promises:\n${broken.flat().join('\n')}`)
+}
+
+async function attempt (run: () => Promise<string | null>): Promise<string | null> {
+  try {
+    return await run()
+  } catch (error) {
+    return `it threw ${String(error)}`
+  }
 }

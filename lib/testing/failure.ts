@@ -1,3 +1,4 @@
+import { type Trouble } from './trouble.ts'
 import { type Exchange, header, jsonObject, type WireResponse } from './wire.ts'
 
 /** Why a sign-in went no further. Every text is free of secrets. */
@@ -47,6 +48,7 @@ const MEND: Record<string, string> = {
   invalid_token: 'The token was unknown, used or expired: check that all processes of the service share one store.',
   server_error: 'See the error log of the service: a hook threw, or the user’s record breaks a rule.',
   temporarily_unavailable: 'The store of the service is down: check Redis.',
+  invalid_scope: 'The portal sends an empty scope, which means none: treat an empty parameter as one that is missing.',
   unsupported_response_type: 'The service must support response_type=code.',
   unsupported_grant_type: 'The service must support grant_type=authorization_code.'
 }
@@ -60,22 +62,26 @@ export function failure (step: number, error: string, expected: string, received
 
 /** The OAuth error code in a JSON body (RFC 6749 §5.2), or null. Fastify's own error bodies name no OAuth code. */
 export function oauthError (response: WireResponse | undefined): string | null {
-  const error = response === undefined ? null : jsonObject(response)?.error
+  const error = jsonObject(response)?.error
   return typeof error === 'string' && /^[a-z_]+$/.test(error) ? error : null
 }
 
 /** One line on what came: status, error, type of content, where it redirects to. */
 export function describe ({ response, trouble }: Exchange): string {
-  if (response === undefined) return trouble?.sentence ?? 'no answer'
+  if (response === undefined) return (trouble as Trouble).sentence
   const body = jsonObject(response)
   const location = header(response, 'location')
   const parts = [
     location === '' ? '' : `a redirect to ${location}`,
     typeof body?.error === 'string' ? `the error ${body.error}` : '',
-    typeof (body?.error_description ?? body?.message) === 'string' ? `(${clip(String(body?.error_description ?? body?.message))})` : '',
-    body === null && location === '' ? contentOf(response) : ''
-  ]
-  return `${response.status}${parts.filter((part) => part !== '').map((part, at) => at === 0 ? ` with ${part}` : ` ${part}`).join('')}`
+    explanation(body)
+  ].filter((part) => part !== '')
+  return `${response.status} with ${parts.length === 0 ? contentOf(response) : parts.join(' ')}`
+}
+
+function explanation (body: Record<string, unknown> | null): string {
+  const text = body?.error_description ?? body?.message
+  return typeof text === 'string' ? `(${clip(text)})` : ''
 }
 
 function contentOf (response: WireResponse): string {

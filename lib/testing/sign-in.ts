@@ -2,7 +2,7 @@ import { type Answer, readArrival, readCallback, readToken, readUser } from './a
 import { type Arrival } from './browser.ts'
 import { type Failure } from './failure.ts'
 import { Secrets } from './masking.ts'
-import { type UserInformation } from './record.ts'
+import { type UserInformation } from '../user-information.ts'
 import { authorizeUrl, basicCredentials, type Changes, randomText, tokenRequest, userRequest } from './requests.ts'
 import { type Integration } from './settings.ts'
 import { type StepReport, Timeline } from './timeline.ts'
@@ -36,10 +36,10 @@ export class SignIn {
   /** Steps 1 to 4. Returns where the browser has to go. */
   start (changes: Changes = {}): string {
     const url = authorizeUrl(this.portal, this.state, this.verifier, changes)
-    this.timeline.done(1, 'The sign-in was started.')
+    this.timeline.done(1, '')
     this.timeline.done(2, `The integration of client_id ${this.portal.clientId} was found.`)
     this.timeline.done(3, 'A session was created, with a state of 256 random bits.')
-    this.timeline.done(4, `The browser was sent to ${this.portal.authorizeUrl}.`)
+    this.timeline.done(4, `The browser was sent to ${this.portal.authorizeUrl}.`, visit(url))
     this.timeline.run(5, 'Waiting for the service to send the browser back.')
     return url
   }
@@ -54,43 +54,43 @@ export class SignIn {
   returned (callbackUrl: string, exchange?: Exchange): Answer<string> {
     const code = new URL(callbackUrl).searchParams.get('code')
     if (code !== null) this.secrets.add(code)
-    const answer = this.#settle(readCallback(callbackUrl, this.state, this.portal), exchange)
+    const answer = this.#settle(readCallback(callbackUrl, this.state, this.portal), exchange ?? visit(callbackUrl))
     if (!answer.ok) return answer
     this.code = answer.value
-    this.timeline.done(5, 'The service took the user for logged in and eligible.')
-    this.timeline.done(6, 'The service accepted client_id and redirect_uri.')
-    this.timeline.done(7, 'The browser came back with a code.', exchange)
+    this.timeline.done(5, '')
+    this.timeline.done(6, '')
+    this.timeline.done(7, 'The browser came back with a code.', exchange ?? visit(callbackUrl))
     this.timeline.done(8, 'The state is the one that was sent.')
     return answer
   }
 
   /** Steps 9 to 12. */
   async redeem (code: string, changes: Changes = {}): Promise<Answer<string>> {
-    this.timeline.run(9, 'The token request was sent.')
+    this.timeline.run(9, '')
     const exchange = await this.portal.send(tokenRequest(this.portal, code, this.verifier, changes))
     const read = readToken(exchange)
     if (read.ok) this.secrets.add(read.value)
     const answer = this.#settle(read, exchange)
     if (!answer.ok) return answer
     this.accessToken = answer.value
-    this.timeline.done(9, 'The token request was sent.', exchange)
-    this.timeline.done(10, 'The service accepted the code.')
-    this.timeline.done(11, 'The service accepted the credentials.')
+    this.timeline.done(9, '', exchange)
+    this.timeline.done(10, '')
+    this.timeline.done(11, '')
     this.timeline.done(12, 'An access token came back.', exchange)
     return answer
   }
 
   /** Steps 13 to 15. */
   async fetchUser (accessToken: string): Promise<Answer<UserInformation>> {
-    this.timeline.run(13, 'The user request was sent.')
+    this.timeline.run(13, '')
     this.secrets.add(accessToken)
     const exchange = await this.portal.send(userRequest(this.portal, accessToken))
     const answer = this.#settle(readUser(exchange, this.portal), exchange)
     if (!answer.ok) return answer
     this.record = answer.value
-    this.timeline.done(13, 'The user request was sent.', exchange)
-    this.timeline.done(14, 'The service accepted the token.')
-    this.timeline.done(15, 'The user information came back and keeps the rules of spec §2.3.', exchange)
+    this.timeline.done(13, '', exchange)
+    this.timeline.done(14, '')
+    this.timeline.done(15, 'The user information came back and keeps the rules.', exchange)
     return answer
   }
 
@@ -110,4 +110,9 @@ export class SignIn {
   #settle<Value> (answer: Answer<Value>, exchange?: Exchange): Answer<Value> {
     return answer.ok ? answer : this.fail(answer, exchange)
   }
+}
+
+/** An address that a browser of flesh and blood opens: what it gets there is not seen here. */
+function visit (url: string): Exchange {
+  return { request: { method: 'GET', url, headers: [] }, milliseconds: 0 }
 }

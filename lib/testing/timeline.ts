@@ -9,7 +9,7 @@ export type Outcome = 'waiting' | 'running' | 'done' | 'failed'
 /** One of the fifteen steps of spec §1, and what happened in it. */
 export interface StepReport extends Step {
   outcome: Outcome
-  /** What happened, in one sentence; empty while waiting. */
+  /** What happened, in one sentence; empty where the action says it all. */
   note: string
   /** The HTTP exchange that the step rests on, where it rests on one. */
   exchange?: Exchange
@@ -37,7 +37,7 @@ export class Timeline {
   /** Marks the failing step. Of the steps before it, those count as done that the failure itself proves; what is unknown stays open. */
   fail ({ step, error, received }: Failure, exchange?: Exchange): void {
     for (const report of this.reports) if (report.outcome === 'running') Object.assign(report, report.number === 5 ? OPEN : { outcome: 'done' })
-    for (const number of PROVEN[error] ?? []) this.done(number, 'Not refused.')
+    for (const number of PROVEN[error] ?? []) this.done(number, '')
     Object.assign(this.#report(step), { outcome: 'failed', note: received }, this.#timed(exchange))
   }
 
@@ -50,7 +50,9 @@ export class Timeline {
   }
 
   #timed (exchange?: Exchange): Partial<StepReport> {
-    return exchange === undefined ? {} : { exchange, milliseconds: exchange.milliseconds }
+    if (exchange === undefined) return {}
+    const answered = exchange.response !== undefined || exchange.trouble !== undefined
+    return answered ? { exchange, milliseconds: exchange.milliseconds } : { exchange }
   }
 
   #report (number: number): StepReport {

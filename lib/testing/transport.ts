@@ -1,6 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { trouble, TooLarge } from './trouble.ts'
+import { AppFailed, TooLarge, trouble } from './trouble.ts'
 import { type Exchange, type Headers, type Send, type WireRequest, type WireResponse } from './wire.ts'
 
 const LARGEST = 1024 * 1024
@@ -35,16 +35,10 @@ async function timed (request: WireRequest, timeout: number, exchange: (signal: 
   const start = performance.now()
   const ended = new AbortController()
   const timer = setTimeout(() => ended.abort(new DOMException('Too late', 'TimeoutError')), timeout)
-  const milliseconds = () => Math.round((performance.now() - start) * 10) / 10
-  try {
-    const response = await exchange(ended.signal)
-    return { request, response, milliseconds: milliseconds() }
-  } catch (error) {
-    const reason = ended.signal.aborted ? ended.signal.reason : error
-    return { request, trouble: trouble(reason, new URL(request.url).origin, timeout), milliseconds: milliseconds() }
-  } finally {
-    clearTimeout(timer)
-  }
+  const told = (error: unknown) => trouble(ended.signal.aborted ? ended.signal.reason : error, new URL(request.url).origin, timeout)
+  const outcome = await exchange(ended.signal).then((response) => ({ response }), (error: unknown) => ({ trouble: told(error) }))
+  clearTimeout(timer)
+  return { request, ...outcome, milliseconds: Math.round((performance.now() - start) * 10) / 10 }
 }
 
 function exchangeOverHttp ({ method, url, headers, body }: WireRequest, signal: AbortSignal): Promise<WireResponse> {
@@ -70,7 +64,7 @@ async function read (message: IncomingMessage): Promise<WireResponse> {
 
 async function injected (app: Injectable, { method, url, headers, body }: WireRequest): Promise<WireResponse> {
   const payload = body === undefined ? {} : { payload: body }
-  const response = await app.inject({ method: method as 'GET', url, headers: Object.fromEntries(headers), ...payload })
+  const response = await app.inject({ method: method as 'GET', url, headers: Object.fromEntries(headers), ...payload }).catch((error: unknown) => { throw new AppFailed(error) })
   return { status: response.statusCode, headers: flat(response.headers), body: response.body }
 }
 

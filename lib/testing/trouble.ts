@@ -8,6 +8,13 @@ export interface Trouble {
 /** Thrown while an answer is read that would not end. */
 export class TooLarge extends Error {}
 
+/** Thrown where an app that is called in-process does not start. */
+export class AppFailed extends Error {
+  constructor (cause: unknown) {
+    super((cause as Error).message)
+  }
+}
+
 type Tell = (origin: string, timeout: number) => Trouble
 
 const unknownHost: Tell = (origin) => ({ code: 'unreachable', sentence: `The host name of ${origin} is not known.` })
@@ -34,6 +41,7 @@ const KNOWN: Record<string, Tell> = {
 /** Puts what went wrong on the way into a plain sentence. */
 export function trouble (error: unknown, origin: string, timeout: number): Trouble {
   if (error instanceof TooLarge) return { code: 'too_large', sentence: `${origin} sent an answer of more than a megabyte.` }
+  if (error instanceof AppFailed) return { code: 'app_failed', sentence: `The app failed: ${error.message}` }
   const { name, code = name, message } = error as NodeJS.ErrnoException
   const known = KNOWN[code] ?? KNOWN[name]
   if (known !== undefined) return known(origin, timeout)

@@ -3,7 +3,7 @@ import t from 'tap'
 import { freePort, startRedis } from '../helpers/redis.ts'
 import { changesOnce, goods, recovered, scene, unavailable, until } from './scene.ts'
 
-const nothing = { code: 'c'.repeat(64), token: 't'.repeat(128) }
+const nothing = { code: 'c'.repeat(88), token: 't'.repeat(108) }
 
 t.test('down at the start: the app starts, answers, and serves when Redis comes', async (t) => {
   const port = await freePort()

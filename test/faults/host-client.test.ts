@@ -85,7 +85,7 @@ t.test('replies are lost after the commands ran', async (t) => {
 
 t.test('a client that cannot be used for it: refused, and said so', async (t) => {
   const redis = await startRedis(t)
-  const nothing = { code: 'c'.repeat(64), token: 't'.repeat(128) }
+  const nothing = { code: 'c'.repeat(88), token: 't'.repeat(108) }
   const client = async (options: Options, prepare: (client: Redis) => unknown) => {
     const client = new Redis({ port: redis.port, ...options })
     client.on('error', () => {})

@@ -114,7 +114,7 @@ t.test('a wrong password, or none: named once in the log, and mended without a r
   await redis.client.auth('new password')
   const wrong = await scene(t, { redis: `redis://:old@127.0.0.1:${redis.port}` })
   const none = await scene(t, { redis: redis.url })
-  const nothing = { code: 'c'.repeat(64), token: 't'.repeat(128) }
+  const nothing = { code: 'c'.repeat(88), token: 't'.repeat(108) }
   for (const [host, cause] of [[wrong, /WRONGPASS/], [none, /NOAUTH/]] as const) {
     await unavailable(t, host, nothing, String(cause))
     // Long enough for several attempts to connect.

@@ -21,7 +21,7 @@ t.test('an unknown, used or expired token', async (t) => {
   await portal.user(used)
   const expired = await portal.accessToken()
   await new Promise((resolve) => setTimeout(resolve, 1200))
-  for (const token of ['x', 'a.b.c==', 'A'.repeat(128), used, expired]) {
+  for (const token of ['x', 'a.b.c==', 'A'.repeat(108), used, expired]) {
     const answer = await portal.user(token)
     t.equal(answer.status, 401)
     t.match(answer.headers.get('www-authenticate'), /^Bearer realm="partner-sso", error="invalid_token", error_description="[^"]+"$/)
@@ -51,7 +51,7 @@ t.test('the token comes from the header only, its scheme in any case', async (t)
 t.test('the half of a token that the code yields opens nothing', async (t) => {
   const { url } = await startHost(t)
   const token = await wire(url).accessToken()
-  t.equal((await wire(url).user(token.slice(0, 64) + 'A'.repeat(64))).status, 401)
+  t.equal((await wire(url).user(token.slice(0, 20) + 'A'.repeat(88))).status, 401)
 })
 
 t.test('the token of a portal that is no longer registered', async (t) => {

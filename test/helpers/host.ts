@@ -45,12 +45,19 @@ export interface Host {
 export async function startHost (
   t: Teardown,
   overrides: Partial<PartnerSsoOptions<User>> = {},
-  { server = {}, prepare = () => {} }: { server?: FastifyServerOptions, prepare?: (app: FastifyInstance) => unknown } = {}
+  { server = {}, prepare = () => {}, finish = () => {} }: {
+    server?: FastifyServerOptions
+    /** What the host does before it registers the plugin. */
+    prepare?: (app: FastifyInstance) => unknown
+    /** What the host does after it. */
+    finish?: (app: FastifyInstance) => unknown
+  } = {}
 ): Promise<Host> {
   const app = Fastify(server) as FastifyInstance
   t.teardown(() => app.close())
   const events: PartnerSsoEvent[] = []
   await prepare(app)
   await app.register(partnerSso<User>, hostOptions({ onEvent: (event) => events.push(event), ...overrides }))
+  await finish(app)
   return { app, url: await app.listen({ port: 0, host: '127.0.0.1' }), events }
 }

@@ -1,9 +1,13 @@
 import { PORTAL } from './host.ts'
 
+type Fetch = (url: string, init: RequestInit) => Promise<Response>
+
 type Changes = Record<string, string | undefined>
 
 /** The portal's requests on the wire, each to be bent for a test: undefined leaves a parameter out. */
 export interface Wire {
+  /** Any request. */
+  send (path: string, init?: RequestInit): Promise<Answer>
   /** GET /oauth/authorize; with the user logged in unless null. */
   authorize (changes?: Changes, user?: string | null, headers?: Record<string, string>): Promise<Answer>
   /** POST /oauth/token */
@@ -26,9 +30,9 @@ export interface Answer {
   redirect: URLSearchParams
 }
 
-/** The portal of `PORTAL`, or of `portal`, against a base URL. */
-export function wire (url: string, portal: { clientId: string, clientSecret: string, redirectUri: string } = PORTAL): Wire {
-  const send = async (path: string, init: RequestInit): Promise<Answer> => {
+/** The portal of `PORTAL`, or of `portal`, against a base URL; `fetch` may be another way to get there. */
+export function wire (url: string, portal: { clientId: string, clientSecret: string, redirectUri: string } = PORTAL, fetch: Fetch = globalThis.fetch): Wire {
+  const send = async (path: string, init: RequestInit = {}): Promise<Answer> => {
     const response = await fetch(url + path, { redirect: 'manual', ...init })
     const text = await response.text()
     const location = response.headers.get('location')
@@ -43,6 +47,7 @@ export function wire (url: string, portal: { clientId: string, clientSecret: str
   const common = { client_id: portal.clientId, redirect_uri: portal.redirectUri }
 
   return {
+    send,
     authorize: async (changes = {}, user = 'alice', headers = {}) => await send(
       `/oauth/authorize?${encode({ ...common, response_type: 'code', state: 'a state', ...changes })}`,
       { headers: { ...(user === null ? {} : { 'x-user': user }), ...headers } }

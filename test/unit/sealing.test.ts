@@ -1,34 +1,57 @@
 // Secrets, their derivation and what is sealed with it (contract section 6).
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import t from 'tap'
-import { deriveKeys, expand, isSecret, open, randomSecret, seal } from '../../lib/sealing.ts'
+import { address, derive, isSecret, open, randomSecret, seal, sealingKey } from '../../lib/sealing.ts'
 
-t.test('a secret is 384 random bits, each drawn once', async (t) => {
+t.test('a secret is 528 random bits, each drawn once', async (t) => {
   const secrets = Array.from({ length: 1000 }, randomSecret)
   t.equal(new Set(secrets).size, 1000)
   for (const secret of secrets) {
-    t.equal(Buffer.from(secret, 'base64url').length, 48)
+    t.equal(Buffer.from(secret, 'base64url').length, 66)
     t.ok(isSecret(secret))
   }
-  for (const other of ['', 'A'.repeat(63), 'A'.repeat(65), `${'A'.repeat(63)}=`, `${'A'.repeat(64)}\n`]) t.notOk(isSecret(other))
+  for (const other of ['', 'A'.repeat(87), 'A'.repeat(89), `${'A'.repeat(87)}=`, `${'A'.repeat(88)}\n`]) t.notOk(isSecret(other))
 })
 
 t.test('the derivation is HKDF-Expand of RFC 5869', async (t) => {
-  // hkdfSync extracts first: its pseudorandom key is HMAC(salt, input).
+  // hkdfSync extracts first, to a pseudorandom key of 64 bytes: HMAC(salt, input). Two bytes more are hashed by HMAC.
   const [input, salt] = [randomBytes(32), randomBytes(32)]
-  const key = createHmac('sha384', salt).update(input).digest()
-  t.same(expand(key.toString('base64url'), 'an info'), Buffer.from(hkdfSync('sha384', input, salt, 'an info', 48)))
+  const key = createHmac('sha512', salt).update(input).digest()
+  const block = Buffer.from(hkdfSync('sha512', input, salt, 'an info', 64))
+  t.same(derive(key.toString('base64url'), 'an info'), {
+    storageKey: block.subarray(0, 15).toString('base64url'),
+    sealingKey: block.subarray(15, 47),
+    successor: block.subarray(47, 62).toString('base64url')
+  })
 })
 
-t.test('the two keys are apart from each other, and bound to the secret and the info', async (t) => {
+t.test('what is derived is bound to the secret and the info', async (t) => {
   const secret = randomSecret()
-  const keys = deriveKeys(secret, 'a')
-  t.equal(Buffer.from(keys.storageKey, 'base64url').length, 16)
-  t.equal(keys.sealingKey.length, 32)
-  t.notOk(keys.sealingKey.includes(Buffer.from(keys.storageKey, 'base64url')))
-  t.same(deriveKeys(secret, 'a'), keys)
-  t.notSame(deriveKeys(secret, 'b'), keys)
-  t.notSame(deriveKeys(randomSecret(), 'a'), keys)
+  const derived = derive(secret, 'a')
+  t.equal(derived.storageKey.length, 20)
+  t.equal(derived.sealingKey.length, 32)
+  t.equal(derived.successor.length, 20)
+  t.same(derive(secret, 'a'), derived)
+  for (const other of [derive(secret, 'b'), derive(randomSecret(), 'a')]) {
+    t.not(other.storageKey, derived.storageKey)
+    t.notSame(other.sealingKey, derived.sealingKey)
+    t.not(other.successor, derived.successor)
+  }
+})
+
+t.test('an address is as long as a storage key, and another one for another text', async (t) => {
+  t.equal(address('a').length, 20)
+  t.equal(address('a'), address('a'))
+  t.not(address('a'), address('b'))
+})
+
+t.test('the sealing key of a token is bound to its secret and the info', async (t) => {
+  const secret = randomSecret()
+  const key = sealingKey(secret, 'a')
+  t.equal(key.length, 32)
+  t.same(sealingKey(secret, 'a'), key)
+  t.notSame(sealingKey(secret, 'b'), key)
+  t.notSame(sealingKey(randomSecret(), 'a'), key)
 })
 
 t.test('what is sealed opens with its key only, and unchanged only', async (t) => {

@@ -1,7 +1,7 @@
 import { type Answer, readArrival, readToken, readUser } from '../../testing/answers.ts'
-import { type Arrival, Browser } from '../../testing/browser.ts'
+import { type Arrival, Browser, redirectTarget } from '../../testing/browser.ts'
 import { type Cookie, CookieJar } from '../../testing/cookies.ts'
-import { describe } from '../../testing/failure.ts'
+import { describe, type Failure } from '../../testing/failure.ts'
 import { Secrets } from '../../testing/masking.ts'
 import { authorizeUrl, basicCredentials, type Changes, randomText, tokenRequest, userRequest } from '../../testing/requests.ts'
 import { type Integration } from '../../testing/settings.ts'
@@ -79,10 +79,17 @@ export class Bench {
     const state = randomText()
     const verifier = options.verifier ?? (this.portal.pkce ? randomText() : undefined)
     const arrival = await this.browser.open(authorizeUrl(this.portal, state, verifier, options.changes))
-    const answer = readArrival(arrival, state, this.portal)
-    if (!answer.ok) throw new Untested(`no code was to be had: ${answer.received}`)
-    this.secrets.add(answer.value)
-    return { code: answer.value, verifier }
+    const code = this.codeOf(arrival)
+    if (code === null) throw new Untested(`no code was to be had: ${this.received(readArrival(arrival, state, this.portal) as Failure)}`)
+    return { code, verifier }
+  }
+
+  /** The code that an arrival carries, whatever became of the state; null when there is none. */
+  codeOf ({ exchange, url }: Arrival): string | null {
+    const target = redirectTarget(exchange, url)
+    const code = target === null ? null : new URL(target).searchParams.get('code')
+    if (code !== null) this.secrets.add(code)
+    return code
   }
 
   /** The token request with a code; `edit` changes the request as a whole. */
@@ -108,10 +115,20 @@ export class Bench {
     return readUser(await this.user(accessToken), this.portal).ok
   }
 
+  /** Makes sure that a plain sign-in works, where a rule would else blame something particular. @throws Untested */
+  async works (): Promise<void> {
+    if (!await this.admits(await this.accessToken())) throw new Untested('a plain sign-in does not work')
+  }
+
   /** @throws Untested when the answer is a failure */
   expect<Value> (answer: Answer<Value>, otherwise: string): Value {
-    if (!answer.ok) throw new Untested(`${otherwise}: ${answer.received}`)
+    if (!answer.ok) throw new Untested(`${otherwise}: ${this.received(answer)}`)
     return answer.value
+  }
+
+  /** What a failure says, without secrets. */
+  received (failure: Failure): string {
+    return this.secrets.mask(failure.received)
   }
 
   /** What came, without secrets. */

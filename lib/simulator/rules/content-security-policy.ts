@@ -3,8 +3,7 @@ import { header, type WireResponse } from '../../testing/wire.ts'
 /** All policies of a page: those of the header, where commas part them, and those of meta elements. */
 export function policiesOf (response: WireResponse): string[] {
   const metas = [...response.body.matchAll(/<meta\b[^>]*content-security-policy[^>]*>/gi)]
-    .map(([tag]) => /content\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(tag))
-    .map((found) => found?.[1] ?? found?.[2] ?? '')
+    .map(([tag]) => tag.replace(/^.*content\s*=\s*(["'])(.*?)\1.*$/is, '$2'))
   return [...header(response, 'content-security-policy').split(','), ...metas].map((policy) => policy.trim()).filter((policy) => policy !== '')
 }
 
@@ -15,7 +14,7 @@ export function formActionBlocking (policies: string[], page: string, target: st
   return blocking.find((directive) => !directive.split(/\s+/).slice(1).some((source) => allows(source, new URL(page), new URL(target)))) ?? null
 }
 
-/** CSP Level 3 §6.7.2.8, without the path: the way back to the portal is a redirect, and there the path does not count. */
+/** CSP Level 3 §6.7.2, without the path: the way back to the portal is a redirect, and there the path does not count. */
 function allows (source: string, page: URL, target: URL): boolean {
   if (source === '*') return true
   if (source === '\'self\'') return page.origin === target.origin

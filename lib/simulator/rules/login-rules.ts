@@ -1,4 +1,3 @@
-import { readArrival } from '../../testing/answers.ts'
 import { type Arrival } from '../../testing/browser.ts'
 import { type Cookie } from '../../testing/cookies.ts'
 import { type WireResponse } from '../../testing/wire.ts'
@@ -10,7 +9,7 @@ import { broken, holds, type Rule, Untested, type Verdict, when } from './rule.t
 export const LOGIN_RULES: Rule[] = [
   {
     id: 'login.cookie',
-    section: 'spec §4.1, RFC 6265bis §5.6.7',
+    section: 'spec §4.1, SameSite',
     severity: 'must',
     sentence: 'The session cookie is sent when the browser comes from the portal.',
     mend: 'Set the session cookie with SameSite=Lax: browsers keep a Strict one back when another site, the portal, sends them.',
@@ -59,7 +58,7 @@ async function cookieTravels (bench: Bench): Promise<Verdict> {
   const rest = cookies.filter(({ sameSite }) => sameSite !== 'strict')
   const browser = bench.browserOf({ cookies: rest, headers: bench.settings.user.headers })
   const arrival = await bench.authorize({}, browser)
-  if (arrival.at === 'callback' && new URL(arrival.callbackUrl).searchParams.has('code')) return holds
+  if (bench.codeOf(arrival) !== null) return holds
   return broken(`SameSite=Strict on ${strict.map(({ name }) => name).join(', ')}; without it ${bench.told(arrival.exchange)}`)
 }
 
@@ -87,7 +86,7 @@ async function returnsToPortal (bench: Bench, { url }: Arrival): Promise<Verdict
   const values = [...new URL(url).searchParams.values()]
   const back = values.find((value) => value.includes('/oauth/authorize'))
   if (back === undefined) throw new Untested('the login page names no return address')
-  const state = new URL(back, url).searchParams.get('state') ?? ''
-  const answer = readArrival(await bench.browser.open(new URL(back, url).href), state, bench.portal)
-  return when(answer.ok, answer.ok ? '' : `${back.split('?')[0]}: ${bench.secrets.mask(answer.received)}`)
+  await bench.code()
+  const arrival = await bench.browser.open(new URL(back, url).href)
+  return when(bench.codeOf(arrival) !== null, `${back.split('?')[0]}: ${bench.told(arrival.exchange)}`)
 }

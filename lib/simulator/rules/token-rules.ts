@@ -1,8 +1,8 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { readToken } from '../../testing/answers.ts'
 import { oauthError } from '../../testing/failure.ts'
 import { basicCredentials, type Changes, randomText } from '../../testing/requests.ts'
 import { type Exchange, header, type WireRequest } from '../../testing/wire.ts'
-import { setTimeout as wait } from 'node:timers/promises'
 import { type Bench } from './bench.ts'
 import { broken, everyOf, holds, type Rule, Untested, type Verdict, when } from './rule.ts'
 
@@ -19,7 +19,7 @@ export const TOKEN_RULES: Rule[] = [
     mend: 'Return exactly {"token_type":"Bearer","access_token":"…"}.',
     test: async (bench) => {
       const answer = readToken(await bench.redeem(await bench.code()))
-      return answer.ok ? holds : broken(bench.secrets.mask(answer.received), answer.mend)
+      return answer.ok ? holds : broken(bench.received(answer), answer.mend)
     }
   },
   {
@@ -62,9 +62,11 @@ export const TOKEN_RULES: Rule[] = [
     sentence: `Of ${RACERS} requests with the same code at the same time one gets a token.`,
     mend: 'Read and remove the code in one atomic command (Redis: GETDEL), not one after the other.',
     test: async (bench) => {
+      await bench.accessToken()
       const grant = await bench.code()
       const exchanges = await Promise.all(Array.from({ length: RACERS }, () => bench.redeem(grant)))
-      return when(exchanges.filter((exchange) => readToken(exchange).ok).length === 1, `${exchanges.filter((exchange) => readToken(exchange).ok).length} tokens`)
+      const winners = exchanges.filter((exchange) => readToken(exchange).ok).length
+      return when(winners === 1, `${winners} tokens`)
     }
   },
   {
@@ -106,7 +108,10 @@ export const TOKEN_RULES: Rule[] = [
     severity: 'should',
     sentence: 'The credentials are accepted as HTTP Basic, too.',
     mend: 'Read Authorization: Basic, each part form-decoded.',
-    test: async (bench) => gives(bench, await bench.redeem(await bench.code(), { client_id: undefined, client_secret: undefined }, withBasic(bench)))
+    test: async (bench) => {
+      await bench.accessToken()
+      return gives(bench, await bench.redeem(await bench.code(), { client_id: undefined, client_secret: undefined }, withBasic(bench)))
+    }
   },
   {
     id: 'token.client-challenge',
@@ -149,6 +154,7 @@ export const TOKEN_RULES: Rule[] = [
     sentence: 'A request with a wrong secret leaves the code as it was.',
     mend: 'Check the credentials before the code is taken: else whoever saw a code can spoil the sign-in.',
     test: async (bench) => {
+      await bench.accessToken()
       const grant = await bench.code()
       await bench.redeem(grant, credentials(bench, 'not-the-secret'), wrongBasic(bench))
       return gives(bench, await bench.redeem(grant))
@@ -161,6 +167,7 @@ export const TOKEN_RULES: Rule[] = [
     sentence: 'When a code is used twice, the token that it gave dies.',
     mend: 'On a replay revoke the token that the code gave: one of the two callers is a thief.',
     test: async (bench) => {
+      await bench.works()
       const grant = await bench.code()
       const token = await used(bench, grant)
       await bench.redeem(grant)
@@ -192,7 +199,7 @@ export const TOKEN_RULES: Rule[] = [
     severity: 'should',
     sentence: 'Credentials in the URL are refused.',
     mend: 'Read credentials from the body or the Authorization header only: URLs end up in logs.',
-    test: async (bench) => refused(bench, await bench.redeem(await bench.code(), {}, inUrl))
+    test: async (bench) => refused(bench, await bench.redeem(await bench.code(), {}, inUrl(bench)))
   },
   {
     id: 'token.repeated',
@@ -258,12 +265,12 @@ function asJson (request: WireRequest): WireRequest {
   return { ...request, headers: [...headers, ['Content-Type', 'application/json']], body: JSON.stringify(Object.fromEntries(new URLSearchParams(request.body))) }
 }
 
-function inUrl (request: WireRequest): WireRequest {
-  const form = new URLSearchParams(request.body)
-  const query = new URLSearchParams()
-  for (const name of ['client_id', 'client_secret']) {
-    query.set(name, form.get(name) ?? '')
-    form.delete(name)
+/** Moves the credentials, wherever they were, into the query. */
+function inUrl ({ portal: { clientId, clientSecret } }: Bench): (request: WireRequest) => WireRequest {
+  const query = new URLSearchParams({ client_id: clientId, client_secret: clientSecret }).toString()
+  return ({ headers, body, url, method }) => {
+    const form = new URLSearchParams(body)
+    for (const name of ['client_id', 'client_secret']) form.delete(name)
+    return { method, url: `${url}?${query}`, headers: headers.filter(([name]) => name !== 'Authorization'), body: form.toString() }
   }
-  return { ...request, url: `${request.url}?${query.toString()}`, body: form.toString() }
 }

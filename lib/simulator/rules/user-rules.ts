@@ -16,7 +16,7 @@ export const USER_RULES: Rule[] = [
     mend: 'Return the listed fields with the allowed values.',
     test: async (bench) => {
       const answer = readUser(await bench.user(await bench.accessToken()), bench.portal)
-      return answer.ok ? holds : broken(bench.secrets.mask(answer.received), answer.error === 'malformed_record' ? undefined : answer.mend)
+      return answer.ok ? holds : broken(bench.received(answer), answer.error === 'malformed_record' ? undefined : answer.mend)
     }
   },
   {
@@ -38,9 +38,11 @@ export const USER_RULES: Rule[] = [
     sentence: `Of ${RACERS} requests with the same token at the same time one gets the record.`,
     mend: 'Read and remove the token in one atomic command (Redis: GETDEL), not one after the other.',
     test: async (bench) => {
+      await bench.works()
       const token = await bench.accessToken()
       const admitted = await Promise.all(Array.from({ length: RACERS }, () => bench.admits(token)))
-      return when(admitted.filter((one) => one).length === 1, `${admitted.filter((one) => one).length} records`)
+      const winners = admitted.filter((one) => one).length
+      return when(winners === 1, `${winners} records`)
     }
   },
   {
@@ -102,6 +104,7 @@ export const USER_RULES: Rule[] = [
     sentence: 'The scheme Bearer is read in any case.',
     mend: 'Compare the scheme without regard to case.',
     test: async (bench) => {
+      await bench.works()
       const exchange = await bench.user(await bench.accessToken(), lowerScheme)
       return when(exchange.response?.status === 200, bench.told(exchange))
     }
@@ -113,6 +116,7 @@ export const USER_RULES: Rule[] = [
     sentence: 'HEAD does not use the token up.',
     mend: 'Register the route without a HEAD twin (Fastify: exposeHeadRoute: false).',
     test: async (bench) => {
+      await bench.works()
       const token = await bench.accessToken()
       const { response } = await bench.user(token, (request) => ({ ...request, method: 'HEAD' }))
       return when(await bench.admits(token), `HEAD: ${(response as WireResponse).status}, and the token was gone`)
@@ -120,7 +124,7 @@ export const USER_RULES: Rule[] = [
   },
   {
     id: 'user.no-store',
-    section: 'RFC 6750 §5.2',
+    section: 'RFC 9111 §5.2.2.5',
     severity: 'should',
     sentence: 'The record is not to be cached.',
     mend: 'Send Cache-Control: no-store with every answer of the endpoint.',
@@ -136,8 +140,9 @@ export const USER_RULES: Rule[] = [
     sentence: 'The record has the listed fields and no others.',
     mend: 'Send what the portal needs and nothing else of the user.',
     test: async (bench) => {
+      await bench.works()
       const { response } = await bench.user(await bench.accessToken())
-      const more = unlistedFields(jsonObject(response as WireResponse) ?? {})
+      const more = unlistedFields(jsonObject(response as WireResponse) as Record<string, unknown>)
       return when(more.length === 0, `also ${more.join(', ')}`)
     }
   }

@@ -1,0 +1,117 @@
+import { UserInformation } from '../user-information.ts'
+
+/** What an API document says of a route. Nothing is validated or serialized by it. */
+interface Documentation {
+  summary: string
+  description: string
+  [keyword: string]: unknown
+}
+
+interface Route { schema?: object, url: string }
+
+/**
+ * Route config that tells @fastify/swagger of the route, in JSON Schema that is valid in Swagger 2 and OpenAPI 3 alike.
+ * It stays out of the route's `schema`: a schema would give Fastify serializers for what the host's own error handler
+ * answers, and a transform of the host's that understands zod alone would fail on it. What the host puts into the
+ * `schema` of `routeOptions` (tags, hide) goes before.
+ */
+export function documented (documentation: Documentation): object {
+  return { swaggerTransform: ({ schema, url }: Route) => ({ schema: { ...documentation, ...schema }, url }) }
+}
+
+const text = (description: string) => ({ type: 'string', description })
+const fixed = (value: string) => ({ type: 'string', enum: [value] })
+
+const refusal = (description: string) => ({
+  description,
+  type: 'object',
+  required: ['error', 'error_description'],
+  properties: { error: text('Error code of RFC 6749 or RFC 6750'), error_description: text('One fixed sentence') }
+})
+const unavailable = { ...refusal('The store is unavailable'), headers: { 'retry-after': text('Seconds to wait') } }
+const challenge = { 'www-authenticate': text('How to authenticate') }
+
+export const authorizeDocumentation = {
+  summary: 'Authorization endpoint',
+  description: 'Sends the browser of a user who is logged in back to the portal, with a code (RFC 6749 section 4.1.1).',
+  querystring: {
+    type: 'object',
+    required: ['client_id', 'redirect_uri', 'response_type', 'state'],
+    properties: {
+      client_id: text('Client identifier of the portal'),
+      redirect_uri: text('Callback URL of the portal, exactly as registered'),
+      response_type: fixed('code'),
+      state: text('Given back unchanged'),
+      scope: text('Accepted and ignored'),
+      code_challenge: text('PKCE challenge (RFC 7636)'),
+      code_challenge_method: fixed('S256')
+    }
+  },
+  response: {
+    302: {
+      description: 'To the portal with code and state, or with error, error_description and state; or to the login page',
+      type: 'null',
+      headers: { location: text('Where the browser goes') }
+    },
+    400: refusal('The client_id or redirect_uri is not registered; a page where the Accept header prefers HTML')
+  }
+}
+
+export const tokenDocumentation = {
+  summary: 'Token endpoint',
+  description: 'Exchanges a code for an access token (RFC 6749 section 4.1.3). The portal authenticates in the form or with HTTP Basic.',
+  consumes: ['application/x-www-form-urlencoded'],
+  body: {
+    type: 'object',
+    required: ['grant_type', 'code', 'redirect_uri'],
+    properties: {
+      grant_type: fixed('authorization_code'),
+      code: text('The code, good for one use'),
+      redirect_uri: text('Callback URL of the portal, exactly as registered'),
+      client_id: text('Client identifier of the portal'),
+      client_secret: text('Client secret of the portal'),
+      code_verifier: text('PKCE verifier (RFC 7636)')
+    }
+  },
+  response: {
+    200: {
+      description: 'The access token, good for one use',
+      type: 'object',
+      required: ['token_type', 'access_token'],
+      properties: { token_type: fixed('Bearer'), access_token: text('Opaque') }
+    },
+    400: refusal('The request or the code is not valid'),
+    401: { ...refusal('Client authentication failed'), headers: challenge },
+    503: unavailable
+  }
+}
+
+const { required, properties } = UserInformation.anyOf[1]
+const controlRoles = UserInformation.anyOf.flatMap((user) => user.properties.control_role.enum as readonly string[])
+
+export const userDocumentation = {
+  summary: 'User information',
+  description: 'The record of the user whom the access token stands for.',
+  headers: {
+    type: 'object',
+    required: ['authorization'],
+    properties: { authorization: text('Bearer, and the access token') }
+  },
+  response: {
+    200: {
+      description: 'The user information record',
+      type: 'object',
+      required,
+      // Without the rules that join type, roles and client fields: Swagger 2 has no words for them.
+      properties: {
+        ...properties,
+        type: { type: 'string', enum: ['partner', 'client'] },
+        control_role: { type: 'string', enum: controlRoles },
+        client_id: { description: 'Text or number' }
+      }
+    },
+    400: refusal('The Authorization header is malformed'),
+    401: { ...refusal('No access token, or one that is unknown, used or expired'), headers: challenge },
+    503: unavailable
+  }
+}

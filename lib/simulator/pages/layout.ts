@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto'
+import { html, Html } from './html.ts'
+import { SCRIPT } from './script.ts'
+import { STYLE } from './style.ts'
+
+const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+/** Allows the one stylesheet, the one script and its fetches; nothing else. */
+export const POLICY = `default-src 'none'; style-src ${hash(STYLE)}; script-src ${hash(SCRIPT)}; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+
+export interface Page {
+  title: string
+  /** The service that is spoken to. */
+  baseUrl: string
+  body: Html
+  /** Seconds after which a browser without script reloads; null when nothing will change. */
+  reload?: number | null
+}
+
+const MARK = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="M5 21V6a3 3 0 0 1 3-3h8a3 3 0 0 1 3 3v15"/><path d="M2.5 21h19"/><path d="M9 12h6m-2.4-2.6L15 12l-2.4 2.6"/></svg>`
+
+/** A whole page. */
+export function layout ({ title, baseUrl, body, reload = null }: Page): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · Portal simulator</title>
+<link rel="icon" href="data:,">
+<style>${new Html(STYLE)}</style>
+${reload === null ? null : html`<noscript><meta http-equiv="refresh" content="${reload}"></noscript>`}
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<header class="top"><div class="wrap">
+<a class="brand" href="/">${MARK}Portal simulator</a>
+<span class="where">Service: <span class="mono">${baseUrl}</span></span>
+</div></header>
+<main id="content"><div class="wrap">
+${body}
+</div></main>
+<footer><div class="wrap">The portal’s side of the sign-in, for development. Sign-ins are kept in memory until the simulator stops.</div></footer>
+<p id="announce" class="hidden" role="status"></p>
+<script>${new Html(SCRIPT)}</script>
+</body>
+</html>
+`.text
+}

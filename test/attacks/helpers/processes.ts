@@ -1,0 +1,50 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { type PartnerSsoOptions } from '../../../lib/index.ts'
+
+interface Teardown { teardown (stop: () => unknown): void }
+
+export interface HostProcess {
+  url: string
+  /** How often each outcome was reported in this process, as `type reason`. */
+  reasons (): Promise<Record<string, number>>
+  /** Bytes of heap in use after a garbage collection. */
+  heap (): Promise<number>
+  /** Whether it is still there. */
+  alive (): boolean
+}
+
+interface State { url: string, reasons: Record<string, number>, heap: number }
+
+/** Starts the partner's app in processes of their own. */
+export async function startProcesses (t: Teardown, number: number, options: Pick<PartnerSsoOptions, 'redis' | 'keyPrefix' | 'storeTimeout'>): Promise<HostProcess[]> {
+  return await Promise.all(Array.from({ length: number }, async () => {
+    const child = fork(new URL('host-process.ts', import.meta.url), [JSON.stringify(options)], { execArgv: [...process.execArgv, '--expose-gc'] })
+    t.teardown(() => child.kill())
+    const { url } = await answer(child)
+    const ask = async () => {
+      child.send('how are you?')
+      return await answer(child)
+    }
+    return {
+      url,
+      reasons: async () => (await ask()).reasons,
+      heap: async () => (await ask()).heap,
+      alive: () => child.exitCode === null && child.signalCode === null
+    }
+  }))
+}
+
+async function answer (child: ChildProcess): Promise<State> {
+  const [message] = await once(child, 'message') as [State]
+  return message
+}
+
+/** The outcomes of all processes together. */
+export async function allReasons (hosts: HostProcess[]): Promise<Record<string, number>> {
+  const sum: Record<string, number> = {}
+  for (const host of hosts) {
+    for (const [reason, times] of Object.entries(await host.reasons())) sum[reason] = (sum[reason] ?? 0) + times
+  }
+  return sum
+}

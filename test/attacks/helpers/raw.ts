@@ -1,0 +1,57 @@
+import { connect } from 'node:net'
+
+/** What a server said on one connection. */
+export interface Conversation {
+  /** All of it, a byte a character. */
+  text: string
+  /** The status of each answer. */
+  statuses: number[]
+  /** Whether the server hung up by itself; false when the time was over. */
+  closed: boolean
+}
+
+interface Course {
+  /** Milliseconds after which the test hangs up. */
+  patience?: number
+  /** Half-closes the connection when all is said. */
+  end?: boolean
+  /** Milliseconds between one piece and the next. */
+  pause?: number
+}
+
+/** Says the pieces to the server byte by byte as they are, and listens until it hangs up. */
+export async function say (url: string, pieces: string | Uint8Array | Array<string | Uint8Array>, { patience = 5000, end = false, pause = 0 }: Course = {}): Promise<Conversation> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  let text = ''
+  let closed = true
+  socket.on('data', (data) => { text += data.toString('latin1') })
+  // A server may hang up while we are still talking.
+  socket.on('error', () => {})
+  const timer = setTimeout(() => {
+    closed = false
+    socket.destroy()
+  }, patience)
+  const over = new Promise((resolve) => socket.once('close', resolve))
+  for (const piece of [pieces].flat()) {
+    if (socket.destroyed) break
+    socket.write(typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece)
+    if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause))
+  }
+  if (end) socket.end()
+  await over
+  clearTimeout(timer)
+  return { text, closed, statuses: [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status)) }
+}
+
+/** A request as text: a line, headers and a body, its length told unless a header tells it. */
+export function request (line: string, headers: string[] = [], body = ''): string {
+  const told = headers.some((header) => /^(?:content-length|transfer-encoding)/i.test(header))
+  const length = body === '' || told ? [] : [`Content-Length: ${Buffer.byteLength(body, 'latin1')}`]
+  return [`${line} HTTP/1.1`, 'Host: partner.example', ...headers, ...length, 'Connection: close', '', body].join('\r\n')
+}
+
+/** The request of the token endpoint with this form. */
+export function tokenRequest (form: string, headers: string[] = []): string {
+  return request('POST /oauth/token', ['Content-Type: application/x-www-form-urlencoded', ...headers], form)
+}

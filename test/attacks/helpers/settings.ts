@@ -1,0 +1,17 @@
+/** How long a test runs: short by default, as long as the environment variable says in a soak. */
+export function rounds (name: string, usual: number): number {
+  return Number(process.env[name] ?? usual)
+}
+
+/** The seed of random tests: SEED replays a run. */
+export const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
+
+/** The text with half characters replaced: what URLSearchParams can encode. */
+export function wellFormed (text: string): string {
+  return Buffer.from(text).toString()
+}
+
+/** Characters of a code, and of the two parts of a token: the place it is at, and what opens it. */
+export const CODE = 88
+export const LOCATOR = 20
+export const TOKEN = LOCATOR + CODE

@@ -1,0 +1,52 @@
+// Someone makes the host's own code fail, by signing in at the right moment or with the right data: its audit code throws or
+// rejects, its session store is down, it answers twice. The process lives, and the answer is the documented one.
+import t from 'tap'
+import { startHost, type User } from '../helpers/host.ts'
+import { wire } from '../helpers/wire.ts'
+import { capture } from './helpers/log.ts'
+
+await t.test('an onEvent that throws or rejects', async (t) => {
+  const unhandled: unknown[] = []
+  const note = (error: unknown) => { unhandled.push(error) }
+  process.on('unhandledRejection', note)
+  t.teardown(() => process.off('unhandledRejection', note))
+  for (const onEvent of [() => { throw new Error('audit is down') }, async () => { throw new Error('audit is down') }, () => Promise.reject(new Error('audit is down'))]) {
+    const log = capture()
+    const { url } = await startHost(t, { onEvent }, { server: { logger: log.logger } })
+    const portal = wire(url)
+    t.equal((await portal.user(await portal.accessToken())).status, 200)
+    t.equal((await portal.user('x')).status, 401)
+    await new Promise((resolve) => setImmediate(resolve))
+    t.equal(log.text().split('partner-sso: onEvent threw').length - 1, 4, 'each is logged')
+  }
+  t.strictSame(unhandled, [], 'and none ends the process')
+})
+
+await t.test('hooks that fail in every way', async (t) => {
+  const failures: Array<() => unknown> = [
+    () => { throw new Error('down') }, async () => { throw new Error('down') }, () => { throw null }, () => { throw 'text' }, async () => await Promise.reject(undefined), // eslint-disable-line
+    () => { throw Object.create(null) }, () => { throw Object.assign(new Error('teapot'), { statusCode: 418 }) }, () => { throw Object.assign(new Error('loop'), { get message () { throw new Error('twice') } }) }
+  ]
+  for (const failure of failures) {
+    for (const [reason, options] of [
+      ['current_user_failed', { currentUser: failure as () => User }],
+      ['portal_eligibility_failed', { portalEligibility: failure as () => null }]
+    ] as const) {
+      const { url, events } = await startHost(t, options)
+      const { status, redirect } = await wire(url).authorize({ state: 'mine' })
+      t.equal(status, 302)
+      t.equal(redirect.get('error'), 'server_error')
+      t.equal(redirect.get('state'), 'mine')
+      t.equal(events.at(-1)?.reason, reason)
+    }
+  }
+})
+
+await t.test('records that break a rule, or are no records', async (t) => {
+  for (const record of [1, 'alice', [], {}, true, new Proxy({}, { get: () => 'x' }), Object.create(null), { get external_id () { throw new Error('getter') } }, { toJSON: () => ({}) }, new Map(), () => {}]) {
+    const { url, events } = await startHost(t, { portalEligibility: () => record as never })
+    const { redirect } = await wire(url).authorize()
+    t.equal(redirect.get('error'), 'server_error')
+    t.equal(events.at(-1)?.reason, 'user_information_invalid')
+  }
+})

@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { Redis as Client } from 'ioredis'
+import { pinned } from './machine.js'
+
+const keeper = fileURLToPath(new URL('redis-keeper.js', import.meta.url))
+
+/** The benchmark's own Redis: on a free port, nothing on disk, gone with this process. */
+export class Redis {
+  #keeper
+  #client
+  url
+
+  static async start () {
+    const port = await freePort()
+    const [command, args] = pinned('redis', [keeper, String(port)])
+    const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    const client = new Client({ port, host: '127.0.0.1', retryStrategy: () => 50, maxRetriesPerRequest: 100 })
+    client.on('error', () => {}) // until it is up
+    const ended = once(child, 'exit').then(() => {
+      throw new Error('redis-server ended')
+    })
+    await Promise.race([client.ping(), ended])
+    ended.catch(() => {})
+    return new Redis(child, client, `redis://127.0.0.1:${port}`)
+  }
+
+  constructor (child, client, url) {
+    this.#keeper = child
+    this.#client = client
+    this.url = url
+  }
+
+  async version () {
+    return /redis_version:(\S+)/.exec(await this.#client.info('server'))[1]
+  }
+
+  /** Empties it and sets the command counters to zero. */
+  async reset () {
+    await this.#client.flushall('SYNC')
+    await this.resetCounters()
+  }
+
+  resetCounters () {
+    return this.#client.config('RESETSTAT')
+  }
+
+  /** @returns {Promise<Record<string, number>>} calls since the counters were reset, the benchmark's own left out */
+  async commands () {
+    const stats = await this.#client.info('commandstats')
+    const calls = [...stats.matchAll(/^cmdstat_(\S+?):calls=(\d+)/gm)].map(([, name, count]) => [name, Number(count)])
+    return Object.fromEntries(calls.filter(([name]) => !administrative.test(name)))
+  }
+
+  /** @returns {Promise<number>} bytes of all keys with their values, by MEMORY USAGE */
+  async bytes () {
+    let total = 0
+    for await (const keys of this.#client.scanStream({ count: 1000 })) {
+      const pipeline = this.#client.pipeline()
+      for (const key of keys) pipeline.memory('USAGE', key, 'SAMPLES', 0)
+      for (const [error, bytes] of await pipeline.exec()) {
+        if (error) throw error
+        total += bytes
+      }
+    }
+    return total
+  }
+
+  async stop () {
+    this.#client.disconnect()
+    this.#keeper.removeAllListeners('exit')
+    this.#keeper.disconnect()
+    await once(this.#keeper, 'exit')
+  }
+}
+
+const administrative = /^(info|config|memory|scan|flushall|client|hello|ping|command|select|auth|cluster|readonly)/
+
+async function freePort () {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  await once(server, 'close')
+  return port
+}

@@ -1,0 +1,35 @@
+// A host that speaks HTTP/2.
+import Fastify from 'fastify'
+import { type ClientHttp2Session, connect, constants } from 'node:http2'
+import t from 'tap'
+import partnerSso from '../../lib/index.ts'
+import { keepsContract } from '../helpers/contract.ts'
+import { hostOptions, type User } from '../helpers/host.ts'
+import { wire } from '../helpers/wire.ts'
+
+/** Sends what `fetch` would, in HTTP/2. */
+function fetchBy (session: ClientHttp2Session): (url: string, init: RequestInit) => Promise<Response> {
+  return async (url, { method = 'GET', headers, body }) => await new Promise((resolve, reject) => {
+    const { pathname, search } = new URL(url)
+    const form = body instanceof URLSearchParams ? { 'content-type': 'application/x-www-form-urlencoded' } : {}
+    const stream = session.request({ ':method': method, ':path': pathname + search, ...form, ...headers as Record<string, string> }, { endStream: method !== 'POST' })
+    stream.on('error', reject).on('response', ({ [constants.HTTP2_HEADER_STATUS]: status, ...fields }) => {
+      const entries = Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)])
+      stream.toArray().then((chunks) => resolve(new Response(Buffer.concat(chunks).toString(), { status: Number(status), headers: entries })), reject)
+    })
+    if (method === 'POST') stream.end(String(body))
+  })
+}
+
+t.test('the contract', async (t) => {
+  const app = Fastify({ http2: true })
+  await app.register(partnerSso<User>, hostOptions())
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  const session = connect(url)
+  // One after the other: the server waits for its sessions.
+  t.teardown(async () => {
+    session.close()
+    await app.close()
+  })
+  await keepsContract(t, wire(url, undefined, fetchBy(session)))
+})

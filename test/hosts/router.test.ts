@@ -1,0 +1,75 @@
+// What the host tells its router, and what it puts before it.
+import { createServer, request as httpRequest } from 'node:http'
+import { type AddressInfo } from 'node:net'
+import t from 'tap'
+import { isRefused, keepsContract } from '../helpers/contract.ts'
+import { startHost } from '../helpers/host.ts'
+import { wire } from '../helpers/wire.ts'
+
+t.test('exposeHeadRoutes, true and false', async (t) => {
+  for (const exposeHeadRoutes of [true, false]) {
+    const { url } = await startHost(t, {}, { server: { exposeHeadRoutes }, prepare: (app) => app.get('/own', async () => 'own') })
+    await keepsContract(t, wire(url))
+    t.equal((await wire(url).send('/own', { method: 'HEAD' })).status, exposeHeadRoutes ? 200 : 404)
+  }
+})
+
+t.test('slashes and letter case that make no difference', async (t) => {
+  const { url } = await startHost(t, {}, {
+    server: { routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, caseSensitive: false } }
+  })
+  await keepsContract(t, wire(url))
+  // Paths may be spelled as the host allows; what is in the parameters is never changed.
+  await keepsContract(t, wire(url, undefined, async (target, init) => await fetch(target.replace(/\/oauth\/(\w+)/, '//OAuth/$1/'), init)))
+  isRefused(t, await wire(url).authorize({ client_id: 'PARTNER-123' }), 400, 'invalid_request', 'The client_id is not registered.')
+  isRefused(t, await wire(url).authorize({ redirect_uri: 'https://portal.example/oauth/callback/' }), 400, 'invalid_request', 'The redirect_uri is not the registered one.')
+})
+
+t.test('without that, the paths are the ones of the contract', async (t) => {
+  const { url } = await startHost(t)
+  for (const path of ['/oauth/user/', '/OAuth/user', '//oauth/user']) t.equal((await wire(url).send(path)).status, 404)
+})
+
+t.test('useSemicolonDelimiter', async (t) => {
+  const { url } = await startHost(t, {}, { server: { routerOptions: { useSemicolonDelimiter: true } as object } })
+  await keepsContract(t, wire(url))
+})
+
+t.test('constraints of the host', async (t) => {
+  const { url } = await startHost(t, { routeOptions: { constraints: { version: '2.0.0' } } })
+  await keepsContract(t, wire(url, undefined, async (target, init) => await fetch(target, { ...init, headers: { ...init.headers, 'accept-version': '2.x' } })))
+  t.equal((await wire(url).user('x')).status, 404)
+})
+
+t.test('rewriteUrl', async (t) => {
+  const { url } = await startHost(t, { loginPage: '/login' }, {
+    server: { rewriteUrl: ({ url = '' }) => url.replace(/^\/partner\//, '/') }
+  })
+  await keepsContract(t, wire(`${url}/partner`))
+  const { headers } = await wire(`${url}/partner`).authorize({}, null)
+  t.match(headers.get('location'), /^\/login\?return_to=%2Fpartner%2Foauth%2Fauthorize%3F/, 'the way back is the URL that the browser knows')
+})
+
+t.test('trustProxy, behind a proxy that strips the path', async (t) => {
+  const base = '/partner'
+  const { url, app } = await startHost(t, {
+    // The app does not see the path it is known by; the host does.
+    loginPage: (returnTo, { protocol, host }) => `${protocol}://${host}${base}/login?return_to=${encodeURIComponent(base + returnTo)}`
+  }, { server: { trustProxy: true } })
+  const proxy = createServer((request, response) => {
+    const headers = { ...request.headers, 'x-forwarded-proto': 'https', 'x-forwarded-host': 'app.example', 'x-forwarded-for': '203.0.113.9' }
+    const path = request.url?.replace(base, '')
+    request.pipe(httpRequest(url, { method: request.method, path, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers)
+      answer.pipe(response)
+    }))
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => proxy.once('listening', resolve))
+  t.teardown(() => proxy.close())
+  t.ok(app.server.listening)
+
+  const portal = wire(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}${base}`)
+  await keepsContract(t, portal)
+  const { headers } = await portal.authorize({}, null)
+  t.match(headers.get('location'), /^https:\/\/app\.example\/partner\/login\?return_to=%2Fpartner%2Foauth%2Fauthorize%3F/)
+})

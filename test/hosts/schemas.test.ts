@@ -1,0 +1,47 @@
+// The host validates and serializes in its own way. None of it reaches our routes.
+import { type FastifyServerOptions } from 'fastify'
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
+import t from 'tap'
+import { z } from 'zod'
+import { keepsContract } from '../helpers/contract.ts'
+import { startHost } from '../helpers/host.ts'
+import { wire } from '../helpers/wire.ts'
+
+t.test('compilers of fastify-type-provider-zod for the whole app', async (t) => {
+  const { url } = await startHost(t, {}, {
+    prepare (app) {
+      app.setValidatorCompiler(validatorCompiler)
+      app.setSerializerCompiler(serializerCompiler)
+      app.get('/own', { schema: { querystring: z.object({ page: z.coerce.number() }), response: { 200: z.object({ page: z.number() }) } } },
+        async (request) => ({ page: (request.query as { page: number }).page, secret: true }))
+    }
+  })
+  await keepsContract(t, wire(url))
+  t.equal((await wire(url).send('/own?page=2')).text, '{"page":2}')
+  t.equal((await wire(url).send('/own?page=x')).status, 400)
+})
+
+t.test('ajv.customOptions that change what they validate', async (t) => {
+  const { url } = await startHost(t, {}, {
+    server: { ajv: { customOptions: { coerceTypes: 'array', removeAdditional: 'all', useDefaults: true, allErrors: true, strict: true } } },
+    prepare (app) {
+      app.get('/own', { schema: { querystring: { type: 'object', properties: { page: { type: 'array', items: { type: 'number' } } } } } },
+        async (request) => request.query)
+    }
+  })
+  await keepsContract(t, wire(url))
+  t.strictSame((await wire(url).send('/own?page=2&more=3')).json, { page: [2] })
+})
+
+t.test("compiler factories in the app's schemaController", async (t) => {
+  const unknown = () => () => { throw new Error('only schemas of the host can be compiled') }
+  const schemaController = { compilersFactory: { buildValidator: () => unknown, buildSerializer: () => unknown } }
+  const { url } = await startHost(t, { routeOptions: { schema: { tags: ['Portal'] } } }, { server: { schemaController } as unknown as FastifyServerOptions })
+  await keepsContract(t, wire(url))
+})
+
+t.test('a schema of the host for our routes is for its documents: it validates nothing', async (t) => {
+  const schema = { querystring: { type: 'object', required: ['absent'] }, response: { 200: { type: 'object', properties: {} } } }
+  const { url } = await startHost(t, { routeOptions: { schema } })
+  await keepsContract(t, wire(url))
+})

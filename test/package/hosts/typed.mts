@@ -1,0 +1,29 @@
+// A strict TypeScript host of ES modules.
+import Fastify from 'fastify'
+import partnerSso, { type PartnerSsoEvent, type Portal, partnerSso as named, type Store, UserInformation } from 'fastify-partner-sso'
+import { portal } from 'fastify-partner-sso/testing'
+
+interface User { id: string, client?: number }
+
+export const integration = { loginUrl: 'https://portal.example/external-oauth/1', clientId: 'p', clientSecret: 's', redirectUri: 'https://portal.example/cb' } satisfies Portal
+export const events: PartnerSsoEvent[] = []
+export type Own = Store
+
+function record ({ id, client }: User): UserInformation {
+  const person = { external_id: id, email: 'a@b.example', name: 'A', product_role: 'Product Operator' } as const
+  return client === undefined
+    ? { ...person, type: 'partner', control_role: 'Partner Read Only' }
+    : { ...person, type: 'client', control_role: 'Client Read Only', client_id: client }
+}
+
+const app = Fastify({ logger: false })
+await app.register(partnerSso<User>, {
+  portal: integration,
+  currentUser: ({ headers: { 'x-user': id } }) => typeof id === 'string' ? { id } : null,
+  portalEligibility: (user) => record(user),
+  onEvent: (event) => { events.push(event) }
+})
+const result = await portal({ app, ...integration }).signIn({ headers: { 'x-user': 'alice' } })
+await app.close()
+if (named !== partnerSso || UserInformation.anyOf.length !== 2) throw new Error('The named exports are not there')
+console.log(JSON.stringify(result.ok ? result.record.external_id : result))

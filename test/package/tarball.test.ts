@@ -1,0 +1,52 @@
+// What is in the package, and that resolvers and compilers of all kinds find their way in it.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { packed, run } from './packed.ts'
+
+const modules = readdirSync('lib', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts')).map((file) => file.replace(/\.ts$/, ''))
+
+t.test('what users need, and nothing else', async (t) => {
+  const { files, size, unpackedSize } = await packed()
+  const expected = ['LICENSE', 'README.md', 'package.json', ...modules.flatMap((module) => [`dist/${module}.js`, `dist/${module}.d.ts`])]
+  t.strictSame(files.map(({ path }) => path).sort(), expected.sort())
+  t.comment(`${files.length} files, ${Math.round(size / 1000)} kB packed, ${Math.round(unpackedSize / 1000)} kB unpacked`)
+  t.ok(size < 150_000, 'it stays small')
+})
+
+t.test('publint --strict', async (t) => {
+  const { tarball } = await packed()
+  t.match(await run('.', 'npx', 'publint', tarball, '--strict'), 'All good!')
+})
+
+t.test('are the types wrong?', async (t) => {
+  const { tarball } = await packed()
+  const printed = await run('.', 'npx', 'attw', tarball, '--profile', 'esm-only', '--format', 'json')
+  const { analysis: { problems } } = JSON.parse(printed)
+  const found = problems.map(({ kind, entrypoint, resolutionKind }: Record<string, string>) => [kind, entrypoint, resolutionKind].join(' ')).sort()
+  // Accepted, each of them:
+  const accepted = [
+    // require() of an ES module is an error before Node 20.19. That is the oldest that package.json allows, and there
+    // require() gives the plugin: test/package/installed.test.ts.
+    'CJSResolvesToESM . node16-cjs',
+    'CJSResolvesToESM ./testing node16-cjs',
+    // Resolvers that know no "exports" are those of Node 10.
+    'NoResolution ./testing node10'
+  ]
+  t.strictSame(found, accepted)
+})
+
+t.test('each dependency is explained in the README, and no other', async (t) => {
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const [, section = ''] = /^## Dependencies\n(.*?)^## /ms.exec(readFileSync('README.md', 'utf8')) ?? []
+  const explained = [...section.matchAll(/^\| `(.+?)` \| .+ \|$/gm)].map(([, name]) => name)
+  t.strictSame(explained.sort(), Object.keys(dependencies).sort())
+})
+
+t.test('what is imported at run time is what is declared', async (t) => {
+  const { directory } = await packed()
+  const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const code = modules.map((module) => readFileSync(join(directory, 'dist', `${module}.js`), 'utf8')).join('\n')
+  const imported = [...code.matchAll(/^(?:import|export) (?:.* from )?['"]((?!\.|node:).+)['"];$|import\(['"]((?!\.|node:).+)['"]\)/gm)].map(([, name, lazy]) => name ?? lazy)
+  t.strictSame([...new Set(imported)].sort(), Object.keys({ ...dependencies, ...peerDependencies }).sort())
+})

@@ -1,0 +1,148 @@
+// What answers is not the service, or nothing answers: a plain sentence, an exit code, within a bounded time.
+import { createServer } from 'node:https'
+import { type AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { CERTIFICATE, KEY } from '../helpers/certificate.ts'
+import { check, program, report } from '../helpers/program.ts'
+import { freePort, httpServer, rawServer } from '../helpers/raw-server.ts'
+import { listening, specServer } from '../helpers/spec-server.ts'
+
+const USER = ['--cookie', 'sid=ada; SameSite=Lax', '--timeout', '0.3']
+
+async function cannotRun (t: Test, baseUrl: string, sentence: RegExp, more: string[] = []): Promise<void> {
+  const start = performance.now()
+  const { code, err, out } = await check(baseUrl, [...USER, ...more])
+  t.equal(code, 2)
+  t.match(err, sentence)
+  t.equal(out, '')
+  t.ok(performance.now() - start < 5000)
+}
+
+await t.test('nothing listens', async (t) => {
+  await cannotRun(t, `http://127.0.0.1:${await freePort()}`, /^Nothing listens at http:\/\/127\.0\.0\.1:\d+\. Start the service/)
+})
+
+await t.test('an unknown host', async (t) => {
+  await cannotRun(t, 'http://no-such-host.invalid', /^The host name of http:\/\/no-such-host\.invalid is not known\./, ['--timeout', '4'])
+})
+
+await t.test('something that speaks no HTTP', async (t) => {
+  const baseUrl = await rawServer(t, (socket) => { socket.end('SSH-2.0-OpenSSH_9.2\r\n') })
+  await cannotRun(t, baseUrl, /Something answers at http:\/\/127\.0\.0\.1:\d+, but not in HTTP\./)
+})
+
+await t.test('something that hangs up', async (t) => {
+  const baseUrl = await rawServer(t, (socket) => { socket.destroy() })
+  await cannotRun(t, baseUrl, /hung up without an answer/)
+})
+
+await t.test('https where http is spoken', async (t) => {
+  const baseUrl = await httpServer(t, (_request, response) => { response.end() })
+  await cannotRun(t, baseUrl.replace('http:', 'https:'), /does not speak TLS/)
+})
+
+await t.test('a certificate that nobody vouches for', async (t) => {
+  const server = createServer({ cert: CERTIFICATE, key: KEY }, (_request, response) => { response.end() })
+  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => server.close())
+  await cannotRun(t, `https://localhost:${(server.address() as AddressInfo).port}`, /The certificate of https:\/\/localhost:\d+ is not trusted here; NODE_EXTRA_CA_CERTS/)
+})
+
+await t.test('an address that cannot be reached', async (t) => {
+  await cannotRun(t, 'http://255.255.255.255', /^http:\/\/255\.255\.255\.255 cannot be reached: /)
+})
+
+await t.test('a server that never answers, and one that never ends', async (t) => {
+  await cannotRun(t, await httpServer(t, () => {}), /gave no complete answer within 0\.3 s\. See what the service waits for/)
+  await cannotRun(t, await httpServer(t, (_request, response) => { response.write('<') }), /no complete answer/)
+})
+
+await t.test('an answer without end', async (t) => {
+  const baseUrl = await httpServer(t, (_request, response) => { response.end('x'.repeat(1024 * 1024 + 1)) })
+  await cannotRun(t, baseUrl, /more than a megabyte/)
+})
+
+await t.test('a rate limit', async (t) => {
+  const baseUrl = await httpServer(t, (_request, response) => { response.writeHead(429).end() })
+  await cannotRun(t, baseUrl, /^The check cannot run: the service limits the rate/)
+})
+
+await t.test('a redirect loop is found', async (t) => {
+  const { baseUrl } = await listening(t, { mistakes: ['login-loop'] })
+  const { rules, code } = await report(baseUrl, ['--cookie', 'sid='])
+  t.equal(code, 1)
+  t.match(rules[0], { outcome: 'broken', received: /step 5: more than ten redirects/, mend: /login page and the authorization endpoint/ })
+  t.match(rules.find(({ id }) => id === 'login.page'), { received: 'redirects that do not end' })
+})
+
+await t.test('HTML where JSON was due', async (t) => {
+  const { baseUrl } = await listening(t, { mistakes: ['html-token'] })
+  const { rules } = await report(baseUrl, USER)
+  t.match(rules[0], { outcome: 'broken', received: 'step 12: 200 with text/html (“Welcome”)', mend: /Content-Type: application\/json/ })
+})
+
+await t.test('HTML for everything', async (t) => {
+  const baseUrl = await httpServer(t, (_request, response) => { response.writeHead(200, { 'Content-Type': 'text/html' }).end('<title>It works!</title>') })
+  const { code, rules } = await report(baseUrl, USER)
+  t.equal(code, 1)
+  t.match(rules[0], { received: /step 5: 200 with text\/html \(“It works!”\)/ })
+})
+
+await t.test('a server that dies under the check ends it', async (t) => {
+  const server = await specServer()
+  const baseUrl = await server.app.listen({ port: 0, host: '127.0.0.1' })
+  let requests = 0
+  server.app.server.on('request', (request) => { if (++requests > 30) request.socket.destroy() })
+  t.teardown(() => server.app.close())
+  const { code, stopped, rules, summary } = await report(baseUrl, USER)
+  t.equal(code, 2)
+  t.match(stopped, /^The service no longer answers: .* hung up/)
+  t.ok(rules.length < 40)
+  t.equal((summary.failed ?? 0) + (summary.advice ?? 0), 3)
+  const { out } = await check(baseUrl, USER)
+  t.equal(out, '')
+})
+
+await t.test('a deadline for the whole check', async (t) => {
+  const { app, baseUrl } = await listening(t)
+  app.server.on('request', () => { const until = performance.now() + 60; while (performance.now() < until); })
+  const { code, stopped } = await report(baseUrl, [...USER, '--deadline', '1'])
+  t.equal(code, 2)
+  t.match(stopped, 'took too long')
+  const { out } = await check(baseUrl, [...USER, '--deadline', '1'])
+  t.match(out, /The check took too long and was ended: --deadline gives it more time\.\n$/)
+})
+
+await t.test('the command line: what is missing or wrong is named', async (t) => {
+  const needed = ['--base-url', 'http://localhost:1', '--client-id', 'a', '--client-secret', 'b', '--redirect-uri', 'http://localhost/cb']
+  for (const [argv, sentence] of [
+    [['check'], '--redirect-uri is needed (or the environment variable PORTAL_REDIRECT_URI).'],
+    [['check', '--redirect-uri', 'x'], '--base-url is needed (or the environment variable PORTAL_BASE_URL).'],
+    [['check', ...needed, '--redirect-uri', 'x'], '--redirect-uri must be an absolute URL.'],
+    [['check', ...needed, '--base-url', 'localhost'], '--base-url must be an absolute http or https URL.'],
+    [['check', ...needed, '--base-url', 'http://localhost?x'], '--base-url must be a URL without query and fragment.'],
+    [['check', ...needed, '--level', 'boss'], '--level must be partner or client.'],
+    [['check', ...needed, '--timeout', '0'], '--timeout must be a number from 0.1 to 600.'],
+    [['check', ...needed, '--timeout', 'soon'], '--timeout must be a number'],
+    [['check', ...needed, '--header', 'nonsense'], '--header must look like "name: value".'],
+    [['check', '--nonsense'], 'Unknown option \'--nonsense\'. --help lists the flags.'],
+    [['check', 'stray'], 'Unexpected argument \'stray\''],
+    [['dance'], 'There is no command dance. The commands are: serve, check.'],
+    [[], 'Usage: partner-sso-portal <command>'],
+    [['serve', ...needed.slice(0, 6), '--port', '4179', '--host', ''], '--host is needed.'],
+    [['serve', ...needed, '--port', '0'], '--port must be a number from 1 to 65535.'],
+    [['serve', ...needed, '--public-url', 'here'], '--public-url must be an absolute http or https URL.']
+  ] as const) {
+    const { code, err } = await program([...argv])
+    t.equal(code, 2)
+    t.match(err, sentence, argv.join(' '))
+  }
+})
+
+await t.test('help', async (t) => {
+  for (const argv of [['--help'], ['-h'], ['help']]) t.match(await program(argv), { code: 0, out: /^Usage: partner-sso-portal <command>/ })
+  const help = await program(['check', '--help'])
+  t.match(help, { code: 0, out: /--client-secret <secret> .*PORTAL_CLIENT_SECRET/s })
+  t.match((await program(['serve', '-h'])).out, '[default 4180; PORTAL_PORT]')
+  t.ok(help.out.split('\n').every((line) => line.length <= 120))
+})

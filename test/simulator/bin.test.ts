@@ -1,0 +1,35 @@
+// The program as it is started: a process of its own, ended by a signal.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { freePort } from '../helpers/raw-server.ts'
+
+const MAIN = fileURLToPath(new URL('../../lib/simulator/main.ts', import.meta.url))
+
+function start (argv: string[]) {
+  const child = spawn(process.execPath, [...process.execArgv, MAIN, ...argv], { env: { ...process.env, PORTAL_CLIENT_SECRET: 'secret', PORTAL_CLIENT_ID: 'partner-123' } })
+  const output = { out: '', err: '' }
+  child.stdout.on('data', (chunk) => { output.out += String(chunk) })
+  child.stderr.on('data', (chunk) => { output.err += String(chunk) })
+  return { child, output }
+}
+
+await t.test('check without a service: a sentence and exit code 2', async (t) => {
+  const { child, output } = start(['check', '--base-url', `http://127.0.0.1:${await freePort()}`, '--redirect-uri', 'http://localhost/cb'])
+  const [code] = await once(child, 'close')
+  t.equal(code, 2)
+  t.match(output.err, /Nothing listens at/)
+  t.equal(output.out, '')
+})
+
+await t.test('serve ends with the signal', async (t) => {
+  const port = await freePort()
+  const { child, output } = start(['serve', '--base-url', 'http://127.0.0.1:1', '--port', String(port), '--open'])
+  await once(child.stdout, 'data')
+  t.equal((await fetch(`http://localhost:${port}/`)).status, 200)
+  child.kill('SIGTERM')
+  const [code] = await once(child, 'close')
+  t.equal(code, 0)
+  t.equal(output.out, `http://localhost:${port}/\n`)
+})

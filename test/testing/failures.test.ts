@@ -1,0 +1,125 @@
+// A sign-in that fails says at which step, what was expected, what came, and what to do.
+import t from 'tap'
+import { portal } from '../../lib/testing/index.ts'
+import { freePort, httpServer } from '../helpers/raw-server.ts'
+import { CLIENT_SECRET, listening, type Mistake, REDIRECT_URI, SETTINGS, specServer } from '../helpers/spec-server.ts'
+
+const CASES: Array<[mistake: Mistake, step: number, error: string, received: RegExp, cookie?: string]> = [
+  ['wrong-role', 15, 'malformed_record', /control_role of a partner user must be Partner Administrator or Partner Read Only, not "Administrator"\./],
+  ['user-404', 13, 'not_found', /^404 with the error Not Found/],
+  ['any-token', 15, 'malformed_record', /type must be client/, 'sid=level'],
+  ['html-token', 12, 'not_json', /^200 with text\/html \(“Welcome”\)$/],
+  ['text-token', 12, 'not_json', /^200 with text\/plain$/],
+  ['lower-bearer', 12, 'malformed_token', /^token_type "bearer", access_token given$/],
+  ['auth-hook', 9, 'forbidden', /^401 with the error Unauthorized \(Log in first\)$/],
+  ['auth-hook-redirects', 9, 'redirected', /^302 with a redirect to \/login$/],
+  ['csrf-hook', 9, 'forbidden', /^403 with the error Forbidden \(Missing csrf secret\)$/],
+  ['state-changed', 8, 'state_mismatch', /^1 state, not the one/],
+  ['state-lost', 8, 'state_mismatch', /^no state$/],
+  ['login-csp', 5, 'login_required', /^200 with text\/html \(“Log in”\) at http.*\/login\?return_to=/, ''],
+  ['login-broken', 5, 'server_error', /^500 with the error Internal Server Error \(view not found\)$/, ''],
+  ['login-elsewhere', 5, 'login_required', /^302 with a redirect to https:\/\/login\.partner\.example\/$/, ''],
+  ['login-loop', 5, 'redirect_loop', /^more than ten redirects, the last 302/, ''],
+  ['refusal-without-redirect', 5, 'login_required', /^403 with the error access_denied$/, 'sid=eve'],
+  ['cors', 5, 'access_denied', /^the error access_denied \(Not eligible\.\)$/, 'sid=eve']
+]
+
+for (const [mistake, step, error, received, cookie = 'sid=ada'] of CASES) {
+  await t.test(mistake, async (t) => {
+    const { app } = await specServer({ mistakes: [mistake] })
+    const level = cookie === 'sid=level' ? 'client' : 'partner'
+    const result = await portal({ app, ...SETTINGS, level }).signIn({ cookies: cookie })
+    if (result.ok) throw new Error('signed in')
+    t.match(result, { ok: false, step, error, received, expected: String, mend: String })
+    t.equal(result.steps[step - 1]?.outcome, 'failed')
+    t.ok(result.steps.slice(step).every(({ outcome }) => outcome === 'waiting'))
+    t.notMatch(JSON.stringify(result), CLIENT_SECRET)
+  })
+}
+
+await t.test('wrong settings of the portal', async (t) => {
+  const { baseUrl, cookie } = await listening(t)
+  const signIn = (changes: object) => portal({ baseUrl, ...SETTINGS, ...changes }).signIn({ cookies: cookie })
+  t.match(await signIn({ clientId: 'nobody' }), { step: 6, error: 'refused', mend: /client_id and redirect_uri/ })
+  t.match(await signIn({ redirectUri: 'https://foreign.example/cb' }), { step: 6, error: 'refused' })
+  t.match(await signIn({ clientSecret: 'wrong' }), { step: 11, error: 'invalid_client' })
+  t.match(await signIn({ baseUrl: `${baseUrl}/app` }), { step: 4, error: 'not_found' })
+  t.match(await signIn({ baseUrl: `http://127.0.0.1:${await freePort()}` }), { step: 4, error: 'unreachable' })
+})
+
+await t.test('a slow service ends at the timeout, in-process, too', async (t) => {
+  const { app } = await specServer()
+  app.addHook('onRequest', (_request, _reply, _done) => {})
+  t.match(await portal({ app, ...SETTINGS, timeout: 50 }).signIn(), { step: 4, error: 'timeout', received: /within 0\.05 s/ })
+  const baseUrl = await httpServer(t, () => {})
+  t.match(await portal({ baseUrl, ...SETTINGS, timeout: 50 }).token('code'), { step: 9, error: 'timeout' })
+  t.match(await portal({ baseUrl, ...SETTINGS, timeout: 50 }).user('token'), { step: 13, error: 'timeout' })
+})
+
+await t.test('an app that does not start', async (t) => {
+  const { app } = await specServer()
+  app.register(async () => { throw new Error('no database') })
+  t.match(await portal({ app, ...SETTINGS }).signIn(), { step: 4, error: 'app_failed', received: 'The app failed: no database' })
+})
+
+await t.test('odd callbacks and answers', async (t) => {
+  const answering = async (location: (query: URLSearchParams) => string, token?: object, user?: object) => {
+    const baseUrl = await httpServer(t, ({ url = '' }, response) => {
+      const { pathname, searchParams } = new URL(url, 'http://x')
+      if (pathname === '/oauth/authorize') return response.writeHead(302, { Location: location(searchParams) }).end()
+      const body = pathname === '/oauth/token' ? token : user
+      return response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+    })
+    return portal({ baseUrl, ...SETTINGS }).signIn()
+  }
+  const back = (more: string) => (query: URLSearchParams) => `${REDIRECT_URI}?state=${query.get('state')}${more}`
+  t.match(await answering(back('')), { step: 7, error: 'no_code', received: 'no code' })
+  t.match(await answering(back('&code=')), { step: 7, error: 'no_code' })
+  t.match(await answering(back('&code=a&code=b')), { step: 7, error: 'no_code', received: 'more than one code' })
+  t.match(await answering(back('&code=a&state=b')), { step: 8, error: 'state_mismatch', received: /^2 state/ })
+  t.match(await answering(back('&error=server_error')), { step: 5, error: 'server_error', received: 'the error server_error' })
+  t.match(await answering(back('&error=something_else')), { step: 7, error: 'something_else', mend: 'See the log of the service.' })
+  t.match(await answering(() => `${REDIRECT_URI}/more`), { step: 7, error: 'not_redirected', expected: `a redirect to ${REDIRECT_URI}` })
+  t.match(await answering(() => 'http://['), { step: 5, error: 'not_redirected' })
+  t.match(await answering(back('&code=abcdef'), []), { step: 12, error: 'not_json', received: '200 with application/json' })
+  t.match(await answering(back('&code=abcdef'), { token_type: 'Bearer' }), { step: 12, error: 'malformed_token', received: /access_token missing/ })
+  t.match(await answering(back('&code=abcdef'), { token_type: 'Bearer', access_token: 't' }, { type: 'boss' }), {
+    step: 15,
+    received: 'external_id must be a non-empty string, not absent. email must be a non-empty string, not absent. name must be a non-empty string, not absent. type must be partner or client, not "boss". product_role must be Product Operator or Product Read Only, not absent.'
+  })
+})
+
+await t.test('the rules of the record at both levels', async (t) => {
+  const person = { external_id: 'u', email: 'e', name: 'n', product_role: 'Product Operator' }
+  const partner = { ...person, type: 'partner', control_role: 'Partner Read Only' }
+  const client = { ...person, type: 'client', control_role: 'Client Administrator' }
+  const judge = async (record: object, level: 'partner' | 'client') => {
+    const baseUrl = await httpServer(t, (_request, response) => { response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(record)) })
+    const result = await portal({ baseUrl, ...SETTINGS, level }).user('a token')
+    return result.ok ? '' : result.received
+  }
+  t.equal(await judge(partner, 'partner'), '')
+  t.equal(await judge(partner, 'client'), 'type must be client at the client OAuth level.')
+  t.equal(await judge({ ...partner, client_name: 'x' }, 'partner'), 'client_name must not be given for a partner user.')
+  t.equal(await judge(client, 'client'), '')
+  t.equal(await judge(client, 'partner'), 'client_id or client_external_id must be given for a client user at the partner OAuth level.')
+  for (const identifier of [{ client_id: 'c' }, { client_id: 3 }, { client_external_id: 'c' }]) t.equal(await judge({ ...client, ...identifier }, 'partner'), '')
+  t.equal(await judge({ ...client, client_external_id: 3 }, 'partner'), 'client_external_id must be a string, not 3.')
+  t.equal(await judge({ ...client, client_id: null }, 'partner'), 'client_id must be a string, not null.')
+  t.equal(await judge({ ...client, control_role: 'Partner Read Only' }, 'client'), 'control_role of a client user must be Client Administrator or Client Read Only, not "Partner Read Only".')
+})
+
+await t.test('a bad option is named', async (t) => {
+  const { app } = await specServer()
+  const bad = (changes: object) => () => portal({ app, ...SETTINGS, ...changes })
+  t.throws(bad({ clientId: '' }), new TypeError('portal(): option "clientId" must be a non-empty string'))
+  t.throws(bad({ clientSecret: undefined }), { message: /"clientSecret"/ })
+  t.throws(bad({ redirectUri: '/callback' }), { message: /"redirectUri" must be an absolute URL/ })
+  t.throws(bad({ timeout: 0 }), { message: /"timeout" must be a positive number/ })
+  t.throws(bad({ level: 'boss' }), { message: /"level"/ })
+  t.throws(bad({ clientAuthentication: 'none' }), { message: /"clientAuthentication"/ })
+  t.throws(bad({ app: undefined }), { message: /"app" must be a Fastify app, or baseUrl/ })
+  t.throws(bad({ baseUrl: 'http://localhost' }), { message: /exactly one/ })
+  t.throws(bad({ app: undefined, baseUrl: 'ftp://localhost' }), { message: /"baseUrl" must be an absolute http/ })
+  t.throws(bad({ app: undefined, baseUrl: 'http://localhost#x' }), { message: /without query and fragment/ })
+})
