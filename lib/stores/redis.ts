@@ -7,11 +7,14 @@ import { RedisCommand } from './redis-command.ts'
 // Holds the place of what was revoked, followed by its lifetime; no base64 text starts with it.
 const REVOKED = '!'
 
-/** A client of Redis, and whose it is to let go of. */
+// What Redis says to a wrong user or password, and to none.
+const REFUSED = /^(?:WRONGPASS|NOAUTH)/
+
 export interface Connection {
   client: Redis | Cluster
-  /** Why it is not connected, as far as that is known. */
+  /** Why it is not connected, as far as that is known: to be added to a sentence. */
   trouble (): string
+  /** Lets go of the client. */
   close (): void
 }
 
@@ -59,9 +62,8 @@ export function openConnection (redis: string | RedisOptions | Redis | Cluster, 
   let trouble = ''
   // Without a listener ioredis prints each error.
   client.on('error', (error: NodeJS.ErrnoException) => {
-    const refused = /^(?:WRONGPASS|NOAUTH)/
     const cause = error.message || String(error.code)
-    if (refused.test(cause) && !refused.test(trouble)) onRefused(cause)
+    if (REFUSED.test(cause) && !REFUSED.test(trouble)) onRefused(cause)
     trouble = cause
   })
   client.on('ready', () => { trouble = '' })
