@@ -1,5 +1,5 @@
 import { decodeGrant, encodeGrant, type Grant } from './grant.ts'
-import { address, derive, isSecret, open, randomSecret, seal } from './sealing.ts'
+import { address, isSecret, open, randomSecret, seal, sealingKey } from './sealing.ts'
 import { type Store } from './store.ts'
 
 // A revocation outlives the token, and whatever request may be about to issue it, by this many seconds.
@@ -50,7 +50,7 @@ export class AccessTokens {
   }
 
   #sealingKey (secret: string): Buffer {
-    return derive(secret, `access_token ${this.#scope}`).sealingKey
+    return sealingKey(secret, `access_token ${this.#scope}`)
   }
 }
 

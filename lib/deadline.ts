@@ -1,16 +1,24 @@
 /** Something that must be over in time. */
 export interface Pending {
+  /** Whether it is over. */
+  readonly isSettled: boolean
   /** Called once the time is over. */
   expire (): void
 }
 
+interface Due { pending: Pending, at: number }
+
+// Settled calls at the head of the queue that are put up with before the queue is cut.
+const SLACK = 1024
+
 /**
- * One time limit for any number of calls. They all have the same limit, so they fall due in the order they came in,
- * and one timer serves them all.
+ * One time limit for any number of calls. They all have the same limit, so they fall due in the order they came in: a
+ * queue holds them, and one timer serves them all.
  */
 export class Deadline {
   readonly milliseconds: number
-  readonly #pending = new Map<Pending, number>()
+  #queue: Due[] = []
+  #head = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor (milliseconds: number) {
@@ -18,25 +26,33 @@ export class Deadline {
   }
 
   add (pending: Pending): void {
-    this.#pending.set(pending, performance.now() + this.milliseconds)
+    this.#forgetSettled()
+    this.#queue.push({ pending, at: performance.now() + this.milliseconds })
     this.#timer ??= this.#arm(this.milliseconds)
-    // The process stays for the answer, if only to get this one.
-    this.#timer.ref()
-  }
-
-  /** Takes out what is over. */
-  delete (pending: Pending): void {
-    this.#pending.delete(pending)
-    if (this.#pending.size === 0) this.#timer?.unref()
   }
 
   /** The outcome of the call, or a rejection once the time is over. */
   within<T> (call: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const pending = { expire: () => reject(new Error('The store did not answer in time')) }
+      const pending = { isSettled: false, expire: () => reject(new Error('The store did not answer in time')) }
       this.add(pending)
-      Promise.resolve().then(call).then(resolve, reject).finally(() => this.delete(pending))
+      Promise.resolve().then(call).then(resolve, reject).finally(() => { pending.isSettled = true })
     })
+  }
+
+  /** Lets go of the timer, which keeps the process for the time of the limit after the last call. */
+  close (): void {
+    this.#forgetSettled()
+    if (this.#head < this.#queue.length) return
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  #forgetSettled (): void {
+    while (this.#queue[this.#head]?.pending.isSettled === true) this.#head++
+    if (this.#head < SLACK) return
+    this.#queue = this.#queue.slice(this.#head)
+    this.#head = 0
   }
 
   #arm (milliseconds: number): NodeJS.Timeout {
@@ -48,13 +64,16 @@ export class Deadline {
   #sweep (): void {
     this.#timer = undefined
     const now = performance.now()
-    for (const [pending, dueAt] of this.#pending) {
-      if (dueAt > now) {
-        this.#timer = this.#arm(dueAt - now)
+    for (;;) {
+      this.#forgetSettled()
+      const next = this.#queue[this.#head]
+      if (next === undefined) return
+      if (next.at > now) {
+        this.#timer = this.#arm(next.at - now)
         return
       }
-      this.#pending.delete(pending)
-      pending.expire()
+      this.#head++
+      next.pending.expire()
     }
   }
 }

@@ -31,16 +31,19 @@ export async function openStore (settings: Settings, log: FastifyBaseLogger): Pr
       refuseUnfit(await failure(store))
     },
     isReady: once(() => deadline.within(() => failure(store)).then((cause) => cause === null, () => false)),
-    close
+    close () {
+      close()
+      deadline.close()
+    }
   })
 
   if (settings.redis !== undefined) {
     // Loaded when it is needed: an app without Redis does not pay for the client.
     const { openConnection, redisStore, whenReady } = await import('./stores/redis.ts')
     const onRefused = (cause: string) => log.error({ cause }, 'partner-sso: Redis refuses the user or password')
-    const { client, trouble, close } = openConnection(settings.redis, settings.storeTimeout, onRefused)
-    const store = guard(redisStore(client, settings.keyPrefix, deadline, trouble))
-    return opened(store, () => whenReady(client, settings.storeTimeout), close)
+    const connection = openConnection(settings.redis, settings.storeTimeout, onRefused)
+    const store = guard(redisStore(connection.client, settings.keyPrefix, deadline, connection))
+    return opened(store, () => whenReady(connection.client, settings.storeTimeout), connection.close)
   }
   if (settings.store !== undefined) return opened(guard(timed(settings.store, deadline)))
   log.warn('partner-sso: no redis and no store is given: codes and tokens live in this process, which serves an app of one process only')

@@ -64,6 +64,14 @@ export function address (text: string): string {
   return hash('sha512', text, 'base64url').slice(0, ADDRESS_BYTES / 3 * 4)
 }
 
+/**
+ * A sealing key from a secret that yields nothing else, bound to all that `info` names: the one-step derivation of
+ * NIST SP 800-56C section 4.1, a fifth of the cost of HKDF.
+ */
+export function sealingKey (secret: string, info: string): Buffer {
+  return hash('sha256', `\0\0\0\x01${secret}${info}`, 'buffer')
+}
+
 /** Encrypts and authenticates the text with AES-256-GCM. A key must seal one text only. */
 export function seal (sealingKey: Buffer, text: string): string {
   const cipher = createCipheriv('aes-256-gcm', sealingKey, NONCE)

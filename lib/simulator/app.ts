@@ -41,7 +41,7 @@ export async function simulator (options: SimulatorOptions): Promise<FastifyInst
   app.addHook('onClose', async () => { stop.abort() })
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(HEADERS)
-    if (!ownHost(request.headers.host ?? '', options)) return reply.code(421).type('text/plain').send('This is the portal simulator; it does not answer under this name.')
+    if (!ownHost(String(request.headers.host), options)) return reply.code(421).type('text/plain').send('This is the portal simulator; it does not answer under this name.')
     return undefined
   })
   app.setNotFoundHandler((_request, reply) => page(reply.code(404), messagePage(options, 'There is nothing here', 'The simulator has a start page, and a page for each sign-in until it stops.')))

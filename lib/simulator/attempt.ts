@@ -6,8 +6,8 @@ import { describe, failure, type Failure, mendFor } from '../testing/failure.ts'
 import { tokenRequest } from '../testing/requests.ts'
 import { type Integration } from '../testing/settings.ts'
 import { SignIn } from '../testing/sign-in.ts'
-import { type Exchange } from '../testing/wire.ts'
-import { type Conclusion, letThrough, refusedAt, type Trial } from './trials.ts'
+import { type Exchange, statusOf } from '../testing/wire.ts'
+import { type Conclusion, ended, letThrough, refusedAt, type Trial } from './trials.ts'
 
 /** A request that a trial makes beside the fifteen steps. */
 export interface Probe {
@@ -70,9 +70,9 @@ export class Attempt {
 
   /** Why the browser need not go to the service; null when it may. */
   #absent (exchange: Exchange): Failure | null {
-    const status = exchange.response?.status ?? 0
+    const status = statusOf(exchange)
     const fails = (step: number, error: string) => failure(step, error, 'a redirect, to the login page or to the portal', describe(exchange))
-    if (status === 0) return fails(4, exchange.trouble?.code ?? 'unreachable')
+    if (exchange.trouble !== undefined) return fails(4, exchange.trouble.code)
     if (status === 404 || status === 405) return fails(4, 'not_found')
     if (status === 400) return fails(6, 'refused')
     return status >= 500 ? fails(5, 'server_error') : null
@@ -83,8 +83,8 @@ export class Attempt {
     if (this.away !== null) return
     this.away = performance.now() - this.#start
     const code = this.flow.returned(callbackUrl)
-    const seventh = this.flow.timeline.reports[6]
-    if (seventh?.outcome === 'done') seventh.milliseconds = Math.round(this.away)
+    const [seventh] = this.flow.timeline.reports.filter(({ number, outcome }) => number === 7 && outcome === 'done')
+    if (seventh !== undefined) seventh.milliseconds = Math.round(this.away)
     this.conclusion = code.ok ? await this.#serverToServer(code.value, this.trial) : this.#refused()
   }
 
@@ -102,8 +102,8 @@ export class Attempt {
     const token = await this.flow.redeem(code)
     if (token.ok) await this.flow.fetchUser(token.value)
     if (this.flow.record === null) return this.#failed()
-    const [tokenCall = 0, userCall = 0] = [12, 15].map((number) => Math.ceil(this.flow.timeline.reports[number - 1]?.milliseconds ?? 0))
-    return { fine: true, title: `${this.flow.record.name} is signed in`, sentence: `All fifteen steps succeeded. Your service took ${tokenCall} ms for the token and ${userCall} ms for the user.` }
+    const [tokenCall, userCall] = this.flow.timeline.reports.filter(({ number }) => number === 12 || number === 15).map(({ milliseconds }) => Math.ceil(Number(milliseconds)))
+    return { fine: true, title: `${this.flow.record.name} is signed in`, sentence: `All fifteen steps succeeded. Your service took ${String(tokenCall)} ms for the token and ${String(userCall)} ms for the user.` }
   }
 
   async #replayedCode (code: string, trial: Trial): Promise<Conclusion> {
@@ -116,8 +116,8 @@ export class Attempt {
     const judged = this.#judged(exchange, trial, ['invalid_client', 'invalid_request'])
     if (!judged.fine) return judged
     const after = await this.#signIn(code)
-    const burnt = 'The code was burnt by it, though: check the credentials before the code is taken.'
-    return { ...judged, fine: after.fine, sentence: `${judged.sentence}. ${after.fine ? 'The code stayed good.' : burnt}` }
+    if (after.fine) return { ...judged, sentence: `${judged.sentence} The code stayed good.` }
+    return { fine: false, title: 'Refused, but the code was burnt by it', sentence: `${judged.sentence} Check the credentials before the code is taken: else whoever saw a code can spoil the sign-in.` }
   }
 
   async #expiredCode (code: string, trial: Trial): Promise<Conclusion> {
@@ -132,12 +132,12 @@ export class Attempt {
     const url = this.flow.start({ redirect_uri: FOREIGN })
     const exchange = await this.#look(url)
     const target = redirectTarget(exchange, url)
-    const status = exchange.response?.status ?? 0
-    if (target?.startsWith(FOREIGN) === true) {
+    if (target !== null && target.startsWith(FOREIGN)) {
       this.flow.timeline.done(6, 'The service redirected to the foreign address.', exchange)
       this.conclusion = letThrough(trial)
     } else {
-      this.flow.fail(failure(status === 0 ? 4 : 6, exchange.trouble?.code ?? 'refused', 'an error page', describe(exchange)), exchange)
+      const [step, error] = exchange.trouble === undefined ? [6, 'refused'] as const : [4, exchange.trouble.code] as const
+      this.flow.fail(failure(step, error, 'an error page', describe(exchange)), exchange)
       this.conclusion = target === null ? refusedAt([6], trial, this.flow) : { fine: false, title: 'The service asks for a login first', sentence: 'Whether it refuses the address shows only behind the login: better refuse a foreign redirect_uri before anything else.' }
     }
     return null
@@ -162,9 +162,9 @@ export class Attempt {
     const answer = readToken(exchange)
     if (answer.ok) return letThrough(trial)
     const received = this.flow.secrets.mask(answer.received)
-    if ((exchange.response?.status ?? 500) >= 500) return { fine: false, title: 'The trial could not be made', sentence: `${received} ${mendFor(answer.error)}` }
+    if (exchange.trouble !== undefined || statusOf(exchange) >= 500) return { fine: false, title: 'The trial could not be made', sentence: `${ended(received)} ${mendFor(answer.error)}` }
     const advice = errors.includes(answer.error) ? '' : ` The error should be ${errors[0]}.`
-    return { fine: true, title: 'Refused, as it should be', sentence: `The service answered: ${received}.${advice}` }
+    return { fine: true, title: 'Refused, as it should be', sentence: `The service answered: ${ended(received)}${advice}` }
   }
 
   #refused (): Conclusion {

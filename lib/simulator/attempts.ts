@@ -35,8 +35,6 @@ export class Attempts {
 
 /** Maps keep the order in which entries came: the first is the oldest. */
 function trim (map: Map<string, unknown>): void {
-  for (const key of map.keys()) {
-    if (map.size <= MOST) return
-    map.delete(key)
-  }
+  const [oldest] = map.keys()
+  if (map.size > MOST) map.delete(String(oldest))
 }

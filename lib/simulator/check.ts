@@ -9,7 +9,6 @@ import { progress } from './progress.ts'
 import { json, painter, summary, table } from './report.ts'
 import { RULES } from './rules/all.ts'
 import { Bench, type Login, NoAnswer } from './rules/bench.ts'
-import { Untested } from './rules/rule.ts'
 import { type Surroundings } from './run.ts'
 
 const REDIRECT_URI: Flag = { name: 'redirect-uri', value: 'url', variable: 'PORTAL_REDIRECT_URI', meaning: 'The portal callback, as registered at the service. Nothing needs to listen there.' }
@@ -30,8 +29,7 @@ const FLAGS: Flag[] = [
 export const CHECK_HELP = `Usage: partner-sso-portal check --base-url <url> --cookie <name=value> [flags]
 
 Drives a running service through good cases and bad, as the portal would meet them, and says which rules hold, which
-do not, what came instead and how to mend it. Do not point it at people at work: it signs the named user in some
-sixty times.
+do not, what came instead and how to mend it. Use a user made for tests: the check signs that user in many times.
 
 Flags:
 ${flagsHelp(FLAGS)}
@@ -103,9 +101,8 @@ async function reach ({ portal }: Bench): Promise<void> {
   try {
     await portal.send({ method: 'GET', url: portal.authorizeUrl, headers: [['Accept', 'text/html']] })
   } catch (error) {
-    if (error instanceof Untested) throw new CannotRun(`The check cannot run: ${error.message}.`)
     if (error instanceof NoAnswer) throw new CannotRun(`${error.message} ${mendFor(error.trouble.code)}`)
-    throw error
+    throw new CannotRun(`The check cannot run: ${(error as Error).message}.`)
   }
 }
 

@@ -2,7 +2,7 @@ import { readArrival, readToken, readUser } from '../testing/answers.ts'
 import { type Failure } from '../testing/failure.ts'
 import { authorizeUrl, randomText } from '../testing/requests.ts'
 import { type Bench, NoAnswer } from './rules/bench.ts'
-import { broken, holds, type Rule, Untested, type Verdict } from './rules/rule.ts'
+import { broken, holds, type Rule, type Verdict } from './rules/rule.ts'
 
 /** A rule, what came of it, and how long it took. */
 export interface Finding {
@@ -31,15 +31,17 @@ const PATIENCE = 3
 export async function examine (bench: Bench, rules: readonly Rule[], watch: Watch, deadline: number): Promise<Examination> {
   const findings: Finding[] = []
   let silent = 0
+  let why = ''
   for (const [at, rule] of rules.entries()) {
     if (performance.now() > deadline) return { findings, stopped: 'The check took too long and was ended: --deadline gives it more time.' }
     watch.begins(rule, at + 1, rules.length)
     const { finding, answered } = await tryOut(bench, rule)
     findings.push(finding)
     watch.found(finding, at + 1, rules.length)
+    if (finding.verdict.outcome === 'broken') why = finding.verdict.received
     if (!answered) silent += 1
     else if (finding.verdict.outcome !== 'untested') silent = 0
-    if (silent === PATIENCE) return { findings, stopped: `The service no longer answers: ${received(finding.verdict)}` }
+    if (silent === PATIENCE) return { findings, stopped: `The service no longer answers: ${why}` }
   }
   return { findings }
 }
@@ -50,13 +52,11 @@ async function tryOut (bench: Bench, rule: Rule): Promise<{ finding: Finding, an
   try {
     return { finding: finding(await rule.test(bench)), answered: true }
   } catch (error) {
-    if (error instanceof Untested) return { finding: finding({ outcome: 'untested', reason: bench.secrets.mask(error.message) }), answered: true }
-    if (error instanceof NoAnswer) return { finding: finding(broken(error.message)), answered: false }
-    throw error
+    const { message } = error as Error
+    if (error instanceof NoAnswer) return { finding: finding(broken(message)), answered: false }
+    return { finding: finding({ outcome: 'untested', reason: bench.secrets.mask(message) }), answered: true }
   }
 }
-
-const received = (verdict: Verdict): string => verdict.outcome === 'broken' ? verdict.received : ''
 
 /** The rule that comes first: a whole sign-in. What it finds is kept for those who decide whether to go on. */
 export class FirstSignIn implements Rule {

@@ -37,6 +37,6 @@ export function integrationOf (values: Values, redirectUri: string): Integration
 
 /** `portal(): option "baseUrl" must be …` said in the words of the command line. */
 function inFlags (message: string): string {
-  const [, option = '', wants = ''] = /option "(\w+)" must be (.*)/.exec(message) ?? []
-  return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} must be ${wants}.`
+  const flag = (option: string): string => `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+  return `${message.replace(/^.* option "(\w+)"/, (_all, option: string) => flag(option))}.`
 }

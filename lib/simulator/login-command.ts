@@ -10,8 +10,8 @@ const LONGEST = 30_000
  *
  * @throws CannotRun when the command fails, takes more than half a minute or prints no cookie
  */
-export async function cookiesOf (command: string): Promise<Cookie[]> {
-  const output = await outputOf(command)
+export async function cookiesOf (command: string, longest = LONGEST): Promise<Cookie[]> {
+  const output = await outputOf(command, longest)
   const lines = output.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== '')
   const set = lines.flatMap((line) => parseSetCookie(/^set-cookie:\s*(.*)$/i.exec(line)?.[1] ?? '') ?? [])
   const cookies = set.length > 0 ? set : parseGiven(lines.at(-1) ?? '')
@@ -19,11 +19,11 @@ export async function cookiesOf (command: string): Promise<Cookie[]> {
   return cookies
 }
 
-function outputOf (command: string): Promise<string> {
+function outputOf (command: string, timeout: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    exec(command, { timeout: LONGEST }, (error, stdout, stderr) => {
+    exec(command, { timeout }, (error, stdout, stderr) => {
       if (error === null) return resolve(stdout)
-      const why = error.killed === true ? 'it took more than 30 s' : stderr.trim().split('\n').at(-1) || `exit code ${error.code}`
+      const why = error.killed === true ? `it took more than ${timeout / 1000} s` : stderr.trim().split('\n').at(-1) || `exit code ${error.code}`
       reject(new CannotRun(`The login command failed: ${why}.`))
     })
   })

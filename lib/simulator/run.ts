@@ -47,8 +47,7 @@ export async function run (argv: string[], surroundings: Surroundings): Promise<
   try {
     return await command.run(rest, surroundings)
   } catch (error) {
-    if (!(error instanceof CannotRun)) throw error
-    surroundings.err(`${error.message}\n`)
+    surroundings.err(`${error instanceof CannotRun ? error.message : `Unexpectedly: ${String((error as Error).stack)}`}\n`)
     return 2
   }
 }

@@ -62,11 +62,14 @@ export interface Conclusion {
 export function refusedAt (steps: number[], trial: Trial, { failure }: SignIn): Conclusion {
   if (failure === null) return letThrough(trial)
   const unrelated = !steps.includes(failure.step) || UNRELATED.has(failure.error)
-  if (unrelated) return { fine: false, title: 'The trial could not be made', sentence: `The sign-in failed for another reason: ${failure.received}` }
-  return { fine: true, title: 'Refused, as it should be', sentence: `The service answered: ${failure.received}` }
+  if (unrelated) return { fine: false, title: 'The trial could not be made', sentence: `The sign-in failed for another reason: ${ended(failure.received)}` }
+  return { fine: true, title: 'Refused, as it should be', sentence: `The service answered: ${ended(failure.received)}` }
 }
 
 /** Failures that say nothing about what was tried. */
 const UNRELATED = new Set(['unreachable', 'timeout', 'not_http', 'tls', 'hung_up', 'too_large', 'login_required', 'not_found', 'server_error', 'temporarily_unavailable', 'redirected', 'forbidden'])
+
+/** The text as a sentence: with the one full stop that it may lack. */
+export const ended = (text: string): string => /\.\)?$/.test(text) ? text : `${text}.`
 
 export const letThrough = ({ mend }: Trial): Conclusion => ({ fine: false, title: 'The service let it through', sentence: mend })

@@ -22,8 +22,12 @@ export class RedisCommand extends Command implements Pending {
   #connection: Socket | undefined
   #isOwed = false
 
-  constructor (name: string, args: string[]) {
+  readonly #patience: number | undefined
+
+  /** With `patience`, a connection that owes the answer for so many milliseconds more is given up. */
+  constructor (name: string, args: string[], patience?: number) {
     super(name, args, { replyEncoding: 'utf8' })
+    this.#patience = patience
   }
 
   /** Sends it by the client, and gives the answer. */
@@ -88,6 +92,11 @@ export class RedisCommand extends Command implements Pending {
     this.#isOwed = owed
     const connection = this.#connection as Socket
     debts.set(connection, (debts.get(connection) ?? 0) + (owed ? 1 : -1))
+    if (owed && this.#patience !== undefined) setTimeout(() => this.#giveUp(connection), this.#patience).unref()
+  }
+
+  #giveUp (connection: Socket): void {
+    if (this.#isOwed) connection.destroy()
   }
 }
 

@@ -7,11 +7,16 @@ import { RedisCommand } from './redis-command.ts'
 // Holds the place of what was revoked, followed by its lifetime; no base64 text starts with it.
 const REVOKED = '!'
 
-/** A client of Redis, and whose it is to let go of. */
+// What Redis says to a wrong user or password, and to none.
+const REFUSED = /^(?:WRONGPASS|NOAUTH)/
+
 export interface Connection {
   client: Redis | Cluster
-  /** Why it is not connected, as far as that is known. */
+  /** Why it is not connected, as far as that is known: to be added to a sentence. */
   trouble (): string
+  /** Milliseconds after which a connection that owes an answer is given up; none for a client of the host's. */
+  patience?: number
+  /** Lets go of the client. */
   close (): void
 }
 
@@ -19,19 +24,20 @@ export interface Connection {
  * The Redis store: one command for each operation, each on one key, so it runs on a single node, on Sentinel and on
  * Cluster alike. Nothing is sent while the client is not connected, and nothing later than the deadline.
  */
-export function redisStore (client: Redis | Cluster, keyPrefix: string, deadline: Deadline, trouble = () => ''): Store {
+export function redisStore (
+  client: Redis | Cluster,
+  keyPrefix: string,
+  deadline: Deadline,
+  { trouble = () => '', patience }: Partial<Connection> = {}
+): Store {
   // Commands built here bypass the prefix that the host may have set on its client.
   const prefix = (client.options.keyPrefix ?? '') + keyPrefix
 
-  async function send (name: string, ...args: string[]): Promise<unknown> {
-    if (client.status !== 'ready') throw new Error(`Redis is not connected (${client.status})${trouble()}`)
-    const command = new RedisCommand(name, args)
+  function send (name: string, ...args: string[]): Promise<unknown> {
+    if (client.status !== 'ready') return Promise.reject(new Error(`Redis is not connected (${client.status})${trouble()}`))
+    const command = new RedisCommand(name, args, patience)
     deadline.add(command)
-    try {
-      return await command.sendBy(client)
-    } finally {
-      deadline.delete(command)
-    }
+    return command.sendBy(client)
   }
 
   return {
@@ -59,17 +65,17 @@ export type OnRefused = (cause: string) => void
 /** The client that the option names. One that the host passed in stays as it is. */
 export function openConnection (redis: string | RedisOptions | Redis | Cluster, milliseconds: number, onRefused: OnRefused): Connection {
   if (isClient(redis)) return { client: redis, trouble: () => '', close () {} }
-  const client = connect(redis, milliseconds)
+  // A call gives up after the milliseconds, the connection with it after as many more.
+  const client = connect(redis, 2 * milliseconds)
   let trouble = ''
   // Without a listener ioredis prints each error.
   client.on('error', (error: NodeJS.ErrnoException) => {
-    const refused = /^(?:WRONGPASS|NOAUTH)/
     const cause = error.message || String(error.code)
-    if (refused.test(cause) && !refused.test(trouble)) onRefused(cause)
+    if (REFUSED.test(cause) && !REFUSED.test(trouble)) onRefused(cause)
     trouble = cause
   })
   client.on('ready', () => { trouble = '' })
-  return { client, trouble: () => trouble && `: ${trouble}`, close: () => client.disconnect() }
+  return { client, trouble: () => trouble && `: ${trouble}`, patience: milliseconds, close: () => client.disconnect() }
 }
 
 /** Resolves when the client is ready, or when the time is over. */
@@ -88,15 +94,25 @@ function isClient (redis: string | RedisOptions | Redis | Cluster): redis is Red
 type OwnOptions = Omit<RedisOptions, 'replyMapping'>
 
 /** A client of the plugin's own: connects at once, reconnects soon, and leaves a server that is of no use any more. */
-function connect (target: string | RedisOptions, milliseconds: number): Redis {
-  const patience = 2 * milliseconds
+function connect (target: string | RedisOptions, patience: number): Redis {
   const defaults: OwnOptions = {
     retryStrategy: (times) => Math.min(times * 50, 500),
     connectTimeout: Math.max(patience, 1000),
-    // A master that became a replica is left, and one that hangs: Sentinel may know another by now.
+    // A master that became a replica is left: Sentinel may know another by now.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
-    socketTimeout: patience,
     sentinelCommandTimeout: patience
   }
-  return typeof target === 'string' ? new Redis(target, defaults) : new Redis({ ...defaults, ...target as OwnOptions })
+  const client = typeof target === 'string' ? new Redis(target, defaults) : new Redis({ ...defaults, ...target as OwnOptions })
+  leaveSilent(client, patience)
+  return client
+}
+
+/** Leaves a server that takes the connection and then says nothing, so that the client never becomes ready. */
+function leaveSilent (client: Redis, patience: number): void {
+  let timer: NodeJS.Timeout | undefined
+  const clear = () => clearTimeout(timer)
+  client.on('connect', () => {
+    clear()
+    timer = setTimeout(() => client.stream.destroy(), patience).unref()
+  }).on('ready', clear).on('close', clear)
 }

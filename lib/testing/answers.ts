@@ -3,6 +3,7 @@ import { describe, failure, type Failure, oauthError } from './failure.ts'
 import { recordFaults } from './record-rules.ts'
 import { type UserInformation } from '../user-information.ts'
 import { type Integration } from './settings.ts'
+import { type Trouble } from './trouble.ts'
 import { type Exchange, header, jsonObject } from './wire.ts'
 
 /** What a step yields: a value, or the failure that ends the sign-in. */
@@ -96,7 +97,7 @@ function statusError (status: number): string {
 }
 
 function unanswered (step: number, exchange: Exchange, expected: string): Failure {
-  return failure(step, exchange.trouble?.code ?? 'unreachable', expected, describe(exchange))
+  return failure(step, (exchange.trouble as Trouble).code, expected, describe(exchange))
 }
 
 function refusal (error: string, description: string | null): string {

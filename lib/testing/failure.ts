@@ -1,3 +1,4 @@
+import { type Trouble } from './trouble.ts'
 import { type Exchange, header, jsonObject, type WireResponse } from './wire.ts'
 
 /** Why a sign-in went no further. Every text is free of secrets. */
@@ -61,13 +62,13 @@ export function failure (step: number, error: string, expected: string, received
 
 /** The OAuth error code in a JSON body (RFC 6749 §5.2), or null. Fastify's own error bodies name no OAuth code. */
 export function oauthError (response: WireResponse | undefined): string | null {
-  const error = response === undefined ? null : jsonObject(response)?.error
+  const error = jsonObject(response)?.error
   return typeof error === 'string' && /^[a-z_]+$/.test(error) ? error : null
 }
 
 /** One line on what came: status, error, type of content, where it redirects to. */
 export function describe ({ response, trouble }: Exchange): string {
-  if (response === undefined) return trouble?.sentence ?? 'no answer'
+  if (response === undefined) return (trouble as Trouble).sentence
   const body = jsonObject(response)
   const location = header(response, 'location')
   const parts = [

@@ -35,16 +35,10 @@ async function timed (request: WireRequest, timeout: number, exchange: (signal: 
   const start = performance.now()
   const ended = new AbortController()
   const timer = setTimeout(() => ended.abort(new DOMException('Too late', 'TimeoutError')), timeout)
-  const milliseconds = () => Math.round((performance.now() - start) * 10) / 10
-  try {
-    const response = await exchange(ended.signal)
-    return { request, response, milliseconds: milliseconds() }
-  } catch (error) {
-    const reason = ended.signal.aborted ? ended.signal.reason : error
-    return { request, trouble: trouble(reason, new URL(request.url).origin, timeout), milliseconds: milliseconds() }
-  } finally {
-    clearTimeout(timer)
-  }
+  const told = (error: unknown) => trouble(ended.signal.aborted ? ended.signal.reason : error, new URL(request.url).origin, timeout)
+  const outcome = await exchange(ended.signal).then((response) => ({ response }), (error: unknown) => ({ trouble: told(error) }))
+  clearTimeout(timer)
+  return { request, ...outcome, milliseconds: Math.round((performance.now() - start) * 10) / 10 }
 }
 
 function exchangeOverHttp ({ method, url, headers, body }: WireRequest, signal: AbortSignal): Promise<WireResponse> {

@@ -11,7 +11,7 @@ export class TooLarge extends Error {}
 /** Thrown where an app that is called in-process does not start. */
 export class AppFailed extends Error {
   constructor (cause: unknown) {
-    super(cause instanceof Error ? cause.message : String(cause))
+    super((cause as Error).message)
   }
 }
 

@@ -29,6 +29,9 @@ export interface Exchange {
 /** Carries a request to the service. Never rejects, never follows a redirect, and always ends within the timeout. */
 export type Send = (request: WireRequest) => Promise<Exchange>
 
+/** The status of the answer; 0 when none came. */
+export const statusOf = ({ response }: Exchange): number => response === undefined ? 0 : response.status
+
 /** All values of a header, whatever the case of its name. */
 export function headerValues (response: WireResponse | undefined, name: string): string[] {
   return (response?.headers ?? []).filter(([key]) => key.toLowerCase() === name).map(([, value]) => value)
@@ -39,10 +42,10 @@ export function header (response: WireResponse | undefined, name: string): strin
   return headerValues(response, name).join(', ')
 }
 
-/** The JSON object in the body, or null when it holds anything else. */
-export function jsonObject (response: WireResponse): Record<string, unknown> | null {
+/** The JSON object in the body, or null when it holds anything else or there is none. */
+export function jsonObject (response: WireResponse | undefined): Record<string, unknown> | null {
   try {
-    const value: unknown = JSON.parse(response.body)
+    const value: unknown = JSON.parse(String(response?.body))
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as Record<string, unknown> : null
   } catch {
     return null

@@ -59,7 +59,6 @@ t.test('a slot that goes round while sign-ins run: none is refused, none doubled
   const { keyPrefix, slot } = oneSlot('round')
   const host = await scene(t, { redis: cluster.connect(), keyPrefix, storeTimeout: 5000 })
   let from = await cluster.owner(slot)
-  let moving = true
   const moves = (async () => {
     for (let round = 0; round < 6; round++) {
       const at = cluster.masters.findIndex(({ id }) => id === from.id)
@@ -69,10 +68,10 @@ t.test('a slot that goes round while sign-ins run: none is refused, none doubled
       await cluster.finishMove(slot, to)
       from = to
     }
-    moving = false
+    return 'done'
   })()
   let count = 0
-  while (moving) {
+  while (await Promise.race([moves, 'moving']) === 'moving') {
     const { code, token } = await goods(host)
     const codes = await Promise.all([host.portal.token({ code }), host.portal.token({ code })])
     const tokens = await Promise.all([host.portal.user(token), host.portal.user(token)])
@@ -80,7 +79,6 @@ t.test('a slot that goes round while sign-ins run: none is refused, none doubled
     t.equal(tokens.filter(({ status }) => status === 200).length, 1)
     count++
   }
-  await moves
   t.ok(count > 3, `${count} rounds of sign-ins`)
   t.equal(host.events.filter(({ type }) => type === 'store_unavailable').length, 0)
 })

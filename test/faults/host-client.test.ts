@@ -107,6 +107,19 @@ t.test('a client that cannot be used for it: refused, and said so', async (t) =>
   }
 })
 
+t.test('a silent connection is sent nothing at all, however many ask', async (t) => {
+  const redis = await startRedis(t)
+  const client = new Redis(redis.port)
+  t.teardown(() => client.disconnect())
+  const host = await scene(t, { redis: client })
+  redis.process.kill('SIGSTOP')
+  t.equal(await host.ready(), false)
+  for (let round = 0; round < 50; round++) t.equal((await host.portal.authorize()).redirect.get('error'), 'temporarily_unavailable')
+  redis.process.kill('SIGCONT')
+  t.ok(await until(async () => await host.ready()))
+  t.notMatch(await redis.client.info('commandstats'), /cmdstat_ping:calls=\d{2}/)
+})
+
 t.test('the client is neither reconfigured nor closed', async (t) => {
   const redis = await startRedis(t)
   const client = new Redis(redis.port)

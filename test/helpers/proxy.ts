@@ -30,13 +30,13 @@ export async function startProxy (t: Teardown, target: number): Promise<Proxy> {
     pairs.add(pair)
     const end = () => {
       pairs.delete(pair)
-      for (const socket of pair) if (!socket.destroyed) socket.resetAndDestroy()
+      for (const socket of pair) socket.destroy()
     }
     const link = (from: Socket, to: Socket, rule: () => Rule, delay: () => number) => {
       const write = (bytes: Buffer) => { if (!to.destroyed) to.write(bytes) }
       from.on('data', (bytes) => {
         const result = rule()(bytes)
-        if (result === 'cut') end()
+        if (result === 'cut') reset(near)
         else if (result !== 'swallow') delay() === 0 ? write(result) : setTimeout(write, delay(), result)
       })
       from.on('error', () => {}).on('close', end)
@@ -46,10 +46,10 @@ export async function startProxy (t: Teardown, target: number): Promise<Proxy> {
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
 
-  const cut = () => { for (const [near] of pairs) near.resetAndDestroy() }
+  const cut = () => { for (const [near] of pairs) reset(near) }
   t.teardown(() => {
     server.close()
-    cut()
+    for (const [near] of pairs) near.destroy()
   })
   const proxy: Proxy = {
     port: (server.address() as AddressInfo).port,
@@ -60,4 +60,9 @@ export async function startProxy (t: Teardown, target: number): Promise<Proxy> {
     get connections () { return pairs.size }
   }
   return proxy
+}
+
+/** Not while it is closing: Node.js 20 would wait for the end of that when it exits, and spin. */
+function reset (socket: Socket): void {
+  if (!socket.destroyed && !socket.writableEnded) socket.resetAndDestroy()
 }

@@ -1,5 +1,8 @@
 // What answers is not the service, or nothing answers: a plain sentence, an exit code, within a bounded time.
+import { createServer } from 'node:https'
+import { type AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
+import { CERTIFICATE, KEY } from '../helpers/certificate.ts'
 import { check, program, report } from '../helpers/program.ts'
 import { freePort, httpServer, rawServer } from '../helpers/raw-server.ts'
 import { listening, specServer } from '../helpers/spec-server.ts'
@@ -36,6 +39,17 @@ await t.test('something that hangs up', async (t) => {
 await t.test('https where http is spoken', async (t) => {
   const baseUrl = await httpServer(t, (_request, response) => { response.end() })
   await cannotRun(t, baseUrl.replace('http:', 'https:'), /does not speak TLS/)
+})
+
+await t.test('a certificate that nobody vouches for', async (t) => {
+  const server = createServer({ cert: CERTIFICATE, key: KEY }, (_request, response) => { response.end() })
+  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => server.close())
+  await cannotRun(t, `https://localhost:${(server.address() as AddressInfo).port}`, /The certificate of https:\/\/localhost:\d+ is not trusted here; NODE_EXTRA_CA_CERTS/)
+})
+
+await t.test('an address that cannot be reached', async (t) => {
+  await cannotRun(t, 'http://255.255.255.255', /^http:\/\/255\.255\.255\.255 cannot be reached: /)
 })
 
 await t.test('a server that never answers, and one that never ends', async (t) => {
@@ -115,6 +129,7 @@ await t.test('the command line: what is missing or wrong is named', async (t) =>
     [['check', 'stray'], 'Unexpected argument \'stray\''],
     [['dance'], 'There is no command dance. The commands are: serve, check.'],
     [[], 'Usage: partner-sso-portal <command>'],
+    [['serve', ...needed.slice(0, 6), '--port', '4179', '--host', ''], '--host is needed.'],
     [['serve', ...needed, '--port', '0'], '--port must be a number from 1 to 65535.'],
     [['serve', ...needed, '--public-url', 'here'], '--public-url must be an absolute http or https URL.']
   ] as const) {

@@ -1,5 +1,7 @@
 // A partner checks a running service before the portal does.
 import t from 'tap'
+import { cookiesOf } from '../../lib/simulator/login-command.ts'
+import { run } from '../../lib/simulator/run.ts'
 import { FOREIGN_SECRET, nodeOauth, oidcProvider } from '../helpers/foreign-servers.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { brokenRules, check, program, report } from '../helpers/program.ts'
@@ -101,6 +103,26 @@ await t.test('a login command makes the user known: Set-Cookie lines, or its las
 await t.test('a Strict cookie that the session does not need is no failure', async (t) => {
   const { baseUrl } = await listening(t)
   t.strictSame(brokenRules(await report(baseUrl, ['--cookie', 'sid=ada; SameSite=Lax', '--cookie', 'csrf=1; SameSite=Strict'])), [])
+})
+
+await t.test('the environment gives what flags do not; a switch may be off', async (t) => {
+  const { baseUrl } = await listening(t, { redirectUri: `${REDIRECT_URI}?tenant=7` })
+  const env = { PORTAL_BASE_URL: baseUrl, PORTAL_CLIENT_ID: CLIENT_ID, PORTAL_CLIENT_SECRET: CLIENT_SECRET, PORTAL_REDIRECT_URI: `${REDIRECT_URI}?tenant=7`, PORTAL_COOKIE: 'sid=ada; SameSite=Lax', PORTAL_BASIC: 'false', PORTAL_PKCE: '1' }
+  const { code, out } = await program(['check', '--json'], { env })
+  t.strictSame([code, brokenRules(JSON.parse(out))], [0, []])
+})
+
+await t.test('what nobody foresaw still ends in a sentence and exit code 2', async (t) => {
+  let said = ''
+  const stop = new AbortController().signal
+  const { baseUrl } = await listening(t)
+  const code = await run(['check', '--base-url', baseUrl, '--client-id', 'a', '--client-secret', 'b', '--redirect-uri', REDIRECT_URI, ...USER], { env: {}, out: () => { throw new Error('EPIPE') }, err: (text) => { said += text }, stop })
+  t.equal(code, 2)
+  t.match(said, /Unexpectedly: Error: EPIPE/)
+})
+
+await t.test('a login command that does not end', async (t) => {
+  await t.rejects(cookiesOf('sleep 5', 100), { message: 'The login command failed: it took more than 0.1 s.' })
 })
 
 await t.test('nobody is logged in: it says so and does not run', async (t) => {

@@ -118,8 +118,8 @@ const TRIALS: Array<[trial: string, mistakes: Mistake[], title: string, sentence
   ['replayed-code', ['reusable-code'], 'The service let it through', /Remove the code/],
   ['replayed-code', ['plain-errors'], 'Refused, as it should be', /The error should be invalid_grant\./],
   ['replayed-code', ['html-token'], 'The sign-in stopped at step 12', /application\/json/],
-  ['wrong-secret', [], 'Refused, as it should be', /invalid_client.*The code stayed good\./],
-  ['wrong-secret', ['burns-code'], 'Refused, as it should be', /The code was burnt by it/],
+  ['wrong-secret', [], 'Refused, as it should be', /invalid_client \(Refused\.\) The code stayed good\./],
+  ['wrong-secret', ['burns-code'], 'Refused, but the code was burnt by it', /Check the credentials before/],
   ['wrong-secret', ['any-secret'], 'The service let it through', /Check client_id and client_secret/],
   ['foreign-redirect-uri', [], 'Refused, as it should be', /400 with text\/html/],
   ['foreign-redirect-uri', ['any-redirect-uri'], 'The service asks for a login first', /behind the login/],
@@ -145,8 +145,27 @@ for (const [trial, mistakes, title, sentence, user] of TRIALS) {
 await t.test('while a code grows old the page says so', async (t) => {
   const { origin, browser } = await simulator(t, [], ['--code-lifetime', '60'])
   const page = await browser.open(start(origin, 'expired-code'))
+  t.match(page.text, '<h1>Under way</h1>')
   t.match(page.text, 'Waiting 61 s, until the code has expired.')
   t.match(page.text, 'class="step running"')
+  t.equal((await browser.open(`${origin}/oauth/callback?code=x&state=y`)).url, page.url)
+  t.match((await browser.open(page.url)).text, 'class="step running"')
+})
+
+await t.test('while a trial’s own request is under way the page says so; without an answer the trial says nothing', async (t) => {
+  let redirectUri = ''
+  const baseUrl = await httpServer(t, ({ url = '' }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://x')
+    if (pathname === '/oauth/authorize') response.writeHead(302, { Location: `${redirectUri}?code=the-code&state=${searchParams.get('state')}` }).end()
+  })
+  const { origin, browser } = await simulator(t, [], ['--timeout', '2'], { baseUrl })
+  redirectUri = `${origin}/oauth/callback`
+  const page = await browser.open(start(origin, 'wrong-secret'))
+  t.match(page.text, 'The next step is under way.')
+  const ended = await browser.settled(page)
+  t.match(ended.text, 'The trial could not be made')
+  t.match(ended.text, 'no complete answer within 2 s')
+  t.match((await browser.open(`${page.url}?secrets=shown`)).text, '<dd>the-code</dd>')
 })
 
 await t.test('when something fails: which step, what was expected, what came, what to do', async (t) => {
@@ -173,7 +192,7 @@ await t.test('a service that is not there is told before the browser is sent to 
   const cases: Array<[string, number, RegExp]> = [
     [gone, 4, /Nothing listens at/],
     [await httpServer(t, (_request, response) => { response.writeHead(404).end() }), 4, /404 with an empty body/],
-    [await httpServer(t, (_request, response) => { response.writeHead(502).end('bad gateway') }), 5, /502 with a body of no stated type/],
+    [await httpServer(t, (_request, response) => { response.writeHead(502).end('bad gateway '.repeat(400)) }), 5, /502 with a body of no stated type/],
     [await httpServer(t, () => {}), 4, /no complete answer within 1 s/]
   ]
   for (const [baseUrl, step, came] of cases) {
@@ -189,6 +208,22 @@ await t.test('a service that is not there is told before the browser is sent to 
 await t.test('a client_id that the service does not know', async (t) => {
   const { origin, browser } = await simulator(t, [], ['--client-id', 'nobody'])
   t.match((await browser.open(start(origin))).text, 'Compare client_id and redirect_uri')
+})
+
+await t.test('a callback that lacks a part of the redirect_uri', async (t) => {
+  const { origin, browser } = await simulator(t, ['any-redirect-uri'], ['--redirect-uri', 'http://localhost:1/cb?tenant=7'])
+  browser.cookies.delete('sid')
+  const response = await fetch(`${origin}/external-oauth/local`, { redirect: 'manual' })
+  browser.cookies.set(...String(response.headers.getSetCookie()[0]).split(';')[0]?.split('=') as [string, string])
+  const again = await browser.open(`${origin}/cb?code=x&state=y`)
+  t.match(again.text, 'The sign-in stopped at step 7')
+  t.match(again.text, 'A redirect to http://localhost:1/cb')
+})
+
+await t.test('at the client level', async (t) => {
+  const { origin, browser } = await simulator(t, [], ['--level', 'client'], { user: 'bob' })
+  t.match((await browser.open(origin)).text, 'Client OAuth level: client users only.')
+  t.match((await browser.open(start(origin))).text, 'A client user, at the client OAuth level.')
 })
 
 await t.test('a return without a session, with a used one, and under another name', async (t) => {

@@ -15,7 +15,7 @@ await t.test('cookies: path, expiry, removal, several', async (t) => {
     if (seen.length === 1) return response.writeHead(307, { 'Set-Cookie': cookies, Location: '/oauth/again' }).end()
     return response.writeHead(302, { Location: `${REDIRECT_URI}?error=access_denied` }).end()
   })
-  await portal({ baseUrl, ...SETTINGS }).signIn({ cookies: 'given=1; also=2' })
+  await portal({ baseUrl, ...SETTINGS }).signIn({ cookies: '=nothing; given=1; also=2; path=/' })
   t.strictSame(seen, [
     ['GET /oauth/authorize', 'given=1; also=2'],
     ['GET /oauth/again', 'also=2; kept=1; below=1; default=1; slash=1; odd=1; later=1; flag=']

@@ -1,7 +1,7 @@
 // Secrets, their derivation and what is sealed with it (contract section 6).
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import t from 'tap'
-import { address, derive, isSecret, open, randomSecret, seal } from '../../lib/sealing.ts'
+import { address, derive, isSecret, open, randomSecret, seal, sealingKey } from '../../lib/sealing.ts'
 
 t.test('a secret is 528 random bits, each drawn once', async (t) => {
   const secrets = Array.from({ length: 1000 }, randomSecret)
@@ -43,6 +43,15 @@ t.test('an address is as long as a storage key, and another one for another text
   t.equal(address('a').length, 20)
   t.equal(address('a'), address('a'))
   t.not(address('a'), address('b'))
+})
+
+t.test('the sealing key of a token is bound to its secret and the info', async (t) => {
+  const secret = randomSecret()
+  const key = sealingKey(secret, 'a')
+  t.equal(key.length, 32)
+  t.same(sealingKey(secret, 'a'), key)
+  t.notSame(sealingKey(secret, 'b'), key)
+  t.notSame(sealingKey(randomSecret(), 'a'), key)
 })
 
 t.test('what is sealed opens with its key only, and unchanged only', async (t) => {

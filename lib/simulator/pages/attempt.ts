@@ -1,4 +1,6 @@
 import { type Attempt } from '../attempt.ts'
+import { type Failure } from '../../testing/failure.ts'
+import { type Step, STEPS } from '../../testing/steps.ts'
 import { exchangeDetails } from './exchange.ts'
 import { standing, startPath, tone, trialsCard, type Setup } from './home.ts'
 import { html, type Html } from './html.ts'
@@ -18,7 +20,7 @@ export function attemptPage (setup: Setup, attempt: Attempt, shown: boolean): st
 ${lede(setup, attempt)}
 <div class="columns">
 <div class="stack">
-${fine || flow.failure === null ? null : problemCard(attempt)}
+${fine || flow.failure === null ? null : problemCard(flow.failure)}
 <section class="card" aria-labelledby="steps">
 <div class="bar"><h2 id="steps">The fifteen steps</h2>${secretsLink(attempt, shown)}</div>
 ${timeline(shown ? flow.timeline.reports : flow.steps(), fine)}
@@ -54,20 +56,19 @@ ${attempt.ended ? html`<div class="actions"><a class="button main" id="again" hr
 function sentence ({ conclusion, flow }: Attempt): string {
   if (conclusion !== null) return conclusion.sentence
   const running = flow.timeline.reports.find(({ outcome }) => outcome === 'running')
-  if (running?.number === 5) return 'The browser is at your service. If it shows an error there, its log says why; this page goes on when the browser comes back.'
-  return running?.note ?? 'The next step is under way.'
+  if (running === undefined) return 'The next step is under way.'
+  if (running.number === 5) return 'The browser is at your service. If it shows an error there, its log says why; this page goes on when the browser comes back.'
+  return running.note
 }
 
 const said = (attempt: Attempt): string => `${standing(attempt)}. ${sentence(attempt)}`
 
-function problemCard ({ flow: { failure, timeline: { reports } } }: Attempt): Html | null {
-  if (failure === null) return null
-  const { step, error, expected, received, mend } = failure
+function problemCard ({ step, error, expected, received, mend }: Failure): Html {
   return html`<section class="card problem" aria-labelledby="problem">
 <h2 id="problem">What went wrong</h2>
 <p class="hint"><code>${error}</code></p>
 <dl class="facts rows">
-<div><dt>Step ${step}</dt><dd>${reports[step - 1]?.action ?? null}</dd></div>
+<div><dt>Step ${step}</dt><dd>${(STEPS[step - 1] as Step).action}</dd></div>
 <div><dt>Expected</dt><dd>${capital(expected)}</dd></div>
 <div><dt>Came</dt><dd>${capital(received)}</dd></div>
 <div><dt>What to do</dt><dd>${mend}</dd></div>

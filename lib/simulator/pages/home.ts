@@ -49,7 +49,11 @@ function attemptsSection (attempts: Attempt[]): Html {
 }
 
 /** Where an attempt stands, in a few words. */
-export const standing = ({ conclusion }: Attempt): string => conclusion?.title ?? 'Waiting for your service'
+export function standing ({ conclusion, flow }: Attempt): string {
+  if (conclusion !== null) return conclusion.title
+  const atService = flow.timeline.reports.some(({ number, outcome }) => number === 5 && outcome === 'running')
+  return atService ? 'Waiting for your service' : 'Under way'
+}
 
 /** The class that colours an attempt. */
 export const tone = ({ conclusion }: Attempt): string => {

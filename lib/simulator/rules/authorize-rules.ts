@@ -1,8 +1,8 @@
-import { type Arrival, isCallback, redirectTarget } from '../../testing/browser.ts'
+import { type Arrival, redirectTarget } from '../../testing/browser.ts'
 import { authorizeUrl, type Changes } from '../../testing/requests.ts'
 import { header, type WireResponse } from '../../testing/wire.ts'
 import { type Bench } from './bench.ts'
-import { broken, everyOf, holds, type Rule, Untested, type Verdict, when } from './rule.ts'
+import { broken, everyOf, type Rule, Untested, type Verdict, when } from './rule.ts'
 
 /** All that RFC 6749 appendix A.5 allows and that a careless service changes: both cases, reserved characters, a space. */
 const AWKWARD_STATE = 'aZ09-._~!*\'()&=+ %2F?#/<>"'
@@ -213,11 +213,10 @@ function repeats ({ portal }: Bench): Changes[] {
 
 /** Nothing is redirected to the portal or to the address that the request names. */
 async function neverRedirects (bench: Bench, changes: Changes, uri = bench.portal.redirectUri): Promise<Verdict> {
-  const { exchange, url } = await bench.authorize(changes)
-  const target = redirectTarget(exchange, url)
-  if (target === null) return holds
-  const reached = target.startsWith(new URL(uri).href) || isCallback(target, new URL(bench.portal.redirectUri)) || new URL(target).searchParams.has('code')
-  return when(!reached, `with ${named(changes)}: ${bench.told(exchange)}`)
+  const arrival = await bench.authorize(changes)
+  const target = String(redirectTarget(arrival.exchange, arrival.url))
+  const reached = bench.codeOf(arrival) !== null || target.startsWith(new URL(uri).href)
+  return when(!reached, `with ${named(changes)}: ${bench.told(arrival.exchange)}`)
 }
 
 async function givesNoCode (bench: Bench, changes: Changes): Promise<Verdict> {

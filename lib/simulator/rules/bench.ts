@@ -1,7 +1,7 @@
 import { type Answer, readArrival, readToken, readUser } from '../../testing/answers.ts'
 import { type Arrival, Browser, redirectTarget } from '../../testing/browser.ts'
 import { type Cookie, CookieJar } from '../../testing/cookies.ts'
-import { describe } from '../../testing/failure.ts'
+import { describe, type Failure } from '../../testing/failure.ts'
 import { Secrets } from '../../testing/masking.ts'
 import { authorizeUrl, basicCredentials, type Changes, randomText, tokenRequest, userRequest } from '../../testing/requests.ts'
 import { type Integration } from '../../testing/settings.ts'
@@ -80,7 +80,7 @@ export class Bench {
     const verifier = options.verifier ?? (this.portal.pkce ? randomText() : undefined)
     const arrival = await this.browser.open(authorizeUrl(this.portal, state, verifier, options.changes))
     const code = this.codeOf(arrival)
-    if (code === null) throw new Untested(`no code was to be had: ${this.received(readArrival(arrival, state, this.portal))}`)
+    if (code === null) throw new Untested(`no code was to be had: ${this.received(readArrival(arrival, state, this.portal) as Failure)}`)
     return { code, verifier }
   }
 
@@ -126,9 +126,9 @@ export class Bench {
     return answer.value
   }
 
-  /** What a failed answer says, without secrets; empty for a good one. */
-  received (answer: Answer<unknown>): string {
-    return answer.ok ? '' : this.secrets.mask(answer.received)
+  /** What a failure says, without secrets. */
+  received (failure: Failure): string {
+    return this.secrets.mask(failure.received)
   }
 
   /** What came, without secrets. */

@@ -3,8 +3,7 @@ import { header, type WireResponse } from '../../testing/wire.ts'
 /** All policies of a page: those of the header, where commas part them, and those of meta elements. */
 export function policiesOf (response: WireResponse): string[] {
   const metas = [...response.body.matchAll(/<meta\b[^>]*content-security-policy[^>]*>/gi)]
-    .map(([tag]) => /content\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(tag))
-    .map((found) => found?.[1] ?? found?.[2] ?? '')
+    .map(([tag]) => tag.replace(/^.*content\s*=\s*(["'])(.*?)\1.*$/is, '$2'))
   return [...header(response, 'content-security-policy').split(','), ...metas].map((policy) => policy.trim()).filter((policy) => policy !== '')
 }
 

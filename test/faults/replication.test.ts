@@ -1,0 +1,74 @@
+// What asynchronous replication does to single use: a code that was redeemed on a master comes back on the replica that
+// is promoted after it, when the master dies before the replica has heard of it. This is Redis, not the plugin; how
+// often, for how long, and what waiting for the replica (WAIT) would cost is measured here for SECURITY.md.
+import t, { type Test } from 'tap'
+import { Deadline } from '../../lib/deadline.ts'
+import { redisStore } from '../../lib/stores/redis.ts'
+import { type Proxy, startProxy } from '../helpers/proxy.ts'
+import { type RedisServer, startRedis } from '../helpers/redis.ts'
+import { until } from './scene.ts'
+
+const ROUNDS = Number(process.env.REPLICATION_ROUNDS ?? 3)
+
+interface Pair { master: RedisServer, replica: RedisServer, link: Proxy, attach (): Promise<void> }
+
+/** A master and a replica, with a proxy on the way from one to the other. */
+async function startPair (t: Test): Promise<Pair> {
+  const [master, replica] = await Promise.all([startRedis(t, ['--repl-diskless-sync-delay', '0']), startRedis(t)])
+  const link = await startProxy(t, master.port)
+  const attach = async () => {
+    await replica.client.replicaof('127.0.0.1', link.port)
+    t.ok(await until(async () => (await replica.client.info('replication')).includes('master_link_status:up')))
+  }
+  return { master, replica, link, attach }
+}
+
+/** How many of the redeemed codes are back when the master is gone at the moment it has answered. */
+async function comeBack ({ master, replica, link, attach }: Pair, lag: number, wait: boolean): Promise<number> {
+  const store = redisStore(master.client, 'p:', new Deadline(5000))
+  const promoted = redisStore(replica.client, 'p:', new Deadline(5000))
+  let back = 0
+  for (let round = 0; round < ROUNDS; round++) {
+    link.delay = 0
+    await attach()
+    await store.put(`code${round}`, 'value', 60)
+    await master.client.wait(1, 1000)
+    link.delay = lag
+    await store.take(`code${round}`)
+    if (wait) await master.client.wait(1, 1000)
+    link.cut()
+    await replica.client.replicaof('NO', 'ONE')
+    if (await promoted.take(`code${round}`) !== null) back++
+  }
+  return back
+}
+
+t.test('a redeemed code comes back when the replica lags', async (t) => {
+  const pair = await startPair(t)
+  for (const lag of [0, 50]) {
+    const [without, waited] = [await comeBack(pair, lag, false), await comeBack(pair, lag, true)]
+    t.comment(`replica ${lag} ms behind: ${without} of ${ROUNDS} come back; with WAIT 1: ${waited}`)
+    if (lag === 50) t.equal(without, ROUNDS)
+    t.equal(waited, 0)
+  }
+})
+
+t.test('the price of waiting: each redemption holds up the connection until the replica has answered', async (t) => {
+  const { master, link, attach } = await startPair(t)
+  await attach()
+  const store = redisStore(master.client, 'p:', new Deadline(5000))
+  const perSecond = async (redeem: (key: string) => Promise<unknown>): Promise<number> => {
+    const keys = Array.from({ length: 500 }, (_, index) => `${index}`)
+    await Promise.all(keys.map((key) => store.put(key, 'value', 60)))
+    const start = performance.now()
+    await Promise.all(keys.map(redeem))
+    return Math.round(keys.length / (performance.now() - start) * 1000)
+  }
+  for (const lag of [0, 5]) {
+    link.delay = lag
+    const without = await perSecond((key) => store.take(key))
+    const waited = await perSecond((key) => Promise.all([store.take(key), master.client.wait(1, 1000)]))
+    t.comment(`replica ${lag} ms away: ${without} redemptions a second, ${waited} with WAIT 1 after each`)
+    t.ok(waited < without)
+  }
+})
