@@ -11,7 +11,7 @@ import { Parameters } from './parameters.ts'
 import { Portals } from './portal.ts'
 import { addProbe } from './readiness.ts'
 import { authorizeRoute } from './routes/authorize.ts'
-import { authorizeDocumentation, documented, tokenDocumentation, userDocumentation } from './routes/documentation.ts'
+import { authorizeDocumentation, type Documentation, documented, tokenDocumentation, userDocumentation } from './routes/documentation.ts'
 import { tokenRoute } from './routes/token.ts'
 import { userRoute } from './routes/user.ts'
 import { type ClientUserInformation, type PartnerUserInformation, UserInformation } from './user-information.ts'
@@ -22,7 +22,7 @@ export interface PartnerSso {
   (app: FastifyInstance<any, any, any, any, any>, options: PartnerSsoOptions): Promise<void>
 }
 
-type Route = Pick<RouteOptions, 'handler' | 'errorHandler' | 'onSend' | 'config'>
+type Route = Pick<RouteOptions, 'handler' | 'errorHandler' | 'onSend'>
 
 /** Bytes of a token request: a good one has some hundred. As much as Node lets into the head of a request. */
 const BODY_LIMIT = 16_384
@@ -44,33 +44,30 @@ async function endpoints (app: FastifyInstance, options: PartnerSsoOptions): Pro
   const tokens = new AccessTokens(store, settings.tokenLifetime, app.prefix)
   const reporter = new Reporter(settings.onEvent)
 
-  // A scope of its own: what the host set for bodies, validation and serialization stays outside.
+  // A scope of its own: what the host set for bodies stays outside.
   app.removeAllContentTypeParsers()
-  app.setValidatorCompiler(() => () => true)
-  app.setSerializerCompiler(() => JSON.stringify)
   await app.register(formbody, { parser: (text) => new Parameters(text) as unknown as Record<string, unknown> })
 
   const logSerializers = maskingSerializers(app.log, { ...settings.logSerializers, ...settings.routeOptions.logSerializers })
-  const add = (method: 'GET' | 'POST', url: string, route: Route) => {
-    const { onSend = [], config, ...routeOptions } = { bodyLimit: BODY_LIMIT, ...settings.routeOptions, logSerializers }
+  const add = (method: 'GET' | 'POST', url: string, documentation: Documentation, route: Route) => {
+    const { onSend = [], config, schema, ...routeOptions } = { bodyLimit: BODY_LIMIT, ...settings.routeOptions, logSerializers }
+    const described = documented(documentation, schema)
     addRoute(app, {
       ...routeOptions,
       ...route,
       method,
       url,
-      config: { ...route.config, ...config },
+      schema: described.schema,
+      config: { ...described.config, ...config },
       // A HEAD twin would issue a code, or use up a token.
       exposeHeadRoute: false,
       // Ours is the last one.
       onSend: [onSend, route.onSend ?? []].flat()
     })
   }
-  const authorize = authorizeRoute({ settings, portals, codes, reporter })
-  const token = tokenRoute({ portals, codes, tokens, reporter })
-  const user = userRoute({ portals, tokens, reporter })
-  add('GET', '/oauth/authorize', { ...authorize, config: documented(authorizeDocumentation) })
-  add('POST', '/oauth/token', { ...token, config: documented(tokenDocumentation) })
-  add('GET', '/oauth/user', { ...user, config: documented(userDocumentation) })
+  add('GET', '/oauth/authorize', authorizeDocumentation, authorizeRoute({ settings, portals, codes, reporter }))
+  add('POST', '/oauth/token', tokenDocumentation, tokenRoute({ portals, codes, tokens, reporter }))
+  add('GET', '/oauth/user', userDocumentation, userRoute({ portals, tokens, reporter }))
   return isReady
 }
 

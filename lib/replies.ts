@@ -9,14 +9,8 @@ export function protect (reply: FastifyReply): void {
   // An etag is a digest of what is not to be kept.
   reply.header('cache-control', 'no-store').header('pragma', 'no-cache').removeHeader('etag')
   for (const name of Object.keys(reply.getHeaders())) {
-    if (name.startsWith('access-control-')) remove(reply, name)
+    if (name.startsWith('access-control-')) reply.removeHeader(name)
   }
-}
-
-/** Hooks set headers on Fastify's reply, middleware on Node's. */
-function remove (reply: FastifyReply, name: string): void {
-  reply.removeHeader(name)
-  reply.raw.removeHeader(name)
 }
 
 /** Runs after the host's hooks, so that none of them undoes it. */

@@ -1,22 +1,23 @@
+import { type FastifySchema } from 'fastify'
 import { UserInformation } from '../user-information.ts'
 
 /** What an API document says of a route. Nothing is validated or serialized by it. */
-interface Documentation {
+export interface Documentation {
   summary: string
   description: string
   [keyword: string]: unknown
 }
 
-interface Route { schema?: object, url: string }
-
 /**
- * Route config that tells @fastify/swagger of the route, in JSON Schema that is valid in Swagger 2 and OpenAPI 3 alike.
- * It stays out of the route's `schema`: a schema would give Fastify serializers for what the host's own error handler
- * answers, and a transform of the host's that understands zod alone would fail on it. What the host puts into the
- * `schema` of `routeOptions` (tags, hide) goes before.
+ * What tells @fastify/swagger of a route, in JSON Schema that is valid in Swagger 2 and OpenAPI 3 alike. It stays out of
+ * the route's own `schema`: there it would give Fastify serializers for what the host's error handler answers, and a
+ * transform of the host's that understands zod alone would fail on it. Of what the host puts into the `schema` of
+ * `routeOptions`, the route keeps what describes (tags, hide, security) and nothing that validates or serializes.
  */
-export function documented (documentation: Documentation): object {
-  return { swaggerTransform: ({ schema, url }: Route) => ({ schema: { ...documentation, ...schema }, url }) }
+export function documented (documentation: Documentation, ofHost: FastifySchema = {}): { config: object, schema: FastifySchema } {
+  const { body, querystring, query, params, headers, response, ...schema } = ofHost as FastifySchema & { query?: unknown }
+  const swaggerTransform = ({ url }: { url: string }) => ({ schema: { ...documentation, ...ofHost }, url })
+  return { config: { swaggerTransform }, schema }
 }
 
 const text = (description: string) => ({ type: 'string', description })

@@ -33,15 +33,22 @@ t.test('ajv.customOptions that change what they validate', async (t) => {
   t.strictSame((await wire(url).send('/own?page=2&more=3')).json, { page: [2] })
 })
 
-t.test("compiler factories in the app's schemaController", async (t) => {
-  const unknown = () => () => { throw new Error('only schemas of the host can be compiled') }
-  const schemaController = { compilersFactory: { buildValidator: () => unknown, buildSerializer: () => unknown } }
-  const { url } = await startHost(t, { routeOptions: { schema: { tags: ['Portal'] } } }, { server: { schemaController } as unknown as FastifyServerOptions })
-  await keepsContract(t, wire(url))
-})
+const unknown = () => () => { throw new Error('only schemas of the host can be compiled') }
+const schemaController = { compilersFactory: { buildValidator: () => unknown, buildSerializer: () => unknown } }
 
-t.test('a schema of the host for our routes is for its documents: it validates nothing', async (t) => {
-  const schema = { querystring: { type: 'object', required: ['absent'] }, response: { 200: { type: 'object', properties: {} } } }
-  const { url } = await startHost(t, { routeOptions: { schema } })
-  await keepsContract(t, wire(url))
-})
+for (const [name, server] of Object.entries({ 'compilers of Fastify': {}, 'compiler factories of the host': { schemaController } })) {
+  t.test(`a schema of the host for our routes, with ${name}: it is for documents, and validates and serializes nothing`, async (t) => {
+    const absent = { type: 'object', required: ['absent'] }
+    const schema = { tags: ['Portal'], querystring: absent, headers: absent, response: { '2xx': absent, '4xx': absent } }
+    const { url } = await startHost(t, { routeOptions: { schema } }, {
+      server: server as FastifyServerOptions,
+      prepare: (app) => app.addHook('onRequest', async (request) => {
+        if (!request.is404) t.strictSame(Object.keys(request.routeOptions.schema ?? {}), ['tags'], 'hooks of the host see what describes')
+        if (request.headers['x-stop'] !== undefined) throw Object.assign(new Error('stop'), { statusCode: 403 })
+      })
+    })
+    await keepsContract(t, wire(url))
+    const stopped = await wire(url).authorize({}, null, { 'x-stop': '1' })
+    t.strictSame(stopped.json, { statusCode: 403, error: 'Forbidden', message: 'stop' })
+  })
+}
