@@ -28,6 +28,9 @@ const short = { MODEL_RUNS: '20', STATE_RUNS: '40', INJECTION_RUNS: '40' }
 // Other rooms, or rooms that a mutant would take too long in: a browser, several processes, many rounds.
 const leftOut = /lib\/(?:testing|simulator)\/|attacks\/(?:single-use|replay|fuzz|error-page|random-secrets|request-target)\.|test\/(?:examples|package|bench|mutation|testing|simulator|browser|tools)\//
 
+/** The files that the last mutants of a source file fell to are likely to be the ones for their neighbour. */
+const killers = new Map()
+
 const mutants = build()
 const files = readdirSync(join(copy, 'test'), { recursive: true }).map((file) => join('test', file)).filter((file) => file.endsWith('.test.js') && !leftOut.test(file))
 console.log(`${mutants.length} mutants in ${new Set(mutants.map(({ path }) => path)).size} files; ${files.length} test files`)
@@ -68,7 +71,7 @@ function build () {
 /** Runs a test file; gives its exit code, or null when the time was over. */
 async function run (file, mutant, limit) {
   const started = performance.now()
-  const child = spawn(process.execPath, ['--import', join(copy, 'awake.mjs'), file], { cwd: copy, detached: true, stdio: ['ignore', verbose && mutant === 0 ? 'inherit' : 'ignore', 'ignore'], env: { ...process.env, MUTANT: String(mutant), SEEN: join(copy, 'seen.json'), TAP_BAIL: '1', TAP_TIMEOUT: '300', ...short } })
+  const child = spawn(process.execPath, ['--import', join(copy, 'awake.mjs'), file], { cwd: copy, detached: true, stdio: 'ignore', env: { ...process.env, MUTANT: String(mutant), SEEN: join(copy, 'seen.json'), TAP_BAIL: '1', TAP_TIMEOUT: '300', ...short } })
   let over = false
   // With what the test has started: its servers would outlive it.
   const end = () => { try { process.kill(-child.pid, 'SIGKILL') } catch {} }
@@ -101,15 +104,14 @@ async function judge (mutants) {
   const started = performance.now()
   await Promise.all(Array.from({ length: Number(parallel) }, async () => {
     for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-      verdicts.push({ ...mutant, ...await fate(mutant) })
+      const verdict = { ...mutant, ...await fate(mutant) }
+      verdicts.push(verdict)
+      if (verbose && verdict.killer === null) console.log(`alive: ${mutant.path}:${mutant.line}  ${mutant.original}  ->  ${mutant.mutated}  (${verdict.met} files pass by)`)
       if (verdicts.length % 50 === 0) console.log(`${verdicts.length} of ${chosen.length}, ${verdicts.filter(({ killer }) => killer === null).length} survive, ${((performance.now() - started) / 60_000).toFixed(1)} min`)
     }
   }))
   return verdicts.sort((a, b) => a.id - b.id)
 }
-
-/** The files that the last mutants of a source file fell to are likely to be the ones for their neighbour. */
-const killers = new Map()
 
 async function fate ({ id, path }) {
   const recent = killers.get(path) ?? killers.set(path, []).get(path)
