@@ -128,7 +128,7 @@ await t.test('on Redis, through two connections', async (t) => {
     const connection = new Redis(url)
     t.teardown(() => connection.disconnect())
     await connection.ping()
-    return redisStore(connection, keyPrefix, new Deadline(30_000))
+    return redisStore(connection, keyPrefix, new Deadline(3000))
   })) as [Store, Store]
   await check(t, { stores, clear: () => client.del(`${keyPrefix}a`, `${keyPrefix}b`), putsBack: true })
 })

@@ -19,14 +19,19 @@ import { survivors } from './survivors.js'
 const { values: { parallel, verbose }, positionals } = parseArgs({ allowPositionals: true, options: { parallel: { type: 'string', default: '2' }, verbose: { type: 'boolean', default: false } } })
 const root = resolve(import.meta.dirname, '../..')
 const copy = mkdtempSync(join(tmpdir(), 'partner-sso-mutation-'))
-if (process.env.KEEP === undefined) process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
+process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
 process.once('SIGINT', () => process.exit(1))
+
+// Enough rounds to meet every mutant.
+const short = { MODEL_RUNS: '20', STATE_RUNS: '40', INJECTION_RUNS: '40' }
 
 // Other rooms, or rooms that a mutant would take too long in: a browser, several processes, many rounds.
 const leftOut = /lib\/(?:testing|simulator)\/|attacks\/(?:single-use|replay|fuzz|error-page|random-secrets|request-target)\.|test\/(?:examples|package|bench|mutation|testing|simulator|browser|tools)\//
 
+/** The files that the last mutants of a source file fell to are likely to be the ones for their neighbour. */
+const killers = new Map()
+
 const mutants = build()
-if (process.env.KEEP !== undefined) { console.log(copy); process.exit() }
 const files = readdirSync(join(copy, 'test'), { recursive: true }).map((file) => join('test', file)).filter((file) => file.endsWith('.test.js') && !leftOut.test(file))
 console.log(`${mutants.length} mutants in ${new Set(mutants.map(({ path }) => path)).size} files; ${files.length} test files`)
 const tests = await observe(files)
@@ -66,7 +71,7 @@ function build () {
 /** Runs a test file; gives its exit code, or null when the time was over. */
 async function run (file, mutant, limit) {
   const started = performance.now()
-  const child = spawn(process.execPath, ['--import', join(copy, 'awake.mjs'), file], { cwd: copy, detached: true, stdio: ['ignore', verbose && mutant === 0 ? 'inherit' : 'ignore', 'ignore'], env: { ...process.env, MUTANT: String(mutant), SEEN: join(copy, 'seen.json'), TAP_BAIL: '1' } })
+  const child = spawn(process.execPath, ['--import', join(copy, 'awake.mjs'), file], { cwd: copy, detached: true, stdio: 'ignore', env: { ...process.env, MUTANT: String(mutant), SEEN: join(copy, 'seen.json'), TAP_BAIL: '1', TAP_TIMEOUT: '300', ...short } })
   let over = false
   // With what the test has started: its servers would outlive it.
   const end = () => { try { process.kill(-child.pid, 'SIGKILL') } catch {} }
@@ -99,21 +104,31 @@ async function judge (mutants) {
   const started = performance.now()
   await Promise.all(Array.from({ length: Number(parallel) }, async () => {
     for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-      verdicts.push({ ...mutant, ...await fate(mutant) })
+      const verdict = { ...mutant, ...await fate(mutant) }
+      verdicts.push(verdict)
+      if (verbose && verdict.killer === null) console.log(`alive: ${mutant.path}:${mutant.line}  ${mutant.original}  ->  ${mutant.mutated}  (${verdict.met} files pass by)`)
       if (verdicts.length % 50 === 0) console.log(`${verdicts.length} of ${chosen.length}, ${verdicts.filter(({ killer }) => killer === null).length} survive, ${((performance.now() - started) / 60_000).toFixed(1)} min`)
     }
   }))
   return verdicts.sort((a, b) => a.id - b.id)
 }
 
-async function fate ({ id }) {
-  // A test that the last mutants fell to is likely to be the one for their neighbour.
-  const meeting = tests.filter(({ seen }) => seen.has(id))
+async function fate ({ id, path }) {
+  const recent = killers.get(path) ?? killers.set(path, []).get(path)
+  const meeting = tests.filter(({ seen }) => seen.has(id)).sort((a, b) => rank(recent, a) - rank(recent, b))
   for (const test of meeting) {
     const { code } = await run(test.file, id, 5 * test.took + 10_000)
-    if (code !== 0) return { killer: test.file, timeout: code === null }
+    if (code === 0) continue
+    killers.set(path, [test, ...recent.filter((other) => other !== test)].slice(0, 4))
+    return { killer: test.file, timeout: code === null }
   }
   return { killer: null, met: meeting.length }
+}
+
+function rank (recent, test) {
+  const place = recent.indexOf(test)
+  // One that takes long waits for its turn all the same.
+  return place === -1 || test.took > 3000 ? test.took : place
 }
 
 function report (verdicts) {

@@ -1,0 +1,27 @@
+// What may not stand in a query as it is, encoded so that its value stays the same.
+import t from 'tap'
+import { Parameters, queryOf, safeInQuery } from '../../lib/parameters.ts'
+
+t.test('what would end or change a query is encoded, everything else left as it is', async (t) => {
+  t.equal(safeInQuery('a%20b+c%E4/?:@!$\'()*,;=-._~'), 'a%20b+c%E4/?:@!$\'()*,;=-._~')
+  t.equal(safeInQuery('a#b"c<d>e f\r\n'), 'a%23b%22c%3Cd%3Ee%20f%0D%0A')
+  t.equal(safeInQuery('\xe4'), '%E4', 'a byte of the request line')
+  t.equal(safeInQuery('漢\u{1f600}'), '%E6%BC%A2%F0%9F%98%80', 'a character, where a server hands on characters')
+})
+
+t.test('empty, absent and repeated parameters', async (t) => {
+  const parameters = new Parameters('a=&b&c=1&&d=%41+x&d=2&=3')
+  t.equal(parameters.get('a'), undefined)
+  t.equal(parameters.get('b'), undefined)
+  t.equal(parameters.get('c'), '1')
+  t.equal(parameters.get('nothing'), undefined)
+  t.equal(parameters.raw('nothing'), undefined)
+  t.equal(parameters.isRepeated('d'), true)
+  t.equal(parameters.isRepeated('c'), false)
+  t.equal(parameters.repeated, true)
+  t.equal(parameters.malformed, false)
+  t.equal(new Parameters('a=%zz&b=%41').get('b'), 'A')
+  t.equal(new Parameters('a=%zz').malformed, true)
+  t.equal(queryOf('/path'), '')
+  t.equal(queryOf('/path?a?b'), 'a?b')
+})
