@@ -125,10 +125,10 @@ t.test('nothing else reaches the host', async (t) => {
   t.notOk(error.headers['cache-control'], 'no headers')
 })
 
-t.test('the same paths twice, or a decorator of that name: refused by Fastify', async (t) => {
+t.test('the same paths twice, or a decorator of that name: refused', async (t) => {
   const twice = Fastify()
   await twice.register(partnerSso, hostOptions())
-  await t.rejects(async () => { await twice.register(partnerSso, hostOptions()) }, { code: 'FST_ERR_DUPLICATED_ROUTE' })
+  await t.rejects(async () => { await twice.register(partnerSso, hostOptions()) }, { message: /GET \/oauth\/authorize is there already/ })
   const taken = Fastify()
   taken.decorate('partnerSso', { ready: async () => true })
   await t.rejects(async () => { await taken.register(partnerSso, hostOptions()) }, { code: 'FST_ERR_DEC_ALREADY_PRESENT' })
