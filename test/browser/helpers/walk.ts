@@ -21,6 +21,14 @@ export async function outcome (page: Page): Promise<string> {
   return await heading(page)
 }
 
+/** Signs in once more, from the page of a sign-in; gives what comes of it. */
+export async function again (page: Page, begin: () => Promise<unknown> = () => page.getByRole('link', { name: 'Sign in again' }).click()): Promise<string> {
+  const before = page.url()
+  await begin()
+  await page.waitForURL(({ href, pathname }) => href !== before && pathname.startsWith('/sign-ins/'))
+  return await outcome(page)
+}
+
 /** Presses Tab until the named element has the focus; gives the number of times. */
 export async function tabTo (page: Page, name: string, most = 8): Promise<number> {
   for (let times = 1; times <= most; times++) {
