@@ -51,14 +51,14 @@ export async function simulator (options: SimulatorOptions): Promise<FastifyInst
   app.get<{ Querystring: { trial?: string } }>(start.pathname, async (request, reply) => {
     if (request.headers.host !== start.host) return reply.redirect(new URL(request.url, start).href, 302)
     const attempt = new Attempt({ portal, codeLifetime, trial: TRIALS.find(({ id }) => id === request.query.trial) ?? null, stop: stop.signal })
-    const session = attempts.keep(attempt)
+    const session = attempts.keep(attempt, request.cookies[SESSION])
     const url = await attempt.begin()
     reply.setCookie(SESSION, session, { path: '/', httpOnly: true, sameSite: 'lax', secure: start.protocol === 'https:' })
     return reply.redirect(url ?? `/sign-ins/${attempt.id}`, url === null ? 303 : 302)
   })
 
-  app.get(new URL(portal.redirectUri).pathname, async (request, reply) => {
-    const attempt = attempts.ofSession(request.cookies[SESSION])
+  app.get<{ Querystring: { state?: unknown } }>(new URL(portal.redirectUri).pathname, async (request, reply) => {
+    const attempt = attempts.ofSession(request.cookies[SESSION], request.query.state)
     if (attempt === undefined) return page(reply.code(400), messagePage(options, 'No sign-in is under way in this browser', 'The browser came back to the portal without a session that started a sign-in here. Start again, and keep to one host name: localhost and 127.0.0.1 do not share cookies.'))
     if (!attempt.ended) await Promise.race([returned(attempt, request, portal), wait(GLANCE, undefined, { ref: false })])
     return reply.redirect(`/sign-ins/${attempt.id}`, 303)
@@ -74,7 +74,7 @@ export async function simulator (options: SimulatorOptions): Promise<FastifyInst
 
 const page = (reply: FastifyReply, text: string): FastifyReply => reply.type('text/html; charset=utf-8').send(text)
 
-async function returned (attempt: Attempt, { url }: FastifyRequest, { redirectUri }: Integration): Promise<void> {
+async function returned (attempt: Attempt, { url }: Pick<FastifyRequest, 'url'>, { redirectUri }: Integration): Promise<void> {
   await attempt.finish(new URL(url, redirectUri).href)
 }
 

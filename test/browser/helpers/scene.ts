@@ -1,0 +1,103 @@
+// The example of a partner's application and the portal simulator, on two sites (for cookies, localhost and 127.0.0.1
+// are different sites, as the partner and the portal are in life), and a browser that visits both.
+import { type FastifyInstance } from 'fastify'
+import { type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
+import { type Test } from 'tap'
+import { partnerApp } from '../../../examples/partner-app.ts'
+import { run } from '../../../lib/simulator/run.ts'
+import { freePort } from '../../helpers/raw-server.ts'
+import { launch } from './chromium.ts'
+
+export interface SceneOptions {
+  ports?: [number, number]
+  /** Flags of the simulator. */
+  flags?: string[]
+  /** What the partner's application does besides. */
+  prepare?: (app: FastifyInstance, portal: string) => unknown
+}
+
+export interface Visit {
+  context: BrowserContext
+  page: Page
+  /** Addresses that the browser asked for. */
+  requests: string[]
+  /** Errors and warnings of the console, exceptions, and requests to anyone but the two: a visit that leaves one here fails. */
+  problems: string[]
+}
+
+export interface Scene {
+  /** Origins. */
+  partner: string
+  portal: string
+  /** What the portal's server asked of the partner during the visit, with the status of the answer. */
+  calls: string[]
+  /** A test with a fresh profile. */
+  visit: (name: string, body: (t: Test, visit: Visit) => Promise<unknown>, options?: BrowserContextOptions) => Promise<unknown>
+}
+
+export async function startScene (t: Test, { ports, flags = [], prepare = () => {} }: SceneOptions = {}): Promise<Scene> {
+  const [port, portalPort] = ports ?? [await freePort(), await freePort()]
+  const [partner, portal] = [`http://localhost:${port}`, `http://127.0.0.1:${portalPort}`]
+  const calls: string[] = []
+  await startPartner(t, port, portal, calls, prepare)
+  await startPortal(t, ['--base-url', partner, '--host', '127.0.0.1', '--port', String(portalPort), '--public-url', portal, ...flags])
+  const browser = await launch(t)
+
+  return {
+    partner,
+    portal,
+    calls,
+    visit: (name, body, options = {}) => t.test(name, async (t) => {
+      calls.length = 0
+      const context = await browser.newContext({ viewport: { width: 1100, height: 800 }, ...options })
+      t.teardown(() => context.close())
+      context.setDefaultTimeout(15_000)
+      const { requests, problems } = watch(context, [partner, portal])
+      await body(t, { context, page: await context.newPage(), requests, problems })
+      t.strictSame(problems, [], 'the browser has nothing to complain about, and asked nobody else')
+    })
+  }
+}
+
+async function startPartner (t: Test, port: number, portal: string, calls: string[], prepare: NonNullable<SceneOptions['prepare']>): Promise<void> {
+  const app = await partnerApp({
+    portal: { loginUrl: `${portal}/external-oauth/demo`, clientId: 'acme-payments', clientSecret: 'the portal\'s secret', redirectUri: `${portal}/oauth/callback` },
+    cookieSecret: 'the secret of the cookies, 32 or more',
+    logger: false
+  })
+  app.addHook('onResponse', async ({ method, routeOptions: { url } }, { statusCode }) => {
+    if (url === '/oauth/token' || url === '/oauth/user') calls.push(`${method} ${url} ${statusCode}`)
+  })
+  await prepare(app, portal)
+  t.teardown(() => app.close())
+  await app.listen({ port, host: 'localhost' })
+}
+
+async function startPortal (t: Test, flags: string[]): Promise<void> {
+  const stop = new AbortController()
+  const argv = ['serve', '--client-id', 'acme-payments', '--credentials', 'demo', ...flags]
+  await new Promise<void>((resolve, reject) => {
+    let said = ''
+    const running = run(argv, { env: { PORTAL_CLIENT_SECRET: 'the portal\'s secret' }, out: () => { setImmediate(resolve) }, err: (text) => { said += text }, stop: stop.signal })
+    running.then(() => { reject(new Error(said)) }, reject)
+    t.teardown(async () => {
+      stop.abort()
+      await running
+    })
+  })
+}
+
+function watch (context: BrowserContext, origins: string[]): Pick<Visit, 'requests' | 'problems'> {
+  const requests: string[] = []
+  const problems: string[] = []
+  context.on('request', (request) => {
+    requests.push(request.url())
+    const { protocol, origin } = new URL(request.url())
+    if (protocol !== 'data:' && !origins.includes(origin)) problems.push(`request: ${request.url()}`)
+  })
+  context.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) problems.push(`console: ${message.text()}`)
+  })
+  context.on('weberror', (error) => { problems.push(`exception: ${error.error().message}`) })
+  return { requests, problems }
+}

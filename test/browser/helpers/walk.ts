@@ -1,0 +1,40 @@
+import { type Page } from 'playwright-core'
+
+export const heading = async (page: Page): Promise<string> => await page.locator('h1').innerText()
+
+/** Chooses a user on the partner's login page. */
+export async function logIn (page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name }).click()
+}
+
+/** Logs in at the partner, without the portal. */
+export async function logInAt (partner: string, page: Page, name: string): Promise<void> {
+  await page.goto(`${partner}/login`)
+  await logIn(page, name)
+  await page.waitForURL(`${partner}/`)
+}
+
+/** Waits until the portal has finished with a sign-in, and gives what its page says. */
+export async function outcome (page: Page): Promise<string> {
+  await page.waitForURL('**/sign-ins/*')
+  await page.locator('#live[data-ended=true]').waitFor()
+  return await heading(page)
+}
+
+/** Signs in once more, from the page of a sign-in; gives what comes of it. */
+export async function again (page: Page, begin: () => Promise<unknown> = () => page.getByRole('link', { name: 'Sign in again' }).click()): Promise<string> {
+  const before = page.url()
+  await begin()
+  await page.waitForURL(({ href, pathname }) => href !== before && pathname.startsWith('/sign-ins/'))
+  return await outcome(page)
+}
+
+/** Presses Tab until the named element has the focus; gives the number of times. */
+export async function tabTo (page: Page, name: string, most = 8): Promise<number> {
+  for (let times = 1; times <= most; times++) {
+    await page.keyboard.press('Tab')
+    const focused = await page.evaluate(() => (document.activeElement as HTMLElement).innerText)
+    if (focused.startsWith(name)) return times
+  }
+  throw new Error(`${most} times Tab do not reach ${name}`)
+}

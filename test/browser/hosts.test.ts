@@ -1,0 +1,72 @@
+// What a partner's application can do to the way to the portal and back, and what Chromium makes of it.
+import helmet from '@fastify/helmet'
+import { type FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
+import { type SceneOptions, startScene } from './helpers/scene.ts'
+import { heading, logIn, logInAt, outcome } from './helpers/walk.ts'
+
+/** A scene for one test, from the portal's page. */
+const scene = (name: string, prepare: NonNullable<SceneOptions['prepare']>, body: (t: Test, scene: Awaited<ReturnType<typeof startScene>>) => Promise<unknown>) =>
+  t.test(name, async (t) => await body(t, await startScene(t, { prepare })))
+
+await scene('@fastify/helmet as it comes', (app) => app.register(helmet), async (_t, { partner, portal, calls, visit }) => {
+  await visit('not logged in: Chromium blocks the way from the login form to the portal', async (t, { page, requests, problems }) => {
+    await page.goto(portal)
+    await page.getByRole('link', { name: 'Sign in', exact: true }).click()
+    await page.waitForURL(`${partner}/login?return_to=*`)
+    const blocked = page.waitForEvent('console', (message) => message.text().includes('form-action'))
+    await logIn(page, 'Ada Okafor')
+    t.match((await blocked).text(), 'form-action \'self\'')
+    t.equal(await heading(page), 'Log in to Acme Payments', 'the browser stays where it was')
+    t.notOk(requests.some((url) => url.startsWith(`${portal}/oauth/callback`)))
+    t.strictSame(calls, [])
+    t.equal(problems.splice(0).every((problem) => problem.includes('form-action')), true, 'and there is no other complaint')
+
+    await page.goto(`${portal}/external-oauth/demo`)
+    t.equal(await outcome(page), 'Ada Okafor is signed in', 'the login itself succeeded: without a form in between all is well')
+  })
+})
+
+const withPortal = (app: FastifyInstance, portal: string) => app.register(helmet, { contentSecurityPolicy: { directives: { formAction: ['\'self\'', portal] } } })
+
+await scene('@fastify/helmet with the portal in form-action', withPortal, async (_t, { portal, visit }) => {
+  await visit('not logged in: the login form leads to the portal', async (t, { page }) => {
+    await page.goto(portal)
+    await page.getByRole('link', { name: 'Sign in', exact: true }).click()
+    await logIn(page, 'Ada Okafor')
+    t.equal(await outcome(page), 'Ada Okafor is signed in')
+  })
+})
+
+/** The example's session cookie with another SameSite, or none. */
+const sameSite = (attribute: string) => (app: FastifyInstance) => app.addHook('onSend', async (_request, reply) => {
+  const header = reply.getHeader('set-cookie')
+  if (header !== undefined) reply.removeHeader('set-cookie').header('set-cookie', String(header).replace('; SameSite=Lax', attribute))
+})
+
+for (const attribute of ['; SameSite=Lax', '; SameSite=None; Secure', '']) {
+  await scene(`a session cookie with ${attribute.slice(2) || 'no SameSite'}`, sameSite(attribute), async (_t, { partner, portal, visit }) => {
+    await visit('comes along from the portal', async (t, { page, context }) => {
+      await logInAt(partner, page, 'Ada Okafor')
+      const [cookie] = await context.cookies(partner)
+      t.match(cookie, { name: 'acme_session', sameSite: /SameSite=(\w+)/.exec(attribute)?.[1] ?? 'Lax' })
+      await page.goto(portal)
+      await page.getByRole('link', { name: 'Sign in', exact: true }).click()
+      t.equal(await outcome(page), 'Ada Okafor is signed in')
+    })
+  })
+}
+
+await scene('a session cookie with SameSite=Strict', sameSite('; SameSite=Strict'), async (_t, { partner, portal, calls, visit }) => {
+  await visit('stays behind: who is logged in arrives logged out', async (t, { page, context }) => {
+    await logInAt(partner, page, 'Ada Okafor')
+    t.match(await context.cookies(partner), [{ name: 'acme_session', sameSite: 'Strict' }])
+    await page.goto(portal)
+    await page.getByRole('link', { name: 'Sign in', exact: true }).click()
+    await page.waitForURL(`${partner}/login?return_to=*`)
+    t.equal(await heading(page), 'Log in to Acme Payments')
+    t.strictSame(calls, [])
+    await page.goto(partner)
+    t.equal(await heading(page), 'Good day, Ada Okafor', 'though the session is there')
+  })
+})

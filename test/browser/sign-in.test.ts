@@ -1,0 +1,158 @@
+// The whole sign-in in a real browser, through the example and the portal simulator.
+import t from 'tap'
+import { startScene } from './helpers/scene.ts'
+import { again, heading, logIn, logInAt, outcome, tabTo } from './helpers/walk.ts'
+
+const { partner, portal, calls, visit } = await startScene(t)
+const ONE_SIGN_IN = ['POST /oauth/token 200', 'GET /oauth/user 200']
+
+await visit('logged in already: one click, no second password', async (t, { page, requests }) => {
+  await logInAt(partner, page, 'Ada Okafor')
+  requests.length = 0
+  await page.getByRole('link', { name: 'Open the dispute portal' }).click()
+  t.equal(await outcome(page), 'Ada Okafor is signed in')
+  t.match(await page.locator('#record').locator('..').innerText(), /ada@partner\.example[^]*Partner Administrator[^]*Product Operator/)
+  t.equal(await page.locator('.step.done').count(), 15)
+  t.strictSame(calls, ONE_SIGN_IN)
+  t.strictSame(requests.map((url) => new URL(url).pathname), ['/external-oauth/demo', '/oauth/authorize', '/oauth/callback', new URL(page.url()).pathname])
+})
+
+await visit('not logged in: the login page, then back to the portal', async (t, { page }) => {
+  await page.goto(portal)
+  await page.getByRole('link', { name: 'Sign in', exact: true }).click()
+  await page.waitForURL(`${partner}/login?return_to=*`)
+  t.equal(await heading(page), 'Log in to Acme Payments')
+  t.strictSame(calls, [])
+  await logIn(page, 'Carmen Ruiz')
+  t.equal(await outcome(page), 'Carmen Ruiz is signed in')
+  t.match(await page.locator('#record').locator('..').innerText(), /A client user[^]*Client Read Only[^]*Your client identifier\s+m-77/)
+  t.strictSame(calls, ONE_SIGN_IN)
+  t.equal(await again(page), 'Carmen Ruiz is signed in', 'the second time without the login page')
+})
+
+await visit('the code and the state are not in any address that is left in the history', async (t, { page, requests }) => {
+  await logInAt(partner, page, 'Ada Okafor')
+  await page.getByRole('link', { name: 'Open the dispute portal' }).click()
+  await outcome(page)
+  t.notMatch(page.url(), /code=|state=/)
+  const { searchParams } = new URL(requests.find((url) => url.startsWith(`${portal}/oauth/callback?`)) as string)
+  const shown = async () => (await page.content()).includes(searchParams.get('code') as string)
+  t.notOk(await shown(), 'no secret stands on the page')
+  await page.getByRole('link', { name: 'Show secrets' }).click()
+  await page.getByRole('link', { name: 'Hide secrets' }).waitFor()
+  t.ok(await shown(), 'until it is asked for')
+})
+
+await visit('the back button after the sign-in', async (t, { page }) => {
+  await page.goto(portal)
+  await page.getByRole('link', { name: 'Sign in', exact: true }).click()
+  await logIn(page, 'Bo Lindqvist')
+  await outcome(page)
+  const signedIn = page.url()
+
+  await page.goBack()
+  t.equal(await heading(page), 'Log in to Acme Payments')
+  await logIn(page, 'Bo Lindqvist')
+  t.equal(await outcome(page), 'Bo Lindqvist is signed in')
+  t.equal(page.url(), signedIn, 'the sign-in is over and stays as it is')
+  t.strictSame(calls, ONE_SIGN_IN)
+
+  await page.goBack()
+  await page.goBack()
+  await page.waitForURL(`${portal}/`)
+  t.equal(await heading(page), 'Sign in to the portal')
+  await page.goForward()
+  t.equal(await heading(page), 'Log in to Acme Payments')
+})
+
+await visit('the callback once more: nothing is redeemed twice', async (t, { page, requests }) => {
+  await logInAt(partner, page, 'Ada Okafor')
+  await page.getByRole('link', { name: 'Open the dispute portal' }).click()
+  await outcome(page)
+  const signedIn = page.url()
+  const callback = requests.find((url) => url.startsWith(`${portal}/oauth/callback?`)) as string
+  t.match(callback, /[?&]code=[^&]+/)
+  for (const again of [() => page.reload(), () => page.goto(callback), () => page.reload()]) {
+    await again()
+    t.equal(await outcome(page), 'Ada Okafor is signed in')
+    t.equal(page.url(), signedIn)
+  }
+  t.strictSame(calls, ONE_SIGN_IN)
+})
+
+await visit('the callback of another browser lets nobody in', async (t, { context, page, requests, problems }) => {
+  await logInAt(partner, page, 'Ada Okafor')
+  await page.getByRole('link', { name: 'Open the dispute portal' }).click()
+  await outcome(page)
+  const callback = requests.find((url) => url.startsWith(`${portal}/oauth/callback?`)) as string
+  await context.clearCookies()
+  await page.goto(callback)
+  t.equal(await heading(page), 'No sign-in is under way in this browser')
+  t.strictSame(calls, ONE_SIGN_IN)
+  t.match(problems.splice(0), [/status of 400/], 'as its status says')
+  await page.getByRole('link', { name: 'Sign in', exact: true }).click()
+  t.equal(await heading(page), 'Log in to Acme Payments')
+})
+
+await visit('two tabs at once', async (t, { context, page }) => {
+  const other = await context.newPage()
+  for (const tab of [page, other]) {
+    await tab.goto(portal)
+    await tab.getByRole('link', { name: 'Sign in', exact: true }).click()
+    await tab.waitForURL(`${partner}/login?return_to=*`)
+  }
+  await logIn(page, 'Ada Okafor')
+  t.equal(await outcome(page), 'Ada Okafor is signed in')
+  await logIn(other, 'Bo Lindqvist')
+  t.equal(await outcome(other), 'Bo Lindqvist is signed in')
+  t.not(page.url(), other.url())
+  t.strictSame(calls, [...ONE_SIGN_IN, ...ONE_SIGN_IN])
+  await page.reload()
+  t.equal(await heading(page), 'Ada Okafor is signed in', 'the first tab is still its own')
+
+  const both = await Promise.all([page, other].map((tab) => again(tab)))
+  t.strictSame(both, ['Bo Lindqvist is signed in', 'Bo Lindqvist is signed in'], 'one browser is one user')
+  t.equal(calls.length, 8)
+})
+
+await visit('a user who may not enter', async (t, { page }) => {
+  await logInAt(partner, page, 'Dev Patel')
+  await page.getByRole('link', { name: 'Open the dispute portal' }).click()
+  t.equal(await outcome(page), 'The sign-in stopped at step 5')
+  t.match(await page.locator('#problem').locator('..').innerText(), /access_denied[^]*What to do/)
+  t.equal(await page.locator('.step.failed').count(), 1)
+  t.equal(await page.locator('#record').count(), 0)
+  await page.getByRole('link', { name: 'Try: User not eligible' }).click()
+  await page.getByRole('heading', { name: 'Refused, as it should be' }).waitFor()
+  t.equal(await page.locator('.step.failed').count(), 0, 'what was asked for is no failure')
+  t.strictSame(calls, [], 'the portal’s server had nothing to ask')
+})
+
+await visit('without JavaScript', async (t, { page }) => {
+  await page.goto(portal)
+  await page.getByRole('link', { name: 'Sign in', exact: true }).click()
+  await logIn(page, 'Ada Okafor')
+  t.equal(await outcome(page), 'Ada Okafor is signed in')
+  await page.locator('#step-12 summary').click()
+  t.ok(await page.locator('#step-12 .wire').isVisible(), 'what was sent and came back opens')
+  await page.getByRole('link', { name: 'Try: Wrong secret' }).click()
+  await page.getByRole('heading', { name: 'Refused, as it should be' }).waitFor()
+}, { javaScriptEnabled: false })
+
+await visit('by keyboard alone', async (t, { page }) => {
+  await page.goto(portal)
+  await page.keyboard.press('Tab')
+  const skip = page.getByRole('link', { name: 'Skip to the content' })
+  t.ok((await skip.boundingBox())?.x as number > 0, 'the first stop shows itself')
+  await page.keyboard.press('Enter')
+  t.equal(await tabTo(page, 'Sign in'), 1, 'and leads to the main action')
+  t.not(await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle), 'none')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${partner}/login?return_to=*`)
+  t.equal(await tabTo(page, 'Ada Okafor'), 1)
+  t.not(await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle), 'none')
+  await page.keyboard.press('Enter')
+  t.equal(await outcome(page), 'Ada Okafor is signed in')
+  t.ok(await tabTo(page, 'Sign in again') <= 3)
+  t.equal(await again(page, () => page.keyboard.press('Enter')), 'Ada Okafor is signed in')
+})
