@@ -10,6 +10,7 @@ import { type PartnerSsoOptions, settle } from './options.ts'
 import { Parameters } from './parameters.ts'
 import { Portals } from './portal.ts'
 import { addProbe } from './readiness.ts'
+import { type Endpoint } from './replies.ts'
 import { authorizeRoute } from './routes/authorize.ts'
 import { authorizeDocumentation, type Documentation, documented, tokenDocumentation, userDocumentation } from './routes/documentation.ts'
 import { tokenRoute } from './routes/token.ts'
@@ -21,8 +22,6 @@ export interface PartnerSso {
   <User>(app: FastifyInstance<any, any, any, any, any>, options: PartnerSsoOptions<User>): Promise<void>
   (app: FastifyInstance<any, any, any, any, any>, options: PartnerSsoOptions): Promise<void>
 }
-
-type Route = Pick<RouteOptions, 'handler' | 'errorHandler' | 'onSend'>
 
 /** Bytes of a token request: a good one has some hundred. As much as Node lets into the head of a request. */
 const BODY_LIMIT = 16_384
@@ -49,7 +48,7 @@ async function endpoints (app: FastifyInstance, options: PartnerSsoOptions): Pro
   await app.register(formbody, { parser: (text) => new Parameters(text) as unknown as Record<string, unknown> })
 
   const logSerializers = maskingSerializers(app.log, { ...settings.logSerializers, ...settings.routeOptions.logSerializers })
-  const add = (method: 'GET' | 'POST', url: string, documentation: Documentation, route: Route) => {
+  const add = (method: 'GET' | 'POST', url: string, documentation: Documentation, route: Endpoint) => {
     const { onSend = [], config, schema, ...routeOptions } = { bodyLimit: BODY_LIMIT, ...settings.routeOptions, logSerializers }
     const described = documented(documentation, schema)
     addRoute(app, {
@@ -62,7 +61,7 @@ async function endpoints (app: FastifyInstance, options: PartnerSsoOptions): Pro
       // A HEAD twin would issue a code, or use up a token.
       exposeHeadRoute: false,
       // Ours is the last one.
-      onSend: [onSend, route.onSend ?? []].flat()
+      onSend: [onSend, route.onSend].flat()
     })
   }
   add('GET', '/oauth/authorize', authorizeDocumentation, authorizeRoute({ settings, portals, codes, reporter }))

@@ -1,5 +1,8 @@
-import { type FastifyReply, type FastifyRequest } from 'fastify'
+import { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify'
 import { type OAuthError } from './errors.ts'
+
+/** What each of the three routes brings with it. */
+export type Endpoint = Required<Pick<RouteOptions, 'handler' | 'errorHandler' | 'onSend'>>
 
 /** Seconds after which a portal that got a 503 may try again. */
 const RETRY_AFTER = '1'

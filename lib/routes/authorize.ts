@@ -1,4 +1,4 @@
-import { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify'
+import { type FastifyReply, type FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { type AuthorizationCodes } from '../authorization-code.ts'
 import { errorPage, errorPagePolicy } from '../error-page.ts'
@@ -8,7 +8,7 @@ import { type Settings } from '../options.ts'
 import { Parameters, queryOf, safeInQuery } from '../parameters.ts'
 import { isCodeChallenge } from '../pkce.ts'
 import { type Portals, type RegisteredPortal } from '../portal.ts'
-import { protect, sendRefusal } from '../replies.ts'
+import { type Endpoint, protect, sendRefusal } from '../replies.ts'
 import { checkUserInformation, type UserInformation } from '../user-information.ts'
 
 /** What the route works with. */
@@ -20,7 +20,7 @@ interface Parts {
 }
 
 /** GET /oauth/authorize: the authorization endpoint (spec section 4.1, RFC 6749 section 3.1). */
-export function authorizeRoute ({ settings, portals, codes, reporter }: Parts): Pick<RouteOptions, 'handler' | 'errorHandler' | 'onSend'> {
+export function authorizeRoute ({ settings, portals, codes, reporter }: Parts): Endpoint {
   return {
     async handler (request, reply) {
       const parameters = new Parameters(queryOf(request.raw.url as string))

@@ -1,4 +1,4 @@
-import { type FastifyRequest, type RouteOptions } from 'fastify'
+import { type FastifyRequest } from 'fastify'
 import { type AccessTokens } from '../access-token.ts'
 import { type AuthorizationCodes, isAuthorizationCode, type Redemption } from '../authorization-code.ts'
 import { isAuthorizationRepeated } from '../authorization-header.ts'
@@ -8,7 +8,7 @@ import { type Grant } from '../grant.ts'
 import { formDecode, Parameters, queryOf } from '../parameters.ts'
 import { verifies } from '../pkce.ts'
 import { type Portals, type RegisteredPortal } from '../portal.ts'
-import { protectOnSend, sendJson, sendRefusal } from '../replies.ts'
+import { type Endpoint, protectOnSend, sendJson, sendRefusal } from '../replies.ts'
 
 /** What the route works with. */
 interface Parts {
@@ -19,7 +19,7 @@ interface Parts {
 }
 
 /** POST /oauth/token: the token endpoint (spec section 4.2, RFC 6749 section 3.2). */
-export function tokenRoute ({ portals, codes, tokens, reporter }: Parts): Pick<RouteOptions, 'handler' | 'errorHandler' | 'onSend'> {
+export function tokenRoute ({ portals, codes, tokens, reporter }: Parts): Endpoint {
   return {
     async handler (request, reply) {
       try {

@@ -1,10 +1,9 @@
-import { type RouteOptions } from 'fastify'
 import { type AccessTokens, isAccessToken } from '../access-token.ts'
 import { isAuthorizationRepeated } from '../authorization-header.ts'
 import { OAuthError } from '../errors.ts'
 import { type Reporter } from '../events.ts'
 import { type Portals } from '../portal.ts'
-import { protectOnSend, sendJson, sendRefusal } from '../replies.ts'
+import { type Endpoint, protectOnSend, sendJson, sendRefusal } from '../replies.ts'
 
 /** What the route works with. */
 interface Parts {
@@ -17,7 +16,7 @@ interface Parts {
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i
 
 /** GET /oauth/user: the user information (spec section 4.3, RFC 6750). */
-export function userRoute ({ portals, tokens, reporter }: Parts): Pick<RouteOptions, 'handler' | 'errorHandler' | 'onSend'> {
+export function userRoute ({ portals, tokens, reporter }: Parts): Endpoint {
   return {
     async handler (request, reply) {
       try {
