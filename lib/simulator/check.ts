@@ -9,7 +9,7 @@ import { progress } from './progress.ts'
 import { json, painter, summary, table } from './report.ts'
 import { RULES } from './rules/all.ts'
 import { Bench, type Login, NoAnswer } from './rules/bench.ts'
-import { type Surroundings } from './run.ts'
+import { type Surroundings } from './surroundings.ts'
 
 const REDIRECT_URI: Flag = { name: 'redirect-uri', value: 'url', variable: 'PORTAL_REDIRECT_URI', meaning: 'The portal callback, as registered at the service. Nothing needs to listen there.' }
 

@@ -1,19 +1,7 @@
 import { check, CHECK_HELP } from './check.ts'
-import { CannotRun, type Environment } from './flags.ts'
+import { CannotRun } from './flags.ts'
 import { serve, SERVE_HELP } from './serve.ts'
-
-/** What the program needs of the process that runs it. */
-export interface Surroundings {
-  env: Environment
-  /** Results. */
-  out: (text: string) => void
-  /** Progress and complaints. */
-  err: (text: string) => void
-  /** Columns of a terminal, or undefined when the output goes elsewhere: then no colours, no lines that rewrite themselves. */
-  columns?: number | undefined
-  /** Ends `serve`. */
-  stop: AbortSignal
-}
+import { type Surroundings } from './surroundings.ts'
 
 const HELP = `Usage: partner-sso-portal <command> [flags]
 

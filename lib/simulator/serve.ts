@@ -4,7 +4,7 @@ import { type Integration } from '../testing/settings.ts'
 import { simulator } from './app.ts'
 import { CannotRun, type Flag, flagsHelp, readFlags, type Values } from './flags.ts'
 import { BASE_URL, BASIC, CLIENT_ID, CLIENT_SECRET, HELP, integrationOf, LEVEL, PKCE, TIMEOUT } from './integration-flags.ts'
-import { type Surroundings } from './run.ts'
+import { type Surroundings } from './surroundings.ts'
 
 const FLAGS: Flag[] = [
   BASE_URL, CLIENT_ID, CLIENT_SECRET, LEVEL,

@@ -2,7 +2,8 @@ import { type Arrival, redirectTarget } from '../../testing/browser.ts'
 import { authorizeUrl, type Changes } from '../../testing/requests.ts'
 import { header, type WireResponse } from '../../testing/wire.ts'
 import { type Bench } from './bench.ts'
-import { broken, everyOf, type Rule, Untested, type Verdict, when } from './rule.ts'
+import { broken, everyOf, type Rule, type Verdict, when } from './rule.ts'
+import { Untested } from './untested.ts'
 
 /** All that RFC 6749 appendix A.5 allows and that a careless service changes: both cases, reserved characters, a space. */
 const AWKWARD_STATE = 'aZ09-._~!*\'()&=+ %2F?#/<>"'

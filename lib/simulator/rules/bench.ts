@@ -7,7 +7,7 @@ import { authorizeUrl, basicCredentials, type Changes, randomText, tokenRequest,
 import { type Integration } from '../../testing/settings.ts'
 import { type Trouble } from '../../testing/trouble.ts'
 import { type Exchange, type Headers, type WireRequest } from '../../testing/wire.ts'
-import { Untested } from './rule.ts'
+import { Untested } from './untested.ts'
 
 /** What makes a user known to the partner's application. */
 export interface Login {

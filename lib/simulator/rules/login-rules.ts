@@ -3,7 +3,8 @@ import { type Cookie } from '../../testing/cookies.ts'
 import { type WireResponse } from '../../testing/wire.ts'
 import { type Bench } from './bench.ts'
 import { formActionBlocking, policiesOf } from './content-security-policy.ts'
-import { broken, holds, type Rule, Untested, type Verdict, when } from './rule.ts'
+import { broken, holds, type Rule, type Verdict, when } from './rule.ts'
+import { Untested } from './untested.ts'
 
 /** The way through the partner's own login, where sign-ins most often break. */
 export const LOGIN_RULES: Rule[] = [

@@ -20,9 +20,6 @@ export interface Rule {
   test: (bench: Bench) => Promise<Verdict>
 }
 
-/** Thrown where a rule cannot be tried. */
-export class Untested extends Error {}
-
 export const holds: Verdict = { outcome: 'holds' }
 
 export function broken (received: string, mend?: string): Verdict {

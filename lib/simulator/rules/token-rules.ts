@@ -4,7 +4,8 @@ import { oauthError } from '../../testing/failure.ts'
 import { basicCredentials, type Changes, randomText } from '../../testing/requests.ts'
 import { type Exchange, header, type WireRequest } from '../../testing/wire.ts'
 import { type Bench } from './bench.ts'
-import { broken, everyOf, holds, type Rule, Untested, type Verdict, when } from './rule.ts'
+import { broken, everyOf, holds, type Rule, type Verdict, when } from './rule.ts'
+import { Untested } from './untested.ts'
 
 const RACERS = 20
 const CODES = ['invalid_request', 'invalid_client', 'invalid_grant', 'unauthorized_client', 'unsupported_grant_type', 'invalid_scope']

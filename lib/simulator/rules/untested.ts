@@ -1,0 +1,2 @@
+/** Thrown where a rule cannot be tried. */
+export class Untested extends Error {}
