@@ -1,15 +1,14 @@
 // What a partner's application can do to the way to the portal and back, and what Chromium makes of it.
-import helmet from '@fastify/helmet'
-import { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { type SceneOptions, startScene } from './helpers/scene.ts'
+import { helmetApp } from './helpers/helmet-app.ts'
+import { example, type SceneOptions, startScene } from './helpers/scene.ts'
 import { heading, logIn, logInAt, outcome } from './helpers/walk.ts'
 
 /** A scene for one test, from the portal's page. */
-const scene = (name: string, prepare: NonNullable<SceneOptions['prepare']>, body: (t: Test, scene: Awaited<ReturnType<typeof startScene>>) => Promise<unknown>) =>
-  t.test(name, async (t) => await body(t, await startScene(t, { prepare })))
+const scene = (name: string, application: NonNullable<SceneOptions['application']>, body: (t: Test, scene: Awaited<ReturnType<typeof startScene>>) => Promise<unknown>) =>
+  t.test(name, async (t) => await body(t, await startScene(t, { application })))
 
-await scene('@fastify/helmet as it comes', (app) => app.register(helmet), async (_t, { partner, portal, calls, visit }) => {
+await scene('@fastify/helmet as it comes', (portal) => helmetApp(portal), async (_t, { partner, portal, calls, visit }) => {
   await visit('not logged in: Chromium blocks the way from the login form to the portal', async (t, { page, requests, problems }) => {
     await page.goto(portal)
     await page.getByRole('link', { name: 'Sign in', exact: true }).click()
@@ -27,7 +26,7 @@ await scene('@fastify/helmet as it comes', (app) => app.register(helmet), async 
   })
 })
 
-const withPortal = (app: FastifyInstance, portal: string) => app.register(helmet, { contentSecurityPolicy: { directives: { formAction: ['\'self\'', portal] } } })
+const withPortal: NonNullable<SceneOptions['application']> = (portal) => helmetApp(portal, { contentSecurityPolicy: { directives: { formAction: ['\'self\'', new URL(portal.redirectUri).origin] } } })
 
 await scene('@fastify/helmet with the portal in form-action', withPortal, async (_t, { portal, visit }) => {
   await visit('not logged in: the login form leads to the portal', async (t, { page }) => {
@@ -39,10 +38,14 @@ await scene('@fastify/helmet with the portal in form-action', withPortal, async 
 })
 
 /** The example's session cookie with another SameSite, or none. */
-const sameSite = (attribute: string) => (app: FastifyInstance) => app.addHook('onSend', async (_request, reply) => {
-  const header = reply.getHeader('set-cookie')
-  if (header !== undefined) reply.removeHeader('set-cookie').header('set-cookie', String(header).replace('; SameSite=Lax', attribute))
-})
+const sameSite = (attribute: string): NonNullable<SceneOptions['application']> => async (portal) => {
+  const app = await example(portal)
+  app.addHook('onSend', async (_request, reply) => {
+    const header = reply.getHeader('set-cookie')
+    if (header !== undefined) reply.removeHeader('set-cookie').header('set-cookie', String(header).replace('; SameSite=Lax', attribute))
+  })
+  return app
+}
 
 for (const attribute of ['; SameSite=Lax', '; SameSite=None; Secure', '']) {
   await scene(`a session cookie with ${attribute.slice(2) || 'no SameSite'}`, sameSite(attribute), async (_t, { partner, portal, visit }) => {

@@ -4,6 +4,7 @@ import { type FastifyInstance } from 'fastify'
 import { type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
 import { type Test } from 'tap'
 import { partnerApp } from '../../../examples/partner-app.ts'
+import { type Portal } from '../../../lib/index.ts'
 import { run } from '../../../lib/simulator/run.ts'
 import { freePort } from '../../helpers/raw-server.ts'
 import { launch } from './chromium.ts'
@@ -12,8 +13,8 @@ export interface SceneOptions {
   ports?: [number, number]
   /** Flags of the simulator. */
   flags?: string[]
-  /** What the partner's application does besides. */
-  prepare?: (app: FastifyInstance, portal: string) => unknown
+  /** The partner's application; the example unless given. */
+  application?: (portal: Portal) => Promise<FastifyInstance>
 }
 
 export interface Visit {
@@ -35,11 +36,11 @@ export interface Scene {
   visit: (name: string, body: (t: Test, visit: Visit) => Promise<unknown>, options?: BrowserContextOptions) => Promise<unknown>
 }
 
-export async function startScene (t: Test, { ports, flags = [], prepare = () => {} }: SceneOptions = {}): Promise<Scene> {
+export async function startScene (t: Test, { ports, flags = [], application = example }: SceneOptions = {}): Promise<Scene> {
   const [port, portalPort] = ports ?? [await freePort(), await freePort()]
   const [partner, portal] = [`http://localhost:${port}`, `http://127.0.0.1:${portalPort}`]
   const calls: string[] = []
-  await startPartner(t, port, portal, calls, prepare)
+  await startPartner(t, port, portal, calls, application)
   await startPortal(t, ['--base-url', partner, '--host', '127.0.0.1', '--port', String(portalPort), '--public-url', portal, ...flags])
   const browser = await launch(t)
 
@@ -59,16 +60,13 @@ export async function startScene (t: Test, { ports, flags = [], prepare = () => 
   }
 }
 
-async function startPartner (t: Test, port: number, portal: string, calls: string[], prepare: NonNullable<SceneOptions['prepare']>): Promise<void> {
-  const app = await partnerApp({
-    portal: { loginUrl: `${portal}/external-oauth/demo`, clientId: 'acme-payments', clientSecret: 'the portal\'s secret', redirectUri: `${portal}/oauth/callback` },
-    cookieSecret: 'the secret of the cookies, 32 or more',
-    logger: false
-  })
+export const example = (portal: Portal): Promise<FastifyInstance> => partnerApp({ portal, cookieSecret: 'the secret of the cookies', logger: false })
+
+async function startPartner (t: Test, port: number, portal: string, calls: string[], application: NonNullable<SceneOptions['application']>): Promise<void> {
+  const app = await application({ loginUrl: `${portal}/external-oauth/demo`, clientId: 'acme-payments', clientSecret: 'the portal\'s secret', redirectUri: `${portal}/oauth/callback` })
   app.addHook('onResponse', async ({ method, routeOptions: { url } }, { statusCode }) => {
     if (url === '/oauth/token' || url === '/oauth/user') calls.push(`${method} ${url} ${statusCode}`)
   })
-  await prepare(app, portal)
   t.teardown(() => app.close())
   await app.listen({ port, host: 'localhost' })
 }
