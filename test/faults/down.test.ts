@@ -1,9 +1,7 @@
 // Redis is not there: at the start, or killed while sign-ins run.
 import t from 'tap'
 import { freePort, startRedis } from '../helpers/redis.ts'
-import { changesOnce, goods, recovered, scene, unavailable, until } from './scene.ts'
-
-const nothing = { code: 'c'.repeat(88), token: 't'.repeat(108) }
+import { changesOnce, goods, NOTHING, recovered, scene, unavailable, until } from './scene.ts'
 
 t.test('down at the start: the app starts, answers, and serves when Redis comes', async (t) => {
   const port = await freePort()
@@ -11,8 +9,8 @@ t.test('down at the start: the app starts, answers, and serves when Redis comes'
   const host = await scene(t, { redis: `redis://127.0.0.1:${port}` })
   t.ok(performance.now() - start < 2000, 'the start waits no longer than storeTimeout')
   t.equal(await host.ready(), false)
-  await unavailable(t, host, nothing, 'down at the start')
-  await unavailable(t, host, nothing, 'down at the start')
+  await unavailable(t, host, NOTHING, 'down at the start')
+  await unavailable(t, host, NOTHING, 'down at the start')
   await startRedis(t, [], port)
   await recovered(t, host)
   changesOnce(t, host, /Redis is not connected.*ECONNREFUSED/, 6)

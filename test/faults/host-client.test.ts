@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis, type RedisOptions } from 'ioredis'
 import { pass, startProxy } from '../helpers/proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
-import { changesOnce, goods, recovered, scene, signIn, stillGood, STORE_TIMEOUT, unavailable, until, usedUp, watch } from './scene.ts'
+import { changesOnce, goods, NOTHING, recovered, scene, signIn, stillGood, STORE_TIMEOUT, unavailable, until, usedUp, watch } from './scene.ts'
 
 const retryStrategy = () => 20
 // Clients of every mapping of replies are one here.
@@ -85,7 +85,6 @@ t.test('replies are lost after the commands ran', async (t) => {
 
 t.test('a client that cannot be used for it: refused, and said so', async (t) => {
   const redis = await startRedis(t)
-  const nothing = { code: 'c'.repeat(88), token: 't'.repeat(108) }
   const client = async (options: Options, prepare: (client: Redis) => unknown) => {
     const client = new Redis({ port: redis.port, ...options })
     client.on('error', () => {})
@@ -101,7 +100,7 @@ t.test('a client that cannot be used for it: refused, and said so', async (t) =>
   for (const [name, { client, cause }] of Object.entries(cases)) {
     t.teardown(() => client.disconnect())
     const host = await scene(t, { redis: client })
-    await unavailable(t, host, nothing, name)
+    await unavailable(t, host, NOTHING, name)
     t.match(host.log.find(({ msg }) => msg.includes('the store is unavailable')), { cause })
     t.equal(await host.ready(), false)
   }

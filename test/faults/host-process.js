@@ -20,14 +20,11 @@ await app.register(partnerSso, {
 })
 app.get('/ready', async (_request, reply) => reply.code(await app.partnerSso.ready() ? 204 : 503).send())
 
-process.on('message', async (message) => {
-  if (message === 'close') {
-    await app.close()
-    process.disconnect()
-  } else {
-    setFlagsFromString('--expose-gc')
-    runInNewContext('gc')()
-    process.send({ heapUsed: process.memoryUsage().heapUsed })
-  }
+process.on('message', () => {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  process.send({ heapUsed: process.memoryUsage().heapUsed })
 })
+// Nobody is left who needs it.
+process.on('disconnect', () => process.exit())
 process.send({ url: await app.listen({ port: 0, host: '127.0.0.1' }) })

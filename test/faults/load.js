@@ -24,7 +24,7 @@ const portal = {
 }
 const client = { client_id: portal.clientId, redirect_uri: portal.redirectUri }
 
-const count = { tried: 0, finished: 0, refused: 0, startedAgain: 0, raced: 0, cutOff: 0, retriedWell: 0, doubled: 0, hung: 0, requests: 0, worstAnswer: 0 }
+const count = { tried: 0, finished: 0, refused: 0, startedAgain: 0, raced: 0, cutOff: 0, retriedWell: 0, doubled: 0, hung: 0, requests: 0, worstAnswer: 0, longestFault: 0 }
 const faults = {}
 
 // --- what is under load
@@ -35,6 +35,8 @@ let server = startServer()
 const redis = new Redis(port, { retryStrategy: () => 20, maxRetriesPerRequest: null }).on('error', () => {})
 await redis.ping()
 const hosts = await Promise.all([startHost(), startHost()])
+
+process.on('exit', () => server.kill('SIGKILL'))
 
 function startServer () {
   return spawn('redis-server', ['--port', String(port), '--save', '', '--dir', directory], { stdio: 'ignore' })
@@ -76,7 +78,7 @@ const faultsToInject = {
     await redis.client('PAUSE', String(Math.round(STORE_TIMEOUT * 2 * Math.random())), 'ALL')
   },
   async 'read-only' () {
-    await redis.replicaof('127.0.0.1', await freePort())
+    await redis.replicaof('127.0.0.1', 1)
     await sleep(500)
     await redis.replicaof('NO', 'ONE')
   },
@@ -100,8 +102,10 @@ async function injectUntil (end) {
   for (let index = 0; Date.now() < end; index++) {
     await sleep(500 + Math.random() * 1500)
     const name = names[index % names.length]
+    const start = performance.now()
     await faultsToInject[name]()
     faults[name] = (faults[name] ?? 0) + 1
+    count.longestFault = Math.max(count.longestFault, Math.round(performance.now() - start))
   }
 }
 
@@ -206,9 +210,9 @@ while (await redis.dbsize() > 0 && Date.now() < patience) await sleep(200)
 const after = await memory()
 const works = await signIn() === 'finished'
 
-console.log(JSON.stringify({ minutes, workers, faults, ...count, worstAnswer: Math.round(count.worstAnswer), before, after, works }))
 for (const { process } of hosts) process.kill('SIGKILL')
 server.kill('SIGKILL')
 redis.disconnect()
+console.log(JSON.stringify({ minutes, workers, faults, ...count, worstAnswer: Math.round(count.worstAnswer), before, after, works }))
 await rm(directory, { recursive: true, force: true })
 process.exitCode = count.doubled === 0 && count.hung === 0 && works ? 0 : 1

@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { freePort, startRedis } from '../helpers/redis.ts'
-import { changesOnce, goods, recovered, scene, signIn, stillGood, unavailable, until } from './scene.ts'
+import { changesOnce, goods, NOTHING, recovered, scene, signIn, stillGood, unavailable, until } from './scene.ts'
 
 t.test('READONLY: the master has become a replica', async (t) => {
   const redis = await startRedis(t)
   const host = await scene(t, { redis: redis.url })
   const kept = await goods(host)
-  await redis.client.replicaof('127.0.0.1', await freePort())
+  await redis.client.replicaof('127.0.0.1', 1)
   await unavailable(t, host, kept, 'read-only replica')
   await unavailable(t, host, kept, 'read-only replica')
   await redis.client.replicaof('NO', 'ONE')
@@ -114,12 +114,11 @@ t.test('a wrong password, or none: named once in the log, and mended without a r
   await redis.client.auth('new password')
   const wrong = await scene(t, { redis: `redis://:old@127.0.0.1:${redis.port}` })
   const none = await scene(t, { redis: redis.url })
-  const nothing = { code: 'c'.repeat(88), token: 't'.repeat(108) }
   for (const [host, cause] of [[wrong, /WRONGPASS/], [none, /NOAUTH/]] as const) {
-    await unavailable(t, host, nothing, String(cause))
+    await unavailable(t, host, NOTHING, String(cause))
     // Long enough for several attempts to connect.
     await sleep(700)
-    await unavailable(t, host, nothing, String(cause))
+    await unavailable(t, host, NOTHING, String(cause))
     const named = host.log.filter(({ msg }) => msg.includes('Redis refuses the user or password'))
     t.equal(named.length, 1, 'the log names it once')
     t.match(named[0], { level: 50, cause })

@@ -3,12 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test } from 'tap'
 import { type Redis } from 'ioredis'
 import { type PartnerSsoEvent, type PartnerSsoOptions } from '../../lib/index.ts'
+import { randomSecret } from '../../lib/sealing.ts'
 import { recordOf, startHost, type User } from '../helpers/host.ts'
 import { type Answer, type Wire, wire } from '../helpers/wire.ts'
 
 export const STORE_TIMEOUT = 300
 /** What a request may take besides: the way through the stack, on a busy machine. */
 export const MARGIN = 250
+
+/** A code and a token that nobody has issued. */
+export const NOTHING = { code: randomSecret(), token: `${randomSecret().slice(0, 20)}${randomSecret()}` }
 
 export interface Scene {
   url: string
