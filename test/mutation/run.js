@@ -26,7 +26,7 @@ process.once('SIGINT', () => process.exit(1))
 const short = { MODEL_RUNS: '20', STATE_RUNS: '40', INJECTION_RUNS: '40' }
 
 // Other rooms, or rooms that a mutant would take too long in: a browser, several processes, many rounds.
-const leftOut = /lib\/(?:testing|simulator)\/|attacks\/(?:single-use|replay|fuzz|error-page|random-secrets|request-target)\.|test\/(?:examples|package|bench|mutation|testing|simulator|browser|tools)\//
+const leftOut = /lib\/(?:testing|simulator)\/|attacks\/(?:single-use|replay|fuzz|error-page|random-secrets|request-target)\.|faults/(?:load|killed|memory|replication)\.|test\/(?:examples|package|bench|mutation|testing|simulator|browser|tools)\//
 
 /** The files that the last mutants of a source file fell to are likely to be the ones for their neighbour. */
 const killers = new Map()
@@ -115,7 +115,7 @@ async function judge (mutants) {
 
 async function fate ({ id, path }) {
   const recent = killers.get(path) ?? killers.set(path, []).get(path)
-  const meeting = tests.filter(({ seen }) => seen.has(id)).sort((a, b) => rank(recent, a) - rank(recent, b))
+  const meeting = tests.filter((test) => test.seen.has(id) && concerns(test, path)).sort((a, b) => rank(recent, a) - rank(recent, b))
   for (const test of meeting) {
     const { code } = await run(test.file, id, 5 * test.took + 10_000)
     if (code === 0) continue
@@ -123,6 +123,11 @@ async function fate ({ id, path }) {
     return { killer: test.file, timeout: code === null }
   }
   return { killer: null, met: meeting.length }
+}
+
+/** Faults of Redis take long, and concern what stands between the plugin and Redis. */
+function concerns ({ file, took }, path) {
+  return /stores|store|deadline|readiness|index/.test(path) || (!file.includes('faults/') && took < 15_000)
 }
 
 function rank (recent, test) {
