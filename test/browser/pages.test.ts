@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type Page } from 'playwright-core'
 import t from 'tap'
 import { startScene } from './helpers/scene.ts'
-import { heading, logIn, outcome } from './helpers/walk.ts'
+import { again, heading, logIn, outcome } from './helpers/walk.ts'
 
 const update = process.env.UPDATE_SCREENSHOTS === '1'
 const folder = fileURLToPath(new URL('screenshots/', import.meta.url))
@@ -33,6 +33,7 @@ for (const [colorScheme, width] of [['light', 1100], ['dark', 1100], ['light', 3
     t.ok(await picture(page, `login-${suffix}`))
     await logIn(page, 'Ada Okafor')
     t.equal(await outcome(page), 'Ada Okafor is signed in')
+    t.equal(await again(page), 'Ada Okafor is signed in', 'and once more, now that everything is warm')
     t.ok(await picture(page, `timeline-${suffix}`, readme('timeline', 'timeline-dark')))
     await page.locator('#step-12 summary').click()
     t.ok(await picture(page, `exchange-${suffix}`))
@@ -43,7 +44,7 @@ for (const [colorScheme, width] of [['light', 1100], ['dark', 1100], ['light', 3
     await page.getByRole('link', { name: 'Open the dispute portal' }).click()
     t.equal(await outcome(page), 'The sign-in stopped at step 5')
     t.ok(await picture(page, `refused-${suffix}`))
-    await page.setViewportSize({ width, height: 560 })
+    await page.setViewportSize({ width, height: 400 })
     await page.goto(`${partner}/oauth/authorize?client_id=acme-payments&redirect_uri=https://foreign.example/`)
     t.equal(await heading(page), 'This sign-in cannot go on')
     t.ok(await picture(page, `error-page-${suffix}`, readme('error-page')))

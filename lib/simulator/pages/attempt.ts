@@ -3,7 +3,7 @@ import { type Failure } from '../../testing/failure.ts'
 import { type Step, STEPS } from '../../testing/steps.ts'
 import { exchangeDetails } from './exchange.ts'
 import { standing, startPath, tone, trialsCard, type Setup } from './home.ts'
-import { html, type Html } from './html.ts'
+import { capital, html, type Html } from './html.ts'
 import { layout } from './layout.ts'
 import { recordCard } from './record.ts'
 import { timeline } from './timeline.ts'
@@ -88,6 +88,3 @@ ${probes.map(({ title, exchange }, at) => html`<p>${title}</p>${exchangeDetails(
 function secretsLink ({ id }: Attempt, shown: boolean): Html {
   return shown ? html`<a id="secrets" href="/sign-ins/${id}">Hide secrets</a>` : html`<a id="secrets" href="/sign-ins/${id}?secrets=shown">Show secrets</a>`
 }
-
-/** Begins with a capital, unless it begins with the name of a field. */
-const capital = (text: string): string => /^[a-z]+_/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1)

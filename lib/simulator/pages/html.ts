@@ -22,3 +22,6 @@ function markup (part: Part): string {
   if (typeof part === 'object') return part.map(({ text }) => text).join('')
   return String(part).replace(/[&<>"']/g, (character) => ENTITIES[character] as string)
 }
+
+/** Begins with a capital, unless it begins with the name of a field. */
+export const capital = (text: string): string => /^[a-z]+_/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1)

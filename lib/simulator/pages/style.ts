@@ -25,14 +25,14 @@ code, pre, .mono { font: .84em/1.6 ui-monospace, SFMono-Regular, Menlo, Consolas
 .skip { position: absolute; left: -999px } .skip:focus { left: 1rem; top: 1rem; background: var(--surface); padding: .5rem 1rem; z-index: 1 }
 .wrap { max-width: 1120px; margin: 0 auto; padding: 0 1.5rem }
 .top { background: var(--surface); border-bottom: 1px solid var(--line) }
-.top .wrap { display: flex; align-items: center; gap: 1.5rem; min-height: 4rem; flex-wrap: wrap }
+.top .wrap { display: flex; align-items: center; gap: .15rem 1.5rem; min-height: 4rem; padding-top: .7rem; padding-bottom: .7rem; flex-wrap: wrap }
 .brand { display: inline-flex; align-items: center; gap: .6rem; font-weight: 650; color: var(--text); text-decoration: none; letter-spacing: -.01em }
 .brand svg { width: 1.6rem; height: 1.6rem; color: var(--accent) }
-.top .where { margin-left: auto; color: var(--muted); font-size: .9rem }
+.brand { margin-right: auto } .top .where { color: var(--muted); font-size: .9rem }
 main { padding: 2.75rem 0 4rem }
 .lede { max-width: 44rem; margin-bottom: 2rem }
 .lede h1 { font-size: clamp(1.7rem, 3.4vw, 2.3rem); line-height: 1.2; letter-spacing: -.025em; font-weight: 680; overflow-wrap: anywhere }
-.lede p { color: var(--muted); margin-top: .6rem; font-size: 1.06rem }
+.lede p { text-wrap: pretty; color: var(--muted); margin-top: .6rem; font-size: 1.06rem }
 .chip { display: inline-flex; align-items: center; gap: .45rem; border-radius: 99px; padding: .18rem .75rem; font-size: .84rem; font-weight: 600; margin-bottom: .9rem }
 .chip::before { content: ""; width: .5rem; height: .5rem; border-radius: 50%; background: currentColor }
 .good { color: var(--good); background: var(--good-soft) } .bad { color: var(--bad); background: var(--bad-soft) } .wait { color: var(--wait); background: var(--wait-soft) }
@@ -48,7 +48,7 @@ main { padding: 2.75rem 0 4rem }
 @media (max-width: 540px) { .facts.rows > div { grid-template-columns: minmax(0, 1fr); gap: .1rem } }
 .facts.rows > div + div { border-top: 1px solid var(--line); padding-top: .9rem }
 .role { border-radius: 10px; background: var(--sunken); padding: .85rem 1rem } .role b { display: block; font-weight: 620 } .role span { color: var(--muted); font-size: .92rem }
-.person { display: flex; gap: .9rem; align-items: center; margin-bottom: 1.2rem } .person div { min-width: 0; overflow-wrap: anywhere } .person strong { display: block; font-size: 1.08rem } .person span { color: var(--muted); font-size: .92rem }
+.person { display: flex; gap: .9rem; align-items: center; margin-bottom: 1.2rem } .person div { min-width: 0; overflow-wrap: anywhere } .person strong { display: block; font-size: 1.08rem } .person div span { color: var(--muted); font-size: .92rem }
 .face { flex: none; width: 2.9rem; height: 2.9rem; border-radius: 50%; display: grid; place-items: center; background: var(--accent-soft); color: var(--accent); font-weight: 680 }
 .button { display: inline-flex; align-items: center; gap: .5rem; padding: .62rem 1.15rem; border-radius: 9px; border: 1px solid var(--line); background: var(--surface); color: var(--text); font: inherit; font-weight: 600; text-decoration: none; cursor: pointer }
 .button:hover { border-color: var(--accent); color: var(--accent) }

@@ -1,6 +1,6 @@
 import { type StepReport } from '../../testing/timeline.ts'
 import { exchangeDetails } from './exchange.ts'
-import { html, type Html } from './html.ts'
+import { capital, html, type Html } from './html.ts'
 
 const LEGS = [
   { title: 'The browser goes to the service and back', from: 1, to: 8 },
@@ -25,7 +25,7 @@ function row (step: StepReport, refusalExpected: boolean): Html {
 <p class="actor">${number} · ${actor}</p>
 <span class="took">${milliseconds === undefined || onlyAsked(step) ? null : duration(milliseconds)}</span>
 <div class="told"><p class="what">${action}</p>
-${note === '' ? null : html`<p class="note">${note}</p>`}${details(step)}</div>
+${note === '' ? null : html`<p class="note">${capital(note)}</p>`}${details(step)}</div>
 </li>`
 }
 
