@@ -23,10 +23,10 @@ process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
 process.once('SIGINT', () => process.exit(1))
 
 // Enough rounds to meet every mutant.
-const short = { MODEL_RUNS: '20', STATE_RUNS: '40', INJECTION_RUNS: '40' }
+const short = { MODEL_RUNS: '100', STATE_RUNS: '40', INJECTION_RUNS: '40' }
 
 // Other rooms, or rooms that a mutant would take too long in: a browser, several processes, many rounds.
-const leftOut = /lib\/(?:testing|simulator)\/|attacks\/(?:single-use|replay|fuzz|error-page|random-secrets|request-target)\.|faults/(?:load|killed|memory|replication)\.|test\/(?:examples|package|bench|mutation|testing|simulator|browser|tools)\//
+const leftOut = /lib\/(?:testing|simulator)\/|attacks\/(?:single-use|replay|fuzz|error-page|random-secrets|request-target)\.|faults\/(?:load|killed|memory|replication)\.|test\/(?:examples|package|bench|mutation|testing|simulator|browser|tools)\//
 
 /** The files that the last mutants of a source file fell to are likely to be the ones for their neighbour. */
 const killers = new Map()
