@@ -25,16 +25,21 @@ process.once('SIGINT', () => process.exit(1))
 // Enough rounds to meet every mutant.
 const short = { MODEL_RUNS: '100', STATE_RUNS: '40', INJECTION_RUNS: '40' }
 
+// Milliseconds of a test file that is run together with others.
+const QUICK = 4000
+
 // Other rooms, or rooms that a mutant would take too long in: a browser, several processes, many rounds.
 const leftOut = /lib\/(?:testing|simulator)\/|attacks\/(?:single-use|replay|fuzz|error-page|random-secrets|request-target)\.|faults\/(?:load|killed|memory|replication)\.|test\/(?:examples|package|bench|mutation|testing|simulator|browser|tools)\//
 
 /** The files that the last mutants of a source file fell to are likely to be the ones for their neighbour. */
 const killers = new Map()
+let runs = 0
 
 const mutants = build()
 const files = readdirSync(join(copy, 'test'), { recursive: true }).map((file) => join('test', file)).filter((file) => file.endsWith('.test.js') && !leftOut.test(file))
 console.log(`${mutants.length} mutants in ${new Set(mutants.map(({ path }) => path)).size} files; ${files.length} test files`)
 const tests = await observe(files)
+await checkTogether()
 const verdicts = await judge(mutants)
 report(verdicts)
 
@@ -68,16 +73,20 @@ function build () {
   return made
 }
 
-/** Runs a test file; gives its exit code, or null when the time was over. */
-async function run (file, mutant, limit) {
+/** Runs test files, all in one process; gives its exit code, or null when the time was over. */
+async function run (files, mutant, limit) {
   const started = performance.now()
-  const child = spawn(process.execPath, ['--import', join(copy, 'awake.mjs'), file], { cwd: copy, detached: true, stdio: 'ignore', env: { ...process.env, MUTANT: String(mutant), SEEN: join(copy, 'seen.json'), TAP_BAIL: '1', TAP_TIMEOUT: '300', ...short } })
+  // Imported at once: between one import and the next, tap would find that nothing is left to do.
+  const together = join(copy, `together-${++runs}.mjs`)
+  writeFileSync(together, files.map((file) => `import './${file}'\n`).join(''))
+  const child = spawn(process.execPath, ['--import', join(copy, 'awake.mjs'), together], { cwd: copy, detached: true, stdio: 'ignore', env: { ...process.env, MUTANT: String(mutant), SEEN: join(copy, 'seen.json'), TAP_BAIL: '1', TAP_TIMEOUT: '300', ...short } })
   let over = false
   // With what the test has started: its servers would outlive it.
   const end = () => { try { process.kill(-child.pid, 'SIGKILL') } catch {} }
   const timer = setTimeout(() => { over = true; end() }, limit)
   const code = await new Promise((resolve) => child.once('exit', resolve))
   clearTimeout(timer)
+  rmSync(together)
   end()
   return { code: over ? null : code, took: performance.now() - started }
 }
@@ -86,7 +95,7 @@ async function run (file, mutant, limit) {
 async function observe (files) {
   const tests = []
   for (const file of files) {
-    const { code, took } = await run(file, 0, 120_000)
+    const { code, took } = await run([file], 0, 120_000)
     if (code !== 0) {
       console.log(`${file} fails without any mutant (${code}); it is left out`)
       continue
@@ -95,6 +104,16 @@ async function observe (files) {
     if (verbose) console.log(`${file}: ${took.toFixed()} ms`)
   }
   return tests.sort((a, b) => a.took - b.took)
+}
+
+/** Quick files meet no fewer mutants together than one by one. */
+async function checkTogether () {
+  const quick = tests.filter(({ took }) => took < QUICK)
+  const { code, took } = await run(quick.map(({ file }) => file), 0, 300_000)
+  const seen = new Set(JSON.parse(readFileSync(join(copy, 'seen.json'), 'utf8')))
+  const missed = quick.filter((test) => [...test.seen].some((id) => !seen.has(id)))
+  if (code !== 0 || missed.length > 0) throw new Error(`together, the quick files give ${code}, and these do not run: ${missed.map(({ file }) => file).join(', ')}`)
+  console.log(`${quick.length} quick files take ${(took / 1000).toFixed(1)} s together`)
 }
 
 async function judge (mutants) {
@@ -116,11 +135,16 @@ async function judge (mutants) {
 async function fate ({ id, path }) {
   const recent = killers.get(path) ?? killers.set(path, []).get(path)
   const meeting = tests.filter((test) => test.seen.has(id) && concerns(test, path)).sort((a, b) => rank(recent, a) - rank(recent, b))
-  for (const test of meeting) {
-    const { code } = await run(test.file, id, 5 * test.took + 10_000)
+  // The first ones one by one, to learn which it was; then all the quick ones in one process, which stops at the first
+  // failure; then the slow ones.
+  const quick = meeting.slice(2).filter(({ took }) => took < QUICK)
+  const groups = [...meeting.slice(0, 2).map((test) => [test]), quick, ...meeting.slice(2).filter(({ took }) => took >= QUICK).map((test) => [test])]
+  for (const group of groups) {
+    if (group.length === 0) continue
+    const { code } = await run(group.map(({ file }) => file), id, 5 * group.reduce((sum, { took }) => sum + took, 0) + 10_000)
     if (code === 0) continue
-    killers.set(path, [test, ...recent.filter((other) => other !== test)].slice(0, 4))
-    return { killer: test.file, timeout: code === null }
+    if (group.length === 1) killers.set(path, [group[0], ...recent.filter((other) => other !== group[0])].slice(0, 4))
+    return { killer: group[0].file, timeout: code === null }
   }
   return { killer: null, met: meeting.length }
 }
@@ -133,7 +157,7 @@ function concerns ({ file, took }, path) {
 function rank (recent, test) {
   const place = recent.indexOf(test)
   // One that takes long waits for its turn all the same.
-  return place === -1 || test.took > 3000 ? test.took : place
+  return place === -1 || test.took > QUICK ? test.took : place
 }
 
 function report (verdicts) {
