@@ -6,19 +6,16 @@ export interface Pending {
   expire (): void
 }
 
-interface Due { pending: Pending, at: number }
-
-// Settled calls at the head of the queue that are put up with before the queue is cut.
-const SLACK = 1024
+interface Due { pending: Pending, at: number, next: Due | undefined }
 
 /**
  * One time limit for any number of calls. They all have the same limit, so they fall due in the order they came in: a
- * queue holds them, and one timer serves them all.
+ * list holds them, and one timer serves them all.
  */
 export class Deadline {
   readonly milliseconds: number
-  #queue: Due[] = []
-  #head = 0
+  #first: Due | undefined
+  #last: Due | undefined
   #timer: NodeJS.Timeout | undefined
 
   constructor (milliseconds: number) {
@@ -27,7 +24,10 @@ export class Deadline {
 
   add (pending: Pending): void {
     this.#forgetSettled()
-    this.#queue.push({ pending, at: performance.now() + this.milliseconds })
+    const due: Due = { pending, at: performance.now() + this.milliseconds, next: undefined }
+    if (this.#first === undefined || this.#last === undefined) this.#first = due
+    else this.#last.next = due
+    this.#last = due
     this.#timer ??= this.#arm(this.milliseconds)
   }
 
@@ -43,16 +43,20 @@ export class Deadline {
   /** Lets go of the timer, which keeps the process for the time of the limit after the last call. */
   close (): void {
     this.#forgetSettled()
-    if (this.#head < this.#queue.length) return
+    if (this.#first !== undefined) return
     clearTimeout(this.#timer)
     this.#timer = undefined
   }
 
+  /** What is settled and stayed here would outlive the young generation of the heap, which costs more than the call. */
   #forgetSettled (): void {
-    while (this.#queue[this.#head]?.pending.isSettled === true) this.#head++
-    if (this.#head < SLACK) return
-    this.#queue = this.#queue.slice(this.#head)
-    this.#head = 0
+    while (this.#first?.pending.isSettled === true) this.#forgetFirst(this.#first)
+  }
+
+  #forgetFirst (first: Due): void {
+    this.#first = first.next
+    // A dead one that is old already would keep all that came after it alive.
+    first.next = undefined
   }
 
   #arm (milliseconds: number): NodeJS.Timeout {
@@ -66,13 +70,13 @@ export class Deadline {
     const now = performance.now()
     for (;;) {
       this.#forgetSettled()
-      const next = this.#queue[this.#head]
+      const next = this.#first
       if (next === undefined) return
       if (next.at > now) {
         this.#timer = this.#arm(next.at - now)
         return
       }
-      this.#head++
+      this.#forgetFirst(next)
       next.pending.expire()
     }
   }

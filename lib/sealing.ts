@@ -1,9 +1,6 @@
-import { createCipheriv, createDecipheriv, createHmac, hash, randomFillSync } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hash, randomFillSync } from 'node:crypto'
 
-/**
- * The bytes of a secret. HKDF takes a pseudorandom key as long as its hash at least (RFC 5869 section 2.3), which is 64
- * bytes for SHA-512; and a multiple of three has one spelling only in base64url.
- */
+/** The bytes of a secret: no fewer than the hash yields, and a multiple of three has one spelling only in base64url. */
 const SECRET_BYTES = 66
 const SECRET = /^[A-Za-z0-9_-]{88}$/
 
@@ -46,12 +43,9 @@ export interface Derived {
   successor: string
 }
 
-/**
- * Derives the values from a secret, bound to all that `info` names: the first block of HKDF-Expand with SHA-512
- * (RFC 5869 section 2.3). The extract step is left out, as section 3.3 allows for a secret that is uniformly random.
- */
+/** Derives the values from a secret, bound to all that `info` names. */
 export function derive (secret: string, info: string): Derived {
-  const block = createHmac('sha512', Buffer.from(secret, 'base64url')).update(`${info}\x01`).digest()
+  const block = hash('sha512', keyDerivation(secret, info), 'buffer')
   return {
     storageKey: block.toString('base64url', 0, ADDRESS_BYTES),
     sealingKey: block.subarray(ADDRESS_BYTES, ADDRESS_BYTES + SEALING_KEY_BYTES),
@@ -64,12 +58,17 @@ export function address (text: string): string {
   return hash('sha512', text, 'base64url').slice(0, ADDRESS_BYTES / 3 * 4)
 }
 
-/**
- * A sealing key from a secret that yields nothing else, bound to all that `info` names: the one-step derivation of
- * NIST SP 800-56C section 4.1, a fifth of the cost of HKDF.
- */
+/** A sealing key from a secret that yields nothing else, bound to all that `info` names. */
 export function sealingKey (secret: string, info: string): Buffer {
-  return hash('sha256', `\0\0\0\x01${secret}${info}`, 'buffer')
+  return hash('sha256', keyDerivation(secret, info), 'buffer')
+}
+
+/**
+ * What is hashed in the one-step key derivation of NIST SP 800-56C section 4.1, which suits a secret that is uniformly
+ * random; HKDF would cost three times as much. The secret has a fixed length, so nothing else reads the same.
+ */
+function keyDerivation (secret: string, info: string): string {
+  return `\0\0\0\x01${secret}${info}`
 }
 
 /** Encrypts and authenticates the text with AES-256-GCM. A key must seal one text only. */
