@@ -10,7 +10,7 @@
 import { spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import ts from 'typescript'
 import { mutate } from './mutants.js'
@@ -31,7 +31,7 @@ const QUICK = 4000
 // Other rooms, or rooms that a mutant would take too long in: a browser, several processes, many rounds.
 const leftOut = /lib\/(?:testing|simulator)\/|attacks\/(?:single-use|replay|fuzz|error-page|random-secrets|request-target)\.|faults\/(?:load|killed|memory|replication)\.|test\/(?:examples|package|bench|mutation|testing|simulator|browser|tools)\//
 
-/** The files that the last mutants of a source file fell to are likely to be the ones for their neighbour. */
+/** For each source file its namesake among the tests, then those that its last mutants fell to. */
 const killers = new Map()
 let runs = 0
 
@@ -133,7 +133,7 @@ async function judge (mutants) {
 }
 
 async function fate ({ id, path }) {
-  const recent = killers.get(path) ?? killers.set(path, []).get(path)
+  const recent = killers.get(path) ?? killers.set(path, tests.filter((test) => basename(test.file, '.test.js') === basename(path, '.ts'))).get(path)
   const meeting = tests.filter((test) => test.seen.has(id) && concerns(test, path)).sort((a, b) => rank(recent, a) - rank(recent, b))
   // The first ones one by one, to learn which it was; then all the quick ones in one process, which stops at the first
   // failure; then the slow ones.
