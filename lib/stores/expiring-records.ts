@@ -81,6 +81,7 @@ export class ExpiringRecords {
 
   clear (): void {
     clearTimeout(this.#timer)
+    this.#timer = undefined
     this.#rings.clear()
     for (const shard of this.#shards) shard.clear()
     this.#size = 0

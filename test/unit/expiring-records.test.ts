@@ -125,16 +125,23 @@ t.test('a slice at a time, so that others get their turn', async (t) => {
   t.strictSame([...sizes], [1600, 1100, 600, 100])
 })
 
-t.test('it does not keep the process, and clearing ends all', async (t) => {
+t.test('it does not keep the process', async (t) => {
   const before = timers()
+  scene(t).records.set('a', 'value', 10)
+  t.equal(timers(), before)
+})
+
+t.test('cleared, it begins again', async (t) => {
   const { records, pass } = scene(t)
   records.set('a', 'value', 10)
-  t.equal(timers(), before)
   records.clear()
   t.equal(records.size, 0)
   t.equal(records.get('a'), undefined)
-  records.set('b', 'value', 10)
-  t.equal(records.get('b'), 'value')
+  records.set('b', 'value', 60)
   pass(10)
-  t.equal(records.get('b'), undefined)
+  await wait(1200)
+  t.equal(records.size, 1, 'nothing of before is dropped once more')
+  pass(50)
+  await wait(1200)
+  t.equal(records.size, 0, 'what is over is dropped again')
 })

@@ -1,5 +1,5 @@
 // Secrets, their derivation and what is sealed with it (contract section 6).
-import { createHash, randomBytes } from 'node:crypto'
+import { createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import t from 'tap'
 import { address, derive, isSecret, open, randomSecret, seal, sealingKey } from '../../lib/sealing.ts'
 
@@ -66,4 +66,12 @@ t.test('what is sealed opens with its key only, and unchanged only', async (t) =
     t.equal(open(key, changed), null)
   }
   for (const other of ['', 'AAAA', sealed.slice(0, -8)]) t.equal(open(key, other), null)
+})
+
+t.test('a sealed value is AES-256-GCM with a nonce of 12 zero bytes, and a tag of 16 at its end', async (t) => {
+  const key = randomBytes(32)
+  const bytes = Buffer.from(seal(key, 'a text'), 'base64url')
+  t.equal(bytes.length, 6 + 16)
+  const decipher = createDecipheriv('aes-256-gcm', key, Buffer.alloc(12)).setAuthTag(bytes.subarray(6))
+  t.equal(decipher.update(bytes.subarray(0, 6), undefined, 'utf8') + decipher.final('utf8'), 'a text')
 })

@@ -1,0 +1,26 @@
+// The forms of RFC 7636 sections 4.1 and 4.2, and its appendix B.
+import { createHash } from 'node:crypto'
+import t from 'tap'
+import { isCodeChallenge, verifies } from '../../lib/pkce.ts'
+
+const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
+const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
+
+t.test('the example of the RFC', async (t) => {
+  t.ok(isCodeChallenge(CHALLENGE))
+  t.ok(verifies(VERIFIER, CHALLENGE))
+  t.notOk(verifies(VERIFIER, `F${CHALLENGE.slice(1)}`))
+  t.notOk(verifies(`e${VERIFIER.slice(1)}`, CHALLENGE))
+})
+
+t.test('a challenge is 43 characters of base64url', async (t) => {
+  for (const other of ['', CHALLENGE.slice(1), `${CHALLENGE}A`, `!${CHALLENGE}`, `${CHALLENGE}!`, `${CHALLENGE}\n`, `${CHALLENGE.slice(1)}=`, `${CHALLENGE.slice(1)}+`]) {
+    t.notOk(isCodeChallenge(other), other)
+  }
+})
+
+t.test('a verifier is 43 to 128 unreserved characters', async (t) => {
+  const fits = (verifier: string): boolean => verifies(verifier, createHash('sha256').update(verifier).digest('base64url'))
+  for (const good of ['a'.repeat(43), 'a'.repeat(128), `${'a'.repeat(40)}-._~Z9`]) t.ok(fits(good), good)
+  for (const bad of ['', 'a'.repeat(42), 'a'.repeat(129), `${'a'.repeat(43)}!`, `!${'a'.repeat(43)}`, `${'a'.repeat(43)}\n`, `${'a'.repeat(43)}é`]) t.notOk(fits(bad), bad)
+})
