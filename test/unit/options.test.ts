@@ -2,6 +2,7 @@
 import Fastify from 'fastify'
 import t from 'tap'
 import partnerSso, { type PartnerSsoOptions } from '../../lib/index.ts'
+import { settle } from '../../lib/options.ts'
 import { hostOptions, PORTAL } from '../helpers/host.ts'
 
 const register = async (overrides: object): Promise<string> => {
@@ -97,4 +98,20 @@ t.test('good options', async (t) => {
   for (const overrides of cases) {
     t.equal(await register(overrides), '', JSON.stringify(overrides))
   }
+})
+
+t.test('the defaults', async (t) => {
+  const options = hostOptions()
+  t.match(settle(options), {
+    portal: [PORTAL],
+    keyPrefix: 'partner-sso:',
+    memoryLimit: 100_000,
+    storeTimeout: 1000,
+    codeLifetime: 60,
+    tokenLifetime: 60,
+    routeOptions: {},
+    prefix: ''
+  })
+  const { keyPrefix, codeLifetime } = settle({ ...options, keyPrefix: undefined, codeLifetime: 5 } as PartnerSsoOptions)
+  t.strictSame([keyPrefix, codeLifetime], ['partner-sso:', 5], 'what is undefined counts as absent')
 })

@@ -1,0 +1,37 @@
+// What the serializers of a route let through into Fastify's own log lines.
+import { type FastifyBaseLogger } from 'fastify'
+import t from 'tap'
+import { maskingSerializers } from '../../lib/logged-request.ts'
+
+const PINO = Symbol.for('pino.serializers')
+const logger = (serializers?: object): FastifyBaseLogger => ({ [PINO]: serializers }) as unknown as FastifyBaseLogger
+const url = (serializers: Record<string, (value: unknown) => unknown>, value: string): unknown => (serializers.req?.({ url: value }) as { url: string }).url
+
+t.test('what belongs into the URL stays, anything else is masked', async (t) => {
+  const serializers = maskingSerializers(logger({ req: (request: object) => ({ ...request, method: 'GET' }) }))
+  t.strictSame(serializers.req?.({ url: '/a' }), { url: '/a', method: 'GET' }, 'the host\'s serializer does its work')
+  const good = '/a?client_id=1&redirect_uri=2&response_type=3&state=4&scope=5&code_challenge=6&code_challenge_method=7'
+  t.equal(url(serializers, good), good)
+  t.equal(url(serializers, '/a?token=hush&state=4&client_secret=hush&x'), '/a?…&state=4&…&…')
+  t.equal(url(serializers, '/a?states=hush&xstate=hush&state'), '/a?…&…&…')
+})
+
+t.test('a serializer that was given goes before the logger\'s', async (t) => {
+  const given = { req: () => ({ url: '/given?a=1' }), res: () => 'res' }
+  const serializers = maskingSerializers(logger({ req: () => ({ url: '/logger' }) }), given)
+  t.equal(url(serializers, ''), '/given?…')
+  t.equal(serializers.res?.(1), 'res')
+})
+
+t.test('what is no URL is left alone', async (t) => {
+  for (const logged of [undefined, null, 'text', { url: 7 }, {}]) {
+    t.equal(maskingSerializers(logger({ req: () => logged })).req?.({}), logged)
+  }
+})
+
+t.test('a logger without serializers gets none', async (t) => {
+  const given = { res: () => 'res' }
+  t.equal(maskingSerializers(logger(), given), given)
+  t.equal(maskingSerializers(logger({ res: () => 'other' }), given), given)
+  t.strictSame(maskingSerializers(logger()), {})
+})
