@@ -112,6 +112,6 @@ t.test('the defaults', async (t) => {
     routeOptions: {},
     prefix: ''
   })
-  const { keyPrefix, codeLifetime } = settle({ ...options, keyPrefix: undefined, codeLifetime: 5 } as PartnerSsoOptions)
+  const { keyPrefix, codeLifetime } = settle({ ...options, keyPrefix: undefined, codeLifetime: 5 } as unknown as PartnerSsoOptions)
   t.strictSame([keyPrefix, codeLifetime], ['partner-sso:', 5], 'what is undefined counts as absent')
 })
