@@ -60,6 +60,7 @@ t.test('bad options', async (t) => {
     [{ routeOptions: null }, /"routeOptions" must be an object/],
     [{ routeOptions: 'x' }, /"routeOptions" must be an object/],
     [{ redis: 'hush' }, /"redis" must be a redis:\/\/ or rediss:\/\/ URL, ioredis options, or an ioredis client$/],
+    [{ redis: 'xredis://localhost' }, /"redis" must be a redis:\/\/ or rediss:\/\/ URL/],
     [{ redis: 6379 }, /"redis" must be/],
     [{ redis: null }, /"redis" must be/],
     [{ store: {} }, /"store" must be an object with the methods put, take and revoke; got object/],
@@ -74,6 +75,14 @@ t.test('bad options', async (t) => {
     [{ storeTimeout: 0 }, /"storeTimeout" must be a whole number of milliseconds/],
     [{ storeTimeout: 30_001 }, /"storeTimeout"/],
     [{ memoryLimit: 0 }, /"memoryLimit" must be a whole number of records/],
+    [{ memoryLimit: 2 ** 24 + 1 }, /"memoryLimit" must be a whole number of records from 1 to 16777216; got 16777217/],
+    [portal({ clientId: '\t' }), /"portal\.clientId" must be a non-empty string of visible ASCII characters and spaces; got "\\t"/],
+    [portal({ level: '' }), /"portal\.level" must be "partner" or "client"; got ""/],
+    [portal({ loginUrl: 'xhttps://portal.example/' }), /"portal\.loginUrl" must be an absolute/],
+    [portal({ loginUrl: 'httpsx://portal.example/' }), /"portal\.loginUrl" must be an absolute/],
+    [portal({ loginUrl: 'https://a@portal.example/' }), /"portal\.loginUrl" must be a URL without user information$/],
+    [portal({ loginUrl: 'https://:hush@portal.example/' }), /"portal\.loginUrl" must be a URL without user information$/],
+    [portal({ redirectUri: ' https://portal.example/cb' }), /"portal\.redirectUri" must be an absolute URL/],
     [{ codeLifeTime: 60 }, /there is no option "codeLifeTime"; there are portal, currentUser/]
   ]
   for (const [overrides, message] of cases) {
@@ -87,7 +96,9 @@ t.test('good options', async (t) => {
     portal({ redirectUri: 'http://localhost/cb' }),
     portal({ redirectUri: 'http://portal.localhost:3000/cb' }),
     portal({ redirectUri: 'http://127.1.2.3/cb?a=b' }),
+    portal({ redirectUri: 'http://127.0.0.10/cb' }),
     portal({ redirectUri: 'http://[::1]:80/cb' }),
+    portal({ loginUrl: 'http://portal.example/', level: 'partner' }),
     portal({ redirectUri: 'https://portal.example?x=@' }),
     portal({ clientSecret: ['a', 'b'], level: 'client' }),
     { portal: [PORTAL, { ...PORTAL, clientId: 'other' }] },
