@@ -6,6 +6,7 @@ t.test('what would end or change a query is encoded, everything else left as it 
   t.equal(safeInQuery('a%20b+c%E4/?:@!$\'()*,;=-._~'), 'a%20b+c%E4/?:@!$\'()*,;=-._~')
   t.equal(safeInQuery('a#b"c<d>e f\r\n'), 'a%23b%22c%3Cd%3Ee%20f%0D%0A')
   t.equal(safeInQuery('\xe4'), '%E4', 'a byte of the request line')
+  t.equal(safeInQuery('\xff'), '%FF', 'the last of them')
   t.equal(safeInQuery('漢\u{1f600}'), '%E6%BC%A2%F0%9F%98%80', 'a character, where a server hands on characters')
 })
 
@@ -24,4 +25,20 @@ t.test('empty, absent and repeated parameters', async (t) => {
   t.equal(new Parameters('a=%zz').malformed, true)
   t.equal(queryOf('/path'), '')
   t.equal(queryOf('/path?a?b'), 'a?b')
+})
+
+t.test('nothing between two ampersands is no parameter, and comes as often as it likes', async (t) => {
+  const parameters = new Parameters('&&a=1&&&b=2&')
+  t.equal(parameters.repeated, false)
+  t.equal(parameters.raw(''), undefined)
+  t.strictSame([parameters.get('a'), parameters.get('b')], ['1', '2'])
+})
+
+t.test('beside a broken part, what is ASCII is read all the same', async (t) => {
+  const parameters = new Parameters('broken=%zz&a=x+y+z&b=%4a%4B%3d&c=%c3%a4&%64=1')
+  t.equal(parameters.malformed, true)
+  t.equal(parameters.get('a'), 'x y z')
+  t.equal(parameters.get('b'), 'JK=')
+  t.equal(parameters.get('c'), '%c3%a4')
+  t.equal(parameters.get('d'), '1')
 })
