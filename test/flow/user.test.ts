@@ -82,3 +82,15 @@ t.test('every kind of character arrives', async (t) => {
   t.equal(json.name, name)
   t.equal(json.external_id, 'alice\n1')
 })
+
+t.test('a store that is away: 503, and when to come again', async (t) => {
+  const away = async (): Promise<never> => { throw new Error('away') }
+  const { url } = await startHost(t, { store: { put: away, take: away, revoke: away } })
+  const answer = await wire(url).user('A'.repeat(108))
+  t.equal(answer.status, 503)
+  t.equal(answer.headers.get('retry-after'), '1')
+  t.equal(answer.json.error, 'temporarily_unavailable')
+  const refused = await wire(url).user('x')
+  t.equal(refused.status, 401)
+  t.notOk(refused.headers.has('retry-after'), 'for nothing else')
+})

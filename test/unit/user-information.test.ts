@@ -66,6 +66,10 @@ t.test('what leaves is what was checked', async (t) => {
   }))
 })
 
+t.test('the schema names both kinds', async (t) => {
+  t.strictSame(schema.anyOf.map(({ type, properties }) => [type, properties.type]), [['object', { const: 'partner' }], ['object', { const: 'client' }]])
+})
+
 t.test('the schema says the same, in the eyes of TypeBox', async (t) => {
   const text = fc.oneof(fc.constant('x'), fc.constant(''), fc.constant(1), fc.constant(null))
   const field = fc.option(text, { nil: undefined })
