@@ -12,13 +12,14 @@ interface Scene {
 function scene (t: Test, limit = 10): Scene {
   const records = new ExpiringRecords(limit)
   const clock = performance.now
-  let now = clock.call(performance)
+  // Whole milliseconds: sums of fractions are not exact.
+  let now = Math.ceil(clock.call(performance))
   performance.now = () => now
   t.teardown(() => {
     records.clear()
     performance.now = clock
   })
-  return { records, pass: (seconds) => { now += seconds * 1000 } }
+  return { records, pass: (seconds) => { now += Math.round(seconds * 1000) } }
 }
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `key ${index}`)
