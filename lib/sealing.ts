@@ -65,7 +65,7 @@ export function sealingKey (secret: string, info: string): Buffer {
 
 /**
  * What is hashed in the one-step key derivation of NIST SP 800-56C section 4.1, which suits a secret that is uniformly
- * random; HKDF would cost three times as much. The secret has a fixed length, so nothing else reads the same.
+ * random; HKDF would cost more than twice as much. The secret has a fixed length, so nothing else reads the same.
  */
 function keyDerivation (secret: string, info: string): string {
   return `\0\0\0\x01${secret}${info}`

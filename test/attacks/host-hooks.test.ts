@@ -24,7 +24,7 @@ await t.test('an onEvent that throws or rejects', async (t) => {
 
 await t.test('hooks that fail in every way', async (t) => {
   const failures: Array<() => unknown> = [
-    () => { throw new Error('down') }, async () => { throw new Error('down') }, () => { throw null }, () => { throw 'text' }, async () => await Promise.reject(undefined), // eslint-disable-line
+    () => { throw new Error('down') }, async () => { throw new Error('down') }, () => { throw null }, () => { throw 'text' }, async () => await Promise.reject(undefined), // eslint-disable-line -- hosts do throw what is no error
     () => { throw Object.create(null) }, () => { throw Object.assign(new Error('teapot'), { statusCode: 418 }) }, () => { throw Object.assign(new Error('loop'), { get message () { throw new Error('twice') } }) }
   ]
   for (const failure of failures) {

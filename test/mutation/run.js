@@ -46,7 +46,7 @@ report(verdicts)
 /** The tree in JavaScript, lib with every mutant in it. */
 function build () {
   const made = []
-  for (const path of readdirSync(join(root, 'lib'), { recursive: true }).concat().map((path) => join('lib', path)).concat(readdirSync(join(root, 'test'), { recursive: true }).map((path) => join('test', path)))) {
+  for (const path of readdirSync(join(root, 'lib'), { recursive: true }).map((path) => join('lib', path)).concat(readdirSync(join(root, 'test'), { recursive: true }).map((path) => join('test', path)))) {
     if (!path.endsWith('.ts') || path.endsWith('.d.ts')) continue
     let text = readFileSync(join(root, path), 'utf8')
     if (path.startsWith('lib/') && !leftOut.test(path)) {
@@ -166,7 +166,9 @@ function rank (recent, test) {
 
 function report (verdicts) {
   const alive = verdicts.filter(({ killer }) => killer === null)
-  const reasonOf = ({ path, original, mutated }) => survivors.find((known) => known.path === path && known.original === original && known.mutated === mutated)?.reason
+  const lineOf = ({ path, line }) => readFileSync(join(root, path), 'utf8').split('\n')[line - 1]
+  const reasonOf = (mutant) => survivors.find(({ path, original, mutated, line }) =>
+    path === mutant.path && original === mutant.original && mutated === mutant.mutated && lineOf(mutant).includes(line))?.reason
   for (const mutant of alive) {
     const reason = reasonOf(mutant)
     console.log(`${reason === undefined ? 'SURVIVES' : 'survives'} ${mutant.path}:${mutant.line}  ${mutant.original}  ->  ${mutant.mutated}${mutant.met === 0 ? '  (no test passes by)' : ''}${reason === undefined ? '' : `  (${reason})`}`)

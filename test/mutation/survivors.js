@@ -3,7 +3,8 @@ const MEMORY = 'it only lets go of memory'
 const ONE_PLACE = 'how many, how long: a matter of speed, to the last one'
 const SAME = 'the same result'
 
-const of = (path, reason, ...mutants) => mutants.map(([original, mutated]) => ({ path, original, mutated, reason }))
+// The third text, where there is one, tells the line from others with the same mutant.
+const of = (path, reason, ...mutants) => mutants.map(([original, mutated, line = '']) => ({ path, original, mutated, line, reason }))
 
 export const survivors = [
   ...of('lib/deadline.ts', MEMORY,
@@ -31,7 +32,7 @@ export const survivors = [
     ['128', '127'],
     ['drawn === pool.length', 'true']),
   ...of('lib/sealing.ts', 'what it is overwritten with does not matter',
-    ['0', '1']),
+    ['0', '1', 'pool.fill(']),
   ...of('lib/sealing.ts', SAME,
     ["'utf8'", "''"],
     ['ADDRESS_BYTES + SEALING_KEY_BYTES', 'ADDRESS_BYTES - SEALING_KEY_BYTES']),
@@ -45,7 +46,8 @@ export const survivors = [
   ...of('lib/stores/expiring-records.ts', 'the timer that is left does not keep the process, and finds nothing to do',
     ['clearTimeout(this.#timer)', '']),
   ...of('lib/stores/expiring-records.ts', 'keys spread otherwise over the shards; that they spread is shown by faults/memory, which takes too long here',
-    ['0', '1'],
+    ['0', '1', 'let hash'],
+    ['0', '1', 'let index'],
     ['31', '32'],
     ['31', '30'],
     ['index < key.length', 'index <= key.length'],
