@@ -78,7 +78,7 @@ export function openConnection (redis: string | RedisOptions | Redis | Cluster, 
   return { client, trouble: () => trouble && `: ${trouble}`, patience: milliseconds, close: () => client.disconnect() }
 }
 
-/** Resolves when the client is ready, or when the time is over. */
+/** Resolves when the client is ready or has failed to connect, or when the time is over. */
 export async function whenReady (client: Redis | Cluster, milliseconds: number): Promise<void> {
   if (client.status === 'ready') return
   // A client made with lazyConnect waits for its first command.
