@@ -1,7 +1,6 @@
 import { type FastifyBaseLogger } from 'fastify'
 import { Deadline } from './deadline.ts'
 import { type Settings } from './options.ts'
-import { randomSecret } from './sealing.ts'
 import { type Store } from './store.ts'
 import { GuardedStore, timed } from './stores/guard.ts'
 import { memoryStore } from './stores/memory.ts'
@@ -22,15 +21,15 @@ export async function openStore (settings: Settings, log: FastifyBaseLogger): Pr
   const deadline = new Deadline(settings.storeTimeout)
   const guard = (store: Store): GuardedStore => new GuardedStore(store, (available, cause) => {
     if (available) log.info('partner-sso: the store is available again')
-    else log.error({ cause }, 'partner-sso: the store is unavailable; sign-ins are answered with temporarily_unavailable')
+    else log.error({ cause }, 'partner-sso: the store is unavailable; until it is back no sign-in succeeds')
   })
-  const opened = (store: Store, wait: () => Promise<void> = async () => {}, close = () => {}): OpenStore => ({
+  const opened = (store: GuardedStore, wait: () => Promise<void> = async () => {}, close = () => {}): OpenStore => ({
     store,
     async start () {
       await wait()
-      refuseUnfit(await failure(store))
+      await store.probe().catch(refuseUnfit)
     },
-    isReady: once(() => deadline.within(() => failure(store)).then((cause) => cause === null, () => false)),
+    isReady: once(() => deadline.within(() => store.probe()).then(() => true, () => false)),
     close () {
       close()
       deadline.close()
@@ -51,21 +50,10 @@ export async function openStore (settings: Settings, log: FastifyBaseLogger): Pr
   return opened(guard(memory), undefined, memory.close)
 }
 
-/** Why the store does not keep something and give it back; null when it does. */
-async function failure (store: Store): Promise<string | null> {
-  const key = `probe-${randomSecret()}`
-  try {
-    if (await store.put(key, 'probe', 1) === true && await store.take(key) === 'probe') return null
-    return 'It did not keep what was put and give it back'
-  } catch (error) {
-    return String((error as Error).cause)
-  }
-}
-
 /** A store that is down may come back; one that refuses what is needed never serves a sign-in. */
-function refuseUnfit (cause: string | null): void {
-  if (cause !== null && /unknown command|NOPERM/.test(cause)) {
-    throw new Error(`partner-sso: Redis refuses a command that is needed (SET, GETDEL; Redis 6.2 or later, not renamed, allowed to this user): ${cause}`)
+function refuseUnfit ({ cause }: Error): void {
+  if (/unknown command|NOPERM/.test(String(cause))) {
+    throw new Error(`partner-sso: Redis refuses a command that is needed (SET, GETDEL; Redis 6.2 or later, not renamed, allowed to this user): ${String(cause)}`)
   }
 }
 

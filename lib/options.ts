@@ -155,7 +155,7 @@ function isVisible (value: unknown): value is string {
 
 function checkLoginUrl (value: string, name: string): void {
   const url = parseUrl(value)
-  want(url !== null && /^https?:$/.test(url.protocol), name, 'an absolute https or http URL', value)
+  want(url !== null && /^https?:/.test(url.protocol), name, 'an absolute https or http URL', value)
   want(!url.username && !url.password, name, 'a URL without user information', SECRET)
 }
 

@@ -1,5 +1,6 @@
 import { type Deadline } from '../deadline.ts'
 import { OAuthError } from '../errors.ts'
+import { randomSecret } from '../sealing.ts'
 import { type Store } from '../store.ts'
 
 /** Told when the store becomes unavailable, with the cause, and when it is available again. */
@@ -26,6 +27,15 @@ export class GuardedStore implements Store {
 
   revoke (key: string, lifetime: number): Promise<void> {
     return this.#call(() => this.#store.revoke(key, lifetime))
+  }
+
+  /** Makes sure that the store does what is asked of it: keeps something and gives it back. */
+  probe (): Promise<void> {
+    const key = `probe-${randomSecret()}`
+    return this.#call(async () => {
+      const isKept = await this.#store.put(key, 'probe', 1) && await this.#store.take(key) === 'probe'
+      if (!isKept) throw new Error('It did not keep what was put and give it back')
+    })
   }
 
   async #call<T> (operation: () => Promise<T>): Promise<T> {

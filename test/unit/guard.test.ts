@@ -47,6 +47,30 @@ t.test('each change is told once', async (t) => {
   t.strictSame(told, [[false, 'down'], [true, undefined], [false, 'down']])
 })
 
+t.test('a probe keeps something and takes it back, under a key of its own', async (t) => {
+  const kept = new Map<string, string>()
+  const keys: string[] = []
+  const store = {
+    ...good,
+    put: async (key: string, value: string) => { keys.push(key); return kept.size < kept.set(key, value).size },
+    take: async (key: string) => { const value = kept.get(key) ?? null; kept.delete(key); return value }
+  }
+  const guarded = new GuardedStore(store, () => t.fail('nothing has changed'))
+  for (let count = 0; count < 2; count++) t.equal(await guarded.probe(), undefined)
+  t.equal(kept.size, 0)
+  t.not(keys[0], keys[1])
+})
+
+t.test('a probe that finds something else is a failure', async (t) => {
+  const cause = 'It did not keep what was put and give it back'
+  for (const fault of [{ put: async () => false }, { take: async () => null }, { take: async () => 'another' }]) {
+    const told: unknown[][] = []
+    const guarded = new GuardedStore({ ...good, take: async () => 'probe', ...fault }, (...args) => told.push(args))
+    await t.rejects(guarded.probe(), { name: 'OAuthError', reason: 'store_unavailable', context: { cause } })
+    t.strictSame(told, [[false, cause]])
+  }
+})
+
 t.test('a store that never answers is given up', async (t) => {
   const silent = { put: () => new Promise<boolean>(() => {}), take: () => new Promise<null>(() => {}), revoke: () => new Promise<void>(() => {}) }
   const store = timed(silent, new Deadline(20))

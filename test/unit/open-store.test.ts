@@ -80,7 +80,7 @@ t.test('a change of state is said once', async (t) => {
   given.failure = null
   t.equal(await isReady(), true)
   t.strictSame(lines, [
-    ['error', { cause: 'It is down' }, 'partner-sso: the store is unavailable; sign-ins are answered with temporarily_unavailable'],
+    ['error', { cause: 'It is down' }, 'partner-sso: the store is unavailable; until it is back no sign-in succeeds'],
     ['info', 'partner-sso: the store is available again']
   ])
 })
@@ -101,9 +101,12 @@ t.test('a store that is down does not hinder the start; one that refuses what is
 t.test('a store that does not keep what it is given is not ready, and hinders no start', async (t) => {
   const forgetful: Array<Partial<Store>> = [{ put: async () => false }, { take: async () => null }, { take: async () => 'another' }]
   for (const faults of forgetful) {
-    const { start, isReady } = await open({ store: { ...oneRecord(), ...faults } }).opening
+    const { opening, lines } = open({ store: { ...oneRecord(), ...faults } })
+    const { start, isReady } = await opening
     await t.resolves(start())
-    t.equal(await isReady(), false)
+    for (let count = 0; count < 2; count++) t.equal(await isReady(), false)
+    t.match(lines, [['error', { cause: 'It did not keep what was put and give it back' }, /^partner-sso: the store is unavailable/]])
+    t.equal(lines.length, 1, 'the log says so once')
   }
 })
 
