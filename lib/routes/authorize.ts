@@ -152,8 +152,9 @@ function checkChallenge (challenge: string | undefined, method: string | undefin
 function loginLocation (loginPage: NonNullable<Settings['loginPage']>, request: FastifyRequest): string {
   const returnTo = relative(request.originalUrl)
   if (typeof loginPage === 'string') {
-    const [page, fragment] = loginPage.split(/(?=#)/, 2) as [string, string?]
-    return `${page}${page.includes('?') ? '&' : '?'}return_to=${encodeURIComponent(returnTo)}${fragment ?? ''}`
+    const page = loginPage.replace(/#.*/, '')
+    const fragment = loginPage.slice(page.length)
+    return `${page}${page.includes('?') ? '&' : '?'}return_to=${encodeURIComponent(returnTo)}${fragment}`
   }
   try {
     return asLocation(loginPage(returnTo, request))

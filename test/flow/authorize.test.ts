@@ -56,7 +56,10 @@ t.test('the page links to the portal concerned, and to none where it could be an
   const other = { ...PORTAL, clientId: 'other', loginUrl: 'https://test.portal.example/external-oauth/<"1&2">' }
   const { url } = await startHost(t, { portal: [PORTAL, other] })
   const html = { accept: 'text/html' }
-  t.notMatch((await wire(url).authorize({ client_id: 'unknown' }, null, html)).text, 'href')
+  const neutral = await wire(url).authorize({ client_id: 'unknown' }, null, html)
+  t.equal(neutral.status, 400)
+  t.match(neutral.text, '<h1')
+  t.notMatch(neutral.text, 'href')
   const page = (await wire(url).authorize({ client_id: 'other', redirect_uri: 'x' }, null, html)).text
   t.match(page, 'href="https://test.portal.example/external-oauth/&#60;&#34;1&#38;2&#34;&#62;"')
 })
@@ -132,7 +135,7 @@ t.test('who is not logged in goes to the login page, and comes back', async (t) 
     t.match(back.headers.get('location'), /[?&]code=[\w-]+&state=x\+y$/)
   }
   const { url } = await startHost(t, { loginPage: '/app#/login' })
-  t.match((await wire(url).authorize({}, null)).headers.get('location'), /#\/login$/)
+  t.match((await wire(url).authorize({}, null)).headers.get('location'), /^\/app\?return_to=[^#]*#\/login$/)
 })
 
 t.test('a login page made by a function', async (t) => {
@@ -140,24 +143,35 @@ t.test('a login page made by a function', async (t) => {
   const location = (await wire(url).authorize({}, null)).headers.get('location')
   t.match(location, /^\/sign-in\/GET\/%C3%A9\?then=%2Foauth%2Fauthorize%3F/)
 
-  for (const broken of [() => '', () => undefined as unknown as string, () => { throw new Error('no page') }]) {
-    const { url, events } = await startHost(t, { loginPage: broken })
+  const notUrl = 'loginPage must return a URL'
+  for (const [broken, cause] of [[() => '', notUrl], [() => undefined as unknown as string, notUrl], [() => { throw new Error('no page') }, 'no page']] as const) {
+    const lines: string[] = []
+    const { url, events } = await startHost(t, { loginPage: broken }, { server: { logger: { stream: { write: (line: string) => { lines.push(line) } } } } })
     t.equal((await wire(url).authorize({}, null)).redirect.get('error'), 'server_error')
     t.match(events.pop(), { type: 'sign_in_refused', reason: 'login_page_failed' })
+    t.ok(lines.some((line) => line.includes('login_page_failed') && line.includes(cause)), 'the log says why')
   }
 })
 
-t.test('return_to never leads to another site', async (t) => {
-  const { app } = await startHost(t, { loginPage: '/login' }, { server: { rewriteUrl: ({ url }) => (url as string).replace(/^.*(?=\/oauth)/, '') } })
-  const query = new URLSearchParams({ client_id: PORTAL.clientId, redirect_uri: PORTAL.redirectUri, response_type: 'code', state: 's' })
+t.test('return_to is on this site, however the target of the request was written', async (t) => {
+  const { app } = await startHost(t, { loginPage: '/login' }, { server: { rewriteUrl: ({ url }) => (url as string).replace(/^[^?]*(?=\/oauth)/, '') } })
+  const query = `client_id=${PORTAL.clientId}&redirect_uri=${PORTAL.redirectUri}&response_type=code&state=s`
   const { port } = app.server.address() as { port: number }
   const { request } = await import('node:http')
-  for (const target of ['//evil.example/oauth/authorize', '/\\evil.example/oauth/authorize', 'http://evil.example/oauth/authorize', 'http:////evil.example/oauth/authorize']) {
+  for (const [target, path] of [
+    ['/oauth/authorize', '/oauth/authorize'],
+    ['//evil.example/oauth/authorize', '/evil.example/oauth/authorize'],
+    ['/\\evil.example/oauth/authorize', '/evil.example/oauth/authorize'],
+    ['http://evil.example/oauth/authorize', '/oauth/authorize'],
+    ['HTTPS://evil.example:8443/oauth/authorize', '/oauth/authorize'],
+    ['http:////evil.example/oauth/authorize', '/evil.example/oauth/authorize']
+  ] as const) {
     const location = await new Promise<string>((resolve, reject) => request({ port, path: `${target}?${query}` }, (response) => {
       response.resume()
       resolve(response.headers.location as string)
     }).on('error', reject).end())
     const returnTo = new URL(location, 'http://partner.example').searchParams.get('return_to') as string
+    t.equal(returnTo, `${path}?${query}`, target)
     t.equal(new URL(returnTo, 'http://partner.example').host, 'partner.example', target)
   }
 })
@@ -207,13 +221,17 @@ t.test('currentUser may answer itself', async (t) => {
   }
   for (const [name, currentUser] of Object.entries(answers)) {
     let asked = false
-    const { url, events } = await startHost(t, { currentUser: currentUser as never, portalEligibility: () => { asked = true; return null } })
+    const lines: string[] = []
+    const server = { logger: { level: 'error', stream: { write: (line: string) => { lines.push(line) } } } }
+    const { url, events } = await startHost(t, { currentUser: currentUser as never, portalEligibility: () => { asked = true; return null } }, { server })
     const answer = await wire(url).authorize()
     t.equal(answer.status, 418, name)
     t.equal(answer.text, 'one moment')
     t.equal(answer.headers.get('cache-control'), 'no-store')
     t.notOk(asked)
     t.strictSame(events.map(({ type, reason }) => [type, reason]), [['login_required', 'answered_by_current_user']])
+    t.equal(lines.length, name === 'thrown' ? 1 : 0)
+    if (name === 'thrown') t.match(JSON.parse(lines[0] as string), { err: { message: 'late' }, msg: 'partner-sso: currentUser threw after it had replied' })
   }
 })
 
@@ -255,12 +273,12 @@ t.test('the headers of every answer', async (t) => {
     await wire(url).authorize({ client_id: '' }),
     await wire(url).authorize({ client_id: '' }, null, { accept: 'text/html' })
   ]
-  for (const { headers } of answers) {
+  for (const [index, { headers }] of answers.entries()) {
     t.equal(headers.get('cache-control'), 'no-store')
     t.equal(headers.get('pragma'), 'no-cache')
     t.equal(headers.get('referrer-policy'), 'no-referrer')
     t.equal(headers.get('x-frame-options'), 'DENY')
-    t.match(headers.get('content-security-policy'), /frame-ancestors 'none'$/)
+    t.match(headers.get('content-security-policy'), index === 4 ? /^default-src 'none'; .*; frame-ancestors 'none'$/ : /^frame-ancestors 'none'$/)
   }
 })
 

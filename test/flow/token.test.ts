@@ -101,6 +101,7 @@ t.test('HTTP Basic instead of the form', async (t) => {
     t.match(events.pop(), { type: 'request_rejected', reason: 'authentication_repeated' })
   }
   t.equal((await portal.token({ code }, { authorization: 'Bearer x' })).status, 200, 'another scheme is not looked at')
+  t.equal((await portal.token({ code: await portal.code() }, { authorization: PORTAL_BASIC.authorization.replace('Basic', 'XBasic') })).status, 200)
 })
 
 t.test('a colon, plus and percent in a secret', async (t) => {

@@ -90,6 +90,7 @@ t.test('a store that is away: 503, and when to come again', async (t) => {
   t.equal(answer.status, 503)
   t.equal(answer.headers.get('retry-after'), '1')
   t.equal(answer.json.error, 'temporarily_unavailable')
+  t.notOk(answer.headers.has('www-authenticate'), 'nothing is wrong with the credentials')
   const refused = await wire(url).user('x')
   t.equal(refused.status, 401)
   t.notOk(refused.headers.has('retry-after'), 'for nothing else')

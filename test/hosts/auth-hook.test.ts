@@ -34,3 +34,20 @@ t.test('without that, the answer is the one of the host', async (t) => {
   }
   t.strictSame(events, [])
 })
+
+t.test('an error that a hook of the host throws is answered by the host', async (t) => {
+  for (const thrown of [new Error('its own'), Object.assign(new Error('its own'), { code: 'OWN_CODE' })]) {
+    const { url, events } = await startHost(t, {}, {
+      prepare (app) {
+        app.addHook('preHandler', async () => { throw thrown })
+        app.setErrorHandler((error: Error, _request, reply) => reply.code(418).send({ problem: error.message }))
+      }
+    })
+    for (const answer of [await wire(url).authorize(), await wire(url).token(), await wire(url).user('x')]) {
+      t.equal(answer.status, 418)
+      t.strictSame(answer.json, { problem: 'its own' })
+      t.equal(answer.headers.get('cache-control'), 'no-store')
+    }
+    t.strictSame(events, [], 'no refusal of ours')
+  }
+})

@@ -154,7 +154,7 @@ async function fate ({ id, path }) {
  * what stands between the plugin and Fastify. A mutant that would fall to them alone counts as a survivor.
  */
 function concerns ({ file, took }, path) {
-  if (file.includes('hosts/')) return /index|replies|documentation|logged-request|parameters|options|open-store/.test(path)
+  if (file.includes('hosts/')) return /index|replies|routes|logged-request|parameters|options|open-store/.test(path)
   return /stores|store|deadline|readiness|index/.test(path) || (!file.includes('faults/') && took < 15_000)
 }
 

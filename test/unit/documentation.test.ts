@@ -40,6 +40,7 @@ t.test('what an answer holds', async (t) => {
   }
   const user = userDocumentation.response[200]
   t.strictSame(user.required, ['external_id', 'email', 'name', 'type', 'control_role', 'product_role'])
+  t.strictSame(Object.keys(user.properties).sort(), [...user.required, 'client_id', 'client_name', 'client_external_id'].sort())
   t.strictSame(user.properties.type.enum, ['partner', 'client'])
   t.strictSame(user.properties.control_role.enum, ['Partner Administrator', 'Partner Read Only', 'Client Administrator', 'Client Read Only'])
 })
