@@ -126,6 +126,27 @@ t.test('a slice at a time, so that others get their turn', async (t) => {
   t.strictSame([...sizes], [1600, 1100, 600, 100])
 })
 
+t.test('empty, it sleeps', async (t) => {
+  const { records, pass } = scene(t)
+  const armed: Array<() => void> = []
+  const { setTimeout: real } = globalThis
+  globalThis.setTimeout = ((sweep: () => void) => {
+    armed.push(sweep)
+    return { unref () { return this } }
+  }) as unknown as typeof setTimeout
+  t.teardown(() => { globalThis.setTimeout = real })
+  records.set('a', 'value', 10)
+  records.set('b', 'value', 20)
+  t.equal(armed.length, 1)
+  pass(10)
+  armed[0]?.()
+  t.equal(armed.length, 2, 'one is left')
+  pass(10)
+  armed[1]?.()
+  t.equal(records.size, 0)
+  t.equal(armed.length, 2)
+})
+
 t.test('it does not keep the process', async (t) => {
   const before = timers()
   scene(t).records.set('a', 'value', 10)
