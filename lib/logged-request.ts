@@ -6,7 +6,8 @@ type Serializers = Record<string, (value: any) => unknown>
 const SERIALIZERS = Symbol.for('pino.serializers')
 
 // What belongs into these URLs. Anything else in them is a mistake or an attack, and can be a secret or a live token.
-const UNEXPECTED = /([?&])(?!(?:client_id|redirect_uri|response_type|state|scope|code_challenge|code_challenge_method)=)[^&]+/g
+// Fastify's router ends the path at `#` as well, and at `;` where the host wants that.
+const UNEXPECTED = /([?&#;])(?!(?:client_id|redirect_uri|response_type|state|scope|code_challenge|code_challenge_method)=)[^&#;]+/g
 
 /**
  * Log serializers that keep secrets out of Fastify's own lines: it logs the URL of a request before a route can refuse
