@@ -1,6 +1,7 @@
 import { type FastifyReply, type FastifyRequest, type RouteShorthandOptions } from 'fastify'
 import { type Cluster, type Redis, type RedisOptions } from 'ioredis'
 import { type OnEvent } from './events.ts'
+import { formDecode } from './parameters.ts'
 import { type Portal, type PortalInformation } from './portal.ts'
 import { type Store } from './store.ts'
 import { type UserInformation } from './user-information.ts'
@@ -155,14 +156,14 @@ function isVisible (value: unknown): value is string {
 
 function checkLoginUrl (value: string, name: string): void {
   const url = parseUrl(value)
-  want(url !== null && /^https?:/.test(url.protocol), name, 'an absolute https or http URL', value)
+  want(url !== null && /^https?:/.test(url.protocol), name, 'an absolute https or http URL', withoutPassword(value))
   want(!url.username && !url.password, name, 'a URL without user information', SECRET)
 }
 
 // RFC 6749 section 3.1.2; http for loopback only: RFC 9700 section 2.6
 function checkRedirectUri (value: string, name: string): void {
   const url = parseUrl(value)
-  want(url !== null && /^https?:\/\/[^\s"<>\\^`{|}]+$/.test(value) && isVisible(value), name, 'an absolute URL in visible ASCII characters', value)
+  want(url !== null && /^https?:\/\/[^\s"<>\\^`{|}]+$/.test(value) && isVisible(value), name, 'an absolute URL in visible ASCII characters', withoutPassword(value))
   want(!url.username && !url.password, name, 'a URL without user information', SECRET)
   want(url.protocol === 'https:' || isLoopback(url.hostname), name, 'https (http for loopback hosts only)', value)
   want(!value.includes('#'), name, 'a URL without fragment', value)
@@ -172,6 +173,11 @@ function checkRedirectUri (value: string, name: string): void {
 
 function isLoopback (hostname: string): boolean {
   return /^(?:(?:.*\.)?localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
+}
+
+/** The value, unless there can be a password in it. */
+function withoutPassword (value: unknown): unknown {
+  return String(value).includes('@') ? SECRET : value
 }
 
 function parseUrl (value: unknown): URL | null {
@@ -202,9 +208,15 @@ function checkStore ({ redis, store, keyPrefix }: Settings): void {
   want(redis === undefined || store === undefined, 'store', 'absent where redis is given', 'both')
   want(store === undefined || (['put', 'take', 'revoke'] as const).every((name) => typeof store?.[name] === 'function'), 'store',
     'an object with the methods put, take and revoke', store)
-  want(redis === undefined || (typeof redis === 'object' && redis !== null) || /^rediss?:\/\//.test(redis as string), 'redis',
+  want(redis === undefined || (typeof redis === 'object' && redis !== null) || isRedisUrl(redis), 'redis',
     'a redis:// or rediss:// URL, ioredis options, or an ioredis client', SECRET)
   want(typeof keyPrefix === 'string', 'keyPrefix', 'a string', keyPrefix)
+}
+
+/** Whether ioredis can read it: its own error would hold the URL, and the password with it. */
+function isRedisUrl (value: unknown): boolean {
+  const url = parseUrl(value)
+  return url !== null && /^rediss?:/.test(url.protocol) && [url.username, url.password].every((part) => formDecode(part) !== null)
 }
 
 function checkWhole (name: string, value: unknown, least: number, most: number, unit: string): void {
