@@ -23,6 +23,11 @@ export class Parameters {
     return this.#entries.get(name)?.raw || undefined
   }
 
+  /** Whether it came with a value. One that came more than once had one, or may have had: only the last is kept. */
+  has (name: string): boolean {
+    return this.raw(name) !== undefined || this.isRepeated(name)
+  }
+
   isRepeated (name: string): boolean {
     return this.#entries.get(name)?.repeated ?? false
   }

@@ -2,7 +2,7 @@ import { type FastifyRequest } from 'fastify'
 import { type AccessTokens } from '../access-token.ts'
 import { type AuthorizationCodes, isAuthorizationCode, type Redemption } from '../authorization-code.ts'
 import { isAuthorizationRepeated } from '../authorization-header.ts'
-import { OAuthError } from '../errors.ts'
+import { OAuthError, type RefusalContext } from '../errors.ts'
 import { type Reporter } from '../events.ts'
 import { type Grant } from '../grant.ts'
 import { formDecode, Parameters, queryOf } from '../parameters.ts'
@@ -22,22 +22,23 @@ interface Parts {
 export function tokenRoute ({ portals, codes, tokens, reporter }: Parts): Endpoint {
   return {
     async handler (request, reply) {
+      let known: RefusalContext = {}
       try {
         const form = formOf(request)
         const portal = authenticate(request, form)
-        const context = { clientId: portal.clientId }
+        known = { clientId: portal.clientId }
         // RFC 6749 section 4.1.3: identical to the one of the authorization request
-        if (form.get('redirect_uri') !== portal.redirectUri) {
-          throw new OAuthError('redirect_uri_mismatch', { ...context, expected: portal.redirectUri })
-        }
+        if (form.get('redirect_uri') !== portal.redirectUri) throw new OAuthError('redirect_uri_mismatch', { expected: portal.redirectUri })
         const { grant, tokenLocator } = await redeem(form.get('code') as string, portal)
+        const { clientId, externalId } = grant
+        known = { clientId, externalId }
         checkVerifier(form.get('code_verifier'), grant)
         const token = await tokens.issue(tokenLocator, grant)
-        if (token === null) throw new OAuthError('code_replayed', grantContext(grant))
-        reporter.report(request, { type: 'token_issued', reason: 'ok', ...grantContext(grant) })
+        if (token === null) throw new OAuthError('code_replayed')
+        reporter.report(request, { type: 'token_issued', reason: 'ok', clientId, externalId })
         return sendJson(reply, 200, `{"token_type":"Bearer","access_token":"${token}"}`)
       } catch (error) {
-        throw OAuthError.from(error)
+        throw OAuthError.from(error).with(known)
       }
     },
 
@@ -60,16 +61,13 @@ export function tokenRoute ({ portals, codes, tokens, reporter }: Parts): Endpoi
 
   /** Up to here the code was not touched; from here on it is used up. */
   async function redeem (code: string, portal: RegisteredPortal): Promise<Redemption & { grant: Grant }> {
-    const context = { clientId: portal.clientId }
-    if (!isAuthorizationCode(code)) throw new OAuthError('code_malformed', context)
+    if (!isAuthorizationCode(code)) throw new OAuthError('code_malformed')
     const { grant, tokenLocator } = await codes.redeem(code, portal)
     if (grant !== null) return { grant, tokenLocator }
     await tokens.revoke(tokenLocator)
-    throw new OAuthError('code_used_or_expired', context)
+    throw new OAuthError('code_used_or_expired')
   }
 }
-
-const grantContext = ({ clientId, externalId }: Grant) => ({ clientId, externalId })
 
 /** The form, with what every request must have (spec section 4.2); credentials are looked at apart. */
 function formOf (request: FastifyRequest): Parameters {
@@ -78,7 +76,7 @@ function formOf (request: FastifyRequest): Parameters {
   if (form.malformed) throw new OAuthError('body_unreadable')
   const query = new Parameters(queryOf(request.raw.url as string))
   // RFC 6749 section 2.3.1: MUST NOT be included in the request URI
-  if (query.raw('client_id') !== undefined || query.raw('client_secret') !== undefined) throw new OAuthError('credentials_in_url')
+  if (query.has('client_id') || query.has('client_secret')) throw new OAuthError('credentials_in_url')
   if (form.repeated) throw new OAuthError('parameter_repeated')
   if (form.get('grant_type') === undefined) throw new OAuthError('grant_type_missing')
   if (form.get('redirect_uri') === undefined) throw new OAuthError('redirect_uri_missing')
@@ -118,12 +116,11 @@ function decodeBasic (encoded: string): Credentials | null {
 }
 
 /** RFC 7636 section 4.6; a verifier without a challenge would be a downgrade (RFC 9700 section 2.1.1). */
-function checkVerifier (verifier: string | undefined, { codeChallenge, ...grant }: Grant): void {
-  const context = grantContext({ codeChallenge, ...grant })
+function checkVerifier (verifier: string | undefined, { codeChallenge }: Grant): void {
   if (codeChallenge === '' && verifier === undefined) return
-  if (codeChallenge === '') throw new OAuthError('code_verifier_unexpected', context)
-  if (verifier === undefined) throw new OAuthError('code_verifier_missing', context)
-  if (!verifies(verifier, codeChallenge)) throw new OAuthError('code_verifier_mismatch', context)
+  if (codeChallenge === '') throw new OAuthError('code_verifier_unexpected')
+  if (verifier === undefined) throw new OAuthError('code_verifier_missing')
+  if (!verifies(verifier, codeChallenge)) throw new OAuthError('code_verifier_mismatch')
 }
 
 /** What Fastify says of a body that it cannot read; anything else is the host's to answer, and thrown on. */

@@ -45,8 +45,8 @@ await t.test('at the token endpoint', async (t) => {
       t.not(events.at(-1)?.type, 'token_issued')
     }
   }
-  for (const name of ['client_id', 'client_secret', 'client%5Fsecret', 'client_secre%74']) {
-    const { statuses } = await say(url, request(`POST /oauth/token?${name}=x`, ['Content-Type: application/x-www-form-urlencoded'], form))
+  for (const query of ['client_id=x', 'client_secret=x', 'client%5Fsecret=x', 'client_secre%74=x', 'client_secret=x&client_secret=', 'client_secret=&client_secret=x', 'a=b&client_id=x&client_id']) {
+    const { statuses } = await say(url, request(`POST /oauth/token?${query}`, ['Content-Type: application/x-www-form-urlencoded'], form))
     t.strictSame(statuses, [400])
     t.equal(events.at(-1)?.reason, 'credentials_in_url')
   }

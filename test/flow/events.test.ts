@@ -41,6 +41,40 @@ t.test('one event and one log line for each outcome, with the same in both', asy
   t.match(ours[0], { msg: 'partner-sso: code_issued' })
 })
 
+t.test('a store that fails: the event says whose sign-in it was, as far as that is known', async (t) => {
+  const portal = { clientId: PORTAL.clientId }
+  const user = { ...portal, externalId: 'alice' }
+  // The probe at the start, then the calls of a sign-in.
+  const sequence = [['put', {}], ['take', {}], ['put', user], ['take', portal], ['put', user], ['take', {}]] as const
+  for (const [index, [operation, known]] of sequence.entries()) {
+    if (index < 2) continue
+    let calls = 0
+    const records = new Map<string, string>()
+    const call = (): void => { if (calls++ === index) throw new Error('It is down') }
+    const { url, events } = await startHost(t, {
+      store: {
+        async put (key, value) { call(); records.set(key, value); return true },
+        async take (key) { call(); return records.get(key) ?? null },
+        async revoke () {}
+      }
+    })
+    const portal = wire(url)
+    const code = (await portal.authorize()).redirect.get('code')
+    const { access_token: token } = code === null ? { access_token: undefined } : (await portal.token({ code })).json
+    if (token !== undefined) await portal.user(token)
+    const { requestId, ...event } = events.at(-1) as PartnerSsoEvent
+    t.strictSame(event, { type: 'store_unavailable', reason: 'store_unavailable', ...known }, `${operation}, call ${index}`)
+    t.equal(calls, index + 1)
+  }
+})
+
+t.test('a revocation that fails is the portal\'s', async (t) => {
+  const { url, events } = await startHost(t, { store: { put: async () => true, take: async () => null, revoke: async () => { throw new Error('It is down') } } })
+  const answer = await wire(url).token({ code: 'A'.repeat(88) })
+  t.equal(answer.status, 503)
+  t.match(events.at(-1), { reason: 'store_unavailable', clientId: PORTAL.clientId })
+})
+
 t.test('onEvent gets the request, and a throw in it changes nothing', async (t) => {
   const { lines, server } = logged()
   let seen: [PartnerSsoEvent, FastifyRequest] | undefined
