@@ -53,8 +53,8 @@ export class Reporter {
 
   report (request: FastifyRequest, outcome: Outcome, level: Level = 'info', err?: unknown): void {
     const { type, ...fields } = outcome
-    request.log[level]({ event: type, ...fields, ...(err === undefined ? {} : { err }) }, `partner-sso: ${type}`)
-    const threw = (error: unknown) => request.log.error({ err: error }, 'partner-sso: onEvent threw')
+    log(request, level, { event: type, ...fields }, `partner-sso: ${type}`, err)
+    const threw = (error: unknown) => this.failed(request, 'onEvent threw', error)
     try {
       // An async function may stand for one that returns nothing; its rejection would end the process.
       const told: unknown = this.#onEvent?.({ ...outcome, requestId: request.id }, request)
@@ -64,8 +64,23 @@ export class Reporter {
     }
   }
 
+  /** Logs what the host's own code has thrown, where the answer does not depend on it any more. */
+  failed (request: FastifyRequest, what: string, error: unknown): void {
+    log(request, 'error', {}, `partner-sso: ${what}`, error)
+  }
+
   refused (request: FastifyRequest, { reason, refusal, context }: OAuthError, level: Level = refusal.level): void {
     const { cause, ...known } = context
     this.report(request, { type: refusal.type, reason, ...known }, level, cause)
+  }
+}
+
+/** Logs with what was thrown, or without it where its own getters throw: that must not decide what is answered. */
+function log (request: FastifyRequest, level: Level, fields: object, message: string, err: unknown): void {
+  if (err === undefined) return request.log[level](fields, message)
+  try {
+    request.log[level]({ ...fields, err }, message)
+  } catch {
+    request.log[level](fields, message)
   }
 }

@@ -2,7 +2,7 @@ import { type FastifyReply, type FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { type AuthorizationCodes } from '../authorization-code.ts'
 import { errorPage, errorPagePolicy } from '../error-page.ts'
-import { OAuthError } from '../errors.ts'
+import { OAuthError, type RefusalContext } from '../errors.ts'
 import { type Reporter } from '../events.ts'
 import { type Settings } from '../options.ts'
 import { Parameters, queryOf, safeInQuery } from '../parameters.ts'
@@ -26,6 +26,7 @@ export function authorizeRoute ({ settings, portals, codes, reporter }: Parts): 
       const parameters = new Parameters(queryOf(request.raw.url as string))
       const portal = identify(parameters)
       const state = stateOf(parameters)
+      let known: RefusalContext = { clientId: portal.clientId }
       try {
         const codeChallenge = check(parameters)
         const user = await currentUser(request, reply, portal)
@@ -35,11 +36,13 @@ export function authorizeRoute ({ settings, portals, codes, reporter }: Parts): 
         // The time limit of the host was over first: nobody waits for a code.
         if (reply.sent) return reply
         const externalId = record.external_id
+        known = { ...known, externalId }
         const code = await codes.issue(portal, { clientId: portal.clientId, codeChallenge, externalId, record: JSON.stringify(record) })
+        if (reply.sent) return reply
         reporter.report(request, { type: 'code_issued', reason: 'ok', clientId: portal.clientId, externalId })
         return reply.redirect(portal.callback(`code=${code}`, state), 302)
       } catch (error) {
-        const refusal = OAuthError.from(error).with({ clientId: portal.clientId })
+        const refusal = OAuthError.from(error).with(known)
         const { error: code, description } = refusal.refusal
         refusal.location = portal.callback(`error=${code}&error_description=${encodeURIComponent(description)}`, state)
         throw refusal
@@ -85,7 +88,7 @@ export function authorizeRoute ({ settings, portals, codes, reporter }: Parts): 
       user = await settings.currentUser(request, reply)
     } catch (cause) {
       if (!reply.sent) throw new OAuthError('current_user_failed', { cause })
-      request.log.error({ err: cause }, 'partner-sso: currentUser threw after it had replied')
+      reporter.failed(request, 'currentUser threw after it had replied', cause)
     }
     if (reply.sent && !isOverdue(request)) {
       reporter.report(request, { type: 'login_required', reason: 'answered_by_current_user', clientId: portal.clientId })

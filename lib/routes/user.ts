@@ -23,6 +23,8 @@ export function userRoute ({ portals, tokens, reporter }: Parts): Endpoint {
         if (isAuthorizationRepeated(request.raw)) throw new OAuthError('authorization_malformed')
         const token = bearer(request.headers.authorization)
         const grant = isAccessToken(token) ? await tokens.redeem(token) : null
+        // The host's time limit was over first: nobody waits for an answer.
+        if (reply.sent) return reply
         if (grant === null || portals.find(grant.clientId) === undefined) throw new OAuthError('token_unknown')
         const { clientId, externalId, record } = grant
         reporter.report(request, { type: 'user_information_returned', reason: 'ok', clientId, externalId })

@@ -89,10 +89,10 @@ await t.test(`${RUNS} strings of any kind, as state and as login page`, async (t
 
 await t.test('in an option: refused before it can do harm', async (t) => {
   for (const payload of ['\r\nX: y', 'ü', '\u0000', '\t']) {
-    for (const portal of [{ redirectUri: `https://portal.example/${payload}` }, { clientId: `a${payload}` }]) {
+    for (const options of [{ portal: { ...PORTAL, redirectUri: `https://portal.example/${payload}` } }, { portal: { ...PORTAL, clientId: `a${payload}` } }, { loginPage: `/login${payload}` }]) {
       const { default: Fastify } = await import('fastify')
       const { default: partnerSso } = await import('../../lib/index.ts')
-      await t.rejects(async () => await Fastify().register(partnerSso, hostOptions({ portal: { ...PORTAL, ...portal } })), { message: /^partner-sso: option "portal\.(?:redirectUri|clientId)" must be/ })
+      await t.rejects(async () => await Fastify().register(partnerSso, hostOptions(options)), { message: /^partner-sso: option "(?:portal\.(?:redirectUri|clientId)|loginPage)" must be/ })
     }
   }
 })

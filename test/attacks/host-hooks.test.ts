@@ -5,6 +5,9 @@ import { startHost, type User } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 import { capture } from './helpers/log.ts'
 
+/** An error that throws once more at whoever looks at it. */
+const unreadable = Object.defineProperty(new Error('loop'), 'message', { get () { throw new Error('alice@partner.example') } })
+
 await t.test('an onEvent that throws or rejects', async (t) => {
   const unhandled: unknown[] = []
   const note = (error: unknown) => { unhandled.push(error) }
@@ -25,21 +28,37 @@ await t.test('an onEvent that throws or rejects', async (t) => {
 await t.test('hooks that fail in every way', async (t) => {
   const failures: Array<() => unknown> = [
     () => { throw new Error('down') }, async () => { throw new Error('down') }, () => { throw null }, () => { throw 'text' }, async () => await Promise.reject(undefined), // eslint-disable-line -- hosts do throw what is no error
-    () => { throw Object.create(null) }, () => { throw Object.assign(new Error('teapot'), { statusCode: 418 }) }, () => { throw Object.assign(new Error('loop'), { get message () { throw new Error('twice') } }) }
+    () => { throw Object.create(null) }, () => { throw Object.assign(new Error('teapot'), { statusCode: 418 }) }, () => { throw unreadable }
   ]
   for (const failure of failures) {
     for (const [reason, options] of [
       ['current_user_failed', { currentUser: failure as () => User }],
       ['portal_eligibility_failed', { portalEligibility: failure as () => null }]
     ] as const) {
-      const { url, events } = await startHost(t, options)
+      const log = capture()
+      const { url, events } = await startHost(t, options, { server: { logger: log.logger } })
       const { status, redirect } = await wire(url).authorize({ state: 'mine' })
       t.equal(status, 302)
       t.equal(redirect.get('error'), 'server_error')
       t.equal(redirect.get('state'), 'mine')
       t.equal(events.at(-1)?.reason, reason)
+      t.equal(log.text().split(`"reason":"${reason}"`).length - 1, 1, 'it is logged once, with the error or without')
     }
   }
+})
+
+await t.test('an error that cannot be read, where the answer does not depend on it', async (t) => {
+  for (const onEvent of [() => { throw unreadable }, async () => { throw unreadable }]) {
+    const log = capture()
+    const { url } = await startHost(t, { onEvent }, { server: { logger: log.logger } })
+    t.equal((await wire(url).authorize()).status, 302)
+    await new Promise((resolve) => setImmediate(resolve))
+    t.match(log.text(), 'partner-sso: onEvent threw')
+  }
+  const log = capture()
+  const { url } = await startHost(t, { currentUser: (_request, reply) => { reply.code(418).send('mine'); throw unreadable } }, { server: { logger: log.logger } })
+  t.equal((await wire(url).authorize()).status, 418)
+  t.match(log.text(), 'partner-sso: currentUser threw after it had replied')
 })
 
 await t.test('records that break a rule, or are no records', async (t) => {

@@ -35,3 +35,33 @@ for (const [whose, server, routeOptions] of [['of the app', { handlerTimeout: 50
     })
   }
 }
+
+t.test('a limit that is over while the store still works', async (t) => {
+  // Milliseconds that each call of the store takes from the time the portal asks for.
+  let pause = 0
+  const records = new Map<string, string>()
+  const slow = async <T>(result: T): Promise<T> => await setTimeout(pause, result)
+  const { url, events } = await startHost(t, {
+    routeOptions: { handlerTimeout: 60 },
+    store: {
+      async put (key, value) { await slow(null); records.set(key, value); return true },
+      async take (key) { const value = records.get(key) ?? null; records.delete(key); return await slow(value) },
+      async revoke () {}
+    }
+  }, { prepare: (app) => app.setErrorHandler((error: Error & { code?: string }, _request, reply) => reply.code(503).send({ problem: error.code })) })
+  const portal = wire(url)
+  const code = await portal.code()
+  const token = await portal.accessToken()
+  events.length = 0
+  pause = 100
+  for (const answer of [await portal.authorize(), await portal.user(token)]) {
+    t.equal(answer.status, 503)
+    t.strictSame(answer.json, { problem: 'FST_ERR_HANDLER_TIMEOUT' })
+  }
+  await setTimeout(300)
+  t.strictSame(events, [], 'nothing is reported that did not arrive')
+
+  // Fastify's limit ends with the body of a request; storeTimeout holds.
+  t.equal((await portal.token({ code })).status, 200)
+  t.match(events, [{ type: 'token_issued' }])
+})
