@@ -38,7 +38,7 @@ class Confidential {
     return [...this.#values].filter((value) => {
       const bytes = Buffer.from(value)
       const parts = /^[\w-]{43,}$/.test(value) ? Array.from({ length: (value.length - 16) / 4 }, (_, index) => value.slice(index * 4, index * 4 + 16)) : []
-      const spellings = [value, encodeURIComponent(value), new URLSearchParams({ '': value }).toString().slice(1), JSON.stringify(value).slice(1, -1), bytes.toString('base64').replaceAll('=', '').slice(0, -1), bytes.toString('base64url').slice(0, -1), ...parts]
+      const spellings = [value, encodeURIComponent(value), new URLSearchParams({ '': value }).toString().slice(1), JSON.stringify(value).slice(1, -1), bytes.toString('base64').replaceAll('=', '').slice(0, -1), bytes.toString('base64url').slice(0, -1), bytes.join(), ...parts]
       const raw = /^[\w-]{64,}$/.test(value) ? [Buffer.from(value, 'base64url').toString('hex').slice(0, 24)] : []
       return spellings.some((spelling) => text.includes(spelling)) || [bytes.toString('hex'), ...raw].some((spelling) => lower.includes(spelling))
     })
@@ -153,18 +153,20 @@ await t.test('the log at trace', async (t) => {
   }
 
   await t.test('the sign-in, and mistakes of a portal that knows no better', async (t) => {
-    const host = await startHost(t, { portal, redis: url, loginPage: '/login' }, { server: { logger: world.log.logger } })
+    const host = await startHost(t, { portal, redis: url, loginPage: '/login' }, { server: { logger: world.log.logger, routerOptions: { useSemicolonDelimiter: true } } })
     const portalOf = watched(host.url, world.confidential)
     const token = await portalOf.accessToken()
     t.equal((await portalOf.user(token)).status, 200)
     await portalOf.authorize({ client_secret: PORTAL.clientSecret }, null)
     for (const [method, target] of [
       ['GET', `/oauth/user?access_token=${await portalOf.accessToken()}`], ['GET', `/oauth/user?${await portalOf.accessToken()}`], ['GET', `/oauth/user?client_id=a&token=${await portalOf.accessToken()}&state=x`],
-      ['POST', `/oauth/token?${form(await portalOf.code())}`], ['GET', `/oauth/authorize?client_id=x&client_secret=${WRONG}&password=${WRONG}&state=a`], ['GET', `/oauth/authorize?${WRONG}`], ['GET', `/oauth/authorize??client_secret=${WRONG}`], ['GET', `/oauth/authorize?a?code=${WRONG}`]
+      ['POST', `/oauth/token?${form(await portalOf.code())}`], ['GET', `/oauth/authorize?client_id=x&client_secret=${WRONG}&password=${WRONG}&state=a`], ['GET', `/oauth/authorize?${WRONG}`], ['GET', `/oauth/authorize??client_secret=${WRONG}`], ['GET', `/oauth/authorize?a?code=${WRONG}`],
+      ['GET', `/oauth/user#access_token=${await portalOf.accessToken()}`], ['GET', `/oauth/user;access_token=${await portalOf.accessToken()}`], ['GET', `/oauth/authorize?client_id=y&state=x#client_secret=${WRONG}`], ['GET', `/oauth/authorize;state=x;${WRONG}`]
     ] as const) await say(host.url, request(`${method} ${target}`, method === 'POST' ? ['Content-Type: application/x-www-form-urlencoded'] : [], method === 'POST' ? 'x=y' : ''))
     const lines = world.log.text()
     t.match(lines, '/oauth/authorize?client_id=x&…&…&state=a', 'what belongs into the URL is still logged')
     t.match(lines, '/oauth/user?client_id=a&…&state=x')
+    for (const masked of ['"/oauth/user#…"', '"/oauth/user;…"', '"/oauth/authorize?client_id=y&state=x#…"', '"/oauth/authorize;state=x;…"']) t.match(lines, masked)
     t.strictSame(world.confidential.foundIn(lines + JSON.stringify(host.events)), [])
   })
 
@@ -184,6 +186,20 @@ await t.test('the log at trace', async (t) => {
     await watched(nowhere.url, world.confidential).authorize()
     t.equal(nowhere.events.at(-1)?.reason, 'store_unavailable')
     t.strictSame(world.confidential.foundIn(world.log.text() + JSON.stringify(host.events)), [])
+  })
+
+  await t.test('a request that Node cannot read, which Fastify itself logs as it came: unless the host says what SECURITY.md says', async (t) => {
+    const own = new Confidential()
+    const unreadable = request('POST /oauth/token', ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 1', 'Content-Length: 2'], form(WRONG))
+    for (const redact of [['err.rawPacket'], []]) {
+      const log = capture()
+      const host = await startHost(t, { portal, redis: url }, { server: { logger: { ...log.logger, redact } } })
+      t.strictSame((await say(host.url, unreadable)).statuses, [400])
+      t.match(log.text(), '"msg":"client error"')
+      const found = own.foundIn(log.text())
+      if (redact.length > 0) t.strictSame(found, [])
+      else t.ok(found.includes(WRONG), 'and so this search finds it')
+    }
   })
 
   t.ok(world.confidential.size > 60, `${world.confidential.size} secrets, codes and tokens were looked for`)
