@@ -25,28 +25,38 @@ const LOOK = `({
 
 const names = ['client_id', 'redirect_uri', 'state', 'response_type', 'scope', 'code_challenge', 'code_challenge_method', 'error', 'error_description', 'login_url']
 
+/** What a link cannot set, but a proxy, an extension or another machine can. */
+const headers = ['x-user', 'user-agent', 'accept-language', 'x-forwarded-host', 'x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'origin', 'x-request-id']
+
 await t.test('the page is the same, byte by byte, whatever is asked', async (t) => {
-  const { url } = await startHost(t)
+  const { url, events } = await startHost(t)
   const pages = new Map<string, Set<string>>()
   const ask = async (query: string, headers: string[] = []) => {
     const { text } = await say(url, request(`GET /oauth/authorize?${query}`, ['Accept: text/html', ...headers]))
     const [head, body] = text.split('\r\n\r\n', 2) as [string, string]
-    const reason = /For support: ([^<]*)</.exec(body)?.[1] ?? 'none'
+    const reason = events.at(-1)?.reason as string
     if (/^location/im.test(head) || !/^content-type: text\/html; charset=utf-8$/im.test(head) || !/^content-security-policy: default-src 'none'; /im.test(head)) t.fail(head)
     pages.set(reason, (pages.get(reason) ?? new Set()).add(body))
   }
   for (const payload of payloads) {
     for (const name of names) await ask(new URLSearchParams({ client_id: PORTAL.clientId, [name]: payload, ...(name === 'redirect_uri' ? {} : { redirect_uri: 'https://evil.example' }) }).toString())
     await ask(`client_id=${payload.replaceAll(/[^\x21-\x7e]/g, '')}&${payload.replaceAll(/[^\x21-\x7e]/g, '')}=x`)
+    const encoded = encodeURIComponent(payload)
+    await ask(`client_id=${encoded}&client_id=${PORTAL.clientId}`)
+    await ask(`client_id=${PORTAL.clientId}&state=${encoded}`)
+    await ask(`client_id=${PORTAL.clientId}&redirect_uri=${encoded}&redirect_uri=${encoded}`)
     const plain = payload.replaceAll(/[^\x20-\x7e]/g, '')
     await ask('', [`User-Agent: ${plain}`, `Referer: ${plain}`, `Cookie: ${plain}`, `X-Forwarded-Host: ${plain}`, `Accept-Language: ${plain}`, `Origin: ${plain}`, `X-User: ${plain}`])
   }
-  t.strictSame([...pages.keys()].sort(), ['The client_id is not registered.', 'The client_id parameter is missing.', 'The redirect_uri is not the registered one.'])
+  t.strictSame([...pages.keys()].sort(), ['client_id_missing', 'client_id_repeated', 'client_id_unknown', 'redirect_uri_missing', 'redirect_uri_repeated', 'redirect_uri_unregistered'])
   for (const [reason, bodies] of pages) t.equal(bodies.size, 1, `one page says: ${reason}`)
 })
 
 await t.test('in Chromium nothing runs, nothing loads and nothing leads away', async (t) => {
-  const { url } = await startHost(t)
+  const sent: unknown[][] = []
+  const { url, events } = await startHost(t, {}, {
+    prepare: (app) => app.addHook('onRequest', async (request) => { sent.push(headers.map((name) => request.headers[name])) })
+  })
   const profile = await mkdtemp(join(tmpdir(), 'partner-sso-chromium-'))
   const executablePath = process.env.CHROMIUM ?? await findOnPath('chromium')
   const browser = await chromium.launchPersistentContext(profile, {
@@ -72,15 +82,31 @@ await t.test('in Chromium nothing runs, nothing loads and nothing leads away', a
     if (!request.url().startsWith(`${url}/oauth/authorize`)) happened.push(`request ${request.url()}`)
   })
 
+  const reasons = new Set<string | undefined>()
   for (const payload of payloads) {
-    const query = new URLSearchParams(names.map((name) => [name, payload]))
-    await page.setExtraHTTPHeaders({ 'x-user': encodeURIComponent(payload), referer: `${url}/${encodeURIComponent(payload)}` })
-    const target = `${url}/oauth/authorize?${query.toString()}#${payload.replaceAll('\u0000', '')}`
-    const response = await page.goto(target)
-    t.equal(response?.status(), 400)
-    t.equal(new URL(page.url()).origin, url, 'still here')
-    t.strictSame(await page.evaluate(LOOK), { scripts: 0, elements: 0, links: [PORTAL.loginUrl] }, encodeURIComponent(payload))
+    const visible = payload.replaceAll(/[^\x20-\x7e]/g, '')
+    await page.setExtraHTTPHeaders(Object.fromEntries(headers.map((name) => [name, visible])))
+    const look = async (query: URLSearchParams) => {
+      sent.length = 0
+      const response = await page.goto(`${url}/oauth/authorize?${query.toString()}#${payload.replaceAll('\u0000', '')}`)
+      reasons.add(events.at(-1)?.reason)
+      const what = `${events.at(-1)?.reason}, ${encodeURIComponent(payload)}`
+      t.equal(response?.status(), 400, what)
+      t.equal(new URL(page.url()).origin, url, 'still here')
+      t.strictSame(await page.evaluate(LOOK), { scripts: 0, elements: 0, links: [PORTAL.loginUrl] }, what)
+      t.strictSame(sent[0], headers.map(() => visible), 'the headers came as they are')
+    }
+    // In all parameters at once, as the name of one, and in each while the others are good: a page for each refusal.
+    await look(new URLSearchParams(names.map((name) => [name, payload])))
+    await look(new URLSearchParams([[payload, payload]]))
+    await look(new URLSearchParams([['client_id', payload], ['client_id', payload]]))
+    for (const name of names) {
+      if (name !== 'redirect_uri') await look(new URLSearchParams({ client_id: PORTAL.clientId, [name]: payload }))
+      await look(new URLSearchParams({ client_id: PORTAL.clientId, redirect_uri: payload, [name]: payload }))
+    }
+    await look(new URLSearchParams([['client_id', PORTAL.clientId], ['redirect_uri', payload], ['redirect_uri', payload]]))
   }
+  t.strictSame([...reasons].sort(), ['client_id_missing', 'client_id_repeated', 'client_id_unknown', 'redirect_uri_missing', 'redirect_uri_repeated', 'redirect_uri_unregistered'], 'every page there is')
   t.strictSame(happened, [], 'no dialog, no message, no error, no request')
   t.equal(await page.evaluate('getComputedStyle(document.querySelector("h1")).fontSize'), '24px', "the page's own style got past its policy")
 

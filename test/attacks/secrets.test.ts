@@ -153,7 +153,7 @@ await t.test('the log at trace', async (t) => {
   }
 
   await t.test('the sign-in, and mistakes of a portal that knows no better', async (t) => {
-    const host = await startHost(t, { portal, redis: url, loginPage: '/login' }, { server: { logger: world.log.logger, routerOptions: { useSemicolonDelimiter: true } } })
+    const host = await startHost(t, { portal, redis: url, loginPage: '/login' }, { server: { logger: world.log.logger, routerOptions: { useSemicolonDelimiter: true } as object } })
     const portalOf = watched(host.url, world.confidential)
     const token = await portalOf.accessToken()
     t.equal((await portalOf.user(token)).status, 200)
