@@ -41,7 +41,9 @@ await t.test('HTTP Basic at the token endpoint', async (t) => {
   await attempt([good, 'X-Padding: 1', 'Authorization:'], 400, 'authentication_repeated')
   for (const other of ['Bearer abc', 'Digest username="partner-123"', 'Negotiate abc', 'Basic\tabc', 'Basi abc', 'BasicX abc', ' ', base64(`${id}:${secret}`), 'null']) await attempt([`Authorization: ${other}`], 400, 'client_id_missing')
   for (const name of ['Proxy-Authorization', 'X-Authorization', 'Authorization2', 'WWW-Authenticate', 'Authentication']) await attempt([`${name}: Basic ${base64(`${id}:${secret}`)}`], 400, 'client_id_missing')
-  await attempt([`Authorization : Basic ${base64(`${id}:${secret}`)}`], 400, events.at(-1)?.reason as string)
+  events.length = 0
+  t.strictSame((await say(url, tokenRequest('', [`Authorization : Basic ${base64(`${id}:${secret}`)}`]))).statuses, [400])
+  t.strictSame(events, [], 'a space before the colon is Node\'s to refuse')
 
   for (const scheme of ['bAsIc', 'Basic  ', 'BASIC']) {
     const { json } = await portal.token({ client_id: undefined, client_secret: undefined, code: await portal.code() }, { authorization: `${scheme} ${base64(`${id}:${secret}`)}` })

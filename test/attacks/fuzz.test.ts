@@ -69,7 +69,7 @@ const path = (usual: string) => fc.oneof({ weight: 15, arbitrary: fc.constant(us
 
 /** A request that is almost right, by the grammar of the endpoint. */
 const request = fc.oneof(
-  fc.record({ method: method('GET'), path: path('/oauth/authorize'), query: parameters(['client_id', 'redirect_uri', 'response_type', 'state', 'scope']), headers: fc.array(header, { maxLength: 3 }).map((headers) => ['X-User: alice', ...headers]), body: fc.constant('') }),
+  fc.record({ method: method('GET'), path: path('/oauth/authorize'), query: parameters(['client_id', 'redirect_uri', 'response_type', 'state', 'scope']), headers: fc.tuple(fc.constantFrom(['X-User: alice'], ['X-User: alice'], []), fc.array(header, { maxLength: 3 })).map(([user, headers]) => [...user, ...headers]), body: fc.constant('') }),
   fc.record({ method: method('POST'), path: path('/oauth/token'), query: fc.oneof({ weight: 9, arbitrary: fc.constant('') }, { weight: 1, arbitrary: pair }), headers: fc.array(header, { maxLength: 2 }).map((headers) => ['Content-Type: application/x-www-form-urlencoded', ...headers]), body: parameters(['client_id', 'client_secret', 'redirect_uri', 'grant_type', 'code']) }),
   fc.record({ method: method('GET'), path: path('/oauth/user'), query: fc.oneof({ weight: 9, arbitrary: fc.constant('') }, { weight: 1, arbitrary: pair }), headers: fc.array(header, { minLength: 1, maxLength: 3 }), body: fc.oneof({ weight: 9, arbitrary: fc.constant('') }, { weight: 1, arbitrary: junk }) })
 ).map(({ method, path, query, headers, body }) => {
@@ -91,10 +91,16 @@ const bytes = fc.oneof(
   return text
 })
 
+/** The login page, told to come back to a path of this site. */
+function isLogin (location: string): boolean {
+  const returnTo = /^\/login\?return_to=([\x21-\x25\x27-\x7e]+)$/.exec(location.trimEnd())?.[1]
+  return returnTo !== undefined && /^\/(?![/\\])/.test(decodeURIComponent(returnTo))
+}
+
 await t.test(`${REQUESTS} requests`, { timeout: 0 }, async (t) => {
   t.comment(`SEED=${seed}`)
   const { url: redis, keyPrefix } = await someRedis(t)
-  const [host] = await startProcesses(t, 1, { redis, keyPrefix, storeTimeout: 30_000 })
+  const [host] = await startProcesses(t, 1, { redis, keyPrefix, storeTimeout: 30_000, loginPage: '/login' })
   if (host === undefined) throw new Error('no host')
   const portal = wire(host.url)
   const statuses: Record<string, number> = {}
@@ -113,7 +119,7 @@ await t.test(`${REQUESTS} requests`, { timeout: 0 }, async (t) => {
         ? 'a 5xx'
         : wellFormed && conversation.statuses.length === 0
           ? 'no answer'
-          : locations.some((location) => !location.startsWith(`${PORTAL.redirectUri}?`)) ? 'leads away' : undefined
+          : locations.every((location) => location.startsWith(`${PORTAL.redirectUri}?`) || isLogin(location)) ? undefined : 'leads away'
     if (fault !== undefined && failed++ < 5) t.fail(`${fault}: SEED=${seed}, ${JSON.stringify(text)}: ${JSON.stringify(conversation.text)}`)
   }
 
@@ -153,6 +159,7 @@ await t.test(`${REQUESTS} requests`, { timeout: 0 }, async (t) => {
   const reasons = await allReasons([host])
   t.comment(JSON.stringify(reasons))
   t.ok(Object.keys(reasons).length > 25, `${Object.keys(reasons).length} kinds of outcome were reported`)
+  for (const reason of ['code_issued ok', 'token_issued ok', 'user_information_returned ok', 'login_required login_page']) t.ok((reasons[reason] ?? 0) > 0, reason)
   t.notOk(Object.keys(reasons).some((reason) => reason.endsWith('internal_error')), 'nothing in the service was surprised')
   t.strictSame((await portal.user(await portal.accessToken('bob'))).json, recordOf('bob'), 'and a user can sign in')
 })

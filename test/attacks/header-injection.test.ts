@@ -25,7 +25,8 @@ function strangeLines (text: string): string[] {
 }
 
 await t.test('in the parameters of the authorization request', async (t) => {
-  const { url } = await startHost(t, { loginPage: '/login' })
+  const { url, events } = await startHost(t, { loginPage: '/login' })
+  const refusals: Record<string, string> = { client_id: 'client_id_unknown', redirect_uri: 'redirect_uri_unregistered', response_type: 'response_type_unsupported', code_challenge: 'code_challenge_malformed', code_challenge_method: 'code_challenge_malformed' }
   const ask = async (changes: Record<string, string>, headers: string[] = []) => {
     const query = new URLSearchParams({ client_id: PORTAL.clientId, redirect_uri: PORTAL.redirectUri, response_type: 'code', state: 's', ...changes })
     return await say(url, request(`GET /oauth/authorize?${query.toString()}`, headers))
@@ -35,6 +36,8 @@ await t.test('in the parameters of the authorization request', async (t) => {
       for (const user of [['X-User: alice'], []]) {
         const { text, statuses } = await ask({ [name]: payload }, user)
         if (statuses.length !== 1 || strangeLines(text).length > 0) t.fail(`${name}=${JSON.stringify(payload)}: ${text}`)
+        const reason = events.at(-1)?.reason
+        if (reason !== (refusals[name] ?? (user.length > 0 ? 'ok' : 'login_page'))) t.fail(`${name}=${JSON.stringify(payload)} is reported as ${reason}`)
       }
     }
   }
@@ -42,9 +45,10 @@ await t.test('in the parameters of the authorization request', async (t) => {
 })
 
 await t.test('in headers and in the form of the token request', async (t) => {
-  const { url } = await startHost(t)
+  const { url, events } = await startHost(t)
   const portal = wire(url)
   for (const payload of payloads) {
+    events.length = 0
     const basic = Buffer.from(`${payload}:${payload}`).toString('base64')
     for (const answer of [
       await portal.token({ client_id: payload, code: payload }),
@@ -55,6 +59,7 @@ await t.test('in headers and in the form of the token request', async (t) => {
       const strange = [...answer.headers].filter(([name, value]) => !KNOWN.test(`${name}: ${value}`))
       if (strange.length > 0 || ![400, 401].includes(answer.status)) t.fail(`${JSON.stringify(payload)}: ${answer.status} ${JSON.stringify(strange)}`)
     }
+    t.strictSame(events.map(({ reason }) => reason), ['client_unknown', 'grant_type_unsupported', 'client_unknown', 'authorization_malformed'], encodeURIComponent(payload))
   }
   t.pass(`${payloads.length} payloads`)
 })

@@ -45,11 +45,14 @@ await t.test('no shape of the body lets a hidden request through', async (t) => 
     'an upgrade': head('Connection: Upgrade', 'Upgrade: h2c', `Content-Length: ${form.length}`) + form
   }
   for (const [shape, text] of Object.entries(shapes)) {
-    const issued = events.filter(({ type }) => type === 'code_issued').length
+    events.length = 0
     const { statuses, text: answer, closed } = await say(url, text, { patience: 1500, end: true })
     t.ok(closed, `${shape}: the connection is closed`)
     t.ok(statuses.every((status) => status < 500), statuses.join())
-    t.equal(events.filter(({ type }) => type === 'code_issued').length, issued, 'what is hidden does not run')
+    t.notOk(events.some(({ type }) => type === 'code_issued'), 'what is hidden does not run')
+    // Each answer of an endpoint has this header; those of Node have not.
+    const answers = answer.split(/^cache-control: no-store/im).length - 1
+    t.ok(events.length >= answers, `${events.length} outcomes are reported, ${answers} answers arrived`)
     t.notMatch(answer, /state=hidden|mallory/)
   }
   t.equal((await portal.user(await portal.accessToken())).status, 200, 'and a user can sign in')

@@ -1,6 +1,7 @@
 // Someone writes the request target so that the router finds the endpoint and what is made of the target leads elsewhere:
 // return_to of the login page would then be an open redirection, from the partner's own login.
 import t from 'tap'
+import { type PartnerSsoEvent } from '../../lib/index.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { request, say } from './helpers/raw.ts'
 
@@ -25,7 +26,7 @@ for (const [name, options, server] of [
   ['routes behind two parameters', { prefix: '/:a/:b' }, {}]
 ] as const) {
   await t.test(name, async (t) => {
-    const { url } = await startHost(t, { loginPage: '/login', ...options }, { server: server as object })
+    const { url, events } = await startHost(t, { loginPage: '/login', ...options }, { server: server as object })
     let answered = 0
     for (const target of targets) {
       for (const query of queries) {
@@ -35,7 +36,12 @@ for (const [name, options, server] of [
           const location = /^location: (.*)\r$/im.exec(text)?.[1]
           if (location === undefined) continue
           answered++
-          if (location.startsWith(`${PORTAL.redirectUri}?error=`)) continue
+          const { type, reason } = events.pop() as PartnerSsoEvent
+          if (location.startsWith(`${PORTAL.redirectUri}?error=`)) {
+            if (type !== 'request_rejected') t.fail(`${within}${query} is reported as ${type}`)
+            continue
+          }
+          if (reason !== 'login_page') t.fail(`${within}${query} is reported as ${reason}`)
           const returnTo = new URL(location, OWN).searchParams.getAll('return_to')
           const safe = returnTo.length === 1 && /^\/(?![/\\])[\x21-\x7e]*$/.test(returnTo[0] as string) && leadsTo(returnTo[0] as string).origin === OWN
           if (!location.startsWith('/login?return_to=') || !safe) t.fail(`${within}${query} leads to ${location}`)

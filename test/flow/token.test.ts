@@ -251,3 +251,11 @@ t.test('every answer says that it must not be stored', async (t) => {
     t.equal(answer.headers.get('pragma'), 'no-cache')
   }
 })
+
+t.test('another method finds nothing', async (t) => {
+  const { url, events } = await startHost(t)
+  for (const [path, methods] of [['/oauth/authorize', ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD']], ['/oauth/token', ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD']], ['/oauth/user', ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD']]] as const) {
+    for (const method of methods) t.equal((await fetch(url + path, { method })).status, 404, `${method} ${path}`)
+  }
+  t.strictSame(events, [])
+})

@@ -17,7 +17,7 @@ export interface HostProcess {
 interface State { url: string, reasons: Record<string, number>, heap: number }
 
 /** Starts the partner's app in processes of their own. */
-export async function startProcesses (t: Teardown, number: number, options: Pick<PartnerSsoOptions, 'redis' | 'keyPrefix' | 'storeTimeout'>): Promise<HostProcess[]> {
+export async function startProcesses (t: Teardown, number: number, options: Pick<PartnerSsoOptions, 'redis' | 'keyPrefix' | 'storeTimeout' | 'loginPage'>): Promise<HostProcess[]> {
   return await Promise.all(Array.from({ length: number }, async () => {
     const child = fork(new URL('host-process.ts', import.meta.url), [JSON.stringify(options)], { execArgv: [...process.execArgv, '--expose-gc'] })
     t.teardown(() => child.kill())
