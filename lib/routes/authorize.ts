@@ -33,11 +33,10 @@ export function authorizeRoute ({ settings, portals, codes, reporter }: Parts): 
         if (reply.sent) return reply
         if (!user) return sendToLogin(request, reply, portal)
         const record = await userInformation(user, request, portal)
-        // The time limit of the host was over first: nobody waits for a code.
-        if (reply.sent) return reply
         const externalId = record.external_id
         known = { ...known, externalId }
         const code = await codes.issue(portal, { clientId: portal.clientId, codeChallenge, externalId, record: JSON.stringify(record) })
+        // The host's time limit was over first: nobody waits for the code.
         if (reply.sent) return reply
         reporter.report(request, { type: 'code_issued', reason: 'ok', clientId: portal.clientId, externalId })
         return reply.redirect(portal.callback(`code=${code}`, state), 302)

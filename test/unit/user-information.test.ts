@@ -24,6 +24,7 @@ t.test('the shapes of spec section 4.3', async (t) => {
   for (const identifier of [{ client_id: '7' }, { client_id: 0 }, { client_id: -1.5 }, { client_external_id: 'x' }, { client_id: '7', client_name: 'N', client_external_id: 'x' }]) {
     const record = { ...without(client, 'client_id'), ...identifier }
     t.match(checkUserInformation(record, 'partner'), record)
+    t.ok(Check(schema as never, record), 'and for the schema')
     t.match(checkUserInformation(record, 'client'), record)
   }
 })
