@@ -29,6 +29,14 @@ t.test('the shapes of spec section 4.3', async (t) => {
   }
 })
 
+t.test('a client_id of another kind is none, for the schema as well', async (t) => {
+  for (const client_id of [null, true, {}, ['7']]) {
+    const record = { ...client, client_id }
+    t.throws(() => checkUserInformation(record, 'partner'), /client_id/)
+    t.notOk(Check(schema as never, record))
+  }
+})
+
 t.test('each broken rule is named, without a word of the record', async (t) => {
   const cases: [unknown, 'partner' | 'client', RegExp][] = [
     ['hush', 'partner', /it must be an object/],
