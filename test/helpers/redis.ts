@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -21,7 +22,9 @@ export async function startRedis (t: Teardown, settings: string[] = [], port?: n
   port ??= await freePort()
   const directory = await mkdtemp(join(tmpdir(), 'partner-sso-redis-'))
   const process = spawn('redis-server', ['--port', String(port), '--save', '', '--appendonly', 'no', '--dir', directory, ...settings], { stdio: 'ignore' })
-  const failed = new Promise<never>((_resolve, reject) => process.once('error', () => reject(new Error('redis-server is needed on PATH: apt-get install redis-server'))))
+  const failed = new Promise<never>((_resolve, reject) => process
+    .once('error', () => reject(new Error('redis-server is needed on PATH: apt-get install redis-server')))
+    .once('exit', (code) => reject(new Error(`redis-server --port ${port} ended with ${code}`))))
   const client = new Redis(port, { retryStrategy: () => 20, maxRetriesPerRequest: null })
   client.on('error', () => {})
   t.teardown(async () => {
@@ -42,11 +45,21 @@ export async function someRedis (t: Teardown): Promise<{ url: string, client: Re
   return { url: process.env.REDIS_URL, client, keyPrefix }
 }
 
-/** A TCP port that nothing listens on. */
+const given = new Set<number>()
+
+/**
+ * A TCP port that nothing listens on, never the same twice. It lies below those that the system gives to outgoing
+ * connections: one of those could take it before the server does that it is meant for.
+ */
 export async function freePort (): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
+  for (;;) {
+    const port = randomInt(10_000, 32_000)
+    if (given.has(port)) continue
+    given.add(port)
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await new Promise<boolean>((resolve) => server.once('listening', () => resolve(true)).once('error', () => resolve(false)))
+    if (!isFree) continue
+    await new Promise((resolve) => server.close(resolve))
+    return port
+  }
 }
