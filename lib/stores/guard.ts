@@ -33,7 +33,7 @@ export class GuardedStore implements Store {
   probe (): Promise<void> {
     const key = `probe-${randomSecret()}`
     return this.#call(async () => {
-      const isKept = await this.#store.put(key, 'probe', 1) && await this.#store.take(key) === 'probe'
+      const isKept = await this.#store.put(key, 'probe', 1) === true && await this.#store.take(key) === 'probe'
       if (!isKept) throw new Error('It did not keep what was put and give it back')
     })
   }

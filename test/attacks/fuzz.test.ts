@@ -8,6 +8,7 @@ import { someRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
 import { allReasons, startProcesses } from './helpers/processes.ts'
 import { say } from './helpers/raw.ts'
+import { staysHere } from './helpers/return-to.ts'
 import { rounds, seed, wellFormed } from './helpers/settings.ts'
 
 const REQUESTS = rounds('FUZZ_REQUESTS', 12_000)
@@ -94,7 +95,7 @@ const bytes = fc.oneof(
 /** The login page, told to come back to a path of this site. */
 function isLogin (location: string): boolean {
   const returnTo = /^\/login\?return_to=([\x21-\x25\x27-\x7e]+)$/.exec(location.trimEnd())?.[1]
-  return returnTo !== undefined && /^\/(?![/\\])/.test(decodeURIComponent(returnTo))
+  return returnTo !== undefined && staysHere(decodeURIComponent(returnTo))
 }
 
 await t.test(`${REQUESTS} requests`, { timeout: 0 }, async (t) => {

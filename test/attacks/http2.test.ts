@@ -5,6 +5,7 @@ import { type FastifyServerOptions } from 'fastify'
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { sayFrames } from './helpers/http2-frames.ts'
+import { staysHere } from './helpers/return-to.ts'
 
 interface Reply { status: number | 'refused', location: string | undefined, body: string }
 
@@ -71,8 +72,7 @@ await t.test('a path that leads elsewhere', async (t) => {
     answered++
     t.equal(status, 302, JSON.stringify(path))
     const [, returnTo] = /^\/login\?return_to=([\x21-\x7e]+)$/.exec(location as string) as RegExpExecArray
-    t.match(decodeURIComponent(returnTo as string), /^\/(?![/\\])/)
-    t.equal(new URL(decodeURIComponent(returnTo as string), 'https://partner.example/login').host, 'partner.example')
+    t.ok(staysHere(decodeURIComponent(returnTo as string)), JSON.stringify(path))
   }
   t.ok(answered >= 9, `${answered} came to the endpoint; nghttp2 refuses what does not begin with a slash`)
 })

@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { Deadline, type Pending } from '../../lib/deadline.ts'
+import { timers } from '../helpers/timers.ts'
 
 class Call implements Pending {
   isSettled = false
@@ -14,9 +15,6 @@ class Call implements Pending {
     this.isSettled = true
   }
 }
-
-/** The timers of this process that are armed. */
-const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
 
 t.test('what is not settled in time expires, once, and in the order it came', async (t) => {
   const deadline = new Deadline(50)

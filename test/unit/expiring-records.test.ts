@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { ExpiringRecords } from '../../lib/stores/expiring-records.ts'
+import { timers } from '../helpers/timers.ts'
 
 interface Scene {
   records: ExpiringRecords
@@ -23,9 +24,6 @@ function scene (t: Test, limit = 10): Scene {
 }
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `key ${index}`)
-
-/** The timers of this process that are armed and would keep it. */
-const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
 
 t.test('a record is there for its lifetime, to the millisecond', async (t) => {
   const { records, pass } = scene(t)

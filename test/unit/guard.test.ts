@@ -63,7 +63,7 @@ t.test('a probe keeps something and takes it back, under a key of its own', asyn
 
 t.test('a probe that finds something else is a failure', async (t) => {
   const cause = 'It did not keep what was put and give it back'
-  for (const fault of [{ put: async () => false }, { take: async () => null }, { take: async () => 'another' }]) {
+  for (const fault of [{ put: async () => false }, { put: async () => 'OK' as never }, { take: async () => null }, { take: async () => 'another' }]) {
     const told: unknown[][] = []
     const guarded = new GuardedStore({ ...good, take: async () => 'probe', ...fault }, (...args) => told.push(args))
     await t.rejects(guarded.probe(), { name: 'OAuthError', reason: 'store_unavailable', context: { cause } })

@@ -5,6 +5,7 @@ import { type Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { RedisCommand } from '../../lib/stores/redis-command.ts'
+import { timers } from '../helpers/timers.ts'
 
 const PING = '*1\r\n$4\r\nPING\r\n'
 const GETDEL = '*2\r\n$6\r\ngetdel\r\n$3\r\nkey\r\n'
@@ -185,7 +186,6 @@ t.test('a connection that answers late, and one of the host, are kept', async (t
 })
 
 t.test('waiting for an answer does not keep the process', async (t) => {
-  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
   const before = timers()
   const late = command(10_000)
   late.toWritable(new Connection())

@@ -7,6 +7,7 @@ import t from 'tap'
 import { Deadline } from '../../lib/deadline.ts'
 import { openConnection, redisStore, whenReady } from '../../lib/stores/redis.ts'
 import { type RedisCommand } from '../../lib/stores/redis-command.ts'
+import { timers } from '../helpers/timers.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 
@@ -170,7 +171,6 @@ t.test('a server that says nothing after the connection is left', async (t) => {
     await wait(60)
     t.equal(stream.destroyed, 0, saved)
   }
-  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
   const before = timers()
   client.emit('connect')
   t.equal(timers(), before, 'that does not keep the process')
