@@ -26,7 +26,7 @@ const LOOK = `({
 const names = ['client_id', 'redirect_uri', 'state', 'response_type', 'scope', 'code_challenge', 'code_challenge_method', 'error', 'error_description', 'login_url']
 
 /** What a link cannot set, but a proxy, an extension or another machine can. */
-const headers = ['x-user', 'user-agent', 'accept-language', 'x-forwarded-host', 'x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'origin', 'x-request-id']
+const headers = ['x-user', 'user-agent', 'accept-language', 'x-forwarded-host', 'x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'origin', 'x-request-id', 'cookie']
 
 await t.test('the page is the same, byte by byte, whatever is asked', async (t) => {
   const { url, events } = await startHost(t)
@@ -88,7 +88,8 @@ await t.test('in Chromium nothing runs, nothing loads and nothing leads away', a
     await page.setExtraHTTPHeaders(Object.fromEntries(headers.map((name) => [name, visible])))
     const look = async (query: URLSearchParams) => {
       sent.length = 0
-      const response = await page.goto(`${url}/oauth/authorize?${query.toString()}#${payload.replaceAll('\u0000', '')}`)
+      // A Referer that is no URL is dropped by the browser.
+      const response = await page.goto(`${url}/oauth/authorize?${query.toString()}#${payload.replaceAll('\u0000', '')}`, { referer: `${url}/${encodeURIComponent(payload)}` })
       reasons.add(events.at(-1)?.reason)
       const what = `${events.at(-1)?.reason}, ${encodeURIComponent(payload)}`
       t.equal(response?.status(), 400, what)
