@@ -31,7 +31,9 @@ await t.test(`${ROUNDS} rounds of ${AT_ONCE} redemptions at once, in three proce
     successes[kind][good] = (successes[kind][good] ?? 0) + 1
     for (const { status, text } of answers) if (status !== 200) refusals.add(`${kind} ${status} ${JSON.parse(text).error}`)
   }
-  for (let round = 0; round < ROUNDS; round++) {
+  // A busy machine can let the replay win in all of a few rounds: then it goes on until a code has yielded a token.
+  let rounds = 0
+  for (; rounds < ROUNDS || (successes.code[1] === 0 && rounds < 20 * ROUNDS); rounds++) {
     const code = await first?.code() as string
     const form = new URLSearchParams({ client_id: PORTAL.clientId, client_secret: PORTAL.clientSecret, redirect_uri: PORTAL.redirectUri, grant_type: 'authorization_code', code })
     count('code', await everywhere((url) => thieves.token(url, form.toString())))
@@ -40,13 +42,13 @@ await t.test(`${ROUNDS} rounds of ${AT_ONCE} redemptions at once, in three proce
   }
 
   const [none = 0, one = 0] = successes.code
-  t.comment(`code: one success in ${one} of ${ROUNDS} rounds, none in ${none}; token: one success in ${successes.token[1]}`)
-  t.equal(none + one, ROUNDS, 'no code yielded two tokens')
+  t.comment(`code: one success in ${one} of ${rounds} rounds, none in ${none}; token: one success in ${successes.token[1]}`)
+  t.equal(none + one, rounds, 'no code yielded two tokens')
   t.ok(one > 0, 'and codes do yield tokens')
-  t.strictSame(successes.token, [0, ROUNDS], 'each token let in exactly one')
+  t.strictSame(successes.token, [0, rounds], 'each token let in exactly one')
   t.strictSame([...refusals].sort(), ['code 400 invalid_grant', 'token 401 invalid_token'])
   const reasons = await allReasons(hosts)
-  t.equal(reasons['code_replayed code_used_or_expired'], ROUNDS * (AT_ONCE - 1), 'each replay is reported')
+  t.equal(reasons['code_replayed code_used_or_expired'], rounds * (AT_ONCE - 1), 'each replay is reported')
   t.equal(reasons['code_replayed code_replayed'] ?? 0, none, 'and each token that a replay prevented')
-  t.equal(reasons['request_rejected token_unknown'], ROUNDS * (AT_ONCE - 1))
+  t.equal(reasons['request_rejected token_unknown'], rounds * (AT_ONCE - 1))
 })
