@@ -1,9 +1,9 @@
 import { type FastifyReply, type FastifyRequest, type RouteShorthandOptions } from 'fastify'
 import { type Cluster, type Redis, type RedisOptions } from 'ioredis'
 import { type OnEvent } from './events.ts'
-import { formDecode } from './parameters.ts'
+import { formDecode } from './http/parameters.ts'
 import { type Portal, type PortalInformation } from './portal.ts'
-import { type Store } from './store.ts'
+import { type Store } from './stores/store.ts'
 import { type UserInformation } from './user-information.ts'
 
 type Awaitable<T> = T | Promise<T>

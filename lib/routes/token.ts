@@ -1,14 +1,14 @@
 import { type FastifyRequest } from 'fastify'
-import { type AccessTokens } from '../access-token.ts'
-import { type AuthorizationCodes, isAuthorizationCode, type Redemption } from '../authorization-code.ts'
-import { isAuthorizationRepeated } from '../authorization-header.ts'
+import { type AccessTokens } from '../grants/access-token.ts'
+import { type AuthorizationCodes, isAuthorizationCode, type Redemption } from '../grants/authorization-code.ts'
+import { isAuthorizationRepeated } from '../http/authorization-header.ts'
 import { OAuthError, type RefusalContext } from '../errors.ts'
 import { type Reporter } from '../events.ts'
-import { type Grant } from '../grant.ts'
-import { formDecode, Parameters, queryOf } from '../parameters.ts'
-import { verifies } from '../pkce.ts'
+import { type Grant } from '../grants/grant.ts'
+import { formDecode, Parameters, queryOf } from '../http/parameters.ts'
+import { verifies } from '../grants/pkce.ts'
 import { type Portals, type RegisteredPortal } from '../portal.ts'
-import { type Endpoint, protectOnSend, sendJson, sendRefusal } from '../replies.ts'
+import { type Endpoint, protectOnSend, sendJson, sendRefusal } from '../http/replies.ts'
 
 /** What the route works with. */
 interface Parts {

@@ -1,9 +1,9 @@
-import { type AccessTokens, isAccessToken } from '../access-token.ts'
-import { isAuthorizationRepeated } from '../authorization-header.ts'
+import { type AccessTokens, isAccessToken } from '../grants/access-token.ts'
+import { isAuthorizationRepeated } from '../http/authorization-header.ts'
 import { OAuthError } from '../errors.ts'
 import { type Reporter } from '../events.ts'
 import { type Portals } from '../portal.ts'
-import { type Endpoint, protectOnSend, sendJson, sendRefusal } from '../replies.ts'
+import { type Endpoint, protectOnSend, sendJson, sendRefusal } from '../http/replies.ts'
 
 /** What the route works with. */
 interface Parts {

@@ -1,6 +1,6 @@
-import { check, CHECK_HELP } from './check.ts'
+import { check, CHECK_HELP } from './check/check.ts'
 import { CannotRun } from './flags.ts'
-import { serve, SERVE_HELP } from './serve.ts'
+import { serve, SERVE_HELP } from './serve/serve.ts'
 import { type Surroundings } from './surroundings.ts'
 
 const HELP = `Usage: partner-sso-portal <command> [flags]

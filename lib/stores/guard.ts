@@ -1,7 +1,7 @@
-import { type Deadline } from '../deadline.ts'
+import { type Deadline } from './deadline.ts'
 import { OAuthError } from '../errors.ts'
-import { randomSecret } from '../sealing.ts'
-import { type Store } from '../store.ts'
+import { randomSecret } from '../grants/sealing.ts'
+import { type Store } from './store.ts'
 
 /** Told when the store becomes unavailable, with the cause, and when it is available again. */
 export type OnAvailability = (available: boolean, cause?: string) => void

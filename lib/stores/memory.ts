@@ -1,4 +1,4 @@
-import { type Store } from '../store.ts'
+import { type Store } from './store.ts'
 import { ExpiringRecords } from './expiring-records.ts'
 
 // Holds the place of what was revoked; no sealed text is empty.

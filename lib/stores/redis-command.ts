@@ -1,6 +1,6 @@
 import { type Cluster, Command, type Redis } from 'ioredis'
 import { type Socket } from 'node:net'
-import { type Pending } from '../deadline.ts'
+import { type Pending } from './deadline.ts'
 
 // Sent in place of a command that must not be sent any more: ioredis expects one reply for whatever it writes.
 const HARMLESS = '*1\r\n$4\r\nPING\r\n'

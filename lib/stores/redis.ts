@@ -1,7 +1,7 @@
 import { type Cluster, Redis, type RedisOptions } from 'ioredis'
 import { once } from 'node:events'
-import { type Deadline } from '../deadline.ts'
-import { type Store } from '../store.ts'
+import { type Deadline } from './deadline.ts'
+import { type Store } from './store.ts'
 import { RedisCommand } from './redis-command.ts'
 
 // Holds the place of what was revoked, followed by its lifetime; no base64 text starts with it.

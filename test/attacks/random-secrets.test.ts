@@ -1,9 +1,9 @@
 // Someone guesses codes and tokens. They could if the values repeated, if some bits were more often one than zero, or if
 // one value told something of the next. Many values: RANDOM_VALUES=1000000.
 import t from 'tap'
-import { AccessTokens } from '../../lib/access-token.ts'
-import { AuthorizationCodes } from '../../lib/authorization-code.ts'
-import { type Grant } from '../../lib/grant.ts'
+import { AccessTokens } from '../../lib/grants/access-token.ts'
+import { AuthorizationCodes } from '../../lib/grants/authorization-code.ts'
+import { type Grant } from '../../lib/grants/grant.ts'
 import { RegisteredPortal } from '../../lib/portal.ts'
 import { PORTAL } from '../helpers/host.ts'
 import { CODE, LOCATOR, rounds, TOKEN } from './helpers/settings.ts'

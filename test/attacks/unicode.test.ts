@@ -1,7 +1,7 @@
 // Someone uses that texts can look, sort or normalise alike: another spelling of an identifier, a secret or a code would
 // then be taken for it. Nothing is normalised, trimmed or folded anywhere: only the same bytes are the same.
 import t from 'tap'
-import { isAuthorizationCode } from '../../lib/authorization-code.ts'
+import { isAuthorizationCode } from '../../lib/grants/authorization-code.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 

@@ -1,7 +1,7 @@
 // What the log says of a store's failure: always something, never a key or value.
 import t from 'tap'
 import { type Store } from '../../lib/index.ts'
-import { Deadline } from '../../lib/deadline.ts'
+import { Deadline } from '../../lib/stores/deadline.ts'
 import { openConnection, redisStore } from '../../lib/stores/redis.ts'
 import { freePort } from '../helpers/redis.ts'
 import { scene } from './scene.ts'

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'ioredis'
 import t from 'tap'
-import { Deadline } from '../../lib/deadline.ts'
+import { Deadline } from '../../lib/stores/deadline.ts'
 import { redisStore } from '../../lib/stores/redis.ts'
 import { checkStore } from '../../lib/testing/index.ts'
 import { type Node, NODE_TIMEOUT, startCluster } from '../helpers/cluster.ts'

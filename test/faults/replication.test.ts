@@ -2,7 +2,7 @@
 // is promoted after it, when the master dies before the replica has heard of it. This is Redis, not the plugin; how
 // often, for how long, and what waiting for the replica (WAIT) would cost is measured here for SECURITY.md.
 import t, { type Test } from 'tap'
-import { Deadline } from '../../lib/deadline.ts'
+import { Deadline } from '../../lib/stores/deadline.ts'
 import { redisStore } from '../../lib/stores/redis.ts'
 import { type Proxy, startProxy } from '../helpers/proxy.ts'
 import { type RedisServer, startRedis } from '../helpers/redis.ts'

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test } from 'tap'
 import { type Redis } from 'ioredis'
 import { type PartnerSsoEvent, type PartnerSsoOptions } from '../../lib/index.ts'
-import { randomSecret } from '../../lib/sealing.ts'
+import { randomSecret } from '../../lib/grants/sealing.ts'
 import { recordOf, startHost, type User } from '../helpers/host.ts'
 import { type Answer, type Wire, wire } from '../helpers/wire.ts'
 

@@ -1,7 +1,7 @@
 // Redis with Sentinel: a failover because the master dies, and one because it hangs.
 import { Redis } from 'ioredis'
 import t from 'tap'
-import { Deadline } from '../../lib/deadline.ts'
+import { Deadline } from '../../lib/stores/deadline.ts'
 import { redisStore } from '../../lib/stores/redis.ts'
 import { checkStore } from '../../lib/testing/index.ts'
 import { DOWN_AFTER, startSentinel } from '../helpers/sentinel.ts'

@@ -1,6 +1,6 @@
 // A partner checks a running service before the portal does.
 import t from 'tap'
-import { cookiesOf } from '../../lib/simulator/login-command.ts'
+import { cookiesOf } from '../../lib/simulator/check/login-command.ts'
 import { run } from '../../lib/simulator/run.ts'
 import { FOREIGN_SECRET, nodeOauth, oidcProvider } from '../helpers/foreign-servers.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'

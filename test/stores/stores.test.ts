@@ -1,7 +1,7 @@
 // One suite for every store: put-if-absent, take once in a race of 200, revoke before and after put, real expiry.
 import { Redis } from 'ioredis'
 import t from 'tap'
-import { Deadline } from '../../lib/deadline.ts'
+import { Deadline } from '../../lib/stores/deadline.ts'
 import { type Store } from '../../lib/index.ts'
 import { memoryStore } from '../../lib/stores/memory.ts'
 import { redisStore } from '../../lib/stores/redis.ts'

@@ -1,8 +1,8 @@
 // Tokens against a store that does as the test says (contract section 6).
 import t from 'tap'
-import { AccessTokens, isAccessToken } from '../../lib/access-token.ts'
-import { randomSecret } from '../../lib/sealing.ts'
-import { type Store } from '../../lib/store.ts'
+import { AccessTokens, isAccessToken } from '../../lib/grants/access-token.ts'
+import { randomSecret } from '../../lib/grants/sealing.ts'
+import { type Store } from '../../lib/stores/store.ts'
 
 const grant = { clientId: 'portal-1', codeChallenge: '', externalId: 'u-1', record: '{"external_id":"u-1"}' }
 const LOCATOR = 'abcdefghijklmnopqrst'

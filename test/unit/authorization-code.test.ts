@@ -1,6 +1,6 @@
 // Codes against a store that breaks its word (contract section 6).
 import t from 'tap'
-import { AuthorizationCodes } from '../../lib/authorization-code.ts'
+import { AuthorizationCodes } from '../../lib/grants/authorization-code.ts'
 import { RegisteredPortal } from '../../lib/portal.ts'
 import { PORTAL } from '../helpers/host.ts'
 

@@ -1,6 +1,6 @@
 // The Authorization header in Node's list of names and values, one after the other.
 import t from 'tap'
-import { isAuthorizationRepeated } from '../../lib/authorization-header.ts'
+import { isAuthorizationRepeated } from '../../lib/http/authorization-header.ts'
 
 t.test('a header that came twice, in any case', async (t) => {
   t.ok(isAuthorizationRepeated({ rawHeaders: ['Authorization', 'a', 'Host', 'h', 'AUTHORIZATION', 'b'] }))

@@ -1,7 +1,7 @@
 // One time limit for many calls (contract section 4: within `storeTimeout`, never a hang).
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
-import { Deadline, type Pending } from '../../lib/deadline.ts'
+import { Deadline, type Pending } from '../../lib/stores/deadline.ts'
 import { timers } from '../helpers/timers.ts'
 
 class Call implements Pending {

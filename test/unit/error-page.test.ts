@@ -1,7 +1,7 @@
 // The page and its policy by themselves (contract section 3.1); test/attacks/error-page looks at it in a browser.
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import { errorPage, errorPagePolicy } from '../../lib/error-page.ts'
+import { errorPage, errorPagePolicy } from '../../lib/http/error-page.ts'
 
 t.test('the policy lets in the style of the page and nothing else', async (t) => {
   const [, style = ''] = /<style>([^]*)<\/style>/.exec(errorPage('A description.', [])) ?? []

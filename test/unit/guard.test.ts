@@ -1,6 +1,6 @@
 // What stands before every store: failures become `store_unavailable`, and a change of state is told once.
 import t from 'tap'
-import { Deadline } from '../../lib/deadline.ts'
+import { Deadline } from '../../lib/stores/deadline.ts'
 import { GuardedStore, timed } from '../../lib/stores/guard.ts'
 
 const good = { put: async () => true, take: async () => 'value', revoke: async () => {} }

@@ -1,7 +1,7 @@
 // What the serializers of a route let through into Fastify's own log lines.
 import { type FastifyBaseLogger } from 'fastify'
 import t from 'tap'
-import { maskingSerializers } from '../../lib/logged-request.ts'
+import { maskingSerializers } from '../../lib/http/logged-request.ts'
 
 const PINO = Symbol.for('pino.serializers')
 const logger = (serializers?: object): FastifyBaseLogger => ({ [PINO]: serializers }) as unknown as FastifyBaseLogger

@@ -1,6 +1,6 @@
 // What may not stand in a query as it is, encoded so that its value stays the same.
 import t from 'tap'
-import { Parameters, queryOf, safeInQuery } from '../../lib/parameters.ts'
+import { Parameters, queryOf, safeInQuery } from '../../lib/http/parameters.ts'
 
 t.test('what would end or change a query is encoded, everything else left as it is', async (t) => {
   t.equal(safeInQuery('a%20b+c%E4/?:@!$\'()*,;=-._~'), 'a%20b+c%E4/?:@!$\'()*,;=-._~')

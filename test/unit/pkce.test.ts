@@ -1,7 +1,7 @@
 // The forms of RFC 7636 sections 4.1 and 4.2, and its appendix B.
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import { isCodeChallenge, verifies } from '../../lib/pkce.ts'
+import { isCodeChallenge, verifies } from '../../lib/grants/pkce.ts'
 
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'

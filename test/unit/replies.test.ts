@@ -2,7 +2,7 @@
 import Fastify, { type FastifyReply } from 'fastify'
 import t from 'tap'
 import { OAuthError } from '../../lib/errors.ts'
-import { protectOnSend, sendJson, sendRefusal } from '../../lib/replies.ts'
+import { protectOnSend, sendJson, sendRefusal } from '../../lib/http/replies.ts'
 
 async function answer (send: (reply: FastifyReply) => FastifyReply): Promise<{ statusCode: number, headers: Record<string, unknown>, body: string }> {
   const app = Fastify()

@@ -1,7 +1,7 @@
 // Secrets, their derivation and what is sealed with it (contract section 6).
 import { createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import t from 'tap'
-import { address, derive, isSecret, open, randomSecret, seal, sealingKey } from '../../lib/sealing.ts'
+import { address, derive, isSecret, open, randomSecret, seal, sealingKey } from '../../lib/grants/sealing.ts'
 
 t.test('a secret is 528 random bits, each drawn once', async (t) => {
   const secrets = Array.from({ length: 1000 }, randomSecret)

@@ -1,9 +1,9 @@
 import { type FastifyBaseLogger } from 'fastify'
 import { Deadline } from './deadline.ts'
-import { type Settings } from './options.ts'
+import { type Settings } from '../options.ts'
 import { type Store } from './store.ts'
-import { GuardedStore, timed } from './stores/guard.ts'
-import { memoryStore } from './stores/memory.ts'
+import { GuardedStore, timed } from './guard.ts'
+import { memoryStore } from './memory.ts'
 
 /** The store of one registration, from its options. */
 export interface OpenStore {
@@ -38,7 +38,7 @@ export async function openStore (settings: Settings, log: FastifyBaseLogger): Pr
 
   if (settings.redis !== undefined) {
     // Loaded when it is needed: an app without Redis does not pay for the client.
-    const { openConnection, redisStore, whenReady } = await import('./stores/redis.ts')
+    const { openConnection, redisStore, whenReady } = await import('./redis.ts')
     const onRefused = (cause: string) => log.error({ cause }, 'partner-sso: Redis refuses the user or password')
     const connection = openConnection(settings.redis, settings.storeTimeout, onRefused)
     const store = guard(redisStore(connection.client, settings.keyPrefix, deadline, connection))

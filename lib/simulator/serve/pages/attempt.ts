@@ -1,6 +1,6 @@
 import { type Attempt } from '../attempt.ts'
-import { type Failure } from '../../testing/failure.ts'
-import { type Step, STEPS } from '../../testing/steps.ts'
+import { type Failure } from '../../../testing/failure.ts'
+import { type Step, STEPS } from '../../../testing/steps.ts'
 import { exchangeDetails } from './exchange.ts'
 import { standing, startPath, tone, trialsCard, type Setup } from './home.ts'
 import { capital, html, type Html } from './html.ts'

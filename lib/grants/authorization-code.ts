@@ -1,8 +1,8 @@
-import { OAuthError } from './errors.ts'
+import { OAuthError } from '../errors.ts'
 import { decodeGrant, encodeGrant, type Grant } from './grant.ts'
-import { type RegisteredPortal } from './portal.ts'
+import { type RegisteredPortal } from '../portal.ts'
 import { derive, type Derived, isSecret, open, randomSecret, seal } from './sealing.ts'
-import { type Store } from './store.ts'
+import { type Store } from '../stores/store.ts'
 
 /** What comes of redeeming a code. */
 export interface Redemption {

@@ -1,6 +1,6 @@
-import { unlistedFields } from '../../testing/record-rules.ts'
-import { type Level } from '../../testing/settings.ts'
-import { type UserInformation } from '../../user-information.ts'
+import { unlistedFields } from '../../../testing/record-rules.ts'
+import { type Level } from '../../../testing/settings.ts'
+import { type UserInformation } from '../../../user-information.ts'
 import { html, type Html } from './html.ts'
 
 /** What the roles allow, in the words of spec §2.3. */

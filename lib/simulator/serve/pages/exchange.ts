@@ -1,4 +1,4 @@
-import { type Exchange, type Headers, type WireRequest, type WireResponse } from '../../testing/wire.ts'
+import { type Exchange, type Headers, type WireRequest, type WireResponse } from '../../../testing/wire.ts'
 import { html, type Html } from './html.ts'
 
 /** An HTTP exchange that opens on demand: what was sent, what came back. */

@@ -1,6 +1,6 @@
 import { exec } from 'node:child_process'
-import { type Cookie, parseGiven, parseSetCookie } from '../testing/cookies.ts'
-import { CannotRun } from './flags.ts'
+import { type Cookie, parseGiven, parseSetCookie } from '../../testing/cookies.ts'
+import { CannotRun } from '../flags.ts'
 
 const LONGEST = 30_000
 

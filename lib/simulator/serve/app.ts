@@ -1,7 +1,7 @@
 import cookie from '@fastify/cookie'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Integration } from '../testing/settings.ts'
+import { type Integration } from '../../testing/settings.ts'
 import { Attempt } from './attempt.ts'
 import { Attempts } from './attempts.ts'
 import { attemptPage, messagePage } from './pages/attempt.ts'

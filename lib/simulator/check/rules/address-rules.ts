@@ -1,5 +1,5 @@
-import { redirectTarget } from '../../testing/browser.ts'
-import { describe } from '../../testing/failure.ts'
+import { redirectTarget } from '../../../testing/browser.ts'
+import { describe } from '../../../testing/failure.ts'
 import { broken, holds, type Rule, when } from './rule.ts'
 import { type Bench } from './bench.ts'
 

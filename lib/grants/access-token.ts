@@ -1,6 +1,6 @@
 import { decodeGrant, encodeGrant, type Grant } from './grant.ts'
 import { address, isSecret, open, randomSecret, seal, sealingKey } from './sealing.ts'
-import { type Store } from './store.ts'
+import { type Store } from '../stores/store.ts'
 
 // A revocation outlives the token, and whatever request may be about to issue it, by this many seconds.
 const MARGIN = 60

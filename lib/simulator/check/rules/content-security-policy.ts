@@ -1,4 +1,4 @@
-import { header, type WireResponse } from '../../testing/wire.ts'
+import { header, type WireResponse } from '../../../testing/wire.ts'
 
 /** All policies of a page: those of the header, where commas part them, and those of meta elements. */
 export function policiesOf (response: WireResponse): string[] {

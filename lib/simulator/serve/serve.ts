@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { type FastifyInstance } from 'fastify'
-import { type Integration } from '../testing/settings.ts'
+import { type Integration } from '../../testing/settings.ts'
 import { simulator } from './app.ts'
-import { CannotRun, type Flag, flagsHelp, readFlags, type Values } from './flags.ts'
-import { BASE_URL, BASIC, CLIENT_ID, CLIENT_SECRET, HELP, integrationOf, LEVEL, PKCE, TIMEOUT } from './integration-flags.ts'
-import { type Surroundings } from './surroundings.ts'
+import { CannotRun, type Flag, flagsHelp, readFlags, type Values } from '../flags.ts'
+import { BASE_URL, BASIC, CLIENT_ID, CLIENT_SECRET, HELP, integrationOf, LEVEL, PKCE, TIMEOUT } from '../integration-flags.ts'
+import { type Surroundings } from '../surroundings.ts'
 
 const FLAGS: Flag[] = [
   BASE_URL, CLIENT_ID, CLIENT_SECRET, LEVEL,

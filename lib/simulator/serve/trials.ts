@@ -1,4 +1,4 @@
-import { type SignIn } from '../testing/sign-in.ts'
+import { type SignIn } from '../../testing/sign-in.ts'
 
 /** Something that the portal may meet in bad times, tried on purpose. */
 export interface Trial {

@@ -1,15 +1,15 @@
-import { parseGiven } from '../testing/cookies.ts'
-import { mendFor } from '../testing/failure.ts'
-import { type Headers } from '../testing/wire.ts'
+import { parseGiven } from '../../testing/cookies.ts'
+import { mendFor } from '../../testing/failure.ts'
+import { type Headers } from '../../testing/wire.ts'
 import { examine, type Examination, FirstSignIn } from './examination.ts'
-import { CannotRun, type Flag, flagsHelp, readFlags, type Values } from './flags.ts'
-import { BASE_URL, BASIC, CLIENT_ID, CLIENT_SECRET, HELP, integrationOf, LEVEL, PKCE, TIMEOUT } from './integration-flags.ts'
+import { CannotRun, type Flag, flagsHelp, readFlags, type Values } from '../flags.ts'
+import { BASE_URL, BASIC, CLIENT_ID, CLIENT_SECRET, HELP, integrationOf, LEVEL, PKCE, TIMEOUT } from '../integration-flags.ts'
 import { cookiesOf } from './login-command.ts'
 import { progress } from './progress.ts'
 import { json, painter, summary, table } from './report.ts'
 import { RULES } from './rules/all.ts'
 import { Bench, type Login, NoAnswer } from './rules/bench.ts'
-import { type Surroundings } from './surroundings.ts'
+import { type Surroundings } from '../surroundings.ts'
 
 const REDIRECT_URI: Flag = { name: 'redirect-uri', value: 'url', variable: 'PORTAL_REDIRECT_URI', meaning: 'The portal callback, as registered at the service. Nothing needs to listen there.' }
 

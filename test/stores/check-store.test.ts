@@ -1,7 +1,7 @@
 // Whoever writes a store of their own learns which promises it breaks.
 import t from 'tap'
 import { checkStore } from '../../lib/testing/index.ts'
-import { type Store } from '../../lib/store.ts'
+import { type Store } from '../../lib/stores/store.ts'
 
 interface Entry { value: string | null, expires: number }
 

@@ -1,6 +1,6 @@
-import { readArrival, readToken, readUser } from '../testing/answers.ts'
-import { type Failure } from '../testing/failure.ts'
-import { authorizeUrl, randomText } from '../testing/requests.ts'
+import { readArrival, readToken, readUser } from '../../testing/answers.ts'
+import { type Failure } from '../../testing/failure.ts'
+import { authorizeUrl, randomText } from '../../testing/requests.ts'
 import { type Bench, NoAnswer } from './rules/bench.ts'
 import { broken, holds, type Rule, type Verdict } from './rules/rule.ts'
 

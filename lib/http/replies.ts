@@ -1,5 +1,5 @@
 import { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify'
-import { type OAuthError } from './errors.ts'
+import { type OAuthError } from '../errors.ts'
 
 /** What each of the three routes brings with it. */
 export type Endpoint = Required<Pick<RouteOptions, 'handler' | 'errorHandler' | 'onSend'>>

@@ -1,4 +1,4 @@
-import { type StepReport } from '../../testing/timeline.ts'
+import { type StepReport } from '../../../testing/timeline.ts'
 import { exchangeDetails } from './exchange.ts'
 import { capital, html, type Html } from './html.ts'
 

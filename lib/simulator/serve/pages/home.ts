@@ -1,4 +1,4 @@
-import { type Integration } from '../../testing/settings.ts'
+import { type Integration } from '../../../testing/settings.ts'
 import { type Attempt } from '../attempt.ts'
 import { TRIALS } from '../trials.ts'
 import { html, type Html } from './html.ts'

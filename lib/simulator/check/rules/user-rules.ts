@@ -1,6 +1,6 @@
-import { readUser } from '../../testing/answers.ts'
-import { unlistedFields } from '../../testing/record-rules.ts'
-import { type Exchange, header, jsonObject, type WireRequest, type WireResponse } from '../../testing/wire.ts'
+import { readUser } from '../../../testing/answers.ts'
+import { unlistedFields } from '../../../testing/record-rules.ts'
+import { type Exchange, header, jsonObject, type WireRequest, type WireResponse } from '../../../testing/wire.ts'
 import { type Bench } from './bench.ts'
 import { broken, everyOf, holds, type Rule, type Verdict, when } from './rule.ts'
 

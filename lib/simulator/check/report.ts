@@ -1,4 +1,4 @@
-import { wrap } from './flags.ts'
+import { wrap } from '../flags.ts'
 import { type Examination, type Finding } from './examination.ts'
 
 /** Counts of an examination. */
