@@ -34,7 +34,7 @@ async function plugin (host: FastifyInstance, options: PartnerSsoOptions): Promi
 /** The three routes. Gives the probe that tells whether they can serve. */
 async function endpoints (app: FastifyInstance, options: PartnerSsoOptions): Promise<() => Promise<boolean>> {
   const settings = settle(options)
-  const { store, start, isReady, close } = await openStore(settings, app.log)
+  const { store, start, isReady, close } = await openStore(settings, { log: app.log, warn: (message) => app.log.warn(message) })
   app.addHook('onReady', start)
   app.addHook('onClose', close)
 
@@ -42,6 +42,7 @@ async function endpoints (app: FastifyInstance, options: PartnerSsoOptions): Pro
   const codes = new AuthorizationCodes(store, settings.codeLifetime, app.prefix)
   const tokens = new AccessTokens(store, settings.tokenLifetime, app.prefix)
   const reporter = new Reporter(settings.onEvent)
+  const { storeTimeout } = settings
 
   // A scope of its own: what the host set for bodies stays outside.
   app.removeAllContentTypeParsers()
@@ -65,8 +66,8 @@ async function endpoints (app: FastifyInstance, options: PartnerSsoOptions): Pro
     })
   }
   add('GET', '/oauth/authorize', authorizeDocumentation, authorizeRoute({ settings, portals, codes, reporter }))
-  add('POST', '/oauth/token', tokenDocumentation, tokenRoute({ portals, codes, tokens, reporter }))
-  add('GET', '/oauth/user', userDocumentation, userRoute({ portals, tokens, reporter }))
+  add('POST', '/oauth/token', tokenDocumentation, tokenRoute({ portals, codes, tokens, reporter, storeTimeout }))
+  add('GET', '/oauth/user', userDocumentation, userRoute({ portals, tokens, reporter, storeTimeout }))
   return isReady
 }
 
@@ -95,5 +96,6 @@ export { type OAuthErrorCode, type RefusalReason, type RefusalType } from './err
 export { type EligibilityContext, type PartnerSsoOptions } from './options.ts'
 export { type Portal, type PortalInformation, type PortalLevel } from './portal.ts'
 export { type PartnerSsoStatus } from './readiness.ts'
+export { type RedisClient } from './stores/redis-client.ts'
 export { type Store } from './stores/store.ts'
 export { type ClientUserInformation, type PartnerUserInformation, UserInformation }

@@ -1,8 +1,9 @@
 import { type FastifyReply, type FastifyRequest, type RouteShorthandOptions } from 'fastify'
-import { type Cluster, type Redis, type RedisOptions } from 'ioredis'
+import { type RedisOptions } from 'ioredis'
 import { type OnEvent } from './events.ts'
 import { formDecode } from './http/parameters.ts'
 import { type Portal, type PortalInformation } from './portal.ts'
+import { type RedisClient } from './stores/redis-client.ts'
 import { type Store } from './stores/store.ts'
 import { type UserInformation } from './user-information.ts'
 
@@ -46,7 +47,7 @@ export interface PartnerSsoOptions<User = any> {
    * closed with the app; one passed in is neither reconfigured nor closed. Without `redis` and `store`, codes and tokens
    * live in this process, which serves one process only.
    */
-  redis?: string | RedisOptions | Redis | Cluster
+  redis?: string | RedisOptions | RedisClient
 
   /** A store of the host's own, instead of `redis`. */
   store?: Store

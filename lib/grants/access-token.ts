@@ -1,6 +1,6 @@
 import { decodeGrant, encodeGrant, type Grant } from './grant.ts'
 import { address, isSecret, open, randomSecret, seal, sealingKey } from './sealing.ts'
-import { type Store } from '../stores/store.ts'
+import { type TimedStore } from '../stores/store.ts'
 
 // A revocation outlives the token, and whatever request may be about to issue it, by this many seconds.
 const MARGIN = 60
@@ -15,34 +15,35 @@ const LOCATOR_LENGTH = 20
  * stored, so that whoever has seen the code still cannot make the token.
  */
 export class AccessTokens {
-  readonly #store: Store
+  readonly #store: TimedStore
   readonly #lifetime: number
   readonly #scope: string
 
   /** `scope` keeps the tokens of different registrations apart where they share one store. */
-  constructor (store: Store, lifetime: number, scope: string) {
+  constructor (store: TimedStore, lifetime: number, scope: string) {
     this.#store = store
     this.#lifetime = lifetime
     this.#scope = scope
   }
 
   /** A new token for what the code stood for; null when the code has been replayed meanwhile. */
-  async issue (locator: string, grant: Grant): Promise<string | null> {
+  async issue (locator: string, grant: Grant, deadline: number): Promise<string | null> {
     const secret = randomSecret()
     const sealed = seal(this.#sealingKey(secret), encodeGrant(grant))
-    return await this.#store.put(this.#storageKey(locator), sealed, this.#lifetime) ? locator + secret : null
+    const isStored = await this.#store.put(this.#storageKey(locator), sealed, this.#lifetime, deadline)
+    return isStored ? locator + secret : null
   }
 
   /** What the token stands for; null when it is unknown, used, expired or revoked. It is used up by this. */
-  async redeem (token: string): Promise<Grant | null> {
-    const sealed = await this.#store.take(this.#storageKey(token.slice(0, LOCATOR_LENGTH)))
+  async redeem (token: string, deadline: number): Promise<Grant | null> {
+    const sealed = await this.#store.take(this.#storageKey(token.slice(0, LOCATOR_LENGTH)), deadline)
     const text = sealed === null ? null : open(this.#sealingKey(token.slice(LOCATOR_LENGTH)), sealed)
     return text === null ? null : decodeGrant(text)
   }
 
-  /** Kills the token at the locator, or keeps it from being issued (RFC 6749 section 4.1.2: SHOULD revoke). */
-  async revoke (locator: string): Promise<void> {
-    await this.#store.revoke(this.#storageKey(locator), this.#lifetime + MARGIN)
+  /** Kills the token at the locator, or keeps it from being issued (RFC 6749 section 4.1.2: SHOULD revoke). True when it was alive. */
+  async revoke (locator: string, deadline: number): Promise<boolean> {
+    return await this.#store.revoke(this.#storageKey(locator), this.#lifetime + MARGIN, deadline)
   }
 
   #storageKey (locator: string): string {

@@ -35,7 +35,8 @@ export function authorizeRoute ({ settings, portals, codes, reporter }: Parts): 
         const record = await userInformation(user, request, portal)
         const externalId = record.external_id
         known = { ...known, externalId }
-        const code = await codes.issue(portal, { clientId: portal.clientId, codeChallenge, externalId, record: JSON.stringify(record) })
+        const grant = { clientId: portal.clientId, codeChallenge, externalId, record: JSON.stringify(record) }
+        const code = await codes.issue(portal, grant, performance.now() + settings.storeTimeout)
         // The host's time limit was over first: nobody waits for the code.
         if (reply.sent) return reply
         reporter.report(request, { type: 'code_issued', reason: 'ok', clientId: portal.clientId, externalId })

@@ -16,10 +16,12 @@ interface Parts {
   codes: AuthorizationCodes
   tokens: AccessTokens
   reporter: Reporter
+  /** Milliseconds that all store calls of a request may take together. */
+  storeTimeout: number
 }
 
 /** POST /oauth/token: the token endpoint (spec section 4.2, RFC 6749 section 3.2). */
-export function tokenRoute ({ portals, codes, tokens, reporter }: Parts): Endpoint {
+export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: Parts): Endpoint {
   return {
     async handler (request, reply) {
       let known: RefusalContext = {}
@@ -29,11 +31,12 @@ export function tokenRoute ({ portals, codes, tokens, reporter }: Parts): Endpoi
         known = { clientId: portal.clientId }
         // RFC 6749 section 4.1.3: identical to the one of the authorization request
         if (form.get('redirect_uri') !== portal.redirectUri) throw new OAuthError('redirect_uri_mismatch', { expected: portal.redirectUri })
-        const { grant, tokenLocator } = await redeem(form.get('code') as string, portal)
+        const deadline = performance.now() + storeTimeout
+        const { grant, tokenLocator } = await redeem(form.get('code') as string, portal, deadline)
         const { clientId, externalId } = grant
         known = { clientId, externalId }
         checkVerifier(form.get('code_verifier'), grant)
-        const token = await tokens.issue(tokenLocator, grant)
+        const token = await tokens.issue(tokenLocator, grant, deadline)
         if (token === null) throw new OAuthError('code_replayed')
         reporter.report(request, { type: 'token_issued', reason: 'ok', clientId, externalId })
         return sendJson(reply, 200, `{"token_type":"Bearer","access_token":"${token}"}`)
@@ -60,11 +63,11 @@ export function tokenRoute ({ portals, codes, tokens, reporter }: Parts): Endpoi
   }
 
   /** Up to here the code was not touched; from here on it is used up. */
-  async function redeem (code: string, portal: RegisteredPortal): Promise<Redemption & { grant: Grant }> {
+  async function redeem (code: string, portal: RegisteredPortal, deadline: number): Promise<Redemption & { grant: Grant }> {
     if (!isAuthorizationCode(code)) throw new OAuthError('code_malformed')
-    const { grant, tokenLocator } = await codes.redeem(code, portal)
+    const { grant, tokenLocator } = await codes.redeem(code, portal, deadline)
     if (grant !== null) return { grant, tokenLocator }
-    await tokens.revoke(tokenLocator)
+    await tokens.revoke(tokenLocator, deadline)
     throw new OAuthError('code_used_or_expired')
   }
 }

@@ -10,19 +10,21 @@ interface Parts {
   portals: Portals
   tokens: AccessTokens
   reporter: Reporter
+  /** Milliseconds that all store calls of a request may take together. */
+  storeTimeout: number
 }
 
 // RFC 6750 section 2.1: b64token
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i
 
 /** GET /oauth/user: the user information (spec section 4.3, RFC 6750). */
-export function userRoute ({ portals, tokens, reporter }: Parts): Endpoint {
+export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): Endpoint {
   return {
     async handler (request, reply) {
       try {
         if (isAuthorizationRepeated(request.raw)) throw new OAuthError('authorization_malformed')
         const token = bearer(request.headers.authorization)
-        const grant = isAccessToken(token) ? await tokens.redeem(token) : null
+        const grant = isAccessToken(token) ? await tokens.redeem(token, performance.now() + storeTimeout) : null
         // The host's time limit was over first: nobody waits for an answer.
         if (reply.sent) return reply
         if (grant === null || portals.find(grant.clientId) === undefined) throw new OAuthError('token_unknown')

@@ -1,60 +1,75 @@
-import { type Deadline } from './deadline.ts'
+import { randomBytes } from 'node:crypto'
 import { OAuthError } from '../errors.ts'
-import { randomSecret } from '../grants/sealing.ts'
-import { type Store } from './store.ts'
+import { type Store, type TimedStore } from './store.ts'
+import { within } from './time-limit.ts'
 
-/** Told when the store becomes unavailable, with the cause, and when it is available again. */
+/** Called when the store becomes unavailable, with the cause, and when it is available again. */
 export type OnAvailability = (available: boolean, cause?: string) => void
 
-/** Stands before a store: whatever fails is `store_unavailable`, and a change of state is told once. */
-export class GuardedStore implements Store {
-  available = true
-  readonly #store: Store
+/**
+ * Stands before a store. Whatever fails, and whatever is no answer of the operation, is `store_unavailable`. A change of
+ * state is reported once.
+ */
+export class GuardedStore implements TimedStore {
+  /** The error of the last call; null while the store is available. */
+  failure: unknown = null
+  readonly #store: TimedStore
   readonly #onAvailability: OnAvailability
 
-  constructor (store: Store, onAvailability: OnAvailability) {
+  constructor (store: TimedStore, onAvailability: OnAvailability) {
     this.#store = store
     this.#onAvailability = onAvailability
   }
 
-  put (key: string, value: string, lifetime: number): Promise<boolean> {
-    return this.#call(() => this.#store.put(key, value, lifetime))
+  put (key: string, value: string, lifetime: number, deadline: number): Promise<boolean> {
+    return this.#call('put', isBoolean, () => this.#store.put(key, value, lifetime, deadline))
   }
 
-  take (key: string): Promise<string | null> {
-    return this.#call(() => this.#store.take(key))
+  take (key: string, deadline: number): Promise<string | null> {
+    return this.#call('take', isTextOrNull, () => this.#store.take(key, deadline))
   }
 
-  revoke (key: string, lifetime: number): Promise<void> {
-    return this.#call(() => this.#store.revoke(key, lifetime))
+  revoke (key: string, lifetime: number, deadline: number): Promise<boolean> {
+    return this.#call('revoke', isBoolean, () => this.#store.revoke(key, lifetime, deadline))
   }
 
-  /** Makes sure that the store does what is asked of it: keeps something and gives it back. */
-  probe (): Promise<void> {
-    const key = `probe-${randomSecret()}`
-    return this.#call(async () => {
-      const isKept = await this.#store.put(key, 'probe', 1) === true && await this.#store.take(key) === 'probe'
-      if (!isKept) throw new Error('It did not keep what was put and give it back')
-    })
+  /** Stores a value and takes it back. Rejects when the store does not do so by the deadline. */
+  probe (deadline: number): Promise<true> {
+    const key = `probe-${randomBytes(16).toString('base64url')}`
+    return this.#call('probe', isKept, async () =>
+      await this.#store.put(key, 'probe', 1, deadline) === true && await this.#store.take(key, deadline) === 'probe')
   }
 
-  async #call<T> (operation: () => Promise<T>): Promise<T> {
+  async #call<T> (name: string, isAnswer: (value: unknown) => value is T, operation: () => Promise<unknown>): Promise<T> {
     try {
-      const result = await operation()
-      this.#change(true)
-      return result
-    } catch (error) {
-      const cause = describe(error)
-      this.#change(false, cause)
-      throw new OAuthError('store_unavailable', { cause })
+      const answer = await operation()
+      if (!isAnswer(answer)) throw new Error(wrongAnswer(name, answer))
+      this.#change(null)
+      return answer
+    } catch (thrown) {
+      const error = thrown ?? new Error('The store threw nothing')
+      this.#change(error)
+      throw new OAuthError('store_unavailable', { cause: describe(error) })
     }
   }
 
-  #change (available: boolean, cause?: string): void {
-    if (available === this.available) return
-    this.available = available
-    this.#onAvailability(available, cause)
+  #change (failure: unknown): void {
+    const changed = (failure === null) !== (this.failure === null)
+    this.failure = failure
+    if (!changed) return
+    if (failure === null) this.#onAvailability(true)
+    else this.#onAvailability(false, describe(failure))
   }
+}
+
+const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean'
+const isTextOrNull = (value: unknown): value is string | null => typeof value === 'string' || value === null
+const isKept = (value: unknown): value is true => value === true
+
+function wrongAnswer (name: string, answer: unknown): string {
+  if (name === 'probe') return 'It did not keep what was put and give it back'
+  // Only the kind: the answer may be a stored value.
+  return `${name} gave ${answer === null ? 'null' : typeof answer}`
 }
 
 /** Redis repeats the arguments of a command in some errors, and ioredis adds them all: only the sentence is kept. */
@@ -63,10 +78,10 @@ function describe (error: unknown): string {
 }
 
 /** Puts a time limit on each call of a store that has none of its own. */
-export function timed (store: Store, deadline: Deadline): Store {
+export function timed (store: Store): TimedStore {
   return {
-    put: (key, value, lifetime) => deadline.within(() => store.put(key, value, lifetime)),
-    take: (key) => deadline.within(() => store.take(key)),
-    revoke: (key, lifetime) => deadline.within(() => store.revoke(key, lifetime))
+    put: (key, value, lifetime, deadline) => within(deadline, () => store.put(key, value, lifetime)),
+    take: (key, deadline) => within(deadline, () => store.take(key)),
+    revoke: (key, lifetime, deadline) => within(deadline, () => store.revoke(key, lifetime))
   }
 }

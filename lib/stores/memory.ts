@@ -37,7 +37,9 @@ export function memoryStore (limit: number): Store & { close (): void } {
 
     async revoke (key, lifetime) {
       await nextTurn()
+      const old = records.get(key)
       records.set(key, REVOKED, lifetime)
+      return old !== undefined && old !== REVOKED
     },
 
     close: () => records.clear()

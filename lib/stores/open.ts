@@ -1,64 +1,105 @@
+import cluster from 'node:cluster'
 import { type FastifyBaseLogger } from 'fastify'
-import { Deadline } from './deadline.ts'
-import { type Settings } from '../options.ts'
-import { type Store } from './store.ts'
+import { type RedisOptions } from 'ioredis'
 import { GuardedStore, timed } from './guard.ts'
 import { memoryStore } from './memory.ts'
+import { type RedisClient } from './redis-client.ts'
+import { type Store, type TimedStore } from './store.ts'
 
-/** The store of one registration, from its options. */
+/** The options of the plugin that decide on the store. */
+export interface StoreOptions {
+  redis?: string | RedisOptions | RedisClient | undefined
+  store?: Store | undefined
+  keyPrefix: string
+  memoryLimit: number
+  storeTimeout: number
+}
+
+/** Where it is said what happens to the store. */
+export interface StoreReports {
+  log: FastifyBaseLogger
+  /** A warning at start: it must be seen also where the host's logger is off. */
+  warn (message: string): void
+}
+
+/** The store of one registration. */
 export interface OpenStore {
-  store: Store
-  /** Waits for the store, storeTimeout at most, and makes sure that it can do what is asked of it. */
+  store: TimedStore
+  /** Waits for the store, and rejects when it can never serve a sign-in. A store that is down does not hinder the start. */
   start (): Promise<void>
-  /** Whether it can just now. Takes storeTimeout at most. */
+  /** Whether the store can serve sign-ins now. Takes storeTimeout at most. */
   isReady (): Promise<boolean>
-  /** Lets go of what was opened here. */
+  /** Releases what was opened here. */
   close (): void
 }
 
+/** A store, and what is needed around it. */
+interface Opened {
+  store: TimedStore
+  /** Waits until the store is connected, as long as that may take. */
+  connected? (): Promise<void>
+  close? (): void
+}
+
 /** Opens the store that the options name. */
-export async function openStore (settings: Settings, log: FastifyBaseLogger): Promise<OpenStore> {
-  const deadline = new Deadline(settings.storeTimeout)
-  const guard = (store: Store): GuardedStore => new GuardedStore(store, (available, cause) => {
-    if (available) log.info('partner-sso: the store is available again')
+export async function openStore (options: StoreOptions, { log, warn }: StoreReports): Promise<OpenStore> {
+  const { store, connected = async () => {}, close = () => {} } = await open(options, { log, warn })
+  const guarded = new GuardedStore(store, (available, cause) => {
+    // Both at one level: whoever sees that the store is lost sees also that it is back.
+    if (available) log.error('partner-sso: the store is available again')
     else log.error({ cause }, 'partner-sso: the store is unavailable; until it is back no sign-in succeeds')
   })
-  const opened = (store: GuardedStore, wait: () => Promise<void> = async () => {}, close = () => {}): OpenStore => ({
-    store,
+  const deadline = (): number => performance.now() + options.storeTimeout
+  return {
+    store: guarded,
     async start () {
-      await wait()
-      await store.probe().catch(refuseUnfit)
+      await connected()
+      await guarded.probe(deadline()).catch(() => { refuseUnfit(guarded.failure) })
     },
-    isReady: once(() => deadline.within(() => store.probe()).then(() => true, () => false)),
-    close () {
-      close()
-      deadline.close()
-    }
-  })
+    isReady: oneAtATime(async () => {
+      const until = deadline()
+      await connected()
+      return await guarded.probe(until).then(() => true, () => false)
+    }),
+    close
+  }
+}
 
-  if (settings.redis !== undefined) {
+async function open ({ redis, store, keyPrefix, memoryLimit, storeTimeout }: StoreOptions, { log, warn }: StoreReports): Promise<Opened> {
+  if (redis !== undefined) {
     // Loaded when it is needed: an app without Redis does not pay for the client.
-    const { openConnection, redisStore, whenReady } = await import('./redis.ts')
-    const onRefused = (cause: string) => log.error({ cause }, 'partner-sso: Redis refuses the user or password')
-    const connection = openConnection(settings.redis, settings.storeTimeout, onRefused)
-    const store = guard(redisStore(connection.client, settings.keyPrefix, deadline, connection))
-    return opened(store, () => whenReady(connection.client, settings.storeTimeout), connection.close)
+    const { openRedis } = await import('./redis.ts')
+    const onRefused = (cause: string): void => log.error({ cause }, 'partner-sso: Redis refuses the user or password')
+    return openRedis(redis, { keyPrefix, storeTimeout, onRefused })
   }
-  if (settings.store !== undefined) return opened(guard(timed(settings.store, deadline)))
-  log.warn('partner-sso: no redis and no store is given: codes and tokens live in this process, which serves an app of one process only')
-  const memory = memoryStore(settings.memoryLimit)
-  return opened(guard(memory), undefined, memory.close)
+  if (store !== undefined) return { store: timed(store) }
+  warn(IN_PROCESS + (isOneOfSeveral() ? SEVERAL : ''))
+  const memory = memoryStore(memoryLimit)
+  return { store: memory, close: memory.close }
 }
 
-/** A store that is down may come back; one that refuses what is needed never serves a sign-in. */
-function refuseUnfit ({ cause }: Error): void {
-  if (/unknown command|NOPERM/.test(String(cause))) {
-    throw new Error(`partner-sso: Redis refuses a command that is needed (SET, GETDEL; Redis 6.2 or later, not renamed, allowed to this user): ${String(cause)}`)
-  }
+const IN_PROCESS = 'partner-sso: neither redis nor store is given: codes and tokens are kept in the memory of this process. ' +
+  'They do not survive a restart, and the portal must reach this process with every request.'
+const SEVERAL = ' This process is one of several (a cluster worker, or started by PM2), which do not share them: sign-ins ' +
+  'will fail. Give redis or store.'
+
+/** Whether a process manager has started several processes of this app, or may do so. */
+function isOneOfSeveral (): boolean {
+  return cluster.isWorker || process.env.NODE_APP_INSTANCE !== undefined || process.env.pm_id !== undefined
 }
 
-/** One call at a time: who calls meanwhile gets the same answer, so that a readiness route does not multiply the load. */
-function once<T> (call: () => Promise<T>): () => Promise<T> {
+// Errors that Redis answers with while it is in some state. Any other one says something about the command.
+const TEMPORARY = /^(?:LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|OOM|BUSY|MISCONF|NOREPLICAS|NOAUTH|WRONGPASS|ERR max number of clients)\b/
+
+/** A store that is down may come back. A server that refuses a command for good never serves a sign-in. */
+function refuseUnfit (failure: unknown): void {
+  if (!(failure instanceof Error) || failure.name !== 'ReplyError' || TEMPORARY.test(failure.message)) return
+  throw new Error('partner-sso: Redis refuses a command that is needed: SET with EX and NX, SET with EX and GET, and GETDEL ' +
+    `(Redis 6.2 or later, not renamed, allowed to this user): ${failure.message}`)
+}
+
+/** One call at a time: callers in the meantime get the same answer, so that a readiness route does not multiply the load. */
+function oneAtATime<T> (call: () => Promise<T>): () => Promise<T> {
   let pending: Promise<T> | undefined
   return () => {
     pending ??= call().finally(() => { pending = undefined })

@@ -1,37 +1,63 @@
-import { type Cluster, Command, type Redis } from 'ioredis'
+import { Command } from 'ioredis'
 import { type Socket } from 'node:net'
-import { type Pending } from './deadline.ts'
+import { type RedisClient } from './redis-client.ts'
+import { atDeadline, clearTimeout, isPast, setImmediate, setTimeout } from './time-limit.ts'
 
-// Sent in place of a command that must not be sent any more: ioredis expects one reply for whatever it writes.
-const HARMLESS = '*1\r\n$4\r\nPING\r\n'
+// Sent in place of a command that must not be sent any more: ioredis expects one answer for whatever it writes.
+const PING = '*1\r\n$4\r\nPING\r\n'
 
-// How many answers each connection owes whose callers have given up.
-const debts = new WeakMap<Socket, number>()
+// How many commands on each connection have no answer although their callers have given up.
+const unanswered = new WeakMap<Socket, number>()
+
+export interface CommandOptions {
+  /** A time of `performance.now()`. */
+  deadline: number
+  /** Milliseconds after the deadline when a connection that has not answered is closed. None: never. */
+  giveUpAfter?: number | undefined
+  /** Called with an answer that comes after the caller has given up. */
+  onLateAnswer?: ((answer: unknown) => void) | undefined
+}
 
 /**
- * A Redis command that is executed once at most, and not after its caller has given up. ioredis keeps commands through
- * a reconnection, failover or move of a slot and sends them again. For a redemption both are wrong: a code whose caller
- * was told 503 must stay good, and one that was taken by a lost reply must not read as unknown. So what is settled, or
- * is about to leave a second time though the first may have been executed, is replaced by something harmless. And a
- * connection that owes an answer after the time was over gets no more commands until it has given that answer: it
- * would execute all of them once it comes to itself.
+ * - `queued`: on no connection yet, or Redis has refused it and not executed it
+ * - `sent`: written to a connection, and the caller waits
+ * - `unanswered`: written to a connection, and the caller has given up
+ * - `done`: answered, or replaced by PING
  */
-export class RedisCommand extends Command implements Pending {
-  #sending = false
-  #left = false
+type State = 'queued' | 'sent' | 'unanswered' | 'done'
+
+/**
+ * A Redis command that is executed once at most, and not after its caller has given up.
+ *
+ * ioredis keeps commands through a reconnection, a failover or the move of a slot, and sends them again. For a
+ * redemption both are wrong: a code whose caller was told 503 must stay good, and a code whose answer was lost must not
+ * read as unknown. So ioredis is given PING in place of the command where this table says so.
+ *
+ * | state      | ioredis writes it                           | answer                     | deadline or connection lost |
+ * |------------|---------------------------------------------|----------------------------|-----------------------------|
+ * | queued     | sent; PING where the connection is silent   |                            | rejected                    |
+ * | sent       | PING, rejected: it may have been executed   | done; a refusal: queued    | unanswered, rejected        |
+ * | unanswered | PING                                        | done, onLateAnswer         |                             |
+ * | done       | PING                                        |                            |                             |
+ *
+ * A connection is silent while a command on it is unanswered. It gets no more commands until it answers: it would
+ * execute all of them then.
+ */
+export class RedisCommand extends Command {
+  readonly #options: CommandOptions
+  #state: State = 'queued'
   #connection: Socket | undefined
-  #isOwed = false
+  /** Whether ioredis is about to write it for the first time. */
+  #sending = false
 
-  readonly #patience: number | undefined
-
-  /** With `patience`, a connection that owes the answer for so many milliseconds more is given up. */
-  constructor (name: string, args: string[], patience?: number) {
+  constructor (name: string, args: string[], options: CommandOptions) {
     super(name, args, { replyEncoding: 'utf8' })
-    this.#patience = patience
+    this.#options = options
   }
 
-  /** Sends it by the client, and gives the answer. */
-  sendBy (client: Redis | Cluster): Promise<unknown> {
+  /** Sends it by the client. Resolves with the answer, and rejects at the deadline. */
+  sendBy (client: RedisClient): Promise<unknown> {
+    const timer = atDeadline(this.#options.deadline, () => this.expire())
     this.#sending = true
     try {
       client.sendCommand(this)
@@ -39,69 +65,74 @@ export class RedisCommand extends Command implements Pending {
       this.reject(error as Error)
     }
     this.#sending = false
-    return this.promise as Promise<unknown>
+    return (this.promise as Promise<unknown>).finally(() => clearTimeout(timer))
   }
 
-  /** Gives up: what has not left yet never will. */
+  /** Gives up: what has not been sent yet never is. */
   expire (): void {
-    this.reject(new Error('Redis did not answer in time'))
+    if (!this.isSettled) this.reject(new Error('Redis did not answer in time'))
   }
 
   /** ioredis is about to write the command: now, once it is connected, after a redirection, or once more. */
   override toWritable (socket: object): string | Buffer {
     const connection = socket as Socket
-    gather(connection)
-    if (this.isSettled) return HARMLESS
-    if (this.#left) return this.#withdraw('The connection to Redis was lost before the answer came')
-    if ((debts.get(connection) ?? 0) > 0) return this.#withdraw('Redis does not answer')
-    this.#left = true
+    corkForThisTurn(connection)
+    if (this.isSettled) return this.#replace()
+    if (this.#state === 'sent') return this.#withdraw('The connection to Redis was lost before the answer came')
+    if (isPast(this.#options.deadline)) return this.#withdraw('Redis was not connected in time')
+    if ((unanswered.get(connection) ?? 0) > 0) return this.#withdraw('Redis does not answer')
     this.#connection = connection
-    this.#noticeAnswer()
+    this.#state = 'sent'
+    this.#watchAnswer()
     return super.toWritable(socket)
+  }
+
+  #replace (): string {
+    this.#enter('done')
+    return PING
   }
 
   #withdraw (cause: string): string {
     const error = new Error(cause)
-    // Thrown before ioredis expects a reply, so that nothing piles up on a connection that is silent.
+    // Thrown before ioredis expects an answer, so that nothing piles up on a connection that is silent.
     if (this.#sending) throw error
     this.reject(error)
-    return HARMLESS
+    return this.#replace()
   }
 
-  #noticeAnswer (): void {
+  #watchAnswer (): void {
     const { resolve, reject } = this
     this.resolve = (value) => {
-      this.#answered()
+      const isLate = this.#state === 'unanswered'
+      this.#enter('done')
+      if (isLate) this.#options.onLateAnswer?.(this.transformReply(value))
       return resolve(value)
     }
     this.reject = (error) => {
-      if (error.name === 'ReplyError') this.#answered()
-      else this.#owe(true)
+      // An error of Redis: it has not executed the command. After MOVED or ASK it may be sent to the right node.
+      if (error.name === 'ReplyError') this.#enter('queued')
+      else if (this.#state === 'sent') this.#enter('unanswered')
       reject(error)
     }
   }
 
-  /** What Redis answered with an error it has not executed: after MOVED or ASK, say, it may leave for the right node. */
-  #answered (): void {
-    this.#left = false
-    this.#owe(false)
-  }
-
-  #owe (owed: boolean): void {
-    if (owed === this.#isOwed) return
-    this.#isOwed = owed
+  #enter (state: State): void {
+    const change = Number(state === 'unanswered') - Number(this.#state === 'unanswered')
+    this.#state = state
+    if (change === 0) return
     const connection = this.#connection as Socket
-    debts.set(connection, (debts.get(connection) ?? 0) + (owed ? 1 : -1))
-    if (owed && this.#patience !== undefined) setTimeout(() => this.#giveUp(connection), this.#patience).unref()
+    unanswered.set(connection, (unanswered.get(connection) ?? 0) + change)
+    const { giveUpAfter } = this.#options
+    if (change > 0 && giveUpAfter !== undefined) setTimeout(() => this.#giveUp(connection), giveUpAfter).unref()
   }
 
   #giveUp (connection: Socket): void {
-    if (this.#isOwed) connection.destroy()
+    if (this.#state === 'unanswered') connection.destroy()
   }
 }
 
-/** Lets all that is written to a socket in one turn of the event loop leave in one system call. */
-function gather (socket: Socket): void {
+/** Everything that is written to a socket in one turn of the event loop leaves in one system call. */
+function corkForThisTurn (socket: Socket): void {
   if (socket.writableCorked > 0) return
   socket.cork()
   setImmediate(() => socket.uncork())

@@ -1,0 +1,28 @@
+// Taken when the module is loaded: fake timers that a host installs later in its tests do not stop these.
+export const { setTimeout, clearTimeout, setImmediate } = globalThis
+
+/**
+ * Calls `expire` at the deadline, a time of `performance.now()`. The timer is returned for `clearTimeout`.
+ *
+ * After a stall of the event loop timers run first, so one turn is left for answers that have arrived meanwhile:
+ * `expire` may be called although the call was answered in that turn.
+ */
+export function atDeadline (deadline: number, expire: () => void): NodeJS.Timeout {
+  // Rounded up: Node.js cuts off fractions, and the timer would fire too early.
+  return setTimeout(() => setImmediate(expire), Math.ceil(deadline - performance.now()))
+}
+
+/** Whether the deadline has passed: nothing is sent any more. */
+export function isPast (deadline: number): boolean {
+  return performance.now() >= deadline
+}
+
+/** The outcome of the call, or a rejection at the deadline. After the deadline the call is not made. */
+export function within<T> (deadline: number, call: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const expire = (): void => reject(new Error('The store did not answer in time'))
+    if (isPast(deadline)) return expire()
+    const timer = atDeadline(deadline, expire)
+    Promise.resolve().then(call).then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
