@@ -75,18 +75,18 @@ function readPage (arrival: Arrival, portal: Integration): Answer<never> {
   const { exchange, url } = arrival
   const status = exchange.response?.status as number
   const atEndpoint = url.split('?')[0] === portal.authorizeUrl
-  const received = describe(exchange)
-  if (status === 400 && atEndpoint) return failure(6, oauthError(exchange.response) ?? 'refused', CODE_EXPECTED, received)
-  if (status === 404 || status >= 500) return failure(atEndpoint ? 4 : 5, statusError(status), CODE_EXPECTED, received)
-  if (status === 401 || status === 403) return failure(5, 'login_required', CODE_EXPECTED, received)
-  return failure(5, status < 300 && !atEndpoint ? 'login_required' : 'not_redirected', CODE_EXPECTED, `${received} at ${url}`)
+  const got = describe(exchange)
+  if (status === 400 && atEndpoint) return failure(6, oauthError(exchange.response) ?? 'refused', CODE_EXPECTED, got)
+  if (status === 404 || status >= 500) return failure(atEndpoint ? 4 : 5, statusError(status), CODE_EXPECTED, got)
+  if (status === 401 || status === 403) return failure(5, 'login_required', CODE_EXPECTED, got)
+  return failure(5, status < 300 && !atEndpoint ? 'login_required' : 'not_redirected', CODE_EXPECTED, `${got} at ${url}`)
 }
 
 function readElsewhere ({ exchange }: Arrival, portal: Integration): Answer<never> {
-  const received = describe(exchange)
+  const got = describe(exchange)
   const registered = new URL(portal.redirectUri).origin
-  if (received.includes(registered)) return failure(7, 'not_redirected', `a redirect to ${portal.redirectUri}`, received)
-  return failure(5, 'login_required', CODE_EXPECTED, received)
+  if (got.includes(registered)) return failure(7, 'not_redirected', `a redirect to ${portal.redirectUri}`, got)
+  return failure(5, 'login_required', CODE_EXPECTED, got)
 }
 
 function statusError (status: number): string {

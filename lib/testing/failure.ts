@@ -16,12 +16,12 @@ export interface Failure {
   /** What the spec wants here. */
   expected: string
   /** What came instead. */
-  received: string
+  got: string
   /** What to do about it. */
-  mend: string
+  fix: string
 }
 
-const MEND: Record<string, string> = {
+const FIXES: Record<string, string> = {
   unreachable: 'Start the service, and check the base URL, its port and its path.',
   timeout: 'See what the service waits for: its database, its store, a hook that never replies.',
   not_http: 'Check the port: something else than the service listens there.',
@@ -54,10 +54,10 @@ const MEND: Record<string, string> = {
 }
 
 /** What to do about an error code. */
-export const mendFor = (error: string): string => MEND[error] ?? 'See the log of the service.'
+export const fixFor = (error: string): string => FIXES[error] ?? 'See the log of the service.'
 
-export function failure (step: number, error: string, expected: string, received: string): Failure {
-  return { ok: false, step, error, expected, received, mend: mendFor(error) }
+export function failure (step: number, error: string, expected: string, got: string): Failure {
+  return { ok: false, step, error, expected, got, fix: fixFor(error) }
 }
 
 /** The OAuth error code in a JSON body (RFC 6749 §5.2), or null. Fastify's own error bodies name no OAuth code. */

@@ -42,7 +42,7 @@ export type TokenResult = { ok: true, accessToken: string, response: WireRespons
 export type UserResult = { ok: true, record: UserInformation, response: WireResponse } | (Failure & { response?: WireResponse })
 
 /** The portal, for the tests of a partner's service. No method rejects for what the service does: see `ok`. */
-export interface Portal {
+export interface PortalDouble {
   /** The whole sign-in of spec §1: the record that the portal gets, or the step that failed and why. */
   signIn (user?: User): Promise<SignInResult>
   /** Steps 1 to 8: the code. `parameters` changes the authorization request: another value, several, or undefined to leave one out. */
@@ -62,7 +62,7 @@ export interface Portal {
  *
  * @throws TypeError when an option is bad
  */
-export function portal (options: PortalOptions): Portal {
+export function portal (options: PortalOptions): PortalDouble {
   const settings = integration(options)
   return {
     signIn: (user = {}) => signIn(settings, user),

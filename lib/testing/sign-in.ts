@@ -101,7 +101,7 @@ export class SignIn {
 
   /** Ends the sign-in with a failure that the caller found. */
   fail (found: Failure, exchange?: Exchange): Failure {
-    const masked = { ...found, expected: this.secrets.mask(found.expected), received: this.secrets.mask(found.received) }
+    const masked = { ...found, expected: this.secrets.mask(found.expected), got: this.secrets.mask(found.got) }
     this.failure = masked
     this.timeline.fail(masked, exchange)
     return masked

@@ -35,10 +35,10 @@ export class Timeline {
   }
 
   /** Marks the failing step. Of the steps before it, those count as done that the failure itself proves; what is unknown stays open. */
-  fail ({ step, error, received }: Failure, exchange?: Exchange): void {
+  fail ({ step, error, got }: Failure, exchange?: Exchange): void {
     for (const report of this.reports) if (report.outcome === 'running') Object.assign(report, report.number === 5 ? OPEN : { outcome: 'done' })
     for (const number of PROVEN[error] ?? []) this.done(number, '')
-    Object.assign(this.#report(step), { outcome: 'failed', note: received }, this.#timed(exchange))
+    Object.assign(this.#report(step), { outcome: 'failed', note: got }, this.#timed(exchange))
   }
 
   /** The reports with every secret hidden. */

@@ -20,7 +20,7 @@ export function check (baseUrl: string, more: string[] = [], columns?: number): 
 interface Report {
   stopped?: string
   summary: Record<string, number>
-  rules: Array<{ id: string, severity: string, outcome: string, received?: string, mend?: string, reason?: string }>
+  rules: Array<{ id: string, severity: string, outcome: string, got?: string, fix?: string, reason?: string }>
 }
 
 /** `check --json`, read. */
@@ -30,5 +30,5 @@ export async function report (baseUrl: string, more: string[] = []): Promise<Rep
 }
 
 /** The rules that do not hold: `!` before those that must, `?` before those that should. */
-export const brokenRules = ({ rules }: Report): string[] =>
-  rules.filter(({ outcome }) => outcome === 'broken').map(({ severity, id }) => `${severity === 'must' ? '!' : '?'}${id}`)
+export const failedRules = ({ rules }: Report): string[] =>
+  rules.filter(({ outcome }) => outcome === 'fail').map(({ severity, id }) => `${severity === 'must' ? '!' : '?'}${id}`)

@@ -71,21 +71,21 @@ await t.test('a redirect loop is found', async (t) => {
   const { baseUrl } = await listening(t, { mistakes: ['login-loop'] })
   const { rules, code } = await report(baseUrl, ['--cookie', 'sid='])
   t.equal(code, 1)
-  t.match(rules[0], { outcome: 'broken', received: /step 5: more than ten redirects/, mend: /login page and the authorization endpoint/ })
-  t.match(rules.find(({ id }) => id === 'login.page'), { received: 'redirects that do not end' })
+  t.match(rules[0], { outcome: 'fail', got: /step 5: more than ten redirects/, fix: /login page and the authorization endpoint/ })
+  t.match(rules.find(({ id }) => id === 'login.page'), { got: 'redirects that do not end' })
 })
 
 await t.test('HTML where JSON was due', async (t) => {
   const { baseUrl } = await listening(t, { mistakes: ['html-token'] })
   const { rules } = await report(baseUrl, USER)
-  t.match(rules[0], { outcome: 'broken', received: 'step 12: 200 with text/html (“Welcome”)', mend: /Content-Type: application\/json/ })
+  t.match(rules[0], { outcome: 'fail', got: 'step 12: 200 with text/html (“Welcome”)', fix: /Content-Type: application\/json/ })
 })
 
 await t.test('HTML for everything', async (t) => {
   const baseUrl = await httpServer(t, (_request, response) => { response.writeHead(200, { 'Content-Type': 'text/html' }).end('<title>It works!</title>') })
   const { code, rules } = await report(baseUrl, USER)
   t.equal(code, 1)
-  t.match(rules[0], { received: /step 5: 200 with text\/html \(“It works!”\)/ })
+  t.match(rules[0], { got: /step 5: 200 with text\/html \(“It works!”\)/ })
 })
 
 await t.test('a server that dies under the check ends it', async (t) => {

@@ -4,7 +4,7 @@ import { cookiesOf } from '../../lib/simulator/check/login-command.ts'
 import { run } from '../../lib/simulator/run.ts'
 import { FOREIGN_SECRET, nodeOauth, oidcProvider } from '../helpers/foreign-servers.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
-import { brokenRules, check, program, report } from '../helpers/program.ts'
+import { failedRules, check, program, report } from '../helpers/program.ts'
 import { CLIENT_ID, CLIENT_SECRET, listening, REDIRECT_URI } from '../helpers/spec-server.ts'
 
 const USER = ['--cookie', 'sid=ada; Path=/; HttpOnly; SameSite=Lax']
@@ -13,7 +13,7 @@ await t.test('a server that keeps the spec: every rule holds, exit code 0', asyn
   const { baseUrl, ineligible } = await listening(t, { lifetime: 0.5 })
   const result = await report(baseUrl, [...USER, '--ineligible-cookie', ineligible, '--code-lifetime', '0'])
   t.equal(result.code, 0)
-  t.strictSame(result.rules.filter(({ outcome }) => outcome !== 'holds'), [])
+  t.strictSame(result.rules.filter(({ outcome }) => outcome !== 'pass'), [])
   t.match(result.summary, { failed: 0, advice: 0, untested: 0 })
 })
 
@@ -21,7 +21,7 @@ await t.test('also with Basic, PKCE, a prefix, the client level', async (t) => {
   const { baseUrl } = await listening(t, { prefix: '/app' })
   for (const more of [['--basic'], ['--pkce'], ['--basic', '--pkce']]) {
     const result = await report(baseUrl, [...USER, ...more])
-    t.strictSame([result.code, brokenRules(result)], [0, []], more.join(' '))
+    t.strictSame([result.code, failedRules(result)], [0, []], more.join(' '))
   }
   const client = await report(baseUrl, ['--cookie', 'sid=bob', '--level', 'client'])
   t.equal(client.code, 0)
@@ -31,7 +31,7 @@ await t.test('our plugin', async (t) => {
   const { url } = await startHost(t, { codeLifetime: 1 })
   const argv = ['check', '--json', '--base-url', url, '--client-id', PORTAL.clientId, '--redirect-uri', PORTAL.redirectUri, '--header', 'x-user: ada', '--code-lifetime', '1']
   const { code, out } = await program(argv, { env: { PORTAL_CLIENT_SECRET: PORTAL.clientSecret } })
-  t.strictSame([code, brokenRules(JSON.parse(out))], [0, []])
+  t.strictSame([code, failedRules(JSON.parse(out))], [0, []])
 })
 
 await t.test('servers that we did not write: what differs, and nothing else', async (t) => {
@@ -42,19 +42,19 @@ await t.test('servers that we did not write: what differs, and nothing else', as
   }
   const oidc = await foreign(await oidcProvider(t))
   t.equal(oidc.code, 1)
-  t.strictSame(brokenRules(oidc.result), [
+  t.strictSame(failedRules(oidc.result), [
     '!authorize.missing-redirect-uri', '?authorize.state-needed', '?authorize.head', '?authorize.referrer', '?authorize.framing',
     '!token.missing-redirect-uri', '?token.client-challenge', '?user.head'
   ])
   const node = await foreign(await nodeOauth(t))
   t.equal(node.code, 1)
-  t.strictSame(brokenRules(node.result), [
+  t.strictSame(failedRules(node.result), [
     '!authorize.missing-redirect-uri', '?authorize.repeated', '?authorize.head', '?authorize.no-store', '?authorize.referrer', '?authorize.framing',
     '?token.basic', '?token.client-challenge', '?token.replay-revokes', '?token.repeated', '?user.scheme-case', '?user.head', '?user.no-store'
   ])
   for (const bare of [await foreign(await oidcProvider(t, false)), await foreign(await nodeOauth(t, false))]) {
     t.equal(bare.code, 1)
-    t.match(bare.result.rules[0], { id: 'sign-in', outcome: 'broken', received: /access_denied|invalid_scope/ })
+    t.match(bare.result.rules[0], { id: 'sign-in', outcome: 'fail', got: /access_denied|invalid_scope/ })
   }
 })
 
@@ -63,22 +63,22 @@ await t.test('the table names rule, section, what came and how to mend it; secre
   const { code, out, err } = await check(baseUrl, ['--cookie', 'sid=ada'])
   t.equal(code, 1)
   t.match(out, /^RULE +SECTION +RESULT$/m)
-  t.match(out, /^authorize\.response-type +spec §4\.1 +FAILS$/m)
-  t.match(out, /^ {2}came {3}with response_type=unknown: 302 with a redirect to$/m)
+  t.match(out, /^authorize\.response-type +spec §4\.1 +FAIL$/m)
+  t.match(out, /^ {2}got {4}with response_type=unknown: 302 with a redirect to$/m)
   t.match(out, 'code=••••••••')
-  t.match(out, /^ {2}mend {3}Accept response_type=code only\.$/m)
+  t.match(out, /^ {2}fix {4}Accept response_type=code only\.$/m)
   t.match(out, /^authorize\.referrer +RFC 9700 §4\.2\.4 +advice$/m)
   t.match(out, /Untested, because SameSite of sid is not known/)
-  t.match(out, /\d+ hold, 1 fail, 2 to consider, \d+ untested\. One rule fails\.\n$/)
+  t.match(out, /\d+ pass, 1 fail, 2 to consider, \d+ untested\. One rule fails\.\n$/)
   t.notMatch(out + err, /sid=ada|code=[A-Za-z0-9_-]{8}/)
   t.notMatch(out + err, CLIENT_SECRET)
-  t.match(err, /^ 1\/68 holds {4}sign-in\n/)
+  t.match(err, /^ 1\/68 pass {5}sign-in\n/)
 })
 
 await t.test('on a terminal: colours, one line that rewrites itself, the terminal’s width', async (t) => {
   const { baseUrl } = await listening(t, { mistakes: ['any-response-type', 'any-grant'] })
   const { out, err } = await check(baseUrl, USER, 60)
-  t.match(out, '\x1b[31mFAILS\x1b[0m')
+  t.match(out, '\x1b[31mFAIL\x1b[0m')
   t.match(out, '2 rules fail.')
   t.ok(out.split('\n').filter((line) => line.startsWith('  \x1b[1m')).every((line) => line.length <= 60 + 8))
   t.match(err, '\r\x1b[2K 1/68 sign-in: A user who')
@@ -90,9 +90,9 @@ await t.test('on a terminal: colours, one line that rewrites itself, the termina
 await t.test('a login command makes the user known: Set-Cookie lines, or its last line', async (t) => {
   const { baseUrl } = await listening(t, { mistakes: ['strict-cookie'] })
   const seen = await report(baseUrl, ['--login-command', 'printf "HTTP/1.1 303\\r\\nSet-Cookie: sid=ada; SameSite=Strict\\r\\nset-cookie: old=; Max-Age=0\\r\\n\\r\\n"'])
-  t.strictSame(brokenRules(seen), ['!login.cookie'])
+  t.strictSame(failedRules(seen), ['!login.cookie'])
   const plain = await report(baseUrl, ['--login-command', 'echo logging in; echo "sid=ada"'])
-  t.match([plain.code, brokenRules(plain)], [0, []])
+  t.match([plain.code, failedRules(plain)], [0, []])
   for (const [command, sentence] of [['true', 'printed no cookie'], ['echo >&2 no such user; exit 3', 'failed: no such user.'], ['exit 3', 'failed: exit code 3.']] as const) {
     const { code, err } = await check(baseUrl, ['--login-command', command])
     t.equal(code, 2)
@@ -102,14 +102,14 @@ await t.test('a login command makes the user known: Set-Cookie lines, or its las
 
 await t.test('a Strict cookie that the session does not need is no failure', async (t) => {
   const { baseUrl } = await listening(t)
-  t.strictSame(brokenRules(await report(baseUrl, ['--cookie', 'sid=ada; SameSite=Lax', '--cookie', 'csrf=1; SameSite=Strict'])), [])
+  t.strictSame(failedRules(await report(baseUrl, ['--cookie', 'sid=ada; SameSite=Lax', '--cookie', 'csrf=1; SameSite=Strict'])), [])
 })
 
 await t.test('the environment gives what flags do not; a switch may be off', async (t) => {
   const { baseUrl } = await listening(t, { redirectUri: `${REDIRECT_URI}?tenant=7` })
   const env = { PORTAL_BASE_URL: baseUrl, PORTAL_CLIENT_ID: CLIENT_ID, PORTAL_CLIENT_SECRET: CLIENT_SECRET, PORTAL_REDIRECT_URI: `${REDIRECT_URI}?tenant=7`, PORTAL_COOKIE: 'sid=ada; SameSite=Lax', PORTAL_BASIC: 'false', PORTAL_PKCE: '1' }
   const { code, out } = await program(['check', '--json'], { env })
-  t.strictSame([code, brokenRules(JSON.parse(out))], [0, []])
+  t.strictSame([code, failedRules(JSON.parse(out))], [0, []])
 })
 
 await t.test('what nobody foresaw still ends in a sentence and exit code 2', async (t) => {
@@ -137,5 +137,5 @@ await t.test('a wrong cookie is a finding', async (t) => {
   const { baseUrl } = await listening(t)
   const result = await report(baseUrl, ['--cookie', 'other=1'])
   t.equal(result.code, 1)
-  t.match(result.rules[0], { id: 'sign-in', outcome: 'broken', received: /step 5: 200 with text\/html \(“Log in”\)/, mend: /Log the user in first/ })
+  t.match(result.rules[0], { id: 'sign-in', outcome: 'fail', got: /step 5: 200 with text\/html \(“Log in”\)/, fix: /Log the user in first/ })
 })

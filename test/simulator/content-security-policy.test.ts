@@ -6,7 +6,7 @@ import { httpServer } from '../helpers/raw-server.ts'
 async function blocked (t: Parameters<typeof httpServer>[0], policy: string, redirectUri: string): Promise<string | undefined> {
   const baseUrl = await httpServer(t, (_request, response) => { response.writeHead(200, { 'Content-Type': 'text/html', 'Content-Security-Policy': policy }).end('<form>') })
   const { rules } = await report(baseUrl, ['--cookie', 'sid=1', '--redirect-uri', redirectUri])
-  return rules.find(({ id }) => id === 'login.form-action')?.received
+  return rules.find(({ id }) => id === 'login.form-action')?.got
 }
 
 const PORTAL = 'https://portal.example/cb'

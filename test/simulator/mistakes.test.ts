@@ -1,6 +1,6 @@
 // The classical mistakes of hosts: each is found, under its own name, and nothing else is blamed.
 import t from 'tap'
-import { brokenRules, report } from '../helpers/program.ts'
+import { failedRules, report } from '../helpers/program.ts'
 import { listening, type Mistake } from '../helpers/spec-server.ts'
 
 const HOOK = ['!sign-in', '!token.answer', '!token.no-session', '?token.client-challenge', '?token.error', '?token.error-codes']
@@ -72,7 +72,7 @@ for (const [mistake, expected] of Object.entries(FOUND)) {
   await t.test(mistake, async (t) => {
     const { baseUrl, ineligible } = await listening(t, { mistakes: [mistake as Mistake] })
     const result = await report(baseUrl, ['--cookie', 'sid=ada; SameSite=Lax', '--ineligible-cookie', ineligible])
-    t.strictSame(brokenRules(result), expected)
+    t.strictSame(failedRules(result), expected)
     t.equal(result.code, expected.some((id) => id.startsWith('!')) ? 1 : 0)
   })
 }
@@ -80,19 +80,19 @@ for (const [mistake, expected] of Object.entries(FOUND)) {
 await t.test('login-loses-prefix', async (t) => {
   const { baseUrl } = await listening(t, { mistakes: ['login-loses-prefix'], prefix: '/app' })
   const result = await report(baseUrl, ['--cookie', 'sid=ada; SameSite=Lax'])
-  t.strictSame(brokenRules(result), ['!login.return'])
+  t.strictSame(failedRules(result), ['!login.return'])
 })
 
 await t.test('code-never-expires', async (t) => {
   const { baseUrl } = await listening(t, { mistakes: ['code-never-expires'], lifetime: 0.1 })
   const result = await report(baseUrl, ['--cookie', 'sid=ada; SameSite=Lax', '--code-lifetime', '0'])
-  t.strictSame(brokenRules(result), ['!token.code-lifetime'])
+  t.strictSame(failedRules(result), ['!token.code-lifetime'])
 })
 
 await t.test('a proxy that strips the path: the check says where the endpoints answer', async (t) => {
   const { baseUrl } = await listening(t)
   const result = await report(`${baseUrl}/app`, ['--cookie', 'sid=ada; SameSite=Lax'])
   const endpoints = result.rules.find(({ id }) => id === 'address.endpoints')
-  t.match(endpoints, { outcome: 'broken', received: /^GET \/app\/oauth\/authorize: 404/, mend: `Something answers at ${baseUrl}/oauth/authorize` })
+  t.match(endpoints, { outcome: 'fail', got: /^GET \/app\/oauth\/authorize: 404/, fix: `Something answers at ${baseUrl}/oauth/authorize` })
   t.equal(result.code, 1)
 })

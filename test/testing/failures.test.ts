@@ -4,7 +4,7 @@ import { portal } from '../../lib/testing/index.ts'
 import { freePort, httpServer } from '../helpers/raw-server.ts'
 import { CLIENT_SECRET, listening, type Mistake, REDIRECT_URI, SETTINGS, specServer } from '../helpers/spec-server.ts'
 
-const CASES: Array<[mistake: Mistake, step: number, error: string, received: RegExp, cookie?: string]> = [
+const CASES: Array<[mistake: Mistake, step: number, error: string, got: RegExp, cookie?: string]> = [
   ['wrong-role', 15, 'malformed_record', /control_role of a partner user must be Partner Administrator or Partner Read Only, not "Administrator"\./],
   ['user-404', 13, 'not_found', /^404 with the error Not Found/],
   ['any-token', 15, 'malformed_record', /type must be client/, 'sid=level'],
@@ -24,13 +24,13 @@ const CASES: Array<[mistake: Mistake, step: number, error: string, received: Reg
   ['cors', 5, 'access_denied', /^the error access_denied \(Not eligible\.\)$/, 'sid=eve']
 ]
 
-for (const [mistake, step, error, received, cookie = 'sid=ada'] of CASES) {
+for (const [mistake, step, error, got, cookie = 'sid=ada'] of CASES) {
   await t.test(mistake, async (t) => {
     const { app } = await specServer({ mistakes: [mistake] })
     const level = cookie === 'sid=level' ? 'client' : 'partner'
     const result = await portal({ app, ...SETTINGS, level }).signIn({ cookies: cookie })
     if (result.ok) throw new Error('signed in')
-    t.match(result, { ok: false, step, error, received, expected: String, mend: String })
+    t.match(result, { ok: false, step, error, got, expected: String, fix: String })
     t.equal(result.steps[step - 1]?.outcome, 'failed')
     t.ok(result.steps.slice(step).every(({ outcome }) => outcome === 'waiting'))
     t.notMatch(JSON.stringify(result), CLIENT_SECRET)
@@ -40,7 +40,7 @@ for (const [mistake, step, error, received, cookie = 'sid=ada'] of CASES) {
 await t.test('wrong settings of the portal', async (t) => {
   const { baseUrl, cookie } = await listening(t)
   const signIn = (changes: object) => portal({ baseUrl, ...SETTINGS, ...changes }).signIn({ cookies: cookie })
-  t.match(await signIn({ clientId: 'nobody' }), { step: 6, error: 'refused', mend: /client_id and redirect_uri/ })
+  t.match(await signIn({ clientId: 'nobody' }), { step: 6, error: 'refused', fix: /client_id and redirect_uri/ })
   t.match(await signIn({ redirectUri: 'https://foreign.example/cb' }), { step: 6, error: 'refused' })
   t.match(await signIn({ clientSecret: 'wrong' }), { step: 11, error: 'invalid_client' })
   t.match(await signIn({ baseUrl: `${baseUrl}/app` }), { step: 4, error: 'not_found' })
@@ -50,7 +50,7 @@ await t.test('wrong settings of the portal', async (t) => {
 await t.test('a slow service ends at the timeout, in-process, too', async (t) => {
   const { app } = await specServer()
   app.addHook('onRequest', (_request, _reply, _done) => {})
-  t.match(await portal({ app, ...SETTINGS, timeout: 50 }).signIn(), { step: 4, error: 'timeout', received: /within 0\.05 s/ })
+  t.match(await portal({ app, ...SETTINGS, timeout: 50 }).signIn(), { step: 4, error: 'timeout', got: /within 0\.05 s/ })
   const baseUrl = await httpServer(t, () => {})
   t.match(await portal({ baseUrl, ...SETTINGS, timeout: 50 }).token('code'), { step: 9, error: 'timeout' })
   t.match(await portal({ baseUrl, ...SETTINGS, timeout: 50 }).user('token'), { step: 13, error: 'timeout' })
@@ -59,7 +59,7 @@ await t.test('a slow service ends at the timeout, in-process, too', async (t) =>
 await t.test('an app that does not start', async (t) => {
   const { app } = await specServer()
   app.register(async () => { throw new Error('no database') })
-  t.match(await portal({ app, ...SETTINGS }).signIn(), { step: 4, error: 'app_failed', received: 'The app failed: no database' })
+  t.match(await portal({ app, ...SETTINGS }).signIn(), { step: 4, error: 'app_failed', got: 'The app failed: no database' })
 })
 
 await t.test('odd callbacks and answers', async (t) => {
@@ -73,19 +73,19 @@ await t.test('odd callbacks and answers', async (t) => {
     return portal({ baseUrl, ...SETTINGS }).signIn()
   }
   const back = (more: string) => (query: URLSearchParams) => `${REDIRECT_URI}?state=${query.get('state')}${more}`
-  t.match(await answering(back('')), { step: 7, error: 'no_code', received: 'no code' })
+  t.match(await answering(back('')), { step: 7, error: 'no_code', got: 'no code' })
   t.match(await answering(back('&code=')), { step: 7, error: 'no_code' })
-  t.match(await answering(back('&code=a&code=b')), { step: 7, error: 'no_code', received: 'more than one code' })
-  t.match(await answering(back('&code=a&state=b')), { step: 8, error: 'state_mismatch', received: /^2 state/ })
-  t.match(await answering(back('&error=server_error')), { step: 5, error: 'server_error', received: 'the error server_error' })
-  t.match(await answering(back('&error=something_else')), { step: 7, error: 'something_else', mend: 'See the log of the service.' })
+  t.match(await answering(back('&code=a&code=b')), { step: 7, error: 'no_code', got: 'more than one code' })
+  t.match(await answering(back('&code=a&state=b')), { step: 8, error: 'state_mismatch', got: /^2 state/ })
+  t.match(await answering(back('&error=server_error')), { step: 5, error: 'server_error', got: 'the error server_error' })
+  t.match(await answering(back('&error=something_else')), { step: 7, error: 'something_else', fix: 'See the log of the service.' })
   t.match(await answering(() => `${REDIRECT_URI}/more`), { step: 7, error: 'not_redirected', expected: `a redirect to ${REDIRECT_URI}` })
   t.match(await answering(() => 'http://['), { step: 5, error: 'not_redirected' })
-  t.match(await answering(back('&code=abcdef'), []), { step: 12, error: 'not_json', received: '200 with application/json' })
-  t.match(await answering(back('&code=abcdef'), { token_type: 'Bearer' }), { step: 12, error: 'malformed_token', received: /access_token missing/ })
+  t.match(await answering(back('&code=abcdef'), []), { step: 12, error: 'not_json', got: '200 with application/json' })
+  t.match(await answering(back('&code=abcdef'), { token_type: 'Bearer' }), { step: 12, error: 'malformed_token', got: /access_token missing/ })
   t.match(await answering(back('&code=abcdef'), { token_type: 'Bearer', access_token: 't' }, { type: 'boss' }), {
     step: 15,
-    received: 'external_id must be a non-empty string, not absent. email must be a non-empty string, not absent. name must be a non-empty string, not absent. type must be partner or client, not "boss". product_role must be Product Operator or Product Read Only, not absent.'
+    got: 'external_id must be a non-empty string, not absent. email must be a non-empty string, not absent. name must be a non-empty string, not absent. type must be partner or client, not "boss". product_role must be Product Operator or Product Read Only, not absent.'
   })
 })
 
@@ -96,7 +96,7 @@ await t.test('the rules of the record at both levels', async (t) => {
   const judge = async (record: object, level: 'partner' | 'client') => {
     const baseUrl = await httpServer(t, (_request, response) => { response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(record)) })
     const result = await portal({ baseUrl, ...SETTINGS, level }).user('a token')
-    return result.ok ? '' : result.received
+    return result.ok ? '' : result.got
   }
   t.equal(await judge(partner, 'partner'), '')
   t.equal(await judge(partner, 'client'), 'type must be client at the client OAuth level.')

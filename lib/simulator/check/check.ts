@@ -1,5 +1,5 @@
 import { parseGiven } from '../../testing/cookies.ts'
-import { mendFor } from '../../testing/failure.ts'
+import { fixFor } from '../../testing/failure.ts'
 import { type Headers } from '../../testing/wire.ts'
 import { examine, type Examination, FirstSignIn } from './examination.ts'
 import { CannotRun, type Flag, flagsHelp, readFlags, type Values } from '../flags.ts'
@@ -101,7 +101,7 @@ async function reach ({ portal }: Bench): Promise<void> {
   try {
     await portal.send({ method: 'GET', url: portal.authorizeUrl, headers: [['Accept', 'text/html']] })
   } catch (error) {
-    if (error instanceof NoAnswer) throw new CannotRun(`${error.message} ${mendFor(error.trouble.code)}`)
+    if (error instanceof NoAnswer) throw new CannotRun(`${error.message} ${fixFor(error.trouble.code)}`)
     throw new CannotRun(`The check cannot run: ${(error as Error).message}.`)
   }
 }
@@ -111,5 +111,5 @@ const unknownUser = ({ settings: { user } }: Bench): boolean => user.cookies.len
 /** Without a user most rules cannot be tried: better to say so than to print a table of what was not tested. */
 function refuseWithoutLogin ({ failure }: FirstSignIn, anonymous: boolean): void {
   if (!anonymous || failure?.error !== 'login_required') return
-  throw new CannotRun(`Nobody is logged in (${failure.received}): make a user known with --cookie, --header or --login-command.`)
+  throw new CannotRun(`Nobody is logged in (${failure.got}): make a user known with --cookie, --header or --login-command.`)
 }

@@ -2,7 +2,7 @@ import { readArrival, readToken, readUser } from '../../testing/answers.ts'
 import { type Failure } from '../../testing/failure.ts'
 import { authorizeUrl, randomText } from '../../testing/requests.ts'
 import { type Bench, NoAnswer } from './rules/bench.ts'
-import { broken, holds, type Rule, type Verdict } from './rules/rule.ts'
+import { fail, pass, type Rule, type Verdict } from './rules/rule.ts'
 
 /** A rule, what came of it, and how long it took. */
 export interface Finding {
@@ -38,7 +38,7 @@ export async function examine (bench: Bench, rules: readonly Rule[], watch: Watc
     const { finding, answered } = await tryOut(bench, rule)
     findings.push(finding)
     watch.found(finding, at + 1, rules.length)
-    if (finding.verdict.outcome === 'broken') why = finding.verdict.received
+    if (finding.verdict.outcome === 'fail') why = finding.verdict.got
     if (!answered) silent += 1
     else if (finding.verdict.outcome !== 'untested') silent = 0
     if (silent === PATIENCE) return { findings, stopped: `The service no longer answers: ${why}` }
@@ -53,7 +53,7 @@ async function tryOut (bench: Bench, rule: Rule): Promise<{ finding: Finding, an
     return { finding: finding(await rule.test(bench)), answered: true }
   } catch (error) {
     const { message } = error as Error
-    if (error instanceof NoAnswer) return { finding: finding(broken(message)), answered: false }
+    if (error instanceof NoAnswer) return { finding: finding(fail(message)), answered: false }
     return { finding: finding({ outcome: 'untested', reason: bench.secrets.mask(message) }), answered: true }
   }
 }
@@ -64,14 +64,14 @@ export class FirstSignIn implements Rule {
   readonly section = 'spec §1'
   readonly severity = 'must'
   readonly sentence = 'A user who is logged in gets through all fifteen steps.'
-  readonly mend = 'Try the sign-in in the browser: partner-sso-portal serve shows every step.'
+  readonly fix = 'Try the sign-in in the browser: partner-sso-portal serve shows every step.'
   failure: Failure | null = null
 
   async test (bench: Bench): Promise<Verdict> {
     this.failure = await signIn(bench)
-    if (this.failure === null) return holds
-    const { step, received, mend } = this.failure
-    return broken(bench.secrets.mask(`step ${step}: ${received}`), mend)
+    if (this.failure === null) return pass
+    const { step, got, fix } = this.failure
+    return fail(bench.secrets.mask(`step ${step}: ${got}`), fix)
   }
 }
 

@@ -3,7 +3,7 @@ import { type Examination, type Finding } from './examination.ts'
 
 /** Counts of an examination. */
 export interface Summary {
-  held: number
+  passed: number
   /** Rules of severity `must` that do not hold. */
   failed: number
   /** Rules of severity `should` that do not hold. */
@@ -21,18 +21,18 @@ export const painter = (coloured: boolean): Paint => (colour, text) => coloured 
 export function summary ({ findings }: Examination): Summary {
   const count = (outcome: string, severity?: string) =>
     findings.filter(({ rule, verdict }) => verdict.outcome === outcome && (severity === undefined || rule.severity === severity)).length
-  return { held: count('holds'), failed: count('broken', 'must'), advice: count('broken', 'should'), untested: count('untested') }
+  return { passed: count('pass'), failed: count('fail', 'must'), advice: count('fail', 'should'), untested: count('untested') }
 }
 
-/** One word on a finding: `holds`, `FAILS`, `advice` or `untested`. */
+/** One word on a finding: `pass`, `FAIL`, `advice` or `untested`. */
 export function word ({ rule, verdict }: Finding): string {
-  if (verdict.outcome !== 'broken') return verdict.outcome
-  return rule.severity === 'must' ? 'FAILS' : 'advice'
+  if (verdict.outcome !== 'fail') return verdict.outcome
+  return rule.severity === 'must' ? 'FAIL' : 'advice'
 }
 
 /** A finding's word in its colour, padded to the width of a column. */
 export function paintedWord (finding: Finding, paint: Paint, width = 0): string {
-  const colours = { holds: 'green', FAILS: 'red', advice: 'yellow', untested: 'dim' } as const
+  const colours = { pass: 'green', FAIL: 'red', advice: 'yellow', untested: 'dim' } as const
   const said = word(finding)
   return paint(colours[said as keyof typeof colours], said.padEnd(width))
 }
@@ -52,12 +52,12 @@ const columnWidth = (texts: string[], head: string): number => Math.max(head.len
 function row (finding: Finding, ids: number, sections: number, width: number, paint: Paint): string {
   const { rule, verdict } = finding
   const line = `${rule.id.padEnd(ids)}${paint('dim', rule.section.padEnd(sections))}${paintedWord(finding, paint)}`
-  if (verdict.outcome !== 'broken') return line
+  if (verdict.outcome !== 'fail') return line
   return [
     line,
     ...labelled('rule', rule.sentence, width, paint),
-    ...labelled('came', verdict.received, width, paint),
-    ...labelled('mend', verdict.mend ?? rule.mend, width, paint)
+    ...labelled('got', verdict.got, width, paint),
+    ...labelled('fix', verdict.fix ?? rule.fix, width, paint)
   ].join('\n')
 }
 
@@ -75,8 +75,8 @@ function untested (findings: Finding[], width: number): string[] {
 }
 
 function conclusion (examination: Examination, paint: Paint): string {
-  const { held, failed, advice, untested } = summary(examination)
-  const counts = [`${held} hold`, `${failed} fail`, `${advice} to consider`, `${untested} untested`].join(', ')
+  const { passed, failed, advice, untested } = summary(examination)
+  const counts = [`${passed} pass`, `${failed} fail`, `${advice} to consider`, `${untested} untested`].join(', ')
   const verdict = failed === 0 ? paint('green', 'Nothing fails.') : paint('red', failed === 1 ? 'One rule fails.' : `${failed} rules fail.`)
   return `${counts}. ${examination.stopped ?? verdict}`
 }
@@ -85,8 +85,8 @@ function conclusion (examination: Examination, paint: Paint): string {
 export function json (baseUrl: string, level: string, examination: Examination): string {
   const rules = examination.findings.map((finding) => {
     const { rule, verdict, milliseconds } = finding
-    const { id, section, severity, sentence, mend } = rule
-    const why = verdict.outcome === 'broken' ? { received: verdict.received, mend: verdict.mend ?? mend } : {}
+    const { id, section, severity, sentence, fix } = rule
+    const why = verdict.outcome === 'fail' ? { got: verdict.got, fix: verdict.fix ?? fix } : {}
     const reason = verdict.outcome === 'untested' ? { reason: verdict.reason } : {}
     return { id, section, severity, sentence, outcome: verdict.outcome, ...why, ...reason, milliseconds }
   })

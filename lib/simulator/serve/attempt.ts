@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { readToken } from '../../testing/answers.ts'
 import { redirectTarget } from '../../testing/browser.ts'
-import { describe, failure, type Failure, mendFor } from '../../testing/failure.ts'
+import { describe, failure, type Failure, fixFor } from '../../testing/failure.ts'
 import { tokenRequest } from '../../testing/requests.ts'
 import { type Integration } from '../../testing/settings.ts'
 import { SignIn } from '../../testing/sign-in.ts'
@@ -161,8 +161,8 @@ export class Attempt {
   #judged (exchange: Exchange, trial: Trial, errors: string[]): Conclusion {
     const answer = readToken(exchange)
     if (answer.ok) return letThrough(trial)
-    const received = this.flow.secrets.mask(answer.received)
-    if (exchange.trouble !== undefined || statusOf(exchange) >= 500) return { fine: false, title: 'The trial could not be made', sentence: `${ended(received)} ${mendFor(answer.error)}` }
+    const received = this.flow.secrets.mask(answer.got)
+    if (exchange.trouble !== undefined || statusOf(exchange) >= 500) return { fine: false, title: 'The trial could not be made', sentence: `${ended(received)} ${fixFor(answer.error)}` }
     const advice = errors.includes(answer.error) ? '' : ` The error should be ${errors[0]}.`
     return { fine: true, title: 'Refused, as it should be', sentence: `The service answered: ${ended(received)}${advice}` }
   }
@@ -172,7 +172,7 @@ export class Attempt {
   }
 
   #failed (): Conclusion {
-    const { step, mend } = this.flow.failure as NonNullable<SignIn['failure']>
-    return { fine: false, title: `The sign-in stopped at step ${step}`, sentence: mend }
+    const { step, fix } = this.flow.failure as NonNullable<SignIn['failure']>
+    return { fine: false, title: `The sign-in stopped at step ${step}`, sentence: fix }
   }
 }

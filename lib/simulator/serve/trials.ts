@@ -62,8 +62,8 @@ export interface Conclusion {
 export function refusedAt (steps: number[], trial: Trial, { failure }: SignIn): Conclusion {
   if (failure === null) return letThrough(trial)
   const unrelated = !steps.includes(failure.step) || UNRELATED.has(failure.error)
-  if (unrelated) return { fine: false, title: 'The trial could not be made', sentence: `The sign-in failed for another reason: ${ended(failure.received)}` }
-  return { fine: true, title: 'Refused, as it should be', sentence: `The service answered: ${ended(failure.received)}` }
+  if (unrelated) return { fine: false, title: 'The trial could not be made', sentence: `The sign-in failed for another reason: ${ended(failure.got)}` }
+  return { fine: true, title: 'Refused, as it should be', sentence: `The service answered: ${ended(failure.got)}` }
 }
 
 /** Failures that say nothing about what was tried. */

@@ -1,6 +1,6 @@
 import { redirectTarget } from '../../../testing/browser.ts'
 import { describe } from '../../../testing/failure.ts'
-import { broken, holds, type Rule, when } from './rule.ts'
+import { fail, pass, type Rule, when } from './rule.ts'
 import { type Bench } from './bench.ts'
 
 const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/
@@ -18,7 +18,7 @@ export const ADDRESS_RULES: Rule[] = [
     section: 'spec §1.6',
     severity: 'must',
     sentence: 'The three endpoints answer under the base URL.',
-    mend: 'Check the base URL and the prefix; a proxy in front may strip or add a part of the path.',
+    fix: 'Check the base URL and the prefix; a proxy in front may strip or add a part of the path.',
     test: endpointsAnswer
   },
   {
@@ -26,7 +26,7 @@ export const ADDRESS_RULES: Rule[] = [
     section: 'RFC 6749 §3.1, §3.2',
     severity: 'must',
     sentence: 'The endpoints are reached over https (http only on the own machine).',
-    mend: 'Put TLS in front of the service and give the portal the https addresses.',
+    fix: 'Put TLS in front of the service and give the portal the https addresses.',
     test: async ({ portal }) => when(safe(portal.base.href), `the base URL is ${portal.base.href}`)
   },
   {
@@ -34,7 +34,7 @@ export const ADDRESS_RULES: Rule[] = [
     section: 'RFC 6749 §3.1.2.1',
     severity: 'should',
     sentence: 'The redirect_uri is https (http only on the own machine).',
-    mend: 'Register the https address of the portal callback.',
+    fix: 'Register the https address of the portal callback.',
     test: async ({ portal }) => when(safe(portal.redirectUri), `the redirect_uri is ${portal.redirectUri}`)
   },
   {
@@ -42,7 +42,7 @@ export const ADDRESS_RULES: Rule[] = [
     section: 'RFC 6749 §3.1',
     severity: 'must',
     sentence: 'The browser is not sent to an http address.',
-    mend: 'Let the application know that TLS ends in front of it (Fastify: trustProxy), or build redirects without scheme and host.',
+    fix: 'Let the application know that TLS ends in front of it (Fastify: trustProxy), or build redirects without scheme and host.',
     test: async (bench) => {
       const { exchange, url } = await bench.loginPage()
       const target = redirectTarget(exchange, url) ?? url
@@ -57,9 +57,9 @@ async function endpointsAnswer (bench: Bench) {
     const form = method === 'POST' ? { headers: [['Content-Type', 'application/x-www-form-urlencoded'] as const], body: 'grant_type=authorization_code' } : { headers: [] }
     const exchange = await send({ method, url, ...form })
     if (exchange.response?.status !== 404 && exchange.response?.status !== 405) continue
-    return broken(`${method} ${new URL(url).pathname}: ${describe(exchange)}`, await elsewhere(base, url, method, send))
+    return fail(`${method} ${new URL(url).pathname}: ${describe(exchange)}`, await elsewhere(base, url, method, send))
   }
-  return holds
+  return pass
 }
 
 /** Looks where a proxy that strips or adds a path would have put the endpoint. */

@@ -2,7 +2,7 @@ import { type Arrival, redirectTarget } from '../../../testing/browser.ts'
 import { authorizeUrl, type Changes } from '../../../testing/requests.ts'
 import { header, type WireResponse } from '../../../testing/wire.ts'
 import { type Bench } from './bench.ts'
-import { broken, everyOf, type Rule, type Verdict, when } from './rule.ts'
+import { fail, everyOf, type Rule, type Verdict, when } from './rule.ts'
 import { Untested } from './untested.ts'
 
 /** All that RFC 6749 appendix A.5 allows and that a careless service changes: both cases, reserved characters, a space. */
@@ -16,7 +16,7 @@ export const AUTHORIZE_RULES: Rule[] = [
     section: 'spec §4.1, §5.4',
     severity: 'must',
     sentence: 'The state comes back exactly as it was sent.',
-    mend: 'Read the state once decoded and encode it once, or pass the raw value on.',
+    fix: 'Read the state once decoded and encode it once, or pass the raw value on.',
     test: async (bench) => {
       const arrival = await bench.authorize({ state: AWKWARD_STATE })
       if (arrival.at !== 'callback') throw new Untested(`no redirect to the portal was to be had: ${bench.told(arrival.exchange)}`)
@@ -29,7 +29,7 @@ export const AUTHORIZE_RULES: Rule[] = [
     section: 'spec §4.1, RFC 6749 §4.1.2.1',
     severity: 'must',
     sentence: 'A redirect_uri that is not the registered one is refused, and never redirected to.',
-    mend: 'Compare the redirect_uri with the registered one as whole strings, and answer 400 with a page.',
+    fix: 'Compare the redirect_uri with the registered one as whole strings, and answer 400 with a page.',
     test: (bench) => everyOf(foreignUris(bench.portal.redirectUri), (uri) => neverRedirects(bench, { redirect_uri: uri }, uri))
   },
   {
@@ -37,7 +37,7 @@ export const AUTHORIZE_RULES: Rule[] = [
     section: 'spec §4.1, RFC 6749 §4.1.2.1',
     severity: 'must',
     sentence: 'An unknown client_id is refused, and nothing is redirected.',
-    mend: 'Compare the client_id with the one given to the portal, and answer 400 with a page.',
+    fix: 'Compare the client_id with the one given to the portal, and answer 400 with a page.',
     test: (bench) => neverRedirects(bench, { client_id: `${bench.portal.clientId}-unknown` })
   },
   {
@@ -45,7 +45,7 @@ export const AUTHORIZE_RULES: Rule[] = [
     section: 'spec §4.1',
     severity: 'must',
     sentence: 'A request without client_id is refused.',
-    mend: 'client_id is required: answer 400 with a page.',
+    fix: 'client_id is required: answer 400 with a page.',
     test: (bench) => neverRedirects(bench, { client_id: undefined })
   },
   {
@@ -53,7 +53,7 @@ export const AUTHORIZE_RULES: Rule[] = [
     section: 'spec §4.1',
     severity: 'must',
     sentence: 'A request without redirect_uri is refused.',
-    mend: 'redirect_uri is required, also where only one is registered: answer 400 with a page.',
+    fix: 'redirect_uri is required, also where only one is registered: answer 400 with a page.',
     test: (bench) => givesNoCode(bench, { redirect_uri: undefined })
   },
   {
@@ -61,7 +61,7 @@ export const AUTHORIZE_RULES: Rule[] = [
     section: 'spec §4.1',
     severity: 'must',
     sentence: 'Another response_type than code gives no code.',
-    mend: 'Accept response_type=code only.',
+    fix: 'Accept response_type=code only.',
     test: (bench) => everyOf(['unknown', undefined], (type) => givesNoCode(bench, { response_type: type }))
   },
   {
@@ -69,7 +69,7 @@ export const AUTHORIZE_RULES: Rule[] = [
     section: 'spec §4.1, §5.5',
     severity: 'must',
     sentence: 'A browser whose user is not logged in gets no code.',
-    mend: 'Ask the session who the user is before a code is issued.',
+    fix: 'Ask the session who the user is before a code is issued.',
     test: async (bench) => noCode(bench, await bench.loginPage())
   },
   {
@@ -77,7 +77,7 @@ export const AUTHORIZE_RULES: Rule[] = [
     section: 'spec §1.2, §4.1',
     severity: 'must',
     sentence: 'A user who may not use the portal gets no code.',
-    mend: 'Ask for each user whether they may use the portal, before a code is issued.',
+    fix: 'Ask for each user whether they may use the portal, before a code is issued.',
     test: async (bench) => noCode(bench, await bench.authorize({}, ineligible(bench)))
   },
   {
@@ -85,7 +85,7 @@ export const AUTHORIZE_RULES: Rule[] = [
     section: 'RFC 6749 §4.1.2.1',
     severity: 'should',
     sentence: 'A user who may not use the portal is sent back to it with error=access_denied.',
-    mend: 'Redirect to the redirect_uri with error=access_denied and the state.',
+    fix: 'Redirect to the redirect_uri with error=access_denied and the state.',
     test: async (bench) => sendsError(bench, await bench.authorize({}, ineligible(bench)), 'access_denied')
   },
   {
@@ -93,10 +93,10 @@ export const AUTHORIZE_RULES: Rule[] = [
     section: 'RFC 6749 §10.10',
     severity: 'must',
     sentence: 'Each code is new and long enough not to be guessed.',
-    mend: 'Make codes of at least 128 random bits from a cryptographic source.',
+    fix: 'Make codes of at least 128 random bits from a cryptographic source.',
     test: async (bench) => {
       const [first, second] = [await bench.code(), await bench.code()]
-      if (first.code === second.code) return broken('the same code twice')
+      if (first.code === second.code) return fail('the same code twice')
       return when(first.code.length >= SHORTEST_CODE, `a code of ${first.code.length} characters`)
     }
   },
@@ -105,7 +105,7 @@ export const AUTHORIZE_RULES: Rule[] = [
     section: 'RFC 9700 §2.6',
     severity: 'must',
     sentence: 'Other origins cannot read the answer (no CORS).',
-    mend: 'Exempt /oauth/authorize from the application’s CORS headers: browsers go there by redirect.',
+    fix: 'Exempt /oauth/authorize from the application’s CORS headers: browsers go there by redirect.',
     test: (bench) => everyOf(['GET', 'OPTIONS'], (method) => noCors(bench, method))
   },
   {
@@ -113,7 +113,7 @@ export const AUTHORIZE_RULES: Rule[] = [
     section: 'RFC 6749 §10.14',
     severity: 'must',
     sentence: 'An error page does not carry what the request brought.',
-    mend: 'Put nothing from the request on the error page, or escape it.',
+    fix: 'Put nothing from the request on the error page, or escape it.',
     test: async (bench) => {
       const { exchange } = await bench.authorize({ client_id: '<script>alert(1)</script>' })
       return when(exchange.response?.body.includes('<script>alert(1)') !== true, 'a page with the script from the request')
@@ -124,7 +124,7 @@ export const AUTHORIZE_RULES: Rule[] = [
     section: 'RFC 6749 §4.1.2.1',
     severity: 'should',
     sentence: 'Another response_type is answered by a redirect with error=unsupported_response_type and the state.',
-    mend: 'Redirect to the redirect_uri with error and the received state.',
+    fix: 'Redirect to the redirect_uri with error and the received state.',
     test: async (bench) => sendsError(bench, await bench.authorize({ response_type: 'unknown', state: 'the-state' }), 'unsupported_response_type')
   },
   {
@@ -132,7 +132,7 @@ export const AUTHORIZE_RULES: Rule[] = [
     section: 'spec §4.1',
     severity: 'should',
     sentence: 'A request without state gives no code.',
-    mend: 'Redirect to the redirect_uri with error=invalid_request: without state the portal cannot tell whose sign-in it is.',
+    fix: 'Redirect to the redirect_uri with error=invalid_request: without state the portal cannot tell whose sign-in it is.',
     test: (bench) => givesNoCode(bench, { state: undefined })
   },
   {
@@ -140,7 +140,7 @@ export const AUTHORIZE_RULES: Rule[] = [
     section: 'RFC 6749 §3.1',
     severity: 'should',
     sentence: 'A repeated parameter is an error.',
-    mend: 'Refuse a request in which a parameter comes more than once: two readers may see two values.',
+    fix: 'Refuse a request in which a parameter comes more than once: two readers may see two values.',
     test: (bench) => everyOf(repeats(bench), (changes) => givesNoCode(bench, changes))
   },
   {
@@ -148,7 +148,7 @@ export const AUTHORIZE_RULES: Rule[] = [
     section: 'RFC 9110 §9.2.1',
     severity: 'should',
     sentence: 'HEAD issues no code.',
-    mend: 'Register the route without a HEAD twin (Fastify: exposeHeadRoute: false): link checkers and scanners send HEAD.',
+    fix: 'Register the route without a HEAD twin (Fastify: exposeHeadRoute: false): link checkers and scanners send HEAD.',
     test: async (bench) => noCode(bench, await bench.authorize({}, bench.browser, 'HEAD'))
   },
   {
@@ -156,7 +156,7 @@ export const AUTHORIZE_RULES: Rule[] = [
     section: 'RFC 9700 §4.12',
     severity: 'should',
     sentence: 'The redirect to the portal is 302 or 303.',
-    mend: 'Redirect with 302: 301 and 308 are kept by browsers, 307 and 308 send a login form on.',
+    fix: 'Redirect with 302: 301 and 308 are kept by browsers, 307 and 308 send a login form on.',
     test: async (bench) => {
       const { status } = (await coded(bench)).exchange.response as WireResponse
       return when(status === 302 || status === 303, `${status}`)
@@ -167,7 +167,7 @@ export const AUTHORIZE_RULES: Rule[] = [
     section: 'RFC 9111 §5.2.2.5',
     severity: 'should',
     sentence: 'The redirect with the code is not to be cached.',
-    mend: 'Send Cache-Control: no-store with every answer of the endpoint.',
+    fix: 'Send Cache-Control: no-store with every answer of the endpoint.',
     test: async (bench) => {
       const value = header((await coded(bench)).exchange.response, 'cache-control')
       return when(/no-store/i.test(value), value === '' ? 'no Cache-Control' : `Cache-Control: ${value}`)
@@ -178,7 +178,7 @@ export const AUTHORIZE_RULES: Rule[] = [
     section: 'RFC 9700 §4.2.4',
     severity: 'should',
     sentence: 'The address with its parameters does not travel on as referrer.',
-    mend: 'Send Referrer-Policy: no-referrer.',
+    fix: 'Send Referrer-Policy: no-referrer.',
     test: async (bench) => {
       const value = header((await coded(bench)).exchange.response, 'referrer-policy')
       return when(/no-referrer(?!-when)|^same-origin$/i.test(value), value === '' ? 'no Referrer-Policy' : `Referrer-Policy: ${value}`)
@@ -189,7 +189,7 @@ export const AUTHORIZE_RULES: Rule[] = [
     section: 'RFC 9700 §4.16',
     severity: 'should',
     sentence: 'The endpoint cannot be framed.',
-    mend: 'Send Content-Security-Policy: frame-ancestors \'none\' and X-Frame-Options: DENY.',
+    fix: 'Send Content-Security-Policy: frame-ancestors \'none\' and X-Frame-Options: DENY.',
     test: async (bench) => {
       const { response } = (await bench.authorize({ client_id: undefined })).exchange
       const policy = header(response, 'content-security-policy')
@@ -222,7 +222,7 @@ async function neverRedirects (bench: Bench, changes: Changes, uri = bench.porta
 
 async function givesNoCode (bench: Bench, changes: Changes): Promise<Verdict> {
   const verdict = noCode(bench, await bench.authorize(changes))
-  return verdict.outcome === 'broken' ? broken(`with ${named(changes)}: ${verdict.received}`) : verdict
+  return verdict.outcome === 'fail' ? fail(`with ${named(changes)}: ${verdict.got}`) : verdict
 }
 
 function noCode (bench: Bench, arrival: Arrival): Verdict {
@@ -230,7 +230,7 @@ function noCode (bench: Bench, arrival: Arrival): Verdict {
 }
 
 function sendsError (bench: Bench, arrival: Arrival, error: string): Verdict {
-  if (arrival.at !== 'callback') return broken(bench.told(arrival.exchange))
+  if (arrival.at !== 'callback') return fail(bench.told(arrival.exchange))
   const { searchParams: sent } = new URL(arrival.callbackUrl)
   const fine = sent.get('error') === error && sent.has('state')
   return when(fine, sent.has('state') ? bench.told(arrival.exchange) : `no state: ${bench.told(arrival.exchange)}`)

@@ -80,7 +80,7 @@ export class Bench {
     const verifier = options.verifier ?? (this.portal.pkce ? randomText() : undefined)
     const arrival = await this.browser.open(authorizeUrl(this.portal, state, verifier, options.changes))
     const code = this.codeOf(arrival)
-    if (code === null) throw new Untested(`no code was to be had: ${this.received(readArrival(arrival, state, this.portal) as Failure)}`)
+    if (code === null) throw new Untested(`no code was to be had: ${this.got(readArrival(arrival, state, this.portal) as Failure)}`)
     return { code, verifier }
   }
 
@@ -122,13 +122,13 @@ export class Bench {
 
   /** @throws Untested when the answer is a failure */
   expect<Value> (answer: Answer<Value>, otherwise: string): Value {
-    if (!answer.ok) throw new Untested(`${otherwise}: ${this.received(answer)}`)
+    if (!answer.ok) throw new Untested(`${otherwise}: ${this.got(answer)}`)
     return answer.value
   }
 
   /** What a failure says, without secrets. */
-  received (failure: Failure): string {
-    return this.secrets.mask(failure.received)
+  got (failure: Failure): string {
+    return this.secrets.mask(failure.got)
   }
 
   /** What came, without secrets. */

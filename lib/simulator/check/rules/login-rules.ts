@@ -3,7 +3,7 @@ import { type Cookie } from '../../../testing/cookies.ts'
 import { type WireResponse } from '../../../testing/wire.ts'
 import { type Bench } from './bench.ts'
 import { formActionBlocking, policiesOf } from './content-security-policy.ts'
-import { broken, holds, type Rule, type Verdict, when } from './rule.ts'
+import { fail, pass, type Rule, type Verdict, when } from './rule.ts'
 import { Untested } from './untested.ts'
 
 /** The way through the partner's own login, where sign-ins most often break. */
@@ -13,7 +13,7 @@ export const LOGIN_RULES: Rule[] = [
     section: 'spec §4.1, SameSite',
     severity: 'must',
     sentence: 'The session cookie is sent when the browser comes from the portal.',
-    mend: 'Set the session cookie with SameSite=Lax: browsers keep a Strict one back when another site, the portal, sends them.',
+    fix: 'Set the session cookie with SameSite=Lax: browsers keep a Strict one back when another site, the portal, sends them.',
     test: cookieTravels
   },
   {
@@ -21,10 +21,10 @@ export const LOGIN_RULES: Rule[] = [
     section: 'spec §4.1',
     severity: 'must',
     sentence: 'A browser whose user is not logged in ends on a page, not in a loop or an error.',
-    mend: 'Open the authorization address in a private window and follow where it goes.',
+    fix: 'Open the authorization address in a private window and follow where it goes.',
     test: async (bench) => {
       const arrival = await bench.loginPage()
-      if (arrival.at === 'loop') return broken('redirects that do not end', 'Exempt the login page from the login hook.')
+      if (arrival.at === 'loop') return fail('redirects that do not end', 'Exempt the login page from the login hook.')
       const status = arrival.exchange.response?.status as number
       return when(arrival.at !== 'page' || (status < 500 && status !== 404), `${bench.told(arrival.exchange)} at ${bench.secrets.mask(arrival.url)}`)
     }
@@ -34,7 +34,7 @@ export const LOGIN_RULES: Rule[] = [
     section: 'spec §4.1, CSP Level 3 §6.4.1',
     severity: 'must',
     sentence: 'The login page’s Content-Security-Policy lets its form lead back to the portal.',
-    mend: 'Add the portal’s origin to form-action on the login page: browsers apply it to the redirects that follow the form.',
+    fix: 'Add the portal’s origin to form-action on the login page: browsers apply it to the redirects that follow the form.',
     test: async (bench) => {
       const { url, exchange } = await loginPage(bench)
       const blocking = formActionBlocking(policiesOf(exchange.response as WireResponse), url, bench.portal.redirectUri)
@@ -46,7 +46,7 @@ export const LOGIN_RULES: Rule[] = [
     section: 'spec §4.1',
     severity: 'must',
     sentence: 'The address that the login page returns to leads to the portal.',
-    mend: 'Return to the whole address of the authorization request: its path under the proxy and its query.',
+    fix: 'Return to the whole address of the authorization request: its path under the proxy and its query.',
     test: async (bench) => returnsToPortal(bench, await loginPage(bench))
   }
 ]
@@ -59,8 +59,8 @@ async function cookieTravels (bench: Bench): Promise<Verdict> {
   const rest = cookies.filter(({ sameSite }) => sameSite !== 'strict')
   const browser = bench.browserOf({ cookies: rest, headers: bench.settings.user.headers })
   const arrival = await bench.authorize({}, browser)
-  if (bench.codeOf(arrival) !== null) return holds
-  return broken(`SameSite=Strict on ${strict.map(({ name }) => name).join(', ')}; without it ${bench.told(arrival.exchange)}`)
+  if (bench.codeOf(arrival) !== null) return pass
+  return fail(`SameSite=Strict on ${strict.map(({ name }) => name).join(', ')}; without it ${bench.told(arrival.exchange)}`)
 }
 
 /** The user's cookies, with what the service said of them in this or any earlier answer. */
@@ -71,7 +71,7 @@ async function learned (bench: Bench): Promise<Cookie[]> {
 
 function certain (cookies: Cookie[]): Verdict {
   const silent = cookies.filter(({ sameSite }) => sameSite === undefined).map(({ name }) => name)
-  if (silent.length === 0) return holds
+  if (silent.length === 0) return pass
   return { outcome: 'untested', reason: `SameSite of ${silent.join(', ')} is not known: give the whole Set-Cookie line, or --login-command` }
 }
 

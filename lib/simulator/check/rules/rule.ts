@@ -1,9 +1,9 @@
 import { type Bench } from './bench.ts'
 
-/** What came of a rule: it holds, it does not (and what came instead), or it could not be tried (and why). */
+/** What came of a rule: it pass, it does not (and what came instead), or it could not be tried (and why). */
 export type Verdict =
-  | { outcome: 'holds' }
-  | { outcome: 'broken', received: string, /** Where more is known than the rule's own advice. */ mend?: string }
+  | { outcome: 'pass' }
+  | { outcome: 'fail', got: string, /** Where more is known than the rule's own advice. */ fix?: string }
   | { outcome: 'untested', reason: string }
 
 /** One thing that a service must or should do. */
@@ -14,26 +14,26 @@ export interface Rule {
   section: string
   /** `must`: the spec or an RFC demands it; a failure ends in exit code 1. `should`: sound practice, shown as advice. */
   severity: 'must' | 'should'
-  /** What holds, in one sentence. */
+  /** What pass, in one sentence. */
   sentence: string
-  mend: string
+  fix: string
   test: (bench: Bench) => Promise<Verdict>
 }
 
-export const holds: Verdict = { outcome: 'holds' }
+export const pass: Verdict = { outcome: 'pass' }
 
-export function broken (received: string, mend?: string): Verdict {
-  return { outcome: 'broken', received, ...(mend === undefined ? {} : { mend }) }
+export function fail (got: string, fix?: string): Verdict {
+  return { outcome: 'fail', got, ...(fix === undefined ? {} : { fix }) }
 }
 
-/** Holds, or is broken with what came. */
-export const when = (fine: boolean, received: string): Verdict => fine ? holds : broken(received)
+/** Holds, or is fail with what came. */
+export const when = (fine: boolean, got: string): Verdict => fine ? pass : fail(got)
 
-/** The first verdict that is not `holds`. */
+/** The first verdict that is not `pass`. */
 export async function everyOf<Item> (items: readonly Item[], test: (item: Item) => Promise<Verdict>): Promise<Verdict> {
   for (const item of items) {
     const verdict = await test(item)
-    if (verdict.outcome !== 'holds') return verdict
+    if (verdict.outcome !== 'pass') return verdict
   }
-  return holds
+  return pass
 }

@@ -4,7 +4,7 @@ import { oauthError } from '../../../testing/failure.ts'
 import { basicCredentials, type Changes, randomText } from '../../../testing/requests.ts'
 import { type Exchange, header, type WireRequest } from '../../../testing/wire.ts'
 import { type Bench } from './bench.ts'
-import { broken, everyOf, holds, type Rule, type Verdict, when } from './rule.ts'
+import { fail, everyOf, pass, type Rule, type Verdict, when } from './rule.ts'
 import { Untested } from './untested.ts'
 
 const RACERS = 20
@@ -17,10 +17,10 @@ export const TOKEN_RULES: Rule[] = [
     section: 'spec §4.2',
     severity: 'must',
     sentence: 'A good request is answered with 200, application/json, token_type Bearer and access_token.',
-    mend: 'Return exactly {"token_type":"Bearer","access_token":"…"}.',
+    fix: 'Return exactly {"token_type":"Bearer","access_token":"…"}.',
     test: async (bench) => {
       const answer = readToken(await bench.redeem(await bench.code()))
-      return answer.ok ? holds : broken(bench.received(answer), answer.mend)
+      return answer.ok ? pass : fail(bench.got(answer), answer.fix)
     }
   },
   {
@@ -28,7 +28,7 @@ export const TOKEN_RULES: Rule[] = [
     section: 'spec §4.2',
     severity: 'must',
     sentence: 'No hook of the application stands in front of the endpoint: the portal calls it without cookies.',
-    mend: 'Exempt /oauth/token from the application’s global hooks (login, CSRF, bot protection).',
+    fix: 'Exempt /oauth/token from the application’s global hooks (login, CSRF, bot protection).',
     test: async (bench) => {
       const exchange = await bench.redeem({ code: 'an-unknown-code', verifier: undefined })
       const status = exchange.response?.status as number
@@ -49,7 +49,7 @@ export const TOKEN_RULES: Rule[] = [
     section: 'spec §2.1, §3.1',
     severity: 'must',
     sentence: 'A used code is refused.',
-    mend: 'Remove the code when it is used.',
+    fix: 'Remove the code when it is used.',
     test: async (bench) => {
       const grant = await bench.code()
       await used(bench, grant)
@@ -61,7 +61,7 @@ export const TOKEN_RULES: Rule[] = [
     section: 'spec §2.1',
     severity: 'must',
     sentence: `Of ${RACERS} requests with the same code at the same time one gets a token.`,
-    mend: 'Read and remove the code in one atomic command (Redis: GETDEL), not one after the other.',
+    fix: 'Read and remove the code in one atomic command (Redis: GETDEL), not one after the other.',
     test: async (bench) => {
       await bench.accessToken()
       const grant = await bench.code()
@@ -75,7 +75,7 @@ export const TOKEN_RULES: Rule[] = [
     section: 'RFC 6749 §4.1.2',
     severity: 'must',
     sentence: 'A code expires.',
-    mend: 'Let codes die shortly after they were issued, ten minutes at most.',
+    fix: 'Let codes die shortly after they were issued, ten minutes at most.',
     test: async (bench) => {
       const { codeLifetime } = bench.settings
       if (codeLifetime === null) throw new Untested('it takes waiting: --code-lifetime')
@@ -89,7 +89,7 @@ export const TOKEN_RULES: Rule[] = [
     section: 'spec §3.2',
     severity: 'must',
     sentence: 'An access token is no code.',
-    mend: 'Keep codes and tokens apart.',
+    fix: 'Keep codes and tokens apart.',
     test: async (bench) => refused(bench, await bench.redeem({ code: await bench.accessToken(), verifier: undefined }))
   },
   {
@@ -97,7 +97,7 @@ export const TOKEN_RULES: Rule[] = [
     section: 'RFC 6749 §5.1',
     severity: 'must',
     sentence: 'The answer is not to be cached.',
-    mend: 'Send Cache-Control: no-store with every answer of the endpoint.',
+    fix: 'Send Cache-Control: no-store with every answer of the endpoint.',
     test: async (bench) => {
       const value = header((await bench.redeem(await bench.code())).response, 'cache-control')
       return when(/no-store/i.test(value), value === '' ? 'no Cache-Control' : `Cache-Control: ${value}`)
@@ -108,7 +108,7 @@ export const TOKEN_RULES: Rule[] = [
     section: 'RFC 6749 §2.3.1',
     severity: 'should',
     sentence: 'The credentials are accepted as HTTP Basic, too.',
-    mend: 'Read Authorization: Basic, each part form-decoded.',
+    fix: 'Read Authorization: Basic, each part form-decoded.',
     test: async (bench) => {
       await bench.accessToken()
       return gives(bench, await bench.redeem(await bench.code(), { client_id: undefined, client_secret: undefined }, withBasic(bench)))
@@ -119,7 +119,7 @@ export const TOKEN_RULES: Rule[] = [
     section: 'RFC 6749 §5.2, RFC 9110 §15.5.2',
     severity: 'should',
     sentence: 'A wrong secret is answered with 401, WWW-Authenticate and the error invalid_client.',
-    mend: 'Send 401 with WWW-Authenticate: Basic and {"error":"invalid_client"}.',
+    fix: 'Send 401 with WWW-Authenticate: Basic and {"error":"invalid_client"}.',
     test: async (bench) => {
       const exchange = await bench.redeem({ code: 'an-unknown-code', verifier: undefined }, credentials(bench, 'not-the-secret'), wrongBasic(bench))
       const challenged = header(exchange.response, 'www-authenticate') !== ''
@@ -131,7 +131,7 @@ export const TOKEN_RULES: Rule[] = [
     section: 'RFC 6749 §5.2',
     severity: 'should',
     sentence: 'An unknown code is answered with 400, JSON and the error invalid_grant.',
-    mend: 'Send 400 and {"error":"invalid_grant"} as application/json.',
+    fix: 'Send 400 and {"error":"invalid_grant"} as application/json.',
     test: async (bench) => {
       const exchange = await bench.redeem({ code: 'an-unknown-code', verifier: undefined })
       return when(exchange.response?.status === 400 && oauthError(exchange.response) === 'invalid_grant', bench.told(exchange))
@@ -142,7 +142,7 @@ export const TOKEN_RULES: Rule[] = [
     section: 'RFC 6749 §5.2',
     severity: 'should',
     sentence: 'An incomplete request is answered with a JSON error of the RFC.',
-    mend: 'Send 400 and {"error":"invalid_request"} as application/json.',
+    fix: 'Send 400 and {"error":"invalid_request"} as application/json.',
     test: async (bench) => {
       const exchange = await bench.redeem({ code: 'an-unknown-code', verifier: undefined }, { grant_type: undefined })
       return when(CODES.includes(String(oauthError(exchange.response))), bench.told(exchange))
@@ -153,7 +153,7 @@ export const TOKEN_RULES: Rule[] = [
     section: 'spec §3',
     severity: 'should',
     sentence: 'A request with a wrong secret leaves the code as it was.',
-    mend: 'Check the credentials before the code is taken: else whoever saw a code can spoil the sign-in.',
+    fix: 'Check the credentials before the code is taken: else whoever saw a code can spoil the sign-in.',
     test: async (bench) => {
       await bench.accessToken()
       const grant = await bench.code()
@@ -166,7 +166,7 @@ export const TOKEN_RULES: Rule[] = [
     section: 'RFC 6749 §4.1.2',
     severity: 'should',
     sentence: 'When a code is used twice, the token that it gave dies.',
-    mend: 'On a replay revoke the token that the code gave: one of the two callers is a thief.',
+    fix: 'On a replay revoke the token that the code gave: one of the two callers is a thief.',
     test: async (bench) => {
       await bench.works()
       const grant = await bench.code()
@@ -180,7 +180,7 @@ export const TOKEN_RULES: Rule[] = [
     section: 'RFC 7636 §4.6',
     severity: 'should',
     sentence: 'A code with a challenge needs the right verifier.',
-    mend: 'Keep the code_challenge with the code and compare S256 of the code_verifier with it.',
+    fix: 'Keep the code_challenge with the code and compare S256 of the code_verifier with it.',
     test: (bench) => everyOf([randomText(), undefined], async (verifier) => {
       const { code } = await bench.code({ verifier: randomText() })
       return refused(bench, await bench.redeem({ code, verifier }))
@@ -191,7 +191,7 @@ export const TOKEN_RULES: Rule[] = [
     section: 'spec §4.2, RFC 6749 §4.1.3',
     severity: 'should',
     sentence: 'A JSON body is refused.',
-    mend: 'Accept application/x-www-form-urlencoded only.',
+    fix: 'Accept application/x-www-form-urlencoded only.',
     test: async (bench) => refused(bench, await bench.redeem(await bench.code(), {}, asJson))
   },
   {
@@ -199,7 +199,7 @@ export const TOKEN_RULES: Rule[] = [
     section: 'RFC 6749 §2.3.1',
     severity: 'should',
     sentence: 'Credentials in the URL are refused.',
-    mend: 'Read credentials from the body or the Authorization header only: URLs end up in logs.',
+    fix: 'Read credentials from the body or the Authorization header only: URLs end up in logs.',
     test: async (bench) => refused(bench, await bench.redeem(await bench.code(), {}, inUrl(bench)))
   },
   {
@@ -207,7 +207,7 @@ export const TOKEN_RULES: Rule[] = [
     section: 'RFC 6749 §3.2',
     severity: 'should',
     sentence: 'A repeated parameter is an error.',
-    mend: 'Refuse a request in which a parameter comes more than once.',
+    fix: 'Refuse a request in which a parameter comes more than once.',
     test: async (bench) => {
       const grant = await bench.code()
       return refused(bench, await bench.redeem(grant, { code: [grant.code, grant.code] }))
@@ -216,13 +216,13 @@ export const TOKEN_RULES: Rule[] = [
 ]
 
 /** A rule on one wrong or missing parameter beside a good code. */
-function refusal (id: string, section: string, sentence: string, mend: string, changes: Changes): Rule {
+function refusal (id: string, section: string, sentence: string, fix: string, changes: Changes): Rule {
   return {
     id,
     section,
     severity: 'must',
     sentence,
-    mend,
+    fix,
     test: async (bench) => {
       const basic = bench.portal.clientAuthentication === 'basic' && ('client_secret' in changes || 'client_id' in changes)
       const edit = basic ? withBasic(bench, changes) : (request: WireRequest) => request

@@ -2,7 +2,7 @@ import { readUser } from '../../../testing/answers.ts'
 import { unlistedFields } from '../../../testing/record-rules.ts'
 import { type Exchange, header, jsonObject, type WireRequest, type WireResponse } from '../../../testing/wire.ts'
 import { type Bench } from './bench.ts'
-import { broken, everyOf, holds, type Rule, type Verdict, when } from './rule.ts'
+import { fail, everyOf, pass, type Rule, type Verdict, when } from './rule.ts'
 
 const RACERS = 20
 
@@ -13,10 +13,10 @@ export const USER_RULES: Rule[] = [
     section: 'spec §2.3, §4.3',
     severity: 'must',
     sentence: 'A good token is answered with 200, application/json and a record that keeps the rules of the level.',
-    mend: 'Return the listed fields with the allowed values.',
+    fix: 'Return the listed fields with the allowed values.',
     test: async (bench) => {
       const answer = readUser(await bench.user(await bench.accessToken()), bench.portal)
-      return answer.ok ? holds : broken(bench.received(answer), answer.error === 'malformed_record' ? undefined : answer.mend)
+      return answer.ok ? pass : fail(bench.got(answer), answer.error === 'malformed_record' ? undefined : answer.fix)
     }
   },
   {
@@ -24,7 +24,7 @@ export const USER_RULES: Rule[] = [
     section: 'spec §2.2, §3.1',
     severity: 'must',
     sentence: 'A used token is refused.',
-    mend: 'Remove the token when it is used.',
+    fix: 'Remove the token when it is used.',
     test: async (bench) => {
       const token = await bench.accessToken()
       await bench.user(token)
@@ -36,7 +36,7 @@ export const USER_RULES: Rule[] = [
     section: 'spec §2.2',
     severity: 'must',
     sentence: `Of ${RACERS} requests with the same token at the same time one gets the record.`,
-    mend: 'Read and remove the token in one atomic command (Redis: GETDEL), not one after the other.',
+    fix: 'Read and remove the token in one atomic command (Redis: GETDEL), not one after the other.',
     test: async (bench) => {
       await bench.works()
       const token = await bench.accessToken()
@@ -50,7 +50,7 @@ export const USER_RULES: Rule[] = [
     section: 'spec §5.3',
     severity: 'must',
     sentence: 'A request without token is refused.',
-    mend: 'Answer 401 with WWW-Authenticate: Bearer.',
+    fix: 'Answer 401 with WWW-Authenticate: Bearer.',
     test: async (bench) => refused(bench, await bench.user('', without('Authorization')))
   },
   {
@@ -58,7 +58,7 @@ export const USER_RULES: Rule[] = [
     section: 'spec §4.3, §7',
     severity: 'must',
     sentence: 'An unknown token is refused.',
-    mend: 'Look the token up among those issued.',
+    fix: 'Look the token up among those issued.',
     test: (bench) => everyOf(['an-unknown-token', 'eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.'], async (token) => refused(bench, await bench.user(token)))
   },
   {
@@ -66,7 +66,7 @@ export const USER_RULES: Rule[] = [
     section: 'spec §3.2',
     severity: 'must',
     sentence: 'A code is no access token.',
-    mend: 'Keep codes and tokens apart.',
+    fix: 'Keep codes and tokens apart.',
     test: async (bench) => refused(bench, await bench.user((await bench.code()).code))
   },
   {
@@ -74,7 +74,7 @@ export const USER_RULES: Rule[] = [
     section: 'spec §5.3',
     severity: 'must',
     sentence: 'The user’s session does not replace the token.',
-    mend: 'Let the endpoint look at the Authorization header only.',
+    fix: 'Let the endpoint look at the Authorization header only.',
     test: async (bench) => refused(bench, await bench.browser.request(bench.portal.userUrl, 'GET'))
   },
   {
@@ -82,7 +82,7 @@ export const USER_RULES: Rule[] = [
     section: 'RFC 6750 §3',
     severity: 'should',
     sentence: 'A refused token is answered with 401 and WWW-Authenticate: Bearer.',
-    mend: 'Send 401 with WWW-Authenticate: Bearer error="invalid_token".',
+    fix: 'Send 401 with WWW-Authenticate: Bearer error="invalid_token".',
     test: async (bench) => {
       const exchange = await bench.user('an-unknown-token')
       const challenge = header(exchange.response, 'www-authenticate')
@@ -94,7 +94,7 @@ export const USER_RULES: Rule[] = [
     section: 'spec §4.3, RFC 9700 §4.3.2',
     severity: 'should',
     sentence: 'A token in the URL is refused.',
-    mend: 'Read the Authorization header only: URLs end up in logs.',
+    fix: 'Read the Authorization header only: URLs end up in logs.',
     test: async (bench) => refused(bench, await bench.user(await bench.accessToken(), inUrl))
   },
   {
@@ -102,7 +102,7 @@ export const USER_RULES: Rule[] = [
     section: 'RFC 9110 §11.1',
     severity: 'should',
     sentence: 'The scheme Bearer is read in any case.',
-    mend: 'Compare the scheme without regard to case.',
+    fix: 'Compare the scheme without regard to case.',
     test: async (bench) => {
       await bench.works()
       const exchange = await bench.user(await bench.accessToken(), lowerScheme)
@@ -114,7 +114,7 @@ export const USER_RULES: Rule[] = [
     section: 'RFC 9110 §9.2.1',
     severity: 'should',
     sentence: 'HEAD does not use the token up.',
-    mend: 'Register the route without a HEAD twin (Fastify: exposeHeadRoute: false).',
+    fix: 'Register the route without a HEAD twin (Fastify: exposeHeadRoute: false).',
     test: async (bench) => {
       await bench.works()
       const token = await bench.accessToken()
@@ -127,7 +127,7 @@ export const USER_RULES: Rule[] = [
     section: 'RFC 9111 §5.2.2.5',
     severity: 'should',
     sentence: 'The record is not to be cached.',
-    mend: 'Send Cache-Control: no-store with every answer of the endpoint.',
+    fix: 'Send Cache-Control: no-store with every answer of the endpoint.',
     test: async (bench) => {
       const value = header((await bench.user(await bench.accessToken())).response, 'cache-control')
       return when(/no-store/i.test(value), value === '' ? 'no Cache-Control' : `Cache-Control: ${value}`)
@@ -138,7 +138,7 @@ export const USER_RULES: Rule[] = [
     section: 'spec §2.3',
     severity: 'should',
     sentence: 'The record has the listed fields and no others.',
-    mend: 'Send what the portal needs and nothing else of the user.',
+    fix: 'Send what the portal needs and nothing else of the user.',
     test: async (bench) => {
       await bench.works()
       const { response } = await bench.user(await bench.accessToken())

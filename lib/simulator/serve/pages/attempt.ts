@@ -63,15 +63,15 @@ function sentence ({ conclusion, flow }: Attempt): string {
 
 const said = (attempt: Attempt): string => `${standing(attempt)}. ${sentence(attempt)}`
 
-function problemCard ({ step, error, expected, received, mend }: Failure): Html {
+function problemCard ({ step, error, expected, got, fix }: Failure): Html {
   return html`<section class="card problem" aria-labelledby="problem">
 <h2 id="problem">What went wrong</h2>
 <p class="hint"><code>${error}</code></p>
 <dl class="facts rows">
 <div><dt>Step ${step}</dt><dd>${(STEPS[step - 1] as Step).action}</dd></div>
 <div><dt>Expected</dt><dd>${capital(expected)}</dd></div>
-<div><dt>Came</dt><dd>${capital(received)}</dd></div>
-<div><dt>What to do</dt><dd>${mend}</dd></div>
+<div><dt>Got</dt><dd>${capital(got)}</dd></div>
+<div><dt>What to do</dt><dd>${fix}</dd></div>
 </dl>
 </section>`
 }
