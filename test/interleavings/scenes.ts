@@ -1,0 +1,114 @@
+// The scenes: which requests meet, and what must be true when all is over.
+import { randomBytes } from 'node:crypto'
+import { byClock, newClock } from './clock.ts'
+import { type Exploration, explore } from './explorer.ts'
+import { authorizeRequest, host, type Role, type SteppedStore, tokenRequest, userRequest, World } from './world.ts'
+
+/** What is known before a scene begins. */
+export interface Known {
+  code: string
+  /** The part of a token that follows from the code. */
+  locator: string
+}
+
+export interface Scene {
+  name: string
+  roles (known: Known): Role[]
+  /** How many faults may happen. */
+  faults: number
+  /** How many minutes may pass. */
+  minutes: number
+  /** Whether the code is issued in the scene. */
+  issues?: boolean
+}
+
+/** Requests that redeem the code. */
+export const redemption = (name: string) => ({ code }: Known): Role => ({ name, request: () => tokenRequest(code) })
+
+/** A request for the record, with the token that this redemption got. */
+export const user = (name: string, redemption: string) => (): Role => ({
+  name,
+  request (outcomes) {
+    const token = outcomes.get(redemption)?.given
+    return token === undefined ? null : userRequest(token)
+  }
+})
+
+/** A token that someone made up who has seen the code. */
+export const madeUp = (name: string) => ({ locator }: Known): Role =>
+  ({ name, request: () => userRequest(locator + randomBytes(66).toString('base64url')) })
+
+/** The request that a code is issued for. */
+export const authorization = (name: string) => (): Role => ({ name, request: () => authorizeRequest })
+
+/** A request that redeems the code of an authorization of the same scene. */
+export const redemptionOf = (name: string, authorization: string) => (): Role => ({
+  name,
+  request (outcomes) {
+    const code = outcomes.get(authorization)?.given
+    return code === undefined ? null : tokenRequest(code)
+  }
+})
+
+/** Plays a scene in every order. Unless the scene issues its own code, one is there when it begins. */
+export async function play (scene: Scene, store: SteppedStore): Promise<Exploration> {
+  const app = await host(store)
+  await app.ready()
+  const { known, restore } = await byClock(newClock(), async () => {
+    const nothing = store.save()
+    const { headers } = await app.inject(authorizeRequest)
+    const code = new URL(String(headers.location)).searchParams.get('code') as string
+    const issued = store.save()
+    const { access_token: token } = (await app.inject(tokenRequest(code))).json()
+    return { known: { code, locator: token.slice(0, 20) }, restore: scene.issues === true ? nothing : issued }
+  })
+  const setting = { ...scene, app, store, roles: scene.roles(known), judge: (world: World) => judge(world, known) }
+  return await explore(async () => {
+    await restore()
+    return new World(setting)
+  })
+}
+
+/** Everything that must be true at the end; one sentence for each thing that is not. */
+async function judge (world: World, known: Known): Promise<string[]> {
+  const outcomes = [...world.outcomes]
+  const code = world.outcomes.get('authorization')?.given ?? known.code
+  const tokens = outcomes.flatMap(([, { status, given }]) => status === 200 && given !== undefined ? [given] : [])
+  const faults = [
+    tokens.length > 1 ? 'a code yielded two tokens' : null,
+    outcomes.filter(([name, { status }]) => name.startsWith('user') && status === 200).length > 1
+      ? 'a token yielded the record twice'
+      : null,
+    world.outcomes.get('stranger')?.status === 200 ? 'a made-up token yielded the record' : null,
+    await isAliveAfterReplay(world, tokens) ? 'a token is alive although a replay was answered' : null,
+    await isCodeLost(world, code) ? 'a code that was answered 503 before its command was executed is lost' : null,
+    await isTokenLost(world, tokens) ? 'a token that was answered 503 before its command was executed is lost' : null
+  ]
+  const because = world.mishaps.length === 0 ? '' : `, because ${world.mishaps.join(' and ')}`
+  return faults.filter((fault) => fault !== null).map((fault) => fault + because)
+}
+
+/** Whether a token can still be used although another redemption of its code was refused. */
+async function isAliveAfterReplay (world: World, tokens: string[]): Promise<boolean> {
+  const isRefused = [...world.outcomes.values()].some(({ error }) => error === 'invalid_grant')
+  if (!isRefused) return false
+  for (const token of tokens) if ((await world.probe(userRequest(token))).status === 200) return true
+  return false
+}
+
+/** Whether a code cannot be used although it was answered 503 and nobody has taken it. */
+async function isCodeLost (world: World, code: string): Promise<boolean> {
+  const isExecuted = world.executed.some((operation) => operation.includes('take code'))
+  const isUnexecuted = world.unexecuted.some((operation) => operation.includes('take code'))
+  if (world.hasAged || isExecuted || !isUnexecuted) return false
+  return (await world.probe(tokenRequest(code))).status !== 200
+}
+
+/** Whether a token cannot be used although it was answered 503 and nobody has taken or revoked it. */
+async function isTokenLost (world: World, tokens: string[]): Promise<boolean> {
+  const isTouched = world.executed.some((operation) => /(?:take|revoke) token/.test(operation))
+  const isUnexecuted = world.unexecuted.some((operation) => operation.includes('take token'))
+  if (world.hasAged || isTouched || !isUnexecuted) return false
+  for (const token of tokens) if ((await world.probe(userRequest(token))).status !== 200) return true
+  return false
+}

@@ -1,0 +1,312 @@
+// A world in which requests of the portal meet: the real plugin on a store whose every operation waits until the
+// explorer lets it happen. Each request has a process of its own on Redis, and all share one on the in-process store.
+import { byClock, type Clock, newClock, pass } from './clock.ts'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import Fastify, { type FastifyInstance, type InjectOptions, type LightMyRequestResponse } from 'fastify'
+import partnerSso, { type PartnerSsoOptions } from '../../lib/index.ts'
+import { hostOptions, PORTAL, type User } from '../helpers/host.ts'
+import { type Play, type Step } from './explorer.ts'
+
+export const STORE_TIMEOUT = 1000
+const MINUTE = 60_000
+// A request that has not got on after so many turns of the event loop never will.
+const MOST_TURNS = 1000
+
+/** What came back for a request: a code or token in `given`, or an error. */
+export interface Outcome { status: number, error?: string, given?: string }
+
+/** A request that takes part in a scene. */
+export interface Role {
+  name: string
+  /** The request; null until another role has got what it needs. */
+  request (outcomes: Outcomes): InjectOptions | null
+}
+
+export type Outcomes = ReadonlyMap<string, Outcome>
+
+/** What the world asks of a store, beside the plugin's own calls. */
+export interface SteppedStore {
+  /** The option that gives the store to the plugin. */
+  options: Pick<PartnerSsoOptions, 'redis' | 'store'>
+  /** Whether every process has a clock and a connection of its own. */
+  perProcess: boolean
+  /** Called when time has passed: what is over goes. */
+  age (minutes: number): void
+  /** All that it holds, with names in place of keys and values. */
+  held (): Record<string, string>
+  /** Keeps the content as it is now; the function returned brings it back. */
+  save (): () => Promise<void>
+}
+
+/** An operation of the store under way. */
+export interface Operation {
+  /** Names it in a schedule. */
+  name: string
+  /** Runs it at the store. */
+  execute (): unknown
+  /** Gives the answer to the plugin. */
+  answer (reply: unknown): void
+  /** Tells the plugin that the connection is lost; undefined where there is none. */
+  lose?: () => void
+}
+
+interface Pending extends Operation {
+  actor: Actor
+  reply?: unknown
+  isExecuted: boolean
+  /** Whether its request has given it up. */
+  isLate: boolean
+}
+
+class Actor {
+  readonly name: string
+  readonly clock: Clock
+  readonly socket = fakeSocket()
+  /** What it has seen so far: with the role, all that it will do follows from that. */
+  readonly history: string[] = []
+  state: 'waiting' | 'running' | 'done' | 'gone' = 'waiting'
+
+  constructor (name: string, clock: Clock) {
+    this.name = name
+    this.clock = clock
+  }
+}
+
+const actors = new AsyncLocalStorage<Actor>()
+let current: World | undefined
+
+/** The connection of the process that is running. */
+export const connection = (): object => actors.getStore()?.socket ?? fakeSocket()
+
+/** Called by a store when the plugin begins an operation. Outside a scene it runs at once. */
+export function begin (operation: Operation): void {
+  const actor = actors.getStore()
+  if (actor === undefined) queueMicrotask(() => operation.answer(operation.execute()))
+  else current?.add(actor, operation)
+}
+
+/** The plugin on this store; every world of a scene uses it, since it keeps no state of its own. */
+export async function host (store: SteppedStore): Promise<FastifyInstance> {
+  const app = Fastify()
+  await app.register(partnerSso<User>, hostOptions({ ...store.options, storeTimeout: STORE_TIMEOUT }))
+  return app
+}
+
+export interface Setting {
+  app: FastifyInstance
+  store: SteppedStore
+  roles: Role[]
+  /** How many faults may happen: losses, time limits, processes that end. */
+  faults: number
+  /** How many minutes may pass. */
+  minutes: number
+  /** What is wrong at the end. */
+  judge (world: World): Promise<string[]>
+}
+
+/** One play of a scene. */
+export class World implements Play {
+  readonly setting: Setting
+  readonly outcomes = new Map<string, Outcome>()
+  /** Operations that the store executed, with their replies. */
+  readonly executed: string[] = []
+  /** Operations that were lost before the store executed them. */
+  readonly unexecuted: string[] = []
+  /** Faults that have happened. */
+  readonly mishaps: string[] = []
+  readonly #actors: Actor[]
+  readonly #pending: Pending[] = []
+  #minutes: number
+
+  constructor (setting: Setting) {
+    this.setting = setting
+    this.#minutes = setting.minutes
+    const shared = newClock()
+    this.#actors = setting.roles.map(({ name }) => new Actor(name, setting.store.perProcess ? newClock() : shared))
+    current = this
+  }
+
+  add (actor: Actor, operation: Operation): void {
+    this.#pending.push({ ...operation, actor, isExecuted: false, isLate: false })
+  }
+
+  steps (): Step[] {
+    const steps: Step[] = []
+    const add = (label: string, happen: () => void) => {
+      steps.push({ label, happen: async () => { current = this; happen(); await this.#settled() } })
+    }
+    for (const pending of this.#pending) this.#stepsOf(pending, add)
+    this.setting.roles.forEach((role, index) => {
+      const actor = this.#actors[index] as Actor
+      const request = actor.state === 'waiting' ? role.request(this.outcomes) : null
+      if (request !== null) add(`${actor.name} begins`, () => this.#begin(actor, request))
+    })
+    const isRunning = this.#pending.length > 0 || steps.length > 0
+    if (this.#minutes > 0 && isRunning) add('a minute passes', () => this.#age())
+    return steps
+  }
+
+  state (): string {
+    const actors = this.#actors.map(({ name, state, history }) => [name, state, ...history])
+    const pending = this.#pending.map(({ actor, name, isExecuted, isLate, reply }) =>
+      [actor.name, name, isExecuted, isLate, isExecuted ? valueName(reply) : null])
+    const past = [[...this.executed].sort(), [...this.unexecuted].sort()]
+    return JSON.stringify([this.setting.store.held(), actors, pending, this.mishaps, this.#minutes, past])
+  }
+
+  async faults (): Promise<string[]> {
+    return await this.setting.judge(this)
+  }
+
+  /** Whether any minute has passed. */
+  get hasAged (): boolean {
+    return this.#minutes < this.setting.minutes
+  }
+
+  /** A request after all is over, with nothing in its way. */
+  async probe (request: InjectOptions): Promise<Outcome> {
+    const { clock } = this.#actors[0] as Actor
+    return outcomeOf(await byClock(clock, () => this.setting.app.inject(request)))
+  }
+
+  #stepsOf (pending: Pending, add: (label: string, happen: () => void) => void): void {
+    const { actor, name, isExecuted, isLate } = pending
+    const label = `${actor.name}: ${name}`
+    const isGone = actor.state === 'gone'
+    const late = isLate || isGone ? ' late' : ''
+    if (!isExecuted) add(`${label} is executed${late}`, () => this.#execute(pending))
+    else add(`${label} is answered${late}`, () => this.#answer(pending))
+    if (pending.lose === undefined || (this.mishaps.length === this.setting.faults && late === '')) return
+    const addFault = (what: string, happen: () => void) => {
+      add(what, () => {
+        if (late === '') this.mishaps.push(what)
+        happen()
+      })
+    }
+    addFault(`${label} ${isExecuted ? 'answer ' : ''}is lost${late}`, () => this.#lose(pending))
+    if (late !== '') return
+    addFault(`${label} takes too long`, () => this.#expire(pending))
+    addFault(`the process of ${actor.name} ends`, () => this.#end(actor))
+  }
+
+  #begin (actor: Actor, request: InjectOptions): void {
+    actor.state = 'running'
+    actors.run(actor, () => byClock(actor.clock, () => {
+      this.setting.app.inject(request).then((response) => {
+        const outcome = outcomeOf(response)
+        if (actor.state !== 'gone') this.#finish(actor, outcome)
+      }, (error: unknown) => { throw error })
+    }))
+  }
+
+  #finish (actor: Actor, outcome: Outcome): void {
+    actor.state = 'done'
+    actor.history.push(`${outcome.status} ${outcome.error ?? ''}`)
+    this.outcomes.set(actor.name, outcome)
+  }
+
+  #execute (pending: Pending): void {
+    pending.reply = pending.execute()
+    pending.isExecuted = true
+    this.executed.push(`${pending.actor.name}: ${pending.name} ${valueName(pending.reply)}`)
+    // Nobody is left to hear the answer.
+    if (pending.actor.state === 'gone') this.#drop(pending)
+  }
+
+  #answer (pending: Pending): void {
+    this.#drop(pending)
+    if (!pending.isLate) pending.actor.history.push(`${pending.name} ${valueName(pending.reply)}`)
+    this.#run(pending.actor, () => pending.answer(pending.reply))
+  }
+
+  #lose (pending: Pending): void {
+    this.#drop(pending)
+    if (pending.actor.state === 'gone') return
+    if (!pending.isLate) pending.actor.history.push(`${pending.name} lost`)
+    if (!pending.isExecuted) this.unexecuted.push(`${pending.actor.name}: ${pending.name}`)
+    this.#run(pending.actor, () => pending.lose?.())
+  }
+
+  #expire (pending: Pending): void {
+    const { actor, name } = pending
+    actor.history.push(`${name} too late`)
+    for (const pending of this.#pending) if (pending.actor === actor) pending.isLate = true
+    this.#run(actor, () => pass(actor.clock, STORE_TIMEOUT))
+  }
+
+  #end (actor: Actor): void {
+    actor.state = 'gone'
+    const unheard = this.#pending.filter((pending) => pending.actor === actor && pending.isExecuted)
+    for (const pending of unheard) this.#drop(pending)
+  }
+
+  /** A minute is longer than any request waits. */
+  #age (): void {
+    this.#minutes--
+    for (const pending of this.#pending) pending.isLate = true
+    const clocks = new Map(this.#actors.map((actor) => [actor.clock, actor]))
+    for (const actor of clocks.values()) this.#run(actor, () => pass(actor.clock, MINUTE))
+    this.setting.store.age(1)
+  }
+
+  #drop (pending: Pending): void {
+    this.#pending.splice(this.#pending.indexOf(pending), 1)
+  }
+
+  #run (actor: Actor, happen: () => void): void {
+    actors.run(actor, () => byClock(actor.clock, happen))
+  }
+
+  /** Waits until every request is at a store operation or at its end, and what late answers start has started. */
+  async #settled (): Promise<void> {
+    const isAtWork = (actor: Actor) =>
+      actor.state === 'running' &&
+      !this.#pending.some((pending) => pending.actor === actor && !pending.isLate)
+    for (let turn = 0; turn < 2 || this.#actors.some(isAtWork); turn++) {
+      if (turn === MOST_TURNS) throw new Error(`${this.#actors.find(isAtWork)?.name} waits for something unknown`)
+      await new Promise((resolve) => { setImmediate(resolve) })
+    }
+  }
+}
+
+/** Replies and values in words: random texts differ in each play. */
+export function valueName (value: unknown): string {
+  if (typeof value !== 'string') return String(value)
+  if (value === 'OK') return value
+  return value.startsWith('!') ? 'mark' : 'value'
+}
+
+function outcomeOf ({ statusCode, headers: { location }, body }: LightMyRequestResponse): Outcome {
+  const redirect = location === undefined ? null : new URL(location).searchParams
+  const json = body === '' ? {} : JSON.parse(body)
+  const { error = redirect?.get('error'), access_token: given = redirect?.get('code') } = json
+  return { status: statusCode, ...(error == null ? {} : { error }), ...(given == null ? {} : { given }) }
+}
+
+/** As much of a socket as a Redis command looks at. */
+function fakeSocket () {
+  return { writableCorked: 0, destroyed: false, cork () {}, uncork () {}, destroy () {} }
+}
+
+export const authorizeRequest: InjectOptions = {
+  method: 'GET',
+  url: '/oauth/authorize',
+  query: { client_id: PORTAL.clientId, redirect_uri: PORTAL.redirectUri, response_type: 'code', state: 's' },
+  headers: { 'x-user': 'alice' }
+}
+
+export const tokenRequest = (code: string): InjectOptions => ({
+  method: 'POST',
+  url: '/oauth/token',
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  payload: new URLSearchParams({
+    client_id: PORTAL.clientId,
+    client_secret: PORTAL.clientSecret,
+    redirect_uri: PORTAL.redirectUri,
+    grant_type: 'authorization_code',
+    code
+  }).toString()
+})
+
+export const userRequest = (token: string): InjectOptions =>
+  ({ method: 'GET', url: '/oauth/user', headers: { authorization: `Bearer ${token}` } })
