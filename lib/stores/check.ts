@@ -1,133 +1,223 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Store } from './store.ts'
+import { within } from './time-limit.ts'
 
 const RACERS = 200
 const LIFETIME = 30
+/** Milliseconds that the first calls may take. */
+const CONNECT_TIMEOUT = 5000
 
-/** A promise of the Store interface and how it is tried; the trial yields what went wrong, or null. */
+/** A promise of the Store interface, and how it is tested. */
 interface StorePromise {
   sentence: string
-  broken: (store: Store, key: string) => Promise<string | null>
+  /** What the store did instead, or null. Every promise is tested with a key of its own, made by `key`. */
+  broken (store: Store, key: () => string): Promise<string | null>
 }
 
-const unlike = (what: string, got: unknown, wanted: unknown): string | null =>
-  got === wanted ? null : `${what} gave ${JSON.stringify(got)} and not ${JSON.stringify(wanted)}`
+const differs = (call: string, got: unknown, expected: unknown): string | null =>
+  got === expected ? null : `${call} gave ${shown(got)} and not ${shown(expected)}`
 
-/** The first thing that is not as it should be. */
-async function inOrder (...checks: Array<() => Promise<string | null>>): Promise<string | null> {
-  for (const check of checks) {
-    const wrong = await check()
-    if (wrong !== null) return wrong
+/** Long values are cut: only their kind and length matter to a reader. */
+function shown (value: unknown): string {
+  const text = JSON.stringify(value) ?? 'undefined'
+  return text.length <= 60 ? text : `a text of ${text.length - 2} characters`
+}
+
+/** Runs the steps one after the other. The first failure, or null. */
+async function inOrder (...steps: Array<() => Promise<string | null>>): Promise<string | null> {
+  for (const step of steps) {
+    const failure = await step()
+    if (failure !== null) return failure
   }
   return null
 }
 
-const puts = (store: Store, key: string, wanted: boolean, value = 'value', lifetime = LIFETIME) => async () =>
-  unlike('put', await store.put(key, value, lifetime), wanted)
+const puts = (store: Store, key: string, expected: boolean, value = 'value', lifetime = LIFETIME) => async () =>
+  differs('put', await store.put(key, value, lifetime), expected)
 
-const takes = (store: Store, key: string, wanted: string | null) => async () =>
-  unlike('take', await store.take(key), wanted)
+const takes = (store: Store, key: string, expected: string | null) => async () =>
+  differs('take', await store.take(key), expected)
 
-const revokes = (store: Store, key: string, lifetime = LIFETIME) => async () => {
-  await store.revoke(key, lifetime)
-  return null
-}
+const revokes = (store: Store, key: string, expected: boolean, lifetime = LIFETIME) => async () =>
+  differs('revoke', await store.revoke(key, lifetime), expected)
 
-const passes = (milliseconds: number) => () => wait(milliseconds, null)
+const waits = (milliseconds: number) => () => wait(milliseconds, null)
 
 const race = async <Result>(run: (racer: number) => Promise<Result>): Promise<Result[]> =>
   Promise.all(Array.from({ length: RACERS }, (_none, racer) => run(racer)))
 
-/** Long, and with every character that a JSON or line based store could trip over. */
-const AWKWARD = `{"a":"b"}\n\r\t\0"'\\ ü 😀 ${'x'.repeat(8192)}`
+/** What is stored is base64url text: each of its 64 characters, in both cases and at both ends, and a long one. */
+const ALPHABET = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_'
+const LONG = ALPHABET.repeat(512)
 
 const PROMISES: StorePromise[] = [
   {
     sentence: 'take gives null for a key that was never put',
-    broken: (store, key) => inOrder(takes(store, key, null))
+    broken: (store, key) => takes(store, key(), null)()
   },
   {
-    sentence: 'put stores a value and take returns it unchanged',
-    broken: (store, key) => inOrder(puts(store, key, true, AWKWARD), takes(store, key, AWKWARD))
+    sentence: `put stores base64url text of up to ${LONG.length} characters, and take returns it unchanged`,
+    async broken (store, key) {
+      const [short, long] = [key(), key()]
+      return await inOrder(
+        puts(store, short, true, ALPHABET), takes(store, short, ALPHABET),
+        puts(store, long, true, LONG), takes(store, long, LONG))
+    }
   },
   {
-    sentence: 'keys are apart from each other, also where they differ in case only',
-    broken: (store, key) => inOrder(puts(store, `${key}a`, true, 'small'), puts(store, `${key}A`, true, 'large'), takes(store, `${key}a`, 'small'), takes(store, `${key}A`, 'large'))
+    sentence: 'keys are distinct, also where they differ in case only',
+    async broken (store, key) {
+      const [small, large] = sameButForCase(key)
+      return await inOrder(
+        puts(store, small, true, 'small'), puts(store, large, true, 'large'),
+        takes(store, small, 'small'), takes(store, large, 'large'))
+    }
   },
   {
     sentence: 'put gives false and changes nothing while the key is held',
-    broken: (store, key) => inOrder(puts(store, key, true, 'first'), puts(store, key, false, 'second'), takes(store, key, 'first'))
+    async broken (store, key) {
+      const held = key()
+      return await inOrder(puts(store, held, true, 'first'), puts(store, held, false, 'second'),
+        takes(store, held, 'first'))
+    }
   },
   {
     sentence: 'a value can be taken once only',
-    broken: (store, key) => inOrder(puts(store, key, true), takes(store, key, 'value'), takes(store, key, null))
+    async broken (store, key) {
+      const once = key()
+      return await inOrder(puts(store, once, true), takes(store, once, 'value'), takes(store, once, null))
+    }
   },
   {
     sentence: `of ${RACERS} concurrent takes exactly one gets the value`,
-    broken: async (store, key) => {
-      await store.put(key, 'value', LIFETIME)
-      const taken = (await race(() => store.take(key))).filter((value) => value !== null)
-      return unlike('the race', taken.length, 1)
+    async broken (store, key) {
+      const raced = key()
+      await store.put(raced, 'value', LIFETIME)
+      const taken = (await race(() => store.take(raced))).filter((value) => value !== null)
+      return differs('the number of values', taken.length, 1) ?? differs('take', taken[0], 'value')
     }
   },
   {
-    sentence: `of ${RACERS} concurrent puts exactly one holds the key, and its value is the one taken`,
-    broken: async (store, key) => {
-      const held = await race((racer) => store.put(key, String(racer), LIFETIME))
-      const winners = held.flatMap((won, racer) => won ? [racer] : [])
-      return unlike('the race', winners.length, 1) ?? unlike('take', await store.take(key), String(winners[0]))
+    sentence: `of ${RACERS} concurrent puts exactly one gives true, and its value is stored`,
+    async broken (store, key) {
+      const raced = key()
+      const stored = await race((racer) => store.put(raced, `racer-${racer}`, LIFETIME))
+      const winners = stored.flatMap((won, racer) => won ? [racer] : [])
+      return differs('the number of winners', winners.length, 1) ??
+        differs('take', await store.take(raced), `racer-${winners[0]}`)
     }
   },
   {
-    sentence: 'revoke kills what the key holds, and keeps it from being put',
-    broken: (store, key) => inOrder(puts(store, key, true), revokes(store, key), takes(store, key, null), puts(store, key, false), takes(store, key, null))
+    sentence: 'revoke removes what the key holds, and keeps it from being put',
+    async broken (store, key) {
+      const revoked = key()
+      return await inOrder(puts(store, revoked, true), revokes(store, revoked, true), takes(store, revoked, null),
+        puts(store, revoked, false), takes(store, revoked, null))
+    }
   },
   {
     sentence: 'revoke before put keeps the key from being put, also after a take',
-    broken: (store, key) => inOrder(revokes(store, key), puts(store, key, false), takes(store, key, null), puts(store, key, false), takes(store, key, null))
-  },
-  {
-    sentence: `of ${RACERS} puts that race with a revoke none leaves a value behind`,
-    broken: async (store, key) => {
-      await race<unknown>((racer) => racer === RACERS / 2 ? store.revoke(key, LIFETIME) : store.put(key, 'value', LIFETIME))
-      return unlike('take', await store.take(key), null)
+    async broken (store, key) {
+      const revoked = key()
+      return await inOrder(revokes(store, revoked, false), puts(store, revoked, false), takes(store, revoked, null),
+        puts(store, revoked, false), takes(store, revoked, null))
     }
   },
   {
-    sentence: 'a value is there before its lifetime has passed, and gone after',
-    broken: (store, key) => inOrder(puts(store, `${key}1`, true, 'value', 2), puts(store, `${key}2`, true, 'value', 1), passes(700), takes(store, `${key}1`, 'value'), passes(700), takes(store, `${key}2`, null))
+    sentence: 'revoke gives true when the key held a value, and false when it was taken, revoked or expired',
+    async broken (store, key) {
+      const [revoked, taken, expired] = [key(), key(), key()]
+      return await inOrder(
+        puts(store, expired, true, 'value', 1),
+        puts(store, revoked, true), revokes(store, revoked, true), revokes(store, revoked, false),
+        puts(store, taken, true), takes(store, taken, 'value'), revokes(store, taken, false),
+        waits(1400), revokes(store, expired, false))
+    }
+  },
+  {
+    sentence: `of ${RACERS} takes and revokes at once exactly one finds the value`,
+    async broken (store, key) {
+      const raced = key()
+      await store.put(raced, 'value', LIFETIME)
+      const found = await race<unknown>((racer) => racer % 2 === 0 ? store.take(raced) : store.revoke(raced, LIFETIME))
+      return differs('the number of finds', found.filter((value) => value === true || value === 'value').length, 1)
+    }
+  },
+  {
+    sentence: `of ${RACERS} puts that race with a revoke none leaves a value behind`,
+    async broken (store, key) {
+      const raced = key()
+      await race<unknown>((racer) =>
+        racer === RACERS / 2 ? store.revoke(raced, LIFETIME) : store.put(raced, 'value', LIFETIME))
+      return differs('take', await store.take(raced), null)
+    }
+  },
+  {
+    sentence: 'a value can be taken until its lifetime has passed, and not after',
+    async broken (store, key) {
+      const [longer, shorter] = [key(), key()]
+      // Far apart, so that a machine that is busy for a second changes no result.
+      return await inOrder(puts(store, longer, true, 'value', 5), puts(store, shorter, true, 'value', 1),
+        waits(1400), takes(store, longer, 'value'), takes(store, shorter, null))
+    }
   },
   {
     sentence: 'a key whose value expired can be put again',
-    broken: (store, key) => inOrder(puts(store, key, true, 'old', 1), passes(1400), puts(store, key, true, 'new'), takes(store, key, 'new'))
+    async broken (store, key) {
+      const again = key()
+      return await inOrder(puts(store, again, true, 'old', 1), waits(1400), puts(store, again, true, 'new'),
+        takes(store, again, 'new'))
+    }
   },
   {
-    sentence: 'a revocation holds for its lifetime, and ends with it',
-    broken: (store, key) => inOrder(revokes(store, key, 1), passes(500), puts(store, key, false), passes(900), puts(store, key, true), takes(store, key, 'value'))
+    sentence: 'a revocation lasts for its lifetime, and ends with it',
+    async broken (store, key) {
+      const [longer, shorter] = [key(), key()]
+      return await inOrder(revokes(store, longer, false), revokes(store, shorter, false, 1), waits(1400),
+        puts(store, longer, false), puts(store, shorter, true), takes(store, shorter, 'value'))
+    }
   }
 ]
 
 /**
- * Tries every promise of the {@link Store} interface on a store of one's own: put only while the key is free, take once
- * in a race of 200, revoke before and after put, and real expiry. Takes about two seconds and leaves nothing behind that
- * does not expire by itself within half a minute.
+ * Tests every promise of the {@link Store} interface on a store of your own: put only while the key is free, take once
+ * in a race of 200, revoke before and after put, and real expiry.
  *
- * @throws Error whose message names every promise that does not hold
+ * It stores what the plugin stores: keys of 20 base64url characters (`A-Z a-z 0-9 - _`, case counts), values of
+ * base64url text. Takes about two seconds. What it leaves in the store expires within half a minute.
+ *
+ * @throws Error that names every broken promise, or says that there is no connection to the store
  */
 export async function checkStore (store: Store): Promise<void> {
-  const run = randomBytes(8).toString('hex')
-  const broken = await Promise.all(PROMISES.map(async ({ sentence, broken }, at) => {
-    const wrong = await attempt(() => broken(store, `check-store:${run}:${at}:`))
-    return wrong === null ? [] : [`- ${sentence}: ${wrong}`]
-  }))
-  if (broken.flat().length > 0) throw new Error(`The store breaks ${broken.flat().length} of ${PROMISES.length} promises:\n${broken.flat().join('\n')}`)
+  await connected(store)
+  const failures = (await Promise.all(PROMISES.map(async ({ sentence, broken }) => {
+    const failure = await broken(store, randomKey).catch((error) => `it threw ${String(error)}`)
+    return failure === null ? [] : [`- ${sentence}: ${failure}`]
+  }))).flat()
+  if (failures.length === 0) return
+  throw new Error(`The store breaks ${failures.length} of ${PROMISES.length} promises:\n${failures.join('\n')}`)
 }
 
-async function attempt (run: () => Promise<string | null>): Promise<string | null> {
-  try {
-    return await run()
-  } catch (error) {
-    return `it threw ${String(error)}`
-  }
+/** Where every operation fails, nothing can be said of the promises. */
+async function connected (store: Store): Promise<void> {
+  const deadline = performance.now() + CONNECT_TIMEOUT
+  const calls = [
+    () => store.put(randomKey(), 'value', 1),
+    () => store.take(randomKey()),
+    () => store.revoke(randomKey(), 1)
+  ]
+  const outcomes = await Promise.allSettled(calls.map((call) => within<unknown>(deadline, call)))
+  const reasons = outcomes.flatMap((outcome) => outcome.status === 'rejected' ? [String(outcome.reason)] : [])
+  if (reasons.length === calls.length) throw new Error(`There is no connection to the store: ${reasons[0]}`)
+}
+
+/** A key as long as those of codes and tokens. */
+function randomKey (): string {
+  return randomBytes(15).toString('base64url')
+}
+
+function sameButForCase (key: () => string): [string, string] {
+  const start = key().slice(0, -1)
+  return [`${start}a`, `${start}A`]
 }

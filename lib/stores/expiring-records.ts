@@ -1,53 +1,26 @@
-// A Map is copied as a whole when it grows or shrinks, which takes tens of milliseconds with a million entries. Spread
-// over many small ones, each copy takes microseconds.
-const SHARDS = 1024
-
-// Records dropped in one turn of the event loop: well under a millisecond.
+// Records looked at in one turn of the event loop: well under a millisecond.
 const SLICE = 500
 
 const SWEEP_INTERVAL = 1000
 
-/** One of a ring of records: those of one lifetime, which expire in the order they came in. */
-class Link {
-  before: Link = this
-  after: Link = this
-
-  insertBefore (next: Link): void {
-    this.before = next.before
-    this.after = next
-    next.before.after = this
-    next.before = this
-  }
-
-  remove (): void {
-    this.before.after = this.after
-    this.after.before = this.before
-    // A removed record that still pointed to others would keep the garbage collector busy.
-    this.before = this.after = this
-  }
+interface ExpiringRecord {
+  value: string
+  /** A time of `performance.now()`, which is monotonic. */
+  expiresAt: number
 }
 
-class Record extends Link {
-  readonly key: string
-  readonly value: string
-  /** On the clock of `performance.now()`, which nobody sets back. */
-  readonly expiresAt: number
-
-  constructor (key: string, value: string, expiresAt: number) {
-    super()
-    this.key = key
-    this.value = value
-    this.expiresAt = expiresAt
-  }
-}
-
-/** At most `limit` records, each for its lifetime. No call and no sweep holds up the event loop, however many they are. */
+/** At most `limit` records, each for its lifetime. Past the limit the oldest goes, whatever its lifetime. */
 export class ExpiringRecords {
   readonly #limit: number
-  readonly #shards = Array.from({ length: SHARDS }, () => new Map<string, Record>())
-  /** A ring for each lifetime; the record that expires first follows the ring's head. */
-  readonly #rings = new Map<number, Link>()
-  #size = 0
+  /** In the order of their age. */
+  readonly #records = new Map<string, ExpiringRecord>()
+  /**
+   * Stands before the oldest record. Kept, because a new iterator would step over all that was deleted since the last
+   * time the Map was copied.
+   */
+  readonly #oldest = this.#records.keys()
+  /** Where the sweep goes on. */
+  #swept = this.#records.entries()
   #timer: NodeJS.Timeout | undefined
 
   constructor (limit: number) {
@@ -55,83 +28,54 @@ export class ExpiringRecords {
   }
 
   get size (): number {
-    return this.#size
+    return this.#records.size
   }
 
   get (key: string): string | undefined {
-    const record = this.#shard(key).get(key)
-    return record === undefined || isOver(record) ? undefined : record.value
+    const record = this.#records.get(key)
+    return record === undefined || isExpired(record) ? undefined : record.value
   }
 
   /** Stores the value for lifetime seconds, in place of what the key held. */
   set (key: string, value: string, lifetime: number): void {
-    this.delete(key)
-    if (this.#size === this.#limit) this.#drop(this.#first() as Record)
-    const record = new Record(key, value, performance.now() + lifetime * 1000)
-    record.insertBefore(this.#ring(lifetime))
-    this.#shard(key).set(key, record)
-    this.#size++
+    this.#records.delete(key)
+    if (this.size >= this.#limit) this.#records.delete(this.#oldest.next().value as string)
+    this.#records.set(key, { value, expiresAt: performance.now() + lifetime * 1000 })
     this.#sweepIn(SWEEP_INTERVAL)
   }
 
   delete (key: string): void {
-    const record = this.#shard(key).get(key)
-    if (record !== undefined) this.#drop(record)
+    this.#records.delete(key)
   }
 
   clear (): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#rings.clear()
-    for (const shard of this.#shards) shard.clear()
-    this.#size = 0
-  }
-
-  #shard (key: string): Map<string, Record> {
-    let hash = 0
-    for (let index = 0; index < key.length; index++) hash = (hash * 31 + key.charCodeAt(index)) | 0
-    return this.#shards[hash & (SHARDS - 1)] as Map<string, Record>
-  }
-
-  #ring (lifetime: number): Link {
-    let ring = this.#rings.get(lifetime)
-    if (ring === undefined) this.#rings.set(lifetime, ring = new Link())
-    return ring
-  }
-
-  #drop (record: Record): void {
-    record.remove()
-    this.#shard(record.key).delete(record.key)
-    this.#size--
-  }
-
-  /** The record that expires first. There are only as many rings as there are lifetimes: a handful. */
-  #first (): Record | undefined {
-    let first: Record | undefined
-    for (const ring of this.#rings.values()) {
-      if (ring.after === ring) continue
-      const record = ring.after as Record
-      if (first === undefined || record.expiresAt < first.expiresAt) first = record
-    }
-    return first
+    this.#records.clear()
   }
 
   #sweepIn (milliseconds: number): void {
     this.#timer ??= setTimeout(() => this.#sweep(), milliseconds).unref()
   }
 
-  /** Drops what is over, a slice at a time. */
+  /** Drops expired records. Looks at one slice in a turn, so that it does not hold up the event loop. */
   #sweep (): void {
     this.#timer = undefined
-    let record
-    for (let dropped = 0; (record = this.#first()) !== undefined && isOver(record); dropped++) {
-      if (dropped === SLICE) return this.#sweepIn(0)
-      this.#drop(record)
+    for (let seen = 0; seen < SLICE; seen++) {
+      const { value: entry, done } = this.#swept.next()
+      if (done === true) return this.#endSweep()
+      const [key, record] = entry
+      if (isExpired(record)) this.#records.delete(key)
     }
-    if (record !== undefined) this.#sweepIn(SWEEP_INTERVAL)
+    this.#sweepIn(0)
+  }
+
+  #endSweep (): void {
+    this.#swept = this.#records.entries()
+    if (this.size > 0) this.#sweepIn(SWEEP_INTERVAL)
   }
 }
 
-function isOver ({ expiresAt }: Record): boolean {
+function isExpired ({ expiresAt }: ExpiringRecord): boolean {
   return expiresAt <= performance.now()
 }

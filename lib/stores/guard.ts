@@ -7,8 +7,8 @@ import { within } from './time-limit.ts'
 export type OnAvailability = (available: boolean, cause?: string) => void
 
 /**
- * Stands before a store. Whatever fails, and whatever is no answer of the operation, is `store_unavailable`. A change of
- * state is reported once.
+ * Stands before a store. Whatever fails, and whatever is no answer of the operation, is `store_unavailable`. A change
+ * of state is reported once.
  */
 export class GuardedStore implements TimedStore {
   /** The error of the last call; null while the store is available. */
@@ -35,12 +35,22 @@ export class GuardedStore implements TimedStore {
 
   /** Stores a value and takes it back. Rejects when the store does not do so by the deadline. */
   probe (deadline: number): Promise<true> {
-    const key = `probe-${randomBytes(16).toString('base64url')}`
+    const key = probeKey()
     return this.#call('probe', isKept, async () =>
       await this.#store.put(key, 'probe', 1, deadline) === true && await this.#store.take(key, deadline) === 'probe')
   }
 
-  async #call<T> (name: string, isAnswer: (value: unknown) => value is T, operation: () => Promise<unknown>): Promise<T> {
+  /** The same, and revokes a key: for the start, since the mark is left behind for a second. */
+  async probeAll (deadline: number): Promise<void> {
+    await this.probe(deadline)
+    await this.revoke(probeKey(), 1, deadline)
+  }
+
+  async #call<T> (
+    name: string,
+    isAnswer: (value: unknown) => value is T,
+    operation: () => Promise<unknown>
+  ): Promise<T> {
     try {
       const answer = await operation()
       if (!isAnswer(answer)) throw new Error(wrongAnswer(name, answer))
@@ -62,6 +72,10 @@ export class GuardedStore implements TimedStore {
   }
 }
 
+function probeKey (): string {
+  return `probe-${randomBytes(16).toString('base64url')}`
+}
+
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean'
 const isTextOrNull = (value: unknown): value is string | null => typeof value === 'string' || value === null
 const isKept = (value: unknown): value is true => value === true
@@ -72,8 +86,8 @@ function wrongAnswer (name: string, answer: unknown): string {
   return `${name} gave ${answer === null ? 'null' : typeof answer}`
 }
 
-/** Redis repeats the arguments of a command in some errors, and ioredis adds them all: only the sentence is kept. */
-function describe (error: unknown): string {
+/** The sentence of an error. Redis repeats the arguments of a command in some of them: these are cut off. */
+export function describe (error: unknown): string {
   return String(error instanceof Error ? error.message : error).replace(/, with args.*/s, '')
 }
 

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import { type FastifyBaseLogger } from 'fastify'
 import { type RedisOptions } from 'ioredis'
-import { GuardedStore, timed } from './guard.ts'
+import { describe, GuardedStore, timed } from './guard.ts'
 import { memoryStore } from './memory.ts'
 import { type RedisClient } from './redis-client.ts'
 import { type Store, type TimedStore } from './store.ts'
@@ -25,7 +25,7 @@ export interface StoreReports {
 /** The store of one registration. */
 export interface OpenStore {
   store: TimedStore
-  /** Waits for the store, and rejects when it can never serve a sign-in. A store that is down does not hinder the start. */
+  /** Waits for the store. Rejects when it can never serve a sign-in; one that is down does not hinder the start. */
   start (): Promise<void>
   /** Whether the store can serve sign-ins now. Takes storeTimeout at most. */
   isReady (): Promise<boolean>
@@ -54,7 +54,7 @@ export async function openStore (options: StoreOptions, { log, warn }: StoreRepo
     store: guarded,
     async start () {
       await connected()
-      await guarded.probe(deadline()).catch(() => { refuseUnfit(guarded.failure) })
+      await guarded.probeAll(deadline()).catch(() => { refuseUnfit(guarded.failure) })
     },
     isReady: oneAtATime(async () => {
       const until = deadline()
@@ -65,7 +65,8 @@ export async function openStore (options: StoreOptions, { log, warn }: StoreRepo
   }
 }
 
-async function open ({ redis, store, keyPrefix, memoryLimit, storeTimeout }: StoreOptions, { log, warn }: StoreReports): Promise<Opened> {
+async function open (options: StoreOptions, { log, warn }: StoreReports): Promise<Opened> {
+  const { redis, store, keyPrefix, memoryLimit, storeTimeout } = options
   if (redis !== undefined) {
     // Loaded when it is needed: an app without Redis does not pay for the client.
     const { openRedis } = await import('./redis.ts')
@@ -78,10 +79,10 @@ async function open ({ redis, store, keyPrefix, memoryLimit, storeTimeout }: Sto
   return { store: memory, close: memory.close }
 }
 
-const IN_PROCESS = 'partner-sso: neither redis nor store is given: codes and tokens are kept in the memory of this process. ' +
-  'They do not survive a restart, and the portal must reach this process with every request.'
-const SEVERAL = ' This process is one of several (a cluster worker, or started by PM2), which do not share them: sign-ins ' +
-  'will fail. Give redis or store.'
+const IN_PROCESS = 'partner-sso: neither redis nor store is given: codes and tokens are kept in the memory of this ' +
+  'process. They are lost when it ends, and the portal must reach this very process with every request.'
+const SEVERAL = ' This process is one of several (a cluster worker, or started by PM2), and they do not share codes and ' +
+  'tokens: sign-ins will fail. Set redis or store.'
 
 /** Whether a process manager has started several processes of this app, or may do so. */
 function isOneOfSeveral (): boolean {
@@ -89,16 +90,17 @@ function isOneOfSeveral (): boolean {
 }
 
 // Errors that Redis answers with while it is in some state. Any other one says something about the command.
-const TEMPORARY = /^(?:LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|OOM|BUSY|MISCONF|NOREPLICAS|NOAUTH|WRONGPASS|ERR max number of clients)\b/
+const TEMPORARY = new RegExp('^(?:LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|OOM|BUSY|MISCONF|' +
+  'NOREPLICAS|NOAUTH|WRONGPASS|ERR max number of clients)\\b')
 
 /** A store that is down may come back. A server that refuses a command for good never serves a sign-in. */
 function refuseUnfit (failure: unknown): void {
   if (!(failure instanceof Error) || failure.name !== 'ReplyError' || TEMPORARY.test(failure.message)) return
-  throw new Error('partner-sso: Redis refuses a command that is needed: SET with EX and NX, SET with EX and GET, and GETDEL ' +
-    `(Redis 6.2 or later, not renamed, allowed to this user): ${failure.message}`)
+  throw new Error('partner-sso: Redis refuses a command that is needed: SET with EX and NX, SET with EX and GET, ' +
+    `GETDEL (Redis 6.2 or later, not renamed, allowed to this user): ${describe(failure)}`)
 }
 
-/** One call at a time: callers in the meantime get the same answer, so that a readiness route does not multiply the load. */
+/** One call at a time. Callers meanwhile get the same answer: a readiness route does not multiply the load. */
 function oneAtATime<T> (call: () => Promise<T>): () => Promise<T> {
   let pending: Promise<T> | undefined
   return () => {

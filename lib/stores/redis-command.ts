@@ -9,13 +9,15 @@ const PING = '*1\r\n$4\r\nPING\r\n'
 // How many commands on each connection have no answer although their callers have given up.
 const unanswered = new WeakMap<Socket, number>()
 
+export type OnLateAnswer = (answer: unknown) => void
+
 export interface CommandOptions {
   /** A time of `performance.now()`. */
   deadline: number
   /** Milliseconds after the deadline when a connection that has not answered is closed. None: never. */
   giveUpAfter?: number | undefined
   /** Called with an answer that comes after the caller has given up. */
-  onLateAnswer?: ((answer: unknown) => void) | undefined
+  onLateAnswer?: OnLateAnswer | undefined
 }
 
 /**
@@ -33,12 +35,12 @@ type State = 'queued' | 'sent' | 'unanswered' | 'done'
  * redemption both are wrong: a code whose caller was told 503 must stay good, and a code whose answer was lost must not
  * read as unknown. So ioredis is given PING in place of the command where this table says so.
  *
- * | state      | ioredis writes it                           | answer                     | deadline or connection lost |
- * |------------|---------------------------------------------|----------------------------|-----------------------------|
- * | queued     | sent; PING where the connection is silent   |                            | rejected                    |
- * | sent       | PING, rejected: it may have been executed   | done; a refusal: queued    | unanswered, rejected        |
- * | unanswered | PING                                        | done, onLateAnswer         |                             |
- * | done       | PING                                        |                            |                             |
+ * | state      | ioredis writes it                         | answer                   | deadline, connection lost |
+ * |------------|-------------------------------------------|--------------------------|---------------------------|
+ * | queued     | sent; PING where the connection is silent |                          | rejected                  |
+ * | sent       | PING, rejected: it may have been executed | done; a refusal: queued  | unanswered, rejected      |
+ * | unanswered | PING                                      | done, onLateAnswer       |                           |
+ * | done       | PING                                      |                          |                           |
  *
  * A connection is silent while a command on it is unanswered. It gets no more commands until it answers: it would
  * execute all of them then.

@@ -1,7 +1,7 @@
 import { Command, type RedisOptions } from 'ioredis'
 import { type RedisClient } from './redis-client.ts'
 import { type Connection, type OnRefused, openConnection, whenReady } from './redis-connection.ts'
-import { RedisCommand } from './redis-command.ts'
+import { type OnLateAnswer, RedisCommand } from './redis-command.ts'
 import { type TimedStore } from './store.ts'
 import { within } from './time-limit.ts'
 
@@ -20,11 +20,9 @@ export function redisStore (
   // Commands built here bypass the prefix that the host may have set on its client.
   const prefix = (client.options.keyPrefix ?? '') + keyPrefix
 
-  function send (deadline: number, name: string, args: string[], onLateAnswer?: (answer: unknown) => void): Promise<unknown> {
-    if (client.status !== 'ready') {
-      return Promise.reject(new Error(`Redis is not connected (${client.status})${trouble()}`))
-    }
-    return new RedisCommand(name, args, { deadline, giveUpAfter, onLateAnswer }).sendBy(client)
+  async function send (deadline: number, name: string, args: string[], onLateAnswer?: OnLateAnswer): Promise<unknown> {
+    if (client.status !== 'ready') throw new Error(`Redis is not connected (${client.status})${trouble()}`)
+    return await new RedisCommand(name, args, { deadline, giveUpAfter, onLateAnswer }).sendBy(client)
   }
 
   /**
@@ -46,7 +44,7 @@ export function redisStore (
 
     async take (key, deadline) {
       // An answer that comes too late is of no use to the caller, but a mark must not get lost with it.
-      const onLateAnswer = (answer: unknown): void => {
+      const onLateAnswer: OnLateAnswer = (answer) => {
         if (isMark(answer)) putBack(key, answer).catch(() => {})
       }
       const answer = textOrNull('GETDEL', await send(deadline, 'getdel', [prefix + key], onLateAnswer))
@@ -92,7 +90,10 @@ export function openRedis (
   return {
     store: redisStore(connection.client, keyPrefix, connection),
     // The first attempt is waited for. Later a client that is not connected is unavailable at once.
-    connected: () => connected ??= whenReady(connection.client, performance.now() + storeTimeout),
+    connected () {
+      connected ??= whenReady(connection.client, performance.now() + storeTimeout)
+      return connected
+    },
     close: connection.close
   }
 }

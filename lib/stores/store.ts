@@ -11,15 +11,15 @@
 export interface Store {
   /** Stores value under key for lifetime seconds unless the key is held. False when it was held. */
   put (key: string, value: string, lifetime: number): Promise<boolean>
-  /** Removes the value and returns it; null when there is none, it expired or it was revoked. At most one caller gets it. */
+  /** Removes the value and returns it to one caller only. Null when there is none, it expired or it was revoked. */
   take (key: string): Promise<string | null>
   /** Removes what the key holds, and for lifetime seconds keeps it from being put. True when it held a value. */
   revoke (key: string, lifetime: number): Promise<boolean>
 }
 
 /**
- * The store as the plugin uses it. `deadline` is a time of `performance.now()`: a call that has no answer by then fails,
- * and a command that has not been sent by then never is. One deadline serves all the calls of a request.
+ * The store as the plugin uses it. `deadline` is a time of `performance.now()`: a call that has no answer by then
+ * fails, and a command that has not been sent by then never is. One deadline serves all the calls of a request.
  */
 export interface TimedStore {
   put (key: string, value: string, lifetime: number, deadline: number): Promise<boolean>
