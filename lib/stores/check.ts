@@ -140,7 +140,7 @@ const PROMISES: StorePromise[] = [
     async broken (store, key) {
       const raced = key()
       await store.put(raced, 'value', LIFETIME)
-      const found = await race<unknown>((racer) => racer % 2 === 0 ? store.take(raced) : store.revoke(raced, LIFETIME))
+      const found = await race<unknown>((racer) => racer % 2 === 0 ? store.revoke(raced, LIFETIME) : store.take(raced))
       return differs('the number of finds', found.filter((value) => value === true || value === 'value').length, 1)
     }
   },

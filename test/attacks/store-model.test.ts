@@ -4,11 +4,11 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { Redis } from 'ioredis'
-import { Deadline } from '../../lib/stores/deadline.ts'
 import { type Store } from '../../lib/stores/store.ts'
 import { memoryStore } from '../../lib/stores/memory.ts'
 import { redisStore } from '../../lib/stores/redis.ts'
 import { someRedis } from '../helpers/redis.ts'
+import { withTimeLimit } from '../helpers/timed-store.ts'
 import { rounds, seed } from './helpers/settings.ts'
 
 const RUNS = rounds('MODEL_RUNS', 200)
@@ -128,7 +128,7 @@ await t.test('on Redis, through two connections', async (t) => {
     const connection = new Redis(url)
     t.teardown(() => connection.disconnect())
     await connection.ping()
-    return redisStore(connection, keyPrefix, new Deadline(3000))
+    return withTimeLimit(redisStore(connection, keyPrefix), 3000)
   })) as [Store, Store]
   await check(t, { stores, clear: () => client.del(`${keyPrefix}a`, `${keyPrefix}b`), putsBack: true })
 })

@@ -1,9 +1,10 @@
 // What the log says of a store's failure: always something, never a key or value.
 import t from 'tap'
 import { type Store } from '../../lib/index.ts'
-import { Deadline } from '../../lib/stores/deadline.ts'
-import { openConnection, redisStore } from '../../lib/stores/redis.ts'
+import { redisStore } from '../../lib/stores/redis.ts'
+import { openConnection } from '../../lib/stores/redis-connection.ts'
 import { freePort } from '../helpers/redis.ts'
+import { withTimeLimit } from '../helpers/timed-store.ts'
 import { scene } from './scene.ts'
 
 const working: Store = { put: async () => true, take: async () => null, revoke: async () => {} }
@@ -27,5 +28,5 @@ t.test('a connection error that has a code and no message, as for a name with se
   t.teardown(close)
   client.emit('error', Object.assign(new Error(''), { code: 'ECONNREFUSED' }))
   t.equal(trouble(), ': ECONNREFUSED')
-  await t.rejects(redisStore(client, 'p:', new Deadline(100)).take('key'), { message: /^Redis is not connected \(\w+\)$/ })
+  await t.rejects(withTimeLimit(redisStore(client, 'p:'), 100).take('key'), { message: /^Redis is not connected \(\w+\)$/ })
 })

@@ -2,11 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'ioredis'
 import t from 'tap'
-import { Deadline } from '../../lib/stores/deadline.ts'
 import { redisStore } from '../../lib/stores/redis.ts'
 import { checkStore } from '../../lib/testing/index.ts'
 import { type Node, NODE_TIMEOUT, startCluster } from '../helpers/cluster.ts'
 import { startProxy } from '../helpers/proxy.ts'
+import { withTimeLimit } from '../helpers/timed-store.ts'
 import { changesOnce, goods, MARGIN, recovered, scene, signIn, stillGood, STORE_TIMEOUT, unavailable, until, usedUp, watch } from './scene.ts'
 
 const cluster = await startCluster(t)
@@ -28,7 +28,7 @@ async function prefixOn (node: Node): Promise<string> {
 t.test('every promise of the store holds, and sign-ins go through', async (t) => {
   const client = cluster.connect()
   await until(() => client.status === 'ready')
-  await t.resolves(checkStore(redisStore(client, 'partner-sso:', new Deadline(5000))))
+  await t.resolves(checkStore(withTimeLimit(redisStore(client, 'partner-sso:'), 5000)))
   const host = await scene(t, { redis: client })
   await Promise.all(Array.from({ length: 50 }, async () => { await signIn(t, host) }))
 })
@@ -43,7 +43,7 @@ t.test('while a slot moves (ASK), and after it has (MOVED)', async (t) => {
   const asking = await watch(t, to.client)
 
   await cluster.beginMove(slot, to)
-  await t.resolves(checkStore(redisStore(client, keyPrefix, new Deadline(5000))), 'the store keeps its promises meanwhile')
+  await t.resolves(checkStore(withTimeLimit(redisStore(client, keyPrefix), 5000)), 'the store keeps its promises meanwhile')
   await signIn(t, host)
   t.ok(asking.length > 0, 'the new node was asked')
   await stillGood(t, host, asked)
@@ -109,7 +109,7 @@ for (const [name, redisOptions] of [['by the plugin', {}], ['by a commandTimeout
     t.ok(await until(() => client.status === 'ready'))
     // ioredis connects to a node when it first needs it.
     const node = cluster.masters.find(({ port }) => client.nodes('master').some(({ options, status }) => options.port === port && status === 'wait')) as Node
-    const store = redisStore(client, await prefixOn(node), new Deadline(STORE_TIMEOUT))
+    const store = withTimeLimit(redisStore(client, await prefixOn(node)), STORE_TIMEOUT)
     const seen = await watch(t, node.client)
     node.process.kill('SIGSTOP')
     const start = performance.now()

@@ -2,10 +2,10 @@
 // is promoted after it, when the master dies before the replica has heard of it. This is Redis, not the plugin; how
 // often, for how long, and what waiting for the replica (WAIT) would cost is measured here for SECURITY.md.
 import t, { type Test } from 'tap'
-import { Deadline } from '../../lib/stores/deadline.ts'
 import { redisStore } from '../../lib/stores/redis.ts'
 import { type Proxy, startProxy } from '../helpers/proxy.ts'
 import { type RedisServer, startRedis } from '../helpers/redis.ts'
+import { withTimeLimit } from '../helpers/timed-store.ts'
 import { until } from './scene.ts'
 
 const ROUNDS = Number(process.env.REPLICATION_ROUNDS ?? 3)
@@ -25,8 +25,8 @@ async function startPair (t: Test): Promise<Pair> {
 
 /** How many of the redeemed codes are back when the master is gone at the moment it has answered. */
 async function comeBack ({ master, replica, link, attach }: Pair, lag: number, wait: boolean): Promise<number> {
-  const store = redisStore(master.client, 'p:', new Deadline(5000))
-  const promoted = redisStore(replica.client, 'p:', new Deadline(5000))
+  const store = withTimeLimit(redisStore(master.client, 'p:'), 5000)
+  const promoted = withTimeLimit(redisStore(replica.client, 'p:'), 5000)
   let back = 0
   for (let round = 0; round < ROUNDS; round++) {
     link.delay = 0
@@ -56,7 +56,7 @@ t.test('a redeemed code comes back when the replica lags', async (t) => {
 t.test('the price of waiting: each redemption holds up the connection until the replica has answered', async (t) => {
   const { master, link, attach } = await startPair(t)
   await attach()
-  const store = redisStore(master.client, 'p:', new Deadline(5000))
+  const store = withTimeLimit(redisStore(master.client, 'p:'), 5000)
   const perSecond = async (redeem: (key: string) => Promise<unknown>): Promise<number> => {
     const keys = Array.from({ length: 500 }, (_, index) => `${index}`)
     await Promise.all(keys.map((key) => store.put(key, 'value', 60)))

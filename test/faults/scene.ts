@@ -91,7 +91,7 @@ export function changesOnce (t: Test, { log, events }: Scene, cause: RegExp, req
   t.match(gone[0], { level: 50, cause })
   const back = log.filter(({ msg }) => msg.includes('the store is available again'))
   t.equal(back.length, changes, 'the log says once that the store is available again')
-  t.match(back[0], { level: 30 })
+  t.match(back[0], { level: 50 }, 'at the level at which its loss was logged')
   const told = log.filter(({ event }) => event === 'store_unavailable')
   t.equal(told.length, requests)
   t.ok(told.every(({ level }) => level === 20), 'each request is logged at debug level only')

@@ -1,10 +1,10 @@
 // Redis with Sentinel: a failover because the master dies, and one because it hangs.
 import { Redis } from 'ioredis'
 import t from 'tap'
-import { Deadline } from '../../lib/stores/deadline.ts'
 import { redisStore } from '../../lib/stores/redis.ts'
 import { checkStore } from '../../lib/testing/index.ts'
 import { DOWN_AFTER, startSentinel } from '../helpers/sentinel.ts'
+import { withTimeLimit } from '../helpers/timed-store.ts'
 import { changesOnce, goods, recovered, scene, stillGood, unavailable, until } from './scene.ts'
 
 for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
@@ -14,7 +14,7 @@ for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
     client.on('error', () => {})
     t.teardown(() => client.disconnect())
     await client.ping()
-    await t.resolves(checkStore(redisStore(client, 'partner-sso:', new Deadline(5000))))
+    await t.resolves(checkStore(withTimeLimit(redisStore(client, 'partner-sso:'), 5000)))
 
     const host = await scene(t, { redis: options })
     const [left, kept] = [await goods(host), await goods(host)]

@@ -1,22 +1,25 @@
 // The store of one registration, by its options: what is opened, said in the log, checked and let go.
 import { type FastifyBaseLogger } from 'fastify'
-import { setTimeout as wait } from 'node:timers/promises'
+import cluster from 'node:cluster'
 import t from 'tap'
 import { type Store } from '../../lib/index.ts'
-import { openStore } from '../../lib/stores/open.ts'
-import { settle } from '../../lib/options.ts'
-import { hostOptions } from '../helpers/host.ts'
+import { openStore, type StoreOptions } from '../../lib/stores/open.ts'
 import { freePort, startRedis } from '../helpers/redis.ts'
 import { timers } from '../helpers/timers.ts'
+import { until } from '../faults/scene.ts'
 
 type Line = [level: string, ...texts: unknown[]]
 
-function open (options: object): { opening: ReturnType<typeof openStore>, lines: Line[] } {
+const DEFAULTS = { keyPrefix: 'partner-sso:', memoryLimit: 100, storeTimeout: 1000 }
+
+function open (options: Partial<StoreOptions>): { opening: ReturnType<typeof openStore>, lines: Line[] } {
   const lines: Line[] = []
   const level = (name: string) => (...texts: unknown[]) => { lines.push([name, ...texts]) }
-  const log = { info: level('info'), warn: level('warn'), error: level('error') } as unknown as FastifyBaseLogger
-  return { opening: openStore(settle(hostOptions(options)), log), lines }
+  const log = { error: level('error') } as unknown as FastifyBaseLogger
+  return { opening: openStore({ ...DEFAULTS, ...options }, { log, warn: level('warning') }), lines }
 }
+
+const soon = (milliseconds = 60_000): number => performance.now() + milliseconds
 
 const never = new Promise<never>(() => {})
 
@@ -38,21 +41,50 @@ function oneRecord (): Store & { calls: unknown[][], failure: Error | null } {
       record = null
       return taken
     },
-    async revoke () {}
+    async revoke (key, lifetime) {
+      this.calls.push(['revoke', key, lifetime])
+      return false
+    }
   }
 }
+
+const IN_PROCESS = /^partner-sso: neither redis nor store is given: codes and tokens are kept in the memory of this process/
 
 t.test('in the process: that is said', async (t) => {
   const { opening, lines } = open({ memoryLimit: 2 })
   const { store, start, isReady, close } = await opening
   await start()
-  t.strictSame(lines, [['warn', 'partner-sso: no redis and no store is given: codes and tokens live in this process, which serves an app of one process only']])
+  t.match(lines, [['warning', IN_PROCESS]])
+  t.equal(lines.length, 1)
+  t.notMatch(lines[0]?.[1], /one of several/)
   t.equal(await isReady(), true)
-  for (const key of ['a', 'b', 'c']) t.equal(await store.put(key, 'value', key === 'a' ? 1 : 60), true)
-  t.equal(await store.take('a'), null, 'no more than memoryLimit')
-  t.equal(await store.take('b'), 'value')
+  for (const key of ['a', 'b', 'c']) t.equal(await store.put(key, 'value', 60, soon()), true)
+  t.equal(await store.take('a', soon()), null, 'no more than memoryLimit')
+  t.equal(await store.take('b', soon()), 'value')
   close()
-  t.equal(await store.take('c'), null, 'gone')
+  t.equal(await store.take('c', soon()), null, 'gone')
+})
+
+t.test('in the process, though this is one of several: that is said in the same warning', async (t) => {
+  const several = { NODE_APP_INSTANCE: '1', pm_id: '0' }
+  for (const [name, value] of Object.entries(several)) {
+    process.env[name] = value
+    const { opening, lines } = open({})
+    const { close } = await opening
+    close()
+    delete process.env[name]
+    t.match(lines, [['warning', IN_PROCESS]], name)
+    t.match(lines[0]?.[1], /one of several \(a cluster worker, or started by PM2\).*Set redis or store\.$/, name)
+    t.equal(lines.length, 1)
+  }
+  cluster.isWorker = true
+  t.teardown(() => { cluster.isWorker = false })
+  const worker = open({})
+  ;(await worker.opening).close()
+  t.match(worker.lines[0]?.[1], /one of several/)
+  const shared = open({ store: oneRecord() })
+  await shared.opening
+  t.strictSame(shared.lines, [], 'with a store that they share nothing is said')
 })
 
 t.test('a store of the host', async (t) => {
@@ -61,12 +93,12 @@ t.test('a store of the host', async (t) => {
   const { start, isReady } = await opening
   await start()
   t.equal(await isReady(), true)
-  t.equal(given.calls.length, 4)
-  const [[, key, lifetime], [, taken], [, another]] = given.calls as [unknown[], unknown[], unknown[]]
-  t.match(key, /^probe-[\w-]{86,}$/)
+  t.strictSame(given.calls.map(([name]) => name), ['put', 'take', 'revoke', 'put', 'take'])
+  const [[, key, lifetime], [, taken], [, revoked], [, another]] = given.calls as [unknown[], unknown[], unknown[], unknown[]]
+  t.match(key, /^probe-[\w-]{22}$/)
   t.equal(lifetime, 1)
   t.equal(taken, key)
-  t.not(another, key, 'a key of its own each time')
+  t.equal(new Set([key, revoked, another]).size, 3, 'a key of its own each time')
   t.strictSame(lines, [])
 })
 
@@ -80,20 +112,40 @@ t.test('a change of state is said once', async (t) => {
   t.equal(await isReady(), true)
   t.strictSame(lines, [
     ['error', { cause: 'It is down' }, 'partner-sso: the store is unavailable; until it is back no sign-in succeeds'],
-    ['info', 'partner-sso: the store is available again']
+    ['error', 'partner-sso: the store is available again']
   ])
 })
 
-t.test('a store that is down does not hinder the start; one that refuses what is needed does', async (t) => {
-  for (const cause of ['It is down', 'Redis is not connected (connecting)']) {
-    const given = Object.assign(oneRecord(), { failure: new Error(cause) })
-    const { start } = await open({ store: given }).opening
-    await t.resolves(start(), cause)
+const refusal = (message: string): Error => Object.assign(new Error(message), { name: 'ReplyError' })
+
+t.test('trouble that passes does not hinder the start', async (t) => {
+  const passing = [
+    new Error('It is down'), new Error('Redis is not connected (connecting)'), new Error('ERR unknown command'),
+    ...['LOADING Redis is loading', 'READONLY You can\'t write', 'MASTERDOWN Link with MASTER is down',
+      'CLUSTERDOWN Hash slot not served', 'OOM command not allowed', 'WRONGPASS invalid', 'NOAUTH Authentication required.',
+      'MISCONF Redis is configured', 'NOREPLICAS Not enough', 'BUSY Redis is busy', 'TRYAGAIN Multiple keys',
+      'MOVED 1 a:1', 'ASK 1 a:1', 'ERR max number of clients reached'].map(refusal)
+  ]
+  for (const failure of passing) {
+    const { start } = await open({ store: Object.assign(oneRecord(), { failure }) }).opening
+    await t.resolves(start(), failure.message)
   }
-  for (const cause of ["ERR unknown command 'getdel'", "NOPERM User app has no permissions to run the 'set' command"]) {
-    const given = Object.assign(oneRecord(), { failure: new Error(cause) })
-    const { start } = await open({ store: given }).opening
-    await t.rejects(start(), { message: `partner-sso: Redis refuses a command that is needed (SET, GETDEL; Redis 6.2 or later, not renamed, allowed to this user): ${cause}` })
+})
+
+t.test('a server that refuses a command for good stops the start, whatever its words', async (t) => {
+  const refusals = [
+    "ERR unknown command 'getdel'", "NOPERM User app has no permissions to run the 'set' command", 'ERR syntax error',
+    'ERR command is not supported by this proxy', 'command not allowed', 'unsupported command', 'OOMPH no', 'ERR'
+  ]
+  for (const message of refusals) {
+    for (const name of ['put', 'take', 'revoke'] as const) {
+      const given = Object.assign(oneRecord(), { [name]: async () => { throw refusal(`${message}, with args beginning with: a`) } })
+      const { start } = await open({ store: given }).opening
+      await t.rejects(start(), {
+        message: 'partner-sso: Redis refuses a command that is needed: SET with EX and NX, SET with EX and GET, ' +
+          `GETDEL (Redis 6.2 or later, not renamed, allowed to this user): ${message}`
+      }, name)
+    }
   }
 })
 
@@ -126,13 +178,12 @@ t.test('a silent store is given up, and asked once at a time', async (t) => {
   close()
 })
 
-t.test('closing lets go of the timer', async (t) => {
+t.test('no timer is left', async (t) => {
   const { opening } = open({ store: oneRecord(), storeTimeout: 10_000 })
-  const { start, close } = await opening
+  const { start } = await opening
   const before = timers()
   await start()
-  t.equal(timers(), before + 1)
-  close()
+  await new Promise((resolve) => setImmediate(resolve))
   t.equal(timers(), before)
 })
 
@@ -142,15 +193,14 @@ t.test('Redis: waits until it is connected, and disconnects', async (t) => {
   const { store, start, isReady, close } = await opening
   t.teardown(close)
   await start()
-  t.equal(await store.put('key', 'value', 60), true)
-  t.strictSame(await client.keys('*'), ['mine:key'])
+  t.equal(await store.put('key', 'value', 60, soon()), true)
+  t.equal(await client.get('mine:key'), 'value')
   t.equal(await isReady(), true)
   t.strictSame(lines, [], 'it was connected first')
   const connections = async (): Promise<number> => String(await client.client('LIST')).trim().split('\n').length
   t.equal(await connections(), 2)
   close()
-  while (await connections() > 1) await wait(5)
-  t.pass('disconnected')
+  t.ok(await until(async () => await connections() === 1), 'disconnected')
 })
 
 t.test('Redis that is not there, or has another password', async (t) => {

@@ -1,10 +1,12 @@
 // A command that is executed once at most: what it gives ioredis to write, each time ioredis is about to write it.
 // test/faults shows the same with real servers that fail.
-import { type Redis, ReplyError } from 'ioredis'
+import { ReplyError } from 'ioredis'
 import { type Socket } from 'node:net'
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { mock } from 'node:test'
 import t from 'tap'
-import { RedisCommand } from '../../lib/stores/redis-command.ts'
+import { type RedisClient } from '../../lib/stores/redis-client.ts'
+import { type CommandOptions, RedisCommand } from '../../lib/stores/redis-command.ts'
 import { timers } from '../helpers/timers.ts'
 
 const PING = '*1\r\n$4\r\nPING\r\n'
@@ -34,17 +36,23 @@ class Connection {
   }
 }
 
-function command (patience?: number): RedisCommand {
-  const command = new RedisCommand('getdel', ['key'], patience)
+const soon = (milliseconds = 60_000): number => performance.now() + milliseconds
+
+function command (options: Partial<CommandOptions> = {}): RedisCommand {
+  const command = new RedisCommand('getdel', ['key'], { deadline: soon(), ...options })
   command.promise.catch(() => {})
   return command
 }
 
 /** A client that writes to this connection, and the texts that it wrote. */
-function clientOf (connection: Connection): { client: Redis, written: unknown[] } {
+function clientOf (connection: Connection): { client: RedisClient, written: unknown[] } {
   const written: unknown[] = []
-  return { client: { sendCommand: (command: RedisCommand) => { written.push(command.toWritable(connection)) } } as unknown as Redis, written }
+  const sendCommand = (command: RedisCommand): void => { written.push(command.toWritable(connection)) }
+  return { client: { sendCommand } as unknown as RedisClient, written }
 }
+
+/** Waits until a timer of as many milliseconds that is armed now has fired. */
+const elapse = (milliseconds: number): Promise<number> => new Promise((resolve) => setTimeout(resolve, milliseconds, 0))
 
 /** How ioredis hands on what Redis answers. */
 const answer = (command: RedisCommand, value: unknown): void => { command.resolve(value) }
@@ -54,7 +62,7 @@ const loseConnection = (command: RedisCommand): void => { command.reject(new Err
 t.test('it is written as it is, and gives the answer', async (t) => {
   const connection = new Connection()
   const { client, written } = clientOf(connection)
-  const sent = new RedisCommand('getdel', ['key'])
+  const sent = command()
   const outcome = sent.sendBy(client)
   t.strictSame(written, [GETDEL])
   answer(sent, Buffer.from('välue'))
@@ -99,12 +107,13 @@ t.test('what was refused may leave again: Redis has not executed it', async (t) 
   t.equal(await redirected.promise, 'value')
 })
 
-t.test('a connection that owes an answer gets nothing more', async (t) => {
+t.test('a connection that does not answer gets nothing more', async (t) => {
   const connection = new Connection()
   const { client, written } = clientOf(connection)
   const first = command()
-  first.sendBy(client)
+  const given = first.sendBy(client)
   first.expire()
+  await t.rejects(given, { message: 'Redis did not answer in time' })
 
   const second = command()
   await t.rejects(second.sendBy(client), { message: 'Redis does not answer' })
@@ -114,13 +123,13 @@ t.test('a connection that owes an answer gets nothing more', async (t) => {
   t.equal(queued.toWritable(connection), PING, 'what was queued by ioredis is written in any case')
   await t.rejects(queued.promise, { message: 'Redis does not answer' })
 
-  t.equal(command().toWritable(new Connection()), GETDEL, 'another connection owes nothing')
+  t.equal(command().toWritable(new Connection()), GETDEL, 'another connection is not silent')
 
   answer(first, 'too late')
-  t.equal(command().toWritable(connection), GETDEL, 'paid')
+  t.equal(command().toWritable(connection), GETDEL, 'answered')
 })
 
-t.test('each that has expired is a debt of its own', async (t) => {
+t.test('each command that was given up is unanswered for itself', async (t) => {
   const connection = new Connection()
   const [one, two] = [command(), command()]
   for (const each of [one, two]) t.equal(each.toWritable(connection), GETDEL)
@@ -131,7 +140,7 @@ t.test('each that has expired is a debt of its own', async (t) => {
   t.equal(command().toWritable(connection), GETDEL, 'an error is an answer')
 })
 
-t.test('a debt is counted and paid once', async (t) => {
+t.test('an unanswered command is counted once, and answered once', async (t) => {
   const connection = new Connection()
   const late = command()
   late.toWritable(connection)
@@ -143,68 +152,138 @@ t.test('a debt is counted and paid once', async (t) => {
   const next = command()
   next.toWritable(connection)
   next.expire()
-  t.equal(command().toWritable(connection), PING, 'the one before has not been paid twice')
+  t.equal(command().toWritable(connection), PING, 'the one before was not counted as answered twice')
 })
 
-t.test('what was answered in time is no debt', async (t) => {
+t.test('what was answered in time is not unanswered', async (t) => {
   const connection = new Connection()
-  for (const settle of [(each: RedisCommand) => answer(each, 'value'), (each: RedisCommand) => refuse(each, 'ERR')]) {
-    const each = command(1)
+  for (const end of [(each: RedisCommand) => answer(each, 'value'), (each: RedisCommand) => refuse(each, 'ERR')]) {
+    const each = command({ giveUpAfter: 0 })
     each.toWritable(connection)
-    settle(each)
+    end(each)
+    each.expire()
     t.equal(command().toWritable(connection), GETDEL)
   }
-  await wait(20)
+  t.equal(await elapse(1), 0)
   t.notOk(connection.isDestroyed)
 })
 
-t.test('a connection that owes an answer for too long is given up', async (t) => {
+t.test('a connection that does not answer is given up after a while', async (t) => {
   const connection = new Connection()
-  const late = command(30)
+  const late = command({ giveUpAfter: 30 })
   late.toWritable(connection)
-  await wait(60)
-  t.notOk(connection.isDestroyed, 'not as long as the caller waits')
+  t.equal(await elapse(1), 0, 'not while the caller waits')
+  t.notOk(connection.isDestroyed)
   late.expire()
-  const started = performance.now()
-  while (!connection.isDestroyed && performance.now() - started < 5000) await wait(2)
-  t.ok(connection.isDestroyed)
-  t.ok(performance.now() - started >= 29, 'not before the time is over')
+  const expired = performance.now()
+  while (!connection.isDestroyed) await elapse(1)
+  t.ok(performance.now() - expired >= 29, 'not before the time is over')
 })
 
-t.test('a connection that answers late, and one of the host, are kept', async (t) => {
-  const [slow, foreign] = [new Connection(), new Connection()]
-  const late = command(20)
+t.test('a connection that answers late, and one of the host, are not given up', async (t) => {
+  const [slow, foreign, silent] = [new Connection(), new Connection(), new Connection()]
+  const late = command({ giveUpAfter: 1 })
   late.toWritable(slow)
   late.expire()
   answer(late, 'value')
-  const silent = command()
-  silent.toWritable(foreign)
-  silent.expire()
-  await wait(60)
+  const never = command()
+  never.toWritable(foreign)
+  never.expire()
+  const later = command({ giveUpAfter: 1 })
+  later.toWritable(silent)
+  later.expire()
+  while (!silent.isDestroyed) await elapse(1)
   t.notOk(slow.isDestroyed)
   t.notOk(foreign.isDestroyed)
 })
 
-t.test('waiting for an answer does not keep the process', async (t) => {
+t.test('waiting for a late answer does not keep the process', async (t) => {
   const before = timers()
-  const late = command(10_000)
+  const late = command({ giveUpAfter: 10_000 })
   late.toWritable(new Connection())
   late.expire()
   t.equal(timers(), before)
 })
 
+t.test('a late answer is handed on; an answer in time, a refusal and the answer to PING are not', async (t) => {
+  const answers: unknown[] = []
+  const noting = (): RedisCommand => command({ onLateAnswer: (answer) => { answers.push(answer) } })
+  const [inTime, late, none, refused, again] = [noting(), noting(), noting(), noting(), noting()]
+  for (const each of [inTime, late, none, refused, again]) each.toWritable(new Connection())
+  answer(inTime, 'value')
+  for (const each of [late, none, refused, again]) each.expire()
+  answer(late, Buffer.from('!90'))
+  answer(late, 'once more')
+  answer(none, null)
+  refuse(refused, 'ERR')
+  t.equal(again.toWritable(new Connection()), PING, 'after a reconnection')
+  answer(again, 'PONG')
+  t.strictSame(answers, ['!90', null])
+})
+
+t.test('at the deadline the caller gets an error, and no timer is left', async (t) => {
+  const before = timers()
+  const { client } = clientOf(new Connection())
+  const deadline = soon(20)
+  const silent = command({ deadline })
+  await t.rejects(silent.sendBy(client), { message: 'Redis did not answer in time' })
+  t.ok(performance.now() >= deadline, 'not before')
+
+  const answered = command()
+  const outcome = answered.sendBy(clientOf(new Connection()).client)
+  t.equal(timers(), before + 1)
+  answer(answered, 'value')
+  await outcome
+  await nextTurn()
+  t.equal(timers(), before)
+})
+
+t.test('after the deadline nothing leaves, though the timer has not fired yet', async (t) => {
+  const connection = new Connection()
+  const { client, written } = clientOf(connection)
+  const late = command({ deadline: performance.now() })
+  await t.rejects(late.sendBy(client), { message: 'Redis was not connected in time' })
+  t.strictSame(written, [])
+})
+
+t.test('answered at the very moment of the deadline, it counts as answered', async (t) => {
+  const connection = new Connection()
+  const sent = command()
+  const outcome = sent.sendBy(clientOf(connection).client)
+  answer(sent, 'value')
+  sent.expire()
+  t.equal(await outcome, 'value')
+  t.equal(command().toWritable(connection), GETDEL, 'and its connection is not silent')
+})
+
 t.test('a client that throws is a rejection', async (t) => {
-  const client = { sendCommand: () => { throw new Error('No more') } } as unknown as Redis
+  const client = { sendCommand: () => { throw new Error('No more') } } as unknown as RedisClient
   await t.rejects(command().sendBy(client), { message: 'No more' })
 })
 
 t.test('what is written in one turn leaves together', async (t) => {
   const connection = new Connection()
-  for (let count = 0; count < 3; count++) command().toWritable(connection as unknown as Socket)
+  for (let count = 0; count < 3; count++) command().toWritable(connection)
   t.strictSame(connection.calls, ['cork'])
   await nextTurn()
   t.strictSame(connection.calls, ['cork', 'uncork'])
   command().toWritable(connection)
   await nextTurn()
   t.strictSame(connection.calls, ['cork', 'uncork', 'cork', 'uncork'])
+})
+
+t.test('fake timers of the host leave no connection corked, and stop no time limit', async (t) => {
+  const names = ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate'] as const
+  const real = Object.fromEntries(names.map((name) => [name, globalThis[name]]))
+  // As sinon and others do it.
+  for (const name of names) Object.assign(globalThis, { [name]: () => 0 })
+  mock.timers.enable({ apis: ['setTimeout', 'setImmediate'] })
+  t.teardown(() => {
+    mock.timers.reset()
+    Object.assign(globalThis, real)
+  })
+  const connection = new Connection()
+  const outcome = command({ deadline: soon(10) }).sendBy(clientOf(connection).client)
+  await t.rejects(outcome, { message: 'Redis did not answer in time' })
+  t.strictSame(connection.calls, ['cork', 'uncork'])
 })

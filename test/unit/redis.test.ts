@@ -1,13 +1,16 @@
 // The Redis store and its client without a server: what is sent, and what the client is told to do. test/stores,
 // test/flow/redis and test/faults show the same with real ones.
-import { Redis } from 'ioredis'
-import { EventEmitter, once } from 'node:events'
-import { setTimeout as wait } from 'node:timers/promises'
+import { Cluster, Redis } from 'ioredis'
+import { EventEmitter } from 'node:events'
+import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { Deadline } from '../../lib/stores/deadline.ts'
-import { openConnection, redisStore, whenReady } from '../../lib/stores/redis.ts'
+import { isRedisClient, isRedisOptions, isRedisUrl, type RedisClient } from '../../lib/stores/redis-client.ts'
+import { openConnection, whenReady } from '../../lib/stores/redis-connection.ts'
+import { openRedis, redisStore } from '../../lib/stores/redis.ts'
 import { type RedisCommand } from '../../lib/stores/redis-command.ts'
+import { until } from '../faults/scene.ts'
 import { timers } from '../helpers/timers.ts'
+import { withTimeLimit } from '../helpers/timed-store.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 
@@ -38,7 +41,7 @@ function closedClient (t: Teardown, milliseconds = 250, refused: string[] = []):
 
 t.test('put sets what is not there, for its lifetime', async (t) => {
   const { client, sent } = answering(['OK', null])
-  const store = redisStore(client, 'prefix:', new Deadline(1000))
+  const store = withTimeLimit(redisStore(client, 'prefix:'), 1000)
   t.equal(await store.put('key', 'value', 60), true)
   t.equal(await store.put('key', 'value', 60), false)
   t.strictSame(sent[0], { name: 'set', args: ['prefix:key', 'value', 'EX', '60', 'NX'] })
@@ -46,31 +49,93 @@ t.test('put sets what is not there, for its lifetime', async (t) => {
 
 t.test('take gives the value and removes it', async (t) => {
   const { client, sent } = answering(['value', null], { keyPrefix: 'host:' })
-  const store = redisStore(client, 'prefix:', new Deadline(1000))
+  const store = withTimeLimit(redisStore(client, 'prefix:'), 1000)
   t.equal(await store.take('key'), 'value')
   t.equal(await store.take('key'), null)
   t.strictSame(sent, [{ name: 'getdel', args: ['host:prefix:key'] }, { name: 'getdel', args: ['host:prefix:key'] }])
 })
 
-t.test('what was revoked stays revoked though take has removed the mark', async (t) => {
-  const { client, sent } = answering(['OK', '!90', 'OK'])
-  const store = redisStore(client, '', new Deadline(1000))
-  t.equal(await store.revoke('key', 90), undefined)
-  t.equal(await store.take('key'), null)
-  const mark = { name: 'set', args: ['key', '!90', 'EX', '90'] }
-  t.strictSame(sent, [mark, { name: 'getdel', args: ['key'] }, mark])
+t.test('revoke sets a mark in one command, whose answer says whether a value was there', async (t) => {
+  const { client, sent } = answering(['value', null, '!90'])
+  const store = withTimeLimit(redisStore(client, ''))
+  t.equal(await store.revoke('key', 90), true, 'a value')
+  t.equal(await store.revoke('key', 90), false, 'nothing')
+  t.equal(await store.revoke('key', 90), false, 'a mark')
+  t.strictSame(sent, Array(3).fill({ name: 'set', args: ['key', '!90', 'EX', '90', 'GET'] }))
 })
 
-t.test('a mark that cannot be put back is a failure', async (t) => {
+t.test('what was revoked stays revoked though take has removed the mark', async (t) => {
+  const { client, sent } = answering(['!90', 'OK'])
+  t.equal(await withTimeLimit(redisStore(client, 'p:')).take('key'), null)
+  t.strictSame(sent, [{ name: 'getdel', args: ['p:key'] }, { name: 'set', args: ['p:key', '!90', 'EX', '90'] }])
+})
+
+t.test('the mark is put back also when the answer comes after the time limit', async (t) => {
+  const { client, sent } = answering(['OK', 'OK', 'OK'])
+  const commands: RedisCommand[] = []
+  const { sendCommand } = client
+  const silent = (command: RedisCommand): void => {
+    command.toWritable({ writableCorked: 1 })
+    commands.push(command)
+  }
+  Object.assign(client, { sendCommand: silent })
+  const store = redisStore(client, '')
+  for (const key of ['revoked', 'held', 'free']) {
+    const taken = store.take(key, performance.now() + 60_000)
+    commands.at(-1)?.expire()
+    await t.rejects(taken, { message: 'Redis did not answer in time' })
+  }
+  Object.assign(client, { sendCommand })
+  for (const [index, answer] of [Buffer.from('!90'), Buffer.from('value'), null].entries()) commands[index]?.resolve(answer)
+  t.strictSame(sent, [{ name: 'set', args: ['revoked', '!90', 'EX', '90'] }], 'and nothing else is')
+})
+
+t.test('a late mark that cannot be put back is no unhandled rejection', async (t) => {
+  const { client } = answering([new Error('READONLY')])
+  let getdel: RedisCommand | undefined
+  const { sendCommand } = client
+  Object.assign(client, {
+    sendCommand (command: RedisCommand) {
+      command.toWritable({ writableCorked: 1 })
+      getdel = command
+    }
+  })
+  const taken = redisStore(client, '').take('key', performance.now() + 60_000)
+  getdel?.expire()
+  await t.rejects(taken)
+  Object.assign(client, { sendCommand })
+  getdel?.resolve('!90')
+  await new Promise((resolve) => setImmediate(resolve))
+})
+
+t.test('a mark that cannot be put back, or not in time, is a failure', async (t) => {
   const { client } = answering(['!90', new Error('READONLY')])
-  await t.rejects(redisStore(client, '', new Deadline(1000)).take('key'), { message: 'READONLY' })
+  await t.rejects(withTimeLimit(redisStore(client, '')).take('key'), { message: 'READONLY' })
+
+  const slow = answering(['!90'])
+  const { sendCommand } = slow.client
+  Object.assign(slow.client, { sendCommand: (command: RedisCommand) => command.name === 'getdel' && sendCommand(command) })
+  await t.rejects(withTimeLimit(redisStore(slow.client, ''), 20).take('key'), { message: 'The store did not answer in time' })
+})
+
+t.test('what is no answer to the command is a failure, and not repeated: it may be a stored value', async (t) => {
+  const calls = {
+    SET: (client: RedisClient) => withTimeLimit(redisStore(client, '')).put('key', 'value', 60),
+    GETDEL: (client: RedisClient) => withTimeLimit(redisStore(client, '')).take('key'),
+    'SET …': (client: RedisClient) => withTimeLimit(redisStore(client, '')).revoke('key', 60)
+  }
+  for (const [name, call] of Object.entries(calls)) {
+    for (const answer of ['QUEUED', 7, true, undefined, ['value'], name === 'SET' ? 'value' : {}]) {
+      await t.rejects(call(answering([answer]).client), { message: new RegExp(`^Redis answered ${name.slice(0, 3)}.* no answer`) })
+    }
+  }
 })
 
 t.test('nothing is sent while there is no connection, and the reason is told', async (t) => {
   const { client, sent } = answering([])
   Object.assign(client, { status: 'reconnecting' })
-  await t.rejects(redisStore(client, '', new Deadline(1000)).take('key'), { message: /\(reconnecting\)$/ })
-  const store = redisStore(client, '', new Deadline(1000), { trouble: () => ': connect ECONNREFUSED' })
+  await t.rejects(withTimeLimit(redisStore(client, ''), 1000).take('key'), { message: /\(reconnecting\)$/ })
+  const store = withTimeLimit(redisStore(client, '', { trouble: () => ': connect ECONNREFUSED' }))
   await t.rejects(store.put('key', 'value', 1), { message: 'Redis is not connected (reconnecting): connect ECONNREFUSED' })
   t.strictSame(sent, [])
 })
@@ -78,7 +143,7 @@ t.test('nothing is sent while there is no connection, and the reason is told', a
 t.test('no answer is a failure once the time is over', async (t) => {
   const { client } = answering([])
   Object.assign(client, { sendCommand () {} })
-  await t.rejects(redisStore(client, '', new Deadline(20)).take('key'), { message: 'Redis did not answer in time' })
+  await t.rejects(withTimeLimit(redisStore(client, ''), 20).take('key'), { message: 'Redis did not answer in time' })
 })
 
 t.test('a client of the host stays as it is', async (t) => {
@@ -86,7 +151,7 @@ t.test('a client of the host stays as it is', async (t) => {
   const connection = openConnection(client, 250, () => t.fail('nothing is refused'))
   t.equal(connection.client, client)
   t.equal(connection.trouble(), '')
-  t.equal(connection.patience, undefined)
+  t.equal(connection.giveUpAfter, undefined)
   t.strictSame(client.eventNames(), [])
   let disconnected = 0
   client.disconnect = () => { disconnected++ }
@@ -94,19 +159,37 @@ t.test('a client of the host stays as it is', async (t) => {
   t.equal(disconnected, 0)
 })
 
-t.test('objects that are only like a client are options', async (t) => {
-  for (const options of [{ lazyConnect: true, status: 'ready' }, { lazyConnect: true, sendCommand () {} }]) {
-    const { client, close } = openConnection(options as object, 250, () => {})
-    t.ok(client instanceof Redis)
-    t.not(client, options)
-    close()
+t.test('what is a client, options or a URL, and what is neither', async (t) => {
+  const kinds = (value: unknown): string[] => Object.entries({ isRedisClient, isRedisOptions, isRedisUrl })
+    .flatMap(([name, is]) => is(value) ? [name] : [])
+  const own = new Redis({ lazyConnect: true })
+  const cluster = new Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true })
+  t.teardown(() => cluster.disconnect())
+  for (const client of [own, cluster]) t.strictSame(kinds(client), ['isRedisClient'])
+  for (const options of [{}, { host: 'a' }, Object.create(null), runInNewContext('({ port: 1 })')]) {
+    t.strictSame(kinds(options), ['isRedisOptions'])
   }
+  for (const url of ['redis://a', 'rediss://user:pass%20word@a:1/2']) t.strictSame(kinds(url), ['isRedisUrl'])
+  class OtherClient {
+    isReady = true
+    options = {}
+    sendCommand (): void {}
+    connect (): void {}
+  }
+  const neither = [
+    // As node-redis does it.
+    new OtherClient(), Object.create(new OtherClient()), { ...new OtherClient(), sendCommand () {} }, { status: 'ready' },
+    [], [{}], new Map(), new Date(), null, undefined, 7, () => {}, '', 'localhost', 'localhost:6379', 'http://a', 'redis://%zz@a',
+    new URL('redis://a')
+  ]
+  for (const value of neither) t.strictSame(kinds(value), [])
 })
 
 t.test('a client of our own', async (t) => {
   const { client } = closedClient(t, 800)
-  const { retryStrategy, reconnectOnError, connectTimeout, sentinelCommandTimeout, host } = client.options
+  const { retryStrategy, reconnectOnError, connectTimeout, sentinelCommandTimeout, host, protocol } = client.options
   t.equal(host, '127.0.0.1')
+  t.equal(protocol, 2, 'RESP2')
   t.strictSame([1, 2, 9, 10, 11, 1000].map((times) => retryStrategy?.(times)), [50, 100, 450, 500, 500, 500])
   t.equal(connectTimeout, 1600, 'twice the time limit')
   t.equal(sentinelCommandTimeout, 1600)
@@ -117,7 +200,7 @@ t.test('a client of our own', async (t) => {
   t.strictSame([(own.client as Redis).options.retryStrategy?.(1), (own.client as Redis).options.connectTimeout], [7, 8], 'options of the host come first')
   own.close()
   t.equal((own.client as Redis).status, 'end')
-  t.equal(own.patience, 250)
+  t.equal(own.giveUpAfter, 250)
 })
 
 t.test('a URL', async (t) => {
@@ -154,69 +237,87 @@ t.test('a wrong password is told once, and again after it was right', async (t) 
 })
 
 t.test('a server that says nothing after the connection is left', async (t) => {
-  const { client } = closedClient(t, 15)
   class Stream extends EventEmitter {
     destroyed = 0
 
     destroy (): void {
       this.destroyed++
-      this.emit('destroyed')
     }
   }
-  const stream = new Stream()
-  Object.assign(client, { stream })
-  for (const saved of ['ready', 'close']) {
+  const connected = (milliseconds: number): { client: Redis, stream: Stream } => {
+    const { client } = closedClient(t, milliseconds)
+    const stream = new Stream()
+    Object.assign(client, { stream })
+    const before = timers()
     client.emit('connect')
-    client.emit(saved)
-    await wait(60)
-    t.equal(stream.destroyed, 0, saved)
+    t.equal(timers(), before, 'that does not keep the process')
+    return { client, stream }
   }
-  const before = timers()
-  client.emit('connect')
-  t.equal(timers(), before, 'that does not keep the process')
-  client.emit('connect')
-  client.emit('ready')
-  await wait(60)
-  t.equal(stream.destroyed, 0, 'of two timers none is left')
-  client.emit('connect')
-  await once(stream, 'destroyed', { signal: AbortSignal.timeout(5000) })
+  const saved = ['ready', 'close'].map((event) => {
+    const { client, stream } = connected(1)
+    client.emit('connect')
+    client.emit(event)
+    return stream
+  })
+  const { stream } = connected(1)
+  const start = performance.now()
+  t.ok(await until(() => stream.destroyed > 0))
+  t.ok(performance.now() - start >= 1)
   t.equal(stream.destroyed, 1)
+  // Their timers, of the same time, would have fired before.
+  t.strictSame(saved.map(({ destroyed }) => destroyed), [0, 0])
 })
 
-t.test('waiting for a client', async (t) => {
-  class Client extends EventEmitter {
-    status = 'connecting'
-    connections = 0
+class Client extends EventEmitter {
+  status = 'connecting'
+  connections = 0
+  options = {}
 
-    async connect (): Promise<void> {
-      this.connections++
-      throw new Error('It cannot')
-    }
+  async connect (): Promise<void> {
+    this.connections++
+    throw new Error('It cannot')
   }
-  const waitFor = (client: Client, milliseconds: number): Promise<void> => whenReady(client as unknown as Redis, milliseconds)
 
+  sendCommand (): void {}
+}
+
+const soon = (milliseconds: number): number => performance.now() + milliseconds
+
+t.test('waiting for a client', async (t) => {
   const ready = Object.assign(new Client(), { status: 'ready' })
-  await waitFor(ready, 60_000)
+  await whenReady(ready, soon(60_000))
   t.equal(ready.connections, 0)
 
   const lazy = Object.assign(new Client(), { status: 'wait' })
-  await waitFor(lazy, 10)
+  await whenReady(lazy, soon(10))
   t.equal(lazy.connections, 1)
 
-  const late = new Client()
-  let isOver = false
-  const waiting = waitFor(late, 60_000).then(() => { isOver = true })
-  await wait(20)
-  t.notOk(isOver)
-  late.emit('ready')
-  await waiting
-  t.equal(late.connections, 0)
+  for (const event of ['ready', 'error'] as const) {
+    const before = timers()
+    const late = new Client()
+    let isOver = false
+    const waiting = whenReady(late, soon(60_000)).then(() => { isOver = true })
+    await new Promise((resolve) => setImmediate(resolve))
+    t.notOk(isOver)
+    late.emit(event, new Error('It failed'))
+    await waiting
+    t.equal(late.connections, 0)
+    t.strictSame(late.eventNames(), [], 'no listener is left')
+    t.equal(timers(), before, 'nor a timer')
+  }
 
-  const started = performance.now()
-  await waitFor(new Client(), 40)
-  t.ok(performance.now() - started >= 39)
+  const deadline = soon(40)
+  await whenReady(new Client(), deadline)
+  t.ok(performance.now() >= deadline)
+})
 
-  const failing = new Client()
-  setTimeout(() => failing.emit('error', new Error('It failed')), 5)
-  await t.resolves(waitFor(failing, 1000))
+t.test('the first attempt to connect is waited for, once', async (t) => {
+  const client = new Client()
+  const { connected } = openRedis(client, { keyPrefix: '', storeTimeout: 60_000, onRefused: () => t.fail() })
+  const both = Promise.all([connected(), connected()])
+  t.equal(client.listenerCount('ready'), 1)
+  client.emit('error', new Error('It failed'))
+  await both
+  await connected()
+  t.equal(client.listenerCount('ready'), 0, 'later, a client that is not connected is unavailable at once')
 })
