@@ -23,7 +23,7 @@ class Keys {
   }
 
   async take (): Promise<null> { return null }
-  async revoke (): Promise<void> {}
+  async revoke (): Promise<boolean> { return false }
 }
 
 /** How far from even the bits are, in standard deviations: the worst single bit, all together, and equal neighbours. */
@@ -68,9 +68,9 @@ await t.test(`${VALUES} codes and as many tokens`, async (t) => {
   const bits = { code: new Bits(66), token: new Bits(81) }
   let strange = 0
   for (let index = 0; index < VALUES; index++) {
-    const code = await codes.issue(portal, grant)
-    const { tokenLocator } = await codes.redeem(code, portal)
-    const token = await tokens.issue(tokenLocator, grant) as string
+    const code = await codes.issue(portal, grant, Infinity)
+    const { tokenLocator } = await codes.redeem(code, portal, Infinity)
+    const token = await tokens.issue(tokenLocator, grant, Infinity) as string
     if (code.length !== CODE || token.length !== TOKEN || /[^A-Za-z0-9_-]/.test(code + token)) strange++
     // Of so many the first 72 bits differ, and a million fit into memory.
     seen.add(code.slice(0, 12)).add(token.slice(0, 12)).add(token.slice(LOCATOR, LOCATOR + 12))

@@ -71,7 +71,7 @@ const unavailable: Store = { async put () { throw new Error('down') }, async tak
 /** Takes the probe at the start and the code, but not the token: as if a replay had come in between. */
 const overtaken = (): Store => {
   const values: string[] = []
-  return { async put (_key, value) { return values.push(value) < 3 }, async take () { return values.at(-1) ?? null }, async revoke () {} }
+  return { async put (_key, value) { return values.push(value) < 3 }, async take () { return values.at(-1) ?? null }, async revoke () { return false } }
 }
 const fails = (message: string) => () => { throw new Error(message) }
 const form = (code: string) => new URLSearchParams({ client_id: PORTAL.clientId, client_secret: PORTAL.clientSecret, redirect_uri: PORTAL.redirectUri, grant_type: 'authorization_code', code, code_verifier: verifier }).toString()

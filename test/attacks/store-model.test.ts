@@ -14,6 +14,8 @@ import { rounds, seed } from './helpers/settings.ts'
 const RUNS = rounds('MODEL_RUNS', 200)
 const LIFETIME = 1000
 const REVOKED = Symbol('revoked')
+/** What nobody sees. */
+const ANYTHING = Symbol('anything')
 
 /** What a store should hold: the model. */
 type Model = Map<string, string | typeof REVOKED>
@@ -21,11 +23,11 @@ type Model = Map<string, string | typeof REVOKED>
 interface Operation { name: 'put' | 'take' | 'revoke', key: string, value: string }
 
 /** What the operation yields, and what is held afterwards. */
-function step (model: Model, { name, key, value }: Operation): boolean | string | null | undefined {
+function step (model: Model, { name, key, value }: Operation): boolean | string | null {
   const held = model.get(key)
   if (name === 'revoke') {
     model.set(key, REVOKED)
-    return undefined
+    return typeof held === 'string'
   }
   if (name === 'put') {
     if (held === undefined) model.set(key, value)
@@ -36,10 +38,10 @@ function step (model: Model, { name, key, value }: Operation): boolean | string 
   return held
 }
 
-async function run (store: Store, { name, key, value }: Operation): Promise<boolean | string | null | undefined> {
+async function run (store: Store, { name, key, value }: Operation): Promise<boolean | string | null> {
   if (name === 'put') return await store.put(key, value, LIFETIME)
   if (name === 'take') return await store.take(key)
-  return await store.revoke(key, LIFETIME) as undefined
+  return await store.revoke(key, LIFETIME)
 }
 
 /**
@@ -53,9 +55,10 @@ function someOrder (operations: Operation[], results: unknown[], model: Model, p
     const others = [without(operations, index), without(results, index)] as const
     if (putsBack && operation.name === 'take' && next.get(operation.key) === REVOKED && results[index] === null) {
       next.delete(operation.key)
-      return someOrder([...others[0], { ...operation, name: 'revoke' }], [...others[1], undefined], next, putsBack, end)
+      return someOrder([...others[0], { ...operation, name: 'revoke' }], [...others[1], ANYTHING], next, putsBack, end)
     }
-    return step(next, operation) === results[index] && someOrder(...others, next, putsBack, end)
+    const result = step(next, operation)
+    return (results[index] === ANYTHING || result === results[index]) && someOrder(...others, next, putsBack, end)
   })
 }
 

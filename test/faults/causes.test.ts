@@ -1,4 +1,5 @@
 // What the log says of a store's failure: always something, never a key or value.
+import { type Redis } from 'ioredis'
 import t from 'tap'
 import { type Store } from '../../lib/index.ts'
 import { redisStore } from '../../lib/stores/redis.ts'
@@ -7,7 +8,7 @@ import { freePort } from '../helpers/redis.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
 import { scene } from './scene.ts'
 
-const working: Store = { put: async () => true, take: async () => null, revoke: async () => {} }
+const working: Store = { put: async () => true, take: async () => null, revoke: async () => false }
 
 t.test('a store that holds a key that was never used: an error of the host, not a store that is away', async (t) => {
   const host = await scene(t, { store: { ...working, put: async () => false } })
@@ -26,7 +27,7 @@ t.test('a store that throws what is no error', async (t) => {
 t.test('a connection error that has a code and no message, as for a name with several addresses', async (t) => {
   const { client, trouble, close } = openConnection(`redis://127.0.0.1:${await freePort()}`, 100, () => t.fail())
   t.teardown(close)
-  client.emit('error', Object.assign(new Error(''), { code: 'ECONNREFUSED' }))
+  ;(client as Redis).emit('error', Object.assign(new Error(''), { code: 'ECONNREFUSED' }))
   t.equal(trouble(), ': ECONNREFUSED')
   await t.rejects(withTimeLimit(redisStore(client, 'p:'), 100).take('key'), { message: /^Redis is not connected \(\w+\)$/ })
 })

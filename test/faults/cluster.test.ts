@@ -6,6 +6,7 @@ import { redisStore } from '../../lib/stores/redis.ts'
 import { checkStore } from '../../lib/testing/index.ts'
 import { type Node, NODE_TIMEOUT, startCluster } from '../helpers/cluster.ts'
 import { startProxy } from '../helpers/proxy.ts'
+import { libraries } from '../helpers/redis-clients.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
 import { changesOnce, goods, MARGIN, recovered, scene, signIn, stillGood, STORE_TIMEOUT, unavailable, until, usedUp, watch } from './scene.ts'
 
@@ -31,6 +32,19 @@ t.test('every promise of the store holds, and sign-ins go through', async (t) =>
   await t.resolves(checkStore(withTimeLimit(redisStore(client, 'partner-sso:'), 5000)))
   const host = await scene(t, { redis: client })
   await Promise.all(Array.from({ length: 50 }, async () => { await signIn(t, host) }))
+})
+
+t.test('clients of other libraries: the same', async (t) => {
+  const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
+  for (const [name, { cluster: connect }] of Object.entries(libraries)) {
+    const client = connect(nodes)
+    client.on('error', () => {})
+    t.teardown(() => client.disconnect())
+    t.ok(await until(() => client.status === 'ready'), name)
+    await t.resolves(checkStore(withTimeLimit(redisStore(client, `${name}:`))), name)
+    const host = await scene(t, { redis: client, keyPrefix: `${name} host:` })
+    await Promise.all(Array.from({ length: 10 }, () => signIn(t, host)))
+  }
 })
 
 t.test('while a slot moves (ASK), and after it has (MOVED)', async (t) => {

@@ -8,7 +8,7 @@ import { MARGIN, scene, STORE_TIMEOUT, until } from './scene.ts'
 
 const never = new Promise<never>(() => {})
 const silent: Store = { put: () => never, take: () => never, revoke: () => never }
-const forgetful: Store = { put: async () => true, take: async () => null, revoke: async () => {} }
+const forgetful: Store = { put: async () => true, take: async () => null, revoke: async () => false }
 
 async function appWith (t: { teardown (stop: () => unknown): void }, build: (app: FastifyInstance) => unknown): Promise<FastifyInstance> {
   const app = Fastify()
@@ -54,7 +54,7 @@ t.test('who asks while a probe is under way gets its answer', async (t) => {
   const store: Store = {
     async put (key, value) { puts++; kept.set(key, value); return true },
     async take (key) { return kept.get(key) ?? null },
-    async revoke () {}
+    async revoke () { return false }
   }
   const app = await appWith(t, (app) => app.register(partnerSso, hostOptions({ store })))
   puts = 0

@@ -55,7 +55,7 @@ t.test('a store that fails: the event says whose sign-in it was, as far as that 
       store: {
         async put (key, value) { call(); records.set(key, value); return true },
         async take (key) { call(); return records.get(key) ?? null },
-        async revoke () {}
+        async revoke () { return false }
       }
     })
     const portal = wire(url)

@@ -20,25 +20,26 @@ class OneValue implements Store {
     return this.value
   }
 
-  async revoke (_key: string, lifetime: number): Promise<void> {
+  async revoke (_key: string, lifetime: number): Promise<boolean> {
     this.lifetime = lifetime
+    return false
   }
 }
 
 t.test('a revocation outlives the token, and the request that may be about to issue it, by a minute', async (t) => {
   const store = new OneValue()
   const tokens = new AccessTokens(store, 30, '')
-  await tokens.issue(LOCATOR, grant)
+  await tokens.issue(LOCATOR, grant, Infinity)
   t.equal(store.lifetime, 30)
-  await tokens.revoke(LOCATOR)
+  await tokens.revoke(LOCATOR, Infinity)
   t.equal(store.lifetime, 90)
 })
 
 t.test('what one registration sealed another does not open, even where the store mixes them up', async (t) => {
   const store = new OneValue()
-  const token = await new AccessTokens(store, 60, '/a').issue(LOCATOR, grant) as string
-  t.same(await new AccessTokens(store, 60, '/a').redeem(token), grant)
-  t.equal(await new AccessTokens(store, 60, '/b').redeem(token), null)
+  const token = await new AccessTokens(store, 60, '/a').issue(LOCATOR, grant, Infinity) as string
+  t.same(await new AccessTokens(store, 60, '/a').redeem(token, Infinity), grant)
+  t.equal(await new AccessTokens(store, 60, '/b').redeem(token, Infinity), null)
 })
 
 t.test('the form of a token', async (t) => {
