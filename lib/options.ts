@@ -59,7 +59,7 @@ export interface PartnerSsoOptions<User = any> {
   keyPrefix?: string
 
   /**
-   * The most records that the in-process store holds; past it, the one that expires first goes.
+   * The most records that the in-process store holds; past it, the oldest goes, whatever its lifetime.
    * @default 100000
    */
   memoryLimit?: number

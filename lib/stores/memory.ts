@@ -1,20 +1,18 @@
 import { type Store } from './store.ts'
 import { ExpiringRecords } from './expiring-records.ts'
+import { setImmediate } from './time-limit.ts'
 
-// Holds the place of what was revoked; no sealed text is empty.
+// The value of a revoked key; no encrypted text is empty.
 const REVOKED = ''
-
-// Kept, so that a host which replaces its timers in tests still gets an answer.
-const { setImmediate } = globalThis
 
 let turn: Promise<void> | undefined
 
 /**
  * The in-process store, for an app of one process. Each operation runs to its end in one turn of the event loop, so it
- * is atomic. At most `limit` records; past it, the one that expires first goes.
+ * is atomic. At most `limit` records; past it, the oldest goes, whatever its lifetime.
  *
- * It begins in the next turn, together with all others of this one: requests that are worked on in step cost a third
- * less than requests that are answered one by one within the turn in which they come.
+ * Each operation begins in the next turn of the event loop, together with all others of this turn: requests that
+ * advance together cost less than requests that are answered one by one.
  */
 export function memoryStore (limit: number): Store & { close (): void } {
   const records = new ExpiringRecords(limit)

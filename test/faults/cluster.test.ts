@@ -8,7 +8,9 @@ import { type Node, NODE_TIMEOUT, startCluster } from '../helpers/cluster.ts'
 import { startProxy } from '../helpers/proxy.ts'
 import { libraries } from '../helpers/redis-clients.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
-import { changesOnce, goods, MARGIN, recovered, scene, signIn, stillGood, STORE_TIMEOUT, unavailable, until, usedUp, watch } from './scene.ts'
+import {
+  changesOnce, goods, MARGIN, recovered, scene, signIn, stillGood, STORE_TIMEOUT, unavailable, until, usedUp, watch
+} from './scene.ts'
 
 const cluster = await startCluster(t)
 

@@ -5,7 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis, type RedisOptions } from 'ioredis'
 import { pass, startProxy } from '../helpers/proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
-import { changesOnce, goods, NOTHING, recovered, scene, signIn, stillGood, STORE_TIMEOUT, unavailable, until, usedUp, watch } from './scene.ts'
+import {
+  changesOnce, goods, NOTHING, recovered, scene, signIn, stillGood, STORE_TIMEOUT, unavailable, until, usedUp, watch
+} from './scene.ts'
 
 const retryStrategy = () => 20
 // Clients of every mapping of replies are one here.

@@ -7,7 +7,7 @@ import { randomSecret } from '../../lib/grants/sealing.ts'
 import { recordOf, startHost, type User } from '../helpers/host.ts'
 import { type Answer, type Wire, wire } from '../helpers/wire.ts'
 
-export const STORE_TIMEOUT = 300
+export const STORE_TIMEOUT = 600
 /** What a request may take besides: the way through the stack, on a busy machine. */
 export const MARGIN = 250
 
@@ -95,10 +95,24 @@ export async function recovered (t: Test, host: Scene, milliseconds = 5000): Pro
 }
 
 export async function signIn (t: Test, { portal }: Scene): Promise<void> {
-  const answer = await portal.user(await portal.accessToken())
-  t.equal(answer.status, 200)
-  t.strictSame(answer.json, recordOf('alice'), 'a sign-in goes through')
+  // On a busy machine a working store may be too slow once: the user signs in again. Nothing else is forgiven.
+  let answer: Answer | undefined
+  await until(async () => !isUnavailable(answer = await attempt(portal)), 20_000)
+  t.equal(answer?.status, 200)
+  t.strictSame(answer?.json, recordOf('alice'), 'a sign-in goes through')
 }
+
+/** The answer to the first request of a sign-in that fails, or to the last. */
+async function attempt (portal: Wire): Promise<Answer> {
+  const authorized = await portal.authorize()
+  const code = authorized.redirect.get('code')
+  if (code === null) return authorized
+  const issued = await portal.token({ code })
+  return issued.status === 200 ? await portal.user(issued.json.access_token) : issued
+}
+
+const isUnavailable = ({ status, redirect }: Answer): boolean =>
+  status === 503 || redirect.get('error') === 'temporarily_unavailable'
 
 /** The log tells each change of state once, with its cause; each request is told at debug level only, and to onEvent. */
 export function changesOnce (t: Test, { log, events }: Scene, cause: RegExp, requests: number, changes = 1): void {

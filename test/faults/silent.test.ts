@@ -3,7 +3,9 @@ import t from 'tap'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startProxy } from '../helpers/proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
-import { changesOnce, goods, MARGIN, recovered, scene, stillGood, STORE_TIMEOUT, unavailable, until, usedUp, watch } from './scene.ts'
+import {
+  changesOnce, goods, MARGIN, recovered, scene, stillGood, STORE_TIMEOUT, unavailable, until, usedUp, watch
+} from './scene.ts'
 
 t.test('stopped (SIGSTOP): what has left is unknown; what comes later never leaves and stays good', async (t) => {
   const redis = await startRedis(t)

@@ -1,6 +1,8 @@
 // What an API document says of the routes; test/hosts/swagger makes whole documents of it.
 import t from 'tap'
-import { authorizeDocumentation, documented, tokenDocumentation, userDocumentation } from '../../lib/routes/documentation.ts'
+import {
+  authorizeDocumentation, documented, tokenDocumentation, userDocumentation
+} from '../../lib/routes/documentation.ts'
 
 const TYPES = ['object', 'string', 'number', 'null']
 

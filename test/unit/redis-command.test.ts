@@ -1,7 +1,6 @@
 // A command that is executed once at most: what it gives ioredis to write, each time ioredis is about to write it.
 // test/faults shows the same with real servers that fail.
 import { ReplyError } from 'ioredis'
-import { type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { mock } from 'node:test'
 import t from 'tap'
