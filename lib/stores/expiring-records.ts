@@ -3,24 +3,48 @@ const SLICE = 500
 
 const SWEEP_INTERVAL = 1000
 
-interface ExpiringRecord {
-  value: string
+/** A member of a ring. */
+class Link {
+  before: Link = this
+  after: Link = this
+
+  insertBefore (next: Link): void {
+    this.before = next.before
+    this.after = next
+    next.before.after = this
+    next.before = this
+  }
+
+  remove (): void {
+    this.before.after = this.after
+    this.after.before = this.before
+    // A removed record that still pointed to others would keep the garbage collector busy.
+    this.before = this.after = this
+  }
+}
+
+class ExpiringRecord extends Link {
+  readonly key: string
+  readonly value: string
   /** A time of `performance.now()`, which is monotonic. */
-  expiresAt: number
+  readonly expiresAt: number
+
+  constructor (key: string, value: string, expiresAt: number) {
+    super()
+    this.key = key
+    this.value = value
+    this.expiresAt = expiresAt
+  }
 }
 
 /** At most `limit` records, each for its lifetime. Past the limit the oldest goes, whatever its lifetime. */
 export class ExpiringRecords {
   readonly #limit: number
-  /** In the order of their age. */
   readonly #records = new Map<string, ExpiringRecord>()
-  /**
-   * Stands before the oldest record. Kept, because a new iterator would step over all that was deleted since the last
-   * time the Map was copied.
-   */
-  readonly #oldest = this.#records.keys()
-  /** Where the sweep goes on. */
-  #swept = this.#records.entries()
+  /** Head of the ring of records: the oldest follows. (An iterator of the Map would keep each former copy of it.) */
+  readonly #head = new Link()
+  /** Stands in the ring where the sweep goes on. */
+  readonly #swept = new Link()
   #timer: NodeJS.Timeout | undefined
 
   constructor (limit: number) {
@@ -38,20 +62,35 @@ export class ExpiringRecords {
 
   /** Stores the value for lifetime seconds, in place of what the key held. */
   set (key: string, value: string, lifetime: number): void {
-    this.#records.delete(key)
-    if (this.size >= this.#limit) this.#records.delete(this.#oldest.next().value as string)
-    this.#records.set(key, { value, expiresAt: performance.now() + lifetime * 1000 })
+    this.delete(key)
+    if (this.size === this.#limit) this.#drop(this.#oldest())
+    const record = new ExpiringRecord(key, value, performance.now() + lifetime * 1000)
+    record.insertBefore(this.#head)
+    this.#records.set(key, record)
     this.#sweepIn(SWEEP_INTERVAL)
   }
 
   delete (key: string): void {
-    this.#records.delete(key)
+    const record = this.#records.get(key)
+    if (record !== undefined) this.#drop(record)
   }
 
   clear (): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
+    this.#swept.remove()
+    this.#head.remove()
     this.#records.clear()
+  }
+
+  #drop (record: ExpiringRecord): void {
+    record.remove()
+    this.#records.delete(record.key)
+  }
+
+  #oldest (): ExpiringRecord {
+    const first = this.#head.after
+    return (first === this.#swept ? first.after : first) as ExpiringRecord
   }
 
   #sweepIn (milliseconds: number): void {
@@ -61,18 +100,19 @@ export class ExpiringRecords {
   /** Drops expired records. Looks at one slice in a turn, so that it does not hold up the event loop. */
   #sweep (): void {
     this.#timer = undefined
-    for (let seen = 0; seen < SLICE; seen++) {
-      const { value: entry, done } = this.#swept.next()
-      if (done === true) return this.#endSweep()
-      const [key, record] = entry
-      if (isExpired(record)) this.#records.delete(key)
+    let next = (this.#swept.after === this.#swept ? this.#head : this.#swept).after
+    this.#swept.remove()
+    for (let seen = 0; seen < SLICE && next !== this.#head; seen++) {
+      const record = next as ExpiringRecord
+      next = record.after
+      if (isExpired(record)) this.#drop(record)
     }
-    this.#sweepIn(0)
-  }
-
-  #endSweep (): void {
-    this.#swept = this.#records.entries()
-    if (this.size > 0) this.#sweepIn(SWEEP_INTERVAL)
+    if (next !== this.#head) {
+      this.#swept.insertBefore(next)
+      this.#sweepIn(0)
+    } else if (this.size > 0) {
+      this.#sweepIn(SWEEP_INTERVAL)
+    }
   }
 }
 
