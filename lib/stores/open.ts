@@ -81,8 +81,8 @@ async function open (options: StoreOptions, { log, warn }: StoreReports): Promis
 
 const IN_PROCESS = 'partner-sso: neither redis nor store is given: codes and tokens are kept in the memory of this ' +
   'process. They are lost when it ends, and the portal must reach this very process with every request.'
-const SEVERAL = ' This process is one of several (a cluster worker, or started by PM2), and they do not share codes and ' +
-  'tokens: sign-ins will fail. Set redis or store.'
+const SEVERAL = ' This process is one of several (a cluster worker, or started by PM2), and they do not share codes ' +
+  'and tokens: sign-ins will fail. Set redis or store.'
 
 /** Whether a process manager has started several processes of this app, or may do so. */
 function isOneOfSeveral (): boolean {
