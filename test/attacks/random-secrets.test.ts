@@ -10,7 +10,7 @@ import { CODE, LOCATOR, rounds, TOKEN } from './helpers/settings.ts'
 
 const VALUES = rounds('RANDOM_VALUES', 20_000)
 const portal = new RegisteredPortal(PORTAL)
-const grant: Grant = { clientId: PORTAL.clientId, codeChallenge: '', externalId: 'alice', record: '{}' }
+const grant: Grant = { clientId: PORTAL.clientId, level: 'partner', codeChallenge: '', externalId: 'alice', record: '{}' }
 
 /** Remembers the keys it was given. */
 class Keys {
@@ -23,7 +23,7 @@ class Keys {
   }
 
   async take (): Promise<null> { return null }
-  async revoke (): Promise<void> {}
+  async revoke (): Promise<boolean> { return false }
 }
 
 /** How far from even the bits are, in standard deviations: the worst single bit, all together, and equal neighbours. */
@@ -68,9 +68,9 @@ await t.test(`${VALUES} codes and as many tokens`, async (t) => {
   const bits = { code: new Bits(66), token: new Bits(81) }
   let strange = 0
   for (let index = 0; index < VALUES; index++) {
-    const code = await codes.issue(portal, grant)
-    const { tokenLocator } = await codes.redeem(code, portal)
-    const token = await tokens.issue(tokenLocator, grant) as string
+    const code = await codes.issue(portal, grant, Infinity)
+    const { locator } = await codes.redeem(code, portal, Infinity)
+    const token = await tokens.issue(locator, grant, Infinity) as string
     if (code.length !== CODE || token.length !== TOKEN || /[^A-Za-z0-9_-]/.test(code + token)) strange++
     // Of so many the first 72 bits differ, and a million fit into memory.
     seen.add(code.slice(0, 12)).add(token.slice(0, 12)).add(token.slice(LOCATOR, LOCATOR + 12))
