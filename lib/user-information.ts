@@ -1,148 +1,185 @@
 import { type PortalLevel } from './portal.ts'
+import * as Type from './typebox.ts'
 
-interface UserInformationFields {
+// The description of a field completes the sentence "<field> must be …". Documents and error messages both use it.
+const text = (meaning: string) => Type.String({ minLength: 1, description: `a non-empty string (${meaning})` })
+const absent = () => Type.Optional(Type.Never({ description: 'absent where type is "partner"' }))
+const oneOf = (values: readonly string[]) => values.map((value) => `"${value}"`).join(' or ')
+
+const user = {
   /** The partner application's user identifier. */
-  external_id: string
+  external_id: text("the partner application's user identifier"),
   /** The user's e-mail address. */
-  email: string
+  email: text("the user's e-mail address"),
   /** The user's display name. */
-  name: string
-  /** `Product Operator` manages alerts, chargebacks, RDRs and the like; `Product Read Only` views them. */
-  product_role: 'Product Operator' | 'Product Read Only'
+  name: text("the user's display name")
 }
+
+const productRoles = ['Product Operator', 'Product Read Only'] as const
+const productRole = {
+  /** `Product Operator` manages alerts, chargebacks, RDRs and the like; `Product Read Only` views them. */
+  product_role: Type.Enum(productRoles, { type: 'string', description: oneOf(productRoles) })
+}
+
+const partnerRoles = ['Partner Administrator', 'Partner Read Only'] as const
+const partnerUser = Type.Object({
+  ...user,
+  type: Type.Literal('partner', { description: '"partner" or "client"' }),
+  client_id: absent(),
+  client_name: absent(),
+  client_external_id: absent(),
+  /** Manages, or only views, the partner's clients, merchants, descriptors and the like. */
+  control_role: Type.Enum(partnerRoles, {
+    type: 'string',
+    description: `${oneOf(partnerRoles)} where type is "partner"`
+  }),
+  ...productRole
+})
+
+const clientRoles = ['Client Administrator', 'Client Read Only'] as const
+const clientUser = Type.Object({
+  ...user,
+  type: Type.Literal('client', { description: '"partner" or "client"' }),
+  /** The portal's client identifier; passed on as given, text or number. */
+  client_id: Type.Optional(Type.Union([Type.String({ minLength: 1 }), Type.Number()], {
+    description: "a non-empty string or a number (the portal's client identifier)"
+  })),
+  /** The portal's client name. */
+  client_name: Type.Optional(text("the portal's client name")),
+  /** The partner application's client identifier. */
+  client_external_id: Type.Optional(text("the partner application's client identifier")),
+  /** Manages, or only views, the client's merchants, descriptors and the like. */
+  control_role: Type.Enum(clientRoles, {
+    type: 'string',
+    description: `${oneOf(clientRoles)} where type is "client"`
+  }),
+  ...productRole
+})
 
 /** A user of the partner itself. Has none of the client fields. */
-export interface PartnerUserInformation extends UserInformationFields {
-  type: 'partner'
-  /** Manages, or only views, the partner's clients, merchants, descriptors and the like. */
-  control_role: 'Partner Administrator' | 'Partner Read Only'
-  client_id?: never
-  client_name?: never
-  client_external_id?: never
-}
+export interface PartnerUserInformation extends Type.Static<typeof partnerUser> {}
 
 /** A user of one of the partner's clients. At the partner level `client_id` or `client_external_id` is needed. */
-export interface ClientUserInformation extends UserInformationFields {
-  type: 'client'
-  /** Manages, or only views, the client's merchants, descriptors and the like. */
-  control_role: 'Client Administrator' | 'Client Read Only'
-  /** The portal's client identifier; passed on as given, text or number. */
-  client_id?: string | number
-  /** The portal's client name. */
-  client_name?: string
-  /** The partner application's client identifier. */
-  client_external_id?: string
-}
+export interface ClientUserInformation extends Type.Static<typeof clientUser> {}
 
 /** The record that a user enters the portal with, in wire format (spec section 2.3). */
 export type UserInformation = PartnerUserInformation | ClientUserInformation
 
-const productRoles = ['Product Operator', 'Product Read Only'] as const
-const controlRoles = {
-  partner: ['Partner Administrator', 'Partner Read Only'],
-  client: ['Client Administrator', 'Client Read Only']
-} as const
+/**
+ * TypeBox schema of the record (spec section 2.3), and JSON Schema for Fastify. It is the source of the types, the
+ * check, the error messages and the API documents. At the partner level a client user needs `client_id` or
+ * `client_external_id` besides; at the client level there are client users only.
+ */
+export const UserInformation = Type.Union([partnerUser, clientUser])
 
-const choice = (values: readonly string[]): string => values.map((value) => `"${value}"`).join(' or ')
-const textRules = {
-  external_id: 'external_id must be a non-empty string',
-  email: 'email must be a non-empty string',
-  name: 'name must be a non-empty string'
-}
-const productRoleRule = `product_role must be ${choice(productRoles)}`
-const controlRoleRules = {
-  partner: `control_role must be ${choice(controlRoles.partner)} where type is "partner"`,
-  client: `control_role must be ${choice(controlRoles.client)} where type is "client"`
-}
+type Field = keyof PartnerUserInformation
+type Fields = Record<Field, unknown>
+type FieldSchemas = Record<Field, { description: string }>
+type Compiled = ReturnType<typeof Type.Compile>
 
-const text = { type: 'string', minLength: 1 } as const
-const identity = { external_id: text, email: text, name: text, product_role: { enum: productRoles } } as const
-const required = ['external_id', 'email', 'name', 'type', 'control_role', 'product_role'] as const
+/** In the order in which they are sent. */
+const fields = Object.keys(clientUser.properties) as Field[]
+// Their values are words of the specification, so an error message shows what was given.
+const worded: string[] = ['type', 'control_role', 'product_role'] satisfies Field[]
+
+// A Map, as an object has a "constructor" of its own.
+const users = new Map<unknown, Compiled>([
+  ['partner', Type.Compile(partnerUser)],
+  ['client', Type.Compile(clientUser)]
+])
+/** Where `type` is neither: the fields that every user has. */
+const anyUser = Type.Compile(Type.Object({
+  ...user,
+  type: Type.Enum(['partner', 'client'], { description: '"partner" or "client"' }),
+  ...productRole
+}))
+
+/** The greatest record that is accepted: bytes of its JSON in UTF-8. The smallest record has about 150. */
+export const RECORD_LIMIT = 16_384
+
+/** A record that breaks a rule of spec section 2.3. */
+export class UserInformationError extends TypeError {
+  /** The broken rule and the kind of what was given, or the text of a role. It holds no personal data. */
+  readonly rule: string
+
+  constructor (rule: string, options?: ErrorOptions) {
+    super(`The record of portalEligibility breaks a rule: ${rule}`, options)
+    this.name = 'UserInformationError'
+    this.rule = rule
+  }
+}
 
 /**
- * JSON Schema of the record (spec section 2.3), which TypeBox and Fastify read as it is. At the partner level a client
- * user needs `client_id` or `client_external_id` besides; at the client level there are client users only.
+ * Checks a record of the host. Returns its listed fields and no others, each of them read once.
+ *
+ * @throws UserInformationError when the record breaks a rule
  */
-export const UserInformation = {
-  anyOf: [
-    {
-      type: 'object',
-      required,
-      properties: { ...identity, type: { const: 'partner' }, control_role: { enum: controlRoles.partner } },
-      not: { anyOf: [{ required: ['client_id'] }, { required: ['client_name'] }, { required: ['client_external_id'] }] }
-    },
-    {
-      type: 'object',
-      required,
-      properties: {
-        ...identity,
-        type: { const: 'client' },
-        control_role: { enum: controlRoles.client },
-        client_id: { anyOf: [text, { type: 'number' }] },
-        client_name: text,
-        client_external_id: text
-      }
-    }
-  ]
-} as const
-
-/** A record that broke a rule of spec section 2.3. The message names the rule and holds nothing of the record. */
-export class UserInformationError extends TypeError {
-  constructor (rule: string) {
-    super(`The record of portalEligibility breaks a rule: ${rule}`)
-    this.name = 'UserInformationError'
-  }
-}
-
-/** The record as it leaves: checked, its listed fields and no others. Throws a `UserInformationError`. */
 export function checkUserInformation (given: unknown, level: PortalLevel): UserInformation {
-  rule(typeof given === 'object' && given !== null, 'it must be an object')
-  const record = listedFields(given)
-  for (const name of ['external_id', 'email', 'name'] as const) {
-    rule(isText(record[name]), textRules[name])
+  if (typeof given !== 'object' || given === null) {
+    throw new UserInformationError(`it must be an object, got ${kind(given)}`)
   }
-  rule(isOneOf(productRoles, record.product_role), productRoleRule)
-  rule(record.type === 'partner' || record.type === 'client', 'type must be "partner" or "client"')
-  const roles = controlRoles[record.type]
-  rule(isOneOf(roles, record.control_role), controlRoleRules[record.type])
-  if (record.type === 'partner') checkPartner(record, level)
-  else checkClient(record, level)
+  const record = listedFields(given)
+  const valid = users.get(record.type)?.Check(record) === true && levelFaults(record, level).length === 0
+  if (!valid) throw new UserInformationError(faults(record, level)[0] as string)
+  const size = Buffer.byteLength(JSON.stringify(record))
+  if (size > RECORD_LIMIT) {
+    throw new UserInformationError(`its JSON must be at most ${RECORD_LIMIT} bytes in UTF-8, got ${size}`)
+  }
   return record as unknown as UserInformation
 }
 
-type Fields = Record<keyof PartnerUserInformation, unknown>
-
-function checkPartner (record: Fields, level: PortalLevel): void {
-  rule(level === 'partner', 'type must be "client" at the client level')
-  for (const name of ['client_id', 'client_name', 'client_external_id'] as const) {
-    rule(record[name] === undefined, `${name} must be absent where type is "partner"`)
-  }
+/** Every rule that the record breaks at the level, one sentence each. */
+export function userInformationFaults (record: Record<string, unknown>, level: PortalLevel): string[] {
+  return faults(listedFields(record), level)
 }
 
-function checkClient ({ client_id: id, client_name: name, client_external_id: externalId }: Fields, level: PortalLevel): void {
-  rule(id === undefined || isText(id) || Number.isFinite(id), 'client_id must be a non-empty string or a number')
-  rule(name === undefined || isText(name), 'client_name must be a non-empty string')
-  rule(externalId === undefined || isText(externalId), 'client_external_id must be a non-empty string')
-  rule(level === 'client' || id !== undefined || externalId !== undefined,
-    'client_id or client_external_id is needed for a client user at the partner level')
+/** Names of the fields that spec section 2.3 does not list. */
+export function unlistedFields (record: Record<string, unknown>): string[] {
+  return Object.keys(record).filter((name) => !fields.includes(name as Field))
 }
 
-/** Each field is read once: what was checked is what leaves. */
+/** A field that is absent is undefined here. A getter may throw, or change its value between two reads. */
 function listedFields (given: object): Fields {
-  const {
-    external_id, email, name, type, client_id, client_name, client_external_id, control_role, product_role
-  } = given as Fields
-  return { external_id, email, name, type, client_id, client_name, client_external_id, control_role, product_role }
+  const record = {} as Fields
+  for (const field of fields) {
+    try {
+      record[field] = (given as Fields)[field]
+    } catch (cause) {
+      throw new UserInformationError(`${field} must be readable, but reading it threw`, { cause })
+    }
+  }
+  return record
 }
 
-function rule (holds: boolean, text: string): asserts holds {
-  if (!holds) throw new UserInformationError(text)
+function faults (record: Fields, level: PortalLevel): string[] {
+  const compiled = users.get(record.type) ?? anyUser
+  const [, errors] = compiled.Errors(record)
+  const { properties } = compiled.Schema() as { properties: FieldSchemas }
+  const broken = new Set(errors.map(({ instancePath }) => instancePath.slice(1) as Field))
+  return [
+    ...Array.from(broken, (field) =>
+      `${field} must be ${properties[field].description}, got ${shown(field, record[field])}`),
+    ...levelFaults(record, level)
+  ]
 }
 
-function isText (value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
+/** What the OAuth level demands besides (spec section 2.3). The schema does not know the level. */
+function levelFaults ({ type, client_id: id, client_external_id: externalId }: Fields, level: PortalLevel): string[] {
+  if (type === 'partner' && level === 'client') return ['type must be "client" at the client level, got "partner"']
+  if (type !== 'client' || level === 'client' || id !== undefined || externalId !== undefined) return []
+  return ['client_id or client_external_id must be given for a client user at the partner level, got neither']
 }
 
-function isOneOf (values: readonly string[], value: unknown): boolean {
-  return values.includes(value as string)
+/** The kind of a value; of a role the text, where it looks like one. */
+function shown (field: Field, value: unknown): string {
+  const hasWord = worded.includes(field) && typeof value === 'string' && /^[\w -]{1,40}$/.test(value)
+  return hasWord ? `"${value}"` : kind(value)
+}
+
+function kind (value: unknown): string {
+  if (value === null || value === undefined || Number.isNaN(value)) return String(value)
+  if (value === '') return 'an empty string'
+  if (value === Infinity || value === -Infinity) return 'an infinite number'
+  if (Array.isArray(value)) return 'an array'
+  return `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`
 }

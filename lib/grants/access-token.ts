@@ -1,8 +1,8 @@
 import { decodeGrant, encodeGrant, type Grant } from './grant.ts'
-import { address, isSecret, open, randomSecret, seal, sealingKey } from './sealing.ts'
+import { isSecret, open, randomSecret, seal, sealingKey, storageKey } from './sealing.ts'
 import { type TimedStore } from '../stores/store.ts'
 
-// A revocation outlives the token, and whatever request may be about to issue it, by this many seconds.
+// Seconds by which a revocation outlives the token, and any request that is about to issue it.
 const MARGIN = 60
 
 const LOCATOR_LENGTH = 20
@@ -10,9 +10,9 @@ const LOCATOR_LENGTH = 20
 /**
  * Issues, redeems and revokes access tokens (spec section 2.2).
  *
- * A token is a locator and a secret, one after the other. The locator says where the token is stored and follows from
- * the code, so that a replay of the code can revoke the token without knowing it. The secret is random and opens what is
- * stored, so that whoever has seen the code still cannot make the token.
+ * A token is a locator followed by a secret. The locator determines the storage key and follows from the code: a
+ * replay of the code can revoke the token without knowing it. The secret is random and decrypts the stored value, so
+ * that a code alone does not yield the token.
  */
 export class AccessTokens {
   readonly #store: TimedStore
@@ -26,7 +26,7 @@ export class AccessTokens {
     this.#scope = scope
   }
 
-  /** A new token for what the code stood for; null when the code has been replayed meanwhile. */
+  /** Issues a token for the grant of a code. Returns null when the code was replayed in the meantime. */
   async issue (locator: string, grant: Grant, deadline: number): Promise<string | null> {
     const secret = randomSecret()
     const sealed = seal(this.#sealingKey(secret), encodeGrant(grant))
@@ -34,20 +34,23 @@ export class AccessTokens {
     return isStored ? locator + secret : null
   }
 
-  /** What the token stands for; null when it is unknown, used, expired or revoked. It is used up by this. */
+  /** Redeems the token, which works once. Returns null when it is unknown, used, expired or revoked. */
   async redeem (token: string, deadline: number): Promise<Grant | null> {
     const sealed = await this.#store.take(this.#storageKey(token.slice(0, LOCATOR_LENGTH)), deadline)
     const text = sealed === null ? null : open(this.#sealingKey(token.slice(LOCATOR_LENGTH)), sealed)
     return text === null ? null : decodeGrant(text)
   }
 
-  /** Kills the token at the locator, or keeps it from being issued (RFC 6749 section 4.1.2: SHOULD revoke). True when it was alive. */
+  /**
+   * Revokes the token at the locator, or keeps it from being issued (RFC 6749 section 4.1.2: SHOULD revoke). Returns
+   * true when the token was alive.
+   */
   async revoke (locator: string, deadline: number): Promise<boolean> {
     return await this.#store.revoke(this.#storageKey(locator), this.#lifetime + MARGIN, deadline)
   }
 
   #storageKey (locator: string): string {
-    return address(`access_token ${this.#scope} ${locator}`)
+    return storageKey(`access_token ${this.#scope} ${locator}`)
   }
 
   #sealingKey (secret: string): Buffer {
@@ -55,7 +58,7 @@ export class AccessTokens {
   }
 }
 
-/** Whether the value has the form of a token. What has not is refused without asking the store. */
+/** Whether the value has the form of a token. Anything else is rejected without a store call. */
 export function isAccessToken (value: string): boolean {
   return /^[\w-]{20}/.test(value) && isSecret(value.slice(LOCATOR_LENGTH))
 }

@@ -4,12 +4,12 @@ import { type RegisteredPortal } from '../portal.ts'
 import { derive, type Derived, isSecret, open, randomSecret, seal } from './sealing.ts'
 import { type TimedStore } from '../stores/store.ts'
 
-/** What comes of redeeming a code. */
+/** The result of redeeming a code. */
 export interface Redemption {
-  /** What the code stands for; null when it is unknown, used, expired or another portal's. */
+  /** Null when the code is unknown, used, expired or another portal's. */
   grant: Grant | null
-  /** Where the token is, or would be, that this code yields. */
-  tokenLocator: string
+  /** Determines where the token of this code is stored, if one is issued. */
+  locator: string
 }
 
 /** Issues and redeems authorization codes (spec section 2.1, RFC 6749 section 4.1.2). */
@@ -25,21 +25,23 @@ export class AuthorizationCodes {
     this.#scope = scope
   }
 
-  /** A new code, bound to the portal and its redirect_uri. */
+  /** Issues a code that is bound to the portal. */
   async issue (portal: RegisteredPortal, grant: Grant, deadline: number): Promise<string> {
     const code = randomSecret()
     const { storageKey, sealingKey } = this.#derive(code, portal)
     const stored = await this.#store.put(storageKey, seal(sealingKey, encodeGrant(grant)), this.#lifetime, deadline)
-    if (!stored) throw new OAuthError('internal_error', { cause: 'The store says that it holds a key that was never used' })
+    if (!stored) {
+      throw new OAuthError('internal_error', { cause: 'The store says that it holds a key that was never used' })
+    }
     return code
   }
 
-  /** Redeems the code, which is used up by this. */
+  /** Redeems the code, which works once. */
   async redeem (code: string, portal: RegisteredPortal, deadline: number): Promise<Redemption> {
-    const { storageKey, sealingKey, successor } = this.#derive(code, portal)
+    const { storageKey, sealingKey, locator } = this.#derive(code, portal)
     const sealed = await this.#store.take(storageKey, deadline)
     const text = sealed === null ? null : open(sealingKey, sealed)
-    return { grant: text === null ? null : decodeGrant(text), tokenLocator: successor }
+    return { grant: text === null ? null : decodeGrant(text), locator }
   }
 
   #derive (code: string, portal: RegisteredPortal): Derived {
@@ -47,5 +49,5 @@ export class AuthorizationCodes {
   }
 }
 
-/** Whether the value has the form of a code. What has not is refused without asking the store. */
+/** Whether the value has the form of a code. Anything else is rejected without a store call. */
 export const isAuthorizationCode = isSecret

@@ -35,7 +35,7 @@ export function authorizeRoute ({ settings, portals, codes, reporter }: Parts): 
         const record = await userInformation(user, request, portal)
         const externalId = record.external_id
         known = { ...known, externalId }
-        const grant = { clientId: portal.clientId, codeChallenge, externalId, record: JSON.stringify(record) }
+        const grant = { clientId: portal.clientId, level: portal.information.level, codeChallenge, externalId, record: JSON.stringify(record) }
         const code = await codes.issue(portal, grant, performance.now() + settings.storeTimeout)
         // The host's time limit was over first: nobody waits for the code.
         if (reply.sent) return reply

@@ -87,8 +87,17 @@ export const tokenDocumentation = {
   }
 }
 
-const { required, properties } = UserInformation.anyOf[1]
-const controlRoles = UserInformation.anyOf.flatMap((user) => user.properties.control_role.enum as readonly string[])
+interface FieldSchema { type?: string, enum?: readonly string[], anyOf?: unknown, description?: string }
+
+const [partnerUser, clientUser] = UserInformation.anyOf
+
+/** A field of the record in words that Swagger 2 knows too: it has no `anyOf`, `const` and `not`. */
+function documentedField ({ anyOf, ...field }: FieldSchema): object {
+  return { ...field, description: `Must be ${field.description}` }
+}
+
+const fields = Object.entries(clientUser.properties).map(([name, field]) => [name, documentedField(field)])
+const choice = (...values: string[]) => ({ type: 'string', enum: values })
 
 export const userDocumentation = {
   summary: 'User information',
@@ -102,13 +111,15 @@ export const userDocumentation = {
     200: {
       description: 'The user information record',
       type: 'object',
-      required,
+      required: clientUser.required,
       // Without the rules that join type, roles and client fields: Swagger 2 has no words for them.
       properties: {
-        ...properties,
-        type: { type: 'string', enum: ['partner', 'client'] },
-        control_role: { type: 'string', enum: controlRoles },
-        client_id: { description: 'Text or number' }
+        ...Object.fromEntries(fields),
+        type: { ...choice('partner', 'client'), description: 'Whose user it is: the partner\'s or a client\'s' },
+        control_role: {
+          ...choice(...partnerUser.properties.control_role.enum, ...clientUser.properties.control_role.enum),
+          description: 'What the user may do with the account; the first two where type is "partner"'
+        }
       }
     },
     400: refusal('The Authorization header is malformed'),

@@ -32,11 +32,11 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
         // RFC 6749 section 4.1.3: identical to the one of the authorization request
         if (form.get('redirect_uri') !== portal.redirectUri) throw new OAuthError('redirect_uri_mismatch', { expected: portal.redirectUri })
         const deadline = performance.now() + storeTimeout
-        const { grant, tokenLocator } = await redeem(form.get('code') as string, portal, deadline)
+        const { grant, locator } = await redeem(form.get('code') as string, portal, deadline)
         const { clientId, externalId } = grant
         known = { clientId, externalId }
         checkVerifier(form.get('code_verifier'), grant)
-        const token = await tokens.issue(tokenLocator, grant, deadline)
+        const token = await tokens.issue(locator, grant, deadline)
         if (token === null) throw new OAuthError('code_replayed')
         reporter.report(request, { type: 'token_issued', reason: 'ok', clientId, externalId })
         return sendJson(reply, 200, `{"token_type":"Bearer","access_token":"${token}"}`)
@@ -65,9 +65,9 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
   /** Up to here the code was not touched; from here on it is used up. */
   async function redeem (code: string, portal: RegisteredPortal, deadline: number): Promise<Redemption & { grant: Grant }> {
     if (!isAuthorizationCode(code)) throw new OAuthError('code_malformed')
-    const { grant, tokenLocator } = await codes.redeem(code, portal, deadline)
-    if (grant !== null) return { grant, tokenLocator }
-    await tokens.revoke(tokenLocator, deadline)
+    const { grant, locator } = await codes.redeem(code, portal, deadline)
+    if (grant !== null) return { grant, locator }
+    await tokens.revoke(locator, deadline)
     throw new OAuthError('code_used_or_expired')
   }
 }

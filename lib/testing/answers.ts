@@ -1,7 +1,6 @@
 import { type Arrival, isCallback } from './browser.ts'
 import { describe, failure, type Failure, oauthError } from './failure.ts'
-import { recordFaults } from './record-rules.ts'
-import { type UserInformation } from '../user-information.ts'
+import { type UserInformation, userInformationFaults } from '../user-information.ts'
 import { type Integration } from './settings.ts'
 import { type Trouble } from './trouble.ts'
 import { type Exchange, header, jsonObject } from './wire.ts'
@@ -53,8 +52,8 @@ const TOKEN_STEPS: Record<string, number> = { invalid_grant: 10, invalid_client:
 export function readUser (exchange: Exchange, { level }: Pick<Integration, 'level'>): Answer<UserInformation> {
   const read = readJson(exchange, { sent: 13, judged: () => 14, returned: 15 }, USER_EXPECTED)
   if (!read.ok) return read
-  const faults = recordFaults(read.value, level)
-  if (faults.length > 0) return failure(15, 'malformed_record', 'a record as spec §2.3 describes it', faults.join(' '))
+  const faults = userInformationFaults(read.value, level)
+  if (faults.length > 0) return failure(15, 'malformed_record', 'a record as spec §2.3 describes it', faults.join('; '))
   return { ok: true, value: read.value as unknown as UserInformation }
 }
 

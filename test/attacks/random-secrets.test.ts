@@ -10,7 +10,7 @@ import { CODE, LOCATOR, rounds, TOKEN } from './helpers/settings.ts'
 
 const VALUES = rounds('RANDOM_VALUES', 20_000)
 const portal = new RegisteredPortal(PORTAL)
-const grant: Grant = { clientId: PORTAL.clientId, codeChallenge: '', externalId: 'alice', record: '{}' }
+const grant: Grant = { clientId: PORTAL.clientId, level: 'partner', codeChallenge: '', externalId: 'alice', record: '{}' }
 
 /** Remembers the keys it was given. */
 class Keys {
@@ -69,8 +69,8 @@ await t.test(`${VALUES} codes and as many tokens`, async (t) => {
   let strange = 0
   for (let index = 0; index < VALUES; index++) {
     const code = await codes.issue(portal, grant, Infinity)
-    const { tokenLocator } = await codes.redeem(code, portal, Infinity)
-    const token = await tokens.issue(tokenLocator, grant, Infinity) as string
+    const { locator } = await codes.redeem(code, portal, Infinity)
+    const token = await tokens.issue(locator, grant, Infinity) as string
     if (code.length !== CODE || token.length !== TOKEN || /[^A-Za-z0-9_-]/.test(code + token)) strange++
     // Of so many the first 72 bits differ, and a million fit into memory.
     seen.add(code.slice(0, 12)).add(token.slice(0, 12)).add(token.slice(LOCATOR, LOCATOR + 12))

@@ -28,9 +28,20 @@ function coreList (text) {
   })
 }
 
+let serverNode = process.execPath
+
+/** Has the servers run on another release of Node; the npm package `node` carries its binary. Returns its version. */
+export function useNode (release) {
+  const args = ['--yes', '--prefer-offline', '-p', `node@${release}`, '--', 'node', '-p', 'process.execPath + " " + process.versions.node']
+  const [path, version] = execFileSync('npx', args, { encoding: 'utf8' }).trim().split(' ')
+  serverNode = path
+  return version
+}
+
 /** The command line that runs `node` with the arguments on the core of `side`. */
 export function pinned (side, args) {
-  return pins ? ['taskset', ['-c', String(pins[side]), process.execPath, ...args]] : [process.execPath, args]
+  const node = side === 'server' ? serverNode : process.execPath
+  return pins ? ['taskset', ['-c', String(pins[side]), node, ...args]] : [node, args]
 }
 
 /** Pins all threads of this process, the load generator. */

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { compare } from './compare.js'
 import { growth } from './growth.js'
-import { describePins, machine, pinSelf } from './machine.js'
+import { describePins, machine, pinSelf, useNode } from './machine.js'
 import { writeSection } from './readme.js'
 import { Redis } from './redis.js'
 import { serverNamed, servers } from './servers.js'
@@ -21,6 +21,7 @@ const { values: flags, positionals } = parseArgs({
     'warm-up': { type: 'string' },
     concurrency: { type: 'string', default: '32' },
     servers: { type: 'string' },
+    node: { type: 'string' },
     'no-write': { type: 'boolean', default: false }
   }
 })
@@ -45,10 +46,11 @@ if (chosenServers.some(({ ours }) => ours) && !existsSync(new URL('../../dist/in
 
 pinSelf()
 const redis = await Redis.start()
-const kind = `${machine}, Redis ${await redis.version()}; ${describePins()}`
+const servedBy = flags.node === undefined ? '' : `, servers on Node ${useNode(flags.node)}`
+const kind = `${machine}${servedBy}, Redis ${await redis.version()}; ${describePins()}`
 console.log(`${kind}\n`)
 
-const write = !flags.quick && !flags.servers && !flags['no-write']
+const write = !flags.quick && !flags.servers && !flags.node && !flags['no-write']
 const setting = {
   redis,
   servers: chosenServers,

@@ -46,7 +46,14 @@ t.test('each dependency is explained in the README, and no other', async (t) => 
 t.test('what is imported at run time is what is declared', async (t) => {
   const { directory } = await packed()
   const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
-  const code = modules.map((module) => readFileSync(join(directory, 'dist', `${module}.js`), 'utf8')).join('\n')
-  const imported = [...code.matchAll(/^(?:import|export) (?:.* from )?['"]((?!\.|node:).+)['"];$|import\(['"]((?!\.|node:).+)['"]\)/gm)].map(([, name, lazy]) => name ?? lazy)
+  // The declarations import what the build has bundled.
+  const files = modules.flatMap((module) => [`${module}.js`, `${module}.d.ts`])
+  const code = files.map((file) => readFileSync(join(directory, 'dist', file), 'utf8')).join('\n')
+  const imported = [...code.matchAll(/^(?:import|export) (?:.* from )?['"]((?!\.|node:).+)['"];$|import\(['"]((?!\.|node:).+)['"]\)/gm)].map(([, name, lazy]) => packageOf(name ?? lazy))
   t.strictSame([...new Set(imported)].sort(), Object.keys({ ...dependencies, ...peerDependencies }).sort())
 })
+
+/** The package of a module: `typebox` of `typebox/type`. */
+function packageOf (module = ''): string {
+  return module.split('/', module.startsWith('@') ? 2 : 1).join('/')
+}

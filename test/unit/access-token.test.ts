@@ -1,13 +1,14 @@
 // Tokens against a store that does as the test says (contract section 6).
 import t from 'tap'
 import { AccessTokens, isAccessToken } from '../../lib/grants/access-token.ts'
-import { randomSecret } from '../../lib/grants/sealing.ts'
-import { type Store } from '../../lib/stores/store.ts'
+import { type Grant } from '../../lib/grants/grant.ts'
+import { open, randomSecret, sealingKey, storageKey } from '../../lib/grants/sealing.ts'
+import { type TimedStore } from '../../lib/stores/store.ts'
 
-const grant = { clientId: 'portal-1', codeChallenge: '', externalId: 'u-1', record: '{"external_id":"u-1"}' }
+const grant: Grant = { clientId: 'portal-1', level: 'partner', codeChallenge: '', externalId: 'u-1', record: '{"external_id":"u-1"}' }
 const LOCATOR = 'abcdefghijklmnopqrst'
 
-class OneValue implements Store {
+class OneValue implements TimedStore {
   value = ''
   lifetime = 0
 
@@ -22,7 +23,7 @@ class OneValue implements Store {
 
   async revoke (_key: string, lifetime: number): Promise<boolean> {
     this.lifetime = lifetime
-    return false
+    return this.value !== ''
   }
 }
 
@@ -48,4 +49,44 @@ t.test('the form of a token', async (t) => {
     t.notOk(isAccessToken(locator + randomSecret()), locator)
   }
   t.notOk(isAccessToken(`${LOCATOR}${'!'.repeat(88)}`))
+})
+
+t.test('a revocation tells whether the token was alive', async (t) => {
+  const store = new OneValue()
+  const tokens = new AccessTokens(store, 30, '')
+  t.equal(await tokens.revoke(LOCATOR, Infinity), false)
+  await tokens.issue(LOCATOR, grant, Infinity)
+  t.equal(await tokens.revoke(LOCATOR, Infinity), true)
+})
+
+t.test('every store call has the deadline', async (t) => {
+  const seen: number[] = []
+  const store: TimedStore = {
+    async put (_key, _value, _lifetime, deadline) { return seen.push(deadline) > 0 },
+    async take (_key, deadline) { seen.push(deadline); return null },
+    async revoke (_key, _lifetime, deadline) { return seen.push(deadline) > 0 }
+  }
+  const tokens = new AccessTokens(store, 30, '')
+  await tokens.issue(LOCATOR, grant, 1)
+  await tokens.redeem(LOCATOR + randomSecret(), 2)
+  await tokens.revoke(LOCATOR, 3)
+  t.strictSame(seen, [1, 2, 3])
+})
+
+t.test('keys are derived for tokens only: a code of the same text and scope yields other keys', async (t) => {
+  const stored: [string, string][] = []
+  const store: TimedStore = {
+    async put (key, value) { return stored.push([key, value]) > 0 },
+    async take () { return null },
+    async revoke () { return false }
+  }
+  const token = await new AccessTokens(store, 30, '/a').issue(LOCATOR, grant, Infinity) as string
+  const [[key, sealed]] = stored as [[string, string]]
+  const secret = token.slice(LOCATOR.length)
+  t.equal(key, storageKey(`access_token /a ${LOCATOR}`))
+  t.not(open(sealingKey(secret, 'access_token /a'), sealed), null)
+  for (const info of ['/a', ' /a', 'authorization_code /a', 'access_token /b', 'access_token ']) {
+    t.equal(open(sealingKey(secret, info), sealed), null, info)
+    t.not(key, storageKey(`${info} ${LOCATOR}`), info)
+  }
 })

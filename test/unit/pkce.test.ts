@@ -13,14 +13,27 @@ t.test('the example of the RFC', async (t) => {
   t.notOk(verifies(`e${VERIFIER.slice(1)}`, CHALLENGE))
 })
 
+t.test('each of the 43 characters is compared', async (t) => {
+  for (let index = 0; index < CHALLENGE.length; index++) {
+    const other = CHALLENGE[index] === 'A' ? 'B' : 'A'
+    t.notOk(verifies(VERIFIER, CHALLENGE.slice(0, index) + other + CHALLENGE.slice(index + 1)), `character ${index + 1}`)
+  }
+})
+
 t.test('a challenge is 43 characters of base64url', async (t) => {
-  for (const other of ['', CHALLENGE.slice(1), `${CHALLENGE}A`, `!${CHALLENGE}`, `${CHALLENGE}!`, `${CHALLENGE}\n`, `${CHALLENGE.slice(1)}=`, `${CHALLENGE.slice(1)}+`]) {
+  const part = CHALLENGE.slice(1)
+  const ends = [`${CHALLENGE}!`, `${CHALLENGE}\n`, `${part}=`, `${part}+`]
+  for (const other of ['', part, `${CHALLENGE}A`, `!${CHALLENGE}`, ...ends]) {
     t.notOk(isCodeChallenge(other), other)
   }
 })
 
 t.test('a verifier is 43 to 128 unreserved characters', async (t) => {
-  const fits = (verifier: string): boolean => verifies(verifier, createHash('sha256').update(verifier).digest('base64url'))
+  const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url')
+  const fits = (verifier: string): boolean => verifies(verifier, challengeOf(verifier))
   for (const good of ['a'.repeat(43), 'a'.repeat(128), `${'a'.repeat(40)}-._~Z9`]) t.ok(fits(good), good)
-  for (const bad of ['', 'a'.repeat(42), 'a'.repeat(129), `${'a'.repeat(43)}!`, `!${'a'.repeat(43)}`, `${'a'.repeat(43)}\n`, `${'a'.repeat(43)}é`]) t.notOk(fits(bad), bad)
+  const shortest = 'a'.repeat(43)
+  for (const bad of ['', 'a'.repeat(42), 'a'.repeat(129), `${shortest}!`, `!${shortest}`, `${shortest}\n`, `${shortest}é`]) {
+    t.notOk(fits(bad), bad)
+  }
 })

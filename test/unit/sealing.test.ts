@@ -1,7 +1,9 @@
 // Secrets, their derivation and what is sealed with it (contract section 6).
+import * as crypto from 'node:crypto'
 import { createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import t from 'tap'
-import { address, derive, isSecret, open, randomSecret, seal, sealingKey } from '../../lib/grants/sealing.ts'
+import { type Test } from 'tap'
+import { cipherKey, derive, isSecret, open, randomSecret, seal, sealingKey, storageKey } from '../../lib/grants/sealing.ts'
 
 t.test('a secret is 528 random bits, each drawn once', async (t) => {
   const secrets = Array.from({ length: 1000 }, randomSecret)
@@ -15,12 +17,13 @@ t.test('a secret is 528 random bits, each drawn once', async (t) => {
 
 t.test('the derivation is the one-step one of NIST SP 800-56C section 4.1', async (t) => {
   const secret = randomSecret()
-  const hashed = (algorithm: string) => createHash(algorithm).update(Buffer.from([0, 0, 0, 1])).update(secret).update('an info').digest()
+  const hashed = (algorithm: string) =>
+    createHash(algorithm).update(Buffer.from([0, 0, 0, 1])).update(secret).update('an info').digest()
   const block = hashed('sha512')
   t.same(derive(secret, 'an info'), {
     storageKey: block.subarray(0, 15).toString('base64url'),
     sealingKey: block.subarray(15, 47),
-    successor: block.subarray(47, 62).toString('base64url')
+    locator: block.subarray(47, 62).toString('base64url')
   })
   t.same(sealingKey(secret, 'an info'), hashed('sha256'))
 })
@@ -30,19 +33,19 @@ t.test('what is derived is bound to the secret and the info', async (t) => {
   const derived = derive(secret, 'a')
   t.equal(derived.storageKey.length, 20)
   t.equal(derived.sealingKey.length, 32)
-  t.equal(derived.successor.length, 20)
+  t.equal(derived.locator.length, 20)
   t.same(derive(secret, 'a'), derived)
   for (const other of [derive(secret, 'b'), derive(randomSecret(), 'a')]) {
     t.not(other.storageKey, derived.storageKey)
     t.notSame(other.sealingKey, derived.sealingKey)
-    t.not(other.successor, derived.successor)
+    t.not(other.locator, derived.locator)
   }
 })
 
-t.test('an address is as long as a storage key, and another one for another text', async (t) => {
-  t.equal(address('a').length, 20)
-  t.equal(address('a'), address('a'))
-  t.not(address('a'), address('b'))
+t.test('the storage key of a text is as long as a derived one, and differs with the text', async (t) => {
+  t.equal(storageKey('a').length, 20)
+  t.equal(storageKey('a'), storageKey('a'))
+  t.not(storageKey('a'), storageKey('b'))
 })
 
 t.test('the sealing key of a token is bound to its secret and the info', async (t) => {
@@ -74,4 +77,45 @@ t.test('a sealed value is AES-256-GCM with a nonce of 12 zero bytes, and a tag o
   t.equal(bytes.length, 6 + 16)
   const decipher = createDecipheriv('aes-256-gcm', key, Buffer.alloc(12)).setAuthTag(bytes.subarray(6))
   t.equal(decipher.update(bytes.subarray(0, 6), undefined, 'utf8') + decipher.final('utf8'), 'a text')
+})
+
+/** The module with a source of random bytes that the test chooses, and the buffers that it was asked to fill. */
+async function withRandom (t: Test, fill: (bytes: Buffer) => Buffer) {
+  const filled: Buffer[] = []
+  const randomFillSync = (bytes: Buffer) => { filled.push(bytes); return fill(bytes) }
+  const mocks = { 'node:crypto': { ...crypto, randomFillSync } }
+  const sealing = await t.mockImport<typeof import('../../lib/grants/sealing.ts')>('../../lib/grants/sealing.ts', mocks)
+  return { randomSecret: sealing.randomSecret, filled }
+}
+
+t.test('a secret is what the operating system drew, all of its bits, in order', async (t) => {
+  const drawn: Buffer[] = []
+  const { randomSecret, filled } = await withRandom(t, (bytes) => {
+    crypto.randomFillSync(bytes)
+    drawn.push(Buffer.from(bytes))
+    return bytes
+  })
+  const secrets = Array.from({ length: 300 }, randomSecret)
+  t.equal(Buffer.concat(secrets.map((secret) => Buffer.from(secret, 'base64url')))
+    .equals(Buffer.concat(drawn).subarray(0, 300 * 66)), true)
+  t.equal(filled.length, 3, 'a pool of 128 secrets is drawn at once')
+})
+
+t.test('no secret stays in the pool once it was drawn', async (t) => {
+  const { randomSecret, filled } = await withRandom(t, (bytes) => bytes.fill(0xff))
+  for (let count = 1; count <= 128; count++) {
+    randomSecret()
+    const [pool] = filled as [Buffer]
+    t.equal(pool.lastIndexOf(0), count * 66 - 1, `${count} secrets are wiped`)
+    t.equal(pool.indexOf(0xff), count === 128 ? -1 : count * 66, 'and nothing else')
+  }
+})
+
+t.test('a key of bytes seals as a KeyObject does, whichever this release of Node takes at the least cost', async (t) => {
+  const key = randomBytes(32)
+  for (const node of [2019, 2417, 2609, 2700]) t.equal(cipherKey(key, node), key, String(node))
+  for (const node of [2418, 2422, 2500, 2608]) {
+    t.match(cipherKey(key, node), { type: 'secret', symmetricKeySize: 32 }, String(node))
+    t.ok((cipherKey(key, node) as crypto.KeyObject).export().equals(key))
+  }
 })

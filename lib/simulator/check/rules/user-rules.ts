@@ -1,5 +1,5 @@
 import { readUser } from '../../../testing/answers.ts'
-import { unlistedFields } from '../../../testing/record-rules.ts'
+import { unlistedFields } from '../../../user-information.ts'
 import { type Exchange, header, jsonObject, type WireRequest, type WireResponse } from '../../../testing/wire.ts'
 import { type Bench } from './bench.ts'
 import { fail, everyOf, pass, type Rule, type Verdict, when } from './rule.ts'

@@ -1,6 +1,5 @@
-import { unlistedFields } from '../../../testing/record-rules.ts'
 import { type Level } from '../../../testing/settings.ts'
-import { type UserInformation } from '../../../user-information.ts'
+import { unlistedFields, type UserInformation } from '../../../user-information.ts'
 import { html, type Html } from './html.ts'
 
 /** What the roles allow, in the words of spec §2.3. */
