@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { type Store } from '../../lib/index.ts'
 import { openStore } from '../../lib/stores/open.ts'
-import { settle } from '../../lib/options.ts'
+import { resolveOptions } from '../../lib/options.ts'
 import { hostOptions } from '../helpers/host.ts'
 import { freePort, startRedis } from '../helpers/redis.ts'
 import { timers } from '../helpers/timers.ts'
@@ -15,7 +15,7 @@ function open (options: object): { opening: ReturnType<typeof openStore>, lines:
   const lines: Line[] = []
   const level = (name: string) => (...texts: unknown[]) => { lines.push([name, ...texts]) }
   const log = { info: level('info'), warn: level('warn'), error: level('error') } as unknown as FastifyBaseLogger
-  return { opening: openStore(settle(hostOptions(options)), log), lines }
+  return { opening: openStore(resolveOptions(hostOptions(options), () => {}), { log, warn: level('warn') }), lines }
 }
 
 const never = new Promise<never>(() => {})

@@ -2,7 +2,7 @@
 import Fastify from 'fastify'
 import t from 'tap'
 import partnerSso, { type PartnerSsoOptions } from '../../lib/index.ts'
-import { settle } from '../../lib/options.ts'
+import { resolveOptions } from '../../lib/options.ts'
 import { hostOptions, PORTAL } from '../helpers/host.ts'
 
 const register = async (overrides: object): Promise<string> => {
@@ -120,7 +120,7 @@ t.test('good options', async (t) => {
 
 t.test('the defaults', async (t) => {
   const options = hostOptions()
-  t.match(settle(options), {
+  t.match(resolveOptions(options), {
     portal: [PORTAL],
     keyPrefix: 'partner-sso:',
     memoryLimit: 100_000,
@@ -130,6 +130,6 @@ t.test('the defaults', async (t) => {
     routeOptions: {},
     prefix: ''
   })
-  const { keyPrefix, codeLifetime } = settle({ ...options, keyPrefix: undefined, codeLifetime: 5 } as unknown as PartnerSsoOptions)
+  const { keyPrefix, codeLifetime } = resolveOptions({ ...options, keyPrefix: undefined, codeLifetime: 5 } as unknown as PartnerSsoOptions)
   t.strictSame([keyPrefix, codeLifetime], ['partner-sso:', 5], 'what is undefined counts as absent')
 })
