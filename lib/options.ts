@@ -167,8 +167,8 @@ export function resolveOptions (given: PartnerSsoOptions, warn: Warn): ResolvedO
   return options
 }
 
-const NO_LOGIN_PAGE = 'partner-sso: no loginPage is given: unless currentUser sends a reply of its own, a browser that ' +
-  'is not logged in is sent back to the portal with access_denied'
+const NO_LOGIN_PAGE = 'partner-sso: no loginPage is given: unless currentUser sends a reply of its own, a browser ' +
+  'that is not logged in is sent back to the portal with access_denied'
 
 /** The path before the routes, with that of the scopes around: a code of one tenant would be good for all of them. */
 export function checkPrefix (prefix: string): void {
