@@ -169,7 +169,8 @@ t.test('a path with a parameter that a scope around the plugin has', async (t) =
   t.teardown(() => app.close())
   const scope = async (scope: FastifyInstance) => { await scope.register(partnerSso, hostOptions({ prefix: '/sso' })) }
   app.register(scope, { prefix: '/:tenant' })
-  await t.rejects(async () => { await app.ready() }, /option "prefix" must be a path without parameters: .*; got "\/:tenant\/sso"$/)
+  await t.rejects(async () => { await app.ready() },
+    /option "prefix" must be a path without parameters: .*; got "\/:tenant\/sso"$/)
 })
 
 t.test('names: a misspelt one is an error, any other is named in one warning', async (t) => {
