@@ -60,6 +60,15 @@ export const refusals = {
   code_challenge_malformed: badRequest('The code_challenge is not a base64url SHA-256 value, or is missing beside its method.'),
   code_challenge_method_unsupported: badRequest('The code_challenge_method must be S256.'),
 
+  portal_failed: { ...hostFailed, type: 'request_rejected', description: 'The request could not be completed.' },
+  portal_timeout: {
+    error: 'temporarily_unavailable',
+    status: 503,
+    type: 'request_rejected',
+    level: 'error',
+    description: 'The service is temporarily unavailable.'
+  },
+
   not_logged_in: denied('The user is not logged in at the partner application.'),
   not_eligible: denied('The user may not enter the portal.'),
   current_user_failed: hostFailed,
@@ -116,6 +125,8 @@ export class OAuthError extends Error {
   readonly context: RefusalContext
   /** Set once the redirect_uri is trusted: from there on the error leaves by redirect (RFC 6749 section 4.1.2.1). */
   location?: string
+  /** Where a sign-in starts at the portal, once it is known: the error page links to it. */
+  loginUrl?: string
 
   constructor (reason: RefusalReason, context: RefusalContext = {}) {
     super(refusals[reason].description, { cause: context.cause })

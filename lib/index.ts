@@ -1,100 +1,127 @@
 import formbody from '@fastify/formbody'
-import { type FastifyInstance, type RegisterOptions, type RouteOptions } from 'fastify'
+import { type FastifyInstance, type RegisterOptions, type RouteOptions, type RouteShorthandOptions } from 'fastify'
 import fp from 'fastify-plugin'
+import { Reporter } from './events.ts'
 import { AccessTokens } from './grants/access-token.ts'
 import { AuthorizationCodes } from './grants/authorization-code.ts'
-import { Reporter } from './events.ts'
 import { maskingSerializers } from './http/logged-request.ts'
-import { openStore } from './stores/open.ts'
-import { type PartnerSsoOptions, settle } from './options.ts'
 import { Parameters } from './http/parameters.ts'
-import { Portals } from './portal.ts'
-import { addProbe } from './readiness.ts'
 import { type Endpoint } from './http/replies.ts'
+import { checkPrefix, type PartnerSsoOptions, resolveOptions } from './options.ts'
+import { FoundPortals, ListedPortals } from './portal.ts'
+import { addProbe } from './readiness.ts'
 import { authorizeRoute } from './routes/authorize.ts'
-import { authorizeDocumentation, type Documentation, documented, tokenDocumentation, userDocumentation } from './routes/documentation.ts'
+import {
+  authorizeDocumentation, type Documentation, documented, tokenDocumentation, userDocumentation
+} from './routes/documentation.ts'
 import { tokenRoute } from './routes/token.ts'
 import { userRoute } from './routes/user.ts'
+import { startupWarnings } from './startup-warnings.ts'
+import { openStore } from './stores/open.ts'
 import { type ClientUserInformation, type PartnerUserInformation, UserInformation } from './user-information.ts'
 
-/** The plugin. `partnerSso<User>` names the host's user type, where it shall not be `any`. */
+/** An app of any copy of Fastify 5: NestJS brings one of its own, whose types are not those of the copy seen here. */
+type AnyFastify = Pick<FastifyInstance, 'prefix' | 'version'>
+
+/** The plugin. Pass your user type, `partnerSso<User>`, to avoid `any` in `portalEligibility`. */
 export interface PartnerSso {
-  <User>(app: FastifyInstance<any, any, any, any, any>, options: PartnerSsoOptions<User>): Promise<void>
-  (app: FastifyInstance<any, any, any, any, any>, options: PartnerSsoOptions): Promise<void>
+  <User>(app: AnyFastify, options: PartnerSsoOptions<User>): Promise<void>
+  (app: AnyFastify, options: PartnerSsoOptions): Promise<void>
 }
 
-/** Bytes of a token request: a good one has some hundred. As much as Node lets into the head of a request. */
+const NAME = 'fastify-partner-sso'
+
+/** Most bytes of a token request: as many as Node.js accepts in the head of a request. A valid one has some hundred. */
 const BODY_LIMIT = 16_384
 
-/** Adds `app.partnerSso` to the host's own scope, and the rest in a scope inside. */
-async function plugin (host: FastifyInstance, options: PartnerSsoOptions): Promise<void> {
-  await host.register(async (app) => { addProbe(host, await endpoints(app, options)) }, options as RegisterOptions)
+/** Adds `app.partnerSso` to the scope of the host, and everything else to a scope of its own. */
+async function plugin (app: AnyFastify, options: PartnerSsoOptions & RegisterOptions): Promise<void> {
+  const host = app as FastifyInstance
+  const addEndpoints = async (scope: FastifyInstance) => { addProbe(host, await endpoints(scope, options)) }
+  // Traces and printPlugins() show a scope by this name.
+  const inner = fp(addEndpoints, { name: NAME, encapsulate: true })
+  const { prefix, logLevel, logSerializers } = options
+  await host.register(inner, { prefix, logLevel, logSerializers } as RegisterOptions)
 }
 
-/** The three routes. Gives the probe that tells whether they can serve. */
-async function endpoints (app: FastifyInstance, options: PartnerSsoOptions): Promise<() => Promise<boolean>> {
-  const settings = settle(options)
-  const { store, start, isReady, close } = await openStore(settings, { log: app.log, warn: (message) => app.log.warn(message) })
+/** Adds the three routes. Returns the probe that tells whether they can serve. */
+async function endpoints (app: FastifyInstance, given: PartnerSsoOptions): Promise<() => Promise<boolean>> {
+  const warn = startupWarnings(app.log)
+  const options = resolveOptions(given, warn)
+  checkPrefix(app.prefix)
+  const { store, start, isReady, close } = await openStore(options, { log: app.log, warn })
   app.addHook('onReady', start)
   app.addHook('onClose', close)
 
-  const portals = new Portals(settings.portal)
-  const codes = new AuthorizationCodes(store, settings.codeLifetime, app.prefix)
-  const tokens = new AccessTokens(store, settings.tokenLifetime, app.prefix)
-  const reporter = new Reporter(settings.onEvent)
-  const { storeTimeout } = settings
+  const { portal, currentUser, portalEligibility, loginPage, storeTimeout } = options
+  const portals = typeof portal === 'function' ? new FoundPortals(portal, storeTimeout) : new ListedPortals(portal)
+  const codes = new AuthorizationCodes(store, options.codeLifetime, app.prefix)
+  const tokens = new AccessTokens(store, options.tokenLifetime, app.prefix)
+  const reporter = new Reporter(options.onEvent)
 
-  // A scope of its own: what the host set for bodies stays outside.
+  // Drop the host's content-type parsers in this scope.
   app.removeAllContentTypeParsers()
   await app.register(formbody, { parser: (text) => new Parameters(text) as unknown as Record<string, unknown> })
 
-  const logSerializers = maskingSerializers(app.log, { ...settings.logSerializers, ...settings.routeOptions.logSerializers })
-  const add = (method: 'GET' | 'POST', url: string, documentation: Documentation, route: Endpoint) => {
-    const { onSend = [], config, schema, ...routeOptions } = { bodyLimit: BODY_LIMIT, ...settings.routeOptions, logSerializers }
-    const described = documented(documentation, schema)
-    addRoute(app, {
-      ...routeOptions,
-      ...route,
-      method,
-      url,
-      schema: described.schema,
-      config: { ...described.config, ...config },
-      // A HEAD twin would issue a code, or use up a token.
-      exposeHeadRoute: false,
-      // Ours is the last one.
-      onSend: [onSend, route.onSend].flat()
-    })
-  }
-  add('GET', '/oauth/authorize', authorizeDocumentation, authorizeRoute({ settings, portals, codes, reporter }))
-  add('POST', '/oauth/token', tokenDocumentation, tokenRoute({ portals, codes, tokens, reporter, storeTimeout }))
-  add('GET', '/oauth/user', userDocumentation, userRoute({ portals, tokens, reporter, storeTimeout }))
+  const { routeOptions } = options
+  const logSerializers = maskingSerializers(app.log, { ...options.logSerializers, ...routeOptions.logSerializers })
+  const ofHost = { bodyLimit: BODY_LIMIT, ...routeOptions, logSerializers }
+  const parts = { portals, reporter, storeTimeout }
+  const authorize = authorizeRoute({ currentUser, portalEligibility, loginPage, ...parts, codes })
+  addRoute(app, { method: 'GET', url: '/oauth/authorize', ...authorize }, authorizeDocumentation, ofHost)
+  const token = tokenRoute({ ...parts, codes, tokens })
+  addRoute(app, { method: 'POST', url: '/oauth/token', ...token }, tokenDocumentation, ofHost)
+  const user = userRoute({ ...parts, tokens })
+  addRoute(app, { method: 'GET', url: '/oauth/user', ...user }, userDocumentation, ofHost)
   return isReady
 }
 
-function addRoute (app: FastifyInstance, route: RouteOptions): void {
+type Route = Endpoint & Pick<RouteOptions, 'method' | 'url'>
+
+/** Adds a route with the options of the host, which cannot change what the protocol needs. */
+function addRoute (
+  app: FastifyInstance, route: Route, documentation: Documentation, ofHost: RouteShorthandOptions
+): void {
+  const { onSend = [], config, schema, ...others } = ofHost
+  const described = documented(documentation, schema)
+  const options: RouteOptions = {
+    ...others,
+    ...route,
+    schema: described.schema,
+    config: { ...described.config, ...config },
+    // A HEAD twin would issue a code, or use up a token.
+    exposeHeadRoute: false,
+    // Ours runs last.
+    onSend: [onSend, route.onSend].flat()
+  }
   try {
-    app.route(route)
+    app.route(options)
   } catch (cause) {
     if ((cause as { code?: string }).code !== 'FST_ERR_DUPLICATED_ROUTE') throw cause
-    throw new Error(`partner-sso: ${String(route.method)} ${app.prefix}${route.url} is there already. Where the plugin is registered ` +
-      'more than once, or the app has such a route of its own, give each registration a "prefix" of its own', { cause })
+    throw new Error(`partner-sso: the route ${String(route.method)} ${app.prefix}${route.url} already exists. Where ` +
+      'the plugin is registered more than once, or the app has such a route of its own, give each registration a ' +
+      '"prefix" of its own', { cause })
   }
 }
 
 /**
  * Makes a Fastify app the OAuth 2.0 identity provider of a dispute-management portal: `GET /oauth/authorize`,
  * `POST /oauth/token` and `GET /oauth/user` (RFC 6749 section 4.1, RFC 6750).
+ *
+ * @throws TypeError at `register()` when an option is not valid
  */
-const partnerSso: PartnerSso = fp(plugin, { name: 'fastify-partner-sso', fastify: '5.x' })
+const partnerSso: PartnerSso = fp(plugin, { name: NAME, fastify: '5.x' })
 
-// What `require()` gives is the function itself, so it bears the other names; `default` is there already.
+// `require()` returns the function itself, so the other names are its properties; fastify-plugin has added `default`.
 Object.assign(partnerSso, { partnerSso, UserInformation })
 
 export { partnerSso as default, partnerSso, partnerSso as 'module.exports' }
-export { type LoginRequiredEvent, type OnEvent, type PartnerSsoEvent, type RefusalEvent, type SuccessEvent } from './events.ts'
+export {
+  type LoginRequiredEvent, type OnEvent, type PartnerSsoEvent, type RefusalEvent, type SuccessEvent
+} from './events.ts'
 export { type OAuthErrorCode, type RefusalReason, type RefusalType } from './errors.ts'
 export { type EligibilityContext, type PartnerSsoOptions } from './options.ts'
-export { type Portal, type PortalInformation, type PortalLevel } from './portal.ts'
+export { type Portal, type PortalFinder, type PortalInformation, type PortalLevel } from './portal.ts'
 export { type PartnerSsoStatus } from './readiness.ts'
 export { type RedisClient } from './stores/redis-client.ts'
 export { type Store } from './stores/store.ts'

@@ -1,4 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { assertOption, isVisibleAscii } from './assert-option.ts'
+import { checkPortal } from './check-portal.ts'
 import { OAuthError } from './errors.ts'
 
 /** OAuth level of the integration, set at the portal (spec section 2.3): which users the service may supply. */
@@ -6,44 +8,68 @@ export type PortalLevel = 'partner' | 'client'
 
 /** One portal environment, with the four values of spec section 1.5. */
 export interface Portal {
-  /** Portal URL where a sign-in starts. The error page links to it; link to it from your own pages. */
+  /** Absolute https or http URL where a sign-in starts at the portal. The error page links to it. */
   loginUrl: string
-  /** The portal's OAuth client identifier. Unique among the portals of one registration. */
+  /** The portal's OAuth client identifier: visible ASCII. Unique among the portals of one registration. */
   clientId: string
-  /** The portal's OAuth client secret. An array while a secret is being rotated: each one is accepted. */
+  /**
+   * The portal's OAuth client secret: visible ASCII. Give an array while a secret is being rotated: each of them is
+   * accepted, and the event `token_issued` tells by `secretIndex` which one was used.
+   */
   clientSecret: string | string[]
   /**
    * The portal's callback URL: absolute, ASCII, https (http for loopback hosts only), with no fragment, no user
-   * information and no `code`, `state` or `error` parameter. Compared character by character.
+   * information and no `code`, `state` or `error` parameter. Compared character by character (RFC 9700 section 2.1).
    */
   redirectUri: string
   /**
    * OAuth level set at the portal: `partner` supplies partner and client users, `client` client users only.
    * @default 'partner'
    */
-  level?: PortalLevel
+  level?: PortalLevel | undefined
 }
 
 /** What a hook is told of the portal: everything but its secret. */
-export type PortalInformation = Readonly<Required<Omit<Portal, 'clientSecret'>>>
+export interface PortalInformation {
+  readonly loginUrl: string
+  readonly clientId: string
+  readonly redirectUri: string
+  readonly level: PortalLevel
+}
 
-// Secrets are compared by their digests: of equal length, as a comparison in constant time needs it.
-const digest = (secret: string): Buffer => hash('sha512', secret, 'buffer')
+/** Finds the portal of a `client_id`. Null or undefined when there is none. */
+export type PortalFinder = (clientId: string) => Portal | null | undefined | Promise<Portal | null | undefined>
 
-/** A portal that is registered. */
+/** A portal that has authenticated. */
+export interface Authentication {
+  portal: RegisteredPortal
+  /** Which of the portal's secrets was used, counted from 0. */
+  secretIndex: number
+}
+
+/** The portals of one registration of the plugin. Each method gives a promise only where `portal` is a function. */
+export interface Portals {
+  /** The portal that a request without a known `client_id` can only mean, where just one is registered. */
+  readonly only: RegisteredPortal | undefined
+  /** The portal of the `client_id`; undefined when it is unknown. */
+  find (clientId: string): RegisteredPortal | undefined | Promise<RegisteredPortal | undefined>
+  /** Client authentication in constant time (RFC 6749 section 2.3.1). Throws when it fails. */
+  authenticate (clientId: string, clientSecret: string): Authentication | Promise<Authentication>
+}
+
+/** A portal whose values were checked. */
 export class RegisteredPortal {
   readonly information: PortalInformation
-  readonly digests: Buffer[]
-  /** What codes and tokens are bound to. */
+  /** What a code is bound to: everything but the secret, which may be rotating. */
   readonly binding: string
+  readonly #digests: Buffer[]
   readonly #callback: string
 
-  constructor ({ clientSecret, level = 'partner', ...portal }: Portal) {
-    this.information = Object.freeze({ ...portal, level })
-    this.digests = [clientSecret].flat().map(digest)
-    const { clientId, redirectUri } = this.information
-    this.binding = JSON.stringify([clientId, redirectUri])
-    // Only the first question mark begins the query; a later one belongs to a name or value.
+  constructor ({ loginUrl, clientId, clientSecret, redirectUri, level = 'partner' }: Portal) {
+    this.information = Object.freeze({ loginUrl, clientId, redirectUri, level })
+    this.binding = JSON.stringify([clientId, redirectUri, loginUrl, level])
+    this.#digests = [clientSecret].flat().map(digest)
+    // Only the first question mark starts the query; a later one is part of a name or value.
     const separator = !redirectUri.includes('?') ? '?' : /^[^?]*\?$|&$/.test(redirectUri) ? '' : '&'
     this.#callback = redirectUri + separator
   }
@@ -56,40 +82,129 @@ export class RegisteredPortal {
     return this.information.redirectUri
   }
 
+  get secretCount (): number {
+    return this.#digests.length
+  }
+
   /** The redirect_uri, its own query kept, with encoded parameters and the state added (RFC 6749 section 4.1.2). */
   callback (parameters: string, state: string | undefined): string {
     return this.#callback + parameters + (state === undefined ? '' : `&state=${state}`)
   }
+
+  /** Index of the secret that matches, or -1. Makes `comparisons` comparisons, whichever of them match. */
+  matchingSecret (secret: string, comparisons: number): number {
+    const given = digest(secret)
+    const padding = Array<Buffer>(Math.max(comparisons - this.#digests.length, 0)).fill(NO_SECRET)
+    return [...this.#digests, ...padding].map((known) => timingSafeEqual(known, given)).indexOf(true)
+  }
 }
 
-/** The portals of one registration of the plugin. */
-export class Portals {
-  readonly all: readonly RegisteredPortal[]
+/** Secrets are compared by their digests: `timingSafeEqual` needs buffers of equal length. */
+function digest (secret: string): Buffer {
+  return hash('sha512', secret, 'buffer')
+}
+
+// Compared where a portal has fewer secrets than others. Random: no secret has this digest.
+const NO_SECRET = digest(randomBytes(32).toString('base64'))
+
+/** Compared with where the client is unknown, so that the answer takes as long as for a wrong secret. */
+const STAND_IN: Portal = {
+  loginUrl: 'https://portal.example/external-oauth/stand-in',
+  clientId: 'stand-in',
+  clientSecret: randomBytes(32).toString('base64url'),
+  redirectUri: 'https://portal.example/oauth/callback'
+}
+
+/** The outcome of all comparisons of one authentication. */
+function authenticated (portal: RegisteredPortal | undefined, secretIndex: number): Authentication {
+  if (portal === undefined) throw new OAuthError('client_unknown')
+  if (secretIndex === -1) throw new OAuthError('client_secret_wrong', { clientId: portal.clientId })
+  return { portal, secretIndex }
+}
+
+/** Portals that are known at start. */
+export class ListedPortals implements Portals {
+  readonly only: RegisteredPortal | undefined
   readonly #byClientId: Map<string, RegisteredPortal>
-  readonly #mostSecrets: number
-  // Compared where there is no portal, so that an unknown client takes as long as a wrong secret.
-  readonly #nobody = digest(randomBytes(32).toString('base64'))
+  readonly #comparisons: number
+  readonly #standIn = new RegisteredPortal(STAND_IN)
 
   constructor (portals: Portal[]) {
-    this.all = portals.map((portal) => new RegisteredPortal(portal))
-    this.#byClientId = new Map(this.all.map((portal) => [portal.clientId, portal]))
-    this.#mostSecrets = Math.max(...this.all.map((portal) => portal.digests.length))
+    const all = portals.map((portal) => new RegisteredPortal(portal))
+    this.only = all.length === 1 ? all[0] : undefined
+    this.#byClientId = new Map(all.map((portal) => [portal.clientId, portal]))
+    this.#comparisons = Math.max(...all.map((portal) => portal.secretCount))
   }
 
   find (clientId: string): RegisteredPortal | undefined {
     return this.#byClientId.get(clientId)
   }
 
-  /** Client authentication (RFC 6749 section 2.3.1), in constant time. */
-  authenticate (clientId: string, clientSecret: string): RegisteredPortal {
+  authenticate (clientId: string, clientSecret: string): Authentication {
     const portal = this.find(clientId)
-    const given = digest(clientSecret)
-    let matches = 0
-    for (let index = 0; index < this.#mostSecrets; index++) {
-      matches |= Number(timingSafeEqual(portal?.digests[index] ?? this.#nobody, given))
-    }
-    if (portal === undefined) throw new OAuthError('client_unknown')
-    if (matches === 0) throw new OAuthError('client_secret_wrong', { clientId })
-    return portal
+    return authenticated(portal, (portal ?? this.#standIn).matchingSecret(clientSecret, this.#comparisons))
   }
+}
+
+// The secrets of portals not asked for are unknown. A portal has one secret, or two or three while they are rotated.
+const COMPARISONS = 4
+
+/** Portals that a function of the host's finds, at every request anew. */
+export class FoundPortals implements Portals {
+  readonly only = undefined
+  readonly #find: PortalFinder
+  readonly #timeout: number
+
+  /** `timeout` is the number of milliseconds that the function may take. */
+  constructor (find: PortalFinder, timeout: number) {
+    this.#find = find
+    this.#timeout = timeout
+  }
+
+  async find (clientId: string): Promise<RegisteredPortal | undefined> {
+    const portal = await this.#checked(clientId)
+    return portal === undefined ? undefined : new RegisteredPortal(portal)
+  }
+
+  async authenticate (clientId: string, clientSecret: string): Promise<Authentication> {
+    const portal = await this.#checked(clientId)
+    // An unknown client costs the same checks, digests and comparisons as a known one.
+    const registered = new RegisteredPortal(portal ?? checkPortal(STAND_IN, 'portal()'))
+    const secretIndex = registered.matchingSecret(clientSecret, COMPARISONS)
+    return authenticated(portal && registered, secretIndex)
+  }
+
+  async #checked (clientId: string): Promise<Portal | undefined> {
+    if (!isClientId(clientId)) return undefined
+    const given = await this.#ask(clientId)
+    if (given === null || given === undefined) return undefined
+    try {
+      const portal = checkPortal(given, 'portal()')
+      assertOption(portal.clientId === clientId, 'portal().clientId', 'the client_id that was asked for', 'another one')
+      return portal
+    } catch (cause) {
+      throw new OAuthError('portal_failed', { cause, clientId })
+    }
+  }
+
+  /** Calls the function. A client_id that may be made up is not repeated in the log. */
+  async #ask (clientId: string): Promise<unknown> {
+    let timer: NodeJS.Timeout | undefined
+    const expired = new Promise<never>((_resolve, reject) => {
+      // After a stall of the event loop timers run first: one turn is left for an answer that has arrived meanwhile.
+      timer = setTimeout(() => setImmediate(() => reject(new OAuthError('portal_timeout'))), this.#timeout)
+    })
+    try {
+      return await Promise.race([Promise.resolve(clientId).then(this.#find), expired])
+    } catch (error) {
+      throw error instanceof OAuthError ? error : new OAuthError('portal_failed', { cause: error })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+/** What a function of the host's is asked for; nothing else reaches it. */
+function isClientId (value: string): boolean {
+  return value.length <= 255 && isVisibleAscii(value)
 }

@@ -1,9 +1,9 @@
 import { type FastifyInstance } from 'fastify'
 
-/** What the plugin adds to the host's app as `app.partnerSso`. */
+/** What the plugin adds to the app that registers it, as `app.partnerSso`. */
 export interface PartnerSsoStatus {
   /**
-   * Whether sign-ins can be served: the store of each registration made here just now kept something and gave it back.
+   * Whether sign-ins can be served now: the store of each registration on this app has stored a value and returned it.
    * Takes `storeTimeout` at most and never rejects. For a readiness route.
    */
   ready (): Promise<boolean>
@@ -19,7 +19,7 @@ type Probe = () => Promise<boolean>
 
 const probes = new WeakMap<PartnerSsoStatus, Probe[]>()
 
-/** Adds a probe to the status of the app, which is created for the first. A scope inside shares that of its parent. */
+/** Adds a probe to the app's status, and the status to the app where it has none. A child scope shares its parent's. */
 export function addProbe (app: FastifyInstance, probe: Probe): void {
   const known = probes.get(app.partnerSso)
   if (known !== undefined) {

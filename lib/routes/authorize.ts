@@ -2,29 +2,34 @@ import { type FastifyReply, type FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { type AuthorizationCodes } from '../grants/authorization-code.ts'
 import { errorPage, errorPagePolicy } from '../http/error-page.ts'
-import { OAuthError, type RefusalContext } from '../errors.ts'
+import { OAuthError, type RefusalContext, type RefusalReason } from '../errors.ts'
 import { type Reporter } from '../events.ts'
-import { type Settings } from '../options.ts'
 import { Parameters, queryOf, safeInQuery } from '../http/parameters.ts'
 import { isCodeChallenge } from '../grants/pkce.ts'
-import { type Portals, type RegisteredPortal } from '../portal.ts'
+import { type PortalInformation, type Portals, type RegisteredPortal } from '../portal.ts'
 import { type Endpoint, protect, sendRefusal } from '../http/replies.ts'
 import { checkUserInformation, type UserInformation } from '../user-information.ts'
 
+type LoginPage = string | ((returnTo: string, request: FastifyRequest) => string)
+
 /** What the route works with. */
 interface Parts {
-  settings: Settings
   portals: Portals
   codes: AuthorizationCodes
   reporter: Reporter
+  /** Milliseconds that all store calls of a request may take together. */
+  storeTimeout: number
+  currentUser: (request: FastifyRequest, reply: FastifyReply) => unknown
+  portalEligibility: (user: any, context: { portal: PortalInformation, request: FastifyRequest }) => unknown
+  loginPage?: LoginPage | undefined
 }
 
 /** GET /oauth/authorize: the authorization endpoint (spec section 4.1, RFC 6749 section 3.1). */
-export function authorizeRoute ({ settings, portals, codes, reporter }: Parts): Endpoint {
+export function authorizeRoute ({ portals, codes, reporter, storeTimeout, ...host }: Parts): Endpoint {
   return {
     async handler (request, reply) {
       const parameters = new Parameters(queryOf(request.raw.url as string))
-      const portal = identify(parameters)
+      const portal = await identify(parameters)
       const state = stateOf(parameters)
       let known: RefusalContext = { clientId: portal.clientId }
       try {
@@ -36,7 +41,7 @@ export function authorizeRoute ({ settings, portals, codes, reporter }: Parts): 
         const externalId = record.external_id
         known = { ...known, externalId }
         const grant = { clientId: portal.clientId, level: portal.information.level, codeChallenge, externalId, record: JSON.stringify(record) }
-        const code = await codes.issue(portal, grant, performance.now() + settings.storeTimeout)
+        const code = await codes.issue(portal, grant, performance.now() + storeTimeout)
         // The host's time limit was over first: nobody waits for the code.
         if (reply.sent) return reply
         reporter.report(request, { type: 'code_issued', reason: 'ok', clientId: portal.clientId, externalId })
@@ -67,25 +72,27 @@ export function authorizeRoute ({ settings, portals, codes, reporter }: Parts): 
   }
 
   /** Without a known portal and its own redirect_uri, nothing may be redirected (RFC 6749 section 4.1.2.1). */
-  function identify (parameters: Parameters): RegisteredPortal {
+  async function identify (parameters: Parameters): Promise<RegisteredPortal> {
     const clientId = parameters.get('client_id')
     if (parameters.isRepeated('client_id')) throw new OAuthError('client_id_repeated')
     if (clientId === undefined) throw new OAuthError('client_id_missing')
-    const portal = portals.find(clientId)
+    const portal = await portals.find(clientId)
     if (portal === undefined) throw new OAuthError('client_id_unknown')
-    const context = { clientId, expected: portal.redirectUri }
+    const { loginUrl } = portal.information
+    const refuse = (reason: RefusalReason) =>
+      Object.assign(new OAuthError(reason, { clientId, expected: portal.redirectUri }), { loginUrl })
     const redirectUri = parameters.get('redirect_uri')
-    if (parameters.isRepeated('redirect_uri')) throw new OAuthError('redirect_uri_repeated', context)
-    if (redirectUri === undefined) throw new OAuthError('redirect_uri_missing', context)
+    if (parameters.isRepeated('redirect_uri')) throw refuse('redirect_uri_repeated')
+    if (redirectUri === undefined) throw refuse('redirect_uri_missing')
     // RFC 9700 section 2.1: exact string matching
-    if (redirectUri !== portal.redirectUri) throw new OAuthError('redirect_uri_unregistered', context)
+    if (redirectUri !== portal.redirectUri) throw refuse('redirect_uri_unregistered')
     return portal
   }
 
   async function currentUser (request: FastifyRequest, reply: FastifyReply, portal: RegisteredPortal): Promise<unknown> {
     let user
     try {
-      user = await settings.currentUser(request, reply)
+      user = await host.currentUser(request, reply)
     } catch (cause) {
       if (!reply.sent) throw new OAuthError('current_user_failed', { cause })
       reporter.failed(request, 'currentUser threw after it had replied', cause)
@@ -97,8 +104,8 @@ export function authorizeRoute ({ settings, portals, codes, reporter }: Parts): 
   }
 
   function sendToLogin (request: FastifyRequest, reply: FastifyReply, portal: RegisteredPortal): FastifyReply {
-    if (settings.loginPage === undefined) throw new OAuthError('not_logged_in')
-    const location = loginLocation(settings.loginPage, request)
+    if (host.loginPage === undefined) throw new OAuthError('not_logged_in')
+    const location = loginLocation(host.loginPage, request)
     reporter.report(request, { type: 'login_required', reason: 'login_page', clientId: portal.clientId })
     return reply.redirect(location, 302)
   }
@@ -106,7 +113,7 @@ export function authorizeRoute ({ settings, portals, codes, reporter }: Parts): 
   async function userInformation (user: unknown, request: FastifyRequest, portal: RegisteredPortal): Promise<UserInformation> {
     let given
     try {
-      given = await settings.portalEligibility(user, { portal: portal.information, request })
+      given = await host.portalEligibility(user, { portal: portal.information, request })
     } catch (cause) {
       throw new OAuthError('portal_eligibility_failed', { cause })
     }
@@ -118,12 +125,10 @@ export function authorizeRoute ({ settings, portals, codes, reporter }: Parts): 
     }
   }
 
-  function sendPage (reply: FastifyReply, { refusal, context }: OAuthError): FastifyReply {
-    const concerned = portals.all.filter(({ clientId }) => clientId === context.clientId)
-    // An unknown portal is the only one there is, or could be any.
-    const portal = concerned[0] ?? (portals.all.length === 1 ? portals.all[0] : undefined)
+  function sendPage (reply: FastifyReply, { refusal, loginUrl }: OAuthError): FastifyReply {
+    const startAgain = loginUrl ?? portals.only?.information.loginUrl
     return reply.code(refusal.status).type('text/html; charset=utf-8')
-      .send(errorPage(refusal.description, portal === undefined ? [] : [portal.information.loginUrl]))
+      .send(errorPage(refusal.description, startAgain === undefined ? [] : [startAgain]))
   }
 }
 
@@ -152,7 +157,7 @@ function checkChallenge (challenge: string | undefined, method: string | undefin
   return challenge
 }
 
-function loginLocation (loginPage: NonNullable<Settings['loginPage']>, request: FastifyRequest): string {
+function loginLocation (loginPage: LoginPage, request: FastifyRequest): string {
   const returnTo = relative(request.originalUrl)
   if (typeof loginPage === 'string') {
     const page = loginPage.replace(/#.*/, '')

@@ -7,7 +7,7 @@ import { type Reporter } from '../events.ts'
 import { type Grant } from '../grants/grant.ts'
 import { formDecode, Parameters, queryOf } from '../http/parameters.ts'
 import { verifies } from '../grants/pkce.ts'
-import { type Portals, type RegisteredPortal } from '../portal.ts'
+import { type Authentication, type Portals, type RegisteredPortal } from '../portal.ts'
 import { type Endpoint, protectOnSend, sendJson, sendRefusal } from '../http/replies.ts'
 
 /** What the route works with. */
@@ -27,7 +27,7 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
       let known: RefusalContext = {}
       try {
         const form = formOf(request)
-        const portal = authenticate(request, form)
+        const { portal } = await authenticate(request, form)
         known = { clientId: portal.clientId }
         // RFC 6749 section 4.1.3: identical to the one of the authorization request
         if (form.get('redirect_uri') !== portal.redirectUri) throw new OAuthError('redirect_uri_mismatch', { expected: portal.redirectUri })
@@ -56,10 +56,10 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
     onSend: protectOnSend
   }
 
-  function authenticate (request: FastifyRequest, form: Parameters): RegisteredPortal {
+  async function authenticate (request: FastifyRequest, form: Parameters): Promise<Authentication> {
     if (isAuthorizationRepeated(request.raw)) throw new OAuthError('authentication_repeated')
     const { clientId, clientSecret } = credentials(request.headers.authorization, form)
-    return portals.authenticate(clientId, clientSecret)
+    return await portals.authenticate(clientId, clientSecret)
   }
 
   /** Up to here the code was not touched; from here on it is used up. */

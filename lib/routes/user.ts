@@ -27,7 +27,7 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
         const grant = isAccessToken(token) ? await tokens.redeem(token, performance.now() + storeTimeout) : null
         // The host's time limit was over first: nobody waits for an answer.
         if (reply.sent) return reply
-        if (grant === null || portals.find(grant.clientId) === undefined) throw new OAuthError('token_unknown')
+        if (grant === null || await portals.find(grant.clientId) === undefined) throw new OAuthError('token_unknown')
         const { clientId, externalId, record } = grant
         reporter.report(request, { type: 'user_information_returned', reason: 'ok', clientId, externalId })
         return sendJson(reply, 200, record)

@@ -88,6 +88,10 @@ const scenarios: Record<RefusalReason, Scenario | [Options, Scenario]> = {
   redirect_uri_repeated: askedTwice('redirect_uri'),
   redirect_uri_unregistered: asked({ redirect_uri: 'https://evil.example' }),
   parameter_repeated: askedTwice('scope'),
+  portal_failed: [{ portal: () => ({ ...portal, clientSecret: `${WRONG}\n` }) }, async (portal) => await portal.authorize()],
+  portal_timeout: [
+    { portal: async () => await new Promise<never>(() => {}), storeTimeout: 5 }, async (portal) => await portal.authorize()
+  ],
   response_type_missing: asked({ response_type: undefined }),
   response_type_unsupported: asked({ response_type: 'token' }),
   state_missing: asked({ state: undefined }),

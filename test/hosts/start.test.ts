@@ -26,13 +26,14 @@ async function failure (overrides: object, prepare: (app: FastifyInstance) => un
 t.test('two registrations on one prefix', async (t) => {
   const register = (app: FastifyInstance, prefix: string) => app.register(partnerSso<User>, hostOptions({ prefix }))
   t.equal((await failure({}, (app) => register(app, ''))).message,
-    'partner-sso: GET /oauth/authorize is there already. Where the plugin is registered more than once, or the app has such a route of its own, give each registration a "prefix" of its own')
-  t.match((await failure({ prefix: '/sso' }, (app) => register(app, '/sso'))).message, /^partner-sso: GET \/sso\/oauth\/authorize is there already\./)
+    'partner-sso: the route GET /oauth/authorize already exists. Where the plugin is registered more than once, or the ' +
+    'app has such a route of its own, give each registration a "prefix" of its own')
+  t.match((await failure({ prefix: '/sso' }, (app) => register(app, '/sso'))).message, /^partner-sso: the route GET \/sso\/oauth\/authorize already exists\./)
 })
 
 t.test('a route of the host in the way', async (t) => {
   const { message } = await failure({}, (app) => app.post('/oauth/token', async () => 'own'))
-  t.match(message, /^partner-sso: POST \/oauth\/token is there already\..* "prefix" /)
+  t.match(message, /^partner-sso: the route POST \/oauth\/token already exists\..* "prefix" /)
 })
 
 t.test('two registrations on one prefix, told apart by host name', async (t) => {

@@ -4,7 +4,8 @@ import Fastify, { type FastifyRequest } from 'fastify'
 import { Cluster, Redis } from 'ioredis'
 import { type Static } from 'typebox'
 import partnerSso, {
-  type PartnerSsoEvent, type PartnerSsoOptions, type PortalInformation, type Store, type UserInformation, type UserInformation as schema
+  type PartnerSsoEvent, type PartnerSsoOptions, type PortalInformation, type Store, type UserInformation,
+  type UserInformation as schema
 } from '../../lib/index.ts'
 
 interface User { id: string, mail: string, admin: boolean }
@@ -20,11 +21,18 @@ const identity = { external_id: '1', email: 'a@b', name: 'A', product_role: 'Pro
 await app.register(partnerSso, {
   portal: { loginUrl: '', clientId: '', clientSecret: '', redirectUri: '', level: 'client' },
   currentUser: (request) => request.headers.host ?? null,
-  portalEligibility: (user, { portal: { clientId, level }, request }) =>
-    ({ ...identity, external_id: user.id, name: clientId + request.id, type: 'client', control_role: level === 'client' ? 'Client Read Only' : 'Client Administrator' }),
+  portalEligibility: (user, { portal: { clientId, level }, request }) => ({
+    ...identity,
+    external_id: user.id,
+    name: clientId + request.id,
+    type: 'client',
+    control_role: level === 'client' ? 'Client Read Only' : 'Client Administrator'
+  }),
   loginPage: (returnTo, request) => returnTo + request.id,
   redis: 'redis://localhost',
-  onEvent: ({ type, reason, requestId, clientId, externalId }, request) => request.log.info({ type, reason, requestId, clientId, externalId }),
+  onEvent: ({ type, reason, requestId, clientId, externalId }, request) => {
+    request.log.info({ type, reason, requestId, clientId, externalId })
+  },
   routeOptions: { config: { rateLimit: { max: 1 } } },
   prefix: '/sso',
   logLevel: 'warn'
@@ -34,7 +42,9 @@ await app.register(partnerSso, {
 await app.register(partnerSso<User>, {
   portal,
   currentUser,
-  portalEligibility: (user) => user.admin ? { ...identity, email: user.mail, type: 'partner', control_role: 'Partner Administrator' } : null
+  portalEligibility: (user) => user.admin
+    ? { ...identity, email: user.mail, type: 'partner', control_role: 'Partner Administrator' }
+    : null
 })
 await app.register(partnerSso<User>, {
   portal,
@@ -48,12 +58,18 @@ await app.register(partnerSso<User>, {
   currentUser: () => ({ id: 1 }),
   portalEligibility: () => null
 })
-const options: PartnerSsoOptions<User> = { portal, currentUser, portalEligibility: async ({ id }) => id === '' ? undefined : null }
+const options: PartnerSsoOptions<User> = {
+  portal,
+  currentUser,
+  portalEligibility: async ({ id }) => id === '' ? undefined : null
+}
 await app.register(partnerSso<User>, options)
 await app.register(partnerSso, options)
 
 // Every way to give a store.
-for (const redis of ['rediss://x', { host: 'x', port: 1 }, { sentinels: [{ host: 'x', port: 1 }], name: 'x' }, new Redis(), new Cluster([])] satisfies PartnerSsoOptions['redis'][]) {
+const sentinel = { sentinels: [{ host: 'x', port: 1 }], name: 'x' }
+const stores = ['rediss://x', { host: 'x', port: 1 }, sentinel, new Redis(), new Cluster([])]
+for (const redis of stores satisfies Array<PartnerSsoOptions['redis']>) {
   await app.register(partnerSso, { ...options, redis })
 }
 await app.register(partnerSso, { ...options, store })
@@ -63,10 +79,11 @@ await app.register(partnerSso, { ...options, store })
 await app.register(partnerSso, { currentUser, portalEligibility: () => null })
 // @ts-expect-error -- no such option
 await app.register(partnerSso<User>, { ...options, codeLifeTime: 60 })
+const urls = { loginUrl: '', redirectUri: '' }
 // @ts-expect-error -- no such level
-export const level: PartnerSsoOptions = { ...options, portal: { loginUrl: '', clientId: '', clientSecret: '', redirectUri: '', level: 'both' } }
+export const level: PartnerSsoOptions['portal'] = { ...urls, clientId: '', clientSecret: '', level: 'both' }
 
-// Role pairs that do not go together do not compile.
+// A role of another user type does not compile.
 export const good: UserInformation[] = [
   { ...identity, type: 'partner', control_role: 'Partner Administrator' },
   { ...identity, type: 'partner', control_role: 'Partner Read Only' },

@@ -34,7 +34,8 @@ t.test('the plugin is for Fastify 5 and has a name', async (t) => {
 
 t.test('three routes, no twin for HEAD, and a limit for bodies', async (t) => {
   const routes = await routesOf({ prefix: '/sso' })
-  t.strictSame(routes.map(({ method, url }) => [method, url]), [['GET', '/sso/oauth/authorize'], ['POST', '/sso/oauth/token'], ['GET', '/sso/oauth/user']])
+  t.strictSame(routes.map(({ method, url }) => [method, url]),
+    [['GET', '/sso/oauth/authorize'], ['POST', '/sso/oauth/token'], ['GET', '/sso/oauth/user']])
   for (const { bodyLimit, exposeHeadRoute } of routes) {
     t.equal(bodyLimit, 16_384)
     t.equal(exposeHeadRoute, false)
@@ -43,7 +44,8 @@ t.test('three routes, no twin for HEAD, and a limit for bodies', async (t) => {
 
 t.test('what the host gives with routeOptions is kept, and ours stands behind it', async (t) => {
   const onSend = [async () => {}, async () => {}]
-  const [route] = await routesOf({ routeOptions: { bodyLimit: 9999, config: { own: true }, exposeHeadRoute: true, onSend, handlerTimeout: 123 } }) as [RouteOptions]
+  const routeOptions = { bodyLimit: 9999, config: { own: true }, exposeHeadRoute: true, onSend, handlerTimeout: 123 }
+  const [route] = await routesOf({ routeOptions }) as [RouteOptions]
   t.match(route, { bodyLimit: 9999, config: { own: true }, exposeHeadRoute: false, handlerTimeout: 123 })
   t.strictSame((route.onSend as unknown[]).slice(0, 2), onSend)
   t.equal((route.onSend as unknown[]).length, 3)
@@ -51,12 +53,14 @@ t.test('what the host gives with routeOptions is kept, and ours stands behind it
   t.equal((alone.onSend as unknown[]).length, 2, 'one hook, not in a list')
 })
 
-t.test('a route that is there already', async (t) => {
+t.test('a route that already exists', async (t) => {
   const app: FastifyInstance = Fastify()
   app.get('/sso/oauth/user', async () => 'own')
-  const error: Error = await app.register(partnerSso, hostOptions({ prefix: '/sso' })).then(() => new Error('It registered'), (error) => error)
+  const error: Error = await app.register(partnerSso, hostOptions({ prefix: '/sso' }))
+    .then(() => new Error('It registered'), (error) => error)
   await app.close()
-  t.match(error.message, /^partner-sso: GET \/sso\/oauth\/user is there already\. Where .* give each registration a "prefix" of its own$/)
+  t.match(error.message, /^partner-sso: the route GET \/sso\/oauth\/user already exists\. Where /)
+  t.match(error.message, / give each registration a "prefix" of its own$/)
   t.match(error.cause, { code: 'FST_ERR_DUPLICATED_ROUTE' })
 })
 
@@ -64,7 +68,24 @@ t.test('forms are read here, and nothing else', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(partnerSso, hostOptions())
-  const post = async (type: string): Promise<string> => (await app.inject({ method: 'POST', url: '/oauth/token', headers: { 'content-type': type }, payload: '{}' })).json().error_description
+  const post = async (type: string): Promise<string> => {
+    const headers = { 'content-type': type }
+    const answer = await app.inject({ method: 'POST', url: '/oauth/token', headers, payload: '{}' })
+    return answer.json().error_description
+  }
   t.match(await post('application/x-www-form-urlencoded'), /grant_type/)
   for (const type of ['application/json', 'text/plain', 'a/b']) t.match(await post(type), /form-urlencoded/, type)
+})
+
+t.test('the scope has a name, for traces and printPlugins()', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const names: string[] = []
+  app.addHook('onRoute', function () { names.push(this.pluginName) })
+  await app.register(partnerSso, hostOptions({ name: 'another' } as object))
+  await app.ready()
+  t.strictSame(new Set(names.map((name) => name.split(' -> ')[0])), new Set(['fastify-partner-sso']))
+  const plugins = app.printPlugins().split('\n').filter((line) => line.includes('fastify-partner-sso'))
+  t.equal(plugins.length, 2, 'the plugin, and the scope in it')
+  t.notMatch(app.printPlugins(), /=>|async|addEndpoints/, 'nothing without a name')
 })

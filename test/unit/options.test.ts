@@ -1,14 +1,14 @@
 // A bad option fails at register() with an error that names the option, what it got (never a secret) and what it wants.
-import Fastify from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
 import partnerSso, { type PartnerSsoOptions } from '../../lib/index.ts'
-import { settle } from '../../lib/options.ts'
+import { resolveOptions } from '../../lib/options.ts'
 import { hostOptions, PORTAL } from '../helpers/host.ts'
 
 const register = async (overrides: object): Promise<string> => {
   const app = Fastify()
   try {
-    await app.register(partnerSso, { ...hostOptions(), ...overrides } as PartnerSsoOptions)
+    await app.register(partnerSso, { ...hostOptions(), loginPage: '/login', ...overrides } as PartnerSsoOptions)
     return ''
   } catch (error) {
     return (error as Error).message
@@ -20,23 +20,44 @@ const portal = (overrides: object) => ({ portal: { ...PORTAL, ...overrides } })
 
 t.test('bad options', async (t) => {
   const cases: [object, RegExp][] = [
-    [{ portal: undefined }, /"portal" must be an object, or an array of them; got undefined/],
+    [{ portal: undefined }, /"portal" must be an object, an array of them, or a function .*; got undefined/],
     [{ portal: null }, /"portal" must be an object/],
-    [{ portal: [] }, /"portal" must be one portal at least; got an array/],
-    [{ portal: [PORTAL, { ...PORTAL, clientSecret: 'other' }] }, /"portal" must be portals with different clientIds; got "partner-123"/],
+    [{ portal: [] }, /"portal" must be one portal at least; got an empty array/],
+    [
+      { portal: [PORTAL, { ...PORTAL, clientSecret: 'other' }] },
+      /"portal" must be portals with different clientIds; got "partner-123" twice$/
+    ],
     [{ portal: [PORTAL, { ...PORTAL, clientId: '' }] }, /"portal\[1\]\.clientId" must be .*; got ""/],
     [portal({ clientId: 1 }), /"portal\.clientId" must be .*; got 1/],
     [portal({ clientId: 'é' }), /"portal\.clientId" must be .*; got "é"/],
-    [portal({ clientSecret: undefined }), /"portal\.clientSecret" must be a non-empty string.*them$/],
-    [portal({ clientSecret: [] }), /"portal\.clientSecret"/],
-    [portal({ clientSecret: ['ok', ''] }), /"portal\.clientSecret"/],
-    [portal({ clientSecret: 'hush\n' }), /"portal\.clientSecret"(?!.*hush)/],
-    [portal({ loginUrl: '/external-oauth/1' }), /"portal\.loginUrl" must be an absolute https or http URL; got "\/external/],
+    [portal({ clientSecret: undefined }), /"portal\.clientSecret" must be a non-empty string.*; got undefined$/],
+    [portal({ clientSecret: '' }), /"portal\.clientSecret" must be a non-empty string.*; got an empty string$/],
+    [portal({ clientSecret: [] }), /"portal\.clientSecret" .*; got an empty array$/],
+    [portal({ clientSecret: ['hush', ''] }), /"portal\.clientSecret\[1\]" .*; got an empty string$/],
+    [portal({ clientSecret: 'hush\n' }), /"portal\.clientSecret" .*; got a string that has a line break$/],
+    [portal({ clientSecret: 'hushé' }), /"portal\.clientSecret" .*; got a string that has a character other than/],
+    [portal({ clientSecret: Buffer.from('hush') }), /"portal\.clientSecret" .*; got an object$/],
+    [
+      portal({ loginUrl: '/external-oauth/1' }),
+      /"portal\.loginUrl" must be an absolute https or http URL; got "\/external/
+    ],
     [portal({ loginUrl: 'javascript:alert(1)' }), /"portal\.loginUrl"/],
-    [portal({ loginUrl: 'ftp://a:hush@portal.example/' }), /"portal\.loginUrl" must be an absolute https or http URL$/],
-    [portal({ loginUrl: 'https://a:hush@portal.example:port/' }), /"portal\.loginUrl" must be an absolute https or http URL$/],
-    [portal({ redirectUri: 'https://a:hush@portal.example/é' }), /"portal\.redirectUri" must be an absolute URL in visible ASCII characters$/],
-    [portal({ loginUrl: 'https://a:hush@portal.example/' }), /"portal\.loginUrl" must be a URL without user information$/],
+    [
+      portal({ loginUrl: 'ftp://a:hush@portal.example/' }),
+      /"portal\.loginUrl" must be an absolute https or http URL; got a string$/
+    ],
+    [
+      portal({ loginUrl: 'https://a:hush@portal.example:port/' }),
+      /"portal\.loginUrl" must be an absolute https or http URL; got a string$/
+    ],
+    [
+      portal({ redirectUri: 'https://a:hush@portal.example/é' }),
+      /"portal\.redirectUri" must be an absolute URL in visible ASCII characters; got a string$/
+    ],
+    [
+      portal({ loginUrl: 'https://a:hush@portal.example/' }),
+      /"portal\.loginUrl" must be a URL without user information; got a URL that has some$/
+    ],
     [portal({ level: 'Partner' }), /"portal\.level" must be "partner" or "client"; got "Partner"/],
     [portal({ redirectUri: undefined }), /"portal\.redirectUri" must be an absolute URL .*; got undefined/],
     [portal({ redirectUri: '/callback' }), /"portal\.redirectUri" must be an absolute URL/],
@@ -44,36 +65,69 @@ t.test('bad options', async (t) => {
     [portal({ redirectUri: 'https://portal.example/\ncb' }), /"portal\.redirectUri" must be an absolute URL/],
     [portal({ redirectUri: 'https://portal.example/é' }), /"portal\.redirectUri" must be an absolute URL/],
     [portal({ redirectUri: 'https://portal.example\\cb' }), /"portal\.redirectUri" must be an absolute URL/],
-    [portal({ redirectUri: 'http://portal.example/cb' }), /"portal\.redirectUri" must be https \(http for loopback hosts only\); got/],
+    [
+      portal({ redirectUri: 'http://portal.example/cb' }),
+      /"portal\.redirectUri" must be https \(http for loopback hosts only\); got/
+    ],
     [portal({ redirectUri: 'http://127.0.0.1.example/cb' }), /"portal\.redirectUri" must be https/],
     [portal({ redirectUri: 'http://localhost.example/cb' }), /"portal\.redirectUri" must be https/],
     [portal({ redirectUri: 'http://notlocalhost/cb' }), /"portal\.redirectUri" must be https/],
     [portal({ redirectUri: 'https://portal.example/cb#' }), /"portal\.redirectUri" must be a URL without fragment/],
-    [portal({ redirectUri: 'https://a:hush@portal.example/cb' }), /"portal\.redirectUri" must be a URL without user information$/],
-    [portal({ redirectUri: 'https://:hush@portal.example/cb' }), /"portal\.redirectUri" must be a URL without user information$/],
-    [portal({ redirectUri: 'https://portal.example/cb?c%6fde=1' }), /"portal\.redirectUri" must be a URL without a code, state or error/],
+    [
+      portal({ redirectUri: 'https://a:hush@portal.example/cb' }),
+      /"portal\.redirectUri" must be a URL without user information; got a URL that has some$/
+    ],
+    [
+      portal({ redirectUri: 'https://:hush@portal.example/cb' }),
+      /"portal\.redirectUri" must be a URL without user information; got a URL that has some$/
+    ],
+    [
+      portal({ redirectUri: 'https://portal.example/cb?c%6fde=1' }),
+      /"portal\.redirectUri" must be a URL without a code, state or error/
+    ],
     [portal({ redirectUri: 'https://portal.example/cb?state' }), /"portal\.redirectUri" must be a URL without a code/],
     [portal({ redirectUri: 'https://portal.example/cb?error=' }), /"portal\.redirectUri" must be a URL without a code/],
     [{ currentUser: null }, /"currentUser" must be a function .*; got null/],
-    [{ portalEligibility: 'x' }, /"portalEligibility" must be a function .*; got "x"/],
+    [{ portalEligibility: 'hush' }, /"portalEligibility" must be a function .*; got a string$/],
     [{ loginPage: '' }, /"loginPage" must be a URL/],
     [{ loginPage: 1 }, /"loginPage" must be a URL/],
     [{ loginPage: '/a b' }, /"loginPage" must be a URL/],
-    [{ onEvent: {} }, /"onEvent" must be a function .*; got object/],
+    [{ onEvent: {} }, /"onEvent" must be a function .*; got an object$/],
     [{ routeOptions: null }, /"routeOptions" must be an object/],
-    [{ routeOptions: 'x' }, /"routeOptions" must be an object/],
-    [{ redis: 'hush' }, /"redis" must be a redis:\/\/ or rediss:\/\/ URL, ioredis options, or an ioredis client$/],
+    [{ routeOptions: 'hush' }, /"routeOptions" must be an object .*; got a string$/],
+    [{ routeOptions: [] }, /"routeOptions" must be an object .*; got an array$/],
+    [
+      { redis: 'hush' },
+      /"redis" must be a redis:\/\/ or rediss:\/\/ URL, ioredis options, or a client of .*; got a string$/
+    ],
     [{ redis: 'xredis://localhost' }, /"redis" must be a redis:\/\/ or rediss:\/\/ URL/],
-    [{ redis: 'redis://:hush@localhost:port' }, /"redis" must be a redis:\/\/ .* client$/],
-    [{ redis: 'redis://:hush%zz@localhost' }, /"redis" must be a redis:\/\/ .* client$/],
-    [{ redis: 'redis://hush%zz:hush@localhost' }, /"redis" must be a redis:\/\/ .* client$/],
+    [{ redis: 'redis://:hush@localhost:port' }, /"redis" must be a redis:\/\/ .*; got a string$/],
+    [{ redis: 'redis://:hush%zz@localhost' }, /"redis" must be a redis:\/\/ .*; got a string$/],
+    [{ redis: 'redis://hush%zz:hush@localhost' }, /"redis" must be a redis:\/\/ .*; got a string$/],
     [{ redis: 'redisx://localhost' }, /"redis" must be/],
     [{ redis: 6379 }, /"redis" must be/],
     [{ redis: null }, /"redis" must be/],
-    [{ store: {} }, /"store" must be an object with the methods put, take and revoke; got object/],
+    [{ redis: ['redis://:hush@localhost'] }, /"redis" must be .*; got an array$/],
+    [{ redis: { isOpen: true, sendCommand () {}, get () {} } }, /"redis" must be .*; got an object$/],
+    [{ redis: new Date() }, /"redis" must be .*; got an object$/],
+    [{ store: {} }, /"store" must be an object with the methods put, take and revoke; got an object$/],
+    [{ store: 'redis://user:hush@localhost' }, /"store" must be an object .*; got a string$/],
+    [{ portal: JSON.stringify({ ...PORTAL, clientSecret: 'hush' }) }, /"portal" must be an object, .*; got a string$/],
+    [{ portal: [JSON.stringify({ clientSecret: 'hush' })] }, /"portal\[0\]" must be an object .*; got a string$/],
+    [{ portal: [[PORTAL]] }, /"portal\[0\]" must be an object .*; got an array$/],
+    [{ currentUser: 'hush' }, /"currentUser" must be a function .*; got a string$/],
+    [{ onEvent: 'hush' }, /"onEvent" must be a function .*; got a string$/],
+    [{ keyPrefix: ['hush'] }, /"keyPrefix" must be a string; got an array$/],
+    [{ loginPage: ['hush'] }, /"loginPage" must be a URL .*; got an array$/],
+    [{ loginPage: 'https://a:hush@login.example/ x' }, /"loginPage" must be a URL .*; got a string$/],
+    [{ memoryLimit: 'https://a:hush@x' }, /"memoryLimit" must be .*; got a string$/],
+    [{ tokenLifetime: true }, /"tokenLifetime" must be .*; got a boolean$/],
     [{ store: null }, /"store" must be an object/],
-    [{ redis: {}, store: { put () {}, take () {}, revoke () {} } }, /"store" must be absent where redis is given; got "both"/],
-    [{ keyPrefix: 1 }, /"keyPrefix" must be a string; got 1/],
+    [
+      { redis: {}, store: { put () {}, take () {}, revoke () {} } },
+      /"store" must be absent where redis is given; got both$/
+    ],
+    [{ keyPrefix: 1 }, /"keyPrefix" must be a string; got a number/],
     [{ codeLifetime: 0 }, /"codeLifetime" must be a whole number of seconds from 1 to 600; got 0/],
     [{ codeLifetime: 601 }, /"codeLifetime"/],
     [{ codeLifetime: 1.5 }, /"codeLifetime"/],
@@ -83,18 +137,72 @@ t.test('bad options', async (t) => {
     [{ storeTimeout: 30_001 }, /"storeTimeout"/],
     [{ memoryLimit: 0 }, /"memoryLimit" must be a whole number of records/],
     [{ memoryLimit: 2 ** 24 + 1 }, /"memoryLimit" must be a whole number of records from 1 to 16777216; got 16777217/],
-    [portal({ clientId: '\t' }), /"portal\.clientId" must be a non-empty string of visible ASCII characters and spaces; got "\\t"/],
+    [
+      portal({ clientId: '\t' }),
+      /"portal\.clientId" must be a non-empty string of visible ASCII characters and spaces; got "\\t"/
+    ],
     [portal({ level: '' }), /"portal\.level" must be "partner" or "client"; got ""/],
     [portal({ loginUrl: 'xhttps://portal.example/' }), /"portal\.loginUrl" must be an absolute/],
     [portal({ loginUrl: 'httpsx://portal.example/' }), /"portal\.loginUrl" must be an absolute/],
-    [portal({ loginUrl: 'https://a@portal.example/' }), /"portal\.loginUrl" must be a URL without user information$/],
-    [portal({ loginUrl: 'https://:hush@portal.example/' }), /"portal\.loginUrl" must be a URL without user information$/],
+    [
+      portal({ loginUrl: 'https://a@portal.example/' }),
+      /"portal\.loginUrl" must be a URL without user information; got a URL that has some$/
+    ],
+    [
+      portal({ loginUrl: 'https://:hush@portal.example/' }),
+      /"portal\.loginUrl" must be a URL without user information; got a URL that has some$/
+    ],
     [portal({ redirectUri: ' https://portal.example/cb' }), /"portal\.redirectUri" must be an absolute URL/],
-    [{ codeLifeTime: 60 }, /there is no option "codeLifeTime"; there are portal, currentUser/]
+    [{ codeLifeTime: 60 }, /there is no option "codeLifeTime"; did you mean "codeLifetime"\?$/],
+    [{ prefix: '/:tenant' }, /"prefix" must be a path without parameters: .*; got "\/:tenant"$/],
+    [{ prefix: '/sso/*' }, /"prefix" must be a path without parameters/]
   ]
   for (const [overrides, message] of cases) {
-    t.match(await register(overrides), message, JSON.stringify(overrides))
+    const error = await register(overrides)
+    t.match(error, message, JSON.stringify(overrides))
+    t.notMatch(error, 'hush', 'no secret is repeated')
   }
+})
+
+t.test('a path with a parameter that a scope around the plugin has', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const scope = async (scope: FastifyInstance) => { await scope.register(partnerSso, hostOptions({ prefix: '/sso' })) }
+  app.register(scope, { prefix: '/:tenant' })
+  await t.rejects(async () => { await app.ready() },
+    /option "prefix" must be a path without parameters: .*; got "\/:tenant\/sso"$/)
+})
+
+t.test('names: a misspelt one is an error, any other is named in one warning', async (t) => {
+  const misspelt: Array<[string, string]> = [
+    ['portals', 'portal'], ['Portal', 'portal'], ['current_user', 'currentUser'], ['currentuser', 'currentUser'],
+    ['portalEligibilty', 'portalEligibility'], ['loginpage', 'loginPage'], ['login_page', 'loginPage'],
+    ['reids', 'redis'], ['Redis', 'redis'], ['stores', 'store'], ['sotre', 'store'], ['keyprefix', 'keyPrefix'],
+    ['memoryLimits', 'memoryLimit'], ['storeTimeOut', 'storeTimeout'], ['codeLifetme', 'codeLifetime'],
+    ['tokenLifeTime', 'tokenLifetime'], ['onEvents', 'onEvent'], ['routeOption', 'routeOptions'], ['prefx', 'prefix']
+  ]
+  for (const [name, meant] of misspelt) {
+    t.equal(await register({ [name]: 'hush' }), `partner-sso: there is no option "${name}"; did you mean "${meant}"?`)
+  }
+
+  const warnings: string[] = []
+  const others = [
+    'skipOverride', 'dir', 'name', 'encapsulate', 'dependencies', 'options', 'port', 'host', 'maxDepth', 'forceESM',
+    'dirNameRoutePrefix', 'autoHooks', 'logger', 'bodyLimit', 'debug'
+  ]
+  const merged = Object.fromEntries(others.map((name) => [name, true]))
+  const given = { ...hostOptions({ loginPage: '/login' }), ...merged }
+  resolveOptions(given, (message) => { warnings.push(message) })
+  t.strictSame(warnings, [`partner-sso: unknown options are ignored: ${others.join(', ')}`])
+  resolveOptions(hostOptions({ loginPage: '/login' }), (message) => { warnings.push(message) })
+  t.equal(warnings.length, 1, 'no warning where there are none')
+})
+
+t.test('no loginPage: one warning', async (t) => {
+  const warnings: string[] = []
+  resolveOptions(hostOptions(), (message) => { warnings.push(message) })
+  t.strictSame(warnings, ['partner-sso: no loginPage is given: unless currentUser sends a reply of its own, a browser ' +
+    'that is not logged in is sent back to the portal with access_denied'])
 })
 
 t.test('good options', async (t) => {
@@ -111,7 +219,9 @@ t.test('good options', async (t) => {
     { portal: [PORTAL, { ...PORTAL, clientId: 'other' }] },
     { codeLifetime: 1, tokenLifetime: 3600, storeTimeout: 30_000, memoryLimit: 1, keyPrefix: '' },
     { codeLifetime: 600, tokenLifetime: 1, storeTimeout: 1, memoryLimit: 2 ** 24 },
-    { loginPage: undefined, redis: undefined, prefix: '/sso', logLevel: 'warn', onEvent: () => {} }
+    { loginPage: undefined, redis: undefined, prefix: '/sso', logLevel: 'warn', onEvent: () => {} },
+    { prefix: '/a::b' },
+    { portal: async () => null }
   ]
   for (const overrides of cases) {
     t.equal(await register(overrides), '', JSON.stringify(overrides))
@@ -120,16 +230,23 @@ t.test('good options', async (t) => {
 
 t.test('the defaults', async (t) => {
   const options = hostOptions()
-  t.match(settle(options), {
-    portal: [PORTAL],
+  const resolved = resolveOptions(options, () => {})
+  const defaults = {
     keyPrefix: 'partner-sso:',
     memoryLimit: 100_000,
     storeTimeout: 1000,
     codeLifetime: 60,
     tokenLifetime: 60,
-    routeOptions: {},
-    prefix: ''
-  })
-  const { keyPrefix, codeLifetime } = settle({ ...options, keyPrefix: undefined, codeLifetime: 5 } as unknown as PartnerSsoOptions)
-  t.strictSame([keyPrefix, codeLifetime], ['partner-sso:', 5], 'what is undefined counts as absent')
+    routeOptions: {}
+  }
+  t.match(resolved, { ...defaults, portal: [{ ...PORTAL, level: 'partner' }] })
+  const optional = ['loginPage', 'redis', 'store', 'onEvent', 'prefix', 'logLevel', 'logSerializers']
+  const names = [...Object.keys(defaults), ...optional]
+  const absent = Object.fromEntries(names.map((name) => [name, undefined]))
+  t.strictSame(resolveOptions({ ...options, ...absent } as PartnerSsoOptions, () => {}), resolved,
+    'what is undefined counts as absent')
+  t.equal(await register(absent), '')
+  t.equal(resolveOptions(hostOptions({ codeLifetime: 5 }), () => {}).codeLifetime, 5)
+  const finder = () => null
+  t.equal(resolveOptions(hostOptions({ portal: finder }), () => {}).portal, finder)
 })

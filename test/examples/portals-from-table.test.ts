@@ -1,0 +1,42 @@
+// The example that keeps its portals in a table: a row is added, signed in to, and turned off. The table stands in for
+// PostgreSQL; it answers the example's two statements.
+import t from 'tap'
+import { addIntegration, appWithTable, type Database } from '../../examples/portals-from-table.ts'
+import { portal } from '../../lib/testing/index.ts'
+
+const registration = {
+  loginUrl: 'https://portal.example/external-oauth/demo',
+  clientId: 'acme',
+  clientSecret: 'a secret',
+  redirectUri: 'https://portal.example/oauth/callback'
+}
+
+/** A table of rows, each with what was inserted; those of `disabled` are not found. */
+function table (): Database & { disabled: Set<unknown> } {
+  const rows: unknown[][] = []
+  const disabled = new Set<unknown>()
+  return {
+    disabled,
+    async query (sql, values = []) {
+      if (sql.startsWith('INSERT')) rows.push(values)
+      const found = rows.filter(([clientId]) => clientId === values[0] && !disabled.has(clientId))
+      const names = ['clientId', 'clientSecret', 'loginUrl', 'redirectUri', 'level']
+      for (const name of names) if (!sql.startsWith('INSERT') && name !== 'level') t.match(sql, `AS "${name}"`)
+      return { rows: found.map((row) => Object.fromEntries(names.map((name, index) => [name, row[index]]))) }
+    }
+  }
+}
+
+t.test('an integration that is added while the app runs, and turned off', async (t) => {
+  const database = table()
+  const app = await appWithTable(database, { logger: false })
+  t.teardown(() => app.close())
+  const { loginUrl, ...integration } = registration
+  const double = portal({ app, ...integration })
+  const user = { headers: { 'x-user': 'u-1' } }
+  t.match(await double.signIn(user), { ok: false }, 'not in the table yet')
+  await addIntegration(database, registration)
+  t.match(await double.signIn(user), { ok: true, record: { external_id: 'u-1', email: 'ada@partner.example' } })
+  database.disabled.add('acme')
+  t.match(await double.signIn(user), { ok: false }, 'turned off')
+})

@@ -1,0 +1,86 @@
+// Compiled, never run: an app of another copy of Fastify 5, as NestJS brings one, and Redis clients of other versions.
+import Fastify from 'fastify'
+import Fastify50 from 'fastify-5.0'
+import Fastify511 from 'fastify-5.11'
+import { type Cluster, type Redis } from 'ioredis'
+import { type Cluster as Cluster54, type Redis as Redis54 } from 'ioredis-5.4'
+import { type Cluster as Cluster511, type Redis as Redis511 } from 'ioredis-5.11'
+import { type Cluster as ValkeyCluster, type Redis as Valkey } from 'iovalkey'
+import partnerSso, { type Portal, type PartnerSsoOptions, type RedisClient } from '../../lib/index.ts'
+
+interface User { id: string }
+
+declare const portal: Portal
+const app = Fastify()
+const app50 = Fastify50({ logger: true })
+const app511 = Fastify511({ http2: true })
+
+// Inline, on each copy: the request has its type, and nothing needs a cast.
+await app50.register(partnerSso, {
+  portal,
+  currentUser: (request, reply) => reply.sent ? null : request.headers.host?.toUpperCase(),
+  portalEligibility: (user, { request }) => user === request.id ? null : undefined,
+  loginPage: (returnTo, request) => returnTo + request.id,
+  prefix: '/sso'
+})
+await app511.register(partnerSso, {
+  portal,
+  currentUser: (request, reply) => reply.sent ? null : request.headers.host?.toUpperCase(),
+  portalEligibility: (user, { request }) => user === request.id ? null : undefined,
+  loginPage: (returnTo, request) => returnTo + request.id,
+  prefix: '/sso'
+})
+
+// The request is not `any`, and the host's user type flows from one hook to the other.
+await app50.register(partnerSso, {
+  portal,
+  // @ts-expect-error -- the request has no such property
+  currentUser: (request) => request.nothing,
+  portalEligibility: () => null
+})
+await app511.register(partnerSso<User>, {
+  portal,
+  currentUser: (request) => ({ id: request.id }),
+  // @ts-expect-error -- the user has no such property
+  portalEligibility: (user) => user.nothing
+})
+// @ts-expect-error -- no such option
+await app50.register(partnerSso, { portal, currentUser: () => null, portalEligibility: () => null, codeLifeTime: 60 })
+// @ts-expect-error -- no portal
+await app511.register(partnerSso, { currentUser: () => null, portalEligibility: () => null })
+
+// Every optional option may be undefined, as an environment variable may be.
+const absent = {
+  portal,
+  currentUser: () => null,
+  portalEligibility: () => null,
+  loginPage: process.env.LOGIN_PAGE,
+  redis: process.env.REDIS_URL,
+  store: undefined,
+  keyPrefix: undefined,
+  memoryLimit: undefined,
+  storeTimeout: undefined,
+  codeLifetime: undefined,
+  tokenLifetime: undefined,
+  onEvent: undefined,
+  routeOptions: undefined
+}
+await app.register(partnerSso, absent)
+await app.register(partnerSso, { ...absent, portal: { ...portal, level: undefined } })
+
+// Portals that a function finds, at once or later.
+export const finders: Array<PartnerSsoOptions['portal']> = [
+  () => portal,
+  (clientId) => clientId === portal.clientId ? portal : null,
+  async (clientId) => clientId === portal.clientId ? portal : undefined
+]
+// @ts-expect-error -- no portal
+export const badFinder: PartnerSsoOptions['portal'] = () => ({ clientId: 'x' })
+
+// Clients of the host.
+declare const clients: Redis | Cluster | Redis54 | Cluster54 | Redis511 | Cluster511 | Valkey | ValkeyCluster
+export const client: RedisClient = clients
+await app.register(partnerSso, { ...absent, redis: clients })
+await app.register(partnerSso, { ...absent, redis: { host: 'x', port: 6379, tls: {} } })
+// @ts-expect-error -- no client, and no options
+await app.register(partnerSso, { ...absent, redis: 6379 })

@@ -1,0 +1,64 @@
+// Warnings at start are seen, also where the host's logger is off: the log, or process.emitWarning.
+import Fastify, { type FastifyBaseLogger } from 'fastify'
+import t, { type Test } from 'tap'
+import partnerSso from '../../lib/index.ts'
+import { startupWarnings } from '../../lib/startup-warnings.ts'
+import { hostOptions } from '../helpers/host.ts'
+
+/** The warnings of the process while the test runs. */
+function processWarnings (t: Test): unknown[][] {
+  const warnings: unknown[][] = []
+  t.intercept(process, 'emitWarning', { value: (...args: unknown[]) => { warnings.push(args) } })
+  return warnings
+}
+
+t.test('by the log, and by the process where the log drops warnings', async (t) => {
+  const emitted = processWarnings(t)
+  const custom = (level: string, methods = {}) => {
+    const lines: string[] = []
+    const log = (...texts: string[]) => { lines.push(...texts) }
+    return { lines, log: { level, warn: log, trace: () => {}, ...methods } as unknown as FastifyBaseLogger }
+  }
+  const stream = { write: () => {} }
+  for (const [name, log, isOff] of [
+    ['no logger', Fastify().log, true],
+    ['pino, silent', Fastify({ logger: { level: 'silent', stream } }).log, true],
+    ['pino, error', Fastify({ logger: { level: 'error', stream } }).log, true],
+    ['pino, warn', Fastify({ logger: { level: 'warn', stream } }).log, false],
+    ['pino, trace', Fastify({ logger: { level: 'trace', stream } }).log, false],
+    ['a logger of another kind', custom('info').log, false],
+    ['a logger of another kind, silent', custom('silent').log, true]
+  ] as const) {
+    emitted.length = 0
+    startupWarnings(log)('It is a warning')
+    t.strictSame(emitted, isOff ? [['It is a warning', 'PartnerSsoWarning']] : [], name)
+  }
+  const { log, lines } = custom('info')
+  startupWarnings(log)('It is a warning')
+  t.strictSame(lines, ['It is a warning'])
+})
+
+const expected = [/^partner-sso: unknown options are ignored: dir$/, /no loginPage is given/, /in-process|this process/]
+
+t.test('at register(), once each', async (t) => {
+  const emitted = processWarnings(t)
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(partnerSso, Object.assign(hostOptions(), { dir: '/app' }))
+  await app.ready()
+  t.equal(emitted.length, expected.length)
+  for (const [index, message] of expected.entries()) t.match(emitted[index], [message, 'PartnerSsoWarning'])
+})
+
+t.test('at register(), in the log', async (t) => {
+  const emitted = processWarnings(t)
+  const lines: Array<{ level: number, msg: string }> = []
+  const stream = { write: (line: string) => { lines.push(JSON.parse(line)) } }
+  const app = Fastify({ logger: { level: 'warn', stream } })
+  t.teardown(() => app.close())
+  await app.register(partnerSso, Object.assign(hostOptions(), { dir: '/app' }))
+  await app.ready()
+  t.equal(lines.length, expected.length)
+  for (const [index, msg] of expected.entries()) t.match(lines[index], { level: 40, msg })
+  t.strictSame(emitted, [])
+})

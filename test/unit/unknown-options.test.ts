@@ -1,0 +1,30 @@
+// Which names look like misspelt ones: one letter of a short name, two of a long one; case and separators do not count.
+import t from 'tap'
+import { similarName } from '../../lib/unknown-options.ts'
+
+t.test('one edit of a short name, two of a long one', async (t) => {
+  for (const [name, known, isSimilar] of [
+    ['redis', 'redis', true],
+    ['redi', 'redis', true],
+    ['rediss', 'redis', true],
+    ['redas', 'redis', true],
+    ['reids', 'redis', true],
+    ['REDIS', 'redis', true],
+    ['erids', 'redis', false],
+    ['port', 'portal', false],
+    ['redi5s1', 'redis', false],
+    ['', 'redis', false],
+    ['codelifetim', 'codeLifetime', true],
+    ['code-life_time', 'codeLifetime', true],
+    ['cdeLifetim', 'codeLifetime', true],
+    ['oceLifetimes', 'codeLifetime', false],
+    ['ocdeLfietime', 'codeLifetime', true],
+    ['cdLifetim', 'codeLifetime', false],
+    ['timeout', 'storeTimeout', false]
+  ] as const) t.equal(similarName(name, [known]), isSimilar ? known : undefined, `${name} ~ ${known}`)
+})
+
+t.test('the first known name that is similar', async (t) => {
+  t.equal(similarName('tokenLifetme', ['codeLifetime', 'tokenLifetime']), 'tokenLifetime')
+  t.equal(similarName('nothing', ['codeLifetime', 'tokenLifetime']), undefined)
+})
