@@ -41,8 +41,8 @@ export class RegisteredPortal {
   constructor ({ clientSecret, level = 'partner', ...portal }: Portal) {
     this.information = Object.freeze({ ...portal, level })
     this.digests = [clientSecret].flat().map(digest)
-    const { clientId, redirectUri } = this.information
-    this.binding = JSON.stringify([clientId, redirectUri])
+    const { clientId, redirectUri, loginUrl } = this.information
+    this.binding = JSON.stringify([clientId, redirectUri, loginUrl, level])
     // Only the first question mark begins the query; a later one belongs to a name or value.
     const separator = !redirectUri.includes('?') ? '?' : /^[^?]*\?$|&$/.test(redirectUri) ? '' : '&'
     this.#callback = redirectUri + separator
@@ -65,6 +65,7 @@ export class RegisteredPortal {
 /** The portals of one registration of the plugin. */
 export class Portals {
   readonly all: readonly RegisteredPortal[]
+  readonly only: RegisteredPortal | undefined
   readonly #byClientId: Map<string, RegisteredPortal>
   readonly #mostSecrets: number
   // Compared where there is no portal, so that an unknown client takes as long as a wrong secret.
@@ -72,6 +73,7 @@ export class Portals {
 
   constructor (portals: Portal[]) {
     this.all = portals.map((portal) => new RegisteredPortal(portal))
+    this.only = portals.length === 1 ? this.all[0] : undefined
     this.#byClientId = new Map(this.all.map((portal) => [portal.clientId, portal]))
     this.#mostSecrets = Math.max(...this.all.map((portal) => portal.digests.length))
   }
@@ -81,15 +83,18 @@ export class Portals {
   }
 
   /** Client authentication (RFC 6749 section 2.3.1), in constant time. */
-  authenticate (clientId: string, clientSecret: string): RegisteredPortal {
+  authenticate (clientId: string, clientSecret: string): { portal: RegisteredPortal, secretIndex: number } {
     const portal = this.find(clientId)
     const given = digest(clientSecret)
     let matches = 0
+    let secretIndex = 0
     for (let index = 0; index < this.#mostSecrets; index++) {
-      matches |= Number(timingSafeEqual(portal?.digests[index] ?? this.#nobody, given))
+      const match = Number(timingSafeEqual(portal?.digests[index] ?? this.#nobody, given))
+      matches |= match
+      secretIndex += match * index
     }
     if (portal === undefined) throw new OAuthError('client_unknown')
     if (matches === 0) throw new OAuthError('client_secret_wrong', { clientId })
-    return portal
+    return { portal, secretIndex }
   }
 }

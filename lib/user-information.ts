@@ -86,11 +86,17 @@ export const UserInformation = {
   ]
 } as const
 
+/** The greatest record that is accepted: bytes of its JSON in UTF-8. */
+export const RECORD_LIMIT = 16_384
+
 /** A record that broke a rule of spec section 2.3. The message names the rule and holds nothing of the record. */
 export class UserInformationError extends TypeError {
+  readonly rule: string
+
   constructor (rule: string) {
     super(`The record of portalEligibility breaks a rule: ${rule}`)
     this.name = 'UserInformationError'
+    this.rule = rule
   }
 }
 
@@ -107,6 +113,7 @@ export function checkUserInformation (given: unknown, level: PortalLevel): UserI
   rule(isOneOf(roles, record.control_role), controlRoleRules[record.type])
   if (record.type === 'partner') checkPartner(record, level)
   else checkClient(record, level)
+  rule(Buffer.byteLength(JSON.stringify(record)) <= RECORD_LIMIT, `its JSON must be at most ${RECORD_LIMIT} bytes`)
   return record as unknown as UserInformation
 }
 
