@@ -4,15 +4,14 @@ import fp from 'fastify-plugin'
 import { AccessTokens } from './grants/access-token.ts'
 import { AuthorizationCodes } from './grants/authorization-code.ts'
 import { Reporter } from './events.ts'
+import { routeOf } from './http/endpoint.ts'
 import { maskingSerializers } from './http/logged-request.ts'
 import { openStore } from './stores/open.ts'
 import { type PartnerSsoOptions, settle } from './options.ts'
 import { Parameters } from './http/parameters.ts'
 import { Portals } from './portal.ts'
 import { addProbe } from './readiness.ts'
-import { type Endpoint } from './http/replies.ts'
 import { authorizeRoute } from './routes/authorize.ts'
-import { authorizeDocumentation, type Documentation, documented, tokenDocumentation, userDocumentation } from './routes/documentation.ts'
 import { tokenRoute } from './routes/token.ts'
 import { userRoute } from './routes/user.ts'
 import { type ClientUserInformation, type PartnerUserInformation, UserInformation } from './user-information.ts'
@@ -22,9 +21,6 @@ export interface PartnerSso {
   <User>(app: FastifyInstance<any, any, any, any, any>, options: PartnerSsoOptions<User>): Promise<void>
   (app: FastifyInstance<any, any, any, any, any>, options: PartnerSsoOptions): Promise<void>
 }
-
-/** Bytes of a token request: a good one has some hundred. As much as Node lets into the head of a request. */
-const BODY_LIMIT = 16_384
 
 /** Adds `app.partnerSso` to the host's own scope, and the rest in a scope inside. */
 async function plugin (host: FastifyInstance, options: PartnerSsoOptions): Promise<void> {
@@ -42,32 +38,20 @@ async function endpoints (app: FastifyInstance, options: PartnerSsoOptions): Pro
   const codes = new AuthorizationCodes(store, settings.codeLifetime, app.prefix)
   const tokens = new AccessTokens(store, settings.tokenLifetime, app.prefix)
   const reporter = new Reporter(settings.onEvent)
-  const { storeTimeout } = settings
 
   // A scope of its own: what the host set for bodies stays outside.
   app.removeAllContentTypeParsers()
   await app.register(formbody, { parser: (text) => new Parameters(text) as unknown as Record<string, unknown> })
 
   const logSerializers = maskingSerializers(app.log, { ...settings.logSerializers, ...settings.routeOptions.logSerializers })
-  const add = (method: 'GET' | 'POST', url: string, documentation: Documentation, route: Endpoint) => {
-    const { onSend = [], config, schema, ...routeOptions } = { bodyLimit: BODY_LIMIT, ...settings.routeOptions, logSerializers }
-    const described = documented(documentation, schema)
-    addRoute(app, {
-      ...routeOptions,
-      ...route,
-      method,
-      url,
-      schema: described.schema,
-      config: { ...described.config, ...config },
-      // A HEAD twin would issue a code, or use up a token.
-      exposeHeadRoute: false,
-      // Ours is the last one.
-      onSend: [onSend, route.onSend].flat()
-    })
-  }
-  add('GET', '/oauth/authorize', authorizeDocumentation, authorizeRoute({ settings, portals, codes, reporter }))
-  add('POST', '/oauth/token', tokenDocumentation, tokenRoute({ portals, codes, tokens, reporter, storeTimeout }))
-  add('GET', '/oauth/user', userDocumentation, userRoute({ portals, tokens, reporter, storeTimeout }))
+  const { storeTimeout, currentUser, portalEligibility, loginPage } = settings
+  const common = { portals, reporter, storeTimeout }
+  const routeOptions = { ...settings.routeOptions, logSerializers }
+  for (const endpoint of [
+    authorizeRoute({ ...common, codes, currentUser, portalEligibility, loginPage }),
+    tokenRoute({ ...common, codes, tokens }),
+    userRoute({ ...common, tokens })
+  ]) addRoute(app, routeOf(endpoint, routeOptions))
   return isReady
 }
 
@@ -91,8 +75,11 @@ const partnerSso: PartnerSso = fp(plugin, { name: 'fastify-partner-sso', fastify
 Object.assign(partnerSso, { partnerSso, UserInformation })
 
 export { partnerSso as default, partnerSso, partnerSso as 'module.exports' }
-export { type LoginRequiredEvent, type OnEvent, type PartnerSsoEvent, type RefusalEvent, type SuccessEvent } from './events.ts'
+export {
+  type LoginRequiredEvent, type OnEvent, type PartnerSsoEvent, type RefusalEvent, type SuccessEvent, type TokenIssuedEvent
+} from './events.ts'
 export { type OAuthErrorCode, type RefusalReason, type RefusalType } from './errors.ts'
+export { type RedirectUriDifference } from './http/redirect-uri-difference.ts'
 export { type EligibilityContext, type PartnerSsoOptions } from './options.ts'
 export { type Portal, type PortalInformation, type PortalLevel } from './portal.ts'
 export { type PartnerSsoStatus } from './readiness.ts'
