@@ -13,13 +13,13 @@ function scene (onEvent?: OnEvent): { reporter: Reporter, request: FastifyReques
   return { reporter: new Reporter(onEvent), request: { id: 'req-1', log } as unknown as FastifyRequest, lines }
 }
 
-const outcome = { type: 'token_issued', reason: 'ok', clientId: 'p', externalId: 'u' } as const
+const outcome = { type: 'token_issued', reason: 'ok', clientId: 'p', externalId: 'u', secretIndex: 1 } as const
 
 t.test('one line and one event, with no field that does not belong', async (t) => {
   const told: unknown[] = []
   const { reporter, request, lines } = scene((...given) => told.push(given))
   reporter.report(request, outcome)
-  t.strictSame(lines, [['info', { event: 'token_issued', reason: 'ok', clientId: 'p', externalId: 'u' }, 'partner-sso: token_issued']])
+  t.strictSame(lines, [['info', { event: 'token_issued', reason: 'ok', clientId: 'p', externalId: 'u', secretIndex: 1 }, 'partner-sso: token_issued']])
   t.strictSame(told, [[{ ...outcome, requestId: 'req-1' }, request]])
 })
 
