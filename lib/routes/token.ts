@@ -98,11 +98,11 @@ function formOf (request: FastifyRequest): Parameters {
 }
 
 /** The credentials of the form or of HTTP Basic, not of both (RFC 6749 section 2.3). */
-function credentials ({ raw }: FastifyRequest, form: Parameters): Credentials {
-  if (isAuthorizationRepeated(raw)) throw new OAuthError('authentication_repeated')
+function credentials (request: FastifyRequest, form: Parameters): Credentials {
+  if (isAuthorizationRepeated(request.raw)) throw new OAuthError('authentication_repeated')
   const clientId = form.get('client_id')
   const clientSecret = form.get('client_secret')
-  const basic = basicCredentials(raw)
+  const basic = basicCredentials(request)
   if (basic === undefined) {
     if (clientId === undefined) throw new OAuthError('client_id_missing')
     if (clientSecret === undefined) throw new OAuthError('client_secret_missing')

@@ -68,9 +68,9 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
   }
 }
 
-function tokenOf ({ raw }: FastifyRequest): string {
-  if (isAuthorizationRepeated(raw)) throw new OAuthError('authorization_malformed')
-  const token = bearerToken(raw)
+function tokenOf (request: FastifyRequest): string {
+  if (isAuthorizationRepeated(request.raw)) throw new OAuthError('authorization_malformed')
+  const token = bearerToken(request)
   if (token === undefined) throw new OAuthError('credentials_missing')
   if (token === null) throw new OAuthError('authorization_malformed')
   return token
