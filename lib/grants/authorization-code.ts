@@ -9,7 +9,7 @@ export interface Redemption {
   /** What the code stands for; null when it is unknown, used, expired or another portal's. */
   grant: Grant | null
   /** Where the token is, or would be, that this code yields. */
-  tokenLocator: string
+  locator: string
 }
 
 /** Issues and redeems authorization codes (spec section 2.1, RFC 6749 section 4.1.2). */
@@ -39,7 +39,7 @@ export class AuthorizationCodes {
     const { storageKey, sealingKey, successor } = this.#derive(code, portal)
     const sealed = await this.#store.take(storageKey, deadline)
     const text = sealed === null ? null : open(sealingKey, sealed)
-    return { grant: text === null ? null : decodeGrant(text), tokenLocator: successor }
+    return { grant: text === null ? null : decodeGrant(text), locator: successor }
   }
 
   #derive (code: string, portal: RegisteredPortal): Derived {

@@ -38,4 +38,5 @@ export const refusal = (description: string) => ({
 export const unauthorized = (description: string) =>
   ({ ...refusal(description), headers: { 'www-authenticate': text('How to authenticate') } })
 
-export const unavailable = { ...refusal('The store is unavailable'), headers: { 'retry-after': text('Seconds to wait') } }
+export const unavailable =
+  { ...refusal('The store is unavailable'), headers: { 'retry-after': text('Seconds to wait') } }

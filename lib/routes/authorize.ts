@@ -248,7 +248,7 @@ const documentation = {
   },
   response: {
     302: {
-      description: 'To the portal with code and state, or with error, error_description and state; or to the login page',
+      description: 'To the portal with code and state, or with error, error_description and state; or to the login',
       type: 'null',
       headers: { location: text('Where the browser goes') }
     },

@@ -71,7 +71,7 @@ const unavailable: Store = { async put () { throw new Error('down') }, async tak
 /** Takes the probe at the start and the code, but not the token: as if a replay had come in between. */
 const overtaken = (): Store => {
   const values: string[] = []
-  return { async put (_key, value) { return values.push(value) < 3 }, async take () { return values.at(-1) ?? null }, async revoke () {} }
+  return { async put (_key, value) { return values.push(value) < 3 }, async take () { return values.at(-1) ?? null }, async revoke () { return false } }
 }
 const fails = (message: string) => () => { throw new Error(message) }
 const form = (code: string) => new URLSearchParams({ client_id: PORTAL.clientId, client_secret: PORTAL.clientSecret, redirect_uri: PORTAL.redirectUri, grant_type: 'authorization_code', code, code_verifier: verifier }).toString()
@@ -114,7 +114,7 @@ const scenarios: Record<RefusalReason, Scenario | [Options, Scenario]> = {
   code_malformed: async (portal) => await portal.token({ code: await portal.accessToken() }),
   code_unknown: async (portal) => {
     const code = await portal.code()
-    await portal.token({ code })
+    await portal.user((await portal.token({ code })).json.access_token)
     return await portal.token({ code })
   },
   code_replayed: [{ store: overtaken() }, bent({})],

@@ -37,7 +37,7 @@ t.test('who prefers the page', async (t) => {
   }
   for (const accept of [undefined, '', '*/*', 'application/json', 'text/html;q=0.5, application/json', 'text/html;q=0',
     'image/png', 'application/json, text/html']) {
-    t.equal(prefersPage(accept), false, accept)
+    t.equal(prefersPage(accept), false, String(accept))
   }
   t.equal(prefersPage(`${'a/b,'.repeat(200)}text/html`), true, 'a long header is read')
   t.equal(prefersPage(`${'a/b,'.repeat(300)}text/html`), false, 'to its thousandth character')
