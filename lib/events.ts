@@ -1,22 +1,32 @@
-import { type FastifyRequest } from 'fastify'
+import { channel } from 'node:diagnostics_channel'
+import { type FastifyBaseLogger, type FastifyRequest } from 'fastify'
 import { type OAuthError, type RefusalReason, type RefusalType } from './errors.ts'
+import { type RedirectUriDifference } from './http/redirect-uri-difference.ts'
 
 interface EventFields {
-  /** `client_id` of the portal concerned; absent while it is not known which one that is. */
+  /** `client_id` of the portal; absent while the portal is not known. */
   clientId?: string
   /** Fastify's id of the request. */
   requestId: string
-  /** The partner application's identifier of the user; absent while it is not known who that is. */
+  /** The partner application's identifier of the user; absent while the user is not known. */
   externalId?: string
 }
 
-/** A step of a sign-in that went as it should. */
+/** A step of a sign-in that succeeded. */
 export interface SuccessEvent extends EventFields {
-  type: 'code_issued' | 'token_issued' | 'user_information_returned'
+  type: 'code_issued' | 'user_information_returned'
   reason: 'ok'
 }
 
-/** A user who is not logged in was sent to the login page, or answered by `currentUser` itself. */
+/** A code was exchanged for an access token. */
+export interface TokenIssuedEvent extends EventFields {
+  type: 'token_issued'
+  reason: 'ok'
+  /** Which of the portal's secrets matched, counted from 0: tells when the old secret is no longer in use. */
+  secretIndex: number
+}
+
+/** A user who is not logged in was sent to the login page, or `currentUser` sent its own reply. */
 export interface LoginRequiredEvent extends EventFields {
   type: 'login_required'
   reason: 'login_page' | 'answered_by_current_user'
@@ -28,22 +38,38 @@ export interface RefusalEvent extends EventFields {
   reason: RefusalReason
   /** The registered redirect_uri, where another one was refused. */
   expected?: string
+  /** In what the refused redirect_uri differs from the registered one. */
+  difference?: RedirectUriDifference
+  /** The rule that the record of `portalEligibility` breaks, without personal data. */
+  rule?: string
 }
 
 /**
- * What happened: one event for each outcome of a request. It never holds a secret, code, token, e-mail address or name.
+ * What happened: one event for each outcome of a request. It never contains a secret, code, token, e-mail address or
+ * name.
  */
-export type PartnerSsoEvent = SuccessEvent | LoginRequiredEvent | RefusalEvent
+export type PartnerSsoEvent = SuccessEvent | TokenIssuedEvent | LoginRequiredEvent | RefusalEvent
 
-/** Told of every event. A throw in it is logged and changes nothing. */
+/** Called with every event. A throw in it is logged and changes nothing. */
 export type OnEvent = (event: PartnerSsoEvent, request: FastifyRequest) => void
 
 type Level = 'debug' | 'info' | 'warn' | 'error'
 
 /** An event before the request's id is added. */
-type Outcome = PartnerSsoEvent extends infer Event ? Event extends PartnerSsoEvent ? Omit<Event, 'requestId'> : never : never
+type Outcome = PartnerSsoEvent extends infer Event
+  ? Event extends PartnerSsoEvent ? Omit<Event, 'requestId'> : never
+  : never
 
-/** Tells the log and the host what happened. */
+/** What the log line has besides the event. */
+interface LogFields {
+  meaning?: string
+  err?: unknown
+}
+
+/** Every event is published here too, for metrics and traces. */
+const events = channel('fastify-partner-sso:event')
+
+/** Reports what happened: to the log, to `onEvent` and on the diagnostics channel. */
 export class Reporter {
   readonly #onEvent: OnEvent | undefined
 
@@ -51,31 +77,48 @@ export class Reporter {
     this.#onEvent = onEvent
   }
 
-  report (request: FastifyRequest, outcome: Outcome, level: Level = 'info', err?: unknown): void {
-    const { type, ...fields } = outcome
-    log(request, level, { event: type, ...fields }, `partner-sso: ${type}`, err)
-    const threw = (error: unknown) => this.failed(request, 'onEvent threw', error)
-    try {
-      // An async function may stand for one that returns nothing; its rejection would end the process.
-      const told: unknown = this.#onEvent?.({ ...outcome, requestId: request.id }, request)
-      if (told instanceof Promise) told.catch(threw)
-    } catch (error) {
-      threw(error)
+  report (request: FastifyRequest, outcome: Outcome, level: Level = 'info', { err, ...more }: LogFields = {}): void {
+    if (isLogged(request.log, level)) {
+      const { type, ...fields } = outcome
+      log(request, level, { event: type, ...fields, ...more }, `partner-sso: ${type}`, err)
     }
+    if (this.#onEvent === undefined && !events.hasSubscribers) return
+    const event = { ...outcome, requestId: request.id }
+    this.#tellHost(event, request)
+    events.publish(event)
   }
 
-  /** Logs what the host's own code has thrown, where the answer does not depend on it any more. */
+  /** Logs what the host's own code threw, where the answer no longer depends on it. */
   failed (request: FastifyRequest, what: string, error: unknown): void {
     log(request, 'error', {}, `partner-sso: ${what}`, error)
   }
 
-  refused (request: FastifyRequest, { reason, refusal, context }: OAuthError, level: Level = refusal.level): void {
-    const { cause, ...known } = context
-    this.report(request, { type: refusal.type, reason, ...known }, level, cause)
+  refused (request: FastifyRequest, { reason, refusal, context }: OAuthError): void {
+    const { cause: err, ...known } = context
+    const { type, level, meaning } = refusal
+    // What the host has to fix is explained where its people look.
+    this.report(request, { type, reason, ...known }, level, level === 'error' ? { meaning, err } : { err })
+  }
+
+  #tellHost (event: PartnerSsoEvent, request: FastifyRequest): void {
+    const threw = (error: unknown) => this.failed(request, 'onEvent threw', error)
+    try {
+      const returned: unknown = this.#onEvent?.(event, request)
+      // TypeScript accepts an async function here. Unhandled, its rejection would end the process, and it may be a
+      // promise of another realm or of another library.
+      if (returned !== undefined) Promise.resolve(returned).catch(threw)
+    } catch (error) {
+      threw(error)
+    }
   }
 }
 
-/** Logs with what was thrown, or without it where its own getters throw: that must not decide what is answered. */
+/** Whether a line of this level is written; true for a logger that cannot tell. */
+function isLogged (log: FastifyBaseLogger & { isLevelEnabled?: (level: Level) => boolean }, level: Level): boolean {
+  return log.isLevelEnabled?.(level) ?? true
+}
+
+/** Logs with the error, or without it when its own getters throw: that must not change the answer. */
 function log (request: FastifyRequest, level: Level, fields: object, message: string, err: unknown): void {
   if (err === undefined) return request.log[level](fields, message)
   try {

@@ -1,19 +1,16 @@
 import formbody from '@fastify/formbody'
-import { type FastifyInstance, type RegisterOptions, type RouteOptions, type RouteShorthandOptions } from 'fastify'
+import { type FastifyInstance, type RegisterOptions, type RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { Reporter } from './events.ts'
 import { AccessTokens } from './grants/access-token.ts'
 import { AuthorizationCodes } from './grants/authorization-code.ts'
+import { routeOf } from './http/endpoint.ts'
 import { maskingSerializers } from './http/logged-request.ts'
 import { Parameters } from './http/parameters.ts'
-import { type Endpoint } from './http/replies.ts'
 import { checkPrefix, type PartnerSsoOptions, resolveOptions } from './options.ts'
 import { FoundPortals, ListedPortals } from './portal.ts'
 import { addProbe } from './readiness.ts'
 import { authorizeRoute } from './routes/authorize.ts'
-import {
-  authorizeDocumentation, type Documentation, documented, tokenDocumentation, userDocumentation
-} from './routes/documentation.ts'
 import { tokenRoute } from './routes/token.ts'
 import { userRoute } from './routes/user.ts'
 import { startupWarnings } from './startup-warnings.ts'
@@ -30,9 +27,6 @@ export interface PartnerSso {
 }
 
 const NAME = 'fastify-partner-sso'
-
-/** Most bytes of a token request: as many as Node.js accepts in the head of a request. A valid one has some hundred. */
-const BODY_LIMIT = 16_384
 
 /** Adds `app.partnerSso` to the scope of the host, and everything else to a scope of its own. */
 async function plugin (app: AnyFastify, options: PartnerSsoOptions & RegisterOptions): Promise<void> {
@@ -63,39 +57,18 @@ async function endpoints (app: FastifyInstance, given: PartnerSsoOptions): Promi
   app.removeAllContentTypeParsers()
   await app.register(formbody, { parser: (text) => new Parameters(text) as unknown as Record<string, unknown> })
 
-  const { routeOptions } = options
-  const logSerializers = maskingSerializers(app.log, { ...options.logSerializers, ...routeOptions.logSerializers })
-  const ofHost = { bodyLimit: BODY_LIMIT, ...routeOptions, logSerializers }
+  const logSerializers = { ...options.logSerializers, ...options.routeOptions.logSerializers }
+  const routeOptions = { ...options.routeOptions, logSerializers: maskingSerializers(app.log, logSerializers) }
   const parts = { portals, reporter, storeTimeout }
-  const authorize = authorizeRoute({ currentUser, portalEligibility, loginPage, ...parts, codes })
-  addRoute(app, { method: 'GET', url: '/oauth/authorize', ...authorize }, authorizeDocumentation, ofHost)
-  const token = tokenRoute({ ...parts, codes, tokens })
-  addRoute(app, { method: 'POST', url: '/oauth/token', ...token }, tokenDocumentation, ofHost)
-  const user = userRoute({ ...parts, tokens })
-  addRoute(app, { method: 'GET', url: '/oauth/user', ...user }, userDocumentation, ofHost)
+  addRoute(app, routeOf(authorizeRoute({ ...parts, codes, currentUser, portalEligibility, loginPage }), routeOptions))
+  addRoute(app, routeOf(tokenRoute({ ...parts, codes, tokens }), routeOptions))
+  addRoute(app, routeOf(userRoute({ ...parts, tokens }), routeOptions))
   return isReady
 }
 
-type Route = Endpoint & Pick<RouteOptions, 'method' | 'url'>
-
-/** Adds a route with the options of the host, which cannot change what the protocol needs. */
-function addRoute (
-  app: FastifyInstance, route: Route, documentation: Documentation, ofHost: RouteShorthandOptions
-): void {
-  const { onSend = [], config, schema, ...others } = ofHost
-  const described = documented(documentation, schema)
-  const options: RouteOptions = {
-    ...others,
-    ...route,
-    schema: described.schema,
-    config: { ...described.config, ...config },
-    // A HEAD twin would issue a code, or use up a token.
-    exposeHeadRoute: false,
-    // Ours runs last.
-    onSend: [onSend, route.onSend].flat()
-  }
+function addRoute (app: FastifyInstance, route: RouteOptions): void {
   try {
-    app.route(options)
+    app.route(route)
   } catch (cause) {
     if ((cause as { code?: string }).code !== 'FST_ERR_DUPLICATED_ROUTE') throw cause
     throw new Error(`partner-sso: the route ${String(route.method)} ${app.prefix}${route.url} already exists. Where ` +
@@ -117,9 +90,11 @@ Object.assign(partnerSso, { partnerSso, UserInformation })
 
 export { partnerSso as default, partnerSso, partnerSso as 'module.exports' }
 export {
-  type LoginRequiredEvent, type OnEvent, type PartnerSsoEvent, type RefusalEvent, type SuccessEvent
+  type LoginRequiredEvent, type OnEvent, type PartnerSsoEvent, type RefusalEvent, type SuccessEvent,
+  type TokenIssuedEvent
 } from './events.ts'
 export { type OAuthErrorCode, type RefusalReason, type RefusalType } from './errors.ts'
+export { type RedirectUriDifference } from './http/redirect-uri-difference.ts'
 export { type EligibilityContext, type PartnerSsoOptions } from './options.ts'
 export { type Portal, type PortalFinder, type PortalInformation, type PortalLevel } from './portal.ts'
 export { type PartnerSsoStatus } from './readiness.ts'

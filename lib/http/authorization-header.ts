@@ -1,8 +1,40 @@
 import { type IncomingMessage } from 'node:http'
+import { formDecode } from './parameters.ts'
+
+/** The credentials of a portal (RFC 6749 section 2.3.1). */
+export interface Credentials {
+  clientId: string
+  clientSecret: string
+}
+
+// RFC 6750 section 2.1: b64token
+const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i
 
 /**
- * Whether the Authorization header came more than once. Node keeps the first one and says nothing; a gateway in front
- * may have looked at another (RFC 9110 section 5.3: a sender MUST NOT; RFC 6749 section 2.3: one method a request).
+ * The credentials of HTTP Basic (RFC 7617 section 2), both parts form-encoded (RFC 6749 section 2.3.1). Undefined when
+ * the request does not use Basic, null when the header is malformed.
+ */
+export function basicCredentials ({ headers }: Pick<IncomingMessage, 'headers'>): Credentials | null | undefined {
+  const [basic, encoded = ''] = /^basic(?: +(.*))?$/i.exec(headers.authorization ?? '') ?? []
+  if (basic === undefined) return undefined
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) return null
+  const text = Buffer.from(encoded, 'base64').toString()
+  const colon = text.indexOf(':')
+  if (colon === -1) return null
+  const clientId = formDecode(text.slice(0, colon))
+  const clientSecret = formDecode(text.slice(colon + 1))
+  return clientId === null || clientSecret === null ? null : { clientId, clientSecret }
+}
+
+/** The Bearer token (RFC 6750 section 2.1). Undefined when the request does not use Bearer, null when malformed. */
+export function bearerToken ({ headers: { authorization = '' } }: Pick<IncomingMessage, 'headers'>): string | null | undefined {
+  if (!/^bearer(?: |$)/i.test(authorization)) return undefined
+  return BEARER.exec(authorization)?.[1] ?? null
+}
+
+/**
+ * Whether the request has more than one Authorization header. Node keeps the first one; a gateway in front may have
+ * checked another (RFC 9110 section 5.3: a sender MUST NOT repeat it; RFC 6749 section 2.3: one method a request).
  */
 export function isAuthorizationRepeated ({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
   let found = false

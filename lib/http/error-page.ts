@@ -1,16 +1,20 @@
 import { createHash } from 'node:crypto'
+import Negotiator from 'negotiator'
 
 const style = `
 :root { color-scheme: light dark }
 body { font: 1.0625rem/1.6 system-ui, sans-serif; max-width: 34rem; margin: 18vh auto 2rem; padding: 0 1.5rem }
 h1 { font-size: 1.5rem; line-height: 1.3; margin: 0 0 .75rem }
 p { margin: 0 0 1.25rem }
-a { display: inline-block; padding: .6rem 1.1rem; border-radius: .5rem; background: #1f4fd8; color: #fff; text-decoration: none }
+a {
+  display: inline-block; padding: .6rem 1.1rem; border-radius: .5rem;
+  background: #1f4fd8; color: #fff; text-decoration: none
+}
 a:focus-visible { outline: 3px solid; outline-offset: 3px }
 small { opacity: .75 }
 `.trim()
 
-/** The page loads nothing and runs nothing; its own style is let in by its hash. */
+/** The page loads nothing and runs nothing; its own style is allowed by its hash. */
 export const errorPagePolicy = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
@@ -19,11 +23,30 @@ export const errorPagePolicy = [
   "frame-ancestors 'none'"
 ].join('; ')
 
+/** What the page says of a refusal. */
+interface Refused {
+  status: number
+  description: string
+}
+
+const INVALID = 'The link that you followed is not a valid sign-in request of the portal.'
+const FAILED = 'The service cannot process your request at the moment.'
+
+/** Characters of an Accept header that are read; those of browsers have some hundred. */
+const ACCEPT_LIMIT = 1000
+
+/** Whether the Accept header prefers the page to JSON. */
+export function prefersPage (accept: string | undefined): boolean {
+  // Negotiator sorts what it is given: a header of a hundred times the usual size would cost as much as a hundred.
+  const headers = accept === undefined ? {} : { accept: accept.slice(0, ACCEPT_LIMIT) }
+  return new Negotiator({ headers }).mediaType(['application/json', 'text/html']) === 'text/html'
+}
+
 /**
  * The page for a person whose sign-in cannot go back to the portal (RFC 6749 section 4.1.2.1). Nothing of the request
- * is in it: the description is one of ours, and the links are the registered ones.
+ * is in it: the description is one of ours, and the link is a registered one.
  */
-export function errorPage (description: string, loginUrls: readonly string[]): string {
+export function errorPage ({ status, description }: Refused, loginUrl: string | undefined): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -35,8 +58,8 @@ export function errorPage (description: string, loginUrls: readonly string[]): s
 <body>
 <main>
 <h1>This sign-in cannot go on</h1>
-<p>The link that brought you here is not a valid sign-in request of the portal. Nothing was signed in, and nothing was passed on.</p>
-${loginUrls.map((url) => `<p><a href="${escapeHtml(url)}">Start again</a></p>`).join('\n')}
+<p>${status < 500 ? INVALID : FAILED} You were not signed in, and no data was sent.</p>
+${loginUrl === undefined ? '' : `<p><a href="${escapeHtml(loginUrl)}">Start again</a></p>`}
 <p><small>For support: ${escapeHtml(description)}</small></p>
 </main>
 </body>

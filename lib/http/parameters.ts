@@ -1,29 +1,51 @@
+/** More parameters than this are not read, as Node's own query parser does by default. */
+const MOST_PARAMETERS = 1000
+
+/** One parameter, undecoded. */
+interface Entry {
+  raw: string
+  repeated: boolean
+}
+
 /** The parameters of a query or form: application/x-www-form-urlencoded (RFC 6749 appendix B). */
 export class Parameters {
-  /** Whether any name came more than once (RFC 6749 sections 3.1 and 3.2: MUST NOT). */
+  /** Whether any name occurs more than once (RFC 6749 sections 3.1 and 3.2: MUST NOT). */
   repeated = false
-  /** Whether a name or value is no valid percent-encoding of UTF-8. */
-  malformed = false
-  readonly #entries = new Map<string, { value: string, raw: string, repeated: boolean }>()
+  /** Whether there are more parameters than are read. */
+  excessive = false
+  /** Whether a name or value is not valid percent-encoded UTF-8. */
+  readonly malformed: boolean
+  readonly #entries = new Map<string, Entry>()
 
-  /** Reads `a=1&b=2`. The text is taken from the wire itself: what the host's parsers make of it can hide repetitions. */
+  /** Reads `a=1&b=2`. Pass the text from the wire: the host's parsers can hide repeated parameters. */
   constructor (text: string) {
-    for (const pair of text.split('&')) {
-      if (pair !== '') this.#add(pair)
+    // Each escape is complete between two ampersands, so the whole text is valid when each part is.
+    this.malformed = formDecode(text) === null
+    let count = 0
+    for (let start = 0, end; start < text.length; start = end + 1) {
+      end = text.indexOf('&', start)
+      if (end === -1) end = text.length
+      if (end === start) continue
+      if (count++ === MOST_PARAMETERS) {
+        this.excessive = true
+        return
+      }
+      this.#add(text.slice(start, end))
     }
   }
 
   /** The decoded value; undefined when the parameter is absent or empty (RFC 6749 section 3.1: treated as omitted). */
   get (name: string): string | undefined {
-    return this.#entries.get(name)?.value || undefined
+    const raw = this.raw(name)
+    return raw === undefined ? undefined : this.#decode(raw)
   }
 
-  /** The value as it was encoded on the wire. */
+  /** The value as it was encoded on the wire; undefined when the parameter is absent or empty. */
   raw (name: string): string | undefined {
     return this.#entries.get(name)?.raw || undefined
   }
 
-  /** Whether it came with a value. One that came more than once had one, or may have had: only the last is kept. */
+  /** Whether the parameter has a value. A repeated one counts: only its last value is kept. */
   has (name: string): boolean {
     return this.raw(name) !== undefined || this.isRepeated(name)
   }
@@ -35,23 +57,18 @@ export class Parameters {
   #add (pair: string): void {
     const equals = pair.indexOf('=')
     const name = this.#decode(equals === -1 ? pair : pair.slice(0, equals))
-    const raw = equals === -1 ? '' : pair.slice(equals + 1)
     const repeated = this.#entries.has(name)
     this.repeated ||= repeated
-    this.#entries.set(name, { value: this.#decode(raw), raw, repeated })
+    this.#entries.set(name, { raw: equals === -1 ? '' : pair.slice(equals + 1), repeated })
   }
 
   #decode (encoded: string): string {
     if (!/[%+]/.test(encoded)) return encoded
-    // Tried until it fails once: a failure for each part would cost seconds in a long text.
-    const decoded = this.malformed ? null : formDecode(encoded)
-    if (decoded !== null) return decoded
-    this.malformed = true
-    return decodeAscii(encoded)
+    return (this.malformed ? null : formDecode(encoded)) ?? decodeAscii(encoded)
   }
 }
 
-/** Decodes one form-encoded string; null when it is no valid encoding. */
+/** Decodes one form-encoded string; null when it is not valid. */
 export function formDecode (encoded: string): string | null {
   try {
     return decodeURIComponent(encoded.replaceAll('+', ' '))
@@ -60,21 +77,34 @@ export function formDecode (encoded: string): string | null {
   }
 }
 
-/** Decodes what is ASCII and leaves the rest as it is: what we look at in a query with a broken part is all ASCII. */
+/** Decodes the escapes of ASCII characters and keeps the others: every value that we compare is ASCII. */
 function decodeAscii (encoded: string): string {
-  return encoded.replaceAll('+', ' ').replace(/%[0-7][0-9a-f]/gi, (escape) => String.fromCharCode(Number.parseInt(escape.slice(1), 16)))
+  return formDecode(encoded.replace(/%(?![0-7][0-9a-f])/gi, '%25')) as string
 }
 
-// What a query may not hold unencoded (RFC 3986 section 3.4) and a browser or URL parser would cut off or change.
-const UNSAFE = /[^\x21\x24-\x3b\x3d\x3f-\x7e]/gu
+// What a query must not contain unencoded (RFC 3986 section 3.4), and what browsers and URL parsers cut off or change.
+const UNSAFE = /[^\x21\x24-\x3b\x3d\x3f-\x7e]/
+const isUnsafe = Uint8Array.from({ length: 256 }, (_, byte) => Number(UNSAFE.test(String.fromCharCode(byte))))
+const HEXADECIMAL = Buffer.from('0123456789ABCDEF')
+const PERCENT = 0x25
 
-/** The encoded text with nothing in it that could end the query it is put into; its decoded value stays the same. */
+/** Escapes everything that could end the query which the encoded text is put into. Its decoded value stays the same. */
 export function safeInQuery (encoded: string): string {
-  return encoded.replace(UNSAFE, (character) => {
-    // Node hands on each byte of the request line as one character.
-    const bytes = Buffer.from(character, character <= '\xff' ? 'latin1' : 'utf8')
-    return bytes.toString('hex').toUpperCase().replace(/../g, '%$&')
-  })
+  if (!UNSAFE.test(encoded)) return encoded
+  // Node passes on each byte of the request line as one character.
+  const bytes = Buffer.from(encoded, /[^\0-\xff]/.test(encoded) ? 'utf8' : 'latin1')
+  const escaped = Buffer.allocUnsafe(3 * bytes.length)
+  let length = 0
+  for (const byte of bytes) {
+    if (isUnsafe[byte]) {
+      escaped[length++] = PERCENT
+      escaped[length++] = HEXADECIMAL[byte >> 4] as number
+      escaped[length++] = HEXADECIMAL[byte & 15] as number
+    } else {
+      escaped[length++] = byte
+    }
+  }
+  return escaped.toString('latin1', 0, length)
 }
 
 /** The query part of a request target, without the question mark. */

@@ -1,23 +1,28 @@
-import { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify'
+import { type FastifyReply, type FastifyRequest } from 'fastify'
 import { type OAuthError } from '../errors.ts'
-
-/** What each of the three routes brings with it. */
-export type Endpoint = Required<Pick<RouteOptions, 'handler' | 'errorHandler' | 'onSend'>>
 
 /** Seconds after which a portal that got a 503 may try again. */
 const RETRY_AFTER = '1'
 
-/** Never reused, and open to no other origin, whatever the host sets on its own routes (RFC 6749 section 5.1). */
+/** Never stored, and readable by no other origin, whatever the host sets on its own routes (RFC 6749 section 5.1). */
 export function protect (reply: FastifyReply): void {
-  // An etag is a digest of what is not to be kept.
-  reply.header('cache-control', 'no-store').header('pragma', 'no-cache').removeHeader('etag')
-  for (const name of Object.keys(reply.getHeaders())) {
-    if (name.startsWith('access-control-')) reply.removeHeader(name)
+  reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' })
+  for (const name in reply.getHeaders()) {
+    // An etag is a digest of what must not be stored.
+    if (name === 'etag' || name.startsWith('access-control-')) remove(reply, name)
   }
 }
 
+/** Before Fastify 5.12, `removeHeader` leaves a header that was set on the response of Node. */
+function remove (reply: FastifyReply, name: string): void {
+  reply.removeHeader(name)
+  reply.raw.removeHeader(name)
+}
+
 /** Runs after the host's hooks, so that none of them undoes it. */
-export function protectOnSend (_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: (error: null, payload: unknown) => void): void {
+export function protectOnSend (
+  _request: FastifyRequest, reply: FastifyReply, payload: unknown, done: (error: null, payload: unknown) => void
+): void {
   protect(reply)
   done(null, payload)
 }
@@ -29,6 +34,7 @@ export function sendJson (reply: FastifyReply, status: number, json: string): Fa
 
 /** A refusal in JSON (RFC 6749 section 5.2). */
 export function sendRefusal (reply: FastifyReply, { refusal }: OAuthError): FastifyReply {
-  if (refusal.status === 503) reply.header('retry-after', RETRY_AFTER)
-  return sendJson(reply, refusal.status, JSON.stringify({ error: refusal.error, error_description: refusal.description }))
+  const { status, error, description } = refusal
+  if (status === 503) reply.header('retry-after', RETRY_AFTER)
+  return sendJson(reply, status, JSON.stringify({ error, error_description: description }))
 }

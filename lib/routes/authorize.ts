@@ -1,135 +1,173 @@
 import { type FastifyReply, type FastifyRequest } from 'fastify'
-import Negotiator from 'negotiator'
 import { type AuthorizationCodes } from '../grants/authorization-code.ts'
-import { errorPage, errorPagePolicy } from '../http/error-page.ts'
-import { OAuthError, type RefusalContext, type RefusalReason } from '../errors.ts'
-import { type Reporter } from '../events.ts'
-import { Parameters, queryOf, safeInQuery } from '../http/parameters.ts'
 import { isCodeChallenge } from '../grants/pkce.ts'
+import { fixed, refusal, text } from '../http/documentation.ts'
+import { type Endpoint, leaveToHost } from '../http/endpoint.ts'
+import { errorPage, errorPagePolicy, prefersPage } from '../http/error-page.ts'
+import { loginLocation, type LoginPage } from '../http/login-location.ts'
+import { Parameters, queryOf, safeInQuery } from '../http/parameters.ts'
+import { redirectUriDifference } from '../http/redirect-uri-difference.ts'
+import { protect, sendRefusal } from '../http/replies.ts'
+import { OAuthError, type RefusalContext } from '../errors.ts'
+import { type Reporter } from '../events.ts'
 import { type PortalInformation, type Portals, type RegisteredPortal } from '../portal.ts'
-import { type Endpoint, protect, sendRefusal } from '../http/replies.ts'
-import { checkUserInformation, type UserInformation } from '../user-information.ts'
-
-type LoginPage = string | ((returnTo: string, request: FastifyRequest) => string)
+import { checkUserInformation, RECORD_LIMIT, UserInformationError } from '../user-information.ts'
 
 /** What the route works with. */
 interface Parts {
   portals: Portals
   codes: AuthorizationCodes
   reporter: Reporter
-  /** Milliseconds that all store calls of a request may take together. */
+  /** Milliseconds that the store calls of one request may take together. */
   storeTimeout: number
   currentUser: (request: FastifyRequest, reply: FastifyReply) => unknown
   portalEligibility: (user: any, context: { portal: PortalInformation, request: FastifyRequest }) => unknown
   loginPage?: LoginPage | undefined
 }
 
+/** Policy of every answer; an answer of the host keeps its own beside it. */
+const POLICY = "frame-ancestors 'none'"
+
 /** GET /oauth/authorize: the authorization endpoint (spec section 4.1, RFC 6749 section 3.1). */
-export function authorizeRoute ({ portals, codes, reporter, storeTimeout, ...host }: Parts): Endpoint {
+export function authorizeRoute (
+  { portals, codes, reporter, storeTimeout, currentUser, portalEligibility, loginPage }: Parts
+): Endpoint {
+  /** The policies of the answers that the plugin sends itself. */
+  const policies = new WeakMap<FastifyReply, string>()
+
   return {
+    method: 'GET',
+    url: '/oauth/authorize',
+    documentation,
+
     async handler (request, reply) {
-      const parameters = new Parameters(queryOf(request.raw.url as string))
+      // The host may have rewritten the URL; @fastify/express decodes it.
+      const parameters = new Parameters(queryOf(request.originalUrl))
       const portal = await identify(parameters)
       const state = stateOf(parameters)
-      let known: RefusalContext = { clientId: portal.clientId }
+      const known: RefusalContext = { clientId: portal.clientId }
       try {
         const codeChallenge = check(parameters)
-        const user = await currentUser(request, reply, portal)
+        const user = await askCurrentUser(request, reply, portal)
         if (reply.sent) return reply
         if (!user) return sendToLogin(request, reply, portal)
-        const record = await userInformation(user, request, portal)
-        const externalId = record.external_id
-        known = { ...known, externalId }
-        const grant = { clientId: portal.clientId, level: portal.information.level, codeChallenge, externalId, record: JSON.stringify(record) }
-        const code = await codes.issue(portal, grant, performance.now() + storeTimeout)
+        const { externalId, record } = await recordOf(user, request, portal)
+        known.externalId = externalId
+        const { clientId, level } = portal.information
+        const deadline = performance.now() + storeTimeout
+        const code = await codes.issue(portal, { clientId, level, codeChallenge, externalId, record }, deadline)
         // The host's time limit was over first: nobody waits for the code.
         if (reply.sent) return reply
-        reporter.report(request, { type: 'code_issued', reason: 'ok', clientId: portal.clientId, externalId })
-        return reply.redirect(portal.callback(`code=${code}`, state), 302)
+        reporter.report(request, { type: 'code_issued', reason: 'ok', clientId, externalId })
+        return redirect(reply, portal.callback(`code=${code}`, state))
       } catch (error) {
-        const refusal = OAuthError.from(error).with(known)
-        const { error: code, description } = refusal.refusal
-        refusal.location = portal.callback(`error=${code}&error_description=${encodeURIComponent(description)}`, state)
-        throw refusal
+        const refused = OAuthError.from(error).with(known)
+        const { error: code, description } = refused.refusal
+        const parameters = `error=${code}&error_description=${encodeURIComponent(description)}`
+        refused.location = portal.callback(parameters, state)
+        throw refused
       }
     },
 
     errorHandler (error, request, reply) {
-      // What the host's hooks threw is the host's to answer.
-      if (!(error instanceof OAuthError)) throw error
+      policies.delete(reply)
+      if (!(error instanceof OAuthError)) return leaveToHost(error, reply)
       reporter.refused(request, error)
-      if (error.location !== undefined) return reply.redirect(error.location, 302)
-      return prefersHtml(request) ? sendPage(reply, error) : sendRefusal(reply, error)
+      if (error.location !== undefined) return redirect(reply, error.location)
+      if (prefersPage(request.headers.accept)) return sendPage(reply, error)
+      policies.set(reply, POLICY)
+      return sendRefusal(reply, error)
     },
 
     onSend (_request, reply, payload, done) {
       protect(reply)
-      reply.header('referrer-policy', 'no-referrer')
-      reply.header('x-frame-options', 'DENY')
-      reply.header('content-security-policy', isPage(reply) ? errorPagePolicy : "frame-ancestors 'none'")
+      reply.headers({
+        'referrer-policy': 'no-referrer',
+        'x-frame-options': 'DENY',
+        'content-security-policy': policies.get(reply) ?? besideOurs(reply.getHeader('content-security-policy'))
+      })
       done(null, payload)
     }
   }
 
   /** Without a known portal and its own redirect_uri, nothing may be redirected (RFC 6749 section 4.1.2.1). */
   async function identify (parameters: Parameters): Promise<RegisteredPortal> {
+    if (parameters.excessive) throw new OAuthError('parameters_excessive')
     const clientId = parameters.get('client_id')
     if (parameters.isRepeated('client_id')) throw new OAuthError('client_id_repeated')
     if (clientId === undefined) throw new OAuthError('client_id_missing')
     const portal = await portals.find(clientId)
     if (portal === undefined) throw new OAuthError('client_id_unknown')
-    const { loginUrl } = portal.information
-    const refuse = (reason: RefusalReason) =>
-      Object.assign(new OAuthError(reason, { clientId, expected: portal.redirectUri }), { loginUrl })
-    const redirectUri = parameters.get('redirect_uri')
-    if (parameters.isRepeated('redirect_uri')) throw refuse('redirect_uri_repeated')
-    if (redirectUri === undefined) throw refuse('redirect_uri_missing')
-    // RFC 9700 section 2.1: exact string matching
-    if (redirectUri !== portal.redirectUri) throw refuse('redirect_uri_unregistered')
+    checkRedirectUri(parameters, portal)
     return portal
   }
 
-  async function currentUser (request: FastifyRequest, reply: FastifyReply, portal: RegisteredPortal): Promise<unknown> {
+  async function askCurrentUser (
+    request: FastifyRequest, reply: FastifyReply, { clientId }: RegisteredPortal
+  ): Promise<unknown> {
     let user
     try {
-      user = await host.currentUser(request, reply)
+      user = await currentUser(request, reply)
     } catch (cause) {
       if (!reply.sent) throw new OAuthError('current_user_failed', { cause })
       reporter.failed(request, 'currentUser threw after it had replied', cause)
     }
     if (reply.sent && !isOverdue(request)) {
-      reporter.report(request, { type: 'login_required', reason: 'answered_by_current_user', clientId: portal.clientId })
+      reporter.report(request, { type: 'login_required', reason: 'answered_by_current_user', clientId })
     }
     return user
   }
 
-  function sendToLogin (request: FastifyRequest, reply: FastifyReply, portal: RegisteredPortal): FastifyReply {
-    if (host.loginPage === undefined) throw new OAuthError('not_logged_in')
-    const location = loginLocation(host.loginPage, request)
-    reporter.report(request, { type: 'login_required', reason: 'login_page', clientId: portal.clientId })
-    return reply.redirect(location, 302)
+  function sendToLogin (
+    request: FastifyRequest, reply: FastifyReply, { clientId }: RegisteredPortal
+  ): FastifyReply {
+    if (loginPage === undefined) throw new OAuthError('not_logged_in')
+    let location
+    try {
+      location = loginLocation(loginPage, request)
+    } catch (cause) {
+      throw new OAuthError('login_page_failed', { cause })
+    }
+    reporter.report(request, { type: 'login_required', reason: 'login_page', clientId })
+    return redirect(reply, location)
   }
 
-  async function userInformation (user: unknown, request: FastifyRequest, portal: RegisteredPortal): Promise<UserInformation> {
+  async function recordOf (
+    user: unknown, request: FastifyRequest, portal: RegisteredPortal
+  ): Promise<{ externalId: string, record: string }> {
     let given
     try {
-      given = await host.portalEligibility(user, { portal: portal.information, request })
+      given = await portalEligibility(user, { portal: portal.information, request })
     } catch (cause) {
       throw new OAuthError('portal_eligibility_failed', { cause })
     }
     if (!given) throw new OAuthError('not_eligible')
-    try {
-      return checkUserInformation(given, portal.information.level)
-    } catch (cause) {
-      throw new OAuthError('user_information_invalid', { cause })
-    }
+    return encodeRecord(given, portal)
+  }
+
+  function redirect (reply: FastifyReply, location: string): FastifyReply {
+    policies.set(reply, POLICY)
+    return reply.redirect(location, 302)
   }
 
   function sendPage (reply: FastifyReply, { refusal, loginUrl }: OAuthError): FastifyReply {
-    const startAgain = loginUrl ?? portals.only?.information.loginUrl
-    return reply.code(refusal.status).type('text/html; charset=utf-8')
-      .send(errorPage(refusal.description, startAgain === undefined ? [] : [startAgain]))
+    policies.set(reply, errorPagePolicy)
+    // An unknown portal is the only one there is, or could be any.
+    const start = loginUrl ?? portals.only?.information.loginUrl
+    return reply.code(refusal.status).type('text/html; charset=utf-8').send(errorPage(refusal, start))
   }
+}
+
+/** The redirect_uri must be the registered one, character by character (RFC 9700 section 2.1). */
+function checkRedirectUri (parameters: Parameters, { information }: RegisteredPortal): void {
+  const { clientId, redirectUri: expected, loginUrl } = information
+  const given = parameters.get('redirect_uri')
+  if (given === expected && !parameters.isRepeated('redirect_uri')) return
+  const refused = (reason: 'redirect_uri_repeated' | 'redirect_uri_missing' | 'redirect_uri_unregistered') =>
+    Object.assign(new OAuthError(reason, { clientId, expected }), { loginUrl })
+  if (parameters.isRepeated('redirect_uri')) throw refused('redirect_uri_repeated')
+  if (given === undefined) throw refused('redirect_uri_missing')
+  throw refused('redirect_uri_unregistered').with({ difference: redirectUriDifference(given, expected) })
 }
 
 /** The state as it was encoded; a repeated one is refused and not echoed. */
@@ -138,18 +176,18 @@ function stateOf (parameters: Parameters): string | undefined {
   return state === undefined || parameters.isRepeated('state') ? undefined : safeInQuery(state)
 }
 
-/** The parameters besides client_id and redirect_uri (RFC 6749 section 4.1.1). Gives the code_challenge, or ''. */
+/** Checks the other parameters (RFC 6749 section 4.1.1). Returns the code_challenge, or ''. */
 function check (parameters: Parameters): string {
   if (parameters.repeated) throw new OAuthError('parameter_repeated')
   const responseType = parameters.get('response_type')
   if (responseType === undefined) throw new OAuthError('response_type_missing')
   if (responseType !== 'code') throw new OAuthError('response_type_unsupported')
-  // Optional in RFC 6749, required by spec section 4.1: the portal rests on it.
-  if (parameters.get('state') === undefined) throw new OAuthError('state_missing')
+  // Optional in RFC 6749, required by spec section 4.1: the portal relies on it.
+  if (parameters.raw('state') === undefined) throw new OAuthError('state_missing')
   return checkChallenge(parameters.get('code_challenge'), parameters.get('code_challenge_method'))
 }
 
-/** PKCE is optional for the portal; where it is used, `plain` is refused (RFC 9700 section 2.1.1). */
+/** PKCE is optional for the portal; with it, `plain` is refused (RFC 9700 section 2.1.1). */
 function checkChallenge (challenge: string | undefined, method: string | undefined): string {
   if (challenge === undefined && method === undefined) return ''
   if (challenge === undefined || !isCodeChallenge(challenge)) throw new OAuthError('code_challenge_malformed')
@@ -157,40 +195,63 @@ function checkChallenge (challenge: string | undefined, method: string | undefin
   return challenge
 }
 
-function loginLocation (loginPage: LoginPage, request: FastifyRequest): string {
-  const returnTo = relative(request.originalUrl)
-  if (typeof loginPage === 'string') {
-    const page = loginPage.replace(/#.*/, '')
-    const fragment = loginPage.slice(page.length)
-    return `${page}${page.includes('?') ? '&' : '?'}return_to=${encodeURIComponent(returnTo)}${fragment}`
-  }
+/** The record as JSON, checked. */
+function encodeRecord (given: unknown, { information }: RegisteredPortal): { externalId: string, record: string } {
   try {
-    return asLocation(loginPage(returnTo, request))
+    const checked = checkUserInformation(given, information.level)
+    return { externalId: checked.external_id, record: JSON.stringify(checked) }
   } catch (cause) {
-    throw new OAuthError('login_page_failed', { cause })
+    throw new OAuthError('user_information_invalid', {
+      cause,
+      ...cause instanceof UserInformationError ? { rule: cause.rule } : {},
+      ...externalIdOf(given)
+    })
   }
 }
 
-/** The URL of this request on this site: no scheme, host or double slash that a browser would take for another site. */
-function relative (url: string): string {
-  return url.replace(/^https?:\/\/[^/?]*/i, '').replace(/^[/\\]*/, '/')
+/** Whom a refused record is about, where it says so. */
+function externalIdOf (given: any): { externalId?: string } {
+  try {
+    const externalId: unknown = given.external_id
+    const isOne = typeof externalId === 'string' && externalId !== '' && externalId.length <= RECORD_LIMIT
+    return isOne ? { externalId } : {}
+  } catch {
+    return {}
+  }
 }
 
-function asLocation (url: unknown): string {
-  if (typeof url !== 'string' || url === '') throw new TypeError('loginPage must return a URL')
-
-  return url.replace(/[^\x21-\x7e]/gu, encodeURIComponent)
+/** The host's policy and ours: a browser applies both (Content Security Policy Level 3, section 8.1). */
+function besideOurs (policy: unknown): string {
+  return policy === undefined ? POLICY : `${[policy].flat().join(', ')}, ${POLICY}`
 }
 
-/** Whether Fastify has answered, as handlerTimeout demands. */
+/** Whether Fastify has answered, because `handlerTimeout` is over. */
 function isOverdue ({ signal }: FastifyRequest): boolean {
   return signal?.reason?.code === 'FST_ERR_HANDLER_TIMEOUT'
 }
 
-function prefersHtml (request: FastifyRequest): boolean {
-  return new Negotiator(request.raw).mediaType(['application/json', 'text/html']) === 'text/html'
-}
-
-function isPage (reply: FastifyReply): boolean {
-  return String(reply.getHeader('content-type')).startsWith('text/html')
+const documentation = {
+  summary: 'Authorization endpoint',
+  description: 'Sends the browser of a user who is logged in back to the portal, with a code (RFC 6749 section 4.1.1).',
+  querystring: {
+    type: 'object',
+    required: ['client_id', 'redirect_uri', 'response_type', 'state'],
+    properties: {
+      client_id: text('Client identifier of the portal'),
+      redirect_uri: text('Callback URL of the portal, exactly as registered'),
+      response_type: fixed('code'),
+      state: text('Returned unchanged'),
+      scope: text('Accepted and ignored'),
+      code_challenge: text('PKCE challenge (RFC 7636)'),
+      code_challenge_method: fixed('S256')
+    }
+  },
+  response: {
+    302: {
+      description: 'To the portal with code and state, or with error, error_description and state; or to the login',
+      type: 'null',
+      headers: { location: text('Where the browser goes') }
+    },
+    400: refusal('The client_id or redirect_uri is not registered; a page where the Accept header prefers HTML')
+  }
 }

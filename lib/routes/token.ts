@@ -1,14 +1,17 @@
 import { type FastifyRequest } from 'fastify'
 import { type AccessTokens } from '../grants/access-token.ts'
 import { type AuthorizationCodes, isAuthorizationCode, type Redemption } from '../grants/authorization-code.ts'
-import { isAuthorizationRepeated } from '../http/authorization-header.ts'
+import { type Grant } from '../grants/grant.ts'
+import { verifies } from '../grants/pkce.ts'
+import { basicCredentials, type Credentials, isAuthorizationRepeated } from '../http/authorization-header.ts'
+import { fixed, refusal, text, unauthorized, unavailable } from '../http/documentation.ts'
+import { type Endpoint, leaveToHost, requireUnreadBody } from '../http/endpoint.ts'
+import { Parameters, queryOf } from '../http/parameters.ts'
+import { redirectUriDifference } from '../http/redirect-uri-difference.ts'
+import { protectOnSend, sendJson, sendRefusal } from '../http/replies.ts'
 import { OAuthError, type RefusalContext } from '../errors.ts'
 import { type Reporter } from '../events.ts'
-import { type Grant } from '../grants/grant.ts'
-import { formDecode, Parameters, queryOf } from '../http/parameters.ts'
-import { verifies } from '../grants/pkce.ts'
-import { type Authentication, type Portals, type RegisteredPortal } from '../portal.ts'
-import { type Endpoint, protectOnSend, sendJson, sendRefusal } from '../http/replies.ts'
+import { type Portals, type RegisteredPortal } from '../portal.ts'
 
 /** What the route works with. */
 interface Parts {
@@ -16,29 +19,36 @@ interface Parts {
   codes: AuthorizationCodes
   tokens: AccessTokens
   reporter: Reporter
-  /** Milliseconds that all store calls of a request may take together. */
+  /** Milliseconds that the store calls of one request may take together. */
   storeTimeout: number
 }
 
 /** POST /oauth/token: the token endpoint (spec section 4.2, RFC 6749 section 3.2). */
 export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: Parts): Endpoint {
   return {
+    method: 'POST',
+    url: '/oauth/token',
+    documentation,
+
+    preParsing: requireUnreadBody,
+
     async handler (request, reply) {
-      let known: RefusalContext = {}
+      const known: RefusalContext = {}
       try {
         const form = formOf(request)
-        const { portal } = await authenticate(request, form)
-        known = { clientId: portal.clientId }
-        // RFC 6749 section 4.1.3: identical to the one of the authorization request
-        if (form.get('redirect_uri') !== portal.redirectUri) throw new OAuthError('redirect_uri_mismatch', { expected: portal.redirectUri })
+        const { clientId, clientSecret } = credentials(request, form)
+        const { portal, secretIndex } = await portals.authenticate(clientId, clientSecret)
+        known.clientId = clientId
+        checkRedirectUri(form.get('redirect_uri') as string, portal)
         const deadline = performance.now() + storeTimeout
         const { grant, locator } = await redeem(form.get('code') as string, portal, deadline)
-        const { clientId, externalId } = grant
-        known = { clientId, externalId }
+        const { externalId } = grant
+        known.externalId = externalId
         checkVerifier(form.get('code_verifier'), grant)
         const token = await tokens.issue(locator, grant, deadline)
+        // A replay was first, and has revoked the token.
         if (token === null) throw new OAuthError('code_replayed')
-        reporter.report(request, { type: 'token_issued', reason: 'ok', clientId, externalId })
+        reporter.report(request, { type: 'token_issued', reason: 'ok', clientId, externalId, secretIndex })
         return sendJson(reply, 200, `{"token_type":"Bearer","access_token":"${token}"}`)
       } catch (error) {
         throw OAuthError.from(error).with(known)
@@ -46,7 +56,8 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
     },
 
     errorHandler (thrown, request, reply) {
-      const error = thrown instanceof OAuthError ? thrown : bodyError(thrown)
+      const error = refusalOf(thrown)
+      if (error === undefined) return leaveToHost(thrown, reply)
       reporter.refused(request, error)
       // RFC 6749 section 5.2 and RFC 9110 section 15.5.2: a 401 says how to authenticate.
       if (error.refusal.status === 401) reply.header('www-authenticate', 'Basic realm="partner-sso"')
@@ -56,66 +67,58 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
     onSend: protectOnSend
   }
 
-  async function authenticate (request: FastifyRequest, form: Parameters): Promise<Authentication> {
-    if (isAuthorizationRepeated(request.raw)) throw new OAuthError('authentication_repeated')
-    const { clientId, clientSecret } = credentials(request.headers.authorization, form)
-    return await portals.authenticate(clientId, clientSecret)
-  }
-
   /** Up to here the code was not touched; from here on it is used up. */
-  async function redeem (code: string, portal: RegisteredPortal, deadline: number): Promise<Redemption & { grant: Grant }> {
+  async function redeem (
+    code: string, portal: RegisteredPortal, deadline: number
+  ): Promise<Redemption & { grant: Grant }> {
     if (!isAuthorizationCode(code)) throw new OAuthError('code_malformed')
     const { grant, locator } = await codes.redeem(code, portal, deadline)
     if (grant !== null) return { grant, locator }
-    await tokens.revoke(locator, deadline)
-    throw new OAuthError('code_used_or_expired')
+    // RFC 6749 section 4.1.2: SHOULD revoke what a code yielded that is used twice. It was used if its token is alive.
+    throw new OAuthError(await tokens.revoke(locator, deadline) ? 'code_replayed' : 'code_unknown')
   }
 }
 
-/** The form, with what every request must have (spec section 4.2); credentials are looked at apart. */
+/** The form, with what every request must have (spec section 4.2) but the credentials. */
 function formOf (request: FastifyRequest): Parameters {
   const form = request.body
   if (!(form instanceof Parameters)) throw new OAuthError('content_type_unsupported')
   if (form.malformed) throw new OAuthError('body_unreadable')
-  const query = new Parameters(queryOf(request.raw.url as string))
+  if (form.excessive) throw new OAuthError('parameters_excessive')
+  const query = new Parameters(queryOf(request.originalUrl))
   // RFC 6749 section 2.3.1: MUST NOT be included in the request URI
   if (query.has('client_id') || query.has('client_secret')) throw new OAuthError('credentials_in_url')
   if (form.repeated) throw new OAuthError('parameter_repeated')
-  if (form.get('grant_type') === undefined) throw new OAuthError('grant_type_missing')
+  const grantType = form.get('grant_type')
+  if (grantType === undefined) throw new OAuthError('grant_type_missing')
   if (form.get('redirect_uri') === undefined) throw new OAuthError('redirect_uri_missing')
   if (form.get('code') === undefined) throw new OAuthError('code_missing')
-  if (form.get('grant_type') !== 'authorization_code') throw new OAuthError('grant_type_unsupported')
+  if (grantType !== 'authorization_code') throw new OAuthError('grant_type_unsupported')
   return form
 }
 
-interface Credentials { clientId: string, clientSecret: string }
-
-/** Credentials of the form or of HTTP Basic, not of both (RFC 6749 section 2.3). */
-function credentials (authorization: string | undefined, form: Parameters): Credentials {
-  const [clientId, clientSecret] = [form.get('client_id'), form.get('client_secret')]
-  const basic = /^basic(?: +(.*))?$/i.exec(authorization ?? '')
-  if (basic === null) {
+/** The credentials of the form or of HTTP Basic, not of both (RFC 6749 section 2.3). */
+function credentials (request: FastifyRequest, form: Parameters): Credentials {
+  if (isAuthorizationRepeated(request.raw)) throw new OAuthError('authentication_repeated')
+  const clientId = form.get('client_id')
+  const clientSecret = form.get('client_secret')
+  const basic = basicCredentials(request)
+  if (basic === undefined) {
     if (clientId === undefined) throw new OAuthError('client_id_missing')
     if (clientSecret === undefined) throw new OAuthError('client_secret_missing')
     return { clientId, clientSecret }
   }
   if (clientSecret !== undefined) throw new OAuthError('authentication_repeated')
-  const decoded = decodeBasic(basic[1] ?? '')
-  if (decoded === null) throw new OAuthError('authentication_malformed')
+  if (basic === null) throw new OAuthError('authentication_malformed')
   // The same client_id beside Basic is no second method (RFC 6749 section 3.2.1); another one is.
-  if (clientId !== undefined && clientId !== decoded.clientId) throw new OAuthError('authentication_repeated')
-  return decoded
+  if (clientId !== undefined && clientId !== basic.clientId) throw new OAuthError('authentication_repeated')
+  return basic
 }
 
-/** RFC 7617 section 2, both parts form-encoded (RFC 6749 section 2.3.1). */
-function decodeBasic (encoded: string): Credentials | null {
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) return null
-  const text = Buffer.from(encoded, 'base64').toString()
-  const colon = text.indexOf(':')
-  if (colon === -1) return null
-  const clientId = formDecode(text.slice(0, colon))
-  const clientSecret = formDecode(text.slice(colon + 1))
-  return clientId === null || clientSecret === null ? null : { clientId, clientSecret }
+/** RFC 6749 section 4.1.3: identical to the one of the authorization request. */
+function checkRedirectUri (given: string, { redirectUri: expected }: RegisteredPortal): void {
+  if (given === expected) return
+  throw new OAuthError('redirect_uri_mismatch', { expected, difference: redirectUriDifference(given, expected) })
 }
 
 /** RFC 7636 section 4.6; a verifier without a challenge would be a downgrade (RFC 9700 section 2.1.1). */
@@ -126,9 +129,39 @@ function checkVerifier (verifier: string | undefined, { codeChallenge }: Grant):
   if (!verifies(verifier, codeChallenge)) throw new OAuthError('code_verifier_mismatch')
 }
 
-/** What Fastify says of a body that it cannot read; anything else is the host's to answer, and thrown on. */
-function bodyError (error: Error & { code?: string }): OAuthError {
+/** A refusal of ours, or what Fastify says of a body that it cannot read; undefined for anything else. */
+function refusalOf (error: Error & { code?: string }): OAuthError | undefined {
+  if (error instanceof OAuthError) return error
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new OAuthError('content_type_unsupported')
-  if (error.code?.startsWith('FST_ERR_CTP_')) return new OAuthError('body_unreadable')
-  throw error
+  return error.code?.startsWith('FST_ERR_CTP_') ? new OAuthError('body_unreadable') : undefined
+}
+
+const documentation = {
+  summary: 'Token endpoint',
+  description: 'Exchanges a code for an access token (RFC 6749 section 4.1.3). ' +
+    'The portal authenticates in the form or with HTTP Basic.',
+  consumes: ['application/x-www-form-urlencoded'],
+  body: {
+    type: 'object',
+    required: ['grant_type', 'code', 'redirect_uri'],
+    properties: {
+      grant_type: fixed('authorization_code'),
+      code: text('The code, good for one use'),
+      redirect_uri: text('Callback URL of the portal, exactly as registered'),
+      client_id: text('Client identifier of the portal'),
+      client_secret: text('Client secret of the portal'),
+      code_verifier: text('PKCE verifier (RFC 7636)')
+    }
+  },
+  response: {
+    200: {
+      description: 'The access token, good for one use',
+      type: 'object',
+      required: ['token_type', 'access_token'],
+      properties: { token_type: fixed('Bearer'), access_token: text('Opaque') }
+    },
+    400: refusal('The request or the code is not valid'),
+    401: unauthorized('Client authentication failed'),
+    503: unavailable
+  }
 }

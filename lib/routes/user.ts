@@ -1,58 +1,78 @@
+import { type FastifyRequest } from 'fastify'
 import { type AccessTokens, isAccessToken } from '../grants/access-token.ts'
-import { isAuthorizationRepeated } from '../http/authorization-header.ts'
-import { OAuthError } from '../errors.ts'
+import { type Grant } from '../grants/grant.ts'
+import { bearerToken, isAuthorizationRepeated } from '../http/authorization-header.ts'
+import { refusal, text, unauthorized, unavailable } from '../http/documentation.ts'
+import { type Endpoint, leaveToHost } from '../http/endpoint.ts'
+import { protectOnSend, sendJson, sendRefusal } from '../http/replies.ts'
+import { OAuthError, type RefusalContext } from '../errors.ts'
 import { type Reporter } from '../events.ts'
 import { type Portals } from '../portal.ts'
-import { type Endpoint, protectOnSend, sendJson, sendRefusal } from '../http/replies.ts'
+import { UserInformation } from '../user-information.ts'
 
 /** What the route works with. */
 interface Parts {
   portals: Portals
   tokens: AccessTokens
   reporter: Reporter
-  /** Milliseconds that all store calls of a request may take together. */
+  /** Milliseconds that the store calls of one request may take together. */
   storeTimeout: number
 }
-
-// RFC 6750 section 2.1: b64token
-const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i
 
 /** GET /oauth/user: the user information (spec section 4.3, RFC 6750). */
 export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): Endpoint {
   return {
+    method: 'GET',
+    url: '/oauth/user',
+    documentation,
+
     async handler (request, reply) {
+      const known: RefusalContext = {}
       try {
-        if (isAuthorizationRepeated(request.raw)) throw new OAuthError('authorization_malformed')
-        const token = bearer(request.headers.authorization)
-        const grant = isAccessToken(token) ? await tokens.redeem(token, performance.now() + storeTimeout) : null
+        const grant = await redeem(tokenOf(request))
+        const { clientId, externalId, record } = grant
+        Object.assign(known, { clientId, externalId })
+        await checkPortal(grant)
         // The host's time limit was over first: nobody waits for an answer.
         if (reply.sent) return reply
-        if (grant === null || await portals.find(grant.clientId) === undefined) throw new OAuthError('token_unknown')
-        const { clientId, externalId, record } = grant
         reporter.report(request, { type: 'user_information_returned', reason: 'ok', clientId, externalId })
         return sendJson(reply, 200, record)
       } catch (error) {
-        throw OAuthError.from(error)
+        throw OAuthError.from(error).with(known)
       }
     },
 
     errorHandler (error, request, reply) {
-      if (!(error instanceof OAuthError)) throw error
+      if (!(error instanceof OAuthError)) return leaveToHost(error, reply)
       reporter.refused(request, error)
       const challenge = challengeFor(error)
       if (challenge !== undefined) reply.header('www-authenticate', challenge)
-      // RFC 6750 section 3.1: no error code where no credentials came.
+      // RFC 6750 section 3.1: no error code where the request has no credentials.
       return error.reason === 'credentials_missing' ? reply.code(401).send('') : sendRefusal(reply, error)
     },
 
     onSend: protectOnSend
   }
+
+  /** What the token stands for. The token is used up by this. */
+  async function redeem (token: string): Promise<Grant> {
+    const grant = isAccessToken(token) ? await tokens.redeem(token, performance.now() + storeTimeout) : null
+    if (grant === null) throw new OAuthError('token_unknown')
+    return grant
+  }
+
+  /** A token is refused when its portal is gone, or lost the level that the record was checked for. */
+  async function checkPortal ({ clientId, level }: Grant): Promise<void> {
+    const portal = await portals.find(clientId)
+    if (portal?.information.level !== level) throw new OAuthError('token_unknown')
+  }
 }
 
-function bearer (authorization: string | undefined): string {
-  if (authorization === undefined || !/^bearer(?: |$)/i.test(authorization)) throw new OAuthError('credentials_missing')
-  const token = BEARER.exec(authorization)?.[1]
-  if (token === undefined) throw new OAuthError('authorization_malformed')
+function tokenOf (request: FastifyRequest): string {
+  if (isAuthorizationRepeated(request.raw)) throw new OAuthError('authorization_malformed')
+  const token = bearerToken(request)
+  if (token === undefined) throw new OAuthError('credentials_missing')
+  if (token === null) throw new OAuthError('authorization_malformed')
   return token
 }
 
@@ -62,4 +82,45 @@ function challengeFor ({ reason, refusal }: OAuthError): string | undefined {
   const realm = 'Bearer realm="partner-sso"'
   if (reason === 'credentials_missing') return realm
   return `${realm}, error="${refusal.error}", error_description="${refusal.description}"`
+}
+
+interface FieldSchema { type?: string, enum?: readonly string[], anyOf?: unknown, description?: string }
+
+const [partnerUser, clientUser] = UserInformation.anyOf
+
+/** A field of the record in words that Swagger 2 knows too: it has no `anyOf`, `const` and `not`. */
+function documentedField ({ anyOf, ...field }: FieldSchema): object {
+  return { ...field, description: `Must be ${field.description}` }
+}
+
+const fields = Object.entries(clientUser.properties).map(([name, field]) => [name, documentedField(field)])
+const choice = (...values: string[]) => ({ type: 'string', enum: values })
+
+const documentation = {
+  summary: 'User information',
+  description: 'The record of the user whom the access token stands for.',
+  headers: {
+    type: 'object',
+    required: ['authorization'],
+    properties: { authorization: text('Bearer, and the access token') }
+  },
+  response: {
+    200: {
+      description: 'The user information record',
+      type: 'object',
+      required: clientUser.required,
+      // Without the rules that join type, roles and client fields: Swagger 2 has no words for them.
+      properties: {
+        ...Object.fromEntries(fields),
+        type: { ...choice('partner', 'client'), description: 'Whose user it is: the partner\'s or a client\'s' },
+        control_role: {
+          ...choice(...partnerUser.properties.control_role.enum, ...clientUser.properties.control_role.enum),
+          description: 'What the user may do with the account; the first two where type is "partner"'
+        }
+      }
+    },
+    400: refusal('The Authorization header is malformed'),
+    401: unauthorized('No access token, or one that is unknown, used or expired'),
+    503: unavailable
+  }
 }

@@ -116,9 +116,9 @@ const scenarios: Record<RefusalReason, Scenario | [Options, Scenario]> = {
   client_secret_wrong: bent({ client_secret: WRONG }),
   redirect_uri_mismatch: bent({ redirect_uri: 'https://evil.example' }),
   code_malformed: async (portal) => await portal.token({ code: await portal.accessToken() }),
-  code_used_or_expired: async (portal) => {
+  code_unknown: async (portal) => {
     const code = await portal.code()
-    await portal.token({ code })
+    await portal.user((await portal.token({ code })).json.access_token)
     return await portal.token({ code })
   },
   code_replayed: [{ store: overtaken() }, bent({})],

@@ -27,7 +27,7 @@ await t.test('identifier, secret, code, verifier', async (t) => {
   }
   for (const spelling of spellings(PORTAL.clientSecret)) await refused({ client_secret: spelling }, 'client_secret_wrong')
   for (const spelling of spellings('authorization_code')) await refused({ grant_type: spelling }, 'grant_type_unsupported')
-  for (const spelling of spellings(code)) await refused({ code: spelling }, isAuthorizationCode(spelling) ? 'code_used_or_expired' : 'code_malformed')
+  for (const spelling of spellings(code)) await refused({ code: spelling }, isAuthorizationCode(spelling) ? 'code_unknown' : 'code_malformed')
   for (const spelling of spellings('code')) t.equal((await portal.authorize({ response_type: spelling })).redirect.get('error'), 'unsupported_response_type')
   for (const spelling of spellings('S256')) t.equal((await portal.authorize({ code_challenge: 'c'.repeat(43), code_challenge_method: spelling })).redirect.get('error'), 'invalid_request')
   for (const spelling of ['c'.repeat(42) + 'ç', 'c'.repeat(43) + '=', 'c'.repeat(44), 'c'.repeat(42), 'c'.repeat(42) + '+', 'c'.repeat(42) + '\0', ' ' + 'c'.repeat(43)]) t.equal((await portal.authorize({ code_challenge: spelling, code_challenge_method: 'S256' })).redirect.get('error'), 'invalid_request')

@@ -18,15 +18,24 @@ t.test('one event and one log line for each outcome, with the same in both', asy
   const { access_token: token } = (await portal.token({ code })).json
   await portal.user(token)
   await portal.token({ code })
+  const replayed = await portal.code('bob')
+  await portal.token({ code: replayed })
+  await portal.token({ code: replayed })
+  await portal.token({ code: replayed })
   await portal.token({ code, client_secret: 'wrong' })
   await portal.authorize({}, 'nobody')
   await portal.authorize({ client_id: 'x' })
   const known = { clientId: PORTAL.clientId, requestId: String }
   t.strictSame(events.map(({ requestId, ...event }) => event), [
     { type: 'code_issued', reason: 'ok', clientId: PORTAL.clientId, externalId: 'alice' },
-    { type: 'token_issued', reason: 'ok', clientId: PORTAL.clientId, externalId: 'alice' },
+    { type: 'token_issued', reason: 'ok', clientId: PORTAL.clientId, externalId: 'alice', secretIndex: 0 },
     { type: 'user_information_returned', reason: 'ok', clientId: PORTAL.clientId, externalId: 'alice' },
-    { type: 'code_replayed', reason: 'code_used_or_expired', clientId: PORTAL.clientId },
+    // Its token was used, not alive: an ordinary repetition or an old code is not reported as an attack.
+    { type: 'request_rejected', reason: 'code_unknown', clientId: PORTAL.clientId },
+    { type: 'code_issued', reason: 'ok', clientId: PORTAL.clientId, externalId: 'bob' },
+    { type: 'token_issued', reason: 'ok', clientId: PORTAL.clientId, externalId: 'bob', secretIndex: 0 },
+    { type: 'code_replayed', reason: 'code_replayed', clientId: PORTAL.clientId },
+    { type: 'request_rejected', reason: 'code_unknown', clientId: PORTAL.clientId },
     { type: 'client_authentication_failed', reason: 'client_secret_wrong', clientId: PORTAL.clientId },
     { type: 'sign_in_refused', reason: 'not_eligible', clientId: PORTAL.clientId },
     { type: 'request_rejected', reason: 'client_id_unknown' }
@@ -37,7 +46,7 @@ t.test('one event and one log line for each outcome, with the same in both', asy
     ours.map(({ event, reqId, reason, clientId, externalId }) => ({ event, reqId, reason, clientId, externalId })),
     events.map(({ type, requestId, reason, clientId, externalId }) => ({ event: type, reqId: requestId, reason, clientId, externalId }))
   )
-  t.strictSame(ours.map(({ level }) => level), [30, 30, 30, 40, 40, 30, 40])
+  t.strictSame(ours.map(({ level }) => level), [30, 30, 30, 40, 30, 30, 40, 40, 40, 30, 40])
   t.match(ours[0], { msg: 'partner-sso: code_issued' })
 })
 

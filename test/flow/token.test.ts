@@ -146,19 +146,20 @@ t.test('a code that is unknown, used, expired or another portal\'s', async (t) =
     t.match(events.pop(), { reason, clientId: by === portal ? PORTAL.clientId : 'other' })
   }
   await refused('not a code', 'code_malformed')
-  await refused('A'.repeat(88), 'code_used_or_expired')
+  await refused('A'.repeat(88), 'code_unknown')
 
   const used = await portal.code()
-  await portal.token({ code: used })
-  await refused(used, 'code_used_or_expired')
+  const { access_token: token } = (await portal.token({ code: used })).json
+  await portal.user(token)
+  await refused(used, 'code_unknown')
 
   const foreign = await portal.code()
-  await refused(foreign, 'code_used_or_expired', wire(url, other))
+  await refused(foreign, 'code_unknown', wire(url, other))
   t.equal((await portal.token({ code: foreign })).status, 200, 'and is still good where it belongs')
 
   const expired = await portal.code()
   await new Promise((resolve) => setTimeout(resolve, 1200))
-  await refused(expired, 'code_used_or_expired')
+  await refused(expired, 'code_unknown')
 })
 
 t.test('a replay of the code kills the token it yielded', async (t) => {

@@ -1,10 +1,15 @@
 // What an API document says of the routes; test/hosts/swagger makes whole documents of it.
 import t from 'tap'
-import {
-  authorizeDocumentation, documented, tokenDocumentation, userDocumentation
-} from '../../lib/routes/documentation.ts'
+import { documented } from '../../lib/http/documentation.ts'
+import { authorizeRoute } from '../../lib/routes/authorize.ts'
+import { tokenRoute } from '../../lib/routes/token.ts'
+import { userRoute } from '../../lib/routes/user.ts'
 
 const TYPES = ['object', 'string', 'number', 'null']
+
+const { documentation: authorize } = authorizeRoute({} as never) as { documentation: any }
+const { documentation: token } = tokenRoute({} as never) as { documentation: any }
+const { documentation: user } = userRoute({} as never) as { documentation: any }
 
 /** Everything in a tree, with the path to it. */
 function * walk (value: unknown, path: string): Generator<[string, unknown]> {
@@ -14,44 +19,51 @@ function * walk (value: unknown, path: string): Generator<[string, unknown]> {
 }
 
 t.test('nothing is left blank, and every type is one', async (t) => {
-  for (const [path, value] of walk({ authorizeDocumentation, tokenDocumentation, userDocumentation }, '')) {
-    const blank = value === undefined || value === '' || (typeof value === 'object' && Object.keys(value as object).length === 0)
-    t.notOk(blank, path)
+  for (const [path, value] of walk({ authorize, token, user }, '')) {
+    const isEmpty = typeof value === 'object' && Object.keys(value as object).length === 0
+    t.notOk(value === undefined || value === '' || isEmpty, path)
     if (path.endsWith('.type') && typeof value === 'string') t.ok(TYPES.includes(value), `${path}: ${value}`)
     if (/\.(?:description|summary)$/.test(path)) t.match(value, /^[A-Z].{5,}/, path)
   }
 })
 
-t.test('what a request must bring', async (t) => {
-  t.strictSame(authorizeDocumentation.querystring.required, ['client_id', 'redirect_uri', 'response_type', 'state'])
-  t.strictSame(authorizeDocumentation.querystring.properties.response_type.enum, ['code'])
-  t.strictSame(authorizeDocumentation.querystring.properties.code_challenge_method.enum, ['S256'])
-  t.strictSame(tokenDocumentation.body.required, ['grant_type', 'code', 'redirect_uri'])
-  t.strictSame(tokenDocumentation.body.properties.grant_type.enum, ['authorization_code'])
-  t.strictSame(tokenDocumentation.consumes, ['application/x-www-form-urlencoded'])
-  t.strictSame(userDocumentation.headers.required, ['authorization'])
+t.test('what a request must have', async (t) => {
+  t.strictSame(authorize.querystring.required, ['client_id', 'redirect_uri', 'response_type', 'state'])
+  t.strictSame(authorize.querystring.properties.response_type.enum, ['code'])
+  t.strictSame(authorize.querystring.properties.code_challenge_method.enum, ['S256'])
+  t.strictSame(token.body.required, ['grant_type', 'code', 'redirect_uri'])
+  t.strictSame(token.body.properties.grant_type.enum, ['authorization_code'])
+  t.strictSame(token.consumes, ['application/x-www-form-urlencoded'])
+  t.strictSame(user.headers.required, ['authorization'])
 })
 
-t.test('what an answer holds', async (t) => {
-  const { 200: token, 400: refused, 401: unauthorized, 503: unavailable } = tokenDocumentation.response
-  t.strictSame(token.required, ['token_type', 'access_token'])
-  t.strictSame(token.properties.token_type.enum, ['Bearer'])
-  for (const refusal of [refused, unauthorized, unavailable, userDocumentation.response[400], userDocumentation.response[401], authorizeDocumentation.response[400]]) {
+t.test('what an answer has', async (t) => {
+  const { 200: issued, 400: refused, 401: unauthorized, 503: unavailable } = token.response
+  t.strictSame(issued.required, ['token_type', 'access_token'])
+  t.strictSame(issued.properties.token_type.enum, ['Bearer'])
+  const refusals = [
+    refused, unauthorized, unavailable, user.response[400], user.response[401], user.response[503], authorize.response[400]
+  ]
+  for (const refusal of refusals) {
     t.strictSame(refusal.required, ['error', 'error_description'])
     t.strictSame(Object.keys(refusal.properties), refusal.required)
   }
-  const user = userDocumentation.response[200]
-  t.strictSame(user.required, ['external_id', 'email', 'name', 'type', 'control_role', 'product_role'])
-  t.strictSame(Object.keys(user.properties).sort(), [...user.required, 'client_id', 'client_name', 'client_external_id'].sort())
-  t.strictSame(user.properties.type.enum, ['partner', 'client'])
-  t.strictSame(user.properties.control_role.enum, ['Partner Administrator', 'Partner Read Only', 'Client Administrator', 'Client Read Only'])
+  for (const { headers } of [unauthorized, user.response[401]]) t.strictSame(Object.keys(headers), ['www-authenticate'])
+  t.strictSame(Object.keys(unavailable.headers), ['retry-after'])
+  const record = user.response[200]
+  const optional = ['client_id', 'client_name', 'client_external_id']
+  t.strictSame(record.required, ['external_id', 'email', 'name', 'type', 'control_role', 'product_role'])
+  t.strictSame(Object.keys(record.properties).sort(), [...record.required, ...optional].sort())
+  t.strictSame(record.properties.type.enum, ['partner', 'client'])
+  t.strictSame(record.properties.control_role.enum,
+    ['Partner Administrator', 'Partner Read Only', 'Client Administrator', 'Client Read Only'])
 })
 
 t.test('what the host says of a route stays, but for what would validate or serialize', async (t) => {
   const ofHost = { tags: ['sso'], hide: true, body: {}, querystring: {}, query: {}, params: {}, headers: {}, response: {} }
-  const { config, schema } = documented(authorizeDocumentation, ofHost)
+  const { config, schema } = documented(authorize, ofHost)
   t.strictSame(schema, { tags: ['sso'], hide: true })
   const { swaggerTransform } = config as { swaggerTransform: (route: object) => unknown }
-  t.strictSame(swaggerTransform({ url: '/a' }), { schema: { ...authorizeDocumentation, ...ofHost }, url: '/a' })
-  t.strictSame(documented(authorizeDocumentation).schema, {})
+  t.strictSame(swaggerTransform({ url: '/a' }), { schema: { ...authorize, ...ofHost }, url: '/a' })
+  t.strictSame(documented(authorize).schema, {})
 })

@@ -1,18 +1,44 @@
 // The page and its policy by themselves (contract section 3.1); test/attacks/error-page looks at it in a browser.
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import { errorPage, errorPagePolicy } from '../../lib/http/error-page.ts'
+import { errorPage, errorPagePolicy, prefersPage } from '../../lib/http/error-page.ts'
+
+const REFUSED = { status: 400, description: 'A description.' }
 
 t.test('the policy lets in the style of the page and nothing else', async (t) => {
-  const [, style = ''] = /<style>([^]*)<\/style>/.exec(errorPage('A description.', [])) ?? []
+  const [, style = ''] = /<style>([^]*)<\/style>/.exec(errorPage(REFUSED, undefined)) ?? []
   t.match(style, /^:root \{ color-scheme: light dark \}\n[^]+\}$/)
   t.equal(errorPagePolicy, `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; ` +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 })
 
-t.test('a link for each portal, and what came from outside in it is escaped', async (t) => {
-  const page = errorPage('A <description> & "more".', ['https://a.example/?x=1&y=\'2\'', 'https://b.example/'])
-  t.match(page, '<p><a href="https://a.example/?x=1&#38;y=&#39;2&#39;">Start again</a></p>\n<p><a href="https://b.example/">Start again</a></p>')
+t.test('a link to the portal, and what came from outside in it is escaped', async (t) => {
+  const page = errorPage({ status: 400, description: 'A <description> & "more".' }, 'https://a.example/?x=1&y=\'2\'')
+  t.match(page, '<p><a href="https://a.example/?x=1&#38;y=&#39;2&#39;">Start again</a></p>')
   t.match(page, '<small>For support: A &#60;description&#62; &#38; &#34;more&#34;.</small>')
-  t.notMatch(errorPage('A description.', []), '<a ')
+  t.notMatch(errorPage(REFUSED, undefined), '<a ')
+})
+
+t.test('a fault of the service is not called one of the link', async (t) => {
+  const link = 'is not a valid sign-in request'
+  t.match(errorPage(REFUSED, undefined), link)
+  t.match(errorPage({ status: 499, description: 'A description.' }, undefined), link)
+  for (const status of [500, 503]) {
+    const page = errorPage({ status, description: 'A description.' }, undefined)
+    t.notMatch(page, link)
+    t.match(page, 'cannot process your request at the moment')
+  }
+})
+
+t.test('who prefers the page', async (t) => {
+  const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
+  for (const accept of [browser, 'text/html', 'text/*', 'application/json;q=0.5, text/html', 'TEXT/HTML']) {
+    t.equal(prefersPage(accept), true, accept)
+  }
+  for (const accept of [undefined, '', '*/*', 'application/json', 'text/html;q=0.5, application/json', 'text/html;q=0',
+    'image/png', 'application/json, text/html']) {
+    t.equal(prefersPage(accept), false, String(accept))
+  }
+  t.equal(prefersPage(`${'a/b,'.repeat(200)}text/html`), true, 'a long header is read')
+  t.equal(prefersPage(`${'a/b,'.repeat(300)}text/html`), false, 'to its thousandth character')
 })

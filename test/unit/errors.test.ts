@@ -9,6 +9,9 @@ const expected: Record<RefusalReason, string> = {
   redirect_uri_missing: '400 invalid_request request_rejected warn',
   redirect_uri_repeated: '400 invalid_request request_rejected warn',
   redirect_uri_unregistered: '400 invalid_request request_rejected warn',
+  portal_failed: '500 server_error request_rejected error',
+  portal_timeout: '503 temporarily_unavailable request_rejected error',
+  parameters_excessive: '400 invalid_request request_rejected warn',
   parameter_repeated: '400 invalid_request request_rejected warn',
   response_type_missing: '400 invalid_request request_rejected warn',
   response_type_unsupported: '400 unsupported_response_type request_rejected warn',
@@ -23,6 +26,7 @@ const expected: Record<RefusalReason, string> = {
   login_page_failed: '500 server_error sign_in_refused error',
   portal_eligibility_failed: '500 server_error sign_in_refused error',
   user_information_invalid: '500 server_error sign_in_refused error',
+  body_already_read: '400 invalid_request request_rejected error',
   content_type_unsupported: '400 invalid_request request_rejected warn',
   body_unreadable: '400 invalid_request request_rejected warn',
   credentials_in_url: '400 invalid_request request_rejected warn',
@@ -36,7 +40,7 @@ const expected: Record<RefusalReason, string> = {
   client_secret_wrong: '401 invalid_client client_authentication_failed warn',
   redirect_uri_mismatch: '400 invalid_grant request_rejected warn',
   code_malformed: '400 invalid_grant request_rejected warn',
-  code_used_or_expired: '400 invalid_grant code_replayed warn',
+  code_unknown: '400 invalid_grant request_rejected warn',
   code_replayed: '400 invalid_grant code_replayed warn',
   code_verifier_missing: '400 invalid_grant request_rejected warn',
   code_verifier_unexpected: '400 invalid_grant request_rejected warn',
@@ -75,4 +79,18 @@ t.test('what is no refusal of ours is an internal error', async (t) => {
   t.equal(OAuthError.from(refusal), refusal)
   const bug = new TypeError('bug')
   t.match(OAuthError.from(bug), { reason: 'internal_error', context: { cause: bug } })
+})
+
+t.test('a refusal has no stack, and leaves those of others as they are', async (t) => {
+  const limit = Error.stackTraceLimit
+  t.notMatch(new OAuthError('not_eligible').stack, /\n\s+at /)
+  t.equal(Error.stackTraceLimit, limit)
+  t.match(new Error('another').stack, /\n\s+at /)
+})
+
+t.test('each reason is explained, and names where it occurs', async (t) => {
+  for (const [reason, { meaning, at }] of Object.entries(refusals)) {
+    t.match(meaning, /^[^]{15,}\.$/, reason)
+    t.ok(at.length > 0, reason)
+  }
 })

@@ -1,7 +1,9 @@
 // What the log and the host are told (contract section 7).
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { runInNewContext } from 'node:vm'
 import { type FastifyRequest } from 'fastify'
 import t from 'tap'
-import { OAuthError } from '../../lib/errors.ts'
+import { OAuthError, refusals } from '../../lib/errors.ts'
 import { type OnEvent, Reporter } from '../../lib/events.ts'
 
 type Line = [level: string, fields: Record<string, unknown>, message: string]
@@ -13,13 +15,13 @@ function scene (onEvent?: OnEvent): { reporter: Reporter, request: FastifyReques
   return { reporter: new Reporter(onEvent), request: { id: 'req-1', log } as unknown as FastifyRequest, lines }
 }
 
-const outcome = { type: 'token_issued', reason: 'ok', clientId: 'p', externalId: 'u' } as const
+const outcome = { type: 'token_issued', reason: 'ok', clientId: 'p', externalId: 'u', secretIndex: 1 } as const
 
 t.test('one line and one event, with no field that does not belong', async (t) => {
   const told: unknown[] = []
   const { reporter, request, lines } = scene((...given) => told.push(given))
   reporter.report(request, outcome)
-  t.strictSame(lines, [['info', { event: 'token_issued', reason: 'ok', clientId: 'p', externalId: 'u' }, 'partner-sso: token_issued']])
+  t.strictSame(lines, [['info', { event: 'token_issued', reason: 'ok', clientId: 'p', externalId: 'u', secretIndex: 1 }, 'partner-sso: token_issued']])
   t.strictSame(told, [[{ ...outcome, requestId: 'req-1' }, request]])
 })
 
@@ -28,7 +30,9 @@ t.test('a refusal: at its level, its cause in the log alone', async (t) => {
   const { reporter, request, lines } = scene((event) => told.push(event))
   const cause = new Error('private')
   reporter.refused(request, new OAuthError('portal_eligibility_failed', { cause, clientId: 'p' }))
-  t.strictSame(lines, [['error', { event: 'sign_in_refused', reason: 'portal_eligibility_failed', clientId: 'p', err: cause }, 'partner-sso: sign_in_refused']])
+  const { meaning } = refusals.portal_eligibility_failed
+  const fields = { event: 'sign_in_refused', reason: 'portal_eligibility_failed', clientId: 'p', meaning, err: cause }
+  t.strictSame(lines, [['error', fields, 'partner-sso: sign_in_refused']], 'with what it means, as the host has to fix it')
   t.strictSame(told, [{ type: 'sign_in_refused', reason: 'portal_eligibility_failed', clientId: 'p', requestId: 'req-1' }])
 })
 
@@ -50,4 +54,51 @@ t.test('one that returns something, or a promise that is kept, is fine', async (
     await new Promise(setImmediate)
     t.equal(lines.length, 1)
   }
+})
+
+t.test('a rejection that is no promise of this realm', async (t) => {
+  const error = new Error('of the host')
+  const unhandled: unknown[] = []
+  const note = (reason: unknown) => { unhandled.push(reason) }
+  process.on('unhandledRejection', note)
+  t.teardown(() => process.off('unhandledRejection', note))
+  const foreign = runInNewContext('(error) => Promise.reject(error)') as (error: Error) => Promise<void>
+  const rejected = [
+    () => foreign(error),
+    () => ({ then: (_: unknown, reject: (reason: unknown) => void) => { reject(error) } }),
+    () => ({ then: () => { throw error } }),
+    () => Object.defineProperty({}, 'then', { get () { throw error } })
+  ]
+  for (const onEvent of rejected) {
+    const { reporter, request, lines } = scene(onEvent as OnEvent)
+    reporter.report(request, outcome)
+    await new Promise(setImmediate)
+    t.strictSame(lines[1], ['error', { err: error }, 'partner-sso: onEvent threw'])
+    t.equal(lines.length, 2)
+  }
+  t.strictSame(unhandled, [])
+})
+
+t.test('the event itself is published on the diagnostics channel', async (t) => {
+  const published: unknown[] = []
+  const note = (event: unknown) => { published.push(event) }
+  subscribe('fastify-partner-sso:event', note)
+  const told: unknown[] = []
+  const { reporter, request } = scene((event) => told.push(event))
+  reporter.report(request, outcome)
+  scene().reporter.report(request, outcome)
+  unsubscribe('fastify-partner-sso:event', note)
+  reporter.report(request, outcome)
+  t.strictSame(published, [{ ...outcome, requestId: 'req-1' }, { ...outcome, requestId: 'req-1' }], 'without onEvent too')
+  t.equal(published[0], told[0], 'the very object')
+  t.equal(told.length, 2)
+})
+
+t.test('a line is not put together for a level that is off', async (t) => {
+  const { reporter, request, lines } = scene()
+  const asked: string[] = []
+  Object.assign(request.log, { isLevelEnabled: (level: string) => asked.push(level) === 0 })
+  reporter.report(request, { get type (): never { throw new Error('it was read') } } as never, 'debug')
+  t.strictSame(asked, ['debug'])
+  t.strictSame(lines, [])
 })

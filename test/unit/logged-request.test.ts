@@ -12,11 +12,11 @@ t.test('what belongs into the URL stays, anything else is masked', async (t) => 
   t.strictSame(serializers.req?.({ url: '/a' }), { url: '/a', method: 'GET' }, 'the host\'s serializer does its work')
   const good = '/a?client_id=1&redirect_uri=2&response_type=3&state=4&scope=5&code_challenge=6&code_challenge_method=7'
   t.equal(url(serializers, good), good)
-  t.equal(url(serializers, '/a?token=hush&state=4&client_secret=hush&x'), '/a?…&state=4&…&…')
+  t.equal(url(serializers, '/a?token=hush&state=4&client_secret=hush&x'), '/a?…&state=4&…')
   t.equal(url(serializers, '/a#token=hush&state=4'), '/a#…&state=4', 'for the router the path ends there')
   t.equal(url(serializers, '/a?state=4#hush'), '/a?state=4#…')
   t.equal(url(serializers, '/a;token=hush;state=4'), '/a;…;state=4')
-  t.equal(url(serializers, '/a?states=hush&xstate=hush&state'), '/a?…&…&…')
+  t.equal(url(serializers, '/a?states=hush&xstate=hush&state'), '/a?…')
 })
 
 t.test('a serializer that was given goes before the logger\'s', async (t) => {

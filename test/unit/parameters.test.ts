@@ -44,3 +44,41 @@ t.test('beside a broken part, what is ASCII is read all the same', async (t) => 
   t.equal(parameters.get('c'), '%c3%a4')
   t.equal(parameters.get('d'), '1')
 })
+
+t.test('a name or value with a plus sign or an escape, and one with neither', async (t) => {
+  const parameters = new Parameters('plain=as%20it+is&a+b=1&c%64=plain&plus=+')
+  t.equal(parameters.get('plain'), 'as it is')
+  t.equal(parameters.get('a b'), '1')
+  t.equal(parameters.get('cd'), 'plain')
+  t.equal(parameters.get('plus'), ' ')
+  t.equal(parameters.raw('plain'), 'as%20it+is')
+  t.equal(new Parameters('a=\ud800%41').get('a'), '\ud800A')
+})
+
+t.test('an encoding is broken between two parameters, not by them', async (t) => {
+  t.equal(new Parameters('a=%C3&b=%A9').malformed, true)
+  t.equal(new Parameters('a=%C3=%A9').malformed, true)
+  t.equal(new Parameters('a=%C3%A9&b=%E2%82%AC').malformed, false)
+  t.equal(new Parameters('&=&a&').malformed, false)
+})
+
+t.test('a thousand parameters are read, and no more', async (t) => {
+  const many = Array.from({ length: 999 }, (_, index) => `p${index}=${index}`).join('&')
+  const all = new Parameters(`${many}&&last=1&`)
+  t.equal(all.excessive, false)
+  t.equal(all.get('last'), '1')
+  for (const text of [`${many}&last=1&more=1`, '&a'.repeat(1001)]) {
+    t.equal(new Parameters(text).excessive, true)
+    t.equal(new Parameters(text).has('more'), false)
+  }
+  t.equal(new Parameters('&'.repeat(5000)).excessive, false, 'empty ones do not count')
+})
+
+t.test('every byte that a query must not contain', async (t) => {
+  for (let byte = 0; byte < 256; byte++) {
+    const character = String.fromCharCode(byte)
+    const isSafe = byte > 0x20 && byte < 0x7f && !'"#<>'.includes(character)
+    const escape = `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+    t.equal(safeInQuery(`a${character}b`), isSafe ? `a${character}b` : `a${escape}b`, escape)
+  }
+})

@@ -1,0 +1,42 @@
+import { type FastifySchema } from 'fastify'
+
+/** What an API document says of a route. Nothing is validated or serialized by it. */
+export interface Documentation {
+  summary: string
+  description: string
+  [keyword: string]: unknown
+}
+
+/**
+ * What tells @fastify/swagger of a route, in JSON Schema that is valid in Swagger 2 and OpenAPI 3 alike. It is not the
+ * route's own `schema`: Fastify would serialize the answers of the host's error handler by it, and a transform of the
+ * host that understands zod alone would fail on it. Of the host's `schema` in `routeOptions`, the route keeps what
+ * describes (tags, hide, security) and nothing that validates or serializes.
+ */
+export function documented (
+  documentation: Documentation, ofHost: FastifySchema = {}
+): { config: object, schema: FastifySchema } {
+  const {
+    body, querystring, query, params, headers, response, ...schema
+  } = ofHost as FastifySchema & { query?: unknown }
+  const swaggerTransform = ({ url }: { url: string }) => ({ schema: { ...documentation, ...ofHost }, url })
+  return { config: { swaggerTransform }, schema }
+}
+
+export const text = (description: string) => ({ type: 'string', description })
+
+export const fixed = (value: string) => ({ type: 'string', enum: [value] })
+
+/** A refusal in JSON. */
+export const refusal = (description: string) => ({
+  description,
+  type: 'object',
+  required: ['error', 'error_description'],
+  properties: { error: text('Error code of RFC 6749 or RFC 6750'), error_description: text('One fixed sentence') }
+})
+
+export const unauthorized = (description: string) =>
+  ({ ...refusal(description), headers: { 'www-authenticate': text('How to authenticate') } })
+
+export const unavailable =
+  { ...refusal('The store is unavailable'), headers: { 'retry-after': text('Seconds to wait') } }

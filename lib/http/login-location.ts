@@ -1,0 +1,24 @@
+import { type FastifyRequest } from 'fastify'
+
+/** Where a browser goes that is not logged in: a URL, or a function that makes it. */
+export type LoginPage = string | ((returnTo: string, request: FastifyRequest) => string)
+
+/** The URL of the login page, with the way back to this request. Throws what a `loginPage` function throws. */
+export function loginLocation (loginPage: LoginPage, request: FastifyRequest): string {
+  const returnTo = relative(request.originalUrl)
+  if (typeof loginPage === 'function') return asLocation(loginPage(returnTo, request))
+  const page = loginPage.replace(/#.*/, '')
+  const fragment = loginPage.slice(page.length)
+  return `${page}${page.includes('?') ? '&' : '?'}return_to=${encodeURIComponent(returnTo)}${fragment}`
+}
+
+/** The URL of the request on this site: without a scheme, host or double slash that leads to another site. */
+function relative (url: string): string {
+  return url.replace(/^https?:\/\/[^/?]*/i, '').replace(/^[/\\]*/, '/')
+}
+
+function asLocation (url: unknown): string {
+  if (typeof url !== 'string' || url === '') throw new TypeError('loginPage must return a URL')
+  // A header field takes visible ASCII only (RFC 9110 section 5.5).
+  return url.replace(/[^\x21-\x7e]/gu, encodeURIComponent)
+}

@@ -1,0 +1,186 @@
+// Someone sends requests that look small and cost much: characters that are escaped one by one, parameters and media
+// types without number, escapes that cannot be decoded. Each costs at most ten times the CPU time of a request of the
+// same endpoint and size that has nothing special in it, measured in the same run. What Fastify itself does with the
+// request before any route runs is not counted: its query parser alone takes up to 15 times as long for plus signs.
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { PORTAL, startHost } from '../helpers/host.ts'
+
+const LIMIT = 10
+/** Bytes of what is hostile: nearly as many as Node accepts in the head of a request. */
+const SIZE = 14_000
+/** Requests that are measured together. */
+const AT_ONCE = 5
+/** Measurements of a request; the least counts, as nothing makes a request cheaper than it is. */
+const MOST_REPEATS = 20
+const BASELINE_REPEATS = 40
+
+const distinct = Array.from({ length: SIZE / 3 }, (_, index) => index.toString(36)).join('&')
+const ALPHABETS = [
+  '<', '<a', '"', '%', '%%', '&', '&%', '&a', '&a=', '&%41', '&%zz', '&%zz=%zz', '&+', '&%C3%A9', '=', '=&', '+', '%41', '%2B',
+  '%25', '%3C', '%3Ca', '%zz', '%ff', '%C3%A9', '%F0%9F%98%80', '%00', '\xe9', '\x80', '\xff<', '?', '/', '//', '\\', '/../',
+  ':', ';', ',', ', ', '/,', 'a/b,', '*/*,', 'text/*;q=0.1,', 'text/html;a="', ';q=', '"\\', '{', '[', '[]=', '.', '=&=',
+  '&client_id=', '&state=a', '&__proto__=', 'Zm9v', '====', 'Bearer ', 'Basic ', 'https://', 'a@', '%2525'
+]
+
+const repeated = (alphabet: string): string => alphabet.repeat(Math.ceil(SIZE / alphabet.length)).slice(0, SIZE)
+// An escape that was cut off would be malformed only by that.
+const texts = [...ALPHABETS.map(repeated), `${repeated('%41').slice(0, -4)}%`, `%${repeated('%41')}`, distinct, `%&${distinct}`]
+
+const common = `client_id=${PORTAL.clientId}&redirect_uri=${encodeURIComponent(PORTAL.redirectUri)}`
+const authorizeQuery = `${common}&response_type=code`
+const form = `${common}&client_secret=${encodeURIComponent(PORTAL.clientSecret)}&grant_type=authorization_code`
+const padding = 'a'.repeat(SIZE)
+
+/** The bytes of a request; those of `text` as they are, one for each character. */
+function bytes (method: string, target: string, headers: string[], body = ''): Buffer {
+  const length = method === 'POST' ? [`Content-Length: ${body.length}`] : []
+  const head = [`${method} ${target} HTTP/1.1`, 'Host: a.example', ...headers, ...length]
+  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`, 'latin1')
+}
+
+type Build = (text: string) => Buffer
+
+const USER = 'X-User: alice'
+const FORM = 'Content-Type: application/x-www-form-urlencoded'
+const authorize = (query: string, ...headers: string[]) => bytes('GET', `/oauth/authorize?${query}`, headers)
+const token = (body: string, query = '', ...headers: string[]) => bytes('POST', `/oauth/token${query}`, [FORM, ...headers], body)
+const user = (query: string, ...headers: string[]) => bytes('GET', `/oauth/user${query}`, headers)
+
+/** What stands in a target or header is no space or line break, and ends nowhere. */
+const inTarget = (text: string) => text.replaceAll(' ', '_')
+
+const places: Record<string, { benign: Buffer, hostile: Record<string, Build> }> = {
+  authorize: {
+    benign: authorize(`${authorizeQuery}&state=a`, USER, `X-Padding: ${padding}`),
+    hostile: {
+      'the state': (text) => authorize(`${authorizeQuery}&state=${inTarget(text)}`, USER),
+      'the state of who is not logged in': (text) => authorize(`${authorizeQuery}&state=${inTarget(text)}`),
+      'the whole query': (text) => authorize(inTarget(text), USER),
+      'beside good parameters': (text) => authorize(`${authorizeQuery}&state=a&${inTarget(text)}`, USER),
+      'the redirect_uri': (text) => authorize(`client_id=${PORTAL.clientId}&redirect_uri=${inTarget(text)}`, USER),
+      'the client_id': (text) => authorize(`client_id=${inTarget(text)}`, USER),
+      'the code_challenge': (text) => authorize(`${authorizeQuery}&state=a&code_challenge=${inTarget(text)}`, USER),
+      'the Accept header': (text) => authorize('', `Accept: ${text}`)
+    }
+  },
+  token: {
+    benign: token(`${form}&code=a&padding=${padding}`),
+    hostile: {
+      'the whole body': (text) => token(text),
+      'beside good parameters': (text) => token(`${form}&code=a&${text}`),
+      'the code': (text) => token(`${form}&code=${text}`),
+      'the redirect_uri': (text) => token(`${form.replace(/redirect_uri=[^&]*/, `redirect_uri=${text}`)}&code=a`),
+      'the client_secret': (text) => token(`${common}&grant_type=authorization_code&code=a&client_secret=${text}`),
+      'the query': (text) => token(`${form}&code=a`, `?${inTarget(text)}`),
+      'the Authorization header': (text) => token(form, '', `Authorization: Basic ${text}`),
+      'credentials of HTTP Basic': (text) => token(`${form}&code=a`, '',
+        `Authorization: Basic ${Buffer.from(text.slice(0, SIZE / 2), 'latin1').toString('base64')}`)
+    }
+  },
+  user: {
+    benign: user('', `Authorization: Bearer ${padding}`),
+    hostile: {
+      'the token': (text) => user('', `Authorization: Bearer ${text}`),
+      'the Authorization header': (text) => user('', `Authorization: ${text}`),
+      'the query': (text) => user(`?${inTarget(text)}`)
+    }
+  }
+}
+
+/** A connection that is opened again where Node has closed it, because it cannot read the request. */
+class Connection {
+  readonly #port: number
+  #socket: Socket | undefined
+
+  constructor (port: number) {
+    this.#port = port
+  }
+
+  async socket (): Promise<Socket> {
+    if (this.#socket?.writable !== true) {
+      this.#socket = connect(this.#port, '127.0.0.1').setNoDelay()
+      await once(this.#socket, 'connect')
+    }
+    return this.#socket
+  }
+
+  close (): void {
+    this.#socket?.destroy()
+  }
+}
+
+/** Sends the request several times, one after the other. Resolves when each was answered, or Node has closed. */
+async function send (socket: Socket, request: Buffer): Promise<void> {
+  let answers = 0
+  await new Promise<void>((resolve) => {
+    const count = (data: Buffer): void => {
+      for (let at = data.indexOf(ANSWER); at !== -1; at = data.indexOf(ANSWER, at + 1)) answers++
+      if (answers === AT_ONCE) settle()
+    }
+    const settle = (): void => {
+      socket.off('data', count).off('close', settle).off('error', settle)
+      resolve()
+    }
+    socket.on('data', count).on('close', settle).on('error', settle)
+    socket.write(Buffer.concat(Array.from({ length: AT_ONCE }, () => request)))
+  })
+}
+const ANSWER = Buffer.from('HTTP/1.1 ')
+
+/** The CPU time of these requests, in microseconds. */
+async function measure (connection: Connection, request: Buffer): Promise<number> {
+  const socket = await connection.socket()
+  const before = process.cpuUsage()
+  await send(socket, request)
+  const { user, system } = process.cpuUsage(before)
+  return user + system
+}
+
+async function isCheap (t: Test, connection: Connection, name: string, request: Buffer, benign: number): Promise<void> {
+  let least = Infinity
+  for (let repeat = 0; repeat < MOST_REPEATS && least > LIMIT * benign; repeat++) {
+    least = Math.min(least, await measure(connection, request))
+  }
+  if (least <= LIMIT * benign) return
+  const ours = least - await costOfFastify(connection, request)
+  if (ours > LIMIT * benign) t.fail(`${name}: ${(ours / benign).toFixed(1)} times a benign request`)
+}
+
+/** What the request costs at a route that does nothing. */
+async function costOfFastify (connection: Connection, request: Buffer): Promise<number> {
+  const bare = Buffer.from(request.toString('latin1').replace(/\/oauth\/\w+/, BARE), 'latin1')
+  let least = Infinity
+  for (let repeat = 0; repeat < MOST_REPEATS; repeat++) least = Math.min(least, await measure(connection, bare))
+  return least
+}
+
+/** A route of the host that does nothing. */
+const BARE = '/bare'
+
+const loggers = { 'without a logger': false, 'with a logger': { stream: { write: () => {} } } }
+
+for (const [logging, logger] of Object.entries(loggers)) {
+  for (const [endpoint, { benign, hostile }] of Object.entries(places)) {
+    t.test(`${endpoint}, ${logging}`, async (t) => {
+      const { app } = await startHost(t, { loginPage: '/login' }, {
+        server: { logger },
+        prepare: (app) => { app.get(BARE, (_request, reply) => reply.send('')) }
+      })
+      const { port } = app.server.address() as { port: number }
+      const connection = new Connection(port)
+      t.teardown(() => connection.close())
+      let base = Infinity
+      for (let repeat = 0; repeat < BASELINE_REPEATS; repeat++) base = Math.min(base, await measure(connection, benign))
+      for (const [place, build] of Object.entries(hostile)) {
+        // A log line repeats the URL and nothing else of the request.
+        if (logger !== false && !/query|state of who/.test(place)) continue
+        for (const text of texts) {
+          await isCheap(t, connection, `${place}: ${JSON.stringify(text.slice(0, 12))}`, build(text), base)
+        }
+        t.pass(`${place}: ${texts.length} alphabets`)
+      }
+    })
+  }
+}

@@ -1,0 +1,84 @@
+// The examples of metrics count what happens, by portal, type and reason, and name no user.
+import { type Attributes, type Meter } from '@opentelemetry/api'
+import { type FastifyInstance } from 'fastify'
+import t from 'tap'
+import { countEvents } from '../../examples/opentelemetry.ts'
+import { metricsRoute } from '../../examples/prometheus.ts'
+import { PORTAL, startHost } from '../helpers/host.ts'
+import { type Wire, wire } from '../helpers/wire.ts'
+
+/** A sign-in of alice, an unknown client and a replay. */
+async function play (portal: Wire): Promise<void> {
+  await portal.user(await portal.accessToken('alice'))
+  await portal.authorize({ client_id: 'zzz-invented' })
+  const code = await portal.code('bob')
+  await portal.token({ code })
+  await portal.token({ code })
+}
+
+const EXPECTED: Array<[type: string, reason: string, clientId: string, count: number]> = [
+  ['code_issued', 'ok', PORTAL.clientId, 2],
+  ['token_issued', 'ok', PORTAL.clientId, 2],
+  ['user_information_returned', 'ok', PORTAL.clientId, 1],
+  ['request_rejected', 'client_id_unknown', 'unknown', 1],
+  ['code_replayed', 'code_replayed', PORTAL.clientId, 1]
+]
+
+const PERSONAL = /alice|bob|Name of|zzz/
+
+t.test('Prometheus reads them at /metrics', async (t) => {
+  const { url } = await startHost(t, {}, { prepare: (app: FastifyInstance) => metricsRoute(app) })
+  const portal = wire(url)
+  await play(portal)
+  const { text, headers } = await portal.send('/metrics')
+  t.match(headers.get('content-type'), /^text\/plain; version=0\.0\.4/)
+  t.match(text, '# TYPE partner_sso_events_total counter')
+  const lines = text.split('\n').filter((line) => line.startsWith('partner_sso_events_total{'))
+  t.strictSame(lines, EXPECTED.map(([type, reason, clientId, count]) =>
+    `partner_sso_events_total{type="${type}",reason="${reason}",client_id="${clientId}"} ${count}`))
+  t.notMatch(text, PERSONAL)
+})
+
+t.test('nothing is counted after the app has closed', async (t) => {
+  const first = await startHost(t, {}, { prepare: (app: FastifyInstance) => metricsRoute(app) })
+  await first.app.close()
+  const { url } = await startHost(t)
+  await play(wire(url))
+  t.pass('and no channel is left that counts for it')
+})
+
+t.test('OpenTelemetry gets them by the meter of the host', async (t) => {
+  const counts = new Map<string, number>()
+  const created: unknown[] = []
+  const meter = {
+    createCounter (...given: unknown[]) {
+      created.push(given)
+      return {
+        add (value: number, attributes: Attributes) {
+          const key = JSON.stringify(attributes)
+          counts.set(key, (counts.get(key) ?? 0) + value)
+        }
+      }
+    }
+  } as unknown as Meter
+  const stop = countEvents(meter)
+  const { url } = await startHost(t)
+  await play(wire(url))
+  stop()
+  await play(wire(url))
+  t.match(created, [['partner_sso.events', { unit: '{event}' }]])
+  t.strictSame([...counts], EXPECTED.map(([type, reason, clientId, count]) => [JSON.stringify({
+    'partner_sso.event.type': type,
+    'partner_sso.event.reason': reason,
+    'partner_sso.portal.client_id': clientId
+  }), count]))
+  t.notMatch(JSON.stringify([...counts]), PERSONAL)
+})
+
+t.test('without an SDK the API does nothing, and harms nothing', async (t) => {
+  const stop = countEvents()
+  const { url } = await startHost(t)
+  const portal = wire(url)
+  t.equal((await portal.user(await portal.accessToken())).status, 200)
+  stop()
+})
