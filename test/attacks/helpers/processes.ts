@@ -19,7 +19,11 @@ interface State { url: string, reasons: Record<string, number>, heap: number }
 /** Starts the partner's app in processes of their own. */
 export async function startProcesses (t: Teardown, number: number, options: Pick<PartnerSsoOptions, 'redis' | 'keyPrefix' | 'storeTimeout' | 'loginPage'>): Promise<HostProcess[]> {
   return await Promise.all(Array.from({ length: number }, async () => {
-    const child = fork(new URL('host-process.ts', import.meta.url), [JSON.stringify(options)], { execArgv: [...process.execArgv, '--expose-gc'] })
+    const child = fork(new URL('host-process.ts', import.meta.url), [JSON.stringify(options)], {
+      execArgv: [...process.execArgv, '--expose-gc'],
+      // TypeScript is compiled by what execArgv imports; tap's own compiler stays out.
+      env: { ...process.env, TAP_TYPE_STRIP_ONLY: '1' }
+    })
     t.teardown(() => child.kill())
     const { url } = await answer(child)
     const ask = async () => {

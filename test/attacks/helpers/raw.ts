@@ -11,8 +11,8 @@ export interface Conversation {
 }
 
 interface Course {
-  /** Milliseconds after which the test hangs up. */
-  patience?: number
+  /** Milliseconds after which the test closes the connection. Long by default: only a server that hangs meets it. */
+  giveUpAfter?: number
   /** Half-closes the connection when all is said. */
   end?: boolean
   /** Milliseconds between one piece and the next. */
@@ -20,7 +20,7 @@ interface Course {
 }
 
 /** Says the pieces to the server byte by byte as they are, and listens until it hangs up. */
-export async function say (url: string, pieces: string | Uint8Array | Array<string | Uint8Array>, { patience = 5000, end = false, pause = 0 }: Course = {}): Promise<Conversation> {
+export async function say (url: string, pieces: string | Uint8Array | Array<string | Uint8Array>, { giveUpAfter = 60_000, end = false, pause = 0 }: Course = {}): Promise<Conversation> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   let text = ''
@@ -31,7 +31,7 @@ export async function say (url: string, pieces: string | Uint8Array | Array<stri
   const timer = setTimeout(() => {
     closed = false
     socket.destroy()
-  }, patience)
+  }, giveUpAfter)
   const over = new Promise((resolve) => socket.once('close', resolve))
   for (const piece of [pieces].flat()) {
     if (socket.destroyed) break
