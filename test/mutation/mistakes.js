@@ -148,11 +148,13 @@ export const mistakes = [
       'sealingKey(secret, `access_token ${this.#scope}`)', "sealingKey(secret, 'access_token')"],
     ['a token is stored under its locator itself',
       'return address(`access_token ${this.#scope} ${locator}`)', 'return locator'],
-    ['a token is given though it was not stored', '? locator + secret : null', '? locator + secret : locator + secret'],
+    ['a token is given though it was not stored',
+      'return isStored ? locator + secret : null', 'return isStored || true ? locator + secret : null'],
     ['a revocation ends before the token', 'this.#lifetime + MARGIN', '1'],
     ['a revocation ends with the token', 'this.#lifetime + MARGIN', 'this.#lifetime'],
-    ['tokens live a second longer', 'sealed, this.#lifetime)', 'sealed, this.#lifetime + 1)'],
-    ['tokens live as long in milliseconds', 'sealed, this.#lifetime)', 'sealed, this.#lifetime * 1000)'],
+    ['tokens live a second longer', 'sealed, this.#lifetime, deadline)', 'sealed, this.#lifetime + 1, deadline)'],
+    ['tokens live as long in milliseconds',
+      'sealed, this.#lifetime, deadline)', 'sealed, this.#lifetime * 1000, deadline)'],
     ['any text of the length is a token', '/^[\\w-]{20}/.test(value) && ', '']
   ),
 
@@ -161,7 +163,8 @@ export const mistakes = [
       '`authorization_code ${portal.binding} ${this.#scope}`', '`authorization_code ${this.#scope}`'],
     ['a code is bound to no registration',
       '`authorization_code ${portal.binding} ${this.#scope}`', '`authorization_code ${portal.binding}`'],
-    ['codes live twice as long', 'encodeGrant(grant)), this.#lifetime)', 'encodeGrant(grant)), 2 * this.#lifetime)'],
+    ['codes live twice as long',
+      'encodeGrant(grant)), this.#lifetime, deadline)', 'encodeGrant(grant)), 2 * this.#lifetime, deadline)'],
     ['a code is given though it was not stored',
       "    if (!stored) throw new OAuthError('internal_error', { cause: 'The store says that it holds a key " +
         "that was never used' })\n",
@@ -348,21 +351,23 @@ export const mistakes = [
 
   ...inFile('lib/routes/token.ts',
     ['a code is redeemed before the redirect_uri is checked',
-      "        if (form.get('redirect_uri') !== portal.redirectUri) throw new " +
-        "OAuthError('redirect_uri_mismatch', { expected: portal.redirectUri })\n" +
-        "        const { grant, tokenLocator } = await redeem(form.get('code') as string, portal)",
-      "        const { grant, tokenLocator } = await redeem(form.get('code') as string, portal)\n" +
+      "        const { grant, tokenLocator } = await redeem(form.get('code') as string, portal, deadline)\n",
+      "        const { grant, tokenLocator } = await redeem(form.get('code') as string, portal, deadline)\n" +
         "        if (form.get('redirect_uri') !== portal.redirectUri) throw new " +
-        "OAuthError('redirect_uri_mismatch', { expected: portal.redirectUri })"],
-    ['a replay does not revoke', '    await tokens.revoke(tokenLocator)\n', ''],
-    ['a replay does not wait for the revocation',
-      'await tokens.revoke(tokenLocator)', 'tokens.revoke(tokenLocator).catch(() => {})'],
+        "OAuthError('redirect_uri_mismatch', { expected: portal.redirectUri })\n"],
+    ['a replay does not revoke', '    await tokens.revoke(tokenLocator, deadline)\n', ''],
     ['a replay with HTTP Basic does not revoke',
-      "const { grant, tokenLocator } = await redeem(form.get('code') as string, portal)",
-      'const { grant, tokenLocator } = await (request.headers.authorization === undefined ? ' +
-        "redeem(form.get('code') as string, portal) : codes.redeem(form.get('code') as string, " +
-        'portal).then((redemption) => { if (redemption.grant === null) throw new ' +
-        "OAuthError('code_used_or_expired'); return { ...redemption, grant: redemption.grant } }))"],
+      "const { grant, tokenLocator } = await redeem(form.get('code') as string, portal, deadline)",
+      'const isBasic = request.headers.authorization !== undefined\n' +
+        "        const redemption = await (isBasic ? codes.redeem(form.get('code') as string, portal, deadline) " +
+        ": redeem(form.get('code') as string, portal, deadline))\n" +
+        "        if (redemption.grant === null) throw new OAuthError('code_used_or_expired')\n" +
+        '        const { grant, tokenLocator } = redemption as { grant: Grant, tokenLocator: string }'],
+    ['a replay does not wait for the revocation',
+      'await tokens.revoke(tokenLocator, deadline)', 'tokens.revoke(tokenLocator, deadline).catch(() => {})'],
+    ['each store call of a token request has a time limit of its own',
+      'await tokens.issue(tokenLocator, grant, deadline)',
+      'await tokens.issue(tokenLocator, grant, performance.now() + storeTimeout)'],
     ['the verifier is not checked', "checkVerifier(form.get('code_verifier'), grant)", ''],
     ['a missing verifier is accepted',
       "if (verifier === undefined) throw new OAuthError('code_verifier_missing')",
@@ -370,8 +375,10 @@ export const mistakes = [
     ['a verifier without a challenge is accepted',
       "if (codeChallenge === '') throw new OAuthError('code_verifier_unexpected')", "if (codeChallenge === '') return"],
     ['a token is issued before the verifier is checked',
-      "checkVerifier(form.get('code_verifier'), grant)\n        const token = await tokens.issue(tokenLocator, grant)",
-      "const token = await tokens.issue(tokenLocator, grant)\n        checkVerifier(form.get('code_verifier'), grant)"],
+      "checkVerifier(form.get('code_verifier'), grant)\n" +
+        '        const token = await tokens.issue(tokenLocator, grant, deadline)',
+      'const token = await tokens.issue(tokenLocator, grant, deadline)\n' +
+        "        checkVerifier(form.get('code_verifier'), grant)"],
     ['credentials in the URL are accepted',
       "if (query.has('client_id') || query.has('client_secret'))",
       "if (query.has('client_id') && query.has('client_secret'))"],
@@ -413,7 +420,11 @@ export const mistakes = [
       'records.delete(key)\n      if (value === undefined || value === REVOKED) return null'],
     ['put overwrites', 'if (records.get(key) !== undefined) return false', ''],
     ['put overwrites what was revoked',
-      'if (records.get(key) !== undefined) return false', 'if (records.get(key)) return false']
+      'if (records.get(key) !== undefined) return false', 'if (records.get(key)) return false'],
+    ['a revocation that found a value says that it found none',
+      'return old !== undefined && old !== REVOKED', 'return old === REVOKED'],
+    ['a revocation that found a mark says that it found a value',
+      'return old !== undefined && old !== REVOKED', 'return old !== undefined']
   ),
 
   ...inFile('lib/stores/expiring-records.ts',
@@ -428,33 +439,43 @@ export const mistakes = [
   ),
 
   ...inFile('lib/stores/redis.ts',
-    ['put overwrites in Redis', ", String(lifetime), 'NX')", ', String(lifetime))'],
+    ['put overwrites in Redis', ", String(lifetime), 'NX'])", ', String(lifetime)])'],
     ['a lifetime is milliseconds in Redis',
       "value, 'EX', String(lifetime), 'NX'", "value, 'PX', String(lifetime), 'NX'"],
-    ['the mark of a revocation is not put back',
-      '      await this.revoke(key, Number(value.slice(REVOKED.length)))\n', ''],
-    ['the mark of a revocation is put back for ever', 'Number(value.slice(REVOKED.length))', '2 ** 30'],
-    ['the key prefix is left out of take', "send('getdel', prefix + key)", "send('getdel', key)"],
+    ['the mark of a revocation is not put back', '      await within(deadline, () => putBack(key, answer))\n', ''],
+    ['a mark that a late answer brings is lost', 'if (isMark(answer)) putBack(key, answer).catch(() => {})', ''],
+    ['a revocation that found a mark in Redis says that it found a value',
+      'return old !== null && !isMark(old)', 'return old !== null'],
+    ['the mark of a revocation is put back for ever',
+      "mark, 'EX', lifetimeOf(mark)])\n    client", 'mark])\n    client'],
+    ['the key prefix is left out of take', "'getdel', [prefix + key]", "'getdel', [key]"],
     ["the prefix of the host's client is ignored", "(client.options.keyPrefix ?? '') + keyPrefix", 'keyPrefix'],
-    ["the host's client is closed with the app",
-      "trouble: () => '', close () {}", "trouble: () => '', close () { redis.disconnect() }"],
     ['a command is sent though the client is not ready',
-      "if (client.status !== 'ready') return", "if (client.status === 'end') return"]
+      "if (client.status !== 'ready') {", "if (client.status === 'end') {"]
   ),
 
-  ...inFile('lib/stores/deadline.ts',
+  ...inFile('lib/stores/redis-connection.ts',
+    ["the host's client is closed with the app",
+      "trouble: () => '', close () {}", "trouble: () => '', close: () => { (redis as Redis).disconnect() }"]
+  ),
+
+  ...inFile('lib/stores/time-limit.ts',
     ['a time limit is 10 % too long',
-      'at: performance.now() + this.milliseconds', 'at: performance.now() + 1.1 * this.milliseconds'],
+      'Math.ceil(deadline - performance.now())', 'Math.ceil(1.1 * (deadline - performance.now()))'],
+    ['a call is made after its deadline', '    if (isPast(deadline)) return expire()\n', ''],
     ['a time limit is 10 % too short',
-      'at: performance.now() + this.milliseconds', 'at: performance.now() + 0.9 * this.milliseconds'],
-    ['answers that have come are not read first',
-      'setTimeout(() => setImmediate(() => this.#sweep()),', 'setTimeout(() => this.#sweep(),']
+      'Math.ceil(deadline - performance.now())', 'Math.ceil(0.9 * (deadline - performance.now()))'],
+    ['answers that have come are not read first', 'setTimeout(() => setImmediate(expire),', 'setTimeout(expire,']
   ),
 
   ...inFile('lib/stores/guard.ts',
-    ['an unavailable store is reported at every call', '    if (available === this.available) return\n', ''],
+    ['an unavailable store is reported at every call', '    if (!changed) return\n', ''],
     ['the arguments of a command are logged', ".replace(/, with args.*/s, '')", ''],
-    ['a store that keeps nothing is ready', '      if (!isKept) throw', '      if (isKept === null) throw']
+    ['a store that keeps nothing is ready',
+      'const isKept = (value: unknown): value is true => value === true',
+      "const isKept = (value: unknown): value is true => typeof value === 'boolean'"],
+    ['any answer of a store is taken for one',
+      '      if (!isAnswer(answer)) throw new Error(wrongAnswer(name, answer))\n', '']
   ),
 
   ...inFile('lib/stores/check.ts',
@@ -542,8 +563,7 @@ export const mistakes = [
     ['the code is not masked', '    if (code !== null) this.secrets.add(code)\n', ''],
     ['the access token of a token response is not masked', '    if (read.ok) this.secrets.add(read.value)\n', ''],
     ['the access token of a user request is not masked', '    this.secrets.add(accessToken)\n', ''],
-    ['what a failure received is not masked',
-      'received: this.secrets.mask(found.received)', 'received: found.received'],
+    ['what a failure got is not masked', 'got: this.secrets.mask(found.got)', 'got: found.got'],
     ['what a failure expected is not masked',
       'expected: this.secrets.mask(found.expected)', 'expected: found.expected'],
     ['the challenge is never sent', 'portal.pkce ? randomText() : undefined', 'undefined'],
@@ -720,14 +740,14 @@ export const mistakes = [
 
   ...inFile('lib/simulator/check/rules/rule.ts',
     ['only the first of several cases of a rule is tried',
-      "    if (verdict.outcome !== 'holds') return verdict\n", '    return verdict\n'],
+      "    if (verdict.outcome !== 'pass') return verdict\n", '    return verdict\n'],
     ['a case that could not be tried counts as passed',
-      "if (verdict.outcome !== 'holds') return verdict", "if (verdict.outcome === 'broken') return verdict"]
+      "if (verdict.outcome !== 'pass') return verdict", "if (verdict.outcome === 'fail') return verdict"]
   ),
 
   ...inFile('lib/simulator/check/examination.ts',
     ['a rule that could not be tried counts as passed',
-      "finding({ outcome: 'untested', reason: bench.secrets.mask(message) })", 'finding(holds)'],
+      "finding({ outcome: 'untested', reason: bench.secrets.mask(message) })", 'finding(pass)'],
     ['the reason why a rule could not be tried is not masked',
       'reason: bench.secrets.mask(message)', 'reason: message'],
     ['the check goes on after its deadline',
@@ -747,8 +767,8 @@ export const mistakes = [
 
   ...inFile('lib/simulator/check/report.ts',
     ['rules that were not tried are counted as passed',
-      "held: count('holds')", "held: count('holds') + count('untested')"],
-    ['advice is counted as failures', "failed: count('broken', 'must')", "failed: count('broken')"]
+      "passed: count('pass')", "passed: count('pass') + count('untested')"],
+    ['advice is counted as failures', "failed: count('fail', 'must')", "failed: count('fail')"]
   ),
 
   ...inFile('lib/simulator/check/rules/bench.ts',

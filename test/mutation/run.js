@@ -43,8 +43,9 @@ const LEFT_OUT = new RegExp([
   'test/(?:examples|package|browser)/'
 ].join('|'))
 
-const { copy, mutants, mistakes } = makeTree()
-const chosen = choose()
+const changed = values.changed ? changedSince(values.base) : null
+const { copy, mutants, mistakes } = makeTree(isAskedFor)
+const chosen = [...values.operators ? [] : mistakes, ...values.mistakes ? [] : mutants.filter(isAskedFor)]
 const paths = [...new Set(chosen.map(({ path }) => path))]
 let runs = 0
 /** For each source file its namesake among the tests, then those that its last changes fell to. */
@@ -58,12 +59,9 @@ const tests = await observe(files)
 await checkTogether()
 report(await judge())
 
-/** The changes that the command asks for. */
-function choose () {
-  const kinds = [...values.operators ? [] : mistakes, ...values.mistakes ? [] : mutants]
-  const changed = values.changed ? changedSince(values.base) : null
-  return kinds.filter(({ path }) => changed?.has(path) ?? true)
-    .filter(({ path }) => positionals.length === 0 || positionals.some((part) => path.includes(part)))
+/** Whether the command asks for changes of this file. */
+function isAskedFor ({ path }) {
+  return (changed?.has(path) ?? true) && (positionals.length === 0 || positionals.some((part) => path.includes(part)))
 }
 
 /** The files of lib that differ from another commit, with what is not committed yet. */

@@ -14,8 +14,8 @@ const compilerOptions = {
   target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true
 }
 
-/** Writes the copy. Returns its folder, the mutants, and the mistakes with the place that each changes. */
-export function makeTree () {
+/** Writes the copy. Returns its folder, all mutants, and the mistakes in the files asked for, with their places. */
+export function makeTree (isAskedFor) {
   const copy = mkdtempSync(join(tmpdir(), 'partner-sso-mutation-'))
   process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
   const mutants = []
@@ -37,7 +37,7 @@ export function makeTree () {
   }
   writeFileSync(join(copy, 'awake.mjs'), AWAKE)
   writeFileSync(join(copy, 'hooks.mjs'), HOOKS)
-  return { copy, mutants, mistakes: placeMistakes(copy, mistakes) }
+  return { copy, mutants, mistakes: placeMistakes(copy, mistakes.filter(isAskedFor)) }
 }
 
 function typescriptIn (folder) {
