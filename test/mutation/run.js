@@ -66,7 +66,8 @@ function isAskedFor ({ path }) {
 
 /** The files of lib that differ from another commit, with what is not committed yet. */
 function changedSince (base) {
-  const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter((line) => line !== '')
+  const options = { cwd: root, encoding: 'utf8' }
+  const git = (...args) => execFileSync('git', args, options).split('\n').filter((line) => line !== '')
   const [fork] = git('merge-base', base, 'HEAD')
   const added = git('ls-files', '--others', '--exclude-standard', 'lib')
   return new Set([...git('diff', '--name-only', fork, '--', 'lib'), ...added])
@@ -211,7 +212,7 @@ async function fate (change) {
   return { killer: null, met: meeting.length }
 }
 
-/** Whether the test passes by the change. A mistake can be anywhere in a file: the test must have run code of the file. */
+/** Whether the test passes by the change. A mistake may change much: the test must have run any code of the file. */
 function meets (test, change) {
   if (change.find === undefined) return test.seen.has(change.id)
   return mutants.some(({ id, path }) => path === change.path && test.seen.has(id))
