@@ -48,6 +48,8 @@ const { copy, mutants, mistakes } = makeTree(isAskedFor)
 const chosen = [...values.operators ? [] : mistakes, ...values.mistakes ? [] : mutants.filter(isAskedFor)]
 const paths = [...new Set(chosen.map(({ path }) => path))]
 let runs = 0
+/** Test files that fail without any change. */
+const failing = []
 /** For each source file its namesake among the tests, then those that its last changes fell to. */
 const killers = new Map()
 
@@ -133,24 +135,31 @@ async function run (files, environment, limit) {
 
 /** Runs test files with every change asleep; gives the mutants that they have met, in all their processes. */
 async function look (files, limit) {
-  const folder = join(copy, 'seen')
-  rmSync(folder, { recursive: true, force: true })
+  const folder = join(copy, `seen-${runs}`)
   mkdirSync(folder)
   const { code, took } = await run(files, { SEEN: folder }, limit)
   const seen = new Set(readdirSync(folder).flatMap((file) => JSON.parse(readFileSync(join(folder, file), 'utf8'))))
   return { code, took, seen }
 }
 
-/** How long each test file takes, and which mutants it meets. */
+/** How long each test file takes, and which mutants it meets. A file that fails as it is notices nothing. */
 async function observe (files) {
   const tests = []
-  for (const file of files) {
-    const { code, took, seen } = await look([file], 300_000)
-    if (code !== 0) throw new Error(`${file} fails without any change (${code})`)
-    tests.push({ file, took, seen })
-    if (values.verbose) console.log(`${file}: ${took.toFixed()} ms`)
-  }
+  const queue = [...files]
+  await sideBySide(async () => {
+    for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+      const { code, took, seen } = await look([file], 300_000)
+      if (code === 0) tests.push({ file, took, seen })
+      else failing.push(file)
+      if (values.verbose || code !== 0) console.log(`${file}: ${took.toFixed()} ms${code === 0 ? '' : ', FAILS'}`)
+    }
+  })
   return tests.sort((a, b) => a.took - b.took)
+}
+
+/** Runs as many workers side by side as the command asks for. */
+async function side (worker) {
+  await Promise.all(Array.from({ length: Number(values.parallel) }, worker))
 }
 
 /** Quick files meet no fewer mutants together than one by one. */
@@ -169,7 +178,7 @@ async function judge () {
   const queue = [...chosen]
   const verdicts = []
   const started = performance.now()
-  await Promise.all(Array.from({ length: Number(values.parallel) }, async () => {
+  await sideBySide(async () => {
     for (let change = queue.shift(); change !== undefined; change = queue.shift()) {
       const verdict = { ...change, ...await fate(change) }
       verdicts.push(verdict)
@@ -179,7 +188,7 @@ async function judge () {
       const minutes = ((performance.now() - started) / 60_000).toFixed(1)
       console.log(`${verdicts.length} of ${chosen.length}, ${alive} survive, ${minutes} min`)
     }
-  }))
+  })
   const place = ({ id }) => chosen.findIndex((change) => change.id === id)
   return verdicts.sort((a, b) => place(a) - place(b))
 }
@@ -251,7 +260,8 @@ function report (verdicts) {
   }
   const unexplained = alive.filter((change) => reasonOf(change) === undefined).length
   console.log(`${unexplained} survivors without a reason`)
-  process.exit(unexplained === 0 ? 0 : 1)
+  if (failing.length > 0) console.log(`These tests fail without any change: ${failing.join(', ')}`)
+  process.exit(unexplained + failing.length === 0 ? 0 : 1)
 }
 
 /** Why a mutant behaves as the original does. Mistakes have no such excuse. */
