@@ -158,7 +158,7 @@ async function observe (files) {
 }
 
 /** Runs as many workers side by side as the command asks for. */
-async function side (worker) {
+async function sideBySide (worker) {
   await Promise.all(Array.from({ length: Number(values.parallel) }, worker))
 }
 
