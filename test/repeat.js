@@ -41,7 +41,8 @@ function chosenFiles () {
 }
 
 const files = chosenFiles()
-console.log(`${files.length} test files, ${values.times} times, ${values.jobs} at once, ${values.burn} busy processes beside`)
+const { times, jobs, burn } = values
+console.log(`${files.length} test files, ${times} times, ${jobs} at once, ${burn} busy processes beside`)
 const burners = Array.from({ length: Number(values.burn) }, () => fork(import.meta.filename, ['--burner']))
 let failedRounds = 0
 for (let round = 1; round <= Number(values.times); round++) {
