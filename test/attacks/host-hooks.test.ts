@@ -1,19 +1,32 @@
-// Someone makes the host's own code fail, by signing in at the right moment or with the right data: its audit code throws or
-// rejects, its session store is down, it answers twice. The process lives, and the answer is the documented one.
+// Someone makes the host's own code fail, by signing in at the right moment or with the right data: its audit code
+// throws or rejects, its session store is down, it answers twice. The process lives, and the answer is the documented
+// one.
 import t from 'tap'
 import { startHost, type User } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 import { capture } from './helpers/log.ts'
 
 /** An error that throws once more at whoever looks at it. */
-const unreadable = Object.defineProperty(new Error('loop'), 'message', { get () { throw new Error('alice@partner.example') } })
+const unreadable = Object.defineProperty(new Error('loop'), 'message', {
+  get () {
+    throw new Error('alice@partner.example')
+  }
+})
 
 await t.test('an onEvent that throws or rejects', async (t) => {
   const unhandled: unknown[] = []
   const note = (error: unknown) => { unhandled.push(error) }
   process.on('unhandledRejection', note)
   t.teardown(() => process.off('unhandledRejection', note))
-  for (const onEvent of [() => { throw new Error('audit is down') }, async () => { throw new Error('audit is down') }, () => Promise.reject(new Error('audit is down'))]) {
+  for (const onEvent of [
+    () => {
+      throw new Error('audit is down')
+    },
+    async () => {
+      throw new Error('audit is down')
+    },
+    () => Promise.reject(new Error('audit is down'))
+  ]) {
     const log = capture()
     const { url } = await startHost(t, { onEvent }, { server: { logger: log.logger } })
     const portal = wire(url)
@@ -28,8 +41,28 @@ await t.test('an onEvent that throws or rejects', async (t) => {
 await t.test('hooks that fail in every way', async (t) => {
   /* eslint-disable no-throw-literal, prefer-promise-reject-errors -- what is attacked here is that hosts throw what is no error */
   const failures: Array<() => unknown> = [
-    () => { throw new Error('down') }, async () => { throw new Error('down') }, () => { throw null }, () => { throw 'text' }, async () => await Promise.reject(undefined),
-    () => { throw Object.create(null) }, () => { throw Object.assign(new Error('teapot'), { statusCode: 418 }) }, () => { throw unreadable }
+    () => {
+      throw new Error('down')
+    },
+    async () => {
+      throw new Error('down')
+    },
+    () => {
+      throw null
+    },
+    () => {
+      throw 'text'
+    },
+    async () => await Promise.reject(undefined),
+    () => {
+      throw Object.create(null)
+    },
+    () => {
+      throw Object.assign(new Error('teapot'), { statusCode: 418 })
+    },
+    () => {
+      throw unreadable
+    }
   ]
   /* eslint-enable no-throw-literal, prefer-promise-reject-errors */
   for (const failure of failures) {
@@ -44,7 +77,11 @@ await t.test('hooks that fail in every way', async (t) => {
       t.equal(redirect.get('error'), 'server_error')
       t.equal(redirect.get('state'), 'mine')
       t.equal(events.at(-1)?.reason, reason)
-      t.equal(log.text().split(`"reason":"${reason}"`).length - 1, 1, 'it is logged once, with the error or without')
+      t.equal(
+        log.text().split(`"reason":"${reason}"`).length - 1,
+        1,
+        'it is logged once, with the error or without'
+      )
     }
   }
 })
@@ -58,13 +95,38 @@ await t.test('an error that cannot be read, where the answer does not depend on 
     t.match(log.text(), 'partner-sso: onEvent threw')
   }
   const log = capture()
-  const { url } = await startHost(t, { currentUser: (_request, reply) => { reply.code(418).send('mine'); throw unreadable } }, { server: { logger: log.logger } })
+  const { url } = await startHost(
+    t,
+    {
+      currentUser: (_request, reply) => {
+        reply.code(418).send('mine')
+        throw unreadable
+      }
+    },
+    { server: { logger: log.logger } }
+  )
   t.equal((await wire(url).authorize()).status, 418)
   t.match(log.text(), 'partner-sso: currentUser threw after it had replied')
 })
 
 await t.test('records that break a rule, or are no records', async (t) => {
-  for (const record of [1, 'alice', [], {}, true, new Proxy({}, { get: () => 'x' }), Object.create(null), { get external_id () { throw new Error('getter') } }, { toJSON: () => ({}) }, new Map(), () => {}]) {
+  for (const record of [
+    1,
+    'alice',
+    [],
+    {},
+    true,
+    new Proxy({}, { get: () => 'x' }),
+    Object.create(null),
+    {
+      get external_id () {
+        throw new Error('getter')
+      }
+    },
+    { toJSON: () => ({}) },
+    new Map(),
+    () => {}
+  ]) {
     const { url, events } = await startHost(t, { portalEligibility: () => record as never })
     const { redirect } = await wire(url).authorize()
     t.equal(redirect.get('error'), 'server_error')

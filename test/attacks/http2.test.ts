@@ -20,7 +20,9 @@ async function ask (session: ClientHttp2Session, headers: OutgoingHttpHeaders, b
       stream.on('response', (incoming) => { head = incoming })
       stream.setEncoding('utf8').on('data', (data: string) => { text += data })
       stream.on('error', refused)
-      stream.on('end', () => resolve({ status: Number(head[':status']), location: head.location as string | undefined, body: text }))
+      stream.on('end', () =>
+        resolve({ status: Number(head[':status']), location: head.location as string | undefined, body: text })
+      )
       if (body !== '') stream.end(body)
     } catch {
       refused()
@@ -29,14 +31,24 @@ async function ask (session: ClientHttp2Session, headers: OutgoingHttpHeaders, b
 }
 
 await t.test('over HTTP/2', async (t) => {
-  const { url, events } = await startHost(t, { loginPage: '/login' }, { server: { http2: true } as FastifyServerOptions })
+  const { url, events } = await startHost(
+    t,
+    { loginPage: '/login' },
+    { server: { http2: true } as FastifyServerOptions }
+  )
   const session = connect(url)
   t.teardown(() => session.destroy())
   const query = `client_id=${PORTAL.clientId}&redirect_uri=${encodeURIComponent(PORTAL.redirectUri)}&response_type=code`
 
   const { location } = await ask(session, { ':path': `/oauth/authorize?${query}&state=s`, 'x-user': 'alice' })
   const code = new URL(location as string).searchParams.get('code') as string
-  const form = new URLSearchParams({ client_id: PORTAL.clientId, client_secret: PORTAL.clientSecret, redirect_uri: PORTAL.redirectUri, grant_type: 'authorization_code', code }).toString()
+  const form = new URLSearchParams({
+    client_id: PORTAL.clientId,
+    client_secret: PORTAL.clientSecret,
+    redirect_uri: PORTAL.redirectUri,
+    grant_type: 'authorization_code',
+    code
+  }).toString()
 
   for (const byte of Array.from({ length: 0x80 }, (_, index) => 0x80 + index)) {
     const state = `a${String.fromCharCode(byte)}b`
@@ -58,15 +70,44 @@ await t.test('over HTTP/2', async (t) => {
 })
 
 await t.test('a path that leads elsewhere', async (t) => {
-  const { url } = await startHost(t, { loginPage: '/login' }, {
-    // So that each of them comes to the endpoint.
-    server: { http2: true, rewriteUrl: ({ url }: { url?: string }) => `/oauth/authorize?${url?.split('?').slice(1).join('?')}` } as unknown as FastifyServerOptions
-  })
-  const query = new URLSearchParams({ client_id: PORTAL.clientId, redirect_uri: PORTAL.redirectUri, response_type: 'code', state: 's' }).toString()
+  const { url } = await startHost(
+    t,
+    { loginPage: '/login' },
+    {
+      // So that each of them comes to the endpoint.
+      server: {
+        http2: true,
+        rewriteUrl: ({ url }: { url?: string }) => `/oauth/authorize?${url?.split('?').slice(1).join('?')}`
+      } as unknown as FastifyServerOptions
+    }
+  )
+  const query = new URLSearchParams({
+    client_id: PORTAL.clientId,
+    redirect_uri: PORTAL.redirectUri,
+    response_type: 'code',
+    state: 's'
+  }).toString()
   const session = connect(url)
   t.teardown(() => session.destroy())
   let answered = 0
-  for (const path of ['//evil.example/oauth/authorize', '///evil.example/', '/\\evil.example/oauth/authorize', '/\\/evil.example', '/.//evil.example', '/..//evil.example', '/%2f/evil.example', '/%5cevil.example', '/@evil.example', 'http://evil.example/oauth/authorize', '/\t/evil.example/oauth/authorize', '/\u0000/oauth/authorize', '/\r\nx: y/oauth/authorize', 'oauth/authorize', '*', '']) {
+  for (const path of [
+    '//evil.example/oauth/authorize',
+    '///evil.example/',
+    '/\\evil.example/oauth/authorize',
+    '/\\/evil.example',
+    '/.//evil.example',
+    '/..//evil.example',
+    '/%2f/evil.example',
+    '/%5cevil.example',
+    '/@evil.example',
+    'http://evil.example/oauth/authorize',
+    '/\t/evil.example/oauth/authorize',
+    '/\u0000/oauth/authorize',
+    '/\r\nx: y/oauth/authorize',
+    'oauth/authorize',
+    '*',
+    ''
+  ]) {
     const { status, location } = await ask(session, { ':path': `${path}?${query}` })
     if (status === 'refused') continue
     answered++
@@ -84,9 +125,19 @@ await t.test('what no client library sends', async (t) => {
   const query = new URLSearchParams({ client_id: PORTAL.clientId, redirect_uri: PORTAL.redirectUri, response_type: 'code', state: 's' }).toString()
   const { location } = await ask(session, { ':path': `/oauth/authorize?${query}`, 'x-user': 'alice' })
   const code = new URL(location as string).searchParams.get('code') as string
-  const form = new URLSearchParams({ redirect_uri: PORTAL.redirectUri, grant_type: 'authorization_code', code }).toString()
+  const form = new URLSearchParams({
+    redirect_uri: PORTAL.redirectUri,
+    grant_type: 'authorization_code',
+    code
+  }).toString()
   const basic = `Basic ${Buffer.from(`${PORTAL.clientId}:${encodeURIComponent(PORTAL.clientSecret)}`).toString('base64')}`
-  const to = (method: string, path: string) => [[':method', method], [':path', path], [':scheme', 'http'], [':authority', 'partner.example']] as const
+  const to = (method: string, path: string) =>
+    [
+      [':method', method],
+      [':path', path],
+      [':scheme', 'http'],
+      [':authority', 'partner.example']
+    ] as const
   const post = [...to('POST', '/oauth/token'), ['content-type', 'application/x-www-form-urlencoded']] as const
 
   for (const second of [basic, 'Basic eDp4', 'Bearer x', '']) {
@@ -98,20 +149,41 @@ await t.test('what no client library sends', async (t) => {
     }
   }
   // nghttp2 resets the stream of such a request (RFC 9113 section 8.2.2): no route sees it.
-  for (const hop of [['connection', 'close'], ['transfer-encoding', 'chunked'], ['upgrade', 'h2c'], ['Authorization', basic], [':authority', 'x'], [':path', '/oauth/user']] as const) {
+  for (const hop of [
+    ['connection', 'close'],
+    ['transfer-encoding', 'chunked'],
+    ['upgrade', 'h2c'],
+    ['Authorization', basic],
+    [':authority', 'x'],
+    [':path', '/oauth/user']
+  ] as const) {
     events.length = 0
     t.equal(await sayFrames(url, [...post, ['authorization', basic], hop], form), 'refused', hop.join(': '))
     t.strictSame(events, [])
   }
 
-  t.equal(await sayFrames(url, [...post, ['authorization', basic], ['content-length', '1']], form), 'refused', 'a length that is not true')
+  t.equal(
+    await sayFrames(url, [...post, ['authorization', basic], ['content-length', '1']], form),
+    'refused',
+    'a length that is not true'
+  )
   t.not(events.at(-1)?.type, 'token_issued')
 
   events.length = 0
   const answer = await sayFrames(url, [...post, ['authorization', basic]], form)
   t.match(answer, '"token_type":"Bearer"', 'the code is still good, and this is how it is redeemed')
   const token = JSON.parse(answer).access_token as string
-  t.match(await sayFrames(url, [...to('GET', '/oauth/user'), ['authorization', `Bearer ${token}`], ['authorization', `Bearer ${token}`]]), '"error":"invalid_request"')
+  t.match(
+    await sayFrames(url, [
+      ...to('GET', '/oauth/user'),
+      ['authorization', `Bearer ${token}`],
+      ['authorization', `Bearer ${token}`]
+    ]),
+    '"error":"invalid_request"'
+  )
   t.equal(events.at(-1)?.reason, 'authorization_malformed')
-  t.match(await sayFrames(url, [...to('GET', '/oauth/user'), ['authorization', `Bearer ${token}`]]), '"external_id":"alice"')
+  t.match(
+    await sayFrames(url, [...to('GET', '/oauth/user'), ['authorization', `Bearer ${token}`]]),
+    '"external_id":"alice"'
+  )
 })

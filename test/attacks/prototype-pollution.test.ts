@@ -5,8 +5,34 @@ import { PORTAL, startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 import { CODE } from './helpers/settings.ts'
 
-const inherited = ['__proto__', 'constructor', 'prototype', 'toString', 'valueOf', 'hasOwnProperty', '__defineGetter__', '__lookupGetter__', 'isPrototypeOf', 'length', 'then', 'size', 'get', 'has']
-const keys = [...inherited, '__proto__[client_id]', '__proto__.client_id', 'constructor[prototype][client_id]', 'constructor.prototype.client_secret', '__proto__[__proto__]', '[__proto__]', 'client_id[__proto__]', 'client_id.__proto__', '__proto__[]']
+const inherited = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'valueOf',
+  'hasOwnProperty',
+  '__defineGetter__',
+  '__lookupGetter__',
+  'isPrototypeOf',
+  'length',
+  'then',
+  'size',
+  'get',
+  'has'
+]
+const keys = [
+  ...inherited,
+  '__proto__[client_id]',
+  '__proto__.client_id',
+  'constructor[prototype][client_id]',
+  'constructor.prototype.client_secret',
+  '__proto__[__proto__]',
+  '[__proto__]',
+  'client_id[__proto__]',
+  'client_id.__proto__',
+  '__proto__[]'
+]
 
 await t.test('as names and as values', async (t) => {
   const before = Reflect.ownKeys(Object.prototype).map(String)
@@ -18,9 +44,17 @@ await t.test('as names and as values', async (t) => {
     t.equal(code?.length, CODE, `${key} at the authorization endpoint is ignored`)
     t.equal((await portal.token({ code, [key]: PORTAL.clientSecret })).status, 200, 'and at the token endpoint')
 
-    t.equal((await portal.authorize({ client_id: undefined, [key]: PORTAL.clientId })).status, 400, 'it stands for no client_id')
+    t.equal(
+      (await portal.authorize({ client_id: undefined, [key]: PORTAL.clientId })).status,
+      400,
+      'it stands for no client_id'
+    )
     t.equal(events.at(-1)?.reason, 'client_id_missing')
-    t.equal((await portal.token({ client_secret: undefined, code: 'x', [key]: PORTAL.clientSecret })).status, 400, 'and for no client_secret')
+    t.equal(
+      (await portal.token({ client_secret: undefined, code: 'x', [key]: PORTAL.clientSecret })).status,
+      400,
+      'and for no client_secret'
+    )
     t.equal(events.at(-1)?.reason, 'client_secret_missing')
     t.equal((await portal.token({ code: undefined, [key]: 'x' })).status, 400)
     t.equal(events.at(-1)?.reason, 'code_missing')
@@ -28,7 +62,15 @@ await t.test('as names and as values', async (t) => {
   for (const name of inherited) {
     t.equal((await portal.authorize({ client_id: name })).status, 400, `there is no client "${name}"`)
     t.equal(events.at(-1)?.reason, 'client_id_unknown')
-    for (const secret of [name, 'undefined', 'null', 'true', '[object Object]', String(Object), 'function Object() { [native code] }']) {
+    for (const secret of [
+      name,
+      'undefined',
+      'null',
+      'true',
+      '[object Object]',
+      String(Object),
+      'function Object() { [native code] }'
+    ]) {
       t.equal((await portal.token({ client_id: name, client_secret: secret, code: 'x' })).status, 401)
       t.equal(events.at(-1)?.reason, 'client_unknown')
     }
@@ -40,7 +82,15 @@ await t.test('as names and as values', async (t) => {
     t.equal(redirect.get('error'), 'unsupported_response_type')
     t.equal(redirect.get('state'), name)
   }
-  const twice = await portal.token({}, {}).then(async () => await fetch(`${url}/oauth/authorize?client_id=${PORTAL.clientId}&redirect_uri=${encodeURIComponent(PORTAL.redirectUri)}&response_type=code&state=s&__proto__=a&__proto__=b`, { redirect: 'manual' }))
+  const twice = await portal
+    .token({}, {})
+    .then(
+      async () =>
+        await fetch(
+          `${url}/oauth/authorize?client_id=${PORTAL.clientId}&redirect_uri=${encodeURIComponent(PORTAL.redirectUri)}&response_type=code&state=s&__proto__=a&__proto__=b`,
+          { redirect: 'manual' }
+        )
+    )
   t.match(twice.headers.get('location'), /error=invalid_request/, 'repeated is repeated')
   t.equal(events.at(-1)?.reason, 'parameter_repeated')
 

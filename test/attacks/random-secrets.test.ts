@@ -1,5 +1,6 @@
 // Someone guesses codes and tokens. They could if the values repeated, if some bits were more often one than zero, or if
 // one value told something of the next. Many values: RANDOM_VALUES=1000000.
+import { createHash } from 'node:crypto'
 import t from 'tap'
 import { AccessTokens } from '../../lib/grants/access-token.ts'
 import { AuthorizationCodes } from '../../lib/grants/authorization-code.ts'
@@ -8,7 +9,7 @@ import { RegisteredPortal } from '../../lib/portal.ts'
 import { PORTAL } from '../helpers/host.ts'
 import { CODE, LOCATOR, rounds, TOKEN } from './helpers/settings.ts'
 
-const VALUES = rounds('RANDOM_VALUES', 20_000)
+const VALUES = rounds('RANDOM_VALUES', 5000)
 const portal = new RegisteredPortal(PORTAL)
 const grant: Grant = { clientId: PORTAL.clientId, level: 'partner', codeChallenge: '', externalId: 'alice', record: '{}' }
 
@@ -25,6 +26,15 @@ class Keys {
   async take (): Promise<null> { return null }
   async revoke (): Promise<boolean> { return false }
 }
+
+/** The probability that this test fails although every bit is random. */
+const FALSE_ALARM = 1e-9
+
+/**
+ * The most standard deviations from even that one of `counts` counts may have. Hoeffding's inequality, for a fair coin:
+ * a count is `s` or more away with a probability of at most 2 exp(-s * s / 2), and the probabilities of all add up.
+ */
+const limit = (counts: number): number => Math.sqrt(2 * Math.log(2 * counts / FALSE_ALARM))
 
 /** How far from even the bits are, in standard deviations: the worst single bit, all together, and equal neighbours. */
 class Bits {
@@ -49,6 +59,11 @@ class Bits {
     }
     bytes.copy(this.#last)
     this.#count++
+  }
+
+  /** How many counts `deviations` looks at: each bit, each bit beside its last value, and the sum. */
+  get counts (): number {
+    return 2 * this.#ones.length + 1
   }
 
   deviations () {
@@ -80,20 +95,55 @@ await t.test(`${VALUES} codes and as many tokens`, async (t) => {
   t.equal(strange, 0, 'each of them is base64url, 528 and 648 bits long')
   t.equal(seen.size, 3 * VALUES, 'no code, and no part of a token, comes twice')
   t.equal(keys.seen.size, keys.puts, 'nor do two of them share a place in the store')
+  const most = limit(bits.code.counts + bits.token.counts)
+  t.comment(`no count may be more than ${most.toFixed(2)} sigma from even`)
   for (const [name, counted] of Object.entries(bits)) {
     const { worstBit, together, worstRepeat } = counted.deviations()
-    t.comment(`${name}: all bits together ${together.toFixed(2)} sigma from even, the worst bit ${worstBit.toFixed(2)}, the worst repetition of the last value ${worstRepeat.toFixed(2)}`)
-    // Of 648 bits the worst is past 6 sigma once in 600,000 runs, and the sum past 6 once in 500 million.
-    t.ok(worstBit < 6 && together < 6 && worstRepeat < 6, `the bits of a ${name} are even`)
+    t.comment(`${name}: all bits together ${together.toFixed(2)} sigma from even, the worst bit ${worstBit.toFixed(2)}, ` +
+      `the worst repetition of the last value ${worstRepeat.toFixed(2)}`)
+    t.ok(worstBit < most && together < most && worstRepeat < most, `the bits of a ${name} are even`)
   }
 })
 
-await t.test('the check finds a bit that is uneven', async (t) => {
+// The same values in each run: these show that the check works, and leave nothing to chance.
+const digest = (index: number, name: string) => createHash('sha384').update(`${name} ${index}`).digest()
+
+/** The deviations of 10,000 values of 48 bytes, changed by `spoil`, and the limit for them. */
+function judge (spoil: (bytes: Buffer, index: number, last: Buffer) => void) {
   const bits = new Bits(48)
-  for (let index = 0; index < 5000; index++) {
-    const bytes = Buffer.from(Array.from({ length: 48 }, () => Math.random() * 256))
-    if (Math.random() < 0.1) bytes[7] = (bytes[7] as number) | 16
+  let last = digest(-1, 'value')
+  for (let index = 0; index < 10_000; index++) {
+    const bytes = digest(index, 'value')
+    spoil(bytes, index, last)
     bits.add(bytes.toString('base64url'))
+    last = bytes
   }
-  t.ok(bits.deviations().worstBit > 6)
+  return { ...bits.deviations(), most: limit(bits.counts) }
+}
+
+/** True for one value of ten. */
+const oneOfTen = (index: number) => digest(index, 'choice').readUInt16BE() < 0x10000 / 10
+
+await t.test('the check passes even bits', async (t) => {
+  const { worstBit, together, worstRepeat, most } = judge(() => {})
+  t.ok(Math.max(worstBit, together, worstRepeat) < most)
+})
+
+await t.test('the check finds a bit that is one in 55 % of the values', async (t) => {
+  const { worstBit, most } = judge((bytes, index) => { if (oneOfTen(index)) bytes[7] = (bytes[7] as number) | 16 })
+  t.ok(worstBit > most)
+})
+
+await t.test('the check finds a slight excess of ones in all bits', async (t) => {
+  const { worstBit, together, most } = judge((bytes, index) => { if (index % 4 === 0) bytes[index / 4 % 48] = 255 })
+  t.ok(together > most)
+  t.ok(worstBit < most, 'which no single bit shows')
+})
+
+await t.test('the check finds a bit that repeats its last value in 55 % of the values', async (t) => {
+  const { worstBit, worstRepeat, most } = judge((bytes, index, last) => {
+    if (oneOfTen(index)) bytes[7] = ((bytes[7] as number) & ~16) | ((last[7] as number) & 16)
+  })
+  t.ok(worstRepeat > most)
+  t.ok(worstBit < most, 'which its ones do not show')
 })

@@ -11,16 +11,22 @@ import { rounds } from './helpers/settings.ts'
 
 const ROUNDS = rounds('REPLAY_ROUNDS', 30)
 
-const formOf = (code: string) => new URLSearchParams({
-  client_id: PORTAL.clientId, client_secret: PORTAL.clientSecret, redirect_uri: PORTAL.redirectUri, grant_type: 'authorization_code', code
-}).toString()
+const formOf = (code: string) =>
+  new URLSearchParams({
+    client_id: PORTAL.clientId,
+    client_secret: PORTAL.clientSecret,
+    redirect_uri: PORTAL.redirectUri,
+    grant_type: 'authorization_code',
+    code
+  }).toString()
 
 async function replay (t: Test, urls: string[]): Promise<void> {
   const caller = client()
   t.teardown(() => caller.close())
   const portal = wire(urls[0] as string)
   const url = (number: number) => urls[number % urls.length] as string
-  const tokenOf = ({ status, text }: { status: number, text: string }): string[] => status === 200 ? [JSON.parse(text).access_token] : []
+  const tokenOf = ({ status, text }: { status: number; text: string }): string[] =>
+    status === 200 ? [JSON.parse(text).access_token] : []
 
   let live = 0
   let yielded = 0
@@ -36,7 +42,9 @@ async function replay (t: Test, urls: string[]): Promise<void> {
   live = 0
   for (let round = 0; round < ROUNDS; round++) {
     const form = formOf(await portal.code())
-    const answers = await Promise.all(Array.from({ length: 2 + round % 4 }, (_, number) => caller.token(url(number), form)))
+    const answers = await Promise.all(
+      Array.from({ length: 2 + (round % 4) }, (_, number) => caller.token(url(number), form))
+    )
     const tokens = answers.flatMap(tokenOf)
     yielded += tokens.length
     if (tokens.length > 1) t.fail('a code yielded two tokens')

@@ -18,11 +18,19 @@ const portal = { ...PORTAL, clientSecret: SECRETS }
 const WRONG = 'a-wrong-secret-that-may-be-right-elsewhere'
 const verifier = randomBytes(32).toString('base64url')
 const challenge = createHash('sha256').update(verifier).digest('base64url')
-const basic = (id: string, secret: string) => `Basic ${Buffer.from(`${id}:${encodeURIComponent(secret)}`).toString('base64')}`
+const basic = (id: string, secret: string) =>
+  `Basic ${Buffer.from(`${id}:${encodeURIComponent(secret)}`).toString('base64')}`
 
 /** What must not be found anywhere. */
 class Confidential {
-  readonly #values = new Set<string>([...SECRETS, WRONG, verifier, recordOf('alice').email, recordOf('alice').name, recordOf('nobody').email])
+  readonly #values = new Set<string>([
+    ...SECRETS,
+    WRONG,
+    verifier,
+    recordOf('alice').email,
+    recordOf('alice').name,
+    recordOf('nobody').email
+  ])
 
   add (...values: Array<string | null | undefined>): void {
     for (const value of values) if (value) this.#values.add(value)
@@ -37,10 +45,24 @@ class Confidential {
     const lower = text.toLowerCase()
     return [...this.#values].filter((value) => {
       const bytes = Buffer.from(value)
-      const parts = /^[\w-]{43,}$/.test(value) ? Array.from({ length: (value.length - 16) / 4 }, (_, index) => value.slice(index * 4, index * 4 + 16)) : []
-      const spellings = [value, encodeURIComponent(value), new URLSearchParams({ '': value }).toString().slice(1), JSON.stringify(value).slice(1, -1), bytes.toString('base64').replaceAll('=', '').slice(0, -1), bytes.toString('base64url').slice(0, -1), bytes.join(), ...parts]
+      const parts = /^[\w-]{43,}$/.test(value)
+        ? Array.from({ length: (value.length - 16) / 4 }, (_, index) => value.slice(index * 4, index * 4 + 16))
+        : []
+      const spellings = [
+        value,
+        encodeURIComponent(value),
+        new URLSearchParams({ '': value }).toString().slice(1),
+        JSON.stringify(value).slice(1, -1),
+        bytes.toString('base64').replaceAll('=', '').slice(0, -1),
+        bytes.toString('base64url').slice(0, -1),
+        bytes.join(),
+        ...parts
+      ]
       const raw = /^[\w-]{64,}$/.test(value) ? [Buffer.from(value, 'base64url').toString('hex').slice(0, 24)] : []
-      return spellings.some((spelling) => text.includes(spelling)) || [bytes.toString('hex'), ...raw].some((spelling) => lower.includes(spelling))
+      return (
+        spellings.some((spelling) => text.includes(spelling)) ||
+        [bytes.toString('hex'), ...raw].some((spelling) => lower.includes(spelling))
+      )
     })
   }
 }
@@ -67,17 +89,63 @@ type Options = Partial<PartnerSsoOptions<User>>
 /** A step of a test at a fresh host. */
 type Scenario = (portal: Wire, host: Host) => Promise<unknown>
 
-const unavailable: Store = { async put () { throw new Error('down') }, async take () { throw new Error('down') }, async revoke () { throw new Error('down') } }
+const unavailable: Store = {
+  async put () {
+    throw new Error('down')
+  },
+  async take () {
+    throw new Error('down')
+  },
+  async revoke () {
+    throw new Error('down')
+  }
+}
 /** Takes the probe at the start and the code, but not the token: as if a replay had come in between. */
 const overtaken = (): Store => {
   const values: string[] = []
-  return { async put (_key, value) { return values.push(value) < 3 }, async take () { return values.at(-1) ?? null }, async revoke () { return false } }
+  return {
+    async put (_key, value) {
+      return values.push(value) < 3
+    },
+    async take () {
+      return values.at(-1) ?? null
+    },
+    async revoke () {
+      return false
+    }
+  }
 }
 const fails = (message: string) => () => { throw new Error(message) }
-const form = (code: string) => new URLSearchParams({ client_id: PORTAL.clientId, client_secret: PORTAL.clientSecret, redirect_uri: PORTAL.redirectUri, grant_type: 'authorization_code', code, code_verifier: verifier }).toString()
-const bent = (changes: Record<string, string | undefined>): Scenario => async (portal) => await portal.token({ code: await portal.code(), ...changes })
-const asked = (changes: Record<string, string | undefined>, user: string | null = 'alice'): Scenario => async (portal) => await portal.authorize({ client_secret: PORTAL.clientSecret, access_token: await portal.accessToken(), ...changes }, user)
-const askedTwice = (name: string): Scenario => async (_portal, { url }) => await say(url, request(`GET /oauth/authorize?${new URLSearchParams({ client_id: PORTAL.clientId, redirect_uri: PORTAL.redirectUri, response_type: 'code', state: 's' }).toString()}&${name}=x&${name}=y`, ['X-User: alice']))
+const form = (code: string) =>
+  new URLSearchParams({
+    client_id: PORTAL.clientId,
+    client_secret: PORTAL.clientSecret,
+    redirect_uri: PORTAL.redirectUri,
+    grant_type: 'authorization_code',
+    code,
+    code_verifier: verifier
+  }).toString()
+const bent =
+  (changes: Record<string, string | undefined>): Scenario =>
+    async (portal) =>
+      await portal.token({ code: await portal.code(), ...changes })
+const asked =
+  (changes: Record<string, string | undefined>, user: string | null = 'alice'): Scenario =>
+    async (portal) =>
+      await portal.authorize(
+        { client_secret: PORTAL.clientSecret, access_token: await portal.accessToken(), ...changes },
+        user
+      )
+const askedTwice =
+  (name: string): Scenario =>
+    async (_portal, { url }) =>
+      await say(
+        url,
+        request(
+        `GET /oauth/authorize?${new URLSearchParams({ client_id: PORTAL.clientId, redirect_uri: PORTAL.redirectUri, response_type: 'code', state: 's' }).toString()}&${name}=x&${name}=y`,
+        ['X-User: alice']
+        )
+      )
 
 /** How each reason comes about. The compiler wants them all. */
 const scenarios: Record<RefusalReason, Scenario | [Options, Scenario]> = {
@@ -102,16 +170,46 @@ const scenarios: Record<RefusalReason, Scenario | [Options, Scenario]> = {
   current_user_failed: [{ currentUser: fails('no session store') }, async (portal) => await portal.authorize()],
   login_page_failed: [{ loginPage: fails('no login page') }, async (portal) => await portal.authorize({}, null)],
   portal_eligibility_failed: [{ portalEligibility: fails('no roles') }, async (portal) => await portal.authorize()],
-  user_information_invalid: [{ portalEligibility: ({ id }) => ({ ...recordOf(id), product_role: 'Nothing' as 'Product Operator' }) }, async (portal) => await portal.authorize()],
-  content_type_unsupported: async (portal, { url }) => await fetch(`${url}/oauth/token`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ client_secret: PORTAL.clientSecret, code: await portal.code() }) }),
-  body_unreadable: async (portal, { url }) => await fetch(`${url}/oauth/token`, { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: `${form(await portal.code())}&x=%zz` }),
-  credentials_in_url: async (portal, { url }) => await fetch(`${url}/oauth/token?${form(await portal.code())}`, { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: form(await portal.code()) }),
+  user_information_invalid: [
+    { portalEligibility: ({ id }) => ({ ...recordOf(id), product_role: 'Nothing' as 'Product Operator' }) },
+    async (portal) => await portal.authorize()
+  ],
+  content_type_unsupported: async (portal, { url }) =>
+    await fetch(`${url}/oauth/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ client_secret: PORTAL.clientSecret, code: await portal.code() })
+    }),
+  body_unreadable: async (portal, { url }) =>
+    await fetch(`${url}/oauth/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: `${form(await portal.code())}&x=%zz`
+    }),
+  credentials_in_url: async (portal, { url }) =>
+    await fetch(`${url}/oauth/token?${form(await portal.code())}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: form(await portal.code())
+    }),
   grant_type_missing: bent({ grant_type: undefined }),
-  grant_type_unsupported: bent({ grant_type: 'password', username: recordOf('alice').email, password: PORTAL.clientSecret }),
+  grant_type_unsupported: bent({
+    grant_type: 'password',
+    username: recordOf('alice').email,
+    password: PORTAL.clientSecret
+  }),
   client_secret_missing: bent({ client_secret: undefined }),
   code_missing: bent({ code: undefined }),
-  authentication_repeated: async (portal) => await portal.token({ code: await portal.code() }, { authorization: basic(PORTAL.clientId, PORTAL.clientSecret) }),
-  authentication_malformed: async (portal) => await portal.token({ code: await portal.code(), client_id: undefined, client_secret: undefined }, { authorization: `${basic(PORTAL.clientId, PORTAL.clientSecret)}!` }),
+  authentication_repeated: async (portal) =>
+    await portal.token(
+      { code: await portal.code() },
+      { authorization: basic(PORTAL.clientId, PORTAL.clientSecret) }
+    ),
+  authentication_malformed: async (portal) =>
+    await portal.token(
+      { code: await portal.code(), client_id: undefined, client_secret: undefined },
+      { authorization: `${basic(PORTAL.clientId, PORTAL.clientSecret)}!` }
+    ),
   client_unknown: bent({ client_id: 'someone' }),
   client_secret_wrong: bent({ client_secret: WRONG }),
   redirect_uri_mismatch: bent({ redirect_uri: 'https://evil.example' }),
@@ -122,18 +220,39 @@ const scenarios: Record<RefusalReason, Scenario | [Options, Scenario]> = {
     return await portal.token({ code })
   },
   code_replayed: [{ store: overtaken() }, bent({})],
-  code_verifier_missing: async (portal) => await portal.token({ code: await portal.code('alice', { code_challenge: challenge, code_challenge_method: 'S256' }) }),
+  code_verifier_missing: async (portal) =>
+    await portal.token({
+      code: await portal.code('alice', { code_challenge: challenge, code_challenge_method: 'S256' })
+    }),
   code_verifier_unexpected: bent({ code_verifier: verifier }),
-  code_verifier_mismatch: async (portal) => await portal.token({ code: await portal.code('alice', { code_challenge: challenge, code_challenge_method: 'S256' }), code_verifier: [...verifier].reverse().join('') }),
-  credentials_missing: async (portal) => await portal.user(undefined, { authorization: basic(PORTAL.clientId, PORTAL.clientSecret), cookie: `token=${await portal.accessToken()}` }),
-  authorization_malformed: async (portal) => await portal.user(`${await portal.accessToken()} ${await portal.accessToken()}`),
+  code_verifier_mismatch: async (portal) =>
+    await portal.token({
+      code: await portal.code('alice', { code_challenge: challenge, code_challenge_method: 'S256' }),
+      code_verifier: [...verifier].reverse().join('')
+    }),
+  credentials_missing: async (portal) =>
+    await portal.user(undefined, {
+      authorization: basic(PORTAL.clientId, PORTAL.clientSecret),
+      cookie: `token=${await portal.accessToken()}`
+    }),
+  authorization_malformed: async (portal) =>
+    await portal.user(`${await portal.accessToken()} ${await portal.accessToken()}`),
   token_unknown: async (portal) => {
     const token = await portal.accessToken()
     await portal.user(token)
     return await portal.user(token)
   },
   store_unavailable: [{ store: unavailable }, async (portal) => await portal.authorize()],
-  internal_error: [{ routeOptions: { async preHandler (request) { if (request.method === 'POST') request.raw.url = undefined } } }, bent({})]
+  internal_error: [
+    {
+      routeOptions: {
+        async preHandler (request) {
+          if (request.method === 'POST') request.raw.url = undefined
+        }
+      }
+    },
+    bent({})
+  ]
 }
 
 await t.test('the log at trace', async (t) => {
@@ -150,27 +269,63 @@ await t.test('the log at trace', async (t) => {
     const event = host.events.at(-1)
     t.equal(event?.reason, reason)
     t.equal(event?.type, refusals[reason].type)
-    const logged = world.log.text().trimEnd().split('\n').map((line) => JSON.parse(line)).filter((line) => line.reason === reason)
+    const logged = world.log
+      .text()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .filter((line) => line.reason === reason)
     t.equal(logged.length, 1, 'it is in the log once')
     t.match(logged[0], { event: refusals[reason].type, reqId: event?.requestId })
-    t.strictSame(world.confidential.foundIn(world.log.text() + JSON.stringify(host.events)), [], `nothing confidential is logged at ${reason}`)
+    t.strictSame(
+      world.confidential.foundIn(world.log.text() + JSON.stringify(host.events)),
+      [],
+      `nothing confidential is logged at ${reason}`
+    )
   }
 
   await t.test('the sign-in, and mistakes of a portal that knows no better', async (t) => {
-    const host = await startHost(t, { portal, redis: url, loginPage: '/login' }, { server: { logger: world.log.logger, routerOptions: { useSemicolonDelimiter: true } as object } })
+    const host = await startHost(
+      t,
+      { portal, redis: url, loginPage: '/login' },
+      { server: { logger: world.log.logger, routerOptions: { useSemicolonDelimiter: true } as object } }
+    )
     const portalOf = watched(host.url, world.confidential)
     const token = await portalOf.accessToken()
     t.equal((await portalOf.user(token)).status, 200)
     await portalOf.authorize({ client_secret: PORTAL.clientSecret }, null)
     for (const [method, target] of [
-      ['GET', `/oauth/user?access_token=${await portalOf.accessToken()}`], ['GET', `/oauth/user?${await portalOf.accessToken()}`], ['GET', `/oauth/user?client_id=a&token=${await portalOf.accessToken()}&state=x`],
-      ['POST', `/oauth/token?${form(await portalOf.code())}`], ['GET', `/oauth/authorize?client_id=x&client_secret=${WRONG}&password=${WRONG}&state=a`], ['GET', `/oauth/authorize?${WRONG}`], ['GET', `/oauth/authorize??client_secret=${WRONG}`], ['GET', `/oauth/authorize?a?code=${WRONG}`],
-      ['GET', `/oauth/user#access_token=${await portalOf.accessToken()}`], ['GET', `/oauth/user;access_token=${await portalOf.accessToken()}`], ['GET', `/oauth/authorize?client_id=y&state=x#client_secret=${WRONG}`], ['GET', `/oauth/authorize;state=x;${WRONG}`]
-    ] as const) await say(host.url, request(`${method} ${target}`, method === 'POST' ? ['Content-Type: application/x-www-form-urlencoded'] : [], method === 'POST' ? 'x=y' : ''))
+      ['GET', `/oauth/user?access_token=${await portalOf.accessToken()}`],
+      ['GET', `/oauth/user?${await portalOf.accessToken()}`],
+      ['GET', `/oauth/user?client_id=a&token=${await portalOf.accessToken()}&state=x`],
+      ['POST', `/oauth/token?${form(await portalOf.code())}`],
+      ['GET', `/oauth/authorize?client_id=x&client_secret=${WRONG}&password=${WRONG}&state=a`],
+      ['GET', `/oauth/authorize?${WRONG}`],
+      ['GET', `/oauth/authorize??client_secret=${WRONG}`],
+      ['GET', `/oauth/authorize?a?code=${WRONG}`],
+      ['GET', `/oauth/user#access_token=${await portalOf.accessToken()}`],
+      ['GET', `/oauth/user;access_token=${await portalOf.accessToken()}`],
+      ['GET', `/oauth/authorize?client_id=y&state=x#client_secret=${WRONG}`],
+      ['GET', `/oauth/authorize;state=x;${WRONG}`]
+    ] as const) {
+      await say(
+        host.url,
+        request(
+          `${method} ${target}`,
+          method === 'POST' ? ['Content-Type: application/x-www-form-urlencoded'] : [],
+          method === 'POST' ? 'x=y' : ''
+        )
+      )
+    }
     const lines = world.log.text()
     t.match(lines, '/oauth/authorize?client_id=x&…&…&state=a', 'what belongs into the URL is still logged')
     t.match(lines, '/oauth/user?client_id=a&…&state=x')
-    for (const masked of ['"/oauth/user#…"', '"/oauth/user;…"', '"/oauth/authorize?client_id=y&state=x#…"', '"/oauth/authorize;state=x;…"']) t.match(lines, masked)
+    for (const masked of [
+      '"/oauth/user#…"',
+      '"/oauth/user;…"',
+      '"/oauth/authorize?client_id=y&state=x#…"',
+      '"/oauth/authorize;state=x;…"'
+    ]) { t.match(lines, masked) }
     t.strictSame(world.confidential.foundIn(lines + JSON.stringify(host.events)), [])
   })
 
@@ -186,34 +341,51 @@ await t.test('the log at trace', async (t) => {
     await new Promise((resolve) => own.process.once('exit', resolve))
     t.equal((await portalOf.user(token)).status, 503)
     t.equal(host.events.at(-1)?.reason, 'store_unavailable')
-    const nowhere = await startHost(t, { portal, redis: { host: '127.0.0.1', port: await freePort(), password: WRONG }, storeTimeout: 50 }, { server: { logger: world.log.logger } })
+    const nowhere = await startHost(
+      t,
+      { portal, redis: { host: '127.0.0.1', port: await freePort(), password: WRONG }, storeTimeout: 50 },
+      { server: { logger: world.log.logger } }
+    )
     await watched(nowhere.url, world.confidential).authorize()
     t.equal(nowhere.events.at(-1)?.reason, 'store_unavailable')
     t.strictSame(world.confidential.foundIn(world.log.text() + JSON.stringify(host.events)), [])
   })
 
-  await t.test('a request that Node cannot read, which Fastify itself logs as it came: unless the host says what SECURITY.md says', async (t) => {
-    const own = new Confidential()
-    const unreadable = request('POST /oauth/token', ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 1', 'Content-Length: 2'], form(WRONG))
-    for (const redact of [['err.rawPacket'], []]) {
-      const log = capture()
-      const host = await startHost(t, { portal, redis: url }, { server: { logger: { ...log.logger, redact } } })
-      t.strictSame((await say(host.url, unreadable)).statuses, [400])
-      t.match(log.text(), '"msg":"client error"')
-      const found = own.foundIn(log.text())
-      if (redact.length > 0) t.strictSame(found, [])
-      else t.ok(found.includes(WRONG), 'and so this search finds it')
+  await t.test(
+    'a request that Node cannot read, which Fastify itself logs as it came: unless the host says what SECURITY.md says',
+    async (t) => {
+      const own = new Confidential()
+      const unreadable = request(
+        'POST /oauth/token',
+        ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 1', 'Content-Length: 2'],
+        form(WRONG)
+      )
+      for (const redact of [['err.rawPacket'], []]) {
+        const log = capture()
+        const host = await startHost(t, { portal, redis: url }, { server: { logger: { ...log.logger, redact } } })
+        t.strictSame((await say(host.url, unreadable)).statuses, [400])
+        t.match(log.text(), '"msg":"client error"')
+        const found = own.foundIn(log.text())
+        if (redact.length > 0) t.strictSame(found, [])
+        else t.ok(found.includes(WRONG), 'and so this search finds it')
+      }
     }
-  })
+  )
 
   t.ok(world.confidential.size > 60, `${world.confidential.size} secrets, codes and tokens were looked for`)
   t.ok(world.log.text().length > 50_000, `in ${world.log.text().length} characters`)
-  t.strictSame(world.confidential.foundIn(`x${PORTAL.clientSecret}x`), [PORTAL.clientSecret], 'the search finds what is there')
+  t.strictSame(
+    world.confidential.foundIn(`x${PORTAL.clientSecret}x`),
+    [PORTAL.clientSecret],
+    'the search finds what is there'
+  )
 })
 
 await t.test('the host\'s own log serializers keep working', async (t) => {
   const log = capture()
-  const serializers = { req: (request: { method: string, url: string }) => ({ mine: request.method, url: request.url }) }
+  const serializers = {
+    req: (request: { method: string; url: string }) => ({ mine: request.method, url: request.url })
+  }
   const urls = async (options: Options & { logSerializers?: object }, logger: object) => {
     const { url } = await startHost(t, options, { server: { logger } })
     await fetch(`${url}/oauth/user?access_token=abc`)
@@ -221,7 +393,13 @@ await t.test('the host\'s own log serializers keep working', async (t) => {
   await urls({}, { ...log.logger, serializers })
   await urls({ routeOptions: { logSerializers: serializers } }, log.logger)
   await urls({ logSerializers: serializers }, log.logger)
-  const requests = log.text().trimEnd().split('\n').map((line) => JSON.parse(line)).filter(({ req }) => req !== undefined).map(({ req }) => req)
+  const requests = log
+    .text()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .filter(({ req }) => req !== undefined)
+    .map(({ req }) => req)
   t.strictSame(requests, [1, 2, 3].map(() => ({ mine: 'GET', url: '/oauth/user?…' })))
   await urls({ logSerializers: { req: () => 'a request' } }, log.logger)
   t.match(log.text(), '"req":"a request"', 'one that yields no URL is left alone')
@@ -252,7 +430,13 @@ await t.test('a dump of Redis in mid-flow, and all that was ever said to it', as
   for (const key of keys) {
     const value = await redis.client.getBuffer(key) as Buffer
     const serialized = await redis.client.dumpBuffer(key) as Buffer
-    dump.push(value.toString('latin1'), value.toString('hex'), Buffer.from(value.toString(), 'base64').toString('latin1'), serialized.toString('latin1'), serialized.toString('hex'))
+    dump.push(
+      value.toString('latin1'),
+      value.toString('hex'),
+      Buffer.from(value.toString(), 'base64').toString('latin1'),
+      serialized.toString('latin1'),
+      serialized.toString('hex')
+    )
   }
   t.strictSame(confidential.foundIn(dump.join('\n')), [], 'nothing is found in the dump')
   t.ok(said.length >= 12, `${said.length} commands were heard`)
@@ -260,7 +444,14 @@ await t.test('a dump of Redis in mid-flow, and all that was ever said to it', as
 
   // What the thief of a dump has is the keys: none of them is a code or a token, nor opens anything.
   for (const key of keys.map((key) => key.replace('partner-sso:', ''))) {
-    for (const guess of [key, key.padEnd(CODE, 'A'), (await redis.client.get(`partner-sso:${key}`) as string).replaceAll('+', '-').replaceAll(/[/!]/g, '_').slice(0, CODE)]) {
+    for (const guess of [
+      key,
+      key.padEnd(CODE, 'A'),
+      ((await redis.client.get(`partner-sso:${key}`)) as string)
+        .replaceAll('+', '-')
+        .replaceAll(/[/!]/g, '_')
+        .slice(0, CODE)
+    ]) {
       t.equal((await portalOf.token({ code: guess.padEnd(CODE, 'A') })).status, 400)
       t.equal((await portalOf.user(guess.padEnd(TOKEN, 'A'))).status, 401)
     }

@@ -1,5 +1,6 @@
-// Does the time that client authentication takes tell an unknown client from a wrong secret, or how much of a secret is
-// right? Not part of the tests: a figure, not a verdict. `npm run build && node test/attacks/timing.js [requests of a kind]`
+// Does the time that client authentication takes tell an unknown client from a wrong secret, or how much of a secret
+// is right? Not part of the tests: a figure, not a verdict. `npm run build && node test/attacks/timing.js [requests of
+// a kind]`
 //
 // The kinds take turns in random order, on one connection to a server in a process of its own. Each is compared with the
 // first by Welch's t-test, on the times below the 90th percentile of all: what is above is the machine's, not ours.
@@ -13,7 +14,12 @@ import { Portals } from '../../dist/portal.js'
 
 const ID = 'partner-123'
 const SECRET = 'a-secret-of-forty-characters-0123456789a'
-const portal = { loginUrl: 'https://portal.example/x', clientId: ID, clientSecret: [SECRET, 'another-secret-that-is-being-rotated-in'], redirectUri: 'https://portal.example/cb' }
+const portal = {
+  loginUrl: 'https://portal.example/x',
+  clientId: ID,
+  clientSecret: [SECRET, 'another-secret-that-is-being-rotated-in'],
+  redirectUri: 'https://portal.example/cb'
+}
 
 /** The first one is what the others are compared with. All are of the same length. */
 const kinds = {
@@ -31,7 +37,9 @@ else {
 }
 
 async function serve () {
-  const app = Fastify({ logger: { level: 'info', stream: new Writable({ write: (_chunk, _encoding, done) => done() }) } })
+  const app = Fastify({
+    logger: { level: 'info', stream: new Writable({ write: (_chunk, _encoding, done) => done() }) }
+  })
   await app.register(partnerSso, { portal, currentUser: () => null, portalEligibility: () => null })
   console.log(await app.listen({ port: 0, host: '127.0.0.1' }))
 }
@@ -58,10 +66,18 @@ async function measureOutside (number) {
     const form = `grant_type=authorization_code&code=x&redirect_uri=y&client_id=${id}&client_secret=${secret}`
     const before = process.hrtime.bigint()
     await new Promise((resolve, reject) => {
-      const outgoing = request(url, { agent, method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded', 'content-length': form.length } }, (incoming) => {
-        if (incoming.statusCode !== 401) reject(new Error(String(incoming.statusCode)))
-        incoming.resume().once('end', resolve)
-      })
+      const outgoing = request(
+        url,
+        {
+          agent,
+          method: 'POST',
+          headers: { 'content-type': 'application/x-www-form-urlencoded', 'content-length': form.length }
+        },
+        (incoming) => {
+          if (incoming.statusCode !== 401) reject(new Error(String(incoming.statusCode)))
+          incoming.resume().once('end', resolve)
+        }
+      )
       outgoing.once('error', reject).end(form)
     })
     return Number(process.hrtime.bigint() - before)
@@ -83,7 +99,9 @@ async function compare (title, number, measure) {
   const limit = Object.values(times).flat().sort((a, b) => a - b)[Math.floor(0.9 * number * names.length)]
   console.log(`\n${title}, ${number} of each kind, those below ${(limit / 1000).toFixed(1)} µs`)
   const [first, ...others] = names.map((kind) => ({ kind, ...moments(times[kind].filter((time) => time < limit)) }))
-  console.log(`  ${first.kind}: mean ${first.mean.toFixed(0)} ns, standard deviation ${Math.sqrt(first.variance).toFixed(0)} ns`)
+  console.log(
+    `  ${first.kind}: mean ${first.mean.toFixed(0)} ns, standard deviation ${Math.sqrt(first.variance).toFixed(0)} ns`
+  )
   for (const { kind, mean, variance, count } of others) {
     const t = (mean - first.mean) / Math.sqrt(variance / count + first.variance / first.count)
     console.log(`  ${kind}: ${(mean - first.mean).toFixed(0)} ns more, t = ${t.toFixed(1)}`)
@@ -91,10 +109,17 @@ async function compare (title, number, measure) {
 }
 
 function shuffled (list) {
-  return list.map((value) => ({ value, place: Math.random() })).sort((a, b) => a.place - b.place).map(({ value }) => value)
+  return list
+    .map((value) => ({ value, place: Math.random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ value }) => value)
 }
 
 function moments (values) {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length
-  return { mean, count: values.length, variance: values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1) }
+  return {
+    mean,
+    count: values.length,
+    variance: values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1)
+  }
 }

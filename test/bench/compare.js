@@ -58,7 +58,9 @@ function report (rows) {
     ['Server', 'Redis commands per flow', 'bytes: live code', 'live token', 'left', 'import ms', 'start ms'],
     rows.map((row) => [
       row.server.title,
-      Object.entries(row.commands).map(([name, calls]) => `${name} ${figure(calls).replace(/\.0+$/, '')}`).join(', ') || '–',
+      Object.entries(row.commands)
+        .map(([name, calls]) => `${name} ${figure(calls).replace(/\.0+$/, '')}`)
+        .join(', ') || '–',
       ...[row.bytes.code, row.bytes.token, row.bytes.left].map((bytes) => String(Math.max(0, Math.round(bytes)))),
       figure(row.importTime.median),
       figure(row.startTime.median)

@@ -48,10 +48,23 @@ export async function growth ({ servers, quick, write, say, ...setting }) {
     const values = quick ? axis.quick : axis.values
     const run = axis.name === live ? fillStepByStep : interleaved
     const measured = await run({ servers, axis, values, say, ...setting })
-    const series = servers.map((server) => ({ name: server.short ?? server.name, points: measured.get(server).map(spread) }))
+    const series = servers.map((server) => ({
+      name: server.short ?? server.name,
+      points: measured.get(server).map(spread)
+    }))
     const ticks = values.map((value) => value.toLocaleString('en'))
-    if (write) writeFileSync(new URL(`${axis.name}.svg`, import.meta.url), plot({ title: axis.title, x: axis.x, y: 'CPU µs per sign-in', ticks, series }))
-    sections.push(`![${axis.title}](${axis.name}.svg)\n\n${table([axis.x, ...ticks], series.map(({ name, points }) => [name, ...points.map(figures)]))}`)
+    if (write) {
+      writeFileSync(
+        new URL(`${axis.name}.svg`, import.meta.url),
+        plot({ title: axis.title, x: axis.x, y: 'CPU µs per sign-in', ticks, series })
+      )
+    }
+    sections.push(
+      `![${axis.title}](${axis.name}.svg)\n\n${table(
+        [axis.x, ...ticks],
+        series.map(({ name, points }) => [name, ...points.map(figures)])
+      )}`
+    )
   }
   return sections.join('\n\n')
 }
@@ -77,19 +90,22 @@ async function interleaved ({ servers, axis, values, rounds, flows, warmUp, conc
 async function fillStepByStep ({ servers, axis, values, rounds, flows, warmUp, concurrency, redis, say }) {
   const measured = new Map()
   for (const server of servers) {
-    measured.set(server, await withServer({ server, redis, concurrency, options: { codeLifetime: 600 } }, async (running, load) => {
-      await load.signIn(warmUp)
-      const points = []
-      let alive = 0
-      for (const value of values) {
-        while (alive < value) alive += (await load.authorize(Math.min(10_000, value - alive))).length
-        const costs = []
-        for (let round = 1; round <= rounds; round++) costs.push((await measureCost({ running, load, redis, flows })).cpuPerFlow)
-        points.push(costs)
-        say(`${axis.name} ${value}  ${server.name.padEnd(24)} ${figure(spread(costs).median).padStart(6)} µs`)
-      }
-      return points
-    }))
+    measured.set(
+      server,
+      await withServer({ server, redis, concurrency, options: { codeLifetime: 600 } }, async (running, load) => {
+        await load.signIn(warmUp)
+        const points = []
+        let alive = 0
+        for (const value of values) {
+          while (alive < value) alive += (await load.authorize(Math.min(10_000, value - alive))).length
+          const costs = []
+          for (let round = 1; round <= rounds; round++) { costs.push((await measureCost({ running, load, redis, flows })).cpuPerFlow) }
+          points.push(costs)
+          say(`${axis.name} ${value}  ${server.name.padEnd(24)} ${figure(spread(costs).median).padStart(6)} µs`)
+        }
+        return points
+      })
+    )
   }
   return measured
 }

@@ -52,7 +52,9 @@ export class Load {
   }
 
   async user (tokens) {
-    await this.#each(tokens.length, (connection, _, index) => this.#signIn.user(connection, tokens[index].n, tokens[index].token))
+    await this.#each(tokens.length, (connection, _, index) =>
+      this.#signIn.user(connection, tokens[index].n, tokens[index].token)
+    )
   }
 
   checkSingleUse () {

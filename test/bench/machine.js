@@ -54,6 +54,7 @@ export const machine = `${availableParallelism()} cores, ${process.platform} ${p
 
 export function describePins () {
   if (!pins) return 'nothing pinned'
-  const shared = pins.redis === pins.load ? 'load generator and Redis on another' : 'load generator and Redis on one each'
+  const shared =
+    pins.redis === pins.load ? 'load generator and Redis on another' : 'load generator and Redis on one each'
   return `server pinned to one core, ${shared}`
 }

@@ -46,8 +46,10 @@ function legend (name, n, series) {
 }
 
 function curve (points, n, atX, atY) {
-  const marks = points.map(({ median, min, max }, index) =>
-    `<line class="range" x1="${atX(index)}" x2="${atX(index)}" y1="${atY(min)}" y2="${atY(max)}"/><circle cx="${atX(index)}" cy="${atY(median)}" r="3"/>`)
+  const marks = points.map(
+    ({ median, min, max }, index) =>
+      `<line class="range" x1="${atX(index)}" x2="${atX(index)}" y1="${atY(min)}" y2="${atY(max)}"/><circle cx="${atX(index)}" cy="${atY(median)}" r="3"/>`
+  )
   return `<g class="s${n}"><path d="M${points.map(({ median }, index) => `${atX(index)} ${atY(median)}`).join('L')}"/>${marks.join('')}</g>`
 }
 

@@ -26,7 +26,12 @@ const steps = {
 
 function options (store) {
   return {
-    portal: { loginUrl: 'https://portal.example/external-oauth/3f9c', clientId: 'portal', clientSecret: 'secret', redirectUri: 'https://portal.example/callback' },
+    portal: {
+      loginUrl: 'https://portal.example/external-oauth/3f9c',
+      clientId: 'portal',
+      clientSecret: 'secret',
+      redirectUri: 'https://portal.example/callback'
+    },
     currentUser: () => null,
     portalEligibility: () => null,
     ...store

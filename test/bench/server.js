@@ -20,7 +20,13 @@ export class Server {
    */
   static async start ({ module, variant }, setting) {
     const argument = JSON.stringify({ ...setting, module, variant })
-    const [command, args] = pinned('server', ['--expose-gc', '--max-old-space-size=6144', '--no-deprecation', serve, argument])
+    const [command, args] = pinned('server', [
+      '--expose-gc',
+      '--max-old-space-size=6144',
+      '--no-deprecation',
+      serve,
+      argument
+    ])
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
     const output = lastOutput(child)
     try {

@@ -20,9 +20,15 @@ export class SignIn {
     this.#redirectStatus = redirectStatus
     this.#host = host
     this.#authority = `127.0.0.1:${port}`
-    this.#authorizeHeads = host.portals.map((portal) => `GET /oauth/authorize?${new URLSearchParams({
-      client_id: portal.clientId, redirect_uri: portal.redirectUri, response_type: 'code', ...(scope !== null && { scope })
-    })}&state=`)
+    this.#authorizeHeads = host.portals.map(
+      (portal) =>
+        `GET /oauth/authorize?${new URLSearchParams({
+          client_id: portal.clientId,
+          redirect_uri: portal.redirectUri,
+          response_type: 'code',
+          ...(scope !== null && { scope })
+        })}&state=`
+    )
     this.#tokenForms = host.portals.map((portal) => `${new URLSearchParams({
       client_id: portal.clientId,
       client_secret: portal.clientSecret,
@@ -43,8 +49,10 @@ export class SignIn {
     const user = this.#of(n, this.#host.users)
     const portal = this.#of(n, this.#host.portals)
     const state = `${run}${n}`
-    const answer = await connection.request(`${this.#of(n, this.#authorizeHeads)}${state} HTTP/1.1\r\nhost: ${this.#authority}\r\n` +
-      `${browser}cookie: session=${user.session}\r\n\r\n`)
+    const answer = await connection.request(
+      `${this.#of(n, this.#authorizeHeads)}${state} HTTP/1.1\r\nhost: ${this.#authority}\r\n` +
+        `${browser}cookie: session=${user.session}\r\n\r\n`
+    )
     const location = header(answer, locationHeader)
     if (answer.status !== this.#redirectStatus) this.#wrong('authorize', answer, 'status')
     if (!location.startsWith(`${portal.redirectUri}?`)) this.#wrong('authorize', answer, 'redirect_uri')

@@ -28,20 +28,31 @@ const megabytes = (bytes) => (bytes / 2 ** 20).toFixed(1).padStart(8)
 
 pinSelf()
 const redis = await Redis.start()
-console.log(`${name}, ${flows.toLocaleString('en')} sign-ins; ${machine}, Redis ${await redis.version()}; ${describePins()}`)
+console.log(
+  `${name}, ${flows.toLocaleString('en')} sign-ins; ${machine}, Redis ${await redis.version()}; ${describePins()}`
+)
 console.log('Memory after a full garbage collection, in MB\n\n       sign-ins     heap      RSS  sign-ins/s')
 
 try {
   const samples = []
-  await withServer({ server: serverNamed(name), redis, concurrency: Number(flags.concurrency) }, async (running, load) => {
-    for (let done = 0; done < flows;) {
-      const { seconds, times } = await load.signIn(Math.min(every, flows - done))
-      done += times.length
-      const { heapUsed, rss } = await running.memory()
-      samples.push({ done, heapUsed, rss })
-      console.log(`${done.toLocaleString('en').padStart(15)} ${megabytes(heapUsed)} ${megabytes(rss)} ${Math.round(times.length / seconds).toString().padStart(11)}`)
+  await withServer(
+    { server: serverNamed(name), redis, concurrency: Number(flags.concurrency) },
+    async (running, load) => {
+      for (let done = 0; done < flows;) {
+        const { seconds, times } = await load.signIn(Math.min(every, flows - done))
+        done += times.length
+        const { heapUsed, rss } = await running.memory()
+        samples.push({ done, heapUsed, rss })
+        console.log(
+          `${done.toLocaleString('en').padStart(15)} ${megabytes(heapUsed)} ${megabytes(rss)} ${Math.round(
+            times.length / seconds
+          )
+            .toString()
+            .padStart(11)}`
+        )
+      }
     }
-  })
+  )
   printSlopes(samples)
 } finally {
   await redis.stop()

@@ -11,7 +11,11 @@ const reference = 'import fastify'
 const probes = [
   { title: reference, args: ['import', 'fastify'] },
   { title: 'import fastify-partner-sso', args: ['import', 'fastify-partner-sso'], ours: true },
-  { title: 'import fastify-partner-sso, Fastify there already', args: ['import-beside-fastify', 'fastify-partner-sso'], ours: true },
+  {
+    title: 'import fastify-partner-sso, Fastify there already',
+    args: ['import-beside-fastify', 'fastify-partner-sso'],
+    ours: true
+  },
   { title: 'import ioredis', args: ['import', 'ioredis'] },
   { title: 'import @node-oauth/oauth2-server', args: ['import', '@node-oauth/oauth2-server'] },
   { title: 'import @jmondi/oauth2-server', args: ['import', '@jmondi/oauth2-server'] },

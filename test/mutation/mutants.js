@@ -4,13 +4,16 @@ import ts from 'typescript'
 const K = ts.SyntaxKind
 
 /** The text with every mutant in it, and a list of them: { id, line, original, mutated }. `nextId` numbers on. */
-export function mutate (path, text, nextId) {
+export function mutate (path, given, nextId) {
+  // Only the first line of a file may start so, and another line comes before it.
+  const text = given.replace(/^#!/, '//')
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true)
   const mutants = []
 
   const add = (node, mutated) => {
     const { line } = source.getLineAndCharacterOfPosition(node.getStart(source))
-    const mutant = { id: nextId + mutants.length, path, line: line + 1, original: oneLine(node.getText(source)), mutated: oneLine(mutated) }
+    const original = oneLine(node.getText(source))
+    const mutant = { id: nextId + mutants.length, path, line: line + 1, original, mutated: oneLine(mutated) }
     mutants.push(mutant)
     return mutant.id
   }
@@ -47,8 +50,11 @@ const oneLine = (text) => text.replace(/\s+/g, ' ').slice(0, 120)
 
 /** Nothing in it is run, or it cannot be wrapped. */
 function isInert (node) {
-  return ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node) || ts.isImportDeclaration(node) || ts.isModuleDeclaration(node) ||
-    (ts.isExportDeclaration(node)) || ts.isTypeParameterDeclaration(node) || (ts.isCallExpression(node) && node.expression.kind === K.ImportKeyword)
+  const inert = [
+    ts.isTypeNode, ts.isInterfaceDeclaration, ts.isTypeAliasDeclaration, ts.isTypeParameterDeclaration,
+    ts.isImportDeclaration, ts.isExportDeclaration, ts.isModuleDeclaration
+  ]
+  return inert.some((is) => is(node)) || (ts.isCallExpression(node) && node.expression.kind === K.ImportKeyword)
 }
 
 /** Statements that do something by themselves. */
@@ -60,15 +66,18 @@ function isRemovable (node) {
 
 /** Bodies of functions and methods. */
 function isEmptiable (node) {
-  return ts.isBlock(node) && node.statements.length > 0 && (ts.isFunctionDeclaration(node.parent) || ts.isMethodDeclaration(node.parent) || ts.isArrowFunction(node.parent) || ts.isGetAccessor(node.parent))
+  const functions = [ts.isFunctionDeclaration, ts.isMethodDeclaration, ts.isArrowFunction, ts.isGetAccessor]
+  return ts.isBlock(node) && node.statements.length > 0 && functions.some((is) => is(node.parent))
 }
 
 const swapped = new Map([
   [K.EqualsEqualsEqualsToken, ['!==']], [K.ExclamationEqualsEqualsToken, ['===']],
-  [K.LessThanToken, ['<=', '>=']], [K.LessThanEqualsToken, ['<', '>']], [K.GreaterThanToken, ['>=', '<=']], [K.GreaterThanEqualsToken, ['>', '<']],
+  [K.LessThanToken, ['<=', '>=']], [K.LessThanEqualsToken, ['<', '>']],
+  [K.GreaterThanToken, ['>=', '<=']], [K.GreaterThanEqualsToken, ['>', '<']],
   [K.AmpersandAmpersandToken, ['||']], [K.BarBarToken, ['&&']], [K.QuestionQuestionToken, ['&&']],
   [K.PlusToken, ['-']], [K.MinusToken, ['+']], [K.AsteriskToken, ['/']], [K.SlashToken, ['*']],
-  [K.PlusEqualsToken, ['-=']], [K.MinusEqualsToken, ['+=']], [K.BarEqualsToken, ['&=']], [K.BarBarEqualsToken, ['=', '&&=']], [K.QuestionQuestionEqualsToken, ['=']]
+  [K.PlusEqualsToken, ['-=']], [K.MinusEqualsToken, ['+=']], [K.BarEqualsToken, ['&=']],
+  [K.BarBarEqualsToken, ['=', '&&=']], [K.QuestionQuestionEqualsToken, ['=']]
 ])
 
 /** What may stand in place of an expression. */
@@ -80,39 +89,53 @@ function alternatives (node, source) {
     const made = operators.map((operator) => `${left} ${operator} ${right}`)
     return isCondition(node) ? [...made, 'true', 'false'] : made
   }
-  if (isCondition(node)) return ts.isPrefixUnaryExpression(node) ? [node.operand.getText(source), 'true', 'false'] : ['true', 'false']
+  if (isCondition(node)) {
+    return ts.isPrefixUnaryExpression(node) ? [node.operand.getText(source), 'true', 'false'] : ['true', 'false']
+  }
   if (ts.isPrefixUnaryExpression(node) && node.operator === K.ExclamationToken) return [node.operand.getText(source)]
-  if (ts.isPostfixUnaryExpression(node) || (ts.isPrefixUnaryExpression(node) && [K.PlusPlusToken, K.MinusMinusToken].includes(node.operator))) {
+  const steps = [K.PlusPlusToken, K.MinusMinusToken]
+  if (ts.isPostfixUnaryExpression(node) || (ts.isPrefixUnaryExpression(node) && steps.includes(node.operator))) {
     return [text.includes('++') ? text.replace('++', '--') : text.replace('--', '++')]
   }
   if (node.kind === K.TrueKeyword) return ['false']
   if (node.kind === K.FalseKeyword) return ['true']
   if (isName(node)) return []
-  if (ts.isNumericLiteral(node)) return [String(Number(text.replaceAll('_', '')) + 1), ...(Number(text) > 0 ? [String(Number(text.replaceAll('_', '')) - 1)] : [])]
+  if (ts.isNumericLiteral(node)) return numbers(Number(text.replaceAll('_', '')))
   if (ts.isStringLiteral(node)) return [node.text === '' ? "'mutated'" : "''"]
   if (ts.isNoSubstitutionTemplateLiteral(node) || ts.isTemplateExpression(node)) return ["''"]
   if (ts.isRegularExpressionLiteral(node)) return regularExpressions(text)
   if (ts.isArrayLiteralExpression(node) && node.elements.length > 0 && !isPattern(node)) return ['[]']
   if (ts.isObjectLiteralExpression(node) && node.properties.length > 0 && !isPattern(node)) return ['{}']
-  if (ts.isArrowFunction(node) && !ts.isBlock(node.body)) return [`${text.slice(0, node.body.getStart(source) - node.getStart(source))} undefined`]
+  if (ts.isArrowFunction(node) && !ts.isBlock(node.body)) {
+    return [`${text.slice(0, node.body.getStart(source) - node.getStart(source))} undefined`]
+  }
   return []
+}
+
+/** One more, and one less. */
+function numbers (value) {
+  return value > 0 ? [String(value + 1), String(value - 1)] : [String(value + 1)]
 }
 
 /** The left side of an assignment that takes something apart. */
 function isPattern (node) {
-  return ts.isBinaryExpression(node.parent) && node.parent.left === node && node.parent.operatorToken.kind === K.EqualsToken
+  const { parent } = node
+  return ts.isBinaryExpression(parent) && parent.left === node && parent.operatorToken.kind === K.EqualsToken
 }
 
 /** What a branch depends on; of a loop, being true for ever is left out by the time limit. */
 function isCondition (node) {
   const { parent } = node
-  return ((ts.isIfStatement(parent) || ts.isWhileStatement(parent)) && parent.expression === node) || (ts.isConditionalExpression(parent) && parent.condition === node)
+  return ((ts.isIfStatement(parent) || ts.isWhileStatement(parent)) && parent.expression === node) ||
+    (ts.isConditionalExpression(parent) && parent.condition === node)
 }
 
 /** A literal that names a property or belongs to a type. */
 function isName (node) {
   const { parent } = node
-  return ((ts.isPropertyAssignment(parent) || ts.isMethodDeclaration(parent) || ts.isPropertyDeclaration(parent)) && parent.name === node) || ts.isLiteralTypeNode(parent) || ts.isTaggedTemplateExpression(parent)
+  const named = [ts.isPropertyAssignment, ts.isMethodDeclaration, ts.isPropertyDeclaration]
+  return (named.some((is) => is(parent)) && parent.name === node) ||
+    ts.isLiteralTypeNode(parent) || ts.isTaggedTemplateExpression(parent)
 }
 
 /** Anchors, flags, repetitions and negations, one by one. */
@@ -123,7 +146,9 @@ function regularExpressions (text) {
   let inClass = false
   for (let index = 0; index < pattern.length; index++) {
     const rest = pattern.slice(index)
-    const put = (length, replacement) => made.push(`/${pattern.slice(0, index)}${replacement}${pattern.slice(index + length)}/${flags}`)
+    const put = (length, replacement) => {
+      made.push(`/${pattern.slice(0, index)}${replacement}${pattern.slice(index + length)}/${flags}`)
+    }
     if (rest[0] === '\\') {
       index++
       continue

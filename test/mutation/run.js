@@ -1,147 +1,219 @@
-// Mutation testing of lib/ (without lib/testing and lib/simulator): does a test fail when a condition, a statement, a text
-// or a number of the plugin is changed?
+// Mutation testing of lib: does a test fail when the code is changed for the worse?
 //
-//   node test/mutation/run.js [part of a path ...] [--parallel 2] [--verbose]
+//   node test/mutation/run.js [part of a path ...] [--mistakes | --operators] [--changed [--base main]]
+//     [--parallel 2] [--verbose]
 //
-// All mutants are compiled once, into a copy of the tree, and sleep there; each gets processes of its own in which it is
-// awake. First every test file runs once and tells which mutants it passes by; then each mutant meets the files that pass
-// it by, the quickest first, until one fails or takes too long. What survives is printed; known survivors, with the reason
-// why they cannot be told apart, stand in test/mutation/survivors.js.
-import { spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { basename, dirname, join, resolve } from 'node:path'
+// There are two kinds of change. Operators change a condition, a statement, a text or a number (mutants.js). Mistakes
+// are written by hand, each with a sentence that says what a person got wrong (mistakes.js). Survivors that behave as
+// the original does are listed with the reason (survivors.js); any other survivor fails the run.
+//
+// All changes are compiled once, into a copy of the tree, and sleep there. Every test file runs once and tells which
+// mutants it meets. Then each change is awakened in processes of its own, and meets the test files that pass by it, the
+// quickest first, until one fails or takes too long.
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import ts from 'typescript'
-import { mutate } from './mutants.js'
+import { makeTree, root } from './tree.js'
 import { survivors } from './survivors.js'
 
-const { values: { parallel, verbose }, positionals } = parseArgs({ allowPositionals: true, options: { parallel: { type: 'string', default: '2' }, verbose: { type: 'boolean', default: false } } })
-const root = resolve(import.meta.dirname, '../..')
-const copy = mkdtempSync(join(tmpdir(), 'partner-sso-mutation-'))
-process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    parallel: { type: 'string', default: '2' },
+    verbose: { type: 'boolean', default: false },
+    mistakes: { type: 'boolean', default: false },
+    operators: { type: 'boolean', default: false },
+    changed: { type: 'boolean', default: false },
+    base: { type: 'string', default: 'main' }
+  }
+})
 process.once('SIGINT', () => process.exit(1))
 
 // Enough rounds to meet every mutant.
-const short = { MODEL_RUNS: '100', STATE_RUNS: '40', INJECTION_RUNS: '40' }
+const SHORT = { MODEL_RUNS: '100', STATE_RUNS: '40', INJECTION_RUNS: '40' }
 
 // Milliseconds of a test file that is run together with others.
 const QUICK = 4000
 
-// Other rooms, or rooms that a mutant would take too long in: a browser, several processes, many rounds.
-const leftOut = /lib\/(?:testing|simulator)\/|attacks\/(?:single-use|replay|fuzz|error-page|random-secrets|request-target)\.|faults\/(?:load|killed|memory|replication)\.|test\/(?:examples|package|bench|mutation|testing|simulator|browser|tools)\//
+// What a mutant would take too long in: a browser, several processes, many rounds.
+const LEFT_OUT = new RegExp([
+  'attacks/(?:single-use|replay|fuzz|error-page|random-secrets|request-target)\\.',
+  'faults/(?:load|killed|memory|replication)\\.',
+  'test/(?:examples|package|browser)/'
+].join('|'))
 
-/** For each source file its namesake among the tests, then those that its last mutants fell to. */
-const killers = new Map()
+const changed = values.changed ? changedSince(values.base) : null
+const { copy, mutants, mistakes } = makeTree(isAskedFor)
+const chosen = [...values.operators ? [] : mistakes, ...values.mistakes ? [] : mutants.filter(isAskedFor)]
+const paths = [...new Set(chosen.map(({ path }) => path))]
 let runs = 0
+/** Test files that fail without any change. */
+const failing = []
+/** For each source file its namesake among the tests, then those that its last changes fell to. */
+const killers = new Map()
 
-const mutants = build()
-const files = readdirSync(join(copy, 'test'), { recursive: true }).map((file) => join('test', file)).filter((file) => file.endsWith('.test.js') && !leftOut.test(file))
-console.log(`${mutants.length} mutants in ${new Set(mutants.map(({ path }) => path)).size} files; ${files.length} test files`)
+const files = readdirSync(join(copy, 'test'), { recursive: true }).map((file) => join('test', file))
+  .filter((file) => file.endsWith('.test.js') && !LEFT_OUT.test(file))
+  .filter((file) => paths.some((path) => concerns(file, path)) && loadsAnyOf(file, paths))
+console.log(`${chosen.length} changes in ${paths.length} files of lib; ${files.length} test files`)
 const tests = await observe(files)
 await checkTogether()
-const verdicts = await judge(mutants)
-report(verdicts)
+report(await judge())
 
-/** The tree in JavaScript, lib with every mutant in it. */
-function build () {
-  const made = []
-  for (const path of readdirSync(join(root, 'lib'), { recursive: true }).map((path) => join('lib', path)).concat(readdirSync(join(root, 'test'), { recursive: true }).map((path) => join('test', path)))) {
-    if (!path.endsWith('.ts') || path.endsWith('.d.ts')) continue
-    let text = readFileSync(join(root, path), 'utf8')
-    if (path.startsWith('lib/') && !leftOut.test(path)) {
-      const result = mutate(path, text, made.length + 1)
-      text = result.text
-      made.push(...result.mutants)
-    }
-    const { outputText } = ts.transpileModule(text, { fileName: path, compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true } })
-    const target = join(copy, path.replace(/\.ts$/, '.js'))
-    mkdirSync(dirname(target), { recursive: true })
-    writeFileSync(target, outputText.replace(/(['"])(\.{1,2}\/[^'"]*|[\w-]+)\.ts\1/g, '$1$2.js$1'))
+/** Whether the command asks for changes of this file. */
+function isAskedFor ({ path }) {
+  return (changed?.has(path) ?? true) && (positionals.length === 0 || positionals.some((part) => path.includes(part)))
+}
+
+/** The files of lib that differ from another commit, with what is not committed yet. */
+function changedSince (base) {
+  const options = { cwd: root, encoding: 'utf8' }
+  const git = (...args) => execFileSync('git', args, options).split('\n').filter((line) => line !== '')
+  const [fork] = git('merge-base', base, 'HEAD')
+  const added = git('ls-files', '--others', '--exclude-standard', 'lib')
+  return new Set([...git('diff', '--name-only', fork, '--', 'lib'), ...added])
+}
+
+/** Whether a test file imports one of these, by itself or by what it imports. */
+function loadsAnyOf (file, paths) {
+  const wanted = new Set(paths.map((path) => join(copy, path.replace(/\.ts$/, '.js'))))
+  const visited = new Set()
+  const queue = [join(copy, file)]
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    if (wanted.has(path)) return true
+    if (visited.has(path)) continue
+    visited.add(path)
+    for (const [, name] of read(path).matchAll(/['"](\.{1,2}\/[^'"]*\.js)['"]/g)) queue.push(join(dirname(path), name))
   }
-  for (const name of ['package.json', 'node_modules', 'examples', 'README.md', 'dist']) if (existsSync(join(root, name))) symlinkSync(join(root, name), join(copy, name))
-  for (const file of readdirSync(join(root, 'test'), { recursive: true })) {
-    if (/\.(?:js|json|pem)$/.test(file)) cpSync(join(root, 'test', file), join(copy, 'test', file))
+  return false
+}
+
+function read (path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
   }
-  writeFileSync(join(copy, 'awake.mjs'), `
-    import { writeFileSync } from 'node:fs'
-    const awake = Number(process.env.MUTANT)
-    const seen = new Set()
-    globalThis.__mutant = awake > 0 ? (id) => id === awake : (id) => { seen.add(id); return false }
-    if (awake === 0) process.on('exit', () => writeFileSync(process.env.SEEN, JSON.stringify([...seen])))
-  `)
-  return made
+}
+
+/**
+ * Which tests a change meets. Faults of Redis take long, and concern what stands between the plugin and Redis; hosts of
+ * all kinds concern what stands between the plugin and Fastify. A change that would fall to others alone survives.
+ */
+function concerns (file, path) {
+  const isTool = /^lib\/(?:testing|simulator)\//.test(path)
+  if (/test\/(?:simulator|testing)\//.test(file)) return isTool || path.endsWith('stores/check.ts')
+  if (isTool) return file.includes('test/unit/') || file.includes('check-store')
+  if (file.includes('hosts/')) return /index|replies|routes|logged-request|parameters|options|open/.test(path)
+  if (file.includes('faults/')) return /stores|readiness|index/.test(path)
+  return true
 }
 
 /** Runs test files, all in one process; gives its exit code, or null when the time was over. */
-async function run (files, mutant, limit) {
+async function run (files, environment, limit) {
   const started = performance.now()
   // Imported at once: between one import and the next, tap would find that nothing is left to do.
   const together = join(copy, `together-${++runs}.mjs`)
   writeFileSync(together, files.map((file) => `import './${file}'\n`).join(''))
-  const child = spawn(process.execPath, ['--import', join(copy, 'awake.mjs'), together], { cwd: copy, detached: true, stdio: 'ignore', env: { ...process.env, MUTANT: String(mutant), SEEN: join(copy, 'seen.json'), TAP_BAIL: '1', TAP_TIMEOUT: '300', ...short } })
-  let over = false
+  const child = spawn(process.execPath, ['--import', join(copy, 'awake.mjs'), together], {
+    cwd: copy,
+    detached: true,
+    stdio: 'ignore',
+    env: { ...process.env, ...environment, ...SHORT, TAP_BAIL: '1', TAP_TIMEOUT: '300' }
+  })
+  let isOver = false
   // With what the test has started: its servers would outlive it.
   const end = () => { try { process.kill(-child.pid, 'SIGKILL') } catch {} }
-  const timer = setTimeout(() => { over = true; end() }, limit)
+  const timer = setTimeout(() => { isOver = true; end() }, limit)
   const code = await new Promise((resolve) => child.once('exit', resolve))
   clearTimeout(timer)
   rmSync(together)
   end()
-  return { code: over ? null : code, took: performance.now() - started }
+  return { code: isOver ? null : code, took: performance.now() - started }
 }
 
-/** How long each test file takes, and which mutants it passes by. */
+/** Runs test files with every change asleep; gives the mutants that they have met, in all their processes. */
+async function look (files, limit) {
+  const folder = join(copy, `seen-${runs}`)
+  mkdirSync(folder)
+  const { code, took } = await run(files, { SEEN: folder }, limit)
+  const seen = new Set(readdirSync(folder).flatMap((file) => JSON.parse(readFileSync(join(folder, file), 'utf8'))))
+  return { code, took, seen }
+}
+
+/** How long each test file takes, and which mutants it meets. A file that fails as it is notices nothing. */
 async function observe (files) {
   const tests = []
-  for (const file of files) {
-    const { code, took } = await run([file], 0, 120_000)
-    if (code !== 0) {
-      console.log(`${file} fails without any mutant (${code}); it is left out`)
-      continue
+  const queue = [...files]
+  await sideBySide(async () => {
+    for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+      const { code, took, seen } = await look([file], 300_000)
+      if (code === 0) tests.push({ file, took, seen })
+      else failing.push(file)
+      if (values.verbose || code !== 0) console.log(`${file}: ${took.toFixed()} ms${code === 0 ? '' : ', FAILS'}`)
     }
-    tests.push({ file, took, seen: new Set(JSON.parse(readFileSync(join(copy, 'seen.json'), 'utf8'))) })
-    if (verbose) console.log(`${file}: ${took.toFixed()} ms`)
-  }
+  })
   return tests.sort((a, b) => a.took - b.took)
+}
+
+/** Runs as many workers side by side as the command asks for. */
+async function sideBySide (worker) {
+  await Promise.all(Array.from({ length: Number(values.parallel) }, worker))
 }
 
 /** Quick files meet no fewer mutants together than one by one. */
 async function checkTogether () {
   const quick = tests.filter(({ took }) => took < QUICK)
-  const { code, took } = await run(quick.map(({ file }) => file), 0, 300_000)
-  const seen = new Set(JSON.parse(readFileSync(join(copy, 'seen.json'), 'utf8')))
+  if (quick.length === 0) return
+  const { code, took, seen } = await look(quick.map(({ file }) => file), 600_000)
   const missed = quick.filter((test) => [...test.seen].some((id) => !seen.has(id)))
-  if (code !== 0 || missed.length > 0) throw new Error(`together, the quick files give ${code}, and these do not run: ${missed.map(({ file }) => file).join(', ')}`)
+  if (code !== 0 || missed.length > 0) {
+    throw new Error(`together, the quick files end with ${code}; not run: ${missed.map(({ file }) => file).join(', ')}`)
+  }
   console.log(`${quick.length} quick files take ${(took / 1000).toFixed(1)} s together`)
 }
 
-async function judge (mutants) {
-  const chosen = mutants.filter(({ path }) => positionals.length === 0 || positionals.some((part) => path.includes(part)))
+async function judge () {
   const queue = [...chosen]
   const verdicts = []
   const started = performance.now()
-  await Promise.all(Array.from({ length: Number(parallel) }, async () => {
-    for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-      const verdict = { ...mutant, ...await fate(mutant) }
+  await sideBySide(async () => {
+    for (let change = queue.shift(); change !== undefined; change = queue.shift()) {
+      const verdict = { ...change, ...await fate(change) }
       verdicts.push(verdict)
-      if (verbose && verdict.killer === null) console.log(`alive: ${mutant.path}:${mutant.line}  ${mutant.original}  ->  ${mutant.mutated}  (${verdict.met} files pass by)`)
-      if (verdicts.length % 50 === 0) console.log(`${verdicts.length} of ${chosen.length}, ${verdicts.filter(({ killer }) => killer === null).length} survive, ${((performance.now() - started) / 60_000).toFixed(1)} min`)
+      if (values.verbose && verdict.killer === null) console.log(`alive: ${told(verdict)}  (${verdict.met} files)`)
+      if (verdicts.length % 50 > 0) continue
+      const alive = verdicts.filter(({ killer }) => killer === null).length
+      const minutes = ((performance.now() - started) / 60_000).toFixed(1)
+      console.log(`${verdicts.length} of ${chosen.length}, ${alive} survive, ${minutes} min`)
     }
-  }))
-  return verdicts.sort((a, b) => a.id - b.id)
+  })
+  const place = ({ id }) => chosen.findIndex((change) => change.id === id)
+  return verdicts.sort((a, b) => place(a) - place(b))
 }
 
-async function fate ({ id, path }) {
-  const recent = killers.get(path) ?? killers.set(path, tests.filter((test) => basename(test.file, '.test.js') === basename(path, '.ts'))).get(path)
-  const meeting = tests.filter((test) => test.seen.has(id) && concerns(test, path)).sort((a, b) => rank(recent, a) - rank(recent, b))
+/** The first test that fails where the change is awake. */
+async function fate (change) {
+  const { path } = change
+  if (!killers.has(path)) {
+    killers.set(path, tests.filter(({ file }) => basename(file, '.test.js') === basename(path, '.ts')))
+  }
+  const recent = killers.get(path)
+  const meeting = tests.filter((test) => concerns(test.file, path) && meets(test, change))
+    .sort((a, b) => rank(recent, a) - rank(recent, b))
   // The first ones one by one, to learn which it was; then all the quick ones in one process, which stops at the first
   // failure; then the slow ones.
-  const quick = meeting.slice(2).filter(({ took }) => took < QUICK)
-  const groups = [...meeting.slice(0, 2).map((test) => [test]), quick, ...meeting.slice(2).filter(({ took }) => took >= QUICK).map((test) => [test])]
+  const rest = meeting.slice(2)
+  const groups = [
+    ...meeting.slice(0, 2).map((test) => [test]),
+    rest.filter(({ took }) => took < QUICK),
+    ...rest.filter(({ took }) => took >= QUICK).map((test) => [test])
+  ]
   for (const group of groups) {
     if (group.length === 0) continue
-    const { code } = await run(group.map(({ file }) => file), id, 5 * group.reduce((sum, { took }) => sum + took, 0) + 10_000)
+    const limit = 5 * group.reduce((sum, { took }) => sum + took, 0) + 10_000
+    const { code } = await run(group.map(({ file }) => file), awakening(change), limit)
     if (code === 0) continue
     if (group.length === 1) killers.set(path, [group[0], ...recent.filter((other) => other !== group[0])].slice(0, 4))
     return { killer: group[0].file, timeout: code === null }
@@ -149,13 +221,14 @@ async function fate ({ id, path }) {
   return { killer: null, met: meeting.length }
 }
 
-/**
- * Faults of Redis take long, and concern what stands between the plugin and Redis; what sorts of host there are concerns
- * what stands between the plugin and Fastify. A mutant that would fall to them alone counts as a survivor.
- */
-function concerns ({ file, took }, path) {
-  if (file.includes('hosts/')) return /index|replies|routes|logged-request|parameters|options|open-store/.test(path)
-  return /stores|store|deadline|readiness|index/.test(path) || (!file.includes('faults/') && took < 15_000)
+/** Whether the test passes by the change. A mistake may change much: the test must have run any code of the file. */
+function meets (test, change) {
+  if (change.find === undefined) return test.seen.has(change.id)
+  return mutants.some(({ id, path }) => path === change.path && test.seen.has(id))
+}
+
+function awakening (change) {
+  return change.find === undefined ? { MUTANT: String(change.id) } : { MISTAKE: change.file, INSTEAD_OF: change.target }
 }
 
 function rank (recent, test) {
@@ -164,18 +237,36 @@ function rank (recent, test) {
   return place === -1 || test.took > QUICK ? test.took : place
 }
 
+const told = ({ name, path, line, original, mutated }) =>
+  `${path}:${line}  ${name ?? `${original}  ->  ${mutated}`}`
+
 function report (verdicts) {
   const alive = verdicts.filter(({ killer }) => killer === null)
-  const lineOf = ({ path, line }) => readFileSync(join(root, path), 'utf8').split('\n')[line - 1]
-  const reasonOf = (mutant) => survivors.find(({ path, original, mutated, line }) =>
-    path === mutant.path && original === mutant.original && mutated === mutant.mutated && lineOf(mutant).includes(line))?.reason
-  for (const mutant of alive) {
-    const reason = reasonOf(mutant)
-    console.log(`${reason === undefined ? 'SURVIVES' : 'survives'} ${mutant.path}:${mutant.line}  ${mutant.original}  ->  ${mutant.mutated}${mutant.met === 0 ? '  (no test passes by)' : ''}${reason === undefined ? '' : `  (${reason})`}`)
+  for (const change of alive) {
+    const reason = reasonOf(change)
+    const met = change.met === 0 ? '  (no test meets it)' : ''
+    console.log(reason === undefined ? `SURVIVES ${told(change)}${met}` : `survives ${told(change)}${met}  (${reason})`)
   }
-  const killed = verdicts.length - alive.length
-  const unexplained = alive.filter((mutant) => reasonOf(mutant) === undefined).length
-  console.log(`\n${verdicts.length} mutants, ${killed} killed (${verdicts.filter(({ timeout }) => timeout).length} by the time limit), ${alive.length} survive, ${unexplained} of them unexplained`)
-  console.log(`score ${(100 * killed / verdicts.length).toFixed(1)} %`)
-  process.exit(unexplained === 0 ? 0 : 1)
+  console.log()
+  for (const [kind, list] of [
+    ['mistakes', verdicts.filter(({ find }) => find !== undefined)],
+    ['mutants', verdicts.filter(({ find }) => find === undefined)]
+  ]) {
+    if (list.length === 0) continue
+    const killed = list.filter(({ killer }) => killer !== null)
+    const late = killed.filter(({ timeout }) => timeout).length
+    console.log(`${list.length} ${kind}, ${killed.length} noticed (${late} by the time limit), ` +
+      `${list.length - killed.length} survive: ${(100 * killed.length / list.length).toFixed(1)} %`)
+  }
+  const unexplained = alive.filter((change) => reasonOf(change) === undefined).length
+  console.log(`${unexplained} survivors without a reason`)
+  if (failing.length > 0) console.log(`These tests fail without any change: ${failing.join(', ')}`)
+  process.exit(unexplained + failing.length === 0 ? 0 : 1)
+}
+
+/** Why a mutant behaves as the original does. Mistakes have no such excuse. */
+function reasonOf (change) {
+  const text = readFileSync(join(root, change.path), 'utf8').split('\n')[change.line - 1]
+  return survivors.find(({ path, original, mutated, line }) => path === change.path && original === change.original &&
+    mutated === change.mutated && text.includes(line))?.reason
 }

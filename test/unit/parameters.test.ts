@@ -25,6 +25,8 @@ t.test('empty, absent and repeated parameters', async (t) => {
   t.equal(parameters.malformed, false)
   t.equal(new Parameters('a=%zz&b=%41').get('b'), 'A')
   t.equal(new Parameters('a=%zz').malformed, true)
+  t.equal(new Parameters('a=++').get('a'), '  ', 'nothing but plus signs')
+  t.equal(new Parameters('a=%%').malformed, true, 'nothing but percent signs')
   t.equal(queryOf('/path'), '')
   t.equal(queryOf('/path?a?b'), 'a?b')
 })

@@ -4,7 +4,9 @@ import partnerSso, { type PartnerSsoEvent } from '../../../lib/index.ts'
 import { hostOptions, type User } from '../../helpers/host.ts'
 
 const reasons: Record<string, number> = {}
-const count = ({ type, reason }: PartnerSsoEvent) => { reasons[`${type} ${reason}`] = (reasons[`${type} ${reason}`] ?? 0) + 1 }
+const count = ({ type, reason }: PartnerSsoEvent) => {
+  reasons[`${type} ${reason}`] = (reasons[`${type} ${reason}`] ?? 0) + 1
+}
 
 const app = Fastify()
 await app.register(partnerSso<User>, hostOptions({ onEvent: count, ...JSON.parse(process.argv[2] as string) }))

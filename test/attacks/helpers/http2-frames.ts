@@ -13,15 +13,21 @@ const END_HEADERS = 4
 export type Outcome = string | 'refused'
 
 /** Says one request on an HTTP/2 connection, frame by frame (RFC 9113 section 4.1), as no client library would. */
-export async function sayFrames (url: string, fields: ReadonlyArray<readonly [name: string, value: string]>, body = ''): Promise<Outcome> {
+export async function sayFrames (
+  url: string,
+  fields: ReadonlyArray<readonly [name: string, value: string]>,
+  body = ''
+): Promise<Outcome> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
-  socket.write(Buffer.concat([
-    Buffer.from(PREFACE),
-    frame(SETTINGS, 0, 0, Buffer.alloc(0)),
-    frame(HEADERS, END_HEADERS | (body === '' ? END_STREAM : 0), 1, Buffer.concat(fields.map(field))),
-    ...(body === '' ? [] : [frame(DATA, END_STREAM, 1, Buffer.from(body))])
-  ]))
+  socket.write(
+    Buffer.concat([
+      Buffer.from(PREFACE),
+      frame(SETTINGS, 0, 0, Buffer.alloc(0)),
+      frame(HEADERS, END_HEADERS | (body === '' ? END_STREAM : 0), 1, Buffer.concat(fields.map(field))),
+      ...(body === '' ? [] : [frame(DATA, END_STREAM, 1, Buffer.from(body))])
+    ])
+  )
   let received = Buffer.alloc(0)
   let text = ''
   try {
@@ -54,7 +60,10 @@ function frame (type: number, flags: number, stream: number, payload: Buffer): B
 
 /** A literal header field without indexing, nothing of it compressed (RFC 7541 section 6.2.2). */
 function field ([name, value]: readonly [string, string]): Buffer {
-  return Buffer.concat([Buffer.from([0]), ...[name, value].flatMap((text) => [integer(text.length), Buffer.from(text, 'latin1')])])
+  return Buffer.concat([
+    Buffer.from([0]),
+    ...[name, value].flatMap((text) => [integer(text.length), Buffer.from(text, 'latin1')])
+  ])
 }
 
 /** An integer with a prefix of 7 bits (RFC 7541 section 5.1). */

@@ -17,22 +17,32 @@ export interface HostProcess {
 interface State { url: string, reasons: Record<string, number>, heap: number }
 
 /** Starts the partner's app in processes of their own. */
-export async function startProcesses (t: Teardown, number: number, options: Pick<PartnerSsoOptions, 'redis' | 'keyPrefix' | 'storeTimeout' | 'loginPage'>): Promise<HostProcess[]> {
-  return await Promise.all(Array.from({ length: number }, async () => {
-    const child = fork(new URL('host-process.ts', import.meta.url), [JSON.stringify(options)], { execArgv: [...process.execArgv, '--expose-gc'] })
-    t.teardown(() => child.kill())
-    const { url } = await answer(child)
-    const ask = async () => {
-      child.send('how are you?')
-      return await answer(child)
-    }
-    return {
-      url,
-      reasons: async () => (await ask()).reasons,
-      heap: async () => (await ask()).heap,
-      alive: () => child.exitCode === null && child.signalCode === null
-    }
-  }))
+export async function startProcesses (
+  t: Teardown,
+  number: number,
+  options: Pick<PartnerSsoOptions, 'redis' | 'keyPrefix' | 'storeTimeout' | 'loginPage'>
+): Promise<HostProcess[]> {
+  return await Promise.all(
+    Array.from({ length: number }, async () => {
+      const child = fork(new URL('host-process.ts', import.meta.url), [JSON.stringify(options)], {
+        execArgv: [...process.execArgv, '--expose-gc'],
+        // TypeScript is compiled by what execArgv imports; tap's own compiler stays out.
+        env: { ...process.env, TAP_TYPE_STRIP_ONLY: '1' }
+      })
+      t.teardown(() => child.kill())
+      const { url } = await answer(child)
+      const ask = async () => {
+        child.send('how are you?')
+        return await answer(child)
+      }
+      return {
+        url,
+        reasons: async () => (await ask()).reasons,
+        heap: async () => (await ask()).heap,
+        alive: () => child.exitCode === null && child.signalCode === null
+      }
+    })
+  )
 }
 
 async function answer (child: ChildProcess): Promise<State> {

@@ -11,8 +11,8 @@ export interface Conversation {
 }
 
 interface Course {
-  /** Milliseconds after which the test hangs up. */
-  patience?: number
+  /** Milliseconds after which the test closes the connection. Long by default: only a server that hangs meets it. */
+  giveUpAfter?: number
   /** Half-closes the connection when all is said. */
   end?: boolean
   /** Milliseconds between one piece and the next. */
@@ -20,18 +20,24 @@ interface Course {
 }
 
 /** Says the pieces to the server byte by byte as they are, and listens until it hangs up. */
-export async function say (url: string, pieces: string | Uint8Array | Array<string | Uint8Array>, { patience = 5000, end = false, pause = 0 }: Course = {}): Promise<Conversation> {
+export async function say (
+  url: string,
+  pieces: string | Uint8Array | Array<string | Uint8Array>,
+  { giveUpAfter = 60_000, end = false, pause = 0 }: Course = {}
+): Promise<Conversation> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   let text = ''
   let closed = true
-  socket.on('data', (data) => { text += data.toString('latin1') })
+  socket.on('data', (data) => {
+    text += data.toString('latin1')
+  })
   // A server may hang up while we are still talking.
   socket.on('error', () => {})
   const timer = setTimeout(() => {
     closed = false
     socket.destroy()
-  }, patience)
+  }, giveUpAfter)
   const over = new Promise((resolve) => socket.once('close', resolve))
   for (const piece of [pieces].flat()) {
     if (socket.destroyed) break
@@ -48,7 +54,9 @@ export async function say (url: string, pieces: string | Uint8Array | Array<stri
 export function request (line: string, headers: string[] = [], body = ''): string {
   const told = headers.some((header) => /^(?:content-length|transfer-encoding)/i.test(header))
   const length = body === '' || told ? [] : [`Content-Length: ${Buffer.byteLength(body, 'latin1')}`]
-  return [`${line} HTTP/1.1`, 'Host: partner.example', ...headers, ...length, 'Connection: close', '', body].join('\r\n')
+  return [`${line} HTTP/1.1`, 'Host: partner.example', ...headers, ...length, 'Connection: close', '', body].join(
+    '\r\n'
+  )
 }
 
 /** The request of the token endpoint with this form. */

@@ -6,7 +6,8 @@ import { connectRedis, lifetime } from './redis.js'
 
 /** The three routes and nothing else: what is left when all checking is taken away. */
 export async function start ({ host, redisUrl, variant, options }) {
-  const store = variant === 'map' ? mapStore() : redisStore(connectRedis(redisUrl, variant), options?.codeLifetime ?? lifetime)
+  const store =
+    variant === 'map' ? mapStore() : redisStore(connectRedis(redisUrl, variant), options?.codeLifetime ?? lifetime)
   const app = Fastify()
   await app.register(formbody)
 

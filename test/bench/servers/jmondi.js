@@ -75,7 +75,8 @@ export async function start ({ host, redisUrl, variant }) {
 function clientRepository (clients) {
   return {
     getByIdentifier: async (id) => clients.get(id),
-    isClientValid: async (grantType, client, secret) => client.allowedGrants.includes(grantType) && client.secret === secret
+    isClientValid: async (grantType, client, secret) =>
+      client.allowedGrants.includes(grantType) && client.secret === secret
   }
 }
 
@@ -93,7 +94,12 @@ function tokenRepository (put) {
 function codeRepository (clients, put, take) {
   return {
     issueAuthCode: (client, user, scopes) => ({ code: randomToken(), client, user, scopes }),
-    persist: (code) => put(`code:${code.code}`, { ...code, client: code.client.id, user: { id: code.user.id, record: code.user.record } }),
+    persist: (code) =>
+      put(`code:${code.code}`, {
+        ...code,
+        client: code.client.id,
+        user: { id: code.user.id, record: code.user.record }
+      }),
     async getByIdentifier (id) {
       const code = await take(`code:${id}`)
       return code && { ...code, client: clients.get(code.client), expiresAt: new Date(code.expiresAt) }

@@ -21,7 +21,9 @@ export async function start ({ host, redisUrl, variant }) {
   const app = Fastify()
   await app.register(formbody)
 
-  app.get('/oauth/authorize', (request, reply) => answer(request, reply, (...args) => oauth.authorize(...args, { authenticateHandler })))
+  app.get('/oauth/authorize', (request, reply) =>
+    answer(request, reply, (...args) => oauth.authorize(...args, { authenticateHandler }))
+  )
   app.post('/oauth/token', (request, reply) => answer(request, reply, (...args) => oauth.token(...args)))
   app.get('/oauth/user', async (request, reply) => {
     try {
@@ -45,7 +47,10 @@ async function answer (request, reply, handle) {
     await handle(requestOf(request), response)
     return reply.code(response.status).headers(response.headers).send(response.body)
   } catch (error) {
-    return reply.code(error.code ?? 500).headers(response.headers).send({ error: error.name, error_description: error.message })
+    return reply
+      .code(error.code ?? 500)
+      .headers(response.headers)
+      .send({ error: error.name, error_description: error.message })
   }
 }
 
@@ -71,7 +76,12 @@ function model (host, redis) {
     async getAuthorizationCode (authorizationCode) {
       const code = await take(`code:${authorizationCode}`)
       if (!code) return null
-      return { ...code, client: clients.get(code.client), user: { record: code.user }, expiresAt: new Date(code.expiresAt) }
+      return {
+        ...code,
+        client: clients.get(code.client),
+        user: { record: code.user },
+        expiresAt: new Date(code.expiresAt)
+      }
     },
     revokeAuthorizationCode: () => true,
     async saveToken (token, client, user) {
@@ -82,7 +92,12 @@ function model (host, redis) {
     async getAccessToken (accessToken) {
       const token = await take(`token:${accessToken}`)
       if (!token) return null
-      return { accessToken, user: { record: token.user }, client: clients.get(token.client), accessTokenExpiresAt: new Date(token.accessTokenExpiresAt) }
+      return {
+        accessToken,
+        user: { record: token.user },
+        client: clients.get(token.client),
+        accessTokenExpiresAt: new Date(token.accessTokenExpiresAt)
+      }
     }
   }
 }

@@ -51,22 +51,32 @@ const adapters = {
   /** Found once: the GETDEL both finds and consumes. */
   AuthorizationCode: (_, redis) => redisAdapter('code:', redis),
   AccessToken: (_, redis) => redisAdapter('token:', redis),
-  Session: (host) => keptAdapter((session) => {
-    const user = host.currentUser(`session=${session}`)
-    const [{ clientId }] = host.portals
-    return user && {
-      kind: 'Session',
-      jti: session,
-      uid: user.id,
-      accountId: user.id,
-      loginTs: later() - 86_400,
+  Session: (host) =>
+    keptAdapter((session) => {
+      const user = host.currentUser(`session=${session}`)
+      const [{ clientId }] = host.portals
+      return (
+        user && {
+          kind: 'Session',
+          jti: session,
+          uid: user.id,
+          accountId: user.id,
+          loginTs: later() - 86_400,
+          exp: later(),
+          authorizations: { [clientId]: { sid: user.id, grantId: user.id } }
+        }
+      )
+    }),
+  Grant: (host) =>
+    keptAdapter((id) => ({
+      kind: 'Grant',
+      jti: id,
+      accountId: id,
+      clientId: host.portals[0].clientId,
+      openid: { scope },
       exp: later(),
-      authorizations: { [clientId]: { sid: user.id, grantId: user.id } }
-    }
-  }),
-  Grant: (host) => keptAdapter((id) => ({
-    kind: 'Grant', jti: id, accountId: id, clientId: host.portals[0].clientId, openid: { scope }, exp: later(), iat: later() - 86_400
-  }))
+      iat: later() - 86_400
+    }))
 }
 
 function redisAdapter (prefix, redis) {

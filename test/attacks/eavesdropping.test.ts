@@ -1,0 +1,64 @@
+// Someone listens on the way to Redis, or answers in its place. With rediss:// nothing can be read on the way, and a
+// server whose certificate is not trusted gets no command.
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Server } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import t, { type Test } from 'tap'
+import { CERTIFICATE, KEY } from '../helpers/certificate.ts'
+import { startHost } from '../helpers/host.ts'
+import { startRedis } from '../helpers/redis.ts'
+import { wire } from '../helpers/wire.ts'
+
+/** First byte of a TLS handshake record (RFC 8446 section 5.1). A Redis command begins with an asterisk. */
+const HANDSHAKE = 22
+
+async function listen (t: Test, server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return (server.address() as AddressInfo).port
+}
+
+await t.test('what leaves for a rediss:// URL is encrypted from the first byte', async (t) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).once('data', (data: Buffer) => {
+      server.emit('first byte', data[0])
+      socket.destroy()
+    })
+  })
+  const firstBytes: number[] = []
+  server.on('first byte', (byte: number) => { firstBytes.push(byte) })
+  const connected = once(server, 'first byte')
+  const port = await listen(t, server)
+  const { url } = await startHost(t, { redis: `rediss://:secret@127.0.0.1:${port}`, storeTimeout: 200 })
+  t.equal((await wire(url).authorize()).redirect.get('error'), 'temporarily_unavailable')
+  await connected
+  t.ok(firstBytes.every((byte) => byte === HANDSHAKE))
+})
+
+await t.test('a server with a certificate of its own making gets nothing', async (t) => {
+  let received = ''
+  const server = createTlsServer({ cert: CERTIFICATE, key: KEY }, (socket) => {
+    socket.on('data', (data: Buffer) => { received += data.toString() }).on('error', () => {})
+  })
+  const refused = once(server, 'tlsClientError')
+  const port = await listen(t, server)
+  const { url } = await startHost(t, { redis: `rediss://:secret@localhost:${port}`, storeTimeout: 200 })
+  t.equal((await wire(url).authorize()).redirect.get('error'), 'temporarily_unavailable')
+  await refused
+  t.equal(received, '')
+})
+
+await t.test('a server whose certificate is trusted serves sign-ins', async (t) => {
+  const redis = await startRedis(t)
+  const port = await listen(t, createTlsServer({ cert: CERTIFICATE, key: KEY }, (socket) => {
+    const behind = connect(redis.port, '127.0.0.1')
+    socket.pipe(behind).pipe(socket)
+    socket.on('error', () => behind.destroy())
+    behind.on('error', () => socket.destroy())
+  }))
+  const tls = { ca: CERTIFICATE, servername: 'localhost' }
+  const { url } = await startHost(t, { redis: { host: '127.0.0.1', port, tls }, storeTimeout: 10_000 })
+  const portal = wire(url)
+  t.equal((await portal.user(await portal.accessToken())).status, 200)
+})

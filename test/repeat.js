@@ -1,0 +1,61 @@
+// Shows that no test fails by chance: runs the suite, or some of its files, again and again, beside processes that keep
+// the processors busy.
+//
+//   node test/repeat.js [--times 20] [--burn 2] [--jobs 2] [file or folder ...]
+//
+// tap runs `jobs` files at once in each round. Every round prints its counts and its time, and each failure in full.
+// Build first (npm run build): some tests import the package by its name.
+import { fork } from 'node:child_process'
+import { existsSync, statSync } from 'node:fs'
+import { normalize } from 'node:path'
+import { parseArgs } from 'node:util'
+import { runTap, testFiles } from './runner/tap.js'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    times: { type: 'string', default: '20' },
+    burn: { type: 'string', default: '2' },
+    jobs: { type: 'string', default: '2' },
+    burner: { type: 'boolean', default: false }
+  }
+})
+
+// A process that we have started to keep a processor busy. It ends with us.
+if (values.burner) {
+  process.once('disconnect', () => process.exit())
+  for (;;) {
+    for (let last = performance.now() + 50; performance.now() < last;);
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+/** The test files that the command names; all of them when it names none. */
+function chosenFiles () {
+  if (positionals.length === 0) return testFiles()
+  const wrong = positionals.filter((path) => !existsSync(path))
+  if (wrong.length > 0) throw new Error(`No such file or folder: ${wrong.join(', ')}`)
+  const isFolder = (path) => statSync(path).isDirectory()
+  const named = positionals.map((path) => normalize(isFolder(path) ? `${path}/` : path))
+  return testFiles().filter((file) => named.some((path) => path.endsWith('/') ? file.startsWith(path) : file === path))
+}
+
+const files = chosenFiles()
+const { times, jobs, burn } = values
+console.log(`${files.length} test files, ${times} times, ${jobs} at once, ${burn} busy processes beside`)
+const burners = Array.from({ length: Number(values.burn) }, () => fork(import.meta.filename, ['--burner']))
+let failedRounds = 0
+for (let round = 1; round <= Number(values.times); round++) {
+  const shown = []
+  const options = ['--disable-coverage', `--jobs=${values.jobs}`]
+  const { pass, fail, ok, took } = await runTap(options, files, (line) => shown.push(line))
+  const failed = Math.max(fail, Number(!ok))
+  if (failed > 0) {
+    failedRounds++
+    console.log(shown.filter((line) => !line.startsWith('ok ')).join('\n'))
+  }
+  console.log(`round ${round}: ${pass} passed, ${failed} failed, ${(took / 1000).toFixed(0)} s`)
+}
+for (const burner of burners) burner.disconnect()
+console.log(`\n${values.times} rounds, ${failedRounds} with a failure`)
+process.exit(failedRounds === 0 ? 0 : 1)

@@ -1,0 +1,35 @@
+// The module hooks that typescript.js registers. They run in a thread of their own.
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const options = {
+  target: 'es2022', module: 'esnext', verbatimModuleSyntax: true, inlineSourceMap: true, inlineSources: true
+}
+const folder = resolve(import.meta.dirname, '../../.tap/compiled')
+mkdirSync(folder, { recursive: true })
+
+/** Gives Node the JavaScript of a TypeScript file. */
+export async function load (url, context, nextLoad) {
+  if (!/^file:.*\.ts$/.test(url) || url.includes('/node_modules/')) return await nextLoad(url, context)
+  return { format: 'module', source: await compiled(fileURLToPath(url)), shortCircuit: true }
+}
+
+async function compiled (path) {
+  const text = readFileSync(path, 'utf8')
+  const name = createHash('sha256').update(JSON.stringify([path, text, options])).digest('hex')
+  const kept = join(folder, `${name}.js`)
+  try {
+    return readFileSync(kept, 'utf8')
+  } catch {
+    const { default: ts } = await import('typescript')
+    const compilerOptions = ts.convertCompilerOptionsFromJson(options, '.').options
+    const { outputText } = ts.transpileModule(text, { fileName: path, compilerOptions })
+    // Other processes may read the file at any time: it appears whole or not at all.
+    const draft = join(folder, `${name}.${process.pid}`)
+    writeFileSync(draft, outputText)
+    renameSync(draft, kept)
+    return outputText
+  }
+}
