@@ -103,19 +103,19 @@ function addPages (app: FastifyInstance, options: SimulatorOptions, attempts: At
 
   app.get('/', async (request, reply) => {
     const own = attempts.of(request.cookies[SESSION])
-    return page(reply, homePage(options, own.map((attempt) => viewOf(portal, attempt, false))))
+    return page(reply, homePage(options, await Promise.all(own.map((attempt) => viewOf(portal, attempt, false)))))
   })
 
   app.get<Id & { Querystring: { secrets?: string } }>('/sign-ins/:id', async (request, reply) => {
     const attempt = attempts.find(request.cookies[SESSION], request.params.id)
     if (attempt === undefined) return gone(reply)
     const shown = request.query.secrets === 'shown'
-    return page(reply, attemptPage(options, viewOf(portal, attempt, shown), shown))
+    return page(reply, attemptPage(options, await viewOf(portal, attempt, shown), shown))
   })
 
   app.get<Id>('/sign-ins/:id/service-page', async (request, reply) => {
     const attempt = attempts.find(request.cookies[SESSION], request.params.id)
-    const servicePage = attempt === undefined ? null : viewOf(portal, attempt, false).servicePage
+    const servicePage = attempt === undefined ? null : (await viewOf(portal, attempt, false)).servicePage
     return servicePage === null ? gone(reply) : page(reply.headers(SERVICE_PAGE_HEADERS), servicePage.body)
   })
 }

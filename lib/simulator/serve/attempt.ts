@@ -41,10 +41,10 @@ export class Attempt {
   readonly trial: Trial | null
   readonly probes: Probe[] = []
   conclusion: Conclusion | null = null
-  /** What a browser without a session meets at the service; null until that is known. */
-  loggedOut: LoggedOutVisit | null = null
   readonly #options: AttemptOptions
   #leftAt: number | null = null
+  #first: { url: string, exchange: Exchange } | null = null
+  #loggedOut: Promise<LoggedOutVisit> | null = null
   #returned = false
   #codeExpiresAt: number | null = null
 
@@ -93,8 +93,16 @@ export class Attempt {
       return null
     }
     this.#leftAt = this.#options.clock()
-    visitLoggedOut(this.#options.portal, url, exchange).then((visit) => { this.loggedOut = visit }, () => {})
+    this.#first = { url, exchange }
     return url
+  }
+
+  /** What a browser without a session meets at the service, for an attempt that does not come back. Asks once. */
+  async loggedOut (): Promise<LoggedOutVisit | null> {
+    if (this.#first === null) return null
+    const { url, exchange } = this.#first
+    this.#loggedOut ??= visitLoggedOut(this.#options.portal, url, exchange)
+    return await this.#loggedOut
   }
 
   /** Why the browser is not sent to the service; null when it is. */

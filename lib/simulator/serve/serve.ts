@@ -87,7 +87,7 @@ export async function serve (argv: string[], { env, out, err, stop }: Surroundin
   if (new URL(redirectUri).origin !== publicUrl) {
     err(`The redirect_uri ${redirectUri} is not under ${publicUrl}: sign-ins come back only if it leads here.\n`)
   }
-  if (values.on('open')) openBrowser(publicUrl, env).catch(({ message }: Error) => { err(notOpened(publicUrl, message)) })
+  if (values.on('open')) openBrowser(publicUrl, env).catch((error: Error) => { err(notOpened(publicUrl, error)) })
   if (!stop.aborted) await once(stop, 'abort')
   await app.close()
   return 0
@@ -122,8 +122,8 @@ async function listen (app: FastifyInstance, host: string, port: number): Promis
   }
 }
 
-const notOpened = (url: string, reason: string): string =>
-  `The browser could not be opened (${reason}). Open ${url} yourself.\n`
+const notOpened = (url: string, { message }: Error): string =>
+  `The browser could not be opened (${message}). Open ${url} yourself.\n`
 
 const greeting = (publicUrl: string, loginUrl: string, portal: Integration): string => `The portal runs at ${publicUrl}
 

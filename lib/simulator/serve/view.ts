@@ -43,12 +43,14 @@ export interface AttemptView {
 /**
  * @param shown - whether codes, tokens and the state are readable; the client secret never is
  */
-export function viewOf (portal: Integration, attempt: Attempt, shown: boolean): AttemptView {
-  const { startedAt, ...rest } = readAttempt(portal, attempt, shown)
+export async function viewOf (portal: Integration, attempt: Attempt, shown: boolean): Promise<AttemptView> {
+  const stuck = Number(attempt.away) >= LONG
+  const causes = stuck ? usualCauses(portal, await attempt.loggedOut()) : []
+  const { startedAt, ...rest } = { ...readAttempt(attempt, shown), causes }
   return { startedAt, ...hideClientSecret(portal)(rest) }
 }
 
-function readAttempt (portal: Integration, attempt: Attempt, shown: boolean): AttemptView {
+function readAttempt (attempt: Attempt, shown: boolean): Omit<AttemptView, 'causes'> {
   const { flow, conclusion, servicePage } = attempt
   const visible = (exchange: Exchange): ExchangeView =>
     readExchange(shown ? exchange : flow.secrets.maskExchange(exchange))
@@ -66,8 +68,7 @@ function readAttempt (portal: Integration, attempt: Attempt, shown: boolean): At
     probes: attempt.probes.map(({ title, exchange }) => ({ title, exchange: visible(exchange) })),
     record: flow.record,
     ignored: flow.record === null ? [] : unlistedFields({ ...flow.record }),
-    servicePage: servicePage === null ? null : { status: servicePage.status, body: servicePage.body },
-    causes: Number(attempt.away) >= LONG ? usualCauses(portal, attempt.loggedOut) : []
+    servicePage: servicePage === null ? null : { status: servicePage.status, body: servicePage.body }
   }
 }
 
