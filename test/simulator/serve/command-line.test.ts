@@ -58,12 +58,14 @@ await t.test('the command that opens a browser, with no shell in between', (t) =
   t.end()
 })
 
-/** A PATH whose only program is xdg-open, with the given script. */
+const [OPENER] = browserCommand(process.platform, '')
+
+/** A PATH whose only program is the one that opens a browser, with the given script. */
 function pathWith (t: Test, script: string | null): { folder: string, env: Record<string, string> } {
   const folder = mkdtempSync(join(tmpdir(), 'open-'))
   t.teardown(() => { rmSync(folder, { recursive: true }) })
-  if (script !== null) writeFileSync(join(folder, 'xdg-open'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
-  return { folder, env: { PATH: folder } }
+  if (script !== null) writeFileSync(join(folder, OPENER), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  return { folder, env: { PATH: folder, FOLDER: folder } }
 }
 
 /** Waits until the condition is met. */
@@ -71,31 +73,29 @@ async function until (met: () => boolean): Promise<void> {
   while (!met()) await wait(20)
 }
 
-if (process.platform === 'linux') {
-  await t.test('--open opens the start page', async (t) => {
-    const { folder, env } = pathWith(t, 'printf %s "$*" > "${0%/*}/opened.part"; /bin/mv "${0%/*}/opened.part" "${0%/*}/opened"')
-    const { origin, out, err } = await simulator(t, { flags: ['--open'], env })
-    const opened = (): string | null => {
-      try {
-        return readFileSync(join(folder, 'opened'), 'utf8')
-      } catch {
-        return null
-      }
+await t.test('--open opens the start page', async (t) => {
+  const { folder, env } = pathWith(t, 'cd "$FOLDER" && printf %s "$*" > part && /bin/mv part opened')
+  const { origin, out, err } = await simulator(t, { flags: ['--open'], env })
+  const opened = (): string | null => {
+    try {
+      return readFileSync(join(folder, 'opened'), 'utf8')
+    } catch {
+      return null
     }
-    await until(() => opened() !== null)
-    t.equal(opened(), origin)
-    t.match(out(), 'The portal runs at')
-    t.equal(err(), '')
-  })
-
-  for (const [name, script, reason] of [
-    ['no xdg-open', null, 'xdg-open is not installed'], ['one that fails', 'exit 3', 'xdg-open failed']
-  ] as const) {
-    await t.test(`--open with ${name}: one line, and the simulator runs`, async (t) => {
-      const { origin, browser, err } = await simulator(t, { flags: ['--open'], env: pathWith(t, script).env })
-      await until(() => err() !== '')
-      t.equal(err(), `The browser could not be opened (${reason}). Open ${origin} yourself.\n`)
-      t.equal((await browser.open(origin)).status, 200)
-    })
   }
+  await until(() => opened() !== null)
+  t.equal(opened(), origin)
+  t.match(out(), 'The portal runs at')
+  t.equal(err(), '')
+})
+
+for (const [name, script, reason] of [
+  ['no program', null, `${OPENER} is not installed`], ['one that fails', 'exit 3', `${OPENER} failed`]
+] as const) {
+  await t.test(`--open with ${name}: one line, and the simulator runs`, async (t) => {
+    const { origin, browser, err } = await simulator(t, { flags: ['--open'], env: pathWith(t, script).env })
+    await until(() => err() !== '')
+    t.equal(err(), `The browser could not be opened (${reason}). Open ${origin} yourself.\n`)
+    t.equal((await browser.open(origin)).status, 200)
+  })
 }

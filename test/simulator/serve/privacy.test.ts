@@ -23,7 +23,8 @@ function secretIn ({ text }: Page): string[] {
 
 for (const flags of [[], ['--basic']]) {
   await t.test(`no page shows the client secret, sent ${flags[0] ?? 'in the form'}`, async (t) => {
-    const { origin, browser, out, err } = await simulator(t, { flags: [...flags, '--code-lifetime', '0'], lifetime: 0.1 })
+    const options = { flags: [...flags, '--code-lifetime', '0'], lifetime: 0.1 }
+    const { origin, browser, out, err } = await simulator(t, options)
     for (const trial of [undefined, 'replayed-code', 'wrong-secret', 'foreign-redirect-uri', 'expired-code']) {
       const page = await browser.ended(await browser.open(start(origin, trial)))
       t.strictSame(secretIn(page), [])
@@ -120,7 +121,7 @@ await t.test('another browser cannot finish a sign-in', async (t) => {
   t.match((await browser.open(callback)).text, 'Ada Lovelace is signed in', 'which can use the code')
 })
 
-await t.test('the session cookie: HttpOnly, SameSite=Lax, and Secure where the simulator is reached by https', async (t) => {
+await t.test('the session cookie: HttpOnly, SameSite=Lax, and Secure behind https', async (t) => {
   const cookieOf = async (url: string, host: string, origin: string): Promise<string> => {
     const { request } = await import('node:http')
     return await new Promise((resolve, reject) => {

@@ -6,7 +6,9 @@ import { simulator, start } from './scene.ts'
 
 type Tone = 'good' | 'bad' | 'wait'
 
-const TRIALS: Array<[trial: string, mistakes: Mistake[], tone: Tone, title: string, sentence: RegExp, user?: string]> = [
+type Case = [trial: string, mistakes: Mistake[], tone: Tone, title: string, sentence: RegExp, user?: string]
+
+const TRIALS: Case[] = [
   ['replayed-code', [], 'good', 'Rejected, as it should be', /400 with the error invalid_grant/],
   ['replayed-code', ['reusable-code'], 'bad', 'The service accepted it', /Remove the code/],
   ['replayed-code', ['plain-errors'], 'good', 'Rejected, as it should be', /The error should be invalid_grant\./],
@@ -20,7 +22,7 @@ const TRIALS: Array<[trial: string, mistakes: Mistake[], tone: Tone, title: stri
   ['expired-code', [], 'good', 'Rejected, as it should be', /invalid_grant/],
   ['expired-code', ['code-never-expires'], 'bad', 'The service accepted it', /Let codes expire/],
   ['ineligible-user', [], 'good', 'Rejected, as it should be', /access_denied/, 'eve'],
-  ['ineligible-user', [], 'wait', 'Ada Lovelace was let in', /Log in .+ as a user who may not use the portal, then try/],
+  ['ineligible-user', [], 'wait', 'Ada Lovelace was let in', /as a user who may not use the portal, then try/],
   ['ineligible-user', ['wrong-role'], 'wait', 'This user was let in', /then try again/],
   ['ineligible-user', ['state-lost'], 'good', 'Rejected, as it should be', /access_denied/, 'eve'],
   ['ineligible-user', ['state-lost'], 'wait', 'The trial could not be made', /another reason: no state/]
@@ -38,7 +40,7 @@ for (const [trial, mistakes, tone, title, sentence, user] of TRIALS) {
   })
 }
 
-await t.test('while a trial’s own request is in progress the page says so; without an answer nothing is judged', async (t) => {
+await t.test('a trial whose own request is not answered judges nothing', async (t) => {
   let redirectUri = ''
   const baseUrl = await httpServer(t, ({ url = '' }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://x')

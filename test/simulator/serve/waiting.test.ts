@@ -29,8 +29,7 @@ async function waiting (t: Test, baseUrl: string): Promise<Waiting> {
   t.teardown(() => app.close())
   let cookie = ''
   let authorize = ''
-  const inject = async (url: string): ReturnType<typeof app.inject> =>
-    await app.inject({ url, headers: { host: 'localhost:4180', cookie } })
+  const inject = (url: string) => app.inject({ url, headers: { host: 'localhost:4180', cookie } })
   return {
     app,
     pass: (seconds) => { now += seconds * 1000 },
@@ -72,7 +71,7 @@ await t.test('the usual causes appear after five seconds, and how to tell them a
   t.equal(page.match(/<b>How to tell:<\/b>/g)?.length, 5)
   t.equal(page.match(/<b>Fix:<\/b>/g)?.length, 5)
   t.match(page, 'Add http://localhost:4180 to form-action')
-  t.match(await open('/'), new RegExp(`id="stuck"[^]*href="${path}">See the usual causes`), 'the start page leads there')
+  t.match(await open('/'), new RegExp(`id="stuck"[^]*href="${path}">See the usual causes`), 'the start page links it')
 })
 
 await t.test('they go when the browser comes back', async (t) => {
