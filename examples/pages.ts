@@ -14,6 +14,7 @@ header {
 }
 header strong { letter-spacing: -.01em; margin-right: auto; white-space: nowrap }
 header span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; opacity: .8 }
+@media (max-width: 30rem) { header span { display: none } }
 header button { padding: .35rem .8rem; white-space: nowrap }
 main { max-width: 40rem; margin: 0 auto; padding: 3rem 1.5rem }
 h1 { font-size: 1.75rem; line-height: 1.2; letter-spacing: -.02em; margin: 0 0 .5rem }
