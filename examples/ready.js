@@ -37,5 +37,5 @@ if (!existsSync('node_modules/.package-lock.json')) {
 if (!isBuilt()) {
   run('Building the package (after each change of its source) …', 'npm', 'run', '--silent', 'build')
   run('Building the examples …', 'npx', 'tsc', '-p', 'examples')
-  writeFileSync(STAMP, '')
+  writeFileSync(STAMP, new Date().toISOString())
 }

@@ -39,8 +39,9 @@ t.test('return_to refuses every other site', async (t) => {
     const url = new URL(safeReturnTo(asked), 'https://app.example/login')
     t.equal(url.origin, 'https://app.example', String(asked))
   }
-  t.equal(new URL(safeReturnTo('http://site.invalid//evil.example'), 'https://app.example').origin, 'https://app.example')
-  t.equal(new URL(safeReturnTo('/.//evil.example'), 'https://app.example').origin, 'https://app.example')
+  for (const path of ['http://site.invalid//evil.example', '/.//evil.example']) {
+    t.equal(new URL(safeReturnTo(path), 'https://app.example').origin, 'https://app.example')
+  }
   t.equal(safeReturnTo('/oauth/authorize?client_id=x&state=a%20b'), '/oauth/authorize?client_id=x&state=a%20b')
 })
 
