@@ -1,21 +1,36 @@
 import { type User } from './users.js'
 
 export const stylesheet = `
-:root { color-scheme: light dark; --line: light-dark(#d9dee7, #39414f); --soft: light-dark(#f4f6fa, #1b2029); --accent: light-dark(#0b6b50, #2fb58b); --on-accent: light-dark(#fff, #06231a) }
+:root {
+  color-scheme: light dark;
+  --line: light-dark(#d9dee7, #39414f); --soft: light-dark(#f4f6fa, #1b2029);
+  --accent: light-dark(#0b6b50, #2fb58b); --on-accent: light-dark(#fff, #06231a)
+}
 * { box-sizing: border-box }
 body { margin: 0; font: 1rem/1.55 system-ui, sans-serif }
-header { border-bottom: 1px solid var(--line); padding: .9rem 1.5rem; display: flex; gap: 1rem; align-items: center; justify-content: space-between }
-header strong { letter-spacing: -.01em }
+header {
+  display: flex; gap: .25rem 1rem; align-items: center;
+  border-bottom: 1px solid var(--line); padding: .9rem 1.5rem
+}
+header strong { letter-spacing: -.01em; margin-right: auto; white-space: nowrap }
+header span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; opacity: .8 }
+@media (max-width: 30rem) { header span { display: none } }
+header button { padding: .35rem .8rem; white-space: nowrap }
 main { max-width: 40rem; margin: 0 auto; padding: 3rem 1.5rem }
 h1 { font-size: 1.75rem; line-height: 1.2; letter-spacing: -.02em; margin: 0 0 .5rem }
 p { margin: 0 0 1.5rem }
 form { margin: 0 }
-button, .button { font: inherit; cursor: pointer; border: 1px solid var(--line); border-radius: .6rem; padding: .65rem 1.1rem; background: var(--soft); color: inherit; text-decoration: none; display: inline-block }
+button, .button {
+  display: inline-block; font: inherit; cursor: pointer; padding: .65rem 1.1rem;
+  border: 1px solid var(--line); border-radius: .6rem; background: var(--soft); color: inherit; text-decoration: none
+}
 .button { background: var(--accent); border-color: var(--accent); color: var(--on-accent); font-weight: 600 }
 .users { display: grid; gap: .75rem }
 .users button { width: 100%; text-align: left; padding: .9rem 1.1rem }
 .users span { display: block; opacity: .72; font-size: .9rem }
-.notice { border: 1px solid var(--line); border-left: .3rem solid #c2541d; border-radius: .4rem; padding: .75rem 1rem }
+.notice {
+  border: 1px solid var(--line); border-left: .3rem solid #c2541d; border-radius: .4rem; padding: .75rem 1rem
+}
 button:hover, .button:hover { filter: brightness(1.06) }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
 `
@@ -30,7 +45,8 @@ const roles: Record<User['role'], string> = {
 export function homePage (user: User, portalLoginUrl: string): string {
   return page('Acme Payments', user, `
 <h1>Good day, ${escape(user.name)}</h1>
-<p>You are logged in at Acme Payments. Disputes are handled in the dispute portal; you need no second password there.</p>
+<p>You are logged in at Acme Payments. Disputes are handled in the dispute portal; you need no second password
+there.</p>
 <p><a class="button" href="${escape(portalLoginUrl)}">Open the dispute portal</a></p>`)
 }
 
@@ -41,19 +57,25 @@ ${refused ? '<p class="notice" role="alert">There is no such user.</p>' : ''}
 <p>These people are made up; choose who you are.</p>
 <form method="post" action="/login" class="users">
 <input type="hidden" name="return_to" value="${escape(returnTo)}">
-${users.map(({ id, name, role }) => `<button name="user" value="${escape(id)}">${escape(name)}<span>${roles[role]}</span></button>`).join('\n')}
+${users.map(userButton).join('\n')}
 </form>`)
 }
 
+function userButton ({ id, name, role }: User): string {
+  return `<button name="user" value="${escape(id)}">${escape(name)}<span>${roles[role]}</span></button>`
+}
+
 function page (title: string, user: User | null, main: string): string {
-  const logout = user === null ? '' : `<form method="post" action="/logout"><button>Log out ${escape(user.name)}</button></form>`
+  const session = user === null
+    ? ''
+    : `<span>${escape(user.name)}</span><form method="post" action="/logout"><button>Log out</button></form>`
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escape(title)}</title>
 <link rel="stylesheet" href="/style.css">
-<header><strong>Acme Payments</strong>${logout}</header>
+<header><strong>Acme Payments</strong>${session}</header>
 <main>${main}</main>
 </html>`
 }

@@ -1,31 +1,35 @@
 // A partner's application: its own users and login page, and fastify-partner-sso to let them into the portal.
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
-import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify'
 import partnerSso, { type Portal } from 'fastify-partner-sso'
 import { homePage, loginPage, stylesheet } from './pages.js'
 import { portalRecord, type User, users } from './users.js'
 
 export interface PartnerAppSettings {
   portal: Portal
-  /** Signs the session cookie. */
+  /** Signs the session cookie: 32 random characters or more. Whoever knows it can log in as anybody. */
   cookieSecret: string
-  /** Redis of the codes and tokens; without it they live in this process. */
-  redis?: string
-  /** Whether the app is reached by https. */
+  /** Redis of the codes and tokens. Default: they live in this process. */
+  redis?: string | undefined
+  /** Whether browsers reach the application by https. Default: false. */
   secure?: boolean
-  logger?: boolean
+  /** Default: true. */
+  logger?: FastifyServerOptions['logger']
 }
 
-export async function partnerApp ({ portal, cookieSecret, redis, secure = false, logger = true }: PartnerAppSettings): Promise<FastifyInstance> {
-  const app = Fastify({ logger })
+export async function partnerApp (settings: PartnerAppSettings): Promise<FastifyInstance> {
+  const { portal, cookieSecret, redis, secure = false, logger = true } = settings
+  if (String(cookieSecret ?? '').length < 32) throw new Error('cookieSecret must have 32 characters or more')
+  const app: FastifyInstance = Fastify({ logger })
   await app.register(cookie, { secret: cookieSecret })
   await app.register(formbody)
 
+  // Chrome and Safari apply form-action to the redirects after a form too: the login form leads back to the portal.
+  const formAction = `'self' ${new URL(portal.redirectUri).origin}`
   app.addHook('onRequest', async (_request, reply) => {
-    // After the login form the browser is sent on to the portal. Chrome and Safari hold that way against form-action,
-    // so the portal's origin must be in it.
-    reply.header('content-security-policy', `default-src 'none'; style-src 'self'; frame-ancestors 'none'; form-action 'self' ${new URL(portal.redirectUri).origin}`)
+    const policy = `default-src 'none'; style-src 'self'; frame-ancestors 'none'; form-action ${formAction}`
+    reply.header('content-security-policy', policy)
   })
 
   await app.register(partnerSso<User>, {
@@ -44,17 +48,17 @@ export async function partnerApp ({ portal, cookieSecret, redis, secure = false,
   })
 
   app.get<{ Querystring: { return_to?: string } }>('/login', (request, reply) =>
-    reply.type('text/html').send(loginPage(users, returnTo(request.query.return_to), false)))
+    reply.type('text/html').send(loginPage(users, safeReturnTo(request.query.return_to), false)))
 
   app.post<{ Body: { user?: string, return_to?: string } | undefined }>('/login', (request, reply) => {
-    const { user: id, return_to: back } = request.body ?? {}
+    const { user: id = '', return_to: returnTo } = request.body ?? {}
     if (!users.some((user) => user.id === id)) {
-      return reply.code(400).type('text/html').send(loginPage(users, returnTo(back), true))
+      return reply.code(400).type('text/html').send(loginPage(users, safeReturnTo(returnTo), true))
     }
     return reply
-      // Lax, not Strict: the portal sends the browser here from another site, and the session must come along.
-      .setCookie('acme_session', id as string, { path: '/', httpOnly: true, sameSite: 'lax', secure, signed: true })
-      .redirect(returnTo(back), 303)
+      // Lax, not Strict: the portal redirects the browser here from another site, and the session must be sent.
+      .setCookie('acme_session', id, { path: '/', httpOnly: true, sameSite: 'lax', secure, signed: true })
+      .redirect(safeReturnTo(returnTo), 303)
   })
 
   app.post('/logout', (_request, reply) => reply.clearCookie('acme_session', { path: '/' }).redirect('/login', 303))
@@ -62,17 +66,17 @@ export async function partnerApp ({ portal, cookieSecret, redis, secure = false,
   return app
 }
 
-/** Who is logged in, by the signed session cookie. */
+/** The user who is logged in, by the signed session cookie. */
 function currentUser (request: FastifyRequest): User | null {
   const { valid, value } = request.unsignCookie(request.cookies.acme_session ?? '')
   return (valid && users.find(({ id }) => id === value)) || null
 }
 
-/** Where to go after the login: a page of this site, whatever was asked for. */
-export function returnTo (asked: unknown): string {
-  const here = 'http://here.invalid'
-  if (typeof asked !== 'string' || !URL.canParse(asked, here)) return '/'
-  const { origin, pathname, search } = new URL(asked, here)
-  // The path alone, and never one that a browser would take for a host.
-  return origin === here ? pathname.replace(/^\/+/, '/') + search : '/'
+/** The path to go to after the login. Always a page of this site: an open redirect would help phishing. */
+export function safeReturnTo (returnTo: unknown): string {
+  const site = 'http://site.invalid'
+  if (typeof returnTo !== 'string' || !URL.canParse(returnTo, site)) return '/'
+  const { origin, pathname, search } = new URL(returnTo, site)
+  // One slash at the start: browsers take // for the start of a host name.
+  return origin === site ? pathname.replace(/^\/+/, '/') + search : '/'
 }

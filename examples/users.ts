@@ -1,33 +1,55 @@
 import { type UserInformation } from 'fastify-partner-sso'
 
-/** The partner application's own user, as its database would hold it. */
+/** A user of the partner application, as its database has them. */
 export interface User {
   id: string
   email: string
   name: string
-  /** What the user is here; the portal's roles follow from it. */
+  /** The role at the partner application. The roles at the portal follow from it. */
   role: 'owner' | 'analyst' | 'merchant' | 'guest'
-  /** The merchant that the user works for, where the user is no employee. */
+  /** The merchant that the user works for; absent for employees of the partner. */
   merchant?: { id: string, name: string }
 }
 
 export const users: User[] = [
   { id: 'u-1', email: 'ada@partner.example', name: 'Ada Okafor', role: 'owner' },
   { id: 'u-2', email: 'bo@partner.example', name: 'Bo Lindqvist', role: 'analyst' },
-  { id: 'u-3', email: 'carmen@northwind.example', name: 'Carmen Ruiz', role: 'merchant', merchant: { id: 'm-77', name: 'Northwind Traders' } },
+  {
+    id: 'u-3',
+    email: 'carmen@northwind.example',
+    name: 'Carmen Ruiz',
+    role: 'merchant',
+    merchant: { id: 'm-77', name: 'Northwind Traders' }
+  },
   { id: 'u-4', email: 'dev@partner.example', name: 'Dev Patel', role: 'guest' }
 ]
 
-/** Whether this user may enter the portal, and as what (spec section 2.3). */
+/** The record with which this user enters the portal; null for a user who may not enter. */
 export function portalRecord (user: User): UserInformation | null {
   const identity = { external_id: user.id, email: user.email, name: user.name }
   switch (user.role) {
     case 'owner':
-      return { ...identity, type: 'partner', control_role: 'Partner Administrator', product_role: 'Product Operator' }
+      return {
+        ...identity,
+        type: 'partner',
+        control_role: 'Partner Administrator',
+        product_role: 'Product Operator'
+      }
     case 'analyst':
-      return { ...identity, type: 'partner', control_role: 'Partner Read Only', product_role: 'Product Operator' }
+      return {
+        ...identity,
+        type: 'partner',
+        control_role: 'Partner Read Only',
+        product_role: 'Product Operator'
+      }
     case 'merchant':
-      return { ...identity, type: 'client', client_external_id: user.merchant?.id ?? user.id, control_role: 'Client Read Only', product_role: 'Product Read Only' }
+      return {
+        ...identity,
+        type: 'client',
+        client_external_id: user.merchant?.id ?? user.id,
+        control_role: 'Client Read Only',
+        product_role: 'Product Read Only'
+      }
     case 'guest':
       return null
   }

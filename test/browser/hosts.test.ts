@@ -1,15 +1,20 @@
 // What a partner's application can do to the way to the portal and back, and what Chromium makes of it.
 import t, { type Test } from 'tap'
 import { helmetApp } from './helpers/helmet-app.ts'
-import { example, type SceneOptions, startScene } from './helpers/scene.ts'
+import { type Application, example, type Scene, startScene } from './helpers/scene.ts'
 import { heading, logIn, logInAt, outcome } from './helpers/walk.ts'
 
 /** A scene for one test, from the portal's page. */
-const scene = (name: string, application: NonNullable<SceneOptions['application']>, body: (t: Test, scene: Awaited<ReturnType<typeof startScene>>) => Promise<unknown>) =>
-  t.test(name, async (t) => await body(t, await startScene(t, { application })))
+type Body = (t: Test, scene: Scene) => Promise<unknown>
 
-await scene('@fastify/helmet as it comes', (portal) => helmetApp(portal), async (_t, { partner, portal, calls, visit }) => {
-  await visit('not logged in: Chromium blocks the way from the login form to the portal', async (t, { page, requests, problems }) => {
+async function scene (name: string, application: Application, body: Body): Promise<void> {
+  await t.test(name, async (t) => await body(t, await startScene(t, { application })))
+}
+
+await scene('@fastify/helmet as it comes', (portal) => helmetApp(portal), async (_t, site) => {
+  const { partner, portal, calls } = site
+  await site.visit('Chromium blocks the way from the login form to the portal', async (t, visit) => {
+    const { page, requests, problems } = visit
     await page.goto(portal)
     await page.getByRole('link', { name: 'Sign in', exact: true }).click()
     await page.waitForURL(`${partner}/login?return_to=*`)
@@ -19,14 +24,23 @@ await scene('@fastify/helmet as it comes', (portal) => helmetApp(portal), async 
     t.equal(await heading(page), 'Log in to Acme Payments', 'the browser stays where it was')
     t.notOk(requests.some((url) => url.startsWith(`${portal}/oauth/callback`)))
     t.strictSame(calls, [])
-    t.equal(problems.splice(0).every((problem) => problem.includes('form-action')), true, 'and there is no other complaint')
+    t.equal(problems.splice(0).every((problem) => problem.includes('form-action')), true, 'and nothing else is wrong')
+
+    await page.goto(portal)
+    await page.getByRole('link', { name: 'Waiting for your service' }).click()
+    await page.locator('.causes li').first().waitFor()
+    const likely = await page.locator('.causes li').first().innerText()
+    t.match(likely, /Content-Security-Policy blocks the way back\s+Likely[^]*form-action 'self'[^]*Fix: Add http/)
 
     await page.goto(`${portal}/external-oauth/demo`)
-    t.equal(await outcome(page), 'Ada Okafor is signed in', 'the login itself succeeded: without a form in between all is well')
+    t.equal(await outcome(page), 'Ada Okafor is signed in', 'the login itself succeeded')
   })
 })
 
-const withPortal: NonNullable<SceneOptions['application']> = (portal) => helmetApp(portal, { contentSecurityPolicy: { directives: { formAction: ['\'self\'', new URL(portal.redirectUri).origin] } } })
+const withPortal: Application = (portal) => {
+  const formAction = ['\'self\'', new URL(portal.redirectUri).origin]
+  return helmetApp(portal, { contentSecurityPolicy: { directives: { formAction } } })
+}
 
 await scene('@fastify/helmet with the portal in form-action', withPortal, async (_t, { portal, visit }) => {
   await visit('not logged in: the login form leads to the portal', async (t, { page }) => {
@@ -38,18 +52,20 @@ await scene('@fastify/helmet with the portal in form-action', withPortal, async 
 })
 
 /** The example's session cookie with another SameSite, or none. */
-const sameSite = (attribute: string): NonNullable<SceneOptions['application']> => async (portal) => {
+const sameSite = (attribute: string): Application => async (portal) => {
   const app = await example(portal)
   app.addHook('onSend', async (_request, reply) => {
     const header = reply.getHeader('set-cookie')
-    if (header !== undefined) reply.removeHeader('set-cookie').header('set-cookie', String(header).replace('; SameSite=Lax', attribute))
+    if (header === undefined) return
+    reply.removeHeader('set-cookie').header('set-cookie', String(header).replace('; SameSite=Lax', attribute))
   })
   return app
 }
 
 for (const attribute of ['; SameSite=Lax', '; SameSite=None; Secure', '']) {
-  await scene(`a session cookie with ${attribute.slice(2) || 'no SameSite'}`, sameSite(attribute), async (_t, { partner, portal, visit }) => {
-    await visit('comes along from the portal', async (t, { page, context }) => {
+  await scene(`a session cookie with ${attribute.slice(2) || 'no SameSite'}`, sameSite(attribute), async (_t, site) => {
+    const { partner, portal } = site
+    await site.visit('is sent when the portal redirects', async (t, { page, context }) => {
       await logInAt(partner, page, 'Ada Okafor')
       const [cookie] = await context.cookies(partner)
       t.match(cookie, { name: 'acme_session', sameSite: /SameSite=(\w+)/.exec(attribute)?.[1] ?? 'Lax' })
@@ -60,8 +76,9 @@ for (const attribute of ['; SameSite=Lax', '; SameSite=None; Secure', '']) {
   })
 }
 
-await scene('a session cookie with SameSite=Strict', sameSite('; SameSite=Strict'), async (_t, { partner, portal, calls, visit }) => {
-  await visit('stays behind: who is logged in arrives logged out', async (t, { page, context }) => {
+await scene('a session cookie with SameSite=Strict', sameSite('; SameSite=Strict'), async (_t, site) => {
+  const { partner, portal, calls } = site
+  await site.visit('is not sent: a user who is logged in arrives logged out', async (t, { page, context }) => {
     await logInAt(partner, page, 'Ada Okafor')
     t.match(await context.cookies(partner), [{ name: 'acme_session', sameSite: 'Strict' }])
     await page.goto(portal)

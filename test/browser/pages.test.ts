@@ -1,18 +1,21 @@
-// What people see: every main page, light and dark, wide and narrow. The pictures go to screenshots/; those of the
-// README are taken anew with UPDATE_SCREENSHOTS=1 only.
+// What people see: every main page, light and dark, wide and narrow. The pictures go to screenshots/. Those of the
+// README are taken with UPDATE_SCREENSHOTS=1 only.
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type Page } from 'playwright-core'
+import { type Locator, type Page } from 'playwright-core'
 import t from 'tap'
 import { startScene } from './helpers/scene.ts'
-import { again, heading, logIn, outcome } from './helpers/walk.ts'
+import { again, heading, logIn, logInAt, outcome } from './helpers/walk.ts'
 
 const update = process.env.UPDATE_SCREENSHOTS === '1'
 const folder = fileURLToPath(new URL('screenshots/', import.meta.url))
 const images = fileURLToPath(new URL('../../.github/images/', import.meta.url))
-const { partner, portal, visit } = await startScene(t, { ...(update ? { ports: [3000, 3001] } : {}), flags: ['--code-lifetime', '1'] })
+const { partner, portal, visit } = await startScene(t, {
+  ...(update ? { ports: [3000, 3001] } : {}),
+  flags: ['--code-lifetime', '1']
+})
 
-/** Takes a picture of the page; fails where the page is wider than the window. */
+/** Takes a picture of the page. False where the page is wider than the window. */
 async function picture (page: Page, name: string, readme?: string): Promise<boolean> {
   await page.screenshot({ path: `${folder}${name}.png`, fullPage: true, animations: 'disabled' })
   if (update && readme !== undefined) {
@@ -22,9 +25,14 @@ async function picture (page: Page, name: string, readme?: string): Promise<bool
   return await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)
 }
 
-for (const [colorScheme, width] of [['light', 1100], ['dark', 1100], ['light', 360]] as const) {
+const top = async (locator: Locator): Promise<number> => (await locator.boundingBox())?.y as number
+
+for (const [colorScheme, width] of [['light', 1100], ['dark', 1100], ['light', 390], ['dark', 390]] as const) {
   const suffix = `${colorScheme}-${width}`
-  const readme = (light: string, dark?: string): string | undefined => width === 1100 ? (colorScheme === 'light' ? light : dark) : undefined
+  const readme = (name: string): string | undefined => {
+    if (width !== 1100) return undefined
+    return colorScheme === 'light' ? name : `${name}-dark`
+  }
   await visit(`the pages, ${colorScheme}, ${width} pixels wide`, async (t, { page, problems }) => {
     await page.goto(portal)
     t.ok(await picture(page, `start-${suffix}`))
@@ -33,34 +41,72 @@ for (const [colorScheme, width] of [['light', 1100], ['dark', 1100], ['light', 3
     t.ok(await picture(page, `login-${suffix}`))
     await logIn(page, 'Ada Okafor')
     t.equal(await outcome(page), 'Ada Okafor is signed in')
-    t.equal(await again(page), 'Ada Okafor is signed in', 'and once more, now that everything is warm')
-    t.ok(await picture(page, `timeline-${suffix}`, readme('timeline', 'timeline-dark')))
+    t.equal(await again(page), 'Ada Okafor is signed in', 'again, now that everything is warm')
+    t.ok(await picture(page, `timeline-${suffix}`, readme('timeline')))
+    const [user, steps] = [await top(page.locator('#record')), await top(page.locator('#steps'))]
+    if (width === 390) t.ok(user < steps, 'the user comes before the fifteen steps')
+    else t.equal(Math.abs(user - steps) < 40, true, 'the user stands beside the fifteen steps')
     await page.locator('#step-12 summary').click()
     t.ok(await picture(page, `exchange-${suffix}`))
     await page.goto(partner)
     t.ok(await picture(page, `home-${suffix}`))
-    await page.getByRole('button', { name: 'Log out' }).click()
+    const logOut = page.getByRole('button', { name: 'Log out' })
+    t.ok(Number((await logOut.boundingBox())?.height) < 48, 'the button has one line')
+    await logOut.click()
     await logIn(page, 'Dev Patel')
     await page.getByRole('link', { name: 'Open the dispute portal' }).click()
     t.equal(await outcome(page), 'The sign-in stopped at step 5')
     t.ok(await picture(page, `refused-${suffix}`))
+    await page.getByRole('link', { name: 'Try: Foreign redirect_uri' }).click()
+    await page.getByRole('heading', { name: 'Rejected, as it should be' }).waitFor()
+    const frame = page.frameLocator('iframe')
+    await frame.getByRole('heading', { name: 'This sign-in cannot go on' }).waitFor()
+    t.ok(await picture(page, `service-page-${suffix}`))
+    await page.goto(portal)
+    t.ok(await picture(page, `start-used-${suffix}`))
     await page.setViewportSize({ width, height: 400 })
     await page.goto(`${partner}/oauth/authorize?client_id=acme-payments&redirect_uri=https://foreign.example/`)
     t.equal(await heading(page), 'This sign-in cannot go on')
-    t.ok(await picture(page, `error-page-${suffix}`, readme('error-page')))
+    t.ok(await picture(page, `error-page-${suffix}`, colorScheme === 'light' ? readme('error-page') : undefined))
     t.match(problems.splice(0), [/status of 400/])
   }, { colorScheme, viewport: { width, height: 900 } })
 }
 
 for (const javaScriptEnabled of [true, false]) {
-  await visit(`a sign-in that takes its time goes on by itself, ${javaScriptEnabled ? 'what is open stays open' : 'without JavaScript'}`, async (t, { page }) => {
+  const name = javaScriptEnabled ? 'what is open stays open' : 'without JavaScript'
+  await visit(`a trial that waits counts down and continues by itself, ${name}`, async (t, { page }) => {
     await page.goto(`${portal}/external-oauth/demo?trial=expired-code`)
     await logIn(page, 'Bo Lindqvist')
     await page.locator('#live[data-ended=false]').waitFor()
-    t.match(await page.locator('.step.running').innerText(), 'Waiting 2 s, until the code has expired.')
+    t.match(await page.locator('#countdown').innerText(), /^[12] s left$/)
     await page.locator('#step-7 summary').click()
-    t.equal(await outcome(page), 'The service let it through', 'the example’s codes live longer')
+    t.equal(await outcome(page), 'The service accepted it', 'the codes of the example live longer')
     t.equal(await page.locator('#step-7 .wire').isVisible(), javaScriptEnabled)
-    if (javaScriptEnabled) t.match(await page.getByRole('status').textContent(), 'The service let it through', 'and it is announced')
+    if (javaScriptEnabled) {
+      t.match(await page.getByRole('status').textContent(), 'The service accepted it', 'and it is announced')
+    }
   }, { javaScriptEnabled })
 }
+
+for (const [colorScheme, width] of [['light', 1100], ['dark', 390]] as const) {
+  await visit(`a sign-in that does not come back, ${colorScheme}, ${width} pixels wide`, async (t, { page }) => {
+    await page.goto(`${portal}/external-oauth/demo`)
+    await page.waitForURL(`${partner}/login?return_to=*`)
+    await page.goto(portal)
+    await page.getByRole('link', { name: 'Waiting for your service' }).click()
+    await page.getByRole('heading', { name: 'The browser does not come back?' }).waitFor()
+    t.equal(await page.locator('.causes li').count(), 5)
+    t.equal(await page.locator('.causes .chip').count(), 0, 'nothing is wrong with the example')
+    t.ok(await picture(page, `waiting-${colorScheme}-${width}`))
+    await page.goto(portal)
+    t.ok(await page.getByRole('link', { name: 'See the usual causes' }).isVisible())
+  }, { colorScheme, viewport: { width, height: 900 } })
+}
+
+await visit('User not eligible, tried with a user who is: no accusation', async (t, { page }) => {
+  await logInAt(partner, page, 'Bo Lindqvist')
+  await page.goto(`${portal}/external-oauth/demo?trial=ineligible-user`)
+  t.equal(await outcome(page), 'Bo Lindqvist was let in')
+  t.match(await page.locator('.lede').innerText(), 'Log in at your application as a user who may not use the portal')
+  t.equal(await page.locator('.lede .chip.bad').count(), 0)
+})

@@ -11,10 +11,13 @@ await visit('logged in already: one click, no second password', async (t, { page
   requests.length = 0
   await page.getByRole('link', { name: 'Open the dispute portal' }).click()
   t.equal(await outcome(page), 'Ada Okafor is signed in')
-  t.match(await page.locator('#record').locator('..').innerText(), /ada@partner\.example[^]*Partner Administrator[^]*Product Operator/)
+  const record = await page.locator('#record').locator('..').innerText()
+  t.match(record, /ada@partner\.example[^]*Partner Administrator[^]*Product Operator/)
   t.equal(await page.locator('.step.done').count(), 15)
   t.strictSame(calls, ONE_SIGN_IN)
-  t.strictSame(requests.map((url) => new URL(url).pathname), ['/external-oauth/demo', '/oauth/authorize', '/oauth/callback', new URL(page.url()).pathname])
+  t.strictSame(requests.map((url) => new URL(url).pathname), [
+    '/external-oauth/demo', '/oauth/authorize', '/oauth/callback', new URL(page.url()).pathname
+  ])
 })
 
 await visit('not logged in: the login page, then back to the portal', async (t, { page }) => {
@@ -25,12 +28,13 @@ await visit('not logged in: the login page, then back to the portal', async (t, 
   t.strictSame(calls, [])
   await logIn(page, 'Carmen Ruiz')
   t.equal(await outcome(page), 'Carmen Ruiz is signed in')
-  t.match(await page.locator('#record').locator('..').innerText(), /A client user[^]*Client Read Only[^]*Your client identifier\s+m-77/)
+  const record = await page.locator('#record').locator('..').innerText()
+  t.match(record, /A client user[^]*Client Read Only[^]*Your client identifier\s+m-77/)
   t.strictSame(calls, ONE_SIGN_IN)
   t.equal(await again(page), 'Carmen Ruiz is signed in', 'the second time without the login page')
 })
 
-await visit('the code and the state are not in any address that is left in the history', async (t, { page, requests }) => {
+await visit('no address in the history has the code or the state', async (t, { page, requests }) => {
   await logInAt(partner, page, 'Ada Okafor')
   await page.getByRole('link', { name: 'Open the dispute portal' }).click()
   await outcome(page)
@@ -38,8 +42,8 @@ await visit('the code and the state are not in any address that is left in the h
   const { searchParams } = new URL(requests.find((url) => url.startsWith(`${portal}/oauth/callback?`)) as string)
   const shown = async () => (await page.content()).includes(searchParams.get('code') as string)
   t.notOk(await shown(), 'no secret stands on the page')
-  await page.getByRole('link', { name: 'Show secrets' }).click()
-  await page.getByRole('link', { name: 'Hide secrets' }).waitFor()
+  await page.getByRole('link', { name: 'Show codes and tokens' }).click()
+  await page.getByRole('link', { name: 'Hide codes and tokens' }).waitFor()
   t.ok(await shown(), 'until it is asked for')
 })
 
@@ -87,7 +91,7 @@ await visit('the callback of another browser lets nobody in', async (t, { contex
   const callback = requests.find((url) => url.startsWith(`${portal}/oauth/callback?`)) as string
   await context.clearCookies()
   await page.goto(callback)
-  t.equal(await heading(page), 'No sign-in is under way in this browser')
+  t.equal(await heading(page), 'This browser has no sign-in in progress')
   t.strictSame(calls, ONE_SIGN_IN)
   t.match(problems.splice(0), [/status of 400/], 'as its status says')
   await page.getByRole('link', { name: 'Sign in', exact: true }).click()
@@ -123,7 +127,7 @@ await visit('a user who may not enter', async (t, { page }) => {
   t.equal(await page.locator('.step.failed').count(), 1)
   t.equal(await page.locator('#record').count(), 0)
   await page.getByRole('link', { name: 'Try: User not eligible' }).click()
-  await page.getByRole('heading', { name: 'Refused, as it should be' }).waitFor()
+  await page.getByRole('heading', { name: 'Rejected, as it should be' }).waitFor()
   t.equal(await page.locator('.step.failed').count(), 0, 'what was asked for is no failure')
   t.strictSame(calls, [], 'the portal’s server had nothing to ask')
 })
@@ -136,7 +140,7 @@ await visit('without JavaScript', async (t, { page }) => {
   await page.locator('#step-12 summary').click()
   t.ok(await page.locator('#step-12 .wire').isVisible(), 'what was sent and came back opens')
   await page.getByRole('link', { name: 'Try: Wrong secret' }).click()
-  await page.getByRole('heading', { name: 'Refused, as it should be' }).waitFor()
+  await page.getByRole('heading', { name: 'Rejected, as it should be' }).waitFor()
 }, { javaScriptEnabled: false })
 
 await visit('by keyboard alone', async (t, { page }) => {

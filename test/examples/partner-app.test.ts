@@ -1,7 +1,8 @@
-// The example is what people copy: its session, its login page, and where that page sends them.
+// The example that people copy: its session, its login page, and where that page redirects to.
+import { type FastifyInstance, type LightMyRequestResponse } from 'fastify'
 import t from 'tap'
-import { partnerApp, returnTo } from '../../examples/partner-app.ts'
-import { users } from '../../examples/users.ts'
+import { partnerApp, safeReturnTo } from '../../examples/partner-app.ts'
+import { type User, users } from '../../examples/users.ts'
 import { portal } from '../../lib/testing/index.ts'
 
 const registration = {
@@ -10,19 +11,38 @@ const registration = {
   clientSecret: 'a secret',
   redirectUri: 'https://portal.example/oauth/callback'
 }
-const start = async (secure = false) => await partnerApp({ portal: registration, cookieSecret: 'the secret of the cookies', secure, logger: false })
+const cookieSecret = 'the secret of the session cookies'
+const start = async (secure = false) => await partnerApp({ portal: registration, cookieSecret, secure, logger: false })
+
+t.test('it does not start without a secret for its session cookies', async (t) => {
+  for (const cookieSecret of [undefined, '', 'too short']) {
+    const app = partnerApp({ portal: registration, cookieSecret: cookieSecret as string, logger: false })
+    await t.rejects(app, { message: 'cookieSecret must have 32 characters or more' })
+  }
+})
+
+const typeOf = ({ role }: User): string => role === 'merchant' ? 'client' : 'partner'
+
+const logIn = async (app: FastifyInstance, payload: string): Promise<LightMyRequestResponse> => await app.inject({
+  method: 'POST',
+  url: '/login',
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  payload
+})
 
 t.test('return_to refuses every other site', async (t) => {
   for (const asked of [
-    'https://evil.example/', '//evil.example', '///evil.example', '/\\evil.example', '\\\\evil.example', '\\/evil.example', 'https:evil.example',
-    'javascript:alert(1)', 'data:text/html,x', '\t//evil.example', '/\t/evil.example', ' https://evil.example', 'http://here.invalid@evil.example', undefined, ['/a', '/b'], ''
+    'https://evil.example/', '//evil.example', '///evil.example', '/\\evil.example', '\\\\evil.example',
+    '\\/evil.example', 'https:evil.example', 'javascript:alert(1)', 'data:text/html,x', '\t//evil.example',
+    '/\t/evil.example', ' https://evil.example', 'http://site.invalid@evil.example', undefined, ['/a', '/b'], ''
   ]) {
-    const url = new URL(returnTo(asked), 'https://app.example/login')
+    const url = new URL(safeReturnTo(asked), 'https://app.example/login')
     t.equal(url.origin, 'https://app.example', String(asked))
   }
-  t.equal(new URL(returnTo('http://here.invalid//evil.example'), 'https://app.example').origin, 'https://app.example')
-  t.equal(new URL(returnTo('/.//evil.example'), 'https://app.example').origin, 'https://app.example')
-  t.equal(returnTo('/oauth/authorize?client_id=x&state=a%20b'), '/oauth/authorize?client_id=x&state=a%20b')
+  for (const path of ['http://site.invalid//evil.example', '/.//evil.example']) {
+    t.equal(new URL(safeReturnTo(path), 'https://app.example').origin, 'https://app.example')
+  }
+  t.equal(safeReturnTo('/oauth/authorize?client_id=x&state=a%20b'), '/oauth/authorize?client_id=x&state=a%20b')
 })
 
 t.test('each user enters as what they are, or not at all', async (t) => {
@@ -30,26 +50,26 @@ t.test('each user enters as what they are, or not at all', async (t) => {
   const { loginUrl, ...integration } = registration
   const double = portal({ app, ...integration })
   for (const user of users) {
-    const login = await app.inject({ method: 'POST', url: '/login', headers: { 'content-type': 'application/x-www-form-urlencoded' }, payload: `user=${user.id}&return_to=/x` })
+    const login = await logIn(app, `user=${user.id}&return_to=/x`)
     t.equal(login.statusCode, 303)
     t.equal(login.headers.location, '/x')
     t.match(login.headers['set-cookie'], /^acme_session=.+; Path=\/; HttpOnly; SameSite=Lax$/)
     const cookies = Object.fromEntries(login.cookies.map(({ name, value }) => [name, value]))
     const result = await double.signIn({ cookies })
     if (user.role === 'guest') t.match(result, { ok: false })
-    else t.match(result, { ok: true, record: { external_id: user.id, email: user.email, type: user.role === 'merchant' ? 'client' : 'partner' } })
+    else t.match(result, { ok: true, record: { external_id: user.id, email: user.email, type: typeOf(user) } })
   }
-  t.match(await double.signIn(), { ok: false }, 'and who is not logged in comes to the login page')
+  t.match(await double.signIn(), { ok: false }, 'without a session the browser goes to the login page')
 })
 
 t.test('the session is signed', async (t) => {
   const app = await start(true)
   const forged = await app.inject({ url: '/', cookies: { acme_session: 'u-1.made-up' } })
   t.equal(forged.headers.location, '/login')
-  const unknown = await app.inject({ method: 'POST', url: '/login', headers: { 'content-type': 'application/x-www-form-urlencoded' }, payload: 'user=u-99' })
+  const unknown = await logIn(app, 'user=u-99')
   t.equal(unknown.statusCode, 400)
   t.equal((await app.inject({ method: 'POST', url: '/login' })).statusCode, 400)
-  const login = await app.inject({ method: 'POST', url: '/login', headers: { 'content-type': 'application/x-www-form-urlencoded' }, payload: 'user=u-1' })
+  const login = await logIn(app, 'user=u-1')
   t.match(login.headers['set-cookie'], /; Secure/)
   const home = await app.inject({ url: '/', cookies: { acme_session: login.cookies[0]?.value as string } })
   t.match(home.body, /Good day, Ada Okafor[^]*href="https:\/\/portal\.example\/external-oauth\/demo"/)

@@ -25,11 +25,11 @@ await t.test('check without a service: a sentence and exit code 2', async (t) =>
 
 await t.test('serve ends with the signal', async (t) => {
   const port = await freePort()
-  const { child, output } = start(['serve', '--base-url', 'http://127.0.0.1:1', '--port', String(port), '--open'])
+  const { child, output } = start(['serve', '--base-url', 'http://127.0.0.1:1', '--port', String(port)])
   await once(child.stdout, 'data')
   t.equal((await fetch(`http://localhost:${port}/`)).status, 200)
   child.kill('SIGTERM')
   const [code] = await once(child, 'close')
   t.equal(code, 0)
-  t.equal(output.out, `http://localhost:${port}/\n`)
+  t.match(output.out, `The portal runs at http://localhost:${port}\n`)
 })

@@ -6,10 +6,13 @@ import { describe, failure, type Failure, fixFor } from '../../testing/failure.t
 import { tokenRequest } from '../../testing/requests.ts'
 import { type Integration } from '../../testing/settings.ts'
 import { SignIn } from '../../testing/sign-in.ts'
-import { type Exchange, statusOf } from '../../testing/wire.ts'
-import { type Conclusion, ended, letThrough, refusedAt, type Trial } from './trials.ts'
+import { type Exchange, header, statusOf, type WireResponse } from '../../testing/wire.ts'
+import { type LoggedOutVisit, visitLoggedOut } from './logged-out-visit.ts'
+import {
+  accepted, asSentence, type Conclusion, rejected, rejectedAt, type Trial, untested, userLetIn
+} from './trials.ts'
 
-/** A request that a trial makes beside the fifteen steps. */
+/** A request that a trial sends beside the fifteen steps. */
 export interface Probe {
   title: string
   exchange: Exchange
@@ -18,8 +21,10 @@ export interface Probe {
 export interface AttemptOptions {
   portal: Integration
   trial: Trial | null
-  /** Seconds after which the trial of an expired code takes it for dead. */
+  /** Seconds that a code is valid at the service. The trial of an expired code waits one second longer. */
   codeLifetime: number
+  /** Monotonic time in milliseconds. */
+  clock: () => number
   /** Ends the waiting when the simulator stops. */
   stop: AbortSignal
 }
@@ -27,19 +32,21 @@ export interface AttemptOptions {
 const FOREIGN = 'https://foreign.example/callback'
 const WRONG_SECRET = 'not-the-secret'
 
-/** One sign-in, or one trial, through a real browser; the simulator does the portal's own calls. */
+/** One sign-in, or one trial, through a real browser. The simulator makes the portal's own requests. */
 export class Attempt {
-  /** Names the attempt in addresses; not to be guessed. */
+  /** Names the attempt in URLs. Cannot be guessed. */
   readonly id = randomBytes(12).toString('base64url')
   readonly startedAt = new Date()
   readonly flow: SignIn
   readonly trial: Trial | null
   readonly probes: Probe[] = []
   conclusion: Conclusion | null = null
-  /** Time from the redirect to the service until the browser was back. */
-  away: number | null = null
   readonly #options: AttemptOptions
-  readonly #start = performance.now()
+  #leftAt: number | null = null
+  #first: { url: string, exchange: Exchange } | null = null
+  #loggedOut: Promise<LoggedOutVisit> | null = null
+  #returned = false
+  #codeExpiresAt: number | null = null
 
   constructor (options: AttemptOptions) {
     this.#options = options
@@ -52,48 +59,80 @@ export class Attempt {
     return this.conclusion !== null
   }
 
+  /** Milliseconds that the browser has been at the service; null when it is not there. */
+  get away (): number | null {
+    return this.ended || this.#returned || this.#leftAt === null ? null : this.#options.clock() - this.#leftAt
+  }
+
+  /** Whole seconds until the code has expired; null when the attempt does not wait for that. */
+  get secondsLeft (): number | null {
+    if (this.#codeExpiresAt === null || this.ended) return null
+    return Math.max(0, Math.ceil((this.#codeExpiresAt - this.#options.clock()) / 1000))
+  }
+
+  /** The error page with which the service ended the attempt; null when it sent none. */
+  get servicePage (): WireResponse | null {
+    const failed = this.flow.timeline.reports.find(({ outcome }) => outcome === 'failed')
+    const response = failed?.exchange?.response
+    return response !== undefined && /^text\/html\b/i.test(header(response, 'content-type')) ? response : null
+  }
+
   /**
-   * Steps 1 to 4. Looks first whether the service is there at all, so that nobody is sent to an address that does not answer.
+   * Steps 1 to 4. Asks first whether the service answers, so that no browser is sent to an address that does not.
    *
-   * @returns where the browser has to go, or null when there is nothing for it to do
+   * @returns where the browser has to go, or null when the attempt has ended
    */
   async begin (): Promise<string | null> {
     if (this.trial?.id === 'foreign-redirect-uri') return this.#foreignRedirectUri(this.trial)
     const url = this.flow.start()
-    const exchange = await this.#look(url)
+    const exchange = await this.#ask(url)
     const absent = this.#absent(exchange)
-    if (absent === null) return url
-    this.flow.fail(absent, exchange)
-    this.conclusion = this.#failed()
-    return null
+    if (absent !== null) {
+      this.flow.fail(absent, exchange)
+      this.conclusion = this.#failed()
+      return null
+    }
+    this.#leftAt = this.#options.clock()
+    this.#first = { url, exchange }
+    return url
   }
 
-  /** Why the browser need not go to the service; null when it may. */
+  /** What a browser without a session meets at the service, for an attempt that does not come back. Asks once. */
+  async loggedOut (): Promise<LoggedOutVisit | null> {
+    if (this.#first === null) return null
+    const { url, exchange } = this.#first
+    this.#loggedOut ??= visitLoggedOut(this.#options.portal, url, exchange)
+    return await this.#loggedOut
+  }
+
+  /** Why the browser is not sent to the service; null when it is. */
   #absent (exchange: Exchange): Failure | null {
     const status = statusOf(exchange)
-    const fails = (step: number, error: string) => failure(step, error, 'a redirect, to the login page or to the portal', describe(exchange))
+    const expected = 'a redirect to the login page or to the portal'
+    const fails = (step: number, error: string): Failure => failure(step, error, expected, describe(exchange))
     if (exchange.trouble !== undefined) return fails(4, exchange.trouble.code)
     if (status === 404 || status === 405) return fails(4, 'not_found')
     if (status === 400) return fails(6, 'refused')
     return status >= 500 ? fails(5, 'server_error') : null
   }
 
-  /** Steps 5 to 15, from the address under which the browser came back. Resolves when nothing more will happen; a second return changes nothing. */
+  /** Steps 5 to 15, from the URL under which the browser came back. A second return changes nothing. */
   async finish (callbackUrl: string): Promise<void> {
-    if (this.away !== null) return
-    this.away = performance.now() - this.#start
+    const { away } = this
+    if (away === null) return
+    this.#returned = true
     const code = this.flow.returned(callbackUrl)
-    const [seventh] = this.flow.timeline.reports.filter(({ number, outcome }) => number === 7 && outcome === 'done')
-    if (seventh !== undefined) seventh.milliseconds = Math.round(this.away)
+    const seventh = this.flow.timeline.reports.find(({ number, outcome }) => number === 7 && outcome === 'done')
+    if (seventh !== undefined) seventh.milliseconds = Math.round(away)
     this.conclusion = code.ok ? await this.#serverToServer(code.value, this.trial) : this.#refused()
   }
 
   async #serverToServer (code: string, trial: Trial | null): Promise<Conclusion> {
     if (trial?.id === 'expired-code') return this.#expiredCode(code, trial)
     if (trial?.id === 'wrong-secret') return this.#wrongSecret(code, trial)
-    if (trial?.id === 'ineligible-user') return letThrough(trial)
     const signedIn = await this.#signIn(code)
-    if (trial === null || !signedIn.fine) return signedIn
+    if (trial?.id === 'ineligible-user') return userLetIn(this.flow.record?.name, trial)
+    if (trial === null || signedIn.outcome !== 'pass') return signedIn
     return this.#replayedCode(code, trial)
   }
 
@@ -102,49 +141,57 @@ export class Attempt {
     const token = await this.flow.redeem(code)
     if (token.ok) await this.flow.fetchUser(token.value)
     if (this.flow.record === null) return this.#failed()
-    const [tokenCall, userCall] = this.flow.timeline.reports.filter(({ number }) => number === 12 || number === 15).map(({ milliseconds }) => Math.ceil(Number(milliseconds)))
-    return { fine: true, title: `${this.flow.record.name} is signed in`, sentence: `All fifteen steps succeeded. Your service took ${String(tokenCall)} ms for the token and ${String(userCall)} ms for the user.` }
+    const took = (step: number): number => Math.ceil(Number(this.flow.timeline.reports[step - 1]?.milliseconds))
+    return {
+      outcome: 'pass',
+      title: `${this.flow.record.name} is signed in`,
+      sentence: 'All fifteen steps succeeded. ' +
+        `Your service took ${took(12)} ms for the token and ${took(15)} ms for the user.`
+    }
   }
 
   async #replayedCode (code: string, trial: Trial): Promise<Conclusion> {
-    const exchange = await this.#probe('The same code once more', code)
+    const exchange = await this.#probe('The used code again', code)
     return this.#judged(exchange, trial, ['invalid_grant', 'invalid_request'])
   }
 
   async #wrongSecret (code: string, trial: Trial): Promise<Conclusion> {
     const exchange = await this.#probe('The code with a wrong secret', code, WRONG_SECRET)
     const judged = this.#judged(exchange, trial, ['invalid_client', 'invalid_request'])
-    if (!judged.fine) return judged
+    if (judged.outcome !== 'pass') return judged
     const after = await this.#signIn(code)
-    if (after.fine) return { ...judged, sentence: `${judged.sentence} The code stayed good.` }
-    return { fine: false, title: 'Refused, but the code was burnt by it', sentence: `${judged.sentence} Check the credentials before the code is taken: else whoever saw a code can spoil the sign-in.` }
+    if (after.outcome === 'pass') return { ...judged, sentence: `${judged.sentence} The code stayed valid.` }
+    const advice = 'Check the credentials before the code is taken: otherwise anyone who sees a code can use it up.'
+    return { outcome: 'fail', title: 'Rejected, but the code is used up', sentence: `${judged.sentence} ${advice}` }
   }
 
   async #expiredCode (code: string, trial: Trial): Promise<Conclusion> {
-    const seconds = this.#options.codeLifetime + 1
-    this.flow.timeline.run(9, `Waiting ${seconds} s, until the code has expired.`)
-    await wait(seconds * 1000, undefined, { signal: this.#options.stop }).catch(() => {})
+    const milliseconds = (this.#options.codeLifetime + 1) * 1000
+    this.#codeExpiresAt = this.#options.clock() + milliseconds
+    this.flow.timeline.run(9, 'Waiting until the code has expired.')
+    await wait(milliseconds, undefined, { signal: this.#options.stop }).catch(() => {})
+    this.#codeExpiresAt = null
     await this.flow.redeem(code)
-    return refusedAt([9, 10], trial, this.flow)
+    return rejectedAt([9, 10], trial, this.flow)
   }
 
   async #foreignRedirectUri (trial: Trial): Promise<null> {
     const url = this.flow.start({ redirect_uri: FOREIGN })
-    const exchange = await this.#look(url)
+    const exchange = await this.#ask(url)
     const target = redirectTarget(exchange, url)
-    if (target !== null && target.startsWith(FOREIGN)) {
+    if (target?.startsWith(FOREIGN) === true) {
       this.flow.timeline.done(6, 'The service redirected to the foreign address.', exchange)
-      this.conclusion = letThrough(trial)
-    } else {
-      const [step, error] = exchange.trouble === undefined ? [6, 'refused'] as const : [4, exchange.trouble.code] as const
-      this.flow.fail(failure(step, error, 'an error page', describe(exchange)), exchange)
-      this.conclusion = target === null ? refusedAt([6], trial, this.flow) : { fine: false, title: 'The service asks for a login first', sentence: 'Whether it refuses the address shows only behind the login: better refuse a foreign redirect_uri before anything else.' }
+      this.conclusion = accepted(trial)
+      return null
     }
+    const [step, error] = exchange.trouble === undefined ? [6, 'refused'] as const : [4, exchange.trouble.code] as const
+    this.flow.fail(failure(step, error, 'an error page', describe(exchange)), exchange)
+    this.conclusion = target === null ? rejectedAt([6], trial, this.flow) : LOGIN_FIRST
     return null
   }
 
-  /** Asks the authorization endpoint as a browser without session would, and follows nothing. */
-  #look (url: string): Promise<Exchange> {
+  /** Sends the authorization request of a browser without a session, and follows no redirect. */
+  #ask (url: string): Promise<Exchange> {
     return this.#options.portal.send({ method: 'GET', url, headers: [['Accept', 'text/html']] })
   }
 
@@ -160,19 +207,27 @@ export class Attempt {
 
   #judged (exchange: Exchange, trial: Trial, errors: string[]): Conclusion {
     const answer = readToken(exchange)
-    if (answer.ok) return letThrough(trial)
-    const received = this.flow.secrets.mask(answer.got)
-    if (exchange.trouble !== undefined || statusOf(exchange) >= 500) return { fine: false, title: 'The trial could not be made', sentence: `${ended(received)} ${fixFor(answer.error)}` }
+    if (answer.ok) return accepted(trial)
+    const got = this.flow.secrets.mask(answer.got)
+    const unavailable = exchange.trouble !== undefined || statusOf(exchange) >= 500
+    if (unavailable) return untested(`${asSentence(got)} ${fixFor(answer.error)}`)
+    const { sentence, ...conclusion } = rejected(got)
     const advice = errors.includes(answer.error) ? '' : ` The error should be ${errors[0]}.`
-    return { fine: true, title: 'Refused, as it should be', sentence: `The service answered: ${ended(received)}${advice}` }
+    return { ...conclusion, sentence: `${sentence}${advice}` }
   }
 
   #refused (): Conclusion {
-    return this.trial?.id === 'ineligible-user' ? refusedAt([5], this.trial, this.flow) : this.#failed()
+    return this.trial?.id === 'ineligible-user' ? rejectedAt([5], this.trial, this.flow) : this.#failed()
   }
 
   #failed (): Conclusion {
     const { step, fix } = this.flow.failure as NonNullable<SignIn['failure']>
-    return { fine: false, title: `The sign-in stopped at step ${step}`, sentence: fix }
+    return { outcome: 'fail', title: `The sign-in stopped at step ${step}`, sentence: fix }
   }
+}
+
+const LOGIN_FIRST: Conclusion = {
+  outcome: 'fail',
+  title: 'The service asks for a login first',
+  sentence: 'Reject a foreign redirect_uri before the login: behind it, the simulator cannot see what happens.'
 }

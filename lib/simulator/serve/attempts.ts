@@ -3,47 +3,51 @@ import { type Attempt } from './attempt.ts'
 
 const MOST = 50
 
-/** The latest attempts, and which of them each browser session began (spec §1, step 3: on the server only). */
+type Session = Map<string, Attempt>
+
+/**
+ * The sign-ins that each browser began. A browser is known by its session cookie and finds no sign-in but its own.
+ * The oldest sessions, and the oldest sign-ins of a session, are dropped.
+ */
 export class Attempts {
-  readonly #attempts = new Map<string, Attempt>()
-  readonly #sessions = new Map<string, Map<string, Attempt>>()
+  readonly #sessions = new Map<string, Session>()
 
-  /** Keeps an attempt of a browser session, beside those of its other tabs; returns the session's identifier, a new one where there is none. */
-  keep (attempt: Attempt, known: string | undefined): string {
-    const [session, own] = this.#session(known)
-    this.#attempts.set(attempt.id, attempt)
-    own.set(attempt.flow.state, attempt)
-    for (const map of [this.#attempts, this.#sessions, own]) trim(map)
-    return session
+  /**
+   * Adds an attempt to a browser's session.
+   *
+   * @returns the session identifier for the cookie; a new one where the given one is unknown
+   */
+  add (attempt: Attempt, cookie: string | undefined): string {
+    const known = this.#sessions.get(String(cookie))
+    const id = known === undefined ? randomBytes(32).toString('base64url') : String(cookie)
+    const session = known ?? new Map<string, Attempt>()
+    session.set(attempt.id, attempt)
+    this.#sessions.delete(id)
+    this.#sessions.set(id, session)
+    dropOldest(session)
+    dropOldest(this.#sessions)
+    return id
   }
 
-  find (id: string): Attempt | undefined {
-    return this.#attempts.get(id)
+  /** The attempt with this identifier, if this browser began it. */
+  find (cookie: string | undefined, id: string): Attempt | undefined {
+    return this.#sessions.get(String(cookie))?.get(id)
   }
 
-  /** The attempt that a browser comes back to: the one of its session with this state, or else the latest. */
-  ofSession (session: string | undefined, state: unknown): Attempt | undefined {
-    const own = this.#sessions.get(String(session))
-    return own?.get(String(state)) ?? [...own?.values() ?? []].at(-1)
+  /** The attempt that a browser comes back to: its own with this state, or else its latest. */
+  returned (cookie: string | undefined, state: unknown): Attempt | undefined {
+    const own = this.of(cookie)
+    return own.find(({ flow }) => flow.state === state) ?? own[0]
   }
 
-  /** Newest first. */
-  latest (): Attempt[] {
-    return [...this.#attempts.values()].reverse()
-  }
-
-  #session (known: string | undefined): [string, Map<string, Attempt>] {
-    const kept = this.#sessions.get(String(known))
-    if (kept !== undefined) return [String(known), kept]
-    const session = randomBytes(32).toString('base64url')
-    const own = new Map<string, Attempt>()
-    this.#sessions.set(session, own)
-    return [session, own]
+  /** The attempts of a browser, newest first. */
+  of (cookie: string | undefined): Attempt[] {
+    return [...this.#sessions.get(String(cookie))?.values() ?? []].reverse()
   }
 }
 
-/** Maps keep the order in which entries came: the first is the oldest. */
-function trim (map: Map<string, unknown>): void {
+/** A map keeps the order of insertion: the first key is the oldest. */
+function dropOldest (map: Map<string, unknown>): void {
   const [oldest] = map.keys()
   if (map.size > MOST) map.delete(String(oldest))
 }

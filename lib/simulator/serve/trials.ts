@@ -1,75 +1,93 @@
 import { type SignIn } from '../../testing/sign-in.ts'
 
-/** Something that the portal may meet in bad times, tried on purpose. */
+/** An invalid request that the developer sends on purpose. */
 export interface Trial {
   id: 'replayed-code' | 'wrong-secret' | 'foreign-redirect-uri' | 'expired-code' | 'ineligible-user'
   title: string
-  /** What is done. */
+  /** What the simulator does. */
   does: string
-  /** What a sound service answers. */
+  /** The response of a correct service. */
   expects: string
-  /** What to do when the service lets it through. */
-  mend: string
+  /** What to do when the service accepts the request. */
+  fix: string
 }
 
-/** The trials, in the order in which they are offered. */
+/** The trials, in the order in which the pages offer them. */
 export const TRIALS: readonly Trial[] = [
   {
     id: 'replayed-code',
     title: 'Replayed code',
-    does: 'Signs in, then sends the used code to the token endpoint once more.',
-    expects: 'The second request is refused with invalid_grant.',
-    mend: 'Remove the code when it is used, in one atomic command.'
+    does: 'Signs in, then sends the used code to the token endpoint again.',
+    expects: 'The second request is rejected with invalid_grant.',
+    fix: 'Remove the code when it is used, in one atomic command.'
   },
   {
     id: 'wrong-secret',
     title: 'Wrong secret',
-    does: 'Sends a good code with a wrong client_secret, then once more with the right one.',
-    expects: 'The first request is refused with invalid_client, and the code stays good.',
-    mend: 'Check client_id and client_secret before anything else is done with the code.'
+    does: 'Sends a valid code with a wrong client_secret, then with the right one.',
+    expects: 'The first request is rejected with invalid_client, and the code stays valid.',
+    fix: 'Check client_id and client_secret before anything else is done with the code.'
   },
   {
     id: 'foreign-redirect-uri',
     title: 'Foreign redirect_uri',
-    does: 'Asks for a code to be sent to an address that is not registered.',
-    expects: 'The service answers with an error page, and redirects nowhere.',
-    mend: 'Compare the redirect_uri with the registered one as whole strings, before anything else.'
+    does: 'Requests a code for a redirect_uri that is not registered.',
+    expects: 'The service returns an error page and does not redirect.',
+    fix: 'Compare the redirect_uri with the registered one as whole strings, before anything else.'
   },
   {
     id: 'expired-code',
     title: 'Expired code',
-    does: 'Waits until the code’s lifetime has passed, then sends it.',
-    expects: 'The request is refused with invalid_grant.',
-    mend: 'Let codes expire: one minute is enough, ten are the most (RFC 6749 §4.1.2).'
+    does: 'Waits until the lifetime of the code is over, then sends it.',
+    expects: 'The request is rejected with invalid_grant.',
+    fix: 'Let codes expire: after one minute, or ten at most (RFC 6749 section 4.1.2).'
   },
   {
     id: 'ineligible-user',
     title: 'User not eligible',
-    does: 'Signs in. Log in at your application first as a user who may not use the portal.',
+    does: 'Signs in. Before you start, log in at your application as a user who may not use the portal.',
     expects: 'The browser comes back with access_denied and no code.',
-    mend: 'Ask for each user whether they may use the portal, before a code is issued.'
+    fix: 'If this user may not use the portal, check that before a code is issued.'
   }
 ]
 
-/** How a trial or a sign-in ended: as it should, or not. */
+/** How a sign-in or a trial ended. `untested`: it shows neither that the service is right nor that it is wrong. */
 export interface Conclusion {
-  fine: boolean
+  outcome: 'pass' | 'fail' | 'untested'
   title: string
   sentence: string
 }
 
-/** Judges a trial that the service's refusal should have ended: at one of the given steps. */
-export function refusedAt (steps: number[], trial: Trial, { failure }: SignIn): Conclusion {
-  if (failure === null) return letThrough(trial)
+/** Errors that have nothing to do with the tried request. */
+const UNRELATED = new Set([
+  'unreachable', 'timeout', 'not_http', 'tls', 'hung_up', 'too_large', 'login_required', 'not_found', 'server_error',
+  'temporarily_unavailable', 'redirected', 'forbidden'
+])
+
+/** Judges a trial that the service should have rejected at one of the given steps. */
+export function rejectedAt (steps: number[], trial: Trial, { failure }: SignIn): Conclusion {
+  if (failure === null) return accepted(trial)
   const unrelated = !steps.includes(failure.step) || UNRELATED.has(failure.error)
-  if (unrelated) return { fine: false, title: 'The trial could not be made', sentence: `The sign-in failed for another reason: ${ended(failure.got)}` }
-  return { fine: true, title: 'Refused, as it should be', sentence: `The service answered: ${ended(failure.got)}` }
+  return unrelated
+    ? untested(`The sign-in failed for another reason: ${asSentence(failure.got)}`)
+    : rejected(failure.got)
 }
 
-/** Failures that say nothing about what was tried. */
-const UNRELATED = new Set(['unreachable', 'timeout', 'not_http', 'tls', 'hung_up', 'too_large', 'login_required', 'not_found', 'server_error', 'temporarily_unavailable', 'redirected', 'forbidden'])
+export const rejected = (got: string): Conclusion =>
+  ({ outcome: 'pass', title: 'Rejected, as it should be', sentence: `The service answered: ${asSentence(got)}` })
 
-/** The text as a sentence: with the one full stop that it may lack. */
-export const ended = (text: string): string => /\.\)?$/.test(text) ? text : `${text}.`
+export const accepted = ({ fix }: Trial): Conclusion =>
+  ({ outcome: 'fail', title: 'The service accepted it', sentence: fix })
 
-export const letThrough = ({ mend }: Trial): Conclusion => ({ fine: false, title: 'The service let it through', sentence: mend })
+export const untested = (sentence: string): Conclusion =>
+  ({ outcome: 'untested', title: 'The trial could not be made', sentence })
+
+/** The simulator cannot know who is eligible: a user who gets in is a reason to try with another one. */
+export function userLetIn (name: string | undefined, { fix }: Trial): Conclusion {
+  const user = name ?? 'This user'
+  const advice = 'Log in at your application as a user who may not use the portal, then try again.'
+  return { outcome: 'untested', title: `${user} was let in`, sentence: `${advice} ${fix}` }
+}
+
+/** Adds the full stop that a text may lack. */
+export const asSentence = (text: string): string => /\.\)?$/.test(text) ? text : `${text}.`

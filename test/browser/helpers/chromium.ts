@@ -3,12 +3,16 @@ import { delimiter, join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
+const FLAGS = [
+  '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update',
+  '--disable-sync'
+]
 
 /** The browser that is installed here, with an empty profile. */
 export async function launch (t: { teardown (stop: () => unknown): void }): Promise<Browser> {
   const folders = String(process.env.PATH).split(delimiter)
-  const executablePath = NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path))
+  const paths = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)))
+  const executablePath = paths.find((path) => existsSync(path))
   if (executablePath === undefined) throw new Error(`The browser tests need one of ${NAMES.join(', ')} on PATH.`)
   const browser = await chromium.launch({ executablePath, args: FLAGS })
   t.teardown(() => browser.close())

@@ -20,8 +20,11 @@ export async function helmetApp (portal: Portal, options: FastifyHelmetOptions =
   })
   app.get('/favicon.ico', (_request, reply) => reply.code(204).send())
   app.get('/style.css', (_request, reply) => reply.type('text/css').send(stylesheet))
-  app.get<{ Querystring: { return_to: string } }>('/login', ({ query }, reply) => reply.type('text/html').send(loginPage(users, query.return_to, false)))
-  app.post<{ Body: { user: string, return_to: string } }>('/login', ({ body }, reply) =>
-    reply.setCookie('session', body.user, { path: '/', httpOnly: true, sameSite: 'lax' }).redirect(body.return_to, 303))
+  app.get<{ Querystring: { return_to: string } }>('/login', ({ query }, reply) =>
+    reply.type('text/html').send(loginPage(users, query.return_to, false)))
+  app.post<{ Body: { user: string, return_to: string } }>('/login', ({ body }, reply) => {
+    reply.setCookie('session', body.user, { path: '/', httpOnly: true, sameSite: 'lax' })
+    return reply.redirect(body.return_to, 303)
+  })
   return app
 }

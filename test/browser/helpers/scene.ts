@@ -1,5 +1,5 @@
-// The example of a partner's application and the portal simulator, on two sites (for cookies, localhost and 127.0.0.1
-// are different sites, as the partner and the portal are in life), and a browser that visits both.
+// The example of a partner's application, the portal simulator as it starts by default, and a browser that visits both.
+// They are two sites, as in production: for cookies, localhost and 127.0.0.1 are different sites.
 import { type FastifyInstance } from 'fastify'
 import { type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
 import { type Test } from 'tap'
@@ -22,9 +22,11 @@ export interface Visit {
   page: Page
   /** Addresses that the browser asked for. */
   requests: string[]
-  /** Errors and warnings of the console, exceptions, and requests to anyone but the two: a visit that leaves one here fails. */
+  /** Console errors and warnings, exceptions, requests to other sites. A visit that leaves one here fails. */
   problems: string[]
 }
+
+type VisitBody = (t: Test, visit: Visit) => Promise<unknown>
 
 export interface Scene {
   /** Origins. */
@@ -33,15 +35,16 @@ export interface Scene {
   /** What the portal's server asked of the partner during the visit, with the status of the answer. */
   calls: string[]
   /** A test with a fresh profile. */
-  visit: (name: string, body: (t: Test, visit: Visit) => Promise<unknown>, options?: BrowserContextOptions) => Promise<unknown>
+  visit: (name: string, body: VisitBody, options?: BrowserContextOptions) => Promise<unknown>
 }
 
-export async function startScene (t: Test, { ports, flags = [], application = example }: SceneOptions = {}): Promise<Scene> {
+export async function startScene (t: Test, options: SceneOptions = {}): Promise<Scene> {
+  const { ports, flags = [], application = example } = options
   const [port, portalPort] = ports ?? [await freePort(), await freePort()]
   const [partner, portal] = [`http://localhost:${port}`, `http://127.0.0.1:${portalPort}`]
   const calls: string[] = []
   await startPartner(t, port, portal, calls, application)
-  await startPortal(t, ['--base-url', partner, '--host', '127.0.0.1', '--port', String(portalPort), '--public-url', portal, ...flags])
+  await startPortal(t, ['--base-url', partner, '--port', String(portalPort), ...flags])
   const browser = await launch(t)
 
   return {
@@ -55,15 +58,25 @@ export async function startScene (t: Test, { ports, flags = [], application = ex
       context.setDefaultTimeout(15_000)
       const { requests, problems } = watch(context, [partner, portal])
       await body(t, { context, page: await context.newPage(), requests, problems })
-      t.strictSame(problems, [], 'the browser has nothing to complain about, and asked nobody else')
+      t.strictSame(problems, [], 'the browser reports no problem, and no request went to another site')
     })
   }
 }
 
-export const example = (portal: Portal): Promise<FastifyInstance> => partnerApp({ portal, cookieSecret: 'the secret of the cookies', logger: false })
+export type Application = NonNullable<SceneOptions['application']>
 
-async function startPartner (t: Test, port: number, portal: string, calls: string[], application: NonNullable<SceneOptions['application']>): Promise<void> {
-  const app = await application({ loginUrl: `${portal}/external-oauth/demo`, clientId: 'acme-payments', clientSecret: 'the portal\'s secret', redirectUri: `${portal}/oauth/callback` })
+export const example: Application = async (portal) =>
+  await partnerApp({ portal, cookieSecret: 'the secret of the session cookies', logger: false })
+
+async function startPartner (
+  t: Test, port: number, portal: string, calls: string[], application: Application
+): Promise<void> {
+  const app = await application({
+    loginUrl: `${portal}/external-oauth/demo`,
+    clientId: 'acme-payments',
+    clientSecret: 'the portal\'s secret',
+    redirectUri: `${portal}/oauth/callback`
+  })
   app.addHook('onResponse', async ({ method, routeOptions: { url } }, { statusCode }) => {
     if (url === '/oauth/token' || url === '/oauth/user') calls.push(`${method} ${url} ${statusCode}`)
   })
@@ -75,9 +88,14 @@ async function startPortal (t: Test, flags: string[]): Promise<void> {
   const stop = new AbortController()
   const argv = ['serve', '--client-id', 'acme-payments', '--credentials', 'demo', ...flags]
   await new Promise<void>((resolve, reject) => {
-    let said = ''
-    const running = run(argv, { env: { PORTAL_CLIENT_SECRET: 'the portal\'s secret' }, out: () => { setImmediate(resolve) }, err: (text) => { said += text }, stop: stop.signal })
-    running.then(() => { reject(new Error(said)) }, reject)
+    let err = ''
+    const running = run(argv, {
+      env: { PORTAL_CLIENT_SECRET: 'the portal\'s secret' },
+      out: () => { setImmediate(resolve) },
+      err: (text) => { err += text },
+      stop: stop.signal
+    })
+    running.then(() => { reject(new Error(err)) }, reject)
     t.teardown(async () => {
       stop.abort()
       await running

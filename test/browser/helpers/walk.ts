@@ -14,22 +14,22 @@ export async function logInAt (partner: string, page: Page, name: string): Promi
   await page.waitForURL(`${partner}/`)
 }
 
-/** Waits until the portal has finished with a sign-in, and gives what its page says. */
+/** Waits until a sign-in has ended, and returns what its page says. */
 export async function outcome (page: Page): Promise<string> {
   await page.waitForURL('**/sign-ins/*')
   await page.locator('#live[data-ended=true]').waitFor()
   return await heading(page)
 }
 
-/** Signs in once more, from the page of a sign-in; gives what comes of it. */
-export async function again (page: Page, begin: () => Promise<unknown> = () => page.getByRole('link', { name: 'Sign in again' }).click()): Promise<string> {
+/** Signs in again, from the page of a sign-in; returns what that page then says. */
+export async function again (page: Page, begin?: () => Promise<unknown>): Promise<string> {
   const before = page.url()
-  await begin()
+  await (begin?.() ?? page.getByRole('link', { name: 'Sign in again' }).click())
   await page.waitForURL(({ href, pathname }) => href !== before && pathname.startsWith('/sign-ins/'))
   return await outcome(page)
 }
 
-/** Presses Tab until the named element has the focus; gives the number of times. */
+/** Presses Tab until the named element has the focus; returns how often. */
 export async function tabTo (page: Page, name: string, most = 8): Promise<number> {
   for (let times = 1; times <= most; times++) {
     await page.keyboard.press('Tab')

@@ -1,82 +1,102 @@
 import { type Integration } from '../../../testing/settings.ts'
-import { type Attempt } from '../attempt.ts'
 import { TRIALS } from '../trials.ts'
+import { type AttemptView } from '../view.ts'
 import { html, type Html } from './html.ts'
 import { layout } from './layout.ts'
 
 export interface Setup {
   portal: Integration
-  /** Where a sign-in starts (spec §1.5). */
+  /** Where a sign-in starts. */
   loginUrl: string
 }
 
-/** The first page: what to set up, a button to sign in, the trials, and what was done so far. */
-export function homePage ({ portal, loginUrl }: Setup, attempts: Attempt[]): string {
+/** The first page: a button to sign in, the trials, this browser's sign-ins, and what the service needs. */
+export function homePage ({ portal, loginUrl }: Setup, attempts: AttemptView[]): string {
   return layout({
     title: 'Start',
     baseUrl: portal.base.href,
     body: html`<div class="lede">
 <h1>Sign in to the portal</h1>
-<p>This page plays the portal. It sends your browser to your service, redeems the code it comes back with, and shows each of the fifteen steps.</p>
+<p>This page plays the portal. It sends your browser to your service, redeems the code that comes back, and shows each
+of the fifteen steps.</p>
 <div class="actions"><a class="button main" href="${startPath(loginUrl)}">Sign in</a></div>
 </div>
+${stuckCard(attempts)}
 <div class="columns">
-<div class="stack">${trialsCard(loginUrl, false)}${attempts.length === 0 ? null : attemptsSection(attempts)}</div>
-<div class="stack">${setupCard(portal, loginUrl)}${addressesCard(portal)}</div>
+<div class="stack main">${attemptsSection(attempts)}${trialsCard(loginUrl, false)}</div>
+<div class="stack last">${setupCard(portal, loginUrl)}${addressesCard(portal)}</div>
 </div>`
   })
 }
 
-/** The offer of what the portal may meet in bad times; brief where it stands beside something else. */
+/** The invalid requests on offer; brief beside something else. */
 export function trialsCard (loginUrl: string, brief: boolean): Html {
   return html`<section class="card" aria-labelledby="trials">
-<h2 id="trials">In bad times</h2>
-<p class="hint">What must not succeed, tried on purpose.</p>
+<h2 id="trials">Try invalid requests</h2>
+<p class="hint">A correct service rejects each of them.</p>
 <ul class="trials">${TRIALS.map((trial) => html`<li>
-<div><h3>${trial.title}</h3>${brief ? null : html`<p>${trial.does}</p><p class="hopes">${trial.expects}</p>`}</div>
-<a class="button small" id="try-${trial.id}" href="${startPath(loginUrl)}?trial=${trial.id}" aria-label="Try: ${trial.title}">Try</a>
+<div><h3>${trial.title}</h3>
+${brief ? null : html`<p>${trial.does}</p><p class="hopes">${trial.expects}</p>`}</div>
+<a class="button small" id="try-${trial.id}" href="${startPath(loginUrl)}?trial=${trial.id}"
+ aria-label="Try: ${trial.title}">Try</a>
 </li>`)}</ul>
 </section>`
 }
 
 export const startPath = (loginUrl: string): string => new URL(loginUrl).pathname
 
-function attemptsSection (attempts: Attempt[]): Html {
-  return html`<section class="card" aria-labelledby="attempts">
-<h2 id="attempts">So far</h2>
-<ul class="list">${attempts.map((attempt) => html`<li><a href="/sign-ins/${attempt.id}"><i class="${tone(attempt)}"></i><b>${attempt.trial === null ? null : `${attempt.trial.title}: `}${standing(attempt)}</b><span><time datetime="${attempt.startedAt.toISOString()}">${attempt.startedAt.toISOString().slice(11, 19)} UTC</time></span></a></li>`)}</ul>
+/** The class that colours an outcome. */
+export const tone = (outcome: AttemptView['outcome']): string =>
+  outcome === 'pass' ? 'good' : outcome === 'fail' ? 'bad' : 'wait'
+
+/** For the developer whose browser stayed at the service and who opened the start page again. */
+function stuckCard (attempts: AttemptView[]): Html | null {
+  const stuck = attempts.find(({ causes }) => causes.length > 0)
+  if (stuck === undefined) return null
+  return html`<section class="card wide notice" aria-labelledby="stuck">
+<h2 id="stuck">A sign-in did not come back yet</h2>
+<p class="hint">The browser was sent to your service, and no code has arrived.</p>
+<a class="button small" href="/sign-ins/${stuck.id}">See the usual causes</a>
 </section>`
 }
 
-/** Where an attempt stands, in a few words. */
-export function standing ({ conclusion, flow }: Attempt): string {
-  if (conclusion !== null) return conclusion.title
-  const atService = flow.timeline.reports.some(({ number, outcome }) => number === 5 && outcome === 'running')
-  return atService ? 'Waiting for your service' : 'Under way'
+function attemptsSection (attempts: AttemptView[]): Html | null {
+  if (attempts.length === 0) return null
+  return html`<section class="card" aria-labelledby="attempts">
+<h2 id="attempts">Your sign-ins</h2>
+<ul class="list">${attempts.map(attemptRow)}</ul>
+</section>`
 }
 
-/** The class that colours an attempt. */
-export const tone = ({ conclusion }: Attempt): string => {
-  if (conclusion === null) return 'wait'
-  return conclusion.fine ? 'good' : 'bad'
+function attemptRow ({ id, trial, outcome, title, startedAt }: AttemptView): Html {
+  const time = startedAt.toISOString()
+  return html`<li><a href="/sign-ins/${id}"><i class="${tone(outcome)}"></i>
+<b>${trial === null ? null : `${trial.title}: `}${title}</b>
+<span><time datetime="${time}">${time.slice(11, 19)} UTC</time></span></a></li>`
 }
 
-function setupCard (portal: Integration, loginUrl: string): Html {
+function setupCard ({ clientId, redirectUri }: Integration, loginUrl: string): Html {
   return html`<section class="card" aria-labelledby="setup">
 <h2 id="setup">What your service needs</h2>
-<p class="hint">The four values of the integration.</p>
+<p class="hint">Register the portal with these four values.</p>
 <dl class="facts">
-${fact('login_url', loginUrl)}${fact('client_id', portal.clientId)}${fact('client_secret', '••••••••')}${fact('redirect_uri', portal.redirectUri)}
+${fact('login_url', loginUrl)}${fact('client_id', clientId)}
+${fact('client_secret', 'as given at the start')}${fact('redirect_uri', redirectUri)}
 </dl>
 </section>`
 }
 
 function addressesCard ({ authorizeUrl, tokenUrl, userUrl, level }: Integration): Html {
+  const users = {
+    partner: 'Partner OAuth level: partner users and client users.',
+    client: 'Client OAuth level: client users only.'
+  }
   return html`<section class="card" aria-labelledby="addresses">
 <h2 id="addresses">What the portal calls</h2>
-<p class="hint">${level === 'partner' ? 'Partner OAuth level: partner users and client users.' : 'Client OAuth level: client users only.'}</p>
+<p class="hint">${users[level]}</p>
 <dl class="facts">
-${fact('Authorization URL', authorizeUrl)}${fact('Access Token URL', tokenUrl)}${fact('User Information URL', userUrl)}
+${fact('Authorization URL', authorizeUrl)}${fact('Access Token URL', tokenUrl)}
+${fact('User Information URL', userUrl)}
 </dl>
 </section>`
 }

@@ -11,7 +11,7 @@ type Part = Html | string | number | null | readonly Html[]
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\'': '&#39;' }
 
-/** Template tag: every value is escaped unless it is markup itself; null is nothing. */
+/** Template tag. Escapes every value that is not markup itself; null renders nothing. */
 export function html (strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(strings.map((string, at) => string + (at < parts.length ? markup(parts[at] as Part) : '')).join(''))
 }
@@ -23,5 +23,7 @@ function markup (part: Part): string {
   return String(part).replace(/[&<>"']/g, (character) => ENTITIES[character] as string)
 }
 
-/** Begins with a capital, unless it begins with the name of a field. */
-export const capital = (text: string): string => /^[a-z]+_/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1)
+/** Makes the first letter a capital, unless the text begins with the name of a field. */
+export function capital (text: string): string {
+  return /^[a-z]+_/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1)
+}

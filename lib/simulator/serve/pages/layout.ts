@@ -5,19 +5,31 @@ import { STYLE } from './style.ts'
 
 const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-/** Allows the one stylesheet, the one script and its fetches; nothing else. */
-export const POLICY = `default-src 'none'; style-src ${hash(STYLE)}; script-src ${hash(SCRIPT)}; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+/** Allows the one stylesheet, the one script and its fetches, and the frame with a page of the service. */
+export const POLICY = [
+  "default-src 'none'",
+  `style-src ${hash(STYLE)}`,
+  `script-src ${hash(SCRIPT)}`,
+  "connect-src 'self'",
+  "frame-src 'self'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'"
+].join('; ')
 
 export interface Page {
   title: string
-  /** The service that is spoken to. */
+  /** The service under test. */
   baseUrl: string
   body: Html
-  /** Seconds after which a browser without script reloads; null when nothing will change. */
+  /** Seconds until a browser without JavaScript reloads; null when nothing will change. */
   reload?: number | null
 }
 
-const MARK = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="M5 21V6a3 3 0 0 1 3-3h8a3 3 0 0 1 3 3v15"/><path d="M2.5 21h19"/><path d="M9 12h6m-2.4-2.6L15 12l-2.4 2.6"/></svg>`
+const MARK = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"
+ stroke-linejoin="round" aria-hidden="true"><path d="M5 21V6a3 3 0 0 1 3-3h8a3 3 0 0 1 3 3v15"/><path d="M2.5 21h19"/>
+<path d="M9 12h6m-2.4-2.6L15 12l-2.4 2.6"/></svg>`
 
 /** A whole page. */
 export function layout ({ title, baseUrl, body, reload = null }: Page): string {
@@ -40,7 +52,8 @@ ${reload === null ? null : html`<noscript><meta http-equiv="refresh" content="${
 <main id="content"><div class="wrap">
 ${body}
 </div></main>
-<footer><div class="wrap">The portal’s side of the sign-in, for development. Sign-ins are kept in memory until the simulator stops.</div></footer>
+<footer><div class="wrap">The portal’s side of the sign-in, for development. Sign-ins are kept in memory until the
+simulator stops.</div></footer>
 <p id="announce" class="hidden" role="status"></p>
 <script>${new Html(SCRIPT)}</script>
 </body>

@@ -1,4 +1,4 @@
-/** The one script: while an attempt is under way it fetches the page anew and puts the new state in place. */
+/** The one script. While an attempt is in progress, it fetches the page again and shows the new state. */
 export const SCRIPT = `
 (() => {
   const announce = document.getElementById('announce')
@@ -12,7 +12,7 @@ export const SCRIPT = `
     live.replaceWith(next)
     for (const id of open) { const found = document.getElementById(id); if (found) found.open = true }
     if (focused && document.getElementById(focused)) document.getElementById(focused).focus()
-    announce.textContent = next.dataset.said
+    if (announce.textContent !== next.dataset.announced) announce.textContent = next.dataset.announced
   }
   const poll = async () => {
     const live = document.getElementById('live')

@@ -1,0 +1,101 @@
+// `serve` at the terminal: what it prints, where it listens, and the browser that --open opens.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { browserCommand } from '../../../lib/simulator/serve/open-browser.ts'
+import { program } from '../../helpers/program.ts'
+import { freePort } from '../../helpers/raw-server.ts'
+import { CLIENT_SECRET } from '../../helpers/spec-server.ts'
+import { simulator } from './scene.ts'
+
+await t.test('the terminal says what the service needs', async (t) => {
+  const { out, origin, err } = await simulator(t)
+  t.match(out(), `login_url      ${origin}/external-oauth/local`)
+  t.match(out(), `redirect_uri   ${origin}/oauth/callback`)
+  t.notMatch(out(), CLIENT_SECRET)
+  t.equal(err(), '')
+  const other = await simulator(t, { flags: ['--redirect-uri', 'http://localhost:1/oauth/callback'] })
+  t.match(other.err(), 'sign-ins come back only if it leads here')
+})
+
+await t.test('the portal is another site than the service', async (t) => {
+  for (const [service, portal] of [
+    ['localhost', '127.0.0.1'], ['app.localhost', '127.0.0.1'], ['127.0.0.1', 'localhost'], ['[::1]', 'localhost'],
+    ['partner.example', 'localhost'], ['notlocalhost', 'localhost']
+  ] as const) {
+    const { out } = await simulator(t, { baseUrl: `http://${service}:1` })
+    t.match(out(), new RegExp(`^The portal runs at http://${portal.replaceAll('.', '\\.')}:\\d+\n`), service)
+  }
+})
+
+await t.test('a port in use, an address that is not ours', async (t) => {
+  const { origin } = await simulator(t)
+  const argv = ['serve', '--base-url', 'http://localhost:1', '--client-id', 'a', '--client-secret', 'b']
+  t.match(await program([...argv, '--port', new URL(origin).port]), {
+    code: 2, err: /^Port \d+ is in use\. Choose another one with --port or PORTAL_PORT\.\n$/
+  })
+  t.match(await program([...argv, '--host', '203.0.113.1', '--port', String(await freePort())]), {
+    code: 2, err: /cannot listen at 203\.0\.113\.1/
+  })
+})
+
+await t.test('behind https and under a public name', async (t) => {
+  const flags = ['--public-url', 'https://portal.test', '--redirect-uri', 'https://portal.test/cb']
+  const { browser, origin, out } = await simulator(t, { flags })
+  t.match(out(), 'login_url      https://portal.test/external-oauth/local')
+  const response = await fetch(`${origin}/external-oauth/local`, { redirect: 'manual' })
+  t.equal(response.headers.get('location'), 'https://portal.test/external-oauth/local')
+  t.equal((await browser.open(`${origin}/cb`)).status, 400)
+})
+
+await t.test('the command that opens a browser, with no shell in between', (t) => {
+  const url = 'http://localhost:4180'
+  t.strictSame(browserCommand('darwin', url), ['open', [url]])
+  t.strictSame(browserCommand('win32', url), ['rundll32', ['url.dll,FileProtocolHandler', url]])
+  t.strictSame(browserCommand('linux', url), ['xdg-open', [url]])
+  t.end()
+})
+
+const [OPENER] = browserCommand(process.platform, '')
+
+/** A PATH whose only program is the one that opens a browser, with the given script. */
+function pathWith (t: Test, script: string | null): { folder: string, env: Record<string, string> } {
+  const folder = mkdtempSync(join(tmpdir(), 'open-'))
+  t.teardown(() => { rmSync(folder, { recursive: true }) })
+  if (script !== null) writeFileSync(join(folder, OPENER), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  return { folder, env: { PATH: folder, FOLDER: folder } }
+}
+
+/** Waits until the condition is met. */
+async function until (met: () => boolean): Promise<void> {
+  while (!met()) await wait(20)
+}
+
+await t.test('--open opens the start page', async (t) => {
+  const { folder, env } = pathWith(t, 'cd "$FOLDER" && printf %s "$*" > part && /bin/mv part opened')
+  const { origin, out, err } = await simulator(t, { flags: ['--open'], env })
+  const opened = (): string | null => {
+    try {
+      return readFileSync(join(folder, 'opened'), 'utf8')
+    } catch {
+      return null
+    }
+  }
+  await until(() => opened() !== null)
+  t.equal(opened(), origin)
+  t.match(out(), 'The portal runs at')
+  t.equal(err(), '')
+})
+
+for (const [name, script, reason] of [
+  ['no program', null, `${OPENER} is not installed`], ['one that fails', 'exit 3', `${OPENER} failed`]
+] as const) {
+  await t.test(`--open with ${name}: one line, and the simulator runs`, async (t) => {
+    const { origin, browser, err } = await simulator(t, { flags: ['--open'], env: pathWith(t, script).env })
+    await until(() => err() !== '')
+    t.equal(err(), `The browser could not be opened (${reason}). Open ${origin} yourself.\n`)
+    t.equal((await browser.open(origin)).status, 200)
+  })
+}

@@ -1,0 +1,94 @@
+// The pages themselves: nothing is loaded, nothing of a service is markup, and the service's own error page is shown
+// where it can do no harm.
+import { request } from 'node:http'
+import t from 'tap'
+import { httpServer } from '../../helpers/raw-server.ts'
+import { simulator, start } from './scene.ts'
+
+await t.test('what the service sends is never markup', async (t) => {
+  const { origin, browser } = await simulator(t, { mistakes: ['extra-fields'], user: 'bob' })
+  const page = await browser.open(start(origin))
+  t.match(page.text, 'Bob &lt;b&gt;Client&lt;/b&gt; is signed in')
+  t.notMatch(page.text, '<b>Client<')
+  t.match(page.text, 'The portal’s client identifier</dt><dd class="mono">42')
+  t.match(page.text, 'ignores: <code>password_hash</code>')
+})
+
+await t.test('each of the five characters of markup is escaped, in texts and in attributes', async (t) => {
+  const hostile = '&amp; <i>\' " onload=x'
+  const escaped = '&amp;amp; &lt;i&gt;&#39; &quot; onload=x'
+  const baseUrl = await httpServer(t, (_request, response) => {
+    response.writeHead(500, { 'content-type': 'application/json' }).end(JSON.stringify({ message: hostile }))
+  })
+  const { origin, browser } = await simulator(t, { baseUrl })
+  const { text } = await browser.open(start(origin))
+  t.match(text, `<dd>500 with (${escaped})</dd>`)
+  t.notMatch(text, hostile)
+  t.notMatch(text, '<i>')
+})
+
+await t.test('pages load nothing, cannot be framed, keep no copies and send no referrer', async (t) => {
+  const { origin, browser } = await simulator(t)
+  const signIn = await browser.open(start(origin))
+  for (const path of ['/', '/sign-ins/none', '/nothing', new URL(signIn.url).pathname]) {
+    const { headers, text, status } = await browser.open(origin + path)
+    t.equal(status, path.length > 20 || path === '/' ? 200 : 404)
+    t.match(headers.get('content-security-policy'), new RegExp(
+      '^default-src \'none\'; style-src \'sha256-[^\']+\'; script-src \'sha256-[^\']+\'; connect-src \'self\'; ' +
+      'frame-src \'self\'; img-src data:; base-uri \'none\'; form-action \'none\'; frame-ancestors \'none\'$'
+    ))
+    t.equal(headers.get('cache-control'), 'no-store')
+    t.equal(headers.get('x-frame-options'), 'DENY')
+    t.equal(headers.get('referrer-policy'), 'no-referrer')
+    t.equal(headers.get('x-content-type-options'), 'nosniff')
+    t.notMatch(text, /(?:src|href)="(?:https?:)?\/\//)
+    t.match(text, '<html lang="en">')
+  }
+  const begun = await fetch(start(origin), { redirect: 'manual' })
+  t.equal(begun.headers.get('referrer-policy'), 'no-referrer', 'nor does the redirect to the service')
+})
+
+await t.test('the error page of the service is shown as it is, in a frame that runs and loads nothing', async (t) => {
+  const hostile = '<!doctype html><title>No</title><style>p { color: red }</style><script>parent.x = 1</script>' +
+    '<img src="https://evil.example/pixel"><meta http-equiv="refresh" content="0;url=https://evil.example">'
+  const baseUrl = await httpServer(t, (_request, response) => {
+    response.writeHead(400, { 'content-type': 'text/html; charset=utf-8', 'set-cookie': 'a=b' }).end(hostile)
+  })
+  const { origin, browser } = await simulator(t, { baseUrl })
+  for (const trial of [undefined, 'foreign-redirect-uri']) {
+    const page = await browser.open(start(origin, trial))
+    const path = `${new URL(page.url).pathname}/service-page`
+    t.match(page.text, 'Status 400.')
+    t.match(page.text, `<iframe class="service-page" src="${path}" sandbox title="The page that your service shows"`)
+    t.notMatch(page.text, '<script>parent', 'it is no part of the simulator’s page')
+    const shown = await browser.open(origin + path)
+    t.equal(shown.status, 200)
+    t.equal(shown.text, hostile)
+    t.equal(shown.headers.get('content-security-policy'), 'sandbox; default-src \'none\'; ' +
+      'style-src \'unsafe-inline\'; img-src data:; base-uri \'none\'; form-action \'none\'; frame-ancestors \'self\'')
+    t.equal(shown.headers.get('x-content-type-options'), 'nosniff')
+    t.equal(shown.headers.get('cache-control'), 'no-store')
+    t.equal(shown.headers.get('set-cookie'), null)
+  }
+})
+
+await t.test('no frame where the service sent no page', async (t) => {
+  const { origin, browser } = await simulator(t)
+  const page = await browser.open(start(origin))
+  t.notMatch(page.text, 'iframe')
+  t.equal((await browser.open(`${page.url}/service-page`)).status, 404)
+  t.equal((await browser.open(`${origin}/sign-ins/none/service-page`)).status, 404)
+})
+
+await t.test('it answers under its own host names only', async (t) => {
+  const { origin } = await simulator(t)
+  const [status, text] = await new Promise<[number | undefined, string]>((resolve, reject) => {
+    request(origin, { headers: { host: 'evil.example' } }, (response) => {
+      let text = ''
+      response.on('data', (chunk) => { text += String(chunk) })
+      response.on('end', () => { resolve([response.statusCode, text]) })
+    }).on('error', reject).end()
+  })
+  t.equal(status, 421)
+  t.match(text, '--public-url')
+})

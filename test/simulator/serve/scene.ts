@@ -1,0 +1,94 @@
+// The simulator beside a service, and a browser without JavaScript that visits both.
+import { type Test } from 'tap'
+import { run } from '../../../lib/simulator/run.ts'
+import { freePort } from '../../helpers/raw-server.ts'
+import { CLIENT_ID, CLIENT_SECRET, listening, type Mistake } from '../../helpers/spec-server.ts'
+
+export interface Page { url: string, status: number, text: string, headers: Headers }
+
+/** Follows redirects and keeps cookies by name, whatever the host. */
+export class Browser {
+  readonly cookies = new Map<string, string>()
+
+  async open (url: string, init: RequestInit = {}): Promise<Page> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const headers = { cookie, ...init.headers as Record<string, string> }
+    const response = await fetch(url, { redirect: 'manual', ...init, headers })
+    for (const line of response.headers.getSetCookie()) {
+      this.cookies.set(...line.split(';')[0]?.split('=') as [string, string])
+    }
+    const location = response.headers.get('location')
+    if (location !== null) return await this.open(new URL(location, url).href)
+    return { url, status: response.status, text: await response.text(), headers: response.headers }
+  }
+
+  /** Reloads until the sign-in has ended, as the page tells a browser without JavaScript to do. */
+  async ended (page: Page): Promise<Page> {
+    if (!page.text.includes('data-ended="false"')) return page
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    return await this.ended(await this.open(page.url))
+  }
+}
+
+export interface Simulator {
+  /** Origin of the simulator. */
+  origin: string
+  /** What the terminal shows. */
+  out: () => string
+  err: () => string
+  /** The service. */
+  baseUrl: string
+  /** A browser with a session at the service. */
+  browser: Browser
+}
+
+export interface SceneOptions {
+  mistakes?: Mistake[]
+  flags?: string[]
+  /** Who is logged in at the service. Default: ada. */
+  user?: string | undefined
+  /** Seconds that a code is valid. */
+  lifetime?: number
+  /** Another service. */
+  baseUrl?: string
+  env?: Record<string, string>
+}
+
+/** Starts `serve` against a service that makes the given mistakes. */
+export async function simulator (t: Test, options: SceneOptions = {}): Promise<Simulator> {
+  const { mistakes = [], flags = [], user = 'ada', lifetime = 60, env = {} } = options
+  const port = await freePort()
+  // The service listens at 127.0.0.1: the simulator takes the other host name.
+  const origin = `http://localhost:${port}`
+  const service = await listening(t, { mistakes, redirectUri: `${origin}/oauth/callback`, lifetime })
+  const baseUrl = options.baseUrl ?? service.baseUrl
+  const stop = new AbortController()
+  let out = ''
+  let err = ''
+  const argv = [
+    'serve', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--port', String(port), '--timeout', '1', ...flags
+  ]
+  await new Promise<void>((resolve) => {
+    const running = run(argv, {
+      env: { PORTAL_CLIENT_SECRET: CLIENT_SECRET, ...env },
+      out: (text) => {
+        out += text
+        setImmediate(resolve)
+      },
+      err: (text) => { err += text },
+      stop: stop.signal
+    })
+    t.teardown(async () => {
+      stop.abort()
+      if (await running !== 0) throw new Error('serve did not exit with 0')
+    })
+  })
+  const browser = new Browser()
+  browser.cookies.set('sid', user)
+  return { origin, out: () => out, err: () => err, baseUrl, browser }
+}
+
+/** Where a sign-in or a trial starts. */
+export function start (origin: string, trial?: string): string {
+  return `${origin}/external-oauth/local${trial === undefined ? '' : `?trial=${trial}`}`
+}

@@ -1,0 +1,146 @@
+// A developer signs in through the simulator: fifteen steps and a user, or the step that failed and what to do.
+import t from 'tap'
+import { freePort, httpServer } from '../../helpers/raw-server.ts'
+import { CLIENT_SECRET, type Mistake } from '../../helpers/spec-server.ts'
+import { Browser, simulator, start } from './scene.ts'
+
+await t.test('a sign-in: fifteen steps, the record in words, codes and tokens masked until asked for', async (t) => {
+  const { origin, browser } = await simulator(t)
+  const home = await browser.open(origin)
+  t.match(home.text, 'href="/external-oauth/local">Sign in</a>')
+  const page = await browser.open(start(origin))
+  t.match(page.url, /\/sign-ins\/[\w-]{16}$/)
+  t.match(page.text, '<h1>Ada Lovelace is signed in</h1>')
+  t.equal(page.text.match(/class="step done"/g)?.length, 15)
+  t.match(page.text, 'Can manage the partner’s clients, merchants, descriptors and the like.')
+  t.match(page.text, 'Can manage alerts, chargebacks, RDRs and the like.')
+  t.match(page.text, 'A partner user, at the partner OAuth level.')
+  t.notMatch(page.text, CLIENT_SECRET)
+  t.notMatch(page.text, 'http-equiv')
+  const shown = await browser.open(`${page.url}?secrets=shown`)
+  const [, token = 'x'] = /access_token&quot;: &quot;([\w-]{43})/.exec(shown.text) ?? []
+  const [, code = 'x'] = /<dt>code<\/dt><dd>([\w-]{43})/.exec(shown.text) ?? []
+  t.ok(token.length === 43 && code.length === 43)
+  t.notMatch(page.text, token)
+  t.notMatch(page.text, code)
+  t.match((await browser.open(origin)).text, /<i class="good"><\/i>\s<b>Ada Lovelace is signed in/)
+})
+
+await t.test('the request is shown at the step that sends it, the response at the step that returns it', async (t) => {
+  const { origin, browser } = await simulator(t)
+  const { text } = await browser.open(start(origin))
+  t.match(text, '<details id="step-9"><summary>POST /oauth/token</summary>')
+  t.match(text, '<details id="step-12"><summary>POST /oauth/token → 200</summary>')
+  t.match(text, '<details id="step-13"><summary>GET /oauth/user</summary>')
+  t.match(text, '<details id="step-15"><summary>GET /oauth/user → 200</summary>')
+})
+
+await t.test('the user comes before the fifteen steps, for a narrow screen', async (t) => {
+  const { origin, browser } = await simulator(t)
+  const { text } = await browser.open(start(origin))
+  const [user, steps, trials] = ['id="record"', 'id="steps"', 'id="trials"'].map((id) => text.indexOf(id))
+  t.ok(Number(user) > 0)
+  t.ok(Number(user) < Number(steps))
+  t.ok(Number(steps) < Number(trials))
+})
+
+await t.test('the login page stands between: the timeline waits, then continues', async (t) => {
+  const { origin, browser, baseUrl } = await simulator(t)
+  browser.cookies.delete('sid')
+  const login = await browser.open(start(origin))
+  t.match(login.url, `${baseUrl}/login?return_to=`)
+  const home = await browser.open(origin)
+  const [, path = ''] = /href="(\/sign-ins\/[\w-]+)"><i class="wait">/.exec(home.text) ?? []
+  const waiting = await browser.open(origin + path)
+  t.match(waiting.text, 'Waiting for your service')
+  t.match(waiting.text, '<noscript><meta http-equiv="refresh" content="2"></noscript>')
+  t.match(waiting.text, 'The browser is at your service.')
+  const page = await browser.open(login.url, { method: 'POST', body: new URLSearchParams({ user: 'ada' }) })
+  t.equal(page.url, origin + path)
+  t.match(page.text, 'Ada Lovelace is signed in')
+})
+
+await t.test('when something fails: which step, what was expected, what was got, what to do', async (t) => {
+  const cases: Array<[Mistake, number, RegExp, RegExp]> = [
+    ['wrong-role', 15, /control_role/, /Correct the record/],
+    ['state-changed', 8, /1 state, not the one that was sent/, /Send the received state back unchanged/],
+    ['auth-hook', 9, /401 with the error Unauthorized \(Log in first\)/, /Exempt this endpoint/],
+    ['html-token', 12, /200 with text\/html \(“Welcome”\)/, /Content-Type: application\/json/],
+    ['user-404', 13, /404 with/, /Check the base URL/]
+  ]
+  for (const [mistake, step, got, fix] of cases) {
+    const { origin, browser } = await simulator(t, { mistakes: [mistake] })
+    const page = await browser.open(start(origin))
+    t.match(page.text, `<h1>The sign-in stopped at step ${step}</h1>`)
+    t.match(page.text, `<dt>Step ${step}</dt>`)
+    t.match(page.text, got)
+    t.match(page.text, fix)
+    t.match(page.text, new RegExp(`class="step failed" value="${step}"`))
+  }
+})
+
+await t.test('a service that does not answer is named before the browser is sent there', async (t) => {
+  const gone = `http://127.0.0.1:${await freePort()}`
+  const answers = (status: number, body: string): Promise<string> =>
+    httpServer(t, (_request, response) => { response.writeHead(status).end(body) })
+  const cases: Array<[string, number, RegExp, string]> = [
+    [gone, 4, /Nothing listens at/, 'The trial could not be made'],
+    [await answers(404, ''), 4, /404 with an empty body/, 'Rejected, as it should be'],
+    [await answers(502, 'bad '.repeat(1200)), 5, /502 with a body of no stated type/, 'Rejected, as it should be'],
+    [await httpServer(t, () => {}), 4, /no complete answer within 1 s/, 'The trial could not be made']
+  ]
+  for (const [baseUrl, step, got, trial] of cases) {
+    const { origin, browser } = await simulator(t, { baseUrl })
+    const page = await browser.open(start(origin))
+    t.match(page.text, `The sign-in stopped at step ${step}`)
+    t.match(page.text, got)
+    t.match((await browser.open(start(origin, 'foreign-redirect-uri'))).text, trial)
+  }
+})
+
+await t.test('a client_id that the service does not know', async (t) => {
+  const { origin, browser } = await simulator(t, { flags: ['--client-id', 'nobody'] })
+  t.match((await browser.open(start(origin))).text, 'Compare client_id and redirect_uri')
+})
+
+await t.test('a callback that lacks a part of the redirect_uri', async (t) => {
+  const flags = ['--redirect-uri', 'http://localhost:1/cb?tenant=7']
+  const { origin, browser } = await simulator(t, { mistakes: ['any-redirect-uri'], flags })
+  browser.cookies.delete('sid')
+  const response = await fetch(`${origin}/external-oauth/local`, { redirect: 'manual' })
+  const [cookie] = response.headers.getSetCookie()
+  browser.cookies.set(...cookie?.split(';')[0]?.split('=') as [string, string])
+  const again = await browser.open(`${origin}/cb?code=x&state=y`)
+  t.match(again.text, 'The sign-in stopped at step 7')
+  t.match(again.text, 'A redirect to http://localhost:1/cb')
+})
+
+await t.test('at the client level', async (t) => {
+  const { origin, browser } = await simulator(t, { flags: ['--level', 'client'], user: 'bob' })
+  t.match((await browser.open(origin)).text, 'Client OAuth level: client users only.')
+  t.match((await browser.open(start(origin))).text, 'A client user, at the client OAuth level.')
+})
+
+await t.test('a return without a session, a second return, and a start under another host name', async (t) => {
+  const { origin, browser } = await simulator(t)
+  const lost = await new Browser().open(`${origin}/oauth/callback?code=x&state=y`)
+  t.equal(lost.status, 400)
+  t.match(lost.text, 'This browser has no sign-in in progress')
+  const page = await browser.open(start(origin))
+  t.equal((await browser.open(`${origin}/oauth/callback?code=x&state=y`)).url, page.url)
+  t.match((await browser.open(page.url)).text, 'Ada Lovelace is signed in')
+  for (const path of ['/external-oauth/local', '/', '/sign-ins/none?secrets=shown']) {
+    const other = await fetch(origin.replace('localhost', '127.0.0.1') + path, { redirect: 'manual' })
+    t.equal(other.headers.get('location'), origin + path, 'one host name, so that the cookie is sent')
+  }
+  const foreign = await fetch(`${origin.replace('localhost', '127.0.0.1')}//evil.example/`, { redirect: 'manual' })
+  t.equal(new URL(String(foreign.headers.get('location'))).origin, origin, 'and no redirect to another site')
+})
+
+await t.test('the oldest of many sign-ins is dropped', async (t) => {
+  const { origin, browser } = await simulator(t)
+  const first = await browser.open(start(origin))
+  for (let count = 0; count < 50; count++) await browser.open(start(origin, 'foreign-redirect-uri'))
+  t.equal((await browser.open(first.url)).status, 404)
+  t.equal((await browser.open(origin)).text.match(/href="\/sign-ins\//g)?.length, 50)
+})

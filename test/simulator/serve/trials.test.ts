@@ -1,0 +1,58 @@
+// Invalid requests that a developer tries on purpose: what each says of a correct service and of one with a mistake.
+import t from 'tap'
+import { httpServer } from '../../helpers/raw-server.ts'
+import { type Mistake } from '../../helpers/spec-server.ts'
+import { simulator, start } from './scene.ts'
+
+type Tone = 'good' | 'bad' | 'wait'
+
+type Case = [trial: string, mistakes: Mistake[], tone: Tone, title: string, sentence: RegExp, user?: string]
+
+const TRIALS: Case[] = [
+  ['replayed-code', [], 'good', 'Rejected, as it should be', /400 with the error invalid_grant/],
+  ['replayed-code', ['reusable-code'], 'bad', 'The service accepted it', /Remove the code/],
+  ['replayed-code', ['plain-errors'], 'good', 'Rejected, as it should be', /The error should be invalid_grant\./],
+  ['replayed-code', ['html-token'], 'bad', 'The sign-in stopped at step 12', /application\/json/],
+  ['wrong-secret', [], 'good', 'Rejected, as it should be', /invalid_client \(Refused\.\) The code stayed valid\./],
+  ['wrong-secret', ['burns-code'], 'bad', 'Rejected, but the code is used up', /Check the credentials before/],
+  ['wrong-secret', ['any-secret'], 'bad', 'The service accepted it', /Check client_id and client_secret/],
+  ['foreign-redirect-uri', [], 'good', 'Rejected, as it should be', /400 with text\/html/],
+  ['foreign-redirect-uri', ['any-redirect-uri'], 'bad', 'The service asks for a login first', /before the login/],
+  ['foreign-redirect-uri', ['any-redirect-uri', 'no-login-check'], 'bad', 'The service accepted it', /whole strings/],
+  ['expired-code', [], 'good', 'Rejected, as it should be', /invalid_grant/],
+  ['expired-code', ['code-never-expires'], 'bad', 'The service accepted it', /Let codes expire/],
+  ['ineligible-user', [], 'good', 'Rejected, as it should be', /access_denied/, 'eve'],
+  ['ineligible-user', [], 'wait', 'Ada Lovelace was let in', /as a user who may not use the portal, then try/],
+  ['ineligible-user', ['wrong-role'], 'wait', 'This user was let in', /then try again/],
+  ['ineligible-user', ['state-lost'], 'good', 'Rejected, as it should be', /access_denied/, 'eve'],
+  ['ineligible-user', ['state-lost'], 'wait', 'The trial could not be made', /another reason: no state/]
+]
+
+for (const [trial, mistakes, tone, title, sentence, user] of TRIALS) {
+  await t.test(`${trial}: ${[...mistakes, user ?? ''].join(' ')}`, async (t) => {
+    const flags = ['--code-lifetime', '0']
+    const { origin, browser } = await simulator(t, { mistakes, flags, user, lifetime: 0.3 })
+    const page = await browser.ended(await browser.open(start(origin, trial)))
+    t.match(page.text, `<h1>${title}</h1>`)
+    t.match(page.text.replace(/&#39;/g, '\''), sentence)
+    t.match(page.text, `<span class="chip ${tone}">Trial: `)
+    if (tone === 'good') t.notMatch(page.text, 'What went wrong')
+  })
+}
+
+await t.test('a trial whose own request is not answered judges nothing', async (t) => {
+  let redirectUri = ''
+  const baseUrl = await httpServer(t, ({ url = '' }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://x')
+    if (pathname !== '/oauth/authorize') return
+    response.writeHead(302, { Location: `${redirectUri}?code=the-code&state=${searchParams.get('state')}` }).end()
+  })
+  const { origin, browser } = await simulator(t, { flags: ['--timeout', '2'], baseUrl })
+  redirectUri = `${origin}/oauth/callback`
+  const page = await browser.open(start(origin, 'wrong-secret'))
+  t.match(page.text, 'The next step is in progress.')
+  const ended = await browser.ended(page)
+  t.match(ended.text, 'The trial could not be made')
+  t.match(ended.text, 'no complete answer within 2 s')
+  t.match((await browser.open(`${page.url}?secrets=shown`)).text, '<dd>the-code</dd>')
+})
