@@ -1,5 +1,6 @@
-import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import partnerSso, { type PartnerSsoEvent, type PartnerSsoOptions, type UserInformation } from '../../lib/index.ts'
+import { type Factory, Fastify } from './fastify.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 
@@ -45,7 +46,9 @@ export interface Host {
 export async function startHost (
   t: Teardown,
   overrides: Partial<PartnerSsoOptions<User>> = {},
-  { server = {}, prepare = () => {}, finish = () => {} }: {
+  { factory = Fastify, server = {}, prepare = () => {}, finish = () => {} }: {
+    /** The Fastify to make the app with. */
+    factory?: Factory
     server?: FastifyServerOptions
     /** What the host does before it registers the plugin. */
     prepare?: (app: FastifyInstance) => unknown
@@ -53,7 +56,7 @@ export async function startHost (
     finish?: (app: FastifyInstance) => unknown
   } = {}
 ): Promise<Host> {
-  const app = Fastify(server) as FastifyInstance
+  const app = factory(server) as FastifyInstance
   t.teardown(() => app.close())
   const events: PartnerSsoEvent[] = []
   await prepare(app)
