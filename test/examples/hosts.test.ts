@@ -17,14 +17,16 @@ async function compiled (t: Test): Promise<string> {
   const outdir = await mkdtemp('examples/dist/test-')
   t.teardown(async () => await rm(outdir, { recursive: true, force: true }))
   const files = (await readdir('examples', { recursive: true })).filter((file) => /^(?!dist).*\.ts$/.test(file))
-  await build({ entryPoints: files.map((file) => join('examples', file)), outdir, format: 'esm', tsconfig: 'examples/tsconfig.json' })
+  const entryPoints = files.map((file) => join('examples', file))
+  await build({ entryPoints, outdir, format: 'esm', tsconfig: 'examples/tsconfig.json' })
   return outdir
 }
 
 /** Starts an example, and waits for the lines that say where the app and the portal are. */
 async function start (t: Test, file: string): Promise<{ baseUrl: string, portalUrl: string }> {
   const { NODE_OPTIONS, REDIS_URL, ...env } = process.env
-  const settings = { PORT: String(await freePort()), PORTAL_PORT: String(await freePort()), PORTAL_CLIENT_SECRET: clientSecret }
+  const ports = { PORT: String(await freePort()), PORTAL_PORT: String(await freePort()) }
+  const settings = { ...ports, PORTAL_CLIENT_SECRET: clientSecret }
   const child = spawn(process.execPath, [file], { env: { ...env, ...settings }, stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(async () => {
     if (child.exitCode !== null) return

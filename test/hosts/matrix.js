@@ -14,7 +14,8 @@ const testsIn = (folder) =>
 /** What is tried with each Fastify. Nest brings a Fastify of its own, `versions.test.ts` chooses three by itself. */
 const groups = {
   'sign-in flow': testsIn('test/flow'),
-  'plugins and settings': testsIn('test/hosts').filter((file) => !/(?:express|nest|versions|start|close)\.test/.test(file)),
+  'plugins and settings': testsIn('test/hosts')
+    .filter((file) => !/(?:express|nest|versions|start|close)\.test/.test(file)),
   'start and close': ['test/hosts/start.test.ts', 'test/hosts/close.test.ts'],
   Express: ['test/hosts/express.test.ts'],
   'Redis clients': ['test/faults/host-client.test.ts']
@@ -63,27 +64,30 @@ function versionOf (module) {
   return mustRun(process.execPath, ['--input-type=module', '--eval', program]).trim()
 }
 
-/** One cell of a table; what failed goes to stderr. */
-function cell ({ ok, pass, failures, stderr }, where, required) {
-  if (ok) return `${pass}`
-  console.error(`${where}:\n${failures.join('\n')}\n${stderr}`)
-  if (required) process.exitCode = 1
-  return 'fails'
+/** The cells of one row: for each group of files whether all of them passed. What failed goes to stderr. */
+function cells ({ ok, pass, failures, failedFiles, stderr }, columns, where, required) {
+  if (!ok) console.error(`${where}:\n${failures.join('\n')}\n${stderr}`)
+  if (!ok && required) process.exitCode = 1
+  // A run that ends before its first test names no file.
+  const aborted = !ok && failedFiles.length === 0
+  const states = columns.map((files) => aborted || files.some((file) => failedFiles.includes(file)) ? 'fails' : 'ok')
+  return [...states, pass]
 }
+
+const row = (...texts) => console.log(`| ${texts.flat().join(' | ')} |`)
 
 /** The tests of hosts on each pair of Node and Fastify. */
 function tryFastify () {
   const modules = fastifyModules()
-  console.log(`\n| Node | Fastify | ${Object.keys(groups).join(' | ')} |\n|---|---|${'---|'.repeat(Object.keys(groups).length)}`)
+  const columns = Object.values(groups)
+  row('Node', 'Fastify', Object.keys(groups), 'tests passed')
+  row(['---', '---', ...columns.map(() => '---'), '---'])
   for (const [node, name] of quick ? quickPairs : pairs) {
     if (modules[name] === undefined) continue
     const version = versionOf(modules[name])
-    const cells = Object.entries(groups).map(([group, files]) => {
-      const present = files.filter((file) => absent[name]?.[file] === undefined)
-      const result = tests(node, present, { env: { FASTIFY: modules[name] } })
-      return cell(result, `Node ${node}, Fastify ${version}, ${group}`, name !== 'next')
-    })
-    console.log(`| ${node} | ${version} | ${cells.join(' | ')} |`)
+    const present = columns.flat().filter((file) => absent[name]?.[file] === undefined)
+    const result = tests(node, present, { env: { FASTIFY: modules[name] } })
+    row(node, version, cells(result, columns, `Node ${node}, Fastify ${version}`, name !== 'next'))
   }
 }
 
@@ -93,20 +97,26 @@ const nestPackages = (major) => ['common', 'core', 'platform-fastify'].map((name
 /** The tests of Nest hosts on each pair of Node and Nest, with the package as it ships. */
 function tryNest () {
   const tarball = pack()
-  const folders = Object.fromEntries(['11', '12'].map((major) =>
-    [major, hostWith(['test/hosts/nest-host.mjs'], [tarball, ...nestPackages(major), 'reflect-metadata@0.2', 'rxjs@7'])]))
-  console.log('\n| Node | NestJS | its Fastify | guards, prefix, CORS, logger |\n|---|---|---|---|')
+  const nestHost = (major) =>
+    hostWith(['test/hosts/nest-host.mjs'], [tarball, ...nestPackages(major), 'reflect-metadata@0.2', 'rxjs@7'])
+  const folders = { 11: nestHost(11), 12: nestHost(12) }
+  console.log()
+  row('Node', 'NestJS', 'its Fastify', 'guards, prefix, CORS, logger', 'tests passed')
+  row(['---', '---', '---', '---', '---'])
   for (const [node, major] of nestPairs) {
     const versions = ['@nestjs/core', 'fastify'].map((name) =>
       JSON.parse(readFileSync(join(folders[major], 'node_modules', name, 'package.json'), 'utf8')).version)
-    const result = tests(node, ['test/hosts/nest.test.ts'], { env: { NEST: folders[major] } })
-    console.log(`| ${node} | ${versions.join(' | ')} | ${cell(result, `Node ${node}, NestJS ${major}`, true)} |`)
+    const files = ['test/hosts/nest.test.ts']
+    const result = tests(node, files, { env: { NEST: folders[major] } })
+    row(node, versions, cells(result, [files], `Node ${node}, NestJS ${major}`, true))
   }
 }
 
 mustRun('npm', ['run', '-s', 'build'])
 for (const [version, files] of Object.entries(absent)) {
-  for (const [file, option] of Object.entries(files)) console.log(`Fastify ${version} has no ${option}: ${file} is left out.`)
+  for (const [file, option] of Object.entries(files)) {
+    console.log(`Fastify ${version} has no ${option}: ${file} is left out.`)
+  }
 }
 tryFastify()
 tryNest()

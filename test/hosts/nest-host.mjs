@@ -1,5 +1,5 @@
-// A NestJS app with the plugin, in a process of its own: tests compile what they import, and Nest must be left as it is.
-// Run as `node nest-host.mjs '{"portal": …}'`. Each line that it prints is JSON: where it listens, an event, a warning
+// A NestJS app with the plugin, in a process of its own: the test runner compiles what tests import, and cannot load
+// Nest 12. Run as `node nest-host.mjs '{"portal": …}'`. Each line that it prints is JSON: where it listens, an event, a warning
 // of the process, a line of Fastify's log.
 import 'reflect-metadata'
 import { Controller, Get, Module } from '@nestjs/common'
@@ -7,7 +7,8 @@ import { NestFactory } from '@nestjs/core'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
 import partnerSso from 'fastify-partner-sso'
 
-const { portal, plugin = {}, guard = false, broken = false, hook = false, globalPrefix, logger = false } = JSON.parse(process.argv[2])
+const settings = JSON.parse(process.argv[2])
+const { portal, plugin = {}, guard = false, broken = false, hook = false, globalPrefix } = settings
 
 const print = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
 process.on('warning', ({ message }) => print({ warning: message }))
@@ -33,7 +34,8 @@ Controller()(Own)
 class AppModule {}
 Module({ controllers: [Own] })(AppModule)
 
-const adapter = new FastifyAdapter({ logger: logger && { level: 'info', stream: { write: (line) => print({ log: JSON.parse(line) }) } } })
+const stream = { write: (line) => print({ log: JSON.parse(line) }) }
+const adapter = new FastifyAdapter({ logger: settings.logger === true && { level: 'info', stream } })
 const app = await NestFactory.create(AppModule, adapter, { logger: false, cors: true })
 if (globalPrefix !== undefined) app.setGlobalPrefix(globalPrefix)
 if (guard) app.useGlobalGuards({ canActivate: () => false })

@@ -38,7 +38,8 @@ async function startNest (t: Test, settings: Settings = {}): Promise<NestHost> {
   // tap has every Node load its hooks; a host has none.
   const { NODE_OPTIONS, ...env } = process.env
   const argument = JSON.stringify({ portal: PORTAL, ...settings })
-  const child = spawn(process.execPath, [join(folder, 'nest-host.mjs'), argument], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const args = [join(folder, 'nest-host.mjs'), argument]
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))
   const lines: Line[] = []
   const started = await new Promise<Line>((resolve, reject) => {
@@ -78,7 +79,7 @@ t.test('CORS, a guard that lets nobody in, a global prefix, a hook, no logger', 
   t.equal((await portal.user('x', { 'x-stop': '1' })).status, 429, 'a hook of the adapter answers, as in any Fastify')
 
   t.strictSame(await stop(), [0, null], 'the app closes')
-  t.ok(lines.some(({ warning = '' }) => /redis/i.test(warning)), 'the warning of the in-process store is one of the process')
+  t.ok(lines.some(({ warning = '' }) => /redis/i.test(warning)), 'the start-up warning is one of the process')
   t.strictSame(lines.flatMap(({ event = [] }) => event).slice(0, 3), outcomes)
 })
 
@@ -93,5 +94,5 @@ t.test('pipes, interceptors and filters of Nest, the option `prefix`, and the lo
 
   await stop()
   t.strictSame(lines.flatMap(({ log }) => log?.event ?? []).slice(0, 3), outcomes, 'each outcome is a line of the log')
-  t.notOk(lines.some(({ warning = '' }) => /redis/i.test(warning)), 'so is the warning of the in-process store')
+  t.notOk(lines.some(({ warning = '' }) => /redis/i.test(warning)), 'so is the start-up warning')
 })
