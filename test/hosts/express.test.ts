@@ -49,7 +49,7 @@ for (const [name, bridge] of Object.entries(bridges)) {
     const { headers } = await wire(url).authorize({ state: 'a%2Fb' }, null)
     const { searchParams } = new URL(headers.get('location') as string, url)
     const returnTo = searchParams.get('return_to') as string
-    t.equal(new URL(returnTo, url).searchParams.get('state'), 'a%2Fb', 'return_to is the URL that the browser asked for')
+    t.equal(new URL(returnTo, url).searchParams.get('state'), 'a%2Fb', 'return_to is the URL that the browser sent')
   })
 }
 
@@ -113,7 +113,8 @@ async function bridged (bridge: typeof fastifyExpress, ...given: Parameters<InFr
 const inFront: Record<string, InFront> = {
   '@fastify/express': async (...given) => await bridged(fastifyExpress, ...given),
   '@fastify/middie': async (...given) => await bridged(middie as unknown as typeof fastifyExpress, ...given),
-  'an Express app': async (t, parser, overrides, logger) => await mounted(t, overrides, { logger, middleware: [parser] })
+  'an Express app': async (t, parser, overrides, logger) =>
+    await mounted(t, overrides, { logger, middleware: [parser] })
 }
 
 for (const [how, start] of Object.entries(inFront)) {
@@ -132,7 +133,7 @@ for (const [how, start] of Object.entries(inFront)) {
       isRefused(t, answer, 400, 'invalid_request', answer.json.error_description)
       t.match(events, [{ type: 'request_rejected', reason: 'body_already_read' }])
       const logged = lines.find((line) => line.includes('body_already_read')) ?? '{}'
-      t.match(JSON.parse(logged), { level: 50, event: 'request_rejected' }, 'it is an error of the host, and logged as one')
+      t.match(JSON.parse(logged), { level: 50, event: 'request_rejected' }, 'logged as an error of the host')
       t.match(logged, /body parser/i, 'the log says what to change')
     })
   }

@@ -1,6 +1,6 @@
 // A NestJS app with the plugin, in a process of its own: the test runner compiles what tests import, and cannot load
-// Nest 12. Run as `node nest-host.mjs '{"portal": …}'`. Each line that it prints is JSON: where it listens, an event, a warning
-// of the process, a line of Fastify's log.
+// Nest 12. Run as `node nest-host.mjs '{"portal": …}'`. Each line that it prints is JSON: where it listens, an event,
+// a warning of the process, a line of Fastify's log.
 import 'reflect-metadata'
 import { Controller, Get, Module } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
