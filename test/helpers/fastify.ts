@@ -1,8 +1,8 @@
 // The Fastify that the hosts of the tests are made with. The environment variable FASTIFY names another than the
 // installed one: a package (`fastify-5.0`), or the URL of a module.
-import { type FastifyServerOptions } from 'fastify'
+import { type fastify, type FastifyServerOptions } from 'fastify'
 
-export type Factory = typeof import('fastify')['default']
+export type Factory = typeof fastify
 
 /** Loads a Fastify by its package name or URL. */
 export async function fastifyNamed (name: string): Promise<Factory> {

@@ -29,7 +29,8 @@ export function recordOf (id: string): UserInformation {
 export function hostOptions (overrides: Partial<PartnerSsoOptions<User>> = {}): PartnerSsoOptions<User> {
   return {
     portal: PORTAL,
-    currentUser: ({ headers: { 'x-user': id } }) => typeof id === 'string' ? { id, eligible: !id.startsWith('nobody') } : null,
+    currentUser: ({ headers: { 'x-user': id } }) =>
+      typeof id === 'string' ? { id, eligible: !id.startsWith('nobody') } : null,
     portalEligibility: ({ id, eligible }) => eligible ? recordOf(id) : null,
     ...overrides
   }
