@@ -46,7 +46,7 @@ t.test('a limit that is over while the store still works', async (t) => {
     store: {
       async put (key, value) { await slow(null); records.set(key, value); return true },
       async take (key) { const value = records.get(key) ?? null; records.delete(key); return await slow(value) },
-      async revoke () {}
+      async revoke () { return false }
     }
   }, { prepare: (app) => app.setErrorHandler((error: Error & { code?: string }, _request, reply) => reply.code(503).send({ problem: error.code })) })
   const portal = wire(url)
