@@ -1,5 +1,6 @@
-import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import partnerSso, { type PartnerSsoEvent, type PartnerSsoOptions, type UserInformation } from '../../lib/index.ts'
+import { type Factory, Fastify } from './fastify.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 
@@ -28,7 +29,8 @@ export function recordOf (id: string): UserInformation {
 export function hostOptions (overrides: Partial<PartnerSsoOptions<User>> = {}): PartnerSsoOptions<User> {
   return {
     portal: PORTAL,
-    currentUser: ({ headers: { 'x-user': id } }) => typeof id === 'string' ? { id, eligible: !id.startsWith('nobody') } : null,
+    currentUser: ({ headers: { 'x-user': id } }) =>
+      typeof id === 'string' ? { id, eligible: !id.startsWith('nobody') } : null,
     portalEligibility: ({ id, eligible }) => eligible ? recordOf(id) : null,
     ...overrides
   }
@@ -45,7 +47,9 @@ export interface Host {
 export async function startHost (
   t: Teardown,
   overrides: Partial<PartnerSsoOptions<User>> = {},
-  { server = {}, prepare = () => {}, finish = () => {} }: {
+  { factory = Fastify, server = {}, prepare = () => {}, finish = () => {} }: {
+    /** The Fastify to make the app with. */
+    factory?: Factory
     server?: FastifyServerOptions
     /** What the host does before it registers the plugin. */
     prepare?: (app: FastifyInstance) => unknown
@@ -53,7 +57,7 @@ export async function startHost (
     finish?: (app: FastifyInstance) => unknown
   } = {}
 ): Promise<Host> {
-  const app = Fastify(server) as FastifyInstance
+  const app = factory(server) as FastifyInstance
   t.teardown(() => app.close())
   const events: PartnerSsoEvent[] = []
   await prepare(app)

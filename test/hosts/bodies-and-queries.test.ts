@@ -4,6 +4,7 @@ import qs from 'qs'
 import t from 'tap'
 import { type FastifyInstance } from 'fastify'
 import { keepsContract } from '../helpers/contract.ts'
+import { routerOptions } from '../helpers/fastify.ts'
 import { startHost } from '../helpers/host.ts'
 import { wire, type Wire } from '../helpers/wire.ts'
 
@@ -41,7 +42,7 @@ t.test('@fastify/formbody registered after', async (t) => {
 
 t.test('qs for forms and queries', async (t) => {
   const { url } = await startHost(t, {}, {
-    server: { routerOptions: { querystringParser: (text) => qs.parse(text) } },
+    server: routerOptions({ querystringParser: (text) => qs.parse(text) }),
     async prepare (app) {
       await app.register(formbody, { parser: (text) => qs.parse(text) })
       echo(app)

@@ -1,5 +1,4 @@
 // An app that is closed: what is under way is answered, what the plugin opened is let go of, and nothing else.
-import Fastify from 'fastify'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
@@ -7,6 +6,7 @@ import { Redis } from 'ioredis'
 import t from 'tap'
 import partnerSso, { type PartnerSsoOptions } from '../../lib/index.ts'
 import { signsIn } from '../helpers/contract.ts'
+import { Fastify } from '../helpers/fastify.ts'
 import { hostOptions, startHost, type User } from '../helpers/host.ts'
 import { someRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
@@ -74,7 +74,7 @@ t.test('an app that is closed without having listened', async (t) => {
 
 // A process of its own: it ends by itself as soon as nothing is open any more.
 const program = (redis: string | undefined) => `
-  import Fastify from 'fastify'
+  import { Fastify } from './test/helpers/fastify.ts'
   import partnerSso from './lib/index.ts'
   import { hostOptions, recordOf } from './test/helpers/host.ts'
   import { wire } from './test/helpers/wire.ts'

@@ -1,9 +1,9 @@
 // A host that speaks HTTP/2.
-import Fastify from 'fastify'
 import { type ClientHttp2Session, connect, constants } from 'node:http2'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
 import { keepsContract } from '../helpers/contract.ts'
+import { Fastify } from '../helpers/fastify.ts'
 import { hostOptions, type User } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 

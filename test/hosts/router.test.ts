@@ -3,6 +3,7 @@ import { createServer, request as httpRequest } from 'node:http'
 import { type AddressInfo } from 'node:net'
 import t from 'tap'
 import { isRefused, keepsContract } from '../helpers/contract.ts'
+import { routerOptions } from '../helpers/fastify.ts'
 import { startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 
@@ -16,7 +17,7 @@ t.test('exposeHeadRoutes, true and false', async (t) => {
 
 t.test('slashes and letter case that make no difference', async (t) => {
   const { url } = await startHost(t, {}, {
-    server: { routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, caseSensitive: false } }
+    server: routerOptions({ ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, caseSensitive: false })
   })
   await keepsContract(t, wire(url))
   // Paths may be spelled as the host allows; what is in the parameters is never changed.
@@ -31,7 +32,7 @@ t.test('without that, the paths are the ones of the contract', async (t) => {
 })
 
 t.test('useSemicolonDelimiter', async (t) => {
-  const { url } = await startHost(t, {}, { server: { routerOptions: { useSemicolonDelimiter: true } as object } })
+  const { url } = await startHost(t, {}, { server: routerOptions({ useSemicolonDelimiter: true } as object) })
   await keepsContract(t, wire(url))
 })
 

@@ -1,10 +1,11 @@
 // A set-up that cannot work fails at the start, and says what to do.
-import Fastify, { type FastifyInstance } from 'fastify'
+import { type FastifyInstance } from 'fastify'
 import { Redis } from 'ioredis'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import partnerSso, { type PartnerSsoOptions } from '../../lib/index.ts'
 import { signsIn } from '../helpers/contract.ts'
+import { Fastify } from '../helpers/fastify.ts'
 import { hostOptions, startHost, type User } from '../helpers/host.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'

@@ -1,0 +1,62 @@
+import { Body, Controller, Get, Header, Inject, Post, Query, Req, Res } from '@nestjs/common'
+import { type FastifyReply, type FastifyRequest } from 'fastify'
+import { homePage, loginPage, stylesheet } from '../pages.js'
+import { portal } from '../portal.js'
+import { safeReturnTo } from '../return-to.js'
+import { type User, users } from '../users.js'
+import { Public } from './logged-in.guard.js'
+import { Sessions } from './sessions.js'
+
+const HTML = 'text/html; charset=utf-8'
+
+@Controller()
+export class PagesController {
+  @Inject(Sessions) private readonly sessions!: Sessions
+
+  @Public()
+  @Get()
+  home (@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const user = this.sessions.userOf(request)
+    if (user === null) reply.redirect('/login', 302)
+    else reply.type(HTML).send(homePage(user, portal.loginUrl))
+  }
+
+  /** Not public: the guard lets in who is logged in. */
+  @Get('account')
+  account (@Req() request: FastifyRequest): User | null {
+    return this.sessions.userOf(request)
+  }
+
+  @Public()
+  @Get('style.css')
+  @Header('content-type', 'text/css')
+  style (): string {
+    return stylesheet
+  }
+
+  @Public()
+  @Get('login')
+  @Header('content-type', HTML)
+  loginForm (@Query('return_to') returnTo: unknown): string {
+    return loginPage(users, safeReturnTo(returnTo), false)
+  }
+
+  @Public()
+  @Post('login')
+  login (@Body() body: { user?: string, return_to?: string } | undefined, @Res() reply: FastifyReply): void {
+    const user = users.find(({ id }) => id === body?.user)
+    if (user === undefined) {
+      reply.code(400).type(HTML).send(loginPage(users, safeReturnTo(body?.return_to), true))
+      return
+    }
+    this.sessions.start(reply, user)
+    reply.redirect(safeReturnTo(body?.return_to), 303)
+  }
+
+  @Public()
+  @Post('logout')
+  logout (@Res() reply: FastifyReply): void {
+    this.sessions.end(reply)
+    reply.redirect('/login', 303)
+  }
+}

@@ -1,0 +1,19 @@
+// The Fastify that the hosts of the tests are made with. The environment variable FASTIFY names another than the
+// installed one: a package (`fastify-5.0`), or the URL of a module.
+import { type fastify, type FastifyServerOptions } from 'fastify'
+
+export type Factory = typeof fastify
+
+/** Loads a Fastify by its package name or URL. */
+export async function fastifyNamed (name: string): Promise<Factory> {
+  const { default: Fastify } = await import(name) as { default: Factory }
+  return Fastify
+}
+
+export const Fastify = await fastifyNamed(process.env.FASTIFY ?? 'fastify')
+
+/** Server options that hold these router options. Fastify reads them at the top level before 5.5. */
+export function routerOptions (options: NonNullable<FastifyServerOptions['routerOptions']>): FastifyServerOptions {
+  const [major = 0, minor = 0] = Fastify().version.split('.').map(Number)
+  return major > 5 || minor >= 5 ? { routerOptions: options } : options as FastifyServerOptions
+}
