@@ -32,7 +32,8 @@ let serverNode = process.execPath
 
 /** Has the servers run on another release of Node; the npm package `node` carries its binary. Returns its version. */
 export function useNode (release) {
-  const args = ['--yes', '--prefer-offline', '-p', `node@${release}`, '--', 'node', '-p', 'process.execPath + " " + process.versions.node']
+  const program = 'process.execPath + " " + process.versions.node'
+  const args = ['--yes', '--prefer-offline', '-p', `node@${release}`, '--', 'node', '-p', program]
   const [path, version] = execFileSync('npx', args, { encoding: 'utf8' }).trim().split(' ')
   serverNode = path
   return version
@@ -50,11 +51,12 @@ export function pinSelf () {
 }
 
 /** The machine's kind, for the reader of a result; taken before this process is pinned. */
-export const machine = `${availableParallelism()} cores, ${process.platform} ${process.arch}, Node ${process.versions.node}`
+const { arch, platform, versions } = process
+export const machine = `${availableParallelism()} cores, ${platform} ${arch}, Node ${versions.node}`
 
 export function describePins () {
   if (!pins) return 'nothing pinned'
-  const shared =
-    pins.redis === pins.load ? 'load generator and Redis on another' : 'load generator and Redis on one each'
+  const together = pins.redis === pins.load
+  const shared = together ? 'load generator and Redis on another' : 'load generator and Redis on one each'
   return `server pinned to one core, ${shared}`
 }

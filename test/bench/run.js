@@ -28,18 +28,22 @@ const { values: flags, positionals } = parseArgs({
 
 const parts = {
   compare: (setting) => compare(setting),
-  'start-up': (setting) =>
-    startUp({ ...setting, times: flags.quick ? 3 : 15, ours: setting.servers.some(({ ours }) => ours) }),
-  growth: (setting) =>
-    growth({
-      ...setting,
-      servers: setting.servers.filter(({ name }) => ['ours-url', 'ours-memory', 'bare'].includes(name)),
-      flows: setting.flows / 2,
-      quick: flags.quick
-    })
+  'start-up': (setting) => startUp({
+    ...setting,
+    times: flags.quick ? 3 : 15,
+    ours: setting.servers.some(({ ours }) => ours)
+  }),
+  growth: (setting) => growth({
+    ...setting,
+    servers: setting.servers.filter(({ name }) => ['ours-url', 'ours-memory', 'bare'].includes(name)),
+    flows: setting.flows / 2,
+    quick: flags.quick
+  })
 }
 const chosenParts = positionals.length > 0 ? positionals : Object.keys(parts)
-for (const name of chosenParts) { if (!parts[name]) throw new Error(`No part "${name}"; there are: ${Object.keys(parts).join(', ')}`) }
+for (const name of chosenParts) {
+  if (!parts[name]) throw new Error(`No part "${name}"; there are: ${Object.keys(parts).join(', ')}`)
+}
 
 const chosenServers = flags.servers?.split(',').map(serverNamed) ?? servers
 if (chosenServers.some(({ ours }) => ours) && !existsSync(new URL('../../dist/index.js', import.meta.url))) {
@@ -68,12 +72,8 @@ try {
   for (const name of chosenParts) {
     const result = await parts[name](setting)
     console.log(`\n${result}\n`)
-    if (write) {
-      writeSection(
-        name,
-        `${new Date().toISOString().slice(0, 10)}; ${kind}; ${setting.rounds} rounds.\n\n${result}`
-      )
-    }
+    const day = new Date().toISOString().slice(0, 10)
+    if (write) writeSection(name, `${day}; ${kind}; ${setting.rounds} rounds.\n\n${result}`)
   }
 } finally {
   await redis.stop()

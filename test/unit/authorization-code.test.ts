@@ -21,10 +21,13 @@ t.test('a code is not given out when the store says that it held its key before'
 t.test('neither the code nor the store shows what the code is bound to', async (t) => {
   const stored: string[] = []
   const store = {
-    put: async (key: string, value: string) => stored.push(key, value) > 0, take: async () => null, revoke: async () => false
+    put: async (key: string, value: string) => stored.push(key, value) > 0,
+    take: async () => null,
+    revoke: async () => false
   }
   const codeChallenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
-  const code = await new AuthorizationCodes(store, 60, '').issue(new RegisteredPortal(PORTAL), { ...grant, codeChallenge }, 1)
+  const codes = new AuthorizationCodes(store, 60, '')
+  const code = await codes.issue(new RegisteredPortal(PORTAL), { ...grant, codeChallenge }, Infinity)
   for (const text of [code, ...stored]) {
     for (const form of [text, Buffer.from(text, 'base64url').toString('latin1')]) {
       t.notOk(form.includes(codeChallenge), 'the code_challenge')

@@ -17,7 +17,8 @@ const partner = {
   product_role: 'Product Operator'
 }
 const client = { ...partner, type: 'client', control_role: 'Client Administrator', client_id: 7 }
-const without = (record: object, name: string) => Object.fromEntries(Object.entries(record).filter(([key]) => key !== name))
+const without = (record: object, name: string) =>
+  Object.fromEntries(Object.entries(record).filter(([key]) => key !== name))
 
 t.test('the shapes of spec section 4.3', async (t) => {
   for (const control_role of ['Partner Administrator', 'Partner Read Only']) {
@@ -31,7 +32,9 @@ t.test('the shapes of spec section 4.3', async (t) => {
     t.match(checkUserInformation(record, 'partner'), record)
     t.match(checkUserInformation(without(record, 'client_id'), 'client'), without(record, 'client_id'))
   }
-  for (const identifier of [{ client_id: '7' }, { client_id: 0 }, { client_id: -1.5 }, { client_external_id: 'x' }, { client_id: '7', client_name: 'N', client_external_id: 'x' }]) {
+  const all = { client_id: '7', client_name: 'N', client_external_id: 'x' }
+  const one = [{ client_id: '7' }, { client_id: 0 }, { client_id: -1.5 }, { client_external_id: 'x' }]
+  for (const identifier of [...one, all]) {
     const record = { ...without(client, 'client_id'), ...identifier }
     t.match(checkUserInformation(record, 'partner'), record)
     t.ok(ofSchema.Check(record), 'and for the schema')
@@ -66,14 +69,15 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
     [{ ...partner, type: '__proto__' }, 'partner', /: type must be "partner" or "client", got "__proto__"$/],
     [{ ...partner, type: ['partner'] }, 'partner', /: type must be "partner" or "client", got an array$/],
     [{ ...partner, control_role: 'Client Read Only' }, 'partner',
-      /: control_role must be "Partner Administrator" or "Partner Read Only" where type is "partner", got "Client R.*"$/],
+      /: control_role must be "Partner Administrator" or "Partner Read Only" where type is "partner", got "Client/],
     [{ ...client, control_role: 'Partner Read Only' }, 'partner',
-      /: control_role must be "Client Administrator" or "Client Read Only" where type is "client", got "Partner R.*"$/],
+      /: control_role must be "Client Administrator" or "Client Read Only" where type is "client", got "Partner/],
     [partner, 'client', /: type must be "client" at the client level, got "partner"$/],
     [{ ...partner, client_id: 'hush' }, 'partner', /: client_id must be absent where type is "partner", got a string$/],
     [{ ...partner, client_name: null }, 'partner', /: client_name must be absent where type is "partner", got null$/],
     [{ ...partner, client_external_id: '' }, 'partner', /: client_external_id must be absent .*, got an empty string$/],
-    [{ ...client, client_id: '' }, 'partner', /: client_id must be a non-empty string or a number .*, got an empty string$/],
+    [{ ...client, client_id: '' }, 'partner',
+      /: client_id must be a non-empty string or a number .*, got an empty string$/],
     [{ ...client, client_id: NaN }, 'partner', /: client_id must be a non-empty string or a number .*, got NaN$/],
     [{ ...client, client_id: Infinity }, 'partner', /: client_id must .*, got an infinite number$/],
     [{ ...client, client_id: null }, 'partner', /: client_id must be a non-empty string or a number .*, got null$/],
@@ -106,21 +110,29 @@ t.test('a record is at most 16 KiB as JSON, in bytes of UTF-8', async (t) => {
   t.equal(RECORD_LIMIT, 16_384)
   t.ok(checkUserInformation(ofSize(RECORD_LIMIT), 'partner'))
   const rule = 'its JSON must be at most 16384 bytes in UTF-8, got 16385'
-  t.throws(() => checkUserInformation(ofSize(RECORD_LIMIT + 1), 'partner'), { rule })
+  const error = t.throws(() => checkUserInformation(ofSize(RECORD_LIMIT + 1), 'partner')) as UserInformationError
+  t.equal(error.rule, rule)
 })
 
 t.test('a getter that throws', async (t) => {
   const cause = new Error('hush')
   const record = { ...partner, get email () { throw cause } }
-  const expected = { name: 'UserInformationError', rule: 'email must be readable, but reading it threw', cause }
-  t.throws(() => checkUserInformation(record, 'partner'), expected)
+  const error = t.throws(() => checkUserInformation(record, 'partner')) as UserInformationError
+  t.equal(error.rule, 'email must be readable, but reading it threw')
+  t.equal(error.cause, cause)
 })
 
 t.test('what leaves is what was checked', async (t) => {
   let reads = 0
   const record = { ...client, get email () { return reads++ === 0 ? 'a@b' : 17 }, unlisted: 'x', toJSON: () => ({}) }
   t.equal(JSON.stringify(checkUserInformation(record, 'partner')), JSON.stringify({
-    external_id: '1', email: 'a@b', name: 'A', type: 'client', client_id: 7, control_role: 'Client Administrator', product_role: 'Product Operator'
+    external_id: '1',
+    email: 'a@b',
+    name: 'A',
+    type: 'client',
+    client_id: 7,
+    control_role: 'Client Administrator',
+    product_role: 'Product Operator'
   }))
 })
 
@@ -137,14 +149,18 @@ t.test('the schema says the same, in the eyes of TypeBox', async (t) => {
     email: fc.constant('a@b'),
     name: field,
     type: fc.constantFrom('partner', 'client', 'other', undefined),
-    control_role: fc.constantFrom('Partner Administrator', 'Partner Read Only', 'Client Administrator', 'Client Read Only', 'other'),
+    control_role: fc.constantFrom(
+      'Partner Administrator', 'Partner Read Only', 'Client Administrator', 'Client Read Only', 'other'
+    ),
     product_role: fc.constantFrom('Product Operator', 'Product Read Only', 'other'),
     client_id: fc.option(fc.oneof(text, fc.double(), fc.object()), { nil: undefined }),
     client_name: field,
     client_external_id: field
   })
   const valid = fc.constantFrom(...[partner, client]).chain((base) => fc.record({
-    client_id: fc.constantFrom(undefined, 'x', 7), client_name: fc.constantFrom(undefined, 'x'), client_external_id: fc.constantFrom(undefined, 'x', '')
+    client_id: fc.constantFrom(undefined, 'x', 7),
+    client_name: fc.constantFrom(undefined, 'x'),
+    client_external_id: fc.constantFrom(undefined, 'x', '')
   }).map((fields) => ({ ...base, ...fields })))
 
   const seen = { accepted: 0, refused: 0 }
