@@ -10,8 +10,8 @@ export interface Failure {
   /**
    * A stable code. The service's own OAuth error (`access_denied`, `invalid_grant`, …) where it sent one; else one of
    * `unreachable`, `timeout`, `not_http`, `tls`, `hung_up`, `too_large`, `app_failed`, `login_required`,
-   * `redirect_loop`, `not_redirected`, `refused`, `not_found`, `redirected`, `forbidden`, `state_mismatch`, `no_code`, `not_json`,
-   * `malformed_token`, `malformed_record`, `server_error`, `unexpected_status`.
+   * `redirect_loop`, `not_redirected`, `refused`, `not_found`, `redirected`, `forbidden`, `state_mismatch`, `no_code`,
+   * `not_json`, `malformed_token`, `malformed_record`, `server_error`, `unexpected_status`.
    */
   error: string
   /** What the portal expects here. */

@@ -77,8 +77,12 @@ async function read (message: IncomingMessage): Promise<WireResponse> {
 async function injected (app: Injectable, { method, url, headers, body }: WireRequest): Promise<WireResponse> {
   const payload = body === undefined ? {} : { payload: body }
   const options = { method: method as 'GET', url, headers: Object.fromEntries(headers), ...payload }
-  const response = await app.inject(options).catch((error: unknown) => { throw new AppFailed(error) })
-  return { status: response.statusCode, headers: flat(response.headers), body: response.body }
+  try {
+    const response = await app.inject(options)
+    return { status: response.statusCode, headers: flat(response.headers), body: response.body }
+  } catch (error) {
+    throw new AppFailed(error)
+  }
 }
 
 function flat (headers: Record<string, unknown>): Headers {
