@@ -92,7 +92,7 @@ await t.test('on a terminal: colours, one line that rewrites itself, the width o
   t.match(out, '2 rules fail.')
   const plainLines = out.replaceAll('\x1b[31m', '').replaceAll('\x1b[1m', '').replaceAll('\x1b[0m', '').split('\n')
   t.strictSame(plainLines.filter((line) => line.length > 40), [])
-  t.match(err, '\r\x1b[2K 1/71 address.endpoints: The three')
+  t.match(err, '\r\x1b[2K 1/70 address.endpoints: The three')
   t.notMatch(err, '\n')
   const argv = ['check', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--redirect-uri', REDIRECT_URI, ...USER]
   const env = { PORTAL_CLIENT_SECRET: CLIENT_SECRET, NO_COLOR: '1' }
