@@ -78,7 +78,8 @@ function conclusion (examination: Examination, width: number, paint: Paint): str
   const { passed, failed, advice, untested } = summary(examination)
   const counts = `${passed} pass, ${failed} fail, ${advice} to consider, ${untested} untested.`
   const verdict = failed === 0 ? 'Nothing fails.' : failed === 1 ? 'One rule fails.' : `${failed} rules fail.`
-  const lines = [...wrap(counts, width), ...wrap(printable(examination.stopped ?? ''), width)].filter((line) => line !== '')
+  const stopped = wrap(printable(examination.stopped ?? ''), width).filter((line) => line !== '')
+  const lines = [...wrap(counts, width), ...stopped]
   if (failed === 0 && examination.stopped !== undefined) return lines.join('\n')
   return [...lines, paint(failed === 0 ? 'green' : 'red', verdict)].join('\n')
 }

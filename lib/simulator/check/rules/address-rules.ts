@@ -44,7 +44,8 @@ export const ADDRESS_RULES: Rule[] = [
       const target = redirectTarget(exchange, url) ?? url
       if (isSecure(new URL(target)) || target.startsWith(base.origin)) return pass
       // Behind an http base URL there may be a network of its own, where http is meant.
-      return fail(bench.secrets.mask(`a redirect to ${target}`), undefined, base.protocol === 'https:' ? 'must' : 'should')
+      const severity = base.protocol === 'https:' ? 'must' : 'should'
+      return fail(bench.secrets.mask(`a redirect to ${target}`), undefined, severity)
     }
   }
 ]

@@ -22,7 +22,8 @@ export const AUTHORIZE_RULES: Rule[] = [
     fix: 'Read the state once decoded and encode it once, or pass the raw value on.',
     test: async (bench) => {
       const arrival = await bench.authorize({ state: AWKWARD_STATE })
-      if (arrival.at !== 'callback') throw new Untested(`there is no redirect to the portal: ${bench.told(arrival.exchange)}`)
+      const told = bench.told(arrival.exchange)
+      if (arrival.at !== 'callback') throw new Untested(`there is no redirect to the portal: ${told}`)
       const states = new URL(arrival.callbackUrl).searchParams.getAll('state')
       const got = states.length === 0 ? 'no state' : states.join(', ')
       return when(states.length === 1 && states[0] === AWKWARD_STATE, `${got}, for ${AWKWARD_STATE}`)

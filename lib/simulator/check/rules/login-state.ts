@@ -32,7 +32,9 @@ const NO_LOGIN_PAGE = '. The service has no login page either: the plugin’s op
 function asksForUser (arrival: Arrival, { portal }: Bench, unknown: boolean): boolean {
   if (arrival.at === 'loop') return unknown
   if (arrival.at === 'elsewhere') return !arrival.location.startsWith(new URL(portal.redirectUri).origin)
-  if (arrival.at === 'callback') return REFUSALS.includes(String(new URL(arrival.callbackUrl).searchParams.get('error')))
+  if (arrival.at === 'callback') {
+    return REFUSALS.includes(String(new URL(arrival.callbackUrl).searchParams.get('error')))
+  }
   const status = statusOf(arrival.exchange)
   if (status < 300 || status === 401 || status === 403) return true
   return unknown && arrival.url.split('?')[0] !== portal.authorizeUrl
@@ -61,7 +63,8 @@ function sentButUnknown (bench: Bench): string {
   }
   const names = cookies.map(({ name }) => name).join(', ')
   const address = new URL(bench.portal.authorizeUrl)
-  const sent = cookies.filter((cookie) => bench.browserOf({ cookies: [cookie], headers: [] }).jar.header(address) !== '')
+  const sent = cookies.filter((cookie) =>
+    bench.browserOf({ cookies: [cookie], headers: [] }).jar.header(address) !== '')
   if (sent.length === 0) return `The cookie ${names} was not sent: its Path or Secure does not fit ${address.origin}`
   return `The cookie ${names} was sent and logs nobody in: ${reasonOf(bench, cookies)}`
 }

@@ -35,7 +35,8 @@ export interface Rule {
 export const pass: Verdict = { outcome: 'pass' }
 
 export function fail (got: string, fix?: string, severity?: Severity): Verdict {
-  return { outcome: 'fail', got, ...(fix === undefined ? {} : { fix }), ...(severity === undefined ? {} : { severity }) }
+  const more = { ...fix === undefined ? {} : { fix }, ...severity === undefined ? {} : { severity } }
+  return { outcome: 'fail', got, ...more }
 }
 
 /** Passes, or fails with what was got. */
