@@ -86,7 +86,7 @@ export function readUser (exchange: Exchange, { level }: Pick<Integration, 'leve
   const read = readJson(exchange, { sent: 13, judged: () => 14, returned: 15 }, USER_EXPECTED)
   if (!read.ok) return read
   const faults = userInformationFaults(read.value, level)
-  if (faults.length > 0) return failure(15, 'malformed_record', RECORD_EXPECTED, `${faults.join('. ')}.`)
+  if (faults.length > 0) return failure(15, 'malformed_record', RECORD_EXPECTED, faults.join('; '))
   return { ok: true, value: read.value as unknown as UserInformation }
 }
 
