@@ -53,8 +53,8 @@ const FLAGS: Flag[] = [
 
 export const CHECK_HELP = `Usage: partner-sso-portal check --base-url <url> --cookie <name=value> [flags]
 
-Sends a running service good requests and bad ones, as the portal would, and prints which rules fail, what it got and \
-how to fix it. Use a user made for tests: the check signs that user in about a hundred times.
+Sends a running service good requests and bad ones, as the portal would, and prints which rules fail, what it got \
+and how to fix it. Use a user made for tests: the check signs that user in about a hundred times.
 
 Flags:
 ${flagsHelp(FLAGS)}
@@ -66,8 +66,8 @@ With --json, one object:
   baseUrl, level  what was checked
   summary         numbers: passed, failed, advice (rules that should pass and do not), untested
   stopped         only with exit code 2, or where the check ended early: why. When nothing could be checked it is alone.
-  rules           in the order in which they were tried: id, section, severity (must, should), sentence, outcome (pass, \
-fail, untested), milliseconds; with fail also got and fix, with untested also reason
+  rules           in the order in which they were tried: id, section, severity (must, should), sentence, outcome \
+(pass, fail, untested), milliseconds; with fail also got and fix, with untested also reason
 Members and rule identifiers stay; new ones may be added.
 
 Examples:
