@@ -159,11 +159,16 @@ function lastExchange (flow: SignIn, from: number): Exchange {
 }
 
 async function walk (flow: SignIn, user: User, parameters: Changes = {}): Promise<Answer<string>> {
-  const browser = new Browser(flow.portal, new CookieJar(given(user.cookies ?? {})), Object.entries(user.headers ?? {}))
+  const browser = browserOf(flow.portal, user)
   const url = flow.start(parameters)
   const arrival = await browser.open(url)
   if (arrival.at !== 'page' || user.login === undefined) return flow.arrived(arrival)
   return flow.arrived(await logIn(browser, arrival, user.login) ?? await browser.open(url))
+}
+
+/** The browser of a user. */
+export function browserOf (portal: Integration, { cookies = {}, headers = {} }: User): Browser {
+  return new Browser(portal, new CookieJar(given(cookies)), Object.entries(headers))
 }
 
 /** Lets the caller log in; returns the arrival at the portal when the login led there. */
