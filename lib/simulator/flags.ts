@@ -41,15 +41,16 @@ export class Values {
   /** @throws CannotRun that names the flag and its variable */
   needed (name: string, flag: Flag): string {
     const value = this.text(name)
-    if (value === undefined || value === '') throw new CannotRun(`--${name} is needed${flag.variable === undefined ? '' : ` (or the environment variable ${flag.variable})`}.`)
-    return value
+    if (value !== undefined && value !== '') return value
+    const variable = flag.variable === undefined ? '' : ` (or the environment variable ${flag.variable})`
+    throw new CannotRun(`--${name} is needed${variable}.`)
   }
 
   /** A number between two bounds. @throws CannotRun */
   number (name: string, from: number, to: number): number {
     const number = Number(this.text(name))
-    if (!Number.isFinite(number) || number < from || number > to) throw new CannotRun(`--${name} must be a number from ${from} to ${to}.`)
-    return number
+    if (Number.isFinite(number) && number >= from && number <= to) return number
+    throw new CannotRun(`--${name} must be a number from ${from} to ${to}.`)
   }
 
   /** One of a few words. @throws CannotRun */
@@ -62,47 +63,73 @@ export class Values {
 }
 
 /**
- * Reads the command line; a flag beats its environment variable, which beats the default.
+ * Reads the command line; a flag goes before its environment variable, which goes before the default.
  *
  * @throws CannotRun for an unknown flag, a missing value or a stray argument
  */
 export function readFlags (flags: readonly Flag[], argv: string[], env: Environment): Values {
-  const options = Object.fromEntries(flags.map(({ name, value }) => [name, { type: value === undefined ? 'boolean' : 'string', multiple: true }])) as NonNullable<ParseArgsConfig['options']>
-  const given = parsed(argv, options)
-  return new Values(new Map(flags.flatMap(({ name, value, variable, fallback }): Array<[string, string[]]> => {
-    const own = given[name]
-    if (own !== undefined) return [[name, [own].flat().map(String)]]
-    const other = (variable === undefined ? undefined : env[variable]) || fallback
-    if (other === undefined || (value === undefined && /^(?:0|false|no)$/i.test(other))) return []
-    return [[name, [other]]]
+  const given = parsed(argv, Object.fromEntries(flags.map(({ name, value }) =>
+    [name, { type: value === undefined ? 'boolean' : 'string', multiple: true }])))
+  return new Values(new Map(flags.flatMap((flag): Array<[string, string[]]> => {
+    const own = given[flag.name]
+    if (own !== undefined) return [[flag.name, [own].flat().map(String)]]
+    const other = (flag.variable === undefined ? undefined : env[flag.variable]) || flag.fallback
+    const isOff = flag.value === undefined && /^(?:0|false|no)$/i.test(String(other))
+    return other === undefined || isOff ? [] : [[flag.name, [other]]]
   })))
 }
 
-function parsed (argv: string[], options: NonNullable<ParseArgsConfig['options']>) {
+function parsed (args: string[], options: NonNullable<ParseArgsConfig['options']>) {
   try {
-    return parseArgs({ args: argv, options, strict: true, allowPositionals: false }).values
+    return parseArgs({ args, options, strict: true, allowPositionals: false }).values
   } catch (error) {
     throw new CannotRun(`${(error as Error).message.split('. ')[0]}. --help lists the flags.`)
   }
 }
 
-/** The help's lines on the flags: name, meaning, variable and default. */
+/** The help's lines on the flags: name, meaning, variable and default, one line each; `layOut` breaks them. */
 export function flagsHelp (flags: readonly Flag[]): string {
-  const head = ({ name, value }: Flag): string => `  --${name}${value === undefined ? '' : ` <${value}>`}`
-  const width = Math.max(...flags.map((flag) => head(flag).length)) + 2
-  return flags.map((flag) => {
-    const notes = [flag.many === true ? 'may be repeated' : '', flag.fallback === undefined ? '' : `default ${flag.fallback}`, flag.variable ?? ''].filter((note) => note !== '')
-    const lines = wrap(`${flag.meaning}${notes.length === 0 ? '' : ` [${notes.join('; ')}]`}`, 100 - width)
-    return `${head(flag).padEnd(width)}${lines.join(`\n${' '.repeat(width)}`)}`
+  return flags.map(({ name, value, many, fallback, variable, meaning }) => {
+    const head = `  --${name}${value === undefined ? '' : ` <${value}>`}`
+    const repeated = many === true ? ['may be repeated'] : []
+    const defaults = fallback === undefined ? [] : [`default ${fallback}`]
+    const shown = [...repeated, ...defaults, ...variable === undefined ? [] : [variable]].join('; ')
+    return `${head}  ${meaning}${shown === '' ? '' : ` [${shown}]`}`
   }).join('\n')
 }
 
-/** Breaks a text into lines of at most the width, at spaces. */
+/** Below this many columns a name and its meaning do not fit beside each other. */
+const NARROW = 72
+
+/** Breaks a help text into lines of the width: names and their meanings in two columns where there is room. */
+export function layOut (text: string, width: number): string {
+  return text.split('\n').flatMap((line) => {
+    const [, head, meaning] = /^( {2}\S.*?\S) {2,}(\S.*)$/.exec(line) ?? []
+    if (head !== undefined && meaning !== undefined) return (width < NARROW ? stacked : beside)(head, meaning, width)
+    const indent = /^ */.exec(line)?.[0] ?? ''
+    if (indent !== '' && width >= NARROW) return line
+    return wrap(line.trim(), width - indent.length).map((part) => indent + part)
+  }).join('\n')
+}
+
+const COLUMN = 36
+
+function beside (head: string, meaning: string, width: number): string[] {
+  return wrap(meaning, width - COLUMN).map((line, at) => `${(at === 0 ? head : '').padEnd(COLUMN)}${line}`)
+}
+
+function stacked (head: string, meaning: string, width: number): string[] {
+  const indented = (text: string, by: number): string[] => wrap(text, width - by).map((line) => ' '.repeat(by) + line)
+  return [...indented(head.trim(), 2), ...indented(meaning, 6)]
+}
+
+/** Breaks a text into lines of at most the width: at spaces, and within a word that is longer than a line. */
 export function wrap (text: string, width: number): string[] {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1)
-    if (last === undefined || last.length + 1 + word.length > width) lines.push(word)
+  const lines: string[] = ['']
+  for (const word of text.split(' ').flatMap((one) => one.match(new RegExp(`.{1,${width}}`, 'gsu')) ?? [''])) {
+    const last = String(lines.at(-1))
+    if (last === '') lines[lines.length - 1] = word
+    else if (last.length + 1 + word.length > width) lines.push(word)
     else lines[lines.length - 1] = `${last} ${word}`
   }
   return lines

@@ -1,16 +1,57 @@
 import { integration, type Integration } from '../testing/settings.ts'
 import { CannotRun, type Flag, type Values } from './flags.ts'
 
-const flag = <Name extends string>(name: Name, rest: Omit<Flag, 'name'>): Flag & { name: Name } => ({ name, ...rest })
+export const BASE_URL: Flag = {
+  name: 'base-url',
+  value: 'url',
+  variable: 'PORTAL_BASE_URL',
+  meaning: 'Where the service runs; /oauth/authorize, /oauth/token and /oauth/user are added.'
+}
 
-export const BASE_URL = flag('base-url', { value: 'url', variable: 'PORTAL_BASE_URL', meaning: 'Where the service runs; /oauth/authorize, /oauth/token and /oauth/user are added.' })
-export const CLIENT_ID = flag('client-id', { value: 'id', variable: 'PORTAL_CLIENT_ID', meaning: 'The client_id that the service expects.' })
-export const CLIENT_SECRET = flag('client-secret', { value: 'secret', variable: 'PORTAL_CLIENT_SECRET', meaning: 'The client_secret that the service expects. Prefer the variable: flags show in the list of processes.' })
-export const LEVEL = flag('level', { value: 'partner|client', variable: 'PORTAL_LEVEL', fallback: 'partner', meaning: 'OAuth level of the integration.' })
-export const BASIC = flag('basic', { variable: 'PORTAL_BASIC', meaning: 'Send the credentials as HTTP Basic and not in the form.' })
-export const PKCE = flag('pkce', { variable: 'PORTAL_PKCE', meaning: 'Send a code_challenge (S256).' })
-export const TIMEOUT = flag('timeout', { value: 'seconds', variable: 'PORTAL_TIMEOUT', fallback: '5', meaning: 'The longest that one answer may take.' })
-export const HELP = flag('help', { meaning: 'Print this help.' })
+export const CLIENT_ID: Flag = {
+  name: 'client-id',
+  value: 'id',
+  variable: 'PORTAL_CLIENT_ID',
+  meaning: 'The client_id that the service expects.'
+}
+
+export const CLIENT_SECRET: Flag = {
+  name: 'client-secret',
+  value: 'secret',
+  variable: 'PORTAL_CLIENT_SECRET',
+  meaning: 'The client_secret that the service expects. ' +
+    'Prefer the variable: the list of processes shows the flags of each.'
+}
+
+export const LEVEL: Flag = {
+  name: 'level',
+  value: 'partner|client',
+  variable: 'PORTAL_LEVEL',
+  fallback: 'partner',
+  meaning: 'OAuth level of the integration.'
+}
+
+export const BASIC: Flag = {
+  name: 'basic',
+  variable: 'PORTAL_BASIC',
+  meaning: 'Send the credentials as HTTP Basic and not in the form.'
+}
+
+export const PKCE: Flag = {
+  name: 'pkce',
+  variable: 'PORTAL_PKCE',
+  meaning: 'Send a code_challenge (S256).'
+}
+
+export const TIMEOUT: Flag = {
+  name: 'timeout',
+  value: 'seconds',
+  variable: 'PORTAL_TIMEOUT',
+  fallback: '5',
+  meaning: 'The longest that one response may take.'
+}
+
+export const HELP: Flag = { name: 'help', meaning: 'Print this help.' }
 
 /**
  * The integration that the flags describe.

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { printable } from '../testing/printable.ts'
 import { check, CHECK_HELP } from './check/check.ts'
-import { CannotRun } from './flags.ts'
+import { CannotRun, layOut } from './flags.ts'
 import { serve, SERVE_HELP } from './serve/serve.ts'
 import { type Surroundings } from './surroundings.ts'
 
@@ -9,12 +11,17 @@ Plays the dispute-management portal against a service that signs its users in.
 
 Commands:
   serve   a web page that plays the portal and shows every step of a sign-in
-  check   drives a running service through good and bad cases, and says what does not hold
+  check   sends a running service good requests and bad ones, and says what fails and how to fix it
 
-partner-sso-portal <command> --help lists the flags of a command.
+partner-sso-portal <command> --help lists the flags of a command; partner-sso-portal --version prints the version.
 `
 
-const COMMANDS: Record<string, { run: (argv: string[], surroundings: Surroundings) => Promise<number>, help: string }> = {
+interface Command {
+  run: (argv: string[], surroundings: Surroundings) => Promise<number>
+  help: string
+}
+
+const COMMANDS: Record<string, Command> = {
   serve: { run: serve, help: SERVE_HELP },
   check: { run: check, help: CHECK_HELP }
 }
@@ -22,29 +29,45 @@ const COMMANDS: Record<string, { run: (argv: string[], surroundings: Surrounding
 /**
  * The program `partner-sso-portal`.
  *
- * @returns the exit code: 0 when all is well, 1 when a check failed, 2 when it could not run
+ * @returns the exit code: 0 on success, 1 when a check failed, 2 when it could not run
  */
 export async function run (argv: string[], surroundings: Surroundings): Promise<number> {
   const [name = '', ...rest] = argv
-  const command = COMMANDS[name]
-  if (command === undefined) return unknown(name, surroundings)
-  if (rest.includes('--help') || rest.includes('-h')) {
-    surroundings.out(command.help)
-    return 0
-  }
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (command === undefined) return withoutCommand(name, surroundings)
+  if (rest.includes('--help') || rest.includes('-h')) return show(command.help, surroundings)
+  if (rest.includes('--version')) return show(version(), surroundings)
   try {
     return await command.run(rest, surroundings)
   } catch (error) {
-    surroundings.err(`${error instanceof CannotRun ? error.message : `Unexpectedly: ${String((error as Error).stack)}`}\n`)
+    surroundings.err(`${messageOf(error)}\n`)
     return 2
   }
 }
 
-function unknown (name: string, { out, err }: Surroundings): number {
-  if (['--help', '-h', 'help'].includes(name)) {
-    out(HELP)
-    return 0
-  }
-  err(name === '' ? HELP : `There is no command ${name}. The commands are: ${Object.keys(COMMANDS).join(', ')}.\n`)
+function withoutCommand (name: string, surroundings: Surroundings): number {
+  if (['--help', '-h', 'help'].includes(name)) return show(HELP, surroundings)
+  if (['--version', '-v', 'version'].includes(name)) return show(version(), surroundings)
+  const commands = Object.keys(COMMANDS).join(', ')
+  const complaint = name === '' ? HELP : `There is no command ${printable(name)}. The commands are: ${commands}.\n`
+  surroundings.err(complaint)
   return 2
+}
+
+function show (text: string, { out, columns }: Surroundings): number {
+  out(layOut(text, Math.min(columns ?? 100, 120)))
+  return 0
+}
+
+/** A message for people in one line; a stack only for what nobody foresaw. */
+function messageOf (error: unknown): string {
+  if (error instanceof CannotRun) return printable(error.message)
+  return `Unexpectedly: ${String((error as Error).stack).split('\n').map(printable).join('\n')}`
+}
+
+/** Of the package, whose package.json stands two folders above this file, in `lib` as in `dist`. */
+function version (): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  const { version } = JSON.parse(text) as { version: string }
+  return `${version}\n`
 }

@@ -5,10 +5,10 @@ export interface Surroundings {
   env: Environment
   /** Results. */
   out: (text: string) => void
-  /** Progress and complaints. */
+  /** Progress and errors. */
   err: (text: string) => void
-  /** Columns of a terminal, or undefined when the output goes elsewhere: then no colours, no lines that rewrite themselves. */
+  /** Columns of a terminal; undefined when the output goes elsewhere: then no colours, no line that rewrites itself. */
   columns?: number | undefined
-  /** Ends `serve`. */
+  /** Ends the command. */
   stop: AbortSignal
 }

@@ -3,7 +3,7 @@ import { describe, failure, type Failure, oauthError } from './failure.ts'
 import { type UserInformation, userInformationFaults } from '../user-information.ts'
 import { type Integration } from './settings.ts'
 import { type Trouble } from './trouble.ts'
-import { type Exchange, header, jsonObject } from './wire.ts'
+import { type Exchange, header, jsonObject, statusOf } from './wire.ts'
 
 /** What a step yields: a value, or the failure that ends the sign-in. */
 export type Answer<Value> = { ok: true, value: Value } | Failure
@@ -11,49 +11,82 @@ export type Answer<Value> = { ok: true, value: Value } | Failure
 const CODE_EXPECTED = 'a redirect to the redirect_uri with code and the same state'
 const TOKEN_EXPECTED = '200 and JSON with token_type "Bearer" and access_token'
 const USER_EXPECTED = '200 and JSON with the user information record'
+const RECORD_EXPECTED = 'a record with the listed fields and the allowed values'
 
-/** Which step of spec §1 an OAuth error in the callback belongs to: who may enter is step 5, what was asked is step 6. */
-const CALLBACK_STEPS: Record<string, number> = { access_denied: 5, login_required: 5, server_error: 5, invalid_request: 6, unauthorized_client: 6, unsupported_response_type: 6, invalid_scope: 6 }
+/** The step that an error in the callback belongs to: step 5 decides who may enter, step 6 validates the request. */
+const CALLBACK_STEPS: Record<string, number> = {
+  access_denied: 5,
+  login_required: 5,
+  server_error: 5,
+  invalid_request: 6,
+  unauthorized_client: 6,
+  unsupported_response_type: 6,
+  invalid_scope: 6
+}
 
 /** Steps 5 to 8, seen from where the browser arrived. */
 export function readArrival (arrival: Arrival, state: string, portal: Integration): Answer<string> {
   if (arrival.at === 'callback') return readCallback(arrival.callbackUrl, state, portal)
-  if (arrival.at === 'loop') return failure(5, 'redirect_loop', CODE_EXPECTED, `more than ten redirects, the last ${describe(arrival.exchange)}`)
+  if (arrival.at === 'loop') {
+    return failure(5, 'redirect_loop', CODE_EXPECTED, `more than ten redirects, the last ${describe(arrival.exchange)}`)
+  }
   if (arrival.at === 'elsewhere') return readElsewhere(arrival, portal)
   if (arrival.at === 'nowhere') return unanswered(4, arrival.exchange, CODE_EXPECTED)
   return readPage(arrival, portal)
 }
 
 /** Steps 7 and 8: the redirect as it reaches the portal. */
-export function readCallback (callbackUrl: string, state: string, { redirectUri }: Pick<Integration, 'redirectUri'>): Answer<string> {
-  if (!isCallback(callbackUrl, new URL(redirectUri))) return failure(7, 'not_redirected', CODE_EXPECTED, `a redirect to ${callbackUrl}`)
+export function readCallback (
+  callbackUrl: string,
+  state: string,
+  { redirectUri }: Pick<Integration, 'redirectUri'>
+): Answer<string> {
+  if (!isCallback(callbackUrl, new URL(redirectUri))) {
+    return failure(7, 'not_redirected', CODE_EXPECTED, `a redirect to ${callbackUrl}`)
+  }
   const { searchParams: parameters } = new URL(callbackUrl)
   const error = parameters.get('error')
-  if (error !== null) return failure(CALLBACK_STEPS[error] ?? 7, error, CODE_EXPECTED, refusal(error, parameters.get('error_description')))
+  if (error !== null) {
+    const got = refusal(error, parameters.get('error_description'))
+    return failure(CALLBACK_STEPS[error] ?? 7, error, CODE_EXPECTED, got)
+  }
   const states = parameters.getAll('state')
-  if (states.length !== 1 || states[0] !== state) return failure(8, 'state_mismatch', 'exactly the state that was sent', states.length === 0 ? 'no state' : `${states.length} state, not the one that was sent`)
+  if (states.length !== 1 || states[0] !== state) {
+    const got = states.length === 0 ? 'no state' : `${states.length} state, not the one that was sent`
+    return failure(8, 'state_mismatch', 'exactly the state that was sent', got)
+  }
   const [code, ...more] = parameters.getAll('code')
-  if (code === undefined || code === '' || more.length > 0) return failure(7, 'no_code', CODE_EXPECTED, more.length > 0 ? 'more than one code' : 'no code')
+  if (code === undefined || code === '' || more.length > 0) {
+    return failure(7, 'no_code', CODE_EXPECTED, more.length > 0 ? 'more than one code' : 'no code')
+  }
   return { ok: true, value: code }
 }
 
 /** Steps 10 to 12. */
 export function readToken (exchange: Exchange): Answer<string> {
-  const read = readJson(exchange, { sent: 9, judged: (error) => TOKEN_STEPS[error] ?? 9, returned: 12 }, TOKEN_EXPECTED)
+  const steps = { sent: 9, judged: (error: string) => TOKEN_STEPS[error] ?? 9, returned: 12 }
+  const read = readJson(exchange, steps, TOKEN_EXPECTED)
   if (!read.ok) return read
   const { token_type: type, access_token: token } = read.value
   if (type === 'Bearer' && typeof token === 'string' && token !== '') return { ok: true, value: token }
-  return failure(12, 'malformed_token', TOKEN_EXPECTED, `token_type ${JSON.stringify(type)}, access_token ${typeof token === 'string' ? 'given' : 'missing'}`)
+  const given = typeof token === 'string' ? 'given' : 'missing'
+  return failure(12, 'malformed_token', TOKEN_EXPECTED, `token_type ${JSON.stringify(type)}, access_token ${given}`)
 }
 
-const TOKEN_STEPS: Record<string, number> = { invalid_grant: 10, invalid_client: 11, unauthorized_client: 11, temporarily_unavailable: 12, server_error: 12 }
+const TOKEN_STEPS: Record<string, number> = {
+  invalid_grant: 10,
+  invalid_client: 11,
+  unauthorized_client: 11,
+  temporarily_unavailable: 12,
+  server_error: 12
+}
 
 /** Steps 14 and 15. */
 export function readUser (exchange: Exchange, { level }: Pick<Integration, 'level'>): Answer<UserInformation> {
   const read = readJson(exchange, { sent: 13, judged: () => 14, returned: 15 }, USER_EXPECTED)
   if (!read.ok) return read
   const faults = userInformationFaults(read.value, level)
-  if (faults.length > 0) return failure(15, 'malformed_record', 'a record as spec §2.3 describes it', faults.join('; '))
+  if (faults.length > 0) return failure(15, 'malformed_record', RECORD_EXPECTED, faults.join('; '))
   return { ok: true, value: read.value as unknown as UserInformation }
 }
 
@@ -63,22 +96,26 @@ function readJson (exchange: Exchange, steps: StepNumbers, expected: string): An
   const { response } = exchange
   if (response === undefined) return unanswered(steps.sent, exchange, expected)
   const error = oauthError(response)
-  if (response.status >= 400 && error !== null) return failure(steps.judged(error), error, expected, describe(exchange))
-  if (response.status !== 200) return failure(steps.sent, statusError(response.status), expected, describe(exchange))
+  if (response.status >= 400 && error !== null) {
+    return failure(steps.judged(error), error, expected, describe(exchange))
+  }
+  if (response.status !== 200) {
+    return failure(steps.sent, statusError(response.status), expected, describe(exchange))
+  }
   const body = jsonObject(response)
   const typed = header(response, 'content-type').toLowerCase().startsWith('application/json')
-  return body !== null && typed ? { ok: true, value: body } : failure(steps.returned, 'not_json', expected, describe(exchange))
+  if (body === null || !typed) return failure(steps.returned, 'not_json', expected, describe(exchange))
+  return { ok: true, value: body }
 }
 
-function readPage (arrival: Arrival, portal: Integration): Answer<never> {
-  const { exchange, url } = arrival
-  const status = exchange.response?.status as number
+function readPage ({ exchange, url }: Arrival, portal: Integration): Answer<never> {
+  const status = statusOf(exchange)
   const atEndpoint = url.split('?')[0] === portal.authorizeUrl
-  const got = describe(exchange)
-  if (status === 400 && atEndpoint) return failure(6, oauthError(exchange.response) ?? 'refused', CODE_EXPECTED, got)
-  if (status === 404 || status >= 500) return failure(atEndpoint ? 4 : 5, statusError(status), CODE_EXPECTED, got)
-  if (status === 401 || status === 403) return failure(5, 'login_required', CODE_EXPECTED, got)
-  return failure(5, status < 300 && !atEndpoint ? 'login_required' : 'not_redirected', CODE_EXPECTED, `${got} at ${url}`)
+  const fails = (step: number, error: string, got = describe(exchange)) => failure(step, error, CODE_EXPECTED, got)
+  if (status === 400 && atEndpoint) return fails(6, oauthError(exchange.response) ?? 'refused')
+  if (status === 404 || status >= 500) return fails(atEndpoint ? 4 : 5, statusError(status))
+  if (status === 401 || status === 403) return fails(5, 'login_required')
+  return fails(5, status < 300 && !atEndpoint ? 'login_required' : 'not_redirected', `${describe(exchange)} at ${url}`)
 }
 
 function readElsewhere ({ exchange }: Arrival, portal: Integration): Answer<never> {

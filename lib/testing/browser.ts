@@ -1,5 +1,6 @@
 import { type CookieJar } from './cookies.ts'
-import { type Exchange, header, headerValues, type Headers, type Send } from './wire.ts'
+import { type Integration } from './settings.ts'
+import { type Exchange, header, headerValues, type Headers } from './wire.ts'
 
 const MOST_REDIRECTS = 10
 
@@ -7,59 +8,73 @@ const MOST_REDIRECTS = 10
 export type Arrival = { exchange: Exchange, /** Address of the last request. */ url: string } & (
   /** A redirect to the portal's callback. */
   | { at: 'callback', callbackUrl: string }
-  /** A page, or an answer that is no redirect. */
+  /** A page, or a response that is no redirect. */
   | { at: 'page' }
   /** A redirect out of the partner's application that is not the callback. */
   | { at: 'elsewhere', location: string }
-  /** Redirects that do not end. */
+  /** More than ten redirects. */
   | { at: 'loop' }
-  /** No answer. */
+  /** No response. */
   | { at: 'nowhere' }
 )
 
-/** Plays the user's browser: keeps cookies, follows redirects inside the partner's application, stops at the portal's callback. */
+type Step = Arrival | { next: string, method: string, exchange: Exchange, url: string }
+
+/**
+ * Plays the user's browser: keeps cookies, follows redirects inside the partner's application, stops at the portal's
+ * callback. It sends nothing to another origin than the application's: no cookie and no header of the user leaves it.
+ */
 export class Browser {
   readonly jar: CookieJar
   readonly exchanges: Exchange[] = []
-  readonly #send: Send
+  readonly #portal: Pick<Integration, 'base' | 'send'>
   readonly #headers: Headers
   readonly #redirectUri: URL
 
   /** @param headers - sent with every request to the partner's application, for users known by a header */
-  constructor (send: Send, redirectUri: string, jar: CookieJar, headers: Headers = []) {
-    this.#send = send
-    this.#redirectUri = new URL(redirectUri)
+  constructor (portal: Pick<Integration, 'base' | 'redirectUri' | 'send'>, jar: CookieJar, headers: Headers = []) {
+    this.#portal = portal
+    this.#redirectUri = new URL(portal.redirectUri)
     this.jar = jar
     this.#headers = headers
   }
 
-  /** Opens an address as a person would and follows at most ten redirects. */
+  /** Whether the browser would leave the partner's application for this address. */
+  leaves (url: string): boolean {
+    return new URL(url).origin !== this.#portal.base.origin
+  }
+
+  /** Opens an address of the application as a person would and follows at most ten redirects. */
   async open (url: string, method = 'GET', body?: string): Promise<Arrival> {
-    const origin = new URL(url).origin
-    let arrival = await this.#step(url, method, body, origin)
+    let arrival = await this.#step(url, method, body)
     for (let count = 1; 'next' in arrival; count++) {
       if (count > MOST_REDIRECTS) return { at: 'loop', exchange: arrival.exchange, url: arrival.url }
-      arrival = await this.#step(arrival.next, arrival.method, undefined, origin)
+      arrival = await this.#step(arrival.next, arrival.method)
     }
     return arrival
   }
 
-  async #step (url: string, method: string, body: string | undefined, origin: string): Promise<Arrival | { next: string, method: string, exchange: Exchange, url: string }> {
+  async #step (url: string, method: string, body?: string): Promise<Step> {
     const exchange = await this.request(url, method, body)
     if (exchange.response === undefined) return { at: 'nowhere', exchange, url }
     const location = redirectTarget(exchange, url)
     if (location === null) return { at: 'page', exchange, url }
     if (isCallback(location, this.#redirectUri)) return { at: 'callback', callbackUrl: location, exchange, url }
-    if (new URL(location).origin !== origin) return { at: 'elsewhere', location, exchange, url }
+    if (this.leaves(location)) return { at: 'elsewhere', location, exchange, url }
     return { next: location, method: nextMethod(exchange, method), exchange, url }
   }
 
-  /** One request with the browser's cookies; no redirect is followed. */
+  /**
+   * One request with the browser's cookies; no redirect is followed.
+   *
+   * @throws TypeError when the address is of another origin
+   */
   async request (url: string, method: string, body?: string): Promise<Exchange> {
-    const { pathname } = new URL(url)
-    const cookie = this.jar.header(pathname)
+    const address = new URL(url)
+    if (this.leaves(url)) throw new TypeError(`${address.origin} is not the service: nothing is sent there`)
+    const cookie = this.jar.header(address)
     const form = body === undefined ? {} : { body }
-    const exchange = await this.#send({
+    const exchange = await this.#portal.send({
       method,
       url,
       headers: [
@@ -70,17 +85,17 @@ export class Browser {
       ],
       ...form
     })
-    for (const line of headerValues(exchange.response, 'set-cookie')) this.jar.take(line, pathname)
+    for (const line of headerValues(exchange.response, 'set-cookie')) this.jar.take(line, address.pathname)
     this.exchanges.push(exchange)
     return exchange
   }
 }
 
-/** The absolute address that an answer redirects to, or null when it is no redirect. */
+/** The absolute address that a response redirects to, or null when it is no redirect. */
 export function redirectTarget ({ response }: Exchange, url: string): string | null {
   const location = header(response, 'location')
-  if (response === undefined || response.status < 300 || response.status > 399 || !URL.canParse(location, url)) return null
-  return new URL(location, url).href
+  if (response === undefined || response.status < 300 || response.status > 399) return null
+  return URL.canParse(location, url) ? new URL(location, url).href : null
 }
 
 /** Whether an address is the callback, with the query that the callback has of its own. */

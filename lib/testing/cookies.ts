@@ -3,12 +3,18 @@ export interface Cookie {
   name: string
   value: string
   path: string
-  /** As written by the service, in lower case; absent where it said nothing. */
+  /** As the service wrote it, in lower case; absent where it said nothing. */
   sameSite?: string
   secure: boolean
 }
 
-const ATTRIBUTES = new Set(['path', 'domain', 'expires', 'max-age', 'samesite', 'secure', 'httponly', 'partitioned', 'priority'])
+const ATTRIBUTES = new Set([
+  'path', 'domain', 'expires', 'max-age', 'samesite', 'secure', 'httponly', 'partitioned', 'priority'
+])
+const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/
+
+/** Whether an address is https, or http on this machine. */
+export const isSecure = ({ protocol, hostname }: URL): boolean => protocol !== 'http:' || LOOPBACK.test(hostname)
 
 /** Reads one `Set-Cookie` value (RFC 6265 §5.2); null when it has no name or removes the cookie. */
 export function parseSetCookie (line: string, requestPath = '/'): Cookie | null {
@@ -27,7 +33,7 @@ export function parseSetCookie (line: string, requestPath = '/'): Cookie | null 
   }
 }
 
-/** Reads what a person gives: `a=1; b=2` as a browser sends it, or a whole `Set-Cookie` value. */
+/** Reads cookies as a person gives them: `a=1; b=2` as a browser sends it, or a whole `Set-Cookie` value. */
 export function parseGiven (text: string): Cookie[] {
   const parts = text.split(';').map((part) => part.trim()).filter((part) => part !== '')
   const attributes = parts.filter((part) => ATTRIBUTES.has(split(part)[0].toLowerCase()))
@@ -51,9 +57,12 @@ export class CookieJar {
     else this.#cookies.set(name, cookie)
   }
 
-  /** The value of the `Cookie` header for a path of the application; empty when there is none to send. */
-  header (path: string): string {
-    return this.all().filter((cookie) => within(path, cookie.path)).map(({ name, value }) => `${name}=${value}`).join('; ')
+  /** The value of the `Cookie` header for an address of the application; empty when there is none to send. */
+  header (address: URL): string {
+    return this.all()
+      .filter(({ path, secure }) => within(address.pathname, path) && (!secure || isSecure(address)))
+      .map(({ name, value }) => `${name}=${value}`)
+      .join('; ')
   }
 
   all (): Cookie[] {
@@ -66,9 +75,10 @@ function split (part: string): [name: string, value: string] {
   return at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)]
 }
 
+/** RFC 6265 §5.3, step 3: Max-Age goes before Expires. */
 function expired (attributes: Map<string, string>): boolean {
   const age = attributes.get('max-age')
-  if (age !== undefined) return Number(age) <= 0
+  if (age !== undefined && /^-?\d+$/.test(age)) return Number(age) <= 0
   return Date.parse(attributes.get('expires') ?? '') <= Date.now()
 }
 
@@ -77,6 +87,7 @@ function defaultPath (requestPath: string): string {
   return requestPath.slice(0, requestPath.lastIndexOf('/')) || '/'
 }
 
+/** RFC 6265 §5.1.4. */
 function within (path: string, cookiePath: string): boolean {
   return path === cookiePath || path.startsWith(cookiePath.endsWith('/') ? cookiePath : `${cookiePath}/`)
 }

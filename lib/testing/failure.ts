@@ -1,21 +1,22 @@
+import { printable } from './printable.ts'
 import { type Trouble } from './trouble.ts'
 import { type Exchange, header, jsonObject, type WireResponse } from './wire.ts'
 
-/** Why a sign-in went no further. Every text is free of secrets. */
+/** Why a sign-in went no further. Every text is free of secrets and of control characters. */
 export interface Failure {
   ok: false
-  /** The step of spec §1's table that did not succeed, 1 to 15. */
+  /** The step of the flow that failed, 1 to 15. */
   step: number
   /**
    * A stable code. The service's own OAuth error (`access_denied`, `invalid_grant`, …) where it sent one; else one of
-   * `unreachable`, `timeout`, `not_http`, `tls`, `hung_up`, `too_large`, `app_failed`, `login_required`, `redirect_loop`,
-   * `not_redirected`, `refused`, `not_found`, `redirected`, `state_mismatch`, `no_code`, `not_json`, `malformed_token`,
-   * `malformed_record`, `unexpected_status`.
+   * `unreachable`, `timeout`, `not_http`, `tls`, `hung_up`, `too_large`, `app_failed`, `login_required`,
+   * `redirect_loop`, `not_redirected`, `refused`, `not_found`, `redirected`, `forbidden`, `state_mismatch`, `no_code`,
+   * `not_json`, `malformed_token`, `malformed_record`, `server_error`, `unexpected_status`.
    */
   error: string
-  /** What the spec wants here. */
+  /** What the portal expects here. */
   expected: string
-  /** What came instead. */
+  /** What it got instead. */
   got: string
   /** What to do about it. */
   fix: string
@@ -24,27 +25,33 @@ export interface Failure {
 const FIXES: Record<string, string> = {
   unreachable: 'Start the service, and check the base URL, its port and its path.',
   timeout: 'See what the service waits for: its database, its store, a hook that never replies.',
-  not_http: 'Check the port: something else than the service listens there.',
-  tls: 'Check whether the base URL wants http or https, and the certificate.',
+  not_http: 'Check the port: something other than the service listens there.',
+  tls: 'Check whether the base URL must be http or https, and check the certificate.',
   hung_up: 'See the log of the service: a process or proxy closed the connection.',
-  too_large: 'Check the address: this is no answer of an OAuth endpoint.',
+  too_large: 'Check the address: this is not the response of an OAuth endpoint.',
   app_failed: 'See the error of the app: it did not start or inject() threw.',
   login_required: 'Log the user in first: pass a session cookie or header, or a login.',
-  redirect_loop: 'See why the login page and the authorization endpoint send the browser to each other: most often the session cookie is not kept or not sent.',
+  redirect_loop: 'The login page and the authorization endpoint send the browser to each other: ' +
+    'most often the session cookie is not kept or not sent.',
   not_redirected: 'The authorization endpoint must answer a good request with a redirect to the redirect_uri.',
   refused: 'Compare client_id and redirect_uri with what the service has registered, character by character.',
   not_found: 'Check the base URL and prefix; a proxy in front may strip or add a part of the path.',
   redirected: 'Exempt this endpoint from the application’s login hook: the portal calls it without cookies.',
-  forbidden: 'Exempt this endpoint from the application’s global hooks (login, CSRF): the portal calls it server to server, without cookies.',
-  state_mismatch: 'Send the received state back unchanged; if it is unchanged, another sign-in was started in the same browser.',
+  forbidden: 'Exempt this endpoint from the application’s global hooks (login, CSRF): ' +
+    'the portal calls it server to server, without cookies.',
+  state_mismatch: 'Send the received state back unchanged; ' +
+    'if it is unchanged, another sign-in was started in the same browser.',
   no_code: 'The redirect to the portal must carry the parameter code.',
-  not_json: 'Answer with JSON and Content-Type: application/json; an error page or a proxy may have answered in its place.',
+  not_json: 'Answer with JSON and Content-Type: application/json; ' +
+    'an error page or a proxy may have answered in its place.',
   malformed_token: 'Return exactly token_type "Bearer" and a non-empty access_token.',
   malformed_record: 'Correct the record that the service builds for this user.',
-  access_denied: 'The service says that this user may not use the portal: check who is logged in and what makes a user eligible.',
+  access_denied: 'The service says that this user may not use the portal: ' +
+    'check who is logged in and what makes a user eligible.',
   invalid_request: 'See the log of the service for the parameter that it did not accept.',
   invalid_client: 'Compare client_id and client_secret with what the service has registered.',
-  invalid_grant: 'The code was unknown, used, expired, or issued for another redirect_uri: check that all processes of the service share one store.',
+  invalid_grant: 'The code was unknown, used, expired, or issued for another redirect_uri: ' +
+    'check that all processes of the service share one store.',
   invalid_token: 'The token was unknown, used or expired: check that all processes of the service share one store.',
   server_error: 'See the error log of the service: a hook threw, or the user’s record breaks a rule.',
   temporarily_unavailable: 'The store of the service is down: check Redis.',
@@ -57,7 +64,7 @@ const FIXES: Record<string, string> = {
 export const fixFor = (error: string): string => FIXES[error] ?? 'See the log of the service.'
 
 export function failure (step: number, error: string, expected: string, got: string): Failure {
-  return { ok: false, step, error, expected, got, fix: fixFor(error) }
+  return { ok: false, step, error: printable(error), expected, got: printable(got), fix: fixFor(error) }
 }
 
 /** The OAuth error code in a JSON body (RFC 6749 §5.2), or null. Fastify's own error bodies name no OAuth code. */
@@ -66,17 +73,17 @@ export function oauthError (response: WireResponse | undefined): string | null {
   return typeof error === 'string' && /^[a-z_]+$/.test(error) ? error : null
 }
 
-/** One line on what came: status, error, type of content, where it redirects to. */
+/** One line on a response: status, error and its description, type of content, target of a redirect. */
 export function describe ({ response, trouble }: Exchange): string {
-  if (response === undefined) return (trouble as Trouble).sentence
+  if (response === undefined) return printable((trouble as Trouble).sentence)
   const body = jsonObject(response)
   const location = header(response, 'location')
   const parts = [
     location === '' ? '' : `a redirect to ${location}`,
-    typeof body?.error === 'string' ? `the error ${body.error}` : '',
+    typeof body?.error === 'string' ? `the error ${clip(body.error)}` : '',
     explanation(body)
   ].filter((part) => part !== '')
-  return `${response.status} with ${parts.length === 0 ? contentOf(response) : parts.join(' ')}`
+  return printable(`${response.status} with ${parts.length === 0 ? contentOf(response) : parts.join(' ')}`)
 }
 
 function explanation (body: Record<string, unknown> | null): string {
@@ -85,9 +92,9 @@ function explanation (body: Record<string, unknown> | null): string {
 }
 
 function contentOf (response: WireResponse): string {
+  if (response.body === '') return 'an empty body'
   const type = header(response, 'content-type').split(';')[0] as string
   const title = /<title>([^<]{1,80})/i.exec(response.body)?.[1]?.trim()
-  if (response.body === '') return 'an empty body'
   return `${type === '' ? 'a body of no stated type' : type}${title === undefined ? '' : ` (“${title}”)`}`
 }
 

@@ -1,5 +1,7 @@
 export { portal } from './portal-double.ts'
-export type { AuthorizeResult, Failed, LoginPage, PortalDouble, SignInResult, TokenResult, User, UserResult } from './portal-double.ts'
+export type {
+  AuthorizeResult, Failed, LoginPage, PortalDouble, SignInResult, TokenResult, User, UserResult
+} from './portal-double.ts'
 export type { Failure } from './failure.ts'
 export type { Injectable } from './transport.ts'
 export type { Level, PortalOptions, PortalSettings } from './settings.ts'

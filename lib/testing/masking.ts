@@ -6,18 +6,20 @@ const SECRET_HEADERS = new Set(['authorization', 'cookie', 'set-cookie', 'proxy-
 const SECRET_FIELDS = /("(?:access_token|refresh_token|id_token|client_secret|code_verifier)"\s*:\s*")[^"]*/g
 const SECRET_PARAMETERS = /((?:^|[?&;\s])(?:access_token|client_secret|code|code_verifier)=)[^&\s"'<]*/g
 
-/** Knows the secrets of a sign-in and hides them in whatever is shown or written. */
+/** Knows the secrets of a sign-in and hides them in everything that is shown or written. */
 export class Secrets {
   readonly #values = new Set<string>()
 
-  /** Remembers a secret, in the forms in which it may travel. Very short values are left: hiding them would hide half the text. */
+  /** Remembers a secret in the forms in which it may travel. Values of fewer than four characters are not hidden. */
   add (value: string): void {
     if (value.length < SHORTEST) return
     const form = new URLSearchParams({ v: value }).toString().slice(2)
-    for (const shape of [value, encodeURIComponent(value), form, JSON.stringify(value).slice(1, -1)]) this.#values.add(shape)
+    for (const shape of [value, encodeURIComponent(value), form, JSON.stringify(value).slice(1, -1)]) {
+      this.#values.add(shape)
+    }
   }
 
-  /** The text with every known secret, and every value in a place for secrets, hidden. */
+  /** The text with every known secret hidden, and every value in a place where a secret belongs. */
   mask (text: string): string {
     const longestFirst = [...this.#values].sort((a, b) => b.length - a.length)
     const known = longestFirst.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text)
@@ -28,9 +30,11 @@ export class Secrets {
   maskExchange (exchange: Exchange): Exchange {
     const { request, response } = exchange
     const body = request.body === undefined ? {} : { body: this.mask(request.body) }
-    const masked = { ...request, url: this.mask(request.url), headers: this.#maskHeaders(request.headers), ...body }
-    if (response === undefined) return { ...exchange, request: masked }
-    return { ...exchange, request: masked, response: { ...response, headers: this.#maskHeaders(response.headers), body: this.mask(response.body) } }
+    const headers = this.#maskHeaders(request.headers)
+    const masked = { ...exchange, request: { ...request, url: this.mask(request.url), headers, ...body } }
+    if (response === undefined) return masked
+    const shown = { ...response, headers: this.#maskHeaders(response.headers), body: this.mask(response.body) }
+    return { ...masked, response: shown }
   }
 
   #maskHeaders (headers: Headers): Headers {
@@ -41,7 +45,7 @@ export class Secrets {
   }
 }
 
-/** Leaves what a reader needs (scheme, cookie names and attributes) and hides the values. */
+/** Keeps what a reader needs (scheme, cookie names and attributes) and hides the values. */
 function maskHeader (name: string, value: string): string {
   if (name === 'cookie') return value.replace(/=[^;]*/g, `=${HIDDEN}`)
   if (name === 'set-cookie') return value.replace(/=[^;]*/, `=${HIDDEN}`)

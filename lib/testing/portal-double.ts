@@ -7,49 +7,92 @@ import { type Changes } from './requests.ts'
 import { integration, type Integration, type PortalOptions } from './settings.ts'
 import { SignIn } from './sign-in.ts'
 import { type StepReport } from './timeline.ts'
-import { type Exchange, type WireResponse } from './wire.ts'
+import { type Exchange, statusOf, type WireResponse } from './wire.ts'
 
-/** What makes the user known to the partner's application. */
+/** What identifies the user to the partner's application. Cookies, headers and login can be combined. */
 export interface User {
   /** The session cookie or cookies: `sid=abc; theme=dark`, or names and values. */
   cookies?: string | Record<string, string>
-  /** Headers that make the user known, sent with every browser request to the application. */
+  /** Headers that identify the user, sent with every browser request to the application. */
   headers?: Record<string, string>
-  /** Called once when the browser ended on a page and not at the portal. Afterwards the authorization request is made again, unless the login itself led to the portal. */
+  /**
+   * Logs the user in through the application's own login page, as a person would. Called once, when the browser ended
+   * on a page and not at the portal. Afterwards the authorization request is made again, unless the login itself led
+   * to the portal. What it throws rejects `signIn` or `authorize`.
+   *
+   * @example
+   * login: (page) => page.post({ user: 'ada', password: 'secret' })
+   */
   login?: (page: LoginPage) => unknown
 }
 
-/** The page on which the browser stands while nobody is logged in. */
+/** The page on which the browser is while nobody is logged in. */
 export interface LoginPage {
+  /** Address of the page, with its query (`?return_to=…`). */
   url: string
   status: number
   body: string
-  /** Sends a form as the user would, with the browser's cookies, and follows redirects. Default address: this page's. */
+  /**
+   * Sends a form as the user would, with the browser's cookies, and follows redirects.
+   *
+   * @param fields - the names and values of the form
+   * @param url - relative to this page; default: this page's own address
+   * @returns the last response; undefined when there is none
+   * @throws TypeError when the address is of another origin: no cookie leaves the application
+   */
   post (fields: Record<string, string>, url?: string): Promise<WireResponse | undefined>
-  /** Opens an address (relative to this page) with the browser's cookies and follows redirects. */
+  /** Opens an address (relative to this page) in the same way. */
   get (url: string): Promise<WireResponse | undefined>
 }
 
 /** A failure and the fifteen steps up to it, secrets hidden. */
 export type Failed = Failure & { steps: StepReport[] }
 
+/** What `signIn` yields: the record that the portal gets, or the step that failed and why. */
 export type SignInResult = { ok: true, record: UserInformation, steps: StepReport[] } | Failed
 
-export type AuthorizeResult = { ok: true, code: string, state: string, /** Where the challenge was sent. */ verifier?: string, steps: StepReport[] } | Failed
+/** What `authorize` yields. */
+export type AuthorizeResult = {
+  ok: true
+  code: string
+  state: string
+  /** The PKCE verifier; there is one with the option `pkce` only. */
+  verifier?: string
+  steps: StepReport[]
+} | Failed
 
-export type TokenResult = { ok: true, accessToken: string, response: WireResponse } | (Failure & { response?: WireResponse })
+/** What `token` yields. The response is as it was sent: secrets are not hidden in it. */
+export type TokenResult =
+  | { ok: true, accessToken: string, response: WireResponse }
+  | (Failure & { response?: WireResponse })
 
-export type UserResult = { ok: true, record: UserInformation, response: WireResponse } | (Failure & { response?: WireResponse })
+/** What `user` yields. */
+export type UserResult =
+  | { ok: true, record: UserInformation, response: WireResponse }
+  | (Failure & { response?: WireResponse })
 
 /** The portal, for the tests of a partner's service. No method rejects for what the service does: see `ok`. */
 export interface PortalDouble {
-  /** The whole sign-in of spec §1: the record that the portal gets, or the step that failed and why. */
+  /**
+   * The whole sign-in: authorization request, token request, user request.
+   *
+   * @param user - who is logged in; nobody by default
+   */
   signIn (user?: User): Promise<SignInResult>
-  /** Steps 1 to 8: the code. `parameters` changes the authorization request: another value, several, or undefined to leave one out. */
+  /**
+   * Steps 1 to 8, `GET /oauth/authorize` and the way through the login: yields the code.
+   *
+   * @param user - who is logged in; nobody by default
+   * @param parameters - changes the request: another value, several values, or undefined to leave a parameter out
+   */
   authorize (user?: User, parameters?: Changes): Promise<AuthorizeResult>
-  /** Steps 9 to 12: exchanges a code. `parameters` changes the form. */
+  /**
+   * Steps 9 to 12, `POST /oauth/token`: exchanges a code for an access token.
+   *
+   * @param options - the verifier that `authorize` yielded, and changes to the form
+   */
   token (code: string, options?: { verifier?: string, parameters?: Changes }): Promise<TokenResult>
-  /** Steps 13 to 15: redeems an access token. */
+  /** Steps 13 to 15, `GET /oauth/user`: exchanges an access token for the record. */
   user (accessToken: string): Promise<UserResult>
 }
 
@@ -60,7 +103,7 @@ export interface PortalDouble {
  * const result = await portal({ app, clientId, clientSecret, redirectUri }).signIn({ cookies: 'sid=abc' })
  * if (result.ok) assert.equal(result.record.external_id, '42')
  *
- * @throws TypeError when an option is bad
+ * @throws TypeError that names a bad option
  */
 export function portal (options: PortalOptions): PortalDouble {
   const settings = integration(options)
@@ -90,20 +133,23 @@ async function authorize (settings: Integration, user: User, parameters: Changes
   return { ok: true, code: code.value, state: flow.state, ...verifier, steps: flow.steps() }
 }
 
-async function token (settings: Integration, code: string, verifier: string | undefined, parameters: Changes): Promise<TokenResult> {
+async function token (
+  settings: Integration, code: string, verifier: string | undefined, parameters: Changes
+): Promise<TokenResult> {
   const flow = new SignIn(settings)
   const proof = verifier === undefined ? {} : { code_verifier: verifier }
-  flow.secrets.add(code)
   const answer = await flow.redeem(code, { code_verifier: undefined, ...proof, ...parameters })
   const { response } = lastExchange(flow, 9)
-  return answer.ok ? { ok: true, accessToken: answer.value, response: response as WireResponse } : { ...answer, ...(response === undefined ? {} : { response }) }
+  if (answer.ok) return { ok: true, accessToken: answer.value, response: response as WireResponse }
+  return { ...answer, ...(response === undefined ? {} : { response }) }
 }
 
 async function fetchUser (settings: Integration, accessToken: string): Promise<UserResult> {
   const flow = new SignIn(settings)
   const answer = await flow.fetchUser(accessToken)
   const { response } = lastExchange(flow, 13)
-  return answer.ok ? { ok: true, record: answer.value, response: response as WireResponse } : { ...answer, ...(response === undefined ? {} : { response }) }
+  if (answer.ok) return { ok: true, record: answer.value, response: response as WireResponse }
+  return { ...answer, ...(response === undefined ? {} : { response }) }
 }
 
 /** The exchange of the leg that begins with the given step: kept by that step, or by the later one that failed. */
@@ -121,23 +167,23 @@ async function walk (flow: SignIn, user: User, parameters: Changes = {}): Promis
 }
 
 /** The browser of a user. */
-export function browserOf ({ send, redirectUri }: Integration, { cookies = {}, headers = {} }: User): Browser {
-  return new Browser(send, redirectUri, new CookieJar(given(cookies)), Object.entries(headers))
+export function browserOf (portal: Integration, { cookies = {}, headers = {} }: User): Browser {
+  return new Browser(portal, new CookieJar(given(cookies)), Object.entries(headers))
 }
 
 /** Lets the caller log in; returns the arrival at the portal when the login led there. */
-async function logIn (browser: Browser, arrival: Arrival, login: NonNullable<User['login']>): Promise<Arrival | null> {
+async function logIn (browser: Browser, page: Arrival, login: NonNullable<User['login']>): Promise<Arrival | null> {
   let callback: Arrival | null = null
   const visit = async (url: string, method: string, body?: string) => {
-    const next = await browser.open(new URL(url, arrival.url).href, method, body)
+    const next = await browser.open(new URL(url, page.url).href, method, body)
     if (next.at === 'callback') callback = next
     return next.exchange.response
   }
   await login({
-    url: arrival.url,
-    status: arrival.exchange.response?.status as number,
-    body: arrival.exchange.response?.body as string,
-    post: (fields, url = arrival.url) => visit(url, 'POST', new URLSearchParams(fields).toString()),
+    url: page.url,
+    status: statusOf(page.exchange),
+    body: page.exchange.response?.body as string,
+    post: (fields, url = page.url) => visit(url, 'POST', new URLSearchParams(fields).toString()),
     get: (url) => visit(url, 'GET')
   })
   return callback

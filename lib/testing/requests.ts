@@ -11,15 +11,22 @@ export const randomText = (): string => randomBytes(32).toString('base64url')
 /** RFC 7636 §4.2. */
 export const challengeOf = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url')
 
-/** Spec §4.1: the request that the portal sends the browser with. */
-export function authorizeUrl ({ authorizeUrl: url, clientId, redirectUri }: Integration, state: string, verifier?: string, changes: Changes = {}): string {
-  const challenge = verifier === undefined ? {} : { code_challenge: challengeOf(verifier), code_challenge_method: 'S256' }
-  const parameters = { client_id: clientId, redirect_uri: redirectUri, response_type: 'code', state, scope: '', ...challenge }
+/** The address that the portal sends the browser to (RFC 6749 §4.1.1). */
+export function authorizeUrl (portal: Integration, state: string, verifier?: string, changes: Changes = {}): string {
+  const { authorizeUrl: url, clientId, redirectUri } = portal
+  const challenge = verifier === undefined
+    ? {}
+    : { code_challenge: challengeOf(verifier), code_challenge_method: 'S256' }
+  const parameters = {
+    client_id: clientId, redirect_uri: redirectUri, response_type: 'code', state, scope: '', ...challenge
+  }
   return `${url}?${encode({ ...parameters, ...changes }).toString()}`
 }
 
-/** Spec §4.2: the portal's token request, with its credentials where the integration wants them. */
-export function tokenRequest (portal: Integration, code: string, verifier?: string, changes: Changes = {}): WireRequest {
+/** The portal's token request (RFC 6749 §4.1.3), with its credentials where the integration expects them. */
+export function tokenRequest (
+  portal: Integration, code: string, verifier?: string, changes: Changes = {}
+): WireRequest {
   const { tokenUrl, clientId, clientSecret, redirectUri, clientAuthentication } = portal
   const basic = clientAuthentication === 'basic'
   const credentials = basic ? {} : { client_id: clientId, client_secret: clientSecret }
@@ -29,22 +36,28 @@ export function tokenRequest (portal: Integration, code: string, verifier?: stri
   return {
     method: 'POST',
     url: tokenUrl,
-    headers: [['Accept', 'application/json'], ['Content-Type', 'application/x-www-form-urlencoded'], ...authorization],
+    headers: [
+      ['Accept', 'application/json'],
+      ['Content-Type', 'application/x-www-form-urlencoded'],
+      ...authorization
+    ],
     body: encode({ ...fields, ...changes }).toString()
   }
 }
 
-/** Spec §4.3. */
+/** The portal's user request (RFC 6750 §2.1). */
 export function userRequest ({ userUrl }: Integration, accessToken: string): WireRequest {
-  return { method: 'GET', url: userUrl, headers: [['Accept', 'application/json'], ['Authorization', `Bearer ${accessToken}`]] }
+  const headers = [['Accept', 'application/json'], ['Authorization', `Bearer ${accessToken}`]] as const
+  return { method: 'GET', url: userUrl, headers }
 }
 
-/** RFC 6749 §2.3.1: each part form-encoded before they are joined. */
+/** RFC 6749 §2.3.1: each part is form-encoded before they are joined. */
 export function basicCredentials (clientId: string, clientSecret: string): string {
   const part = (text: string) => new URLSearchParams({ v: text }).toString().slice(2)
   return `Basic ${Buffer.from(`${part(clientId)}:${part(clientSecret)}`).toString('base64')}`
 }
 
 function encode (parameters: Changes): URLSearchParams {
-  return new URLSearchParams(Object.entries(parameters).flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, one])))
+  return new URLSearchParams(Object.entries(parameters).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one) => [name, one])))
 }

@@ -1,7 +1,7 @@
 import { type Injectable, inProcess, overHttp } from './transport.ts'
 import { type Send } from './wire.ts'
 
-/** OAuth level of the integration (spec §2.3). */
+/** OAuth level of the integration, as set at the portal. */
 export type Level = 'partner' | 'client'
 
 /** What the portal knows of a partner's service. */
@@ -14,13 +14,13 @@ export interface PortalSettings {
   redirectUri: string
   /** Path before `/oauth/…`, as the plugin was registered with. Default: none. */
   prefix?: string
-  /** Which users the service may supply (spec §2.3). Default `partner`. */
+  /** `partner`: partner users and client users may sign in; `client`: client users only. Default `partner`. */
   level?: Level
-  /** Credentials in the form body (spec §5.2), or as HTTP Basic (RFC 6749 §2.3.1). Default `form`. */
+  /** Where the credentials are sent (RFC 6749 §2.3.1): in the form body, or as HTTP Basic. Default `form`. */
   clientAuthentication?: 'form' | 'basic'
   /** Sends a `code_challenge` with method S256 (RFC 7636). Default false. */
   pkce?: boolean
-  /** Milliseconds that one answer may take. Default 5000. */
+  /** Milliseconds that one response may take. Default 5000. */
   timeout?: number
 }
 
@@ -30,7 +30,7 @@ export type PortalOptions = PortalSettings & (
   | { baseUrl: string, app?: never }
 )
 
-/** Options checked and completed, with the three addresses of spec §1.6. */
+/** Options checked and completed, with the addresses of the three endpoints. */
 export interface Integration extends Required<Omit<PortalSettings, 'prefix'>> {
   base: URL
   authorizeUrl: string
@@ -44,19 +44,20 @@ const IN_PROCESS = 'http://localhost'
 /**
  * Checks the options and completes them.
  *
- * @throws TypeError that names the option and says what it wants
+ * @throws TypeError that names the option and what it must be
  */
 export function integration (options: PortalOptions): Integration {
-  for (const name of ['clientId', 'clientSecret', 'redirectUri'] as const) demand(typeof options[name] === 'string' && options[name] !== '', name, 'a non-empty string')
+  for (const name of ['clientId', 'clientSecret', 'redirectUri'] as const) {
+    assertOption(typeof options[name] === 'string' && options[name] !== '', name, 'a non-empty string')
+  }
   const { timeout = 5000, level = 'partner', clientAuthentication = 'form', pkce = false, prefix = '' } = options
-  demand(Number.isFinite(timeout) && timeout > 0, 'timeout', 'a positive number of milliseconds')
-  demand(level === 'partner' || level === 'client', 'level', '\'partner\' or \'client\'')
-  demand(clientAuthentication === 'form' || clientAuthentication === 'basic', 'clientAuthentication', '\'form\' or \'basic\'')
-  demand(URL.canParse(options.redirectUri), 'redirectUri', 'an absolute URL')
+  assertOption(Number.isFinite(timeout) && timeout > 0, 'timeout', 'a positive number of milliseconds')
+  assertOption(['partner', 'client'].includes(level), 'level', '\'partner\' or \'client\'')
+  assertOption(['form', 'basic'].includes(clientAuthentication), 'clientAuthentication', '\'form\' or \'basic\'')
+  assertOption(URL.canParse(options.redirectUri), 'redirectUri', 'an absolute URL')
   const { clientId, clientSecret, redirectUri } = options
   const base = baseOf(options, prefix)
   const endpoint = (name: string) => `${base.href.replace(/\/$/, '')}/oauth/${name}`
-  const send = options.app === undefined ? overHttp(timeout) : inProcess(options.app, timeout)
   return {
     clientId,
     clientSecret,
@@ -66,7 +67,7 @@ export function integration (options: PortalOptions): Integration {
     clientAuthentication,
     pkce,
     base,
-    send,
+    send: options.app === undefined ? overHttp(timeout) : inProcess(options.app, timeout),
     authorizeUrl: endpoint('authorize'),
     tokenUrl: endpoint('token'),
     userUrl: endpoint('user')
@@ -74,15 +75,16 @@ export function integration (options: PortalOptions): Integration {
 }
 
 function baseOf ({ app, baseUrl }: PortalOptions, prefix: string): URL {
-  demand((app === undefined) !== (baseUrl === undefined), 'app', 'a Fastify app, or baseUrl instead: exactly one of the two')
+  assertOption((app === undefined) !== (baseUrl === undefined), 'app',
+    'a Fastify app, or baseUrl instead: exactly one of the two')
   const text = baseUrl ?? IN_PROCESS
-  demand(/^https?:\/\//.test(text) && URL.canParse(text), 'baseUrl', 'an absolute http or https URL')
+  assertOption(/^https?:\/\//.test(text) && URL.canParse(text), 'baseUrl', 'an absolute http or https URL')
   const url = new URL(text)
-  demand(url.search === '' && url.hash === '', 'baseUrl', 'a URL without query and fragment')
-  const path = [url.pathname, prefix].map((part) => part.replace(/^\/+|\/+$/g, '')).filter((part) => part !== '').join('/')
-  return new URL(`/${path}`, url)
+  assertOption(url.search === '' && url.hash === '', 'baseUrl', 'a URL without query and fragment')
+  const parts = [url.pathname, prefix].map((part) => part.replace(/^\/+|\/+$/g, '')).filter((part) => part !== '')
+  return new URL(`/${parts.join('/')}`, url)
 }
 
-function demand (holds: boolean, option: string, wants: string): asserts holds {
-  if (!holds) throw new TypeError(`portal(): option "${option}" must be ${wants}`)
+function assertOption (good: boolean, option: string, expected: string): asserts good {
+  if (!good) throw new TypeError(`portal(): option "${option}" must be ${expected}`)
 }

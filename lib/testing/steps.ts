@@ -1,4 +1,4 @@
-/** One row of the flow table of spec §1. */
+/** One step of the flow. */
 export interface Step {
   /** 1 to 15. */
   number: number
@@ -8,7 +8,7 @@ export interface Step {
 
 const row = (number: number, actor: Step['actor'], action: string): Step => ({ number, actor, action })
 
-/** The fifteen steps of a sign-in, in the order of spec §1. */
+/** The fifteen steps of a sign-in (RFC 6749 §4.1, with the user request at the end). */
 export const STEPS: readonly Step[] = [
   row(1, 'Browser', 'User is sent to the portal’s start URL, which ends with the credentials identifier.'),
   row(2, 'Portal', 'Finds its OAuth configuration by the credentials identifier.'),

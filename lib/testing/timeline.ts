@@ -6,21 +6,26 @@ import { type Exchange } from './wire.ts'
 /** How far a step has come. A step after a failed one stays `waiting`. */
 export type Outcome = 'waiting' | 'running' | 'done' | 'failed'
 
-/** One of the fifteen steps of spec §1, and what happened in it. */
+/** One of the fifteen steps of the flow, and what happened in it. */
 export interface StepReport extends Step {
   outcome: Outcome
   /** What happened, in one sentence; empty where the action says it all. */
   note: string
-  /** The HTTP exchange that the step rests on, where it rests on one. */
+  /** The HTTP exchange of the step, where it has one. */
   exchange?: Exchange
-  /** What the step's own exchange took; absent where the step is a thought and not a call. */
+  /** Duration of the step's own exchange; absent where the step makes no call. */
   milliseconds?: number
 }
 
 const OPEN = { outcome: 'waiting', note: '' }
 
 /** Steps that an error shows to have succeeded. */
-const PROVEN: Record<string, number[]> = { no_code: [5, 6], state_mismatch: [5, 6, 7], malformed_token: [10, 11], malformed_record: [14] }
+const PROVEN: Record<string, number[]> = {
+  no_code: [5, 6],
+  state_mismatch: [5, 6, 7],
+  malformed_token: [10, 11],
+  malformed_record: [14]
+}
 
 /** The fifteen steps of one sign-in as they happen. */
 export class Timeline {
@@ -34,9 +39,11 @@ export class Timeline {
     Object.assign(this.#report(number), { outcome: 'done', note }, this.#timed(exchange))
   }
 
-  /** Marks the failing step. Of the steps before it, those count as done that the failure itself proves; what is unknown stays open. */
+  /** Marks the failing step. Of the steps before it, those that the failure proves are done; the others stay open. */
   fail ({ step, error, got }: Failure, exchange?: Exchange): void {
-    for (const report of this.reports) if (report.outcome === 'running') Object.assign(report, report.number === 5 ? OPEN : { outcome: 'done' })
+    for (const report of this.reports) {
+      if (report.outcome === 'running') Object.assign(report, report.number === 5 ? OPEN : { outcome: 'done' })
+    }
     for (const number of PROVEN[error] ?? []) this.done(number, '')
     Object.assign(this.#report(step), { outcome: 'failed', note: got }, this.#timed(exchange))
   }

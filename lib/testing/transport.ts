@@ -3,40 +3,51 @@ import { request as httpsRequest } from 'node:https'
 import { AppFailed, TooLarge, trouble } from './trouble.ts'
 import { type Exchange, type Headers, type Send, type WireRequest, type WireResponse } from './wire.ts'
 
-const LARGEST = 1024 * 1024
+/** Bytes of the largest body that is read. */
+const LARGEST_BODY = 1024 * 1024
 
-/** What the engine needs of a Fastify app: it is called in-process, with no port. */
+/** The part of a Fastify app that is used: it is called in-process, with no port. */
 export interface Injectable {
-  inject (options: { method: 'GET' | 'POST' | 'HEAD' | 'OPTIONS', url: string, headers: Record<string, string>, payload?: string }): Promise<{
-    statusCode: number
-    headers: Record<string, unknown>
-    body: string
-  }>
+  inject (options: {
+    method: 'GET' | 'POST' | 'HEAD' | 'OPTIONS'
+    url: string
+    headers: Record<string, string>
+    payload?: string
+  }): Promise<{ statusCode: number, headers: Record<string, unknown>, body: string }>
 }
 
 /**
- * Speaks HTTP to a running server. Node's own client and not fetch: it sends the named headers and no others,
- * so that the record of a sign-in shows what went over the wire.
+ * Sends requests to a running server. Uses node:http and not fetch: it sends the given headers and no others, so that
+ * the record of a sign-in shows what went over the wire.
  *
- * @param timeout - milliseconds until the whole answer must be there
+ * @param timeout - milliseconds until the whole response must be there
  */
-export const overHttp = (timeout: number): Send => (request) =>
-  timed(request, timeout, (signal) => exchangeOverHttp(request, signal))
+export const overHttp = (timeout: number): Send => (request, signal) =>
+  timed(request, timeout, signal, (ended) => exchangeOverHttp(request, ended))
 
 /**
  * Calls a Fastify app in-process.
  *
  * @param timeout - milliseconds until the app must have answered
  */
-export const inProcess = (app: Injectable, timeout: number): Send => (request) =>
-  timed(request, timeout, (signal) => Promise.race([injected(app, request), aborted(signal)]))
+export const inProcess = (app: Injectable, timeout: number): Send => (request, signal) =>
+  timed(request, timeout, signal, (ended) => Promise.race([injected(app, request), aborted(ended)]))
 
-async function timed (request: WireRequest, timeout: number, exchange: (signal: AbortSignal) => Promise<WireResponse>): Promise<Exchange> {
+async function timed (
+  request: WireRequest,
+  timeout: number,
+  outer: AbortSignal | undefined,
+  exchange: (signal: AbortSignal) => Promise<WireResponse>
+): Promise<Exchange> {
   const start = performance.now()
-  const ended = new AbortController()
-  const timer = setTimeout(() => ended.abort(new DOMException('Too late', 'TimeoutError')), timeout)
-  const told = (error: unknown) => trouble(ended.signal.aborted ? ended.signal.reason : error, new URL(request.url).origin, timeout)
-  const outcome = await exchange(ended.signal).then((response) => ({ response }), (error: unknown) => ({ trouble: told(error) }))
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(new DOMException('Too late', 'TimeoutError')), timeout)
+  const signal = outer === undefined ? late.signal : AbortSignal.any([late.signal, outer])
+  const { origin } = new URL(request.url)
+  const outcome = await exchange(signal).then(
+    (response) => ({ response }),
+    (error: unknown) => ({ trouble: trouble(signal.aborted ? signal.reason : error, origin, timeout) })
+  )
   clearTimeout(timer)
   return { request, ...outcome, milliseconds: Math.round((performance.now() - start) * 10) / 10 }
 }
@@ -55,17 +66,23 @@ async function read (message: IncomingMessage): Promise<WireResponse> {
   let size = 0
   for await (const chunk of message as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > LARGEST) throw new TooLarge()
+    if (size > LARGEST_BODY) throw new TooLarge()
     chunks.push(chunk)
   }
-  const pairs = message.rawHeaders.flatMap((name, at, all) => at % 2 === 0 ? [[name, all[at + 1] as string] as const] : [])
+  const pairs = message.rawHeaders.flatMap((name, at, all) =>
+    at % 2 === 0 ? [[name, all[at + 1] as string] as const] : [])
   return { status: message.statusCode as number, headers: pairs, body: Buffer.concat(chunks).toString() }
 }
 
 async function injected (app: Injectable, { method, url, headers, body }: WireRequest): Promise<WireResponse> {
   const payload = body === undefined ? {} : { payload: body }
-  const response = await app.inject({ method: method as 'GET', url, headers: Object.fromEntries(headers), ...payload }).catch((error: unknown) => { throw new AppFailed(error) })
-  return { status: response.statusCode, headers: flat(response.headers), body: response.body }
+  const options = { method: method as 'GET', url, headers: Object.fromEntries(headers), ...payload }
+  try {
+    const response = await app.inject(options)
+    return { status: response.statusCode, headers: flat(response.headers), body: response.body }
+  } catch (error) {
+    throw new AppFailed(error)
+  }
 }
 
 function flat (headers: Record<string, unknown>): Headers {
@@ -73,5 +90,7 @@ function flat (headers: Record<string, unknown>): Headers {
 }
 
 function aborted (signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => { signal.addEventListener('abort', () => reject(signal.reason)) })
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason))
+  })
 }

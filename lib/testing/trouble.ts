@@ -1,14 +1,14 @@
-/** Why no answer came. */
+/** Why there is no response. */
 export interface Trouble {
   code: 'unreachable' | 'timeout' | 'not_http' | 'tls' | 'hung_up' | 'too_large' | 'app_failed'
   /** One plain sentence for a person. */
   sentence: string
 }
 
-/** Thrown while an answer is read that would not end. */
+/** Thrown when a body is larger than what is read. */
 export class TooLarge extends Error {}
 
-/** Thrown where an app that is called in-process does not start. */
+/** Thrown when an app that is called in-process does not start. */
 export class AppFailed extends Error {
   constructor (cause: unknown) {
     super((cause as Error).message)
@@ -18,9 +18,19 @@ export class AppFailed extends Error {
 type Tell = (origin: string, timeout: number) => Trouble
 
 const unknownHost: Tell = (origin) => ({ code: 'unreachable', sentence: `The host name of ${origin} is not known.` })
-const certificate: Tell = (origin) => ({ code: 'tls', sentence: `The certificate of ${origin} is not trusted here; NODE_EXTRA_CA_CERTS names a file with one’s own authority.` })
-const hungUp: Tell = (origin) => ({ code: 'hung_up', sentence: `${origin} took the request and hung up without an answer.` })
-const late: Tell = (origin, timeout) => ({ code: 'timeout', sentence: `${origin} gave no complete answer within ${timeout / 1000} s.` })
+const certificate: Tell = (origin) => ({
+  code: 'tls',
+  sentence: `The certificate of ${origin} is not trusted here; ` +
+    'NODE_EXTRA_CA_CERTS names a file with certificates of your own authority.'
+})
+const hungUp: Tell = (origin) => ({
+  code: 'hung_up',
+  sentence: `${origin} took the request and hung up without an answer.`
+})
+const late: Tell = (origin, timeout) => ({
+  code: 'timeout',
+  sentence: `${origin} gave no complete answer within ${timeout / 1000} s.`
+})
 
 const KNOWN: Record<string, Tell> = {
   ECONNREFUSED: (origin) => ({ code: 'unreachable', sentence: `Nothing listens at ${origin}.` }),
@@ -29,6 +39,7 @@ const KNOWN: Record<string, Tell> = {
   ECONNRESET: hungUp,
   EPIPE: hungUp,
   TimeoutError: late,
+  AbortError: late,
   ETIMEDOUT: late,
   DEPTH_ZERO_SELF_SIGNED_CERT: certificate,
   SELF_SIGNED_CERT_IN_CHAIN: certificate,
@@ -38,14 +49,18 @@ const KNOWN: Record<string, Tell> = {
   ERR_TLS_CERT_ALTNAME_INVALID: certificate
 }
 
-/** Puts what went wrong on the way into a plain sentence. */
+/** Says in a plain sentence why a request got no response. */
 export function trouble (error: unknown, origin: string, timeout: number): Trouble {
-  if (error instanceof TooLarge) return { code: 'too_large', sentence: `${origin} sent an answer of more than a megabyte.` }
+  if (error instanceof TooLarge) {
+    return { code: 'too_large', sentence: `${origin} sent an answer of more than a megabyte.` }
+  }
   if (error instanceof AppFailed) return { code: 'app_failed', sentence: `The app failed: ${error.message}` }
   const { name, code = name, message } = error as NodeJS.ErrnoException
   const known = KNOWN[code] ?? KNOWN[name]
   if (known !== undefined) return known(origin, timeout)
   if (code.startsWith('HPE_')) return { code: 'not_http', sentence: `Something answers at ${origin}, but not in HTTP.` }
-  if (code === 'EPROTO' || code.startsWith('ERR_SSL')) return { code: 'tls', sentence: `${origin} does not speak TLS; is it meant to be http?` }
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL')) {
+    return { code: 'tls', sentence: `${origin} does not speak TLS; is it meant to be http?` }
+  }
   return { code: 'unreachable', sentence: `${origin} cannot be reached: ${message}` }
 }

@@ -1,6 +1,6 @@
 import { type Trouble } from './trouble.ts'
 
-/** Header names and values, as they travel; a name may come more than once. */
+/** Header names and values, as they travel; a name may occur more than once. */
 export type Headers = ReadonlyArray<readonly [name: string, value: string]>
 
 export interface WireRequest {
@@ -18,18 +18,22 @@ export interface WireResponse {
   body: string
 }
 
-/** A request and what became of it: a response, or the trouble that kept it from coming. */
+/** A request and its outcome: a response, or the trouble that prevented one. */
 export interface Exchange {
   request: WireRequest
   response?: WireResponse
   trouble?: Trouble
+  /** Time until the whole response was read. */
   milliseconds: number
 }
 
-/** Carries a request to the service. Never rejects, never follows a redirect, and always ends within the timeout. */
-export type Send = (request: WireRequest) => Promise<Exchange>
+/**
+ * Sends a request to the service. Never rejects, never follows a redirect, and always ends within the timeout.
+ * An aborted signal ends it earlier.
+ */
+export type Send = (request: WireRequest, signal?: AbortSignal) => Promise<Exchange>
 
-/** The status of the answer; 0 when none came. */
+/** The status of the response; 0 when there is none. */
 export const statusOf = ({ response }: Exchange): number => response === undefined ? 0 : response.status
 
 /** All values of a header, whatever the case of its name. */
@@ -42,11 +46,12 @@ export function header (response: WireResponse | undefined, name: string): strin
   return headerValues(response, name).join(', ')
 }
 
-/** The JSON object in the body, or null when it holds anything else or there is none. */
+/** The JSON object in the body; null when there is none. */
 export function jsonObject (response: WireResponse | undefined): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(String(response?.body))
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as Record<string, unknown> : null
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? value as Record<string, unknown> : null
   } catch {
     return null
   }

@@ -9,13 +9,20 @@ export const SETTINGS = { clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, redi
 
 /** The mistakes that the server makes on demand; without any it keeps spec.md, the RFCs and the contract. */
 export type Mistake =
-  | 'strict-cookie' | 'login-csp' | 'login-meta-csp' | 'login-loop' | 'login-elsewhere' | 'login-broken' | 'login-forgets' | 'login-loses-prefix' | 'login-http'
-  | 'auth-hook' | 'auth-hook-redirects' | 'csrf-hook' | 'cors' | 'head-twins' | 'cacheable' | 'framable' | 'referrer'
-  | 'any-redirect-uri' | 'prefix-redirect-uri' | 'any-client' | 'no-login-check' | 'everyone-eligible' | 'refusal-without-redirect'
-  | 'state-changed' | 'state-lost' | 'state-optional' | 'any-response-type' | 'repeated-parameters' | 'echo' | 'permanent-redirect' | 'weak-code' | 'same-code'
-  | 'any-secret' | 'any-token-client' | 'reusable-code' | 'racy-code' | 'any-token-redirect' | 'any-grant' | 'any-code' | 'burns-code' | 'json-body' | 'url-credentials'
-  | 'no-basic' | 'no-pkce' | 'replay-leaves-token' | 'code-never-expires' | 'html-token' | 'text-token' | 'lower-bearer' | 'plain-errors' | 'optional-parameters'
-  | 'code-is-token' | 'token-is-code' | 'reusable-token' | 'racy-token' | 'any-token' | 'query-token' | 'no-challenge' | 'case-scheme' | 'wrong-role' | 'extra-fields' | 'user-404'
+  | 'strict-cookie' | 'login-loses-prefix' | 'code-never-expires' | 'login-csp' | 'login-meta-csp'
+  | 'login-loop' | 'login-404' | 'login-elsewhere' | 'login-broken' | 'login-forgets' | 'login-form-forgets'
+  | 'login-http' | 'auth-hook' | 'auth-hook-redirects' | 'csrf-hook' | 'user-hook' | 'body-read' | 'spa'
+  | 'cors' | 'cors-options' | 'head-twins' | 'cacheable' | 'framable' | 'referrer' | 'any-redirect-uri'
+  | 'prefix-redirect-uri' | 'user-info-redirect-uri' | 'any-client' | 'no-client' | 'no-login-check'
+  | 'everyone-eligible' | 'refusal-without-redirect' | 'state-changed' | 'state-lost' | 'state-optional'
+  | 'any-response-type' | 'response-type-optional' | 'repeated-parameters' | 'echo' | 'permanent-redirect'
+  | 'weak-code' | 'same-code' | 'any-secret' | 'any-token-client' | 'reusable-code' | 'racy-code'
+  | 'any-token-redirect' | 'any-grant' | 'any-code' | 'burns-code' | 'json-body' | 'url-credentials'
+  | 'no-basic' | 'no-pkce' | 'pkce-any-verifier' | 'pkce-optional-verifier' | 'replay-leaves-token'
+  | 'html-token' | 'text-token' | 'lower-bearer' | 'plain-errors' | 'optional-parameters' | 'code-is-token'
+  | 'token-is-code' | 'reusable-token' | 'racy-token' | 'any-token' | 'any-jwt' | 'no-token-needed'
+  | 'session-is-token' | 'query-token' | 'no-challenge' | 'case-scheme' | 'wrong-role' | 'empty-email'
+  | 'extra-fields' | 'user-404'
 
 export interface SpecServer {
   app: FastifyInstance
@@ -29,12 +36,39 @@ interface Grant { user: string, redirectUri: string, challenge?: string | undefi
 type Values = Record<string, string | string[] | undefined>
 
 const RECORDS: Record<string, Record<string, unknown>> = {
-  ada: { external_id: 'u-1', email: 'ada@partner.example', name: 'Ada Lovelace', type: 'partner', control_role: 'Partner Administrator', product_role: 'Product Operator' },
-  bob: { external_id: 'u-2', email: 'bob@partner.example', name: 'Bob <b>Client</b>', type: 'client', client_id: 42, client_name: 'Acme', control_role: 'Client Read Only', product_role: 'Product Read Only' }
+  ada: {
+    external_id: 'u-1',
+    email: 'ada@partner.example',
+    name: 'Ada Lovelace',
+    type: 'partner',
+    control_role: 'Partner Administrator',
+    product_role: 'Product Operator'
+  },
+  bob: {
+    external_id: 'u-2',
+    email: 'bob@partner.example',
+    name: 'Bob <b>Client</b>',
+    type: 'client',
+    client_id: 42,
+    client_name: 'Acme',
+    control_role: 'Client Read Only',
+    product_role: 'Product Read Only'
+  }
 }
 
-/** A small server that was written from spec.md alone: what the portal, the simulator and the checker are tested against. */
-export async function specServer (options: { mistakes?: Mistake[], prefix?: string, lifetime?: number, redirectUri?: string } = {}): Promise<SpecServer> {
+interface ServerOptions {
+  mistakes?: Mistake[]
+  prefix?: string
+  /** Of codes, in seconds. */
+  lifetime?: number
+  /** The registered one. */
+  redirectUri?: string
+  /** The source of the login page after its title. */
+  loginPage?: string
+}
+
+/** A small server that was written from spec.md alone: the portal, the simulator and the checker are tested with it. */
+export async function specServer (options: ServerOptions = {}): Promise<SpecServer> {
   const { mistakes = [], prefix = '', lifetime = 60, redirectUri: registered = REDIRECT_URI } = options
   const makes = (mistake: Mistake): boolean => mistakes.includes(mistake)
   const codes = new Map<string, Grant>()
@@ -42,18 +76,32 @@ export async function specServer (options: { mistakes?: Mistake[], prefix?: stri
   const tokens = new Map<string, string>()
   const app = Fastify({ exposeHeadRoutes: makes('head-twins') })
   await app.register(formbody, { parser: (body) => Object.fromEntries(grouped(new URLSearchParams(body))) })
+  if (makes('cors-options')) app.options('*', async () => {})
   if (!makes('json-body')) app.removeContentTypeParser('application/json')
 
   const user = (request: FastifyRequest): string | undefined => /sid=(\w+)/.exec(request.headers.cookie ?? '')?.[1]
-  const random = (): string => makes('same-code') ? 'always-the-same-code-always-the-same' : randomBytes(makes('weak-code') ? 4 : 32).toString('base64url')
+  const random = (): string => {
+    if (makes('same-code')) return 'always-the-same-code-always-the-same'
+    return randomBytes(makes('weak-code') ? 4 : 32).toString('base64url')
+  }
   const pause = () => new Promise((resolve) => setTimeout(resolve, 5))
 
   app.addHook('onRequest', async (request, reply) => {
     const open = request.url.startsWith(`${prefix}/login`) || request.url.startsWith(`${prefix}/oauth/authorize`)
-    if (makes('auth-hook') && !open && user(request) === undefined) return reply.code(401).send({ statusCode: 401, error: 'Unauthorized', message: 'Log in first' })
-    if (makes('auth-hook-redirects') && !open && user(request) === undefined) return reply.redirect('/login', 302)
-    if (makes('csrf-hook') && request.method === 'POST' && !open) return reply.code(403).send({ statusCode: 403, code: 'FST_CSRF_MISSING_SECRET', error: 'Forbidden', message: 'Missing csrf secret' })
-    if (makes('cors') && request.headers.origin !== undefined) reply.header('Access-Control-Allow-Origin', request.headers.origin)
+    const unauthorized = { statusCode: 401, error: 'Unauthorized', message: 'Log in first' }
+    const atUser = request.url.startsWith(`${prefix}/oauth/user`)
+    const anonymous = user(request) === undefined
+    if ((makes('auth-hook') || (makes('user-hook') && atUser)) && !open && anonymous) return reply.code(401).send(unauthorized)
+    if (makes('auth-hook-redirects') && !open && anonymous) return reply.redirect('/login', 302)
+    const csrf = { statusCode: 403, code: 'FST_CSRF_MISSING_SECRET', error: 'Forbidden', message: 'Missing csrf secret' }
+    if (makes('csrf-hook') && request.method === 'POST' && !open) return reply.code(403).send(csrf)
+    if (makes('cors') && request.headers.origin !== undefined) {
+      reply.header('Access-Control-Allow-Origin', request.headers.origin)
+    }
+    if (makes('cors-options') && request.method === 'OPTIONS') {
+      return reply.code(204).header('Access-Control-Allow-Origin', '*').send()
+    }
+    if (makes('spa') && !open) return reply.type('text/html').send('<!doctype html><title>Partner</title>')
     return undefined
   })
   app.addHook('onSend', async (request, reply) => {
@@ -77,20 +125,34 @@ export async function specServer (options: { mistakes?: Mistake[], prefix?: stri
     const one = (name: string): string | undefined => [all[name]].flat()[0] || undefined
     const repeated = !makes('repeated-parameters') && Object.values(all).some((value) => Array.isArray(value))
     const to = one('redirect_uri') ?? ''
-    const known = makes('any-redirect-uri') || to === registered || (makes('prefix-redirect-uri') && to.startsWith(registered))
-    if (!((makes('any-client') && one('client_id') !== undefined) || one('client_id') === CLIENT_ID) || !known || [all.client_id, all.redirect_uri].some((value) => Array.isArray(value) && repeated)) {
-      return reply.code(400).type('text/html').send(`<!doctype html><title>Not possible</title><p>${makes('echo') ? one('client_id') ?? '' : 'Wrong client or redirect_uri.'}</p>`)
+    const withoutUser = to.replace(/:\/\/[^/@]*@/, '://')
+    const known = makes('any-redirect-uri') || to === registered ||
+      (makes('prefix-redirect-uri') && to.startsWith(registered)) ||
+      (makes('user-info-redirect-uri') && withoutUser === registered)
+    const client = one('client_id')
+    const knownClient = client === CLIENT_ID || (client === undefined ? makes('no-client') : makes('any-client'))
+    if (!knownClient || !known || [all.client_id, all.redirect_uri].some((value) => Array.isArray(value) && repeated)) {
+      const said = makes('echo') ? client ?? '' : 'Wrong client or redirect_uri.'
+      return reply.code(400).type('text/html').send(`<!doctype html><title>Not possible</title><p>${said}</p>`)
     }
     const state = one('state')
     const echo = makes('state-lost') || state === undefined ? {} : { state: makes('state-changed') ? state.toLowerCase() : state }
-    if (repeated || (state === undefined && !makes('state-optional'))) return back(reply, to, { error: 'invalid_request', ...echo })
-    if (one('response_type') !== 'code' && !makes('any-response-type')) return back(reply, to, { error: one('response_type') === undefined ? 'invalid_request' : 'unsupported_response_type', ...echo })
+    if (repeated || (state === undefined && !makes('state-optional'))) {
+      return back(reply, to, { error: 'invalid_request', ...echo })
+    }
+    const type = one('response_type') ?? (makes('response-type-optional') ? 'code' : undefined)
+    if (type !== 'code' && !makes('any-response-type')) {
+      return back(reply, to, { error: type === undefined ? 'invalid_request' : 'unsupported_response_type', ...echo })
+    }
     const who = user(request) ?? (makes('no-login-check') ? 'ada' : undefined)
     if (who === undefined) return reply.redirect(loginFor(request), 302)
     if (who === 'eve' && makes('refusal-without-redirect')) return reply.code(403).send({ error: 'access_denied' })
-    if (who === 'eve' && !makes('everyone-eligible')) return back(reply, to, { error: 'access_denied', error_description: 'Not eligible.', ...echo })
+    if (who === 'eve' && !makes('everyone-eligible')) {
+      return back(reply, to, { error: 'access_denied', error_description: 'Not eligible.', ...echo })
+    }
     const code = random()
-    codes.set(code, { user: who, redirectUri: to, challenge: one('code_challenge'), expires: Date.now() + lifetime * 1000 })
+    const expires = Date.now() + lifetime * 1000
+    codes.set(code, { user: who, redirectUri: to, challenge: one('code_challenge'), expires })
     return back(reply, to, { code, ...echo })
   })
 
@@ -102,10 +164,15 @@ export async function specServer (options: { mistakes?: Mistake[], prefix?: stri
     return `${makes('login-http') ? 'http://partner.example' : ''}${prefix}/login${query}`
   }
   app.get(`${prefix}/login`, async (_request, reply) => {
-    if (makes('login-broken')) return reply.code(500).send({ statusCode: 500, error: 'Internal Server Error', message: 'view not found' })
+    const broken = { statusCode: 500, error: 'Internal Server Error', message: 'view not found' }
+    if (makes('login-broken')) return reply.code(500).send(broken)
+    if (makes('login-404')) return reply.callNotFound()
     if (makes('login-csp')) reply.header('Content-Security-Policy', "default-src 'self';form-action 'self'")
-    const meta = makes('login-meta-csp') ? '<meta http-equiv="Content-Security-Policy" content="form-action \'self\'">' : ''
-    return reply.type('text/html').send(`<!doctype html>${meta}<title>Log in</title><form method=post><label>User <input name=user></label><button>Log in</button></form>`)
+    const policy = '<meta http-equiv="Content-Security-Policy" content="form-action \'self\'">'
+    const meta = makes('login-meta-csp') ? policy : ''
+    const action = makes('login-form-forgets') ? ' action="/login"' : ''
+    const form = `<form method=post${action}><label>User <input name=user></label><button>Log in</button></form>`
+    return reply.type('text/html').send(`<!doctype html>${meta}<title>Log in</title>${options.loginPage ?? form}`)
   })
   app.post(`${prefix}/login`, async (request, reply) => {
     const { user: name = 'ada' } = request.body as { user?: string }
@@ -115,23 +182,30 @@ export async function specServer (options: { mistakes?: Mistake[], prefix?: stri
 
   app.post(`${prefix}/oauth/token`, async (request, reply) => {
     const url = makes('url-credentials') ? parametersOf(request) : {}
-    const form = { ...url, ...(request.body as Values | undefined) }
+    const form = makes('body-read') ? {} : { ...url, ...(request.body as Values | undefined) }
     const one = (name: string): string | undefined => [form[name]].flat()[0] || undefined
     const needed = makes('optional-parameters') ? ['code'] : ['grant_type', 'code', 'redirect_uri']
     if (needed.some((name) => one(name) === undefined)) return fault(reply, 400, 'invalid_request')
-    if (Object.values(form).some((value) => Array.isArray(value)) && !makes('repeated-parameters')) return fault(reply, 400, 'invalid_request')
-    if (one('grant_type') !== 'authorization_code' && !makes('any-grant') && !(makes('optional-parameters') && one('grant_type') === undefined)) return fault(reply, 400, 'unsupported_grant_type')
+    if (Object.values(form).some((value) => Array.isArray(value)) && !makes('repeated-parameters')) {
+      return fault(reply, 400, 'invalid_request')
+    }
+    const grantType = one('grant_type') ?? (makes('optional-parameters') ? 'authorization_code' : undefined)
+    if (grantType !== 'authorization_code' && !makes('any-grant')) return fault(reply, 400, 'unsupported_grant_type')
     const code = one('code') as string
     if (makes('burns-code') && credentials(request, form)?.secret !== CLIENT_SECRET) codes.delete(code)
     const caller = credentials(request, form)
     const basic = request.headers.authorization !== undefined
-    const wrong = caller === null || (caller.id !== CLIENT_ID && !makes('any-token-client')) || (caller.secret !== CLIENT_SECRET && !makes('any-secret'))
+    const wrong = caller === null || (caller.id !== CLIENT_ID && !makes('any-token-client')) ||
+      (caller.secret !== CLIENT_SECRET && !makes('any-secret'))
     if (wrong || (basic && makes('no-basic'))) {
       if (!makes('no-challenge')) reply.header('WWW-Authenticate', 'Basic realm="spec"')
       return fault(reply, 401, 'invalid_client')
     }
-    if (one('redirect_uri') !== registered && !makes('any-token-redirect') && !makes('optional-parameters')) return fault(reply, 400, 'invalid_grant')
-    const grant = codes.get(code) ?? (makes('any-code') ? { user: 'ada', redirectUri: registered, expires: Infinity } : undefined) ?? (makes('token-is-code') && tokens.has(code) ? { user: 'ada', redirectUri: registered, expires: Infinity } : undefined)
+    const anyRedirectUri = makes('any-token-redirect') || makes('optional-parameters')
+    if (one('redirect_uri') !== registered && !anyRedirectUri) return fault(reply, 400, 'invalid_grant')
+    const madeUp: Grant = { user: 'ada', redirectUri: registered, expires: Infinity }
+    const accepted = makes('any-code') || (makes('token-is-code') && tokens.has(code))
+    const grant = codes.get(code) ?? (accepted ? madeUp : undefined)
     if (grant === undefined) {
       const replayed = used.get(code)
       if (replayed?.token !== undefined && !makes('replay-leaves-token')) tokens.delete(replayed.token)
@@ -141,7 +215,9 @@ export async function specServer (options: { mistakes?: Mistake[], prefix?: stri
     if (!makes('reusable-code')) codes.delete(code)
     const verifier = one('code_verifier')
     const challenge = verifier === undefined ? undefined : await challenged(verifier)
-    if (grant.challenge !== challenge && !makes('no-pkce')) return fault(reply, 400, 'invalid_grant')
+    const verified = grant.challenge === challenge || makes('no-pkce') ||
+      (verifier === undefined ? makes('pkce-optional-verifier') : makes('pkce-any-verifier'))
+    if (!verified) return fault(reply, 400, 'invalid_grant')
     if (grant.expires < Date.now() && !makes('code-never-expires')) return fault(reply, 400, 'invalid_grant')
     const token = random()
     tokens.set(token, grant.user)
@@ -157,11 +233,16 @@ export async function specServer (options: { mistakes?: Mistake[], prefix?: stri
     const query = makes('query-token') ? (request.query as { access_token?: string }).access_token : undefined
     const token = scheme.exec(request.headers.authorization ?? '')?.[1] ?? query
     const challenge = (value: string) => { if (!makes('no-challenge')) reply.header('WWW-Authenticate', value) }
+    const session = makes('session-is-token') ? user(request) : undefined
+    const free = session ?? (makes('no-token-needed') ? 'ada' : undefined)
+    if (token === undefined && free !== undefined) return reply.send(RECORDS[free])
     if (token === undefined) {
       challenge('Bearer realm="spec"')
       return fault(reply, 401, 'invalid_token')
     }
-    const who = tokens.get(token) ?? (makes('any-token') ? 'ada' : undefined) ?? (makes('code-is-token') ? codes.get(token)?.user : undefined)
+    const trusted = makes('any-token') || (makes('any-jwt') && token.startsWith('eyJ'))
+    const ofCode = makes('code-is-token') ? codes.get(token)?.user : undefined
+    const who = tokens.get(token) ?? (trusted ? 'ada' : ofCode)
     if (makes('racy-token')) await pause()
     if (!makes('reusable-token')) tokens.delete(token)
     if (who === undefined) {
@@ -170,6 +251,7 @@ export async function specServer (options: { mistakes?: Mistake[], prefix?: stri
     }
     const record = { ...(RECORDS[who] ?? RECORDS.ada) }
     if (makes('wrong-role')) record.control_role = 'Administrator'
+    if (makes('empty-email')) record.email = ''
     if (makes('extra-fields')) record.password_hash = '$2b$10$'
     return reply.send(record)
   })
@@ -178,13 +260,14 @@ export async function specServer (options: { mistakes?: Mistake[], prefix?: stri
 }
 
 /** The server on a port of its own; closed with the test. */
-export async function listening (t: { teardown: (done: () => Promise<unknown>) => unknown }, options: ServerOptions = {}): Promise<SpecServer & { baseUrl: string }> {
+export async function listening (
+  t: { teardown: (done: () => Promise<unknown>) => unknown }, options: ServerOptions = {}
+): Promise<SpecServer & { baseUrl: string }> {
   const server = await specServer(options)
   const origin = await server.app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(() => server.app.close())
   return { ...server, baseUrl: `${origin}${options.prefix ?? ''}` }
 }
-type ServerOptions = NonNullable<Parameters<typeof specServer>[0]>
 
 function parametersOf (request: FastifyRequest): Values {
   return Object.fromEntries(grouped(new URL(request.url, 'http://x').searchParams))
@@ -199,8 +282,12 @@ function grouped (pairs: URLSearchParams): Array<[string, string | string[]]> {
 
 function credentials (request: FastifyRequest, form: Values): { id: string, secret: string } | null {
   const basic = /^Basic (.+)$/.exec(request.headers.authorization ?? '')?.[1]
-  if (basic === undefined) return typeof form.client_id === 'string' && typeof form.client_secret === 'string' ? { id: form.client_id, secret: form.client_secret } : null
-  const [id = '', secret = ''] = Buffer.from(basic, 'base64').toString().split(':').map((part) => decodeURIComponent(part.replaceAll('+', ' ')))
+  if (basic === undefined) {
+    const { client_id: id, client_secret: secret } = form
+    return typeof id === 'string' && typeof secret === 'string' ? { id, secret } : null
+  }
+  const [id = '', secret = ''] = Buffer.from(basic, 'base64').toString().split(':')
+    .map((part) => decodeURIComponent(part.replaceAll('+', ' ')))
   return { id, secret }
 }
 

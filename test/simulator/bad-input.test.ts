@@ -3,19 +3,22 @@ import { createServer } from 'node:https'
 import { type AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { CERTIFICATE, KEY } from '../helpers/certificate.ts'
+import { Browser } from '../../lib/testing/browser.ts'
+import { CookieJar } from '../../lib/testing/cookies.ts'
+import { integration } from '../../lib/testing/settings.ts'
 import { check, program, report } from '../helpers/program.ts'
 import { freePort, httpServer, rawServer } from '../helpers/raw-server.ts'
-import { listening, specServer } from '../helpers/spec-server.ts'
+import { listening, SETTINGS, specServer } from '../helpers/spec-server.ts'
 
-const USER = ['--cookie', 'sid=ada; SameSite=Lax', '--timeout', '0.3']
+t.setTimeout(300_000)
+
+const USER = ['--cookie', 'sid=ada; SameSite=Lax']
 
 async function cannotRun (t: Test, baseUrl: string, sentence: RegExp, more: string[] = []): Promise<void> {
-  const start = performance.now()
-  const { code, err, out } = await check(baseUrl, [...USER, ...more])
+  const { code, err, out } = await check(baseUrl, [...USER, '--timeout', '0.3', ...more])
   t.equal(code, 2)
   t.match(err, sentence)
   t.equal(out, '')
-  t.ok(performance.now() - start < 5000)
 }
 
 await t.test('nothing listens', async (t) => {
@@ -45,7 +48,8 @@ await t.test('a certificate that nobody vouches for', async (t) => {
   const server = createServer({ cert: CERTIFICATE, key: KEY }, (_request, response) => { response.end() })
   await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
   t.teardown(() => server.close())
-  await cannotRun(t, `https://localhost:${(server.address() as AddressInfo).port}`, /The certificate of https:\/\/localhost:\d+ is not trusted here; NODE_EXTRA_CA_CERTS/)
+  const { port } = server.address() as AddressInfo
+  await cannotRun(t, `https://localhost:${port}`, /^The certificate of .* is not trusted here; NODE_EXTRA_CA_CERTS/)
 })
 
 await t.test('an address that cannot be reached', async (t) => {
@@ -71,21 +75,26 @@ await t.test('a redirect loop is found', async (t) => {
   const { baseUrl } = await listening(t, { mistakes: ['login-loop'] })
   const { rules, code } = await report(baseUrl, ['--cookie', 'sid='])
   t.equal(code, 1)
-  t.match(rules[0], { outcome: 'fail', got: /step 5: more than ten redirects/, fix: /login page and the authorization endpoint/ })
-  t.match(rules.find(({ id }) => id === 'login.page'), { got: 'redirects that do not end' })
+  t.match(rules.filter(({ outcome }) => outcome === 'fail'), [{ id: 'login.page', got: 'redirects that do not end' }])
 })
 
 await t.test('HTML where JSON was due', async (t) => {
   const { baseUrl } = await listening(t, { mistakes: ['html-token'] })
   const { rules } = await report(baseUrl, USER)
-  t.match(rules[0], { outcome: 'fail', got: 'step 12: 200 with text/html (“Welcome”)', fix: /Content-Type: application\/json/ })
+  t.match(rules.find(({ outcome }) => outcome === 'fail'), {
+    id: 'token.answer',
+    got: '200 with text/html (“Welcome”)',
+    fix: /Content-Type: application\/json/
+  })
 })
 
 await t.test('HTML for everything', async (t) => {
-  const baseUrl = await httpServer(t, (_request, response) => { response.writeHead(200, { 'Content-Type': 'text/html' }).end('<title>It works!</title>') })
+  const baseUrl = await httpServer(t, (_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'text/html' }).end('<title>It works!</title>')
+  })
   const { code, rules } = await report(baseUrl, USER)
   t.equal(code, 1)
-  t.match(rules[0], { got: /step 5: 200 with text\/html \(“It works!”\)/ })
+  t.match(rules[0], { id: 'address.endpoints', got: 'POST /oauth/token: 200 with text/html (“It works!”)' })
 })
 
 await t.test('a server that dies under the check ends it', async (t) => {
@@ -98,7 +107,7 @@ await t.test('a server that dies under the check ends it', async (t) => {
   t.equal(code, 2)
   t.match(stopped, /^The service no longer answers: .* hung up/)
   t.ok(rules.length < 40)
-  t.equal((summary.failed ?? 0) + (summary.advice ?? 0), 3)
+  t.equal(summary.failed, 0, 'no answer is no failure')
   const { out } = await check(baseUrl, USER)
   t.equal(out, '')
 })
@@ -109,12 +118,14 @@ await t.test('a deadline for the whole check', async (t) => {
   const { code, stopped } = await report(baseUrl, [...USER, '--deadline', '1'])
   t.equal(code, 2)
   t.match(stopped, 'took too long')
-  const { out } = await check(baseUrl, [...USER, '--deadline', '1'])
-  t.match(out, /The check took too long and was ended: --deadline gives it more time\.\n$/)
+  const { out, err } = await check(baseUrl, [...USER, '--deadline', '1'])
+  t.match(out + err, /The check took too long and was ended: --deadline gives it more time\.\n$/)
 })
 
 await t.test('the command line: what is missing or wrong is named', async (t) => {
-  const needed = ['--base-url', 'http://localhost:1', '--client-id', 'a', '--client-secret', 'b', '--redirect-uri', 'http://localhost/cb']
+  const needed = [
+    '--base-url', 'http://localhost:1', '--client-id', 'a', '--client-secret', 'b', '--redirect-uri', 'http://localhost/cb'
+  ]
   for (const [argv, sentence] of [
     [['check'], '--redirect-uri is needed (or the environment variable PORTAL_REDIRECT_URI).'],
     [['check', '--redirect-uri', 'x'], '--base-url is needed (or the environment variable PORTAL_BASE_URL).'],
@@ -140,9 +151,68 @@ await t.test('the command line: what is missing or wrong is named', async (t) =>
 })
 
 await t.test('help', async (t) => {
-  for (const argv of [['--help'], ['-h'], ['help']]) t.match(await program(argv), { code: 0, out: /^Usage: partner-sso-portal <command>/ })
+  for (const argv of [['--help'], ['-h'], ['help']]) {
+    t.match(await program(argv), { code: 0, out: /^Usage: partner-sso-portal <command>/ })
+  }
   const help = await program(['check', '--help'])
   t.match(help, { code: 0, out: /--client-secret <secret> .*PORTAL_CLIENT_SECRET/s })
   t.match((await program(['serve', '-h'])).out, '[default 4180; PORTAL_PORT]')
   t.ok(help.out.split('\n').every((line) => line.length <= 120))
+})
+
+await t.test('a hostile service sends nothing to the terminal that the terminal obeys', async (t) => {
+  const clipboard = '\x1b]52;c;ZXZpbA==\x07\u009b31m\u202e'
+  const baseUrl = await httpServer(t, ({ url = '' }, response) => {
+    if (url.startsWith('/oauth/authorize')) return response.writeHead(400, { 'Content-Type': 'application/json' })
+      .end(JSON.stringify({ error: 'invalid_request', error_description: `no ${clipboard}` }))
+    return response.writeHead(401, { 'Content-Type': 'application/json' }).end('{"error":"invalid_token"}')
+  })
+  for (const more of [[], ['--json']]) {
+    const { out, err } = await check(baseUrl, [...USER, ...more])
+    t.match(out, 'u001b]52;c;ZXZpbA==')
+    for (const character of ['\x1b', '\x07', '\u009b', '\u202e']) t.notOk((out + err).includes(character))
+  }
+  t.match(JSON.parse((await check(baseUrl, [...USER, '--json'])).out).summary, { failed: 1 })
+})
+
+await t.test('no cookie and no header of the user leaves the service', async (t) => {
+  const taken: string[] = []
+  const other = await httpServer(t, ({ url = '', headers }, response) => {
+    taken.push(`${url} ${headers.cookie} ${headers['x-user']}`)
+    response.end()
+  })
+  let steps = 0
+  const baseUrl = await httpServer(t, ({ url = '' }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://x')
+    if (pathname !== '/oauth/authorize') return response.writeHead(pathname === '/login' ? 200 : 401).end('<form>')
+    const back = `${String(searchParams.get('redirect_uri'))}?code=a-code-of-some-length-1&state=${searchParams.get('state')}`
+    const targets = [back, `${other}/login`, `/login?return_to=${encodeURIComponent(`${other}/oauth/authorize?x=1`)}`]
+    return response.writeHead(302, { Location: targets[steps++ % 3] as string }).end()
+  })
+  await check(baseUrl, [...USER, '--header', 'x-user: ada'])
+  t.ok(steps > 2)
+  t.strictSame(taken, [])
+})
+
+await t.test('at most ten redirects are followed', async (t) => {
+  let requests = 0
+  const baseUrl = await httpServer(t, ({ url = '' }, response) => {
+    requests += 1
+    const number = Number(/^\/(\d+)/.exec(url)?.[1] ?? 0)
+    response.writeHead(number < 100 ? 302 : 200, { Location: `/${number + 1}` }).end()
+  })
+  const { at } = await new Browser(integration({ baseUrl, ...SETTINGS }), new CookieJar()).open(`${baseUrl}/0`)
+  t.strictSame([at, requests], ['loop', 11])
+})
+
+await t.test('values of --header and --ineligible-cookie are masked', async (t) => {
+  const baseUrl = await httpServer(t, ({ headers }, response) => {
+    const error_description = `${headers.authorization} ${headers.cookie}`
+    response.writeHead(400, { 'Content-Type': 'application/json' })
+      .end(JSON.stringify({ error: 'invalid_request', error_description }))
+  })
+  const secrets = ['--header', 'authorization: Token abcdefgh', '--ineligible-cookie', 'sid=ineligible-session']
+  const { out } = await check(baseUrl, ['--cookie', 'sid=the-session; SameSite=Lax', ...secrets])
+  t.match(out, '••••••••')
+  t.notMatch(out, /abcdefgh|the-session|ineligible-session/)
 })

@@ -9,9 +9,11 @@ import { CLIENT_ID, CLIENT_SECRET, listening, REDIRECT_URI } from '../helpers/sp
 
 const USER = ['--cookie', 'sid=ada; Path=/; HttpOnly; SameSite=Lax']
 
+t.setTimeout(300_000)
+
 await t.test('a server that keeps the spec: every rule holds, exit code 0', async (t) => {
-  const { baseUrl, ineligible } = await listening(t, { lifetime: 0.5 })
-  const result = await report(baseUrl, [...USER, '--ineligible-cookie', ineligible, '--code-lifetime', '0'])
+  const { baseUrl, ineligible } = await listening(t, { lifetime: 5 })
+  const result = await report(baseUrl, [...USER, '--ineligible-cookie', ineligible, '--code-lifetime', '5'])
   t.equal(result.code, 0)
   t.strictSame(result.rules.filter(({ outcome }) => outcome !== 'pass'), [])
   t.match(result.summary, { failed: 0, advice: 0, untested: 0 })
@@ -28,75 +30,92 @@ await t.test('also with Basic, PKCE, a prefix, the client level', async (t) => {
 })
 
 await t.test('our plugin', async (t) => {
-  const { url } = await startHost(t, { codeLifetime: 1 })
-  const argv = ['check', '--json', '--base-url', url, '--client-id', PORTAL.clientId, '--redirect-uri', PORTAL.redirectUri, '--header', 'x-user: ada', '--code-lifetime', '1']
+  const { url } = await startHost(t, { codeLifetime: 5 })
+  const argv = [
+    'check', '--json', '--base-url', url, '--client-id', PORTAL.clientId, '--redirect-uri', PORTAL.redirectUri,
+    '--header', 'x-user: alice', '--code-lifetime', '5'
+  ]
   const { code, out } = await program(argv, { env: { PORTAL_CLIENT_SECRET: PORTAL.clientSecret } })
   t.strictSame([code, failedRules(JSON.parse(out))], [0, []])
 })
 
 await t.test('servers that we did not write: what differs, and nothing else', async (t) => {
   const foreign = async (baseUrl: string) => {
-    const argv = ['check', '--json', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--redirect-uri', REDIRECT_URI, ...USER]
+    const argv = [
+      'check', '--json', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--redirect-uri', REDIRECT_URI, ...USER
+    ]
     const { code, out } = await program(argv, { env: { PORTAL_CLIENT_SECRET: FOREIGN_SECRET } })
     return { code, result: JSON.parse(out) }
   }
   const oidc = await foreign(await oidcProvider(t))
   t.equal(oidc.code, 1)
   t.strictSame(failedRules(oidc.result), [
-    '!authorize.missing-redirect-uri', '?authorize.state-needed', '?authorize.head', '?authorize.referrer', '?authorize.framing',
-    '!token.missing-redirect-uri', '?token.client-challenge', '?user.head'
+    '!authorize.missing-redirect-uri', '?authorize.state-needed', '?authorize.head', '?authorize.referrer',
+    '?authorize.framing', '!token.missing-redirect-uri', '?token.client-challenge', '?user.head'
   ])
   const node = await foreign(await nodeOauth(t))
   t.equal(node.code, 1)
   t.strictSame(failedRules(node.result), [
-    '!authorize.missing-redirect-uri', '?authorize.repeated', '?authorize.head', '?authorize.no-store', '?authorize.referrer', '?authorize.framing',
-    '?token.basic', '?token.client-challenge', '?token.replay-revokes', '?token.repeated', '?user.scheme-case', '?user.head', '?user.no-store'
+    '!authorize.missing-redirect-uri', '?authorize.repeated', '?authorize.head', '?authorize.no-store',
+    '?authorize.referrer', '?authorize.framing', '?token.client-challenge', '?token.basic', '?token.repeated',
+    '?user.scheme-case', '?user.head', '?user.no-store', '?token.replay-revokes'
   ])
   for (const bare of [await foreign(await oidcProvider(t, false)), await foreign(await nodeOauth(t, false))]) {
-    t.equal(bare.code, 1)
-    t.match(bare.result.rules[0], { id: 'sign-in', outcome: 'fail', got: /access_denied|invalid_scope/ })
+    t.ok(bare.code > 0)
+    t.match(JSON.stringify(bare.result), /access_denied|invalid_scope/)
   }
 })
 
-await t.test('the table names rule, section, what came and how to mend it; secrets are masked', async (t) => {
+await t.test('the report names rule, section, what was got and how to fix it; secrets are masked', async (t) => {
   const { baseUrl } = await listening(t, { mistakes: ['any-response-type', 'referrer'] })
   const { code, out, err } = await check(baseUrl, ['--cookie', 'sid=ada'])
   t.equal(code, 1)
-  t.match(out, /^RULE +SECTION +RESULT$/m)
-  t.match(out, /^authorize\.response-type +spec §4\.1 +FAIL$/m)
-  t.match(out, /^ {2}got {4}with response_type=unknown: 302 with a redirect to$/m)
+  t.match(out, /^FAIL authorize\.response-type \(RFC 6749 §3\.1\.1\)\n {2}rule Another response_type than code gives no code\.$/m)
+  t.match(out, /^ {2}got {2}with response_type=unknown: 302 with a redirect to$/m)
   t.match(out, 'code=••••••••')
-  t.match(out, /^ {2}fix {4}Accept response_type=code only\.$/m)
-  t.match(out, /^authorize\.referrer +RFC 9700 §4\.2\.4 +advice$/m)
+  t.match(out, /^ {2}fix {2}Accept response_type=code only\.$/m)
+  t.match(out, /^advice authorize\.referrer \(RFC 9700 §4\.2\.4\)$/m)
   t.match(out, /Untested, because SameSite of sid is not known/)
-  t.match(out, /\d+ pass, 1 fail, 2 to consider, \d+ untested\. One rule fails\.\n$/)
+  t.match(out, /^Untested, because authorize\.response-type fails: authorize\.error-redirect\.$/m)
+  t.match(out, /^\d+ pass, 1 fail, 1 to consider, \d+ untested\.\nOne rule fails\.\n$/m)
+  t.notMatch(out, /authorize\.framing/, 'what passes is counted')
   t.notMatch(out + err, /sid=ada|code=[A-Za-z0-9_-]{8}/)
   t.notMatch(out + err, CLIENT_SECRET)
-  t.match(err, /^ 1\/68 pass {5}sign-in\n/)
+  t.notMatch(out + err, /spec §/)
+  t.equal(err, '')
 })
 
-await t.test('on a terminal: colours, one line that rewrites itself, the terminal’s width', async (t) => {
+await t.test('on a terminal: colours, one line that rewrites itself, the width of the terminal', async (t) => {
   const { baseUrl } = await listening(t, { mistakes: ['any-response-type', 'any-grant'] })
-  const { out, err } = await check(baseUrl, USER, 60)
+  const { out, err } = await check(baseUrl, USER, 40)
   t.match(out, '\x1b[31mFAIL\x1b[0m')
   t.match(out, '2 rules fail.')
-  t.ok(out.split('\n').filter((line) => line.startsWith('  \x1b[1m')).every((line) => line.length <= 60 + 8))
-  t.match(err, '\r\x1b[2K 1/68 sign-in: A user who')
+  const plainLines = out.replaceAll('\x1b[31m', '').replaceAll('\x1b[1m', '').replaceAll('\x1b[0m', '').split('\n')
+  t.strictSame(plainLines.filter((line) => line.length > 40), [])
+  t.match(err, '\r\x1b[2K 1/70 address.endpoints: The three')
   t.notMatch(err, '\n')
-  const plain = await program(['check', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--redirect-uri', REDIRECT_URI, ...USER], { env: { PORTAL_CLIENT_SECRET: CLIENT_SECRET, NO_COLOR: '1' }, columns: 200 })
+  const argv = ['check', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--redirect-uri', REDIRECT_URI, ...USER]
+  const env = { PORTAL_CLIENT_SECRET: CLIENT_SECRET, NO_COLOR: '1' }
+  const plain = await program(argv, { env, columns: 200 })
   t.notMatch(plain.out, '\x1b')
 })
 
 await t.test('a login command makes the user known: Set-Cookie lines, or its last line', async (t) => {
   const { baseUrl } = await listening(t, { mistakes: ['strict-cookie'] })
-  const seen = await report(baseUrl, ['--login-command', 'printf "HTTP/1.1 303\\r\\nSet-Cookie: sid=ada; SameSite=Strict\\r\\nset-cookie: old=; Max-Age=0\\r\\n\\r\\n"'])
+  const lines = 'HTTP/1.1 303\\r\\nSet-Cookie: sid=ada; SameSite=Strict\\r\\nset-cookie: old=; Max-Age=0\\r\\n\\r\\n'
+  const seen = await report(baseUrl, ['--login-command', `printf "${lines}"`])
   t.strictSame(failedRules(seen), ['!login.cookie'])
   const plain = await report(baseUrl, ['--login-command', 'echo logging in; echo "sid=ada"'])
   t.match([plain.code, failedRules(plain)], [0, []])
-  for (const [command, sentence] of [['true', 'printed no cookie'], ['echo >&2 no such user; exit 3', 'failed: no such user.'], ['exit 3', 'failed: exit code 3.']] as const) {
+  const bad = [
+    ['true', 'printed no cookie'], ['echo >&2 no such user; exit 3', 'failed: no such user.'],
+    ['exit 3', 'failed: exit code 3.'], [' ', 'failed: it is empty'], ['a\0b', 'failed: it is empty or has a null']
+  ] as const
+  for (const [command, sentence] of bad) {
     const { code, err } = await check(baseUrl, ['--login-command', command])
     t.equal(code, 2)
     t.match(err, sentence)
+    t.notMatch(err, /\n.*at /)
   }
 })
 
@@ -107,7 +126,15 @@ await t.test('a Strict cookie that the session does not need is no failure', asy
 
 await t.test('the environment gives what flags do not; a switch may be off', async (t) => {
   const { baseUrl } = await listening(t, { redirectUri: `${REDIRECT_URI}?tenant=7` })
-  const env = { PORTAL_BASE_URL: baseUrl, PORTAL_CLIENT_ID: CLIENT_ID, PORTAL_CLIENT_SECRET: CLIENT_SECRET, PORTAL_REDIRECT_URI: `${REDIRECT_URI}?tenant=7`, PORTAL_COOKIE: 'sid=ada; SameSite=Lax', PORTAL_BASIC: 'false', PORTAL_PKCE: '1' }
+  const env = {
+    PORTAL_BASE_URL: baseUrl,
+    PORTAL_CLIENT_ID: CLIENT_ID,
+    PORTAL_CLIENT_SECRET: CLIENT_SECRET,
+    PORTAL_REDIRECT_URI: `${REDIRECT_URI}?tenant=7`,
+    PORTAL_COOKIE: 'sid=ada; SameSite=Lax',
+    PORTAL_BASIC: 'false',
+    PORTAL_PKCE: '1'
+  }
   const { code, out } = await program(['check', '--json'], { env })
   t.strictSame([code, failedRules(JSON.parse(out))], [0, []])
 })
@@ -116,7 +143,9 @@ await t.test('what nobody foresaw still ends in a sentence and exit code 2', asy
   let said = ''
   const stop = new AbortController().signal
   const { baseUrl } = await listening(t)
-  const code = await run(['check', '--base-url', baseUrl, '--client-id', 'a', '--client-secret', 'b', '--redirect-uri', REDIRECT_URI, ...USER], { env: {}, out: () => { throw new Error('EPIPE') }, err: (text) => { said += text }, stop })
+  const argv = ['check', '--base-url', baseUrl, '--client-id', 'a', '--client-secret', 'b', '--redirect-uri', REDIRECT_URI]
+  const out = () => { throw new Error('EPIPE') }
+  const code = await run([...argv, ...USER], { env: {}, out, err: (text) => { said += text }, stop })
   t.equal(code, 2)
   t.match(said, /Unexpectedly: Error: EPIPE/)
 })
@@ -133,9 +162,46 @@ await t.test('nobody is logged in: it says so and does not run', async (t) => {
   t.match(JSON.parse(out), { stopped: /--cookie/ })
 })
 
-await t.test('a wrong cookie is a finding', async (t) => {
+await t.test('a cookie that logs nobody in: one line that says why it may be, and exit code 2', async (t) => {
   const { baseUrl } = await listening(t)
-  const result = await report(baseUrl, ['--cookie', 'other=1'])
-  t.equal(result.code, 1)
-  t.match(result.rules[0], { id: 'sign-in', outcome: 'fail', got: /step 5: 200 with text\/html \(“Log in”\)/, fix: /Log the user in first/ })
+  const cases: Array<[given: string[], sentence: RegExp]> = [
+    [['--cookie', 'other=1'], /^The cookie other was sent and logs nobody in: has it expired, .* \(200 with text\/html/],
+    [['--cookie', 'stale-session'], /^The cookie stale-session was sent .*: stale-session has no value; is there no = in it\?/],
+    [['--cookie', 'sid=ada; Path=/shop'], /^The cookie sid was not sent: its Path or Secure does not fit http:/],
+    [['--header', 'x-user: ada'], /^The header x-user was sent and logs nobody in/],
+    [['--cookie', 'sid=eve'], /^The service refuses this user \(302 .*access_denied.*\): make a user known who may enter/]
+  ]
+  for (const [given, sentence] of cases) {
+    const { code, out, err } = await check(baseUrl, given)
+    t.strictSame([code, out, err.trim().split('\n').length], [2, '', 1])
+    t.match(err, sentence)
+  }
+})
+
+await t.test('nobody is logged in and there is no login page', async (t) => {
+  const { url } = await startHost(t)
+  const argv = ['check', '--base-url', url, '--client-id', PORTAL.clientId, '--redirect-uri', PORTAL.redirectUri]
+  const run = (more: string[]) => program([...argv, ...more], { env: { PORTAL_CLIENT_SECRET: PORTAL.clientSecret } })
+  t.match(await run([]), { code: 2, out: '', err: /^Nobody is logged in .*option loginPage names one\.\n$/ })
+  t.match(await run(['--cookie', 'sid=1']), { code: 2, out: '', err: /^The cookie sid was sent .*loginPage/ })
+})
+
+await t.test('what is not registered is named with the words of the service', async (t) => {
+  const { url } = await startHost(t)
+  const env = { PORTAL_CLIENT_SECRET: PORTAL.clientSecret }
+  const run = async (clientId: string, redirectUri: string) => {
+    const given = ['--base-url', url, '--client-id', clientId, '--redirect-uri', redirectUri, '--header', 'x-user: alice']
+    return JSON.parse((await program(['check', '--json', ...given], { env })).out)
+  }
+  const find = ({ rules }: { rules: Array<{ outcome: string }> }) => rules.filter(({ outcome }) => outcome === 'fail')
+  t.match(find(await run(PORTAL.clientId, 'https://portal.example/other')), [{
+    id: 'authorize.answer',
+    got: /The redirect_uri is not the registered one\./,
+    fix: 'Register exactly https://portal.example/other at the service'
+  }])
+  t.match(find(await run('nobody', PORTAL.redirectUri)), [{ got: /client_id is not registered/, fix: /client_id nobody/ }])
+})
+
+await t.test('--version', async (t) => {
+  for (const argv of [['--version'], ['check', '--version']]) t.match(await program(argv), { code: 0, out: /^\d+\.\d+\.\d+\n$/ })
 })

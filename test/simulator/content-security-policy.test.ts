@@ -1,32 +1,60 @@
 // A form-action that forbids the way back to the portal is found, and only such a one.
 import t from 'tap'
+import { formActionBlocking, policiesOf } from '../../lib/simulator/check/rules/content-security-policy.ts'
 import { report } from '../helpers/program.ts'
-import { httpServer } from '../helpers/raw-server.ts'
+import { listening } from '../helpers/spec-server.ts'
 
-async function blocked (t: Parameters<typeof httpServer>[0], policy: string, redirectUri: string): Promise<string | undefined> {
-  const baseUrl = await httpServer(t, (_request, response) => { response.writeHead(200, { 'Content-Type': 'text/html', 'Content-Security-Policy': policy }).end('<form>') })
-  const { rules } = await report(baseUrl, ['--cookie', 'sid=1', '--redirect-uri', redirectUri])
-  return rules.find(({ id }) => id === 'login.form-action')?.got
-}
-
+const PAGE = 'http://127.0.0.1:3000/login'
 const PORTAL = 'https://portal.example/cb'
 const PORT = 'https://portal.example:8443/cb'
 
+function blocked (policy: string, redirectUri: string): string | null {
+  const headers = [['Content-Security-Policy', policy]] as const
+  return formActionBlocking(policiesOf({ status: 200, headers, body: '<form>' }), PAGE, redirectUri)
+}
+
 await t.test('policies that let the form lead to the portal', async (t) => {
   const allowed: Array<[string, string]> = [
-    ['default-src \'none\'', PORTAL], ['form-action *', PORTAL], ['form-action https:', PORTAL], ['form-action https://portal.example', PORTAL],
-    ['form-action \'self\' portal.example', PORTAL], ['form-action http://portal.example', PORTAL], ['form-action *.example', PORTAL],
-    ['FORM-ACTION https://portal.example/other/path', PORTAL], ['form-action https://portal.example:443', PORTAL], ['form-action http://portal.example:80', PORTAL],
-    ['form-action https://portal.example:*', PORT], ['form-action https://portal.example:8443', PORT]
+    ['default-src \'none\'', PORTAL], ['form-action *', PORTAL], ['form-action https:', PORTAL],
+    ['form-action https://portal.example', PORTAL], ['form-action \'self\' portal.example', PORTAL],
+    ['form-action http://portal.example', PORTAL], ['form-action *.example', PORTAL],
+    ['FORM-ACTION https://portal.example/other/path', PORTAL], ['form-action https://portal.example:443', PORTAL],
+    ['form-action http://portal.example:80', PORTAL], ['form-action https://portal.example:*', PORT],
+    ['form-action https://portal.example:8443', PORT], ['form-action *; form-action \'self\'', PORTAL]
   ]
-  for (const [policy, redirectUri] of allowed) t.equal(await blocked(t, policy, redirectUri), undefined, policy)
+  for (const [policy, redirectUri] of allowed) t.equal(blocked(policy, redirectUri), null, policy)
 })
 
 await t.test('policies that do not', async (t) => {
   const forbidden: Array<[string, string]> = [
-    ['form-action \'self\'', PORTAL], ['form-action \'none\'', PORTAL], ['form-action', PORTAL], ['form-action http:', PORTAL], ['form-action wss://portal.example', PORTAL],
-    ['form-action https://other.example', PORTAL], ['form-action *.portal.example', PORTAL], ['form-action https://portal.example', PORT], ['form-action portal.example', 'ftp://portal.example/cb']
+    ['form-action \'self\'', PORTAL], ['form-action \'none\'', PORTAL], ['form-action', PORTAL],
+    ['form-action http:', PORTAL], ['form-action wss://portal.example', PORTAL],
+    ['form-action https://other.example', PORTAL], ['form-action *.portal.example', PORTAL],
+    ['form-action https://portal.example', PORT], ['form-action portal.example', 'ftp://portal.example/cb']
   ]
-  for (const [policy, redirectUri] of forbidden) t.equal(await blocked(t, policy, redirectUri), policy, policy)
-  t.equal(await blocked(t, 'default-src *; form-action *, form-action \'self\'', PORTAL), 'form-action \'self\'')
+  for (const [policy, redirectUri] of forbidden) t.equal(blocked(policy, redirectUri), policy, policy)
+  t.equal(blocked('default-src *; form-action *, form-action \'self\'', PORTAL), 'form-action \'self\'')
+})
+
+await t.test('a page of a megabyte made to be slow takes no longer than one of plain text', async (t) => {
+  const elapsed = (body: string): number => {
+    const { user } = process.cpuUsage()
+    policiesOf({ status: 200, headers: [], body })
+    return process.cpuUsage().user - user
+  }
+  const plain = Math.max(elapsed('x'.repeat(1_000_000)), 20_000)
+  for (const part of ['<meta', '<meta ', '<meta http-equiv=', '<meta content="', '<meta http-equiv=content-security-policy ']) {
+    t.ok(elapsed(part.repeat(1_000_000 / part.length)) < plain * 20, part)
+  }
+})
+
+await t.test('a page with a script may send its form in another way: advice, not a failure', async (t) => {
+  const loginPage = '<form method=post><input name=user></form><script src="/login.js"></script>'
+  for (const mistakes of [['login-csp' as const], ['login-forgets' as const]]) {
+    const { baseUrl } = await listening(t, { mistakes, loginPage })
+    const { code, rules } = await report(baseUrl, ['--cookie', 'sid=ada; SameSite=Lax'])
+    t.equal(code, 0)
+    const failed = rules.filter(({ outcome }) => outcome === 'fail')
+    t.match(failed, [{ id: mistakes[0] === 'login-csp' ? 'login.form-action' : 'login.return', severity: 'should' }])
+  }
 })

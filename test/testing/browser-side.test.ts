@@ -1,5 +1,6 @@
 // The browser half: cookies as a browser keeps them, redirects as a browser follows them.
 import t from 'tap'
+import { CookieJar } from '../../lib/testing/cookies.ts'
 import { portal } from '../../lib/testing/index.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import { REDIRECT_URI, SETTINGS, specServer } from '../helpers/spec-server.ts'
@@ -54,4 +55,31 @@ await t.test('parameters of the authorization request can be changed, left out, 
   t.match(await authorize({ cookies: cookie }, { response_type: 'token' }), { ok: false, step: 6, error: 'unsupported_response_type' })
   t.match(await authorize({ cookies: cookie }, { scope: undefined }), { ok: true, code: /./, state: /^[\w-]{43}$/ })
   t.match(await authorize({ cookies: cookie }, { state: ['a', 'b'] }), { ok: false, error: 'invalid_request' })
+})
+
+await t.test('a cookie is sent where RFC 6265 says, and nowhere else', async (t) => {
+  const sent = (line: string, address: string): string => {
+    const jar = new CookieJar()
+    jar.take(line, '/')
+    return jar.header(new URL(address))
+  }
+  t.equal(sent('a=1; Path=/login', 'https://partner.example/login'), 'a=1')
+  t.equal(sent('a=1; Path=/login', 'https://partner.example/login/more'), 'a=1')
+  t.equal(sent('a=1; Path=/login', 'https://partner.example/loginx'), '')
+  t.equal(sent('a=1; Secure', 'http://partner.example/'), '')
+  t.equal(sent('a=1; Secure', 'https://partner.example/'), 'a=1')
+  t.equal(sent('a=1; Secure', 'http://localhost/'), 'a=1', 'browsers trust the own machine')
+  const past = 'Expires=Thu, 01 Jan 1970 00:00:00 GMT'
+  const future = 'Expires=Thu, 01 Jan 2970 00:00:00 GMT'
+  t.equal(sent(`a=1; ${past}; Max-Age=60`, 'https://partner.example/'), 'a=1')
+  t.equal(sent(`a=1; ${future}; Max-Age=0`, 'https://partner.example/'), '')
+})
+
+await t.test('a login cannot take the user\u2019s cookies to another origin', async (t) => {
+  const { app } = await specServer()
+  const signIn = portal({ app, ...SETTINGS }).signIn({
+    cookies: 'other=secret',
+    login: (page) => page.post({ user: 'ada' }, 'http://127.0.0.1:1/login')
+  })
+  await t.rejects(signIn, { message: 'http://127.0.0.1:1 is not the service: nothing is sent there' })
 })

@@ -5,9 +5,9 @@ import { freePort, httpServer } from '../helpers/raw-server.ts'
 import { CLIENT_SECRET, listening, type Mistake, REDIRECT_URI, SETTINGS, specServer } from '../helpers/spec-server.ts'
 
 const CASES: Array<[mistake: Mistake, step: number, error: string, got: RegExp, cookie?: string]> = [
-  ['wrong-role', 15, 'malformed_record', /control_role of a partner user must be Partner Administrator or Partner Read Only, not "Administrator"\./],
+  ['wrong-role', 15, 'malformed_record', /^control_role must be "Partner Administrator" or "Partner Read Only".*, got "Administrator"$/],
   ['user-404', 13, 'not_found', /^404 with the error Not Found/],
-  ['any-token', 15, 'malformed_record', /type must be client/, 'sid=level'],
+  ['any-token', 15, 'malformed_record', /^type must be "client" at the client level, got "partner"$/, 'sid=level'],
   ['html-token', 12, 'not_json', /^200 with text\/html \(“Welcome”\)$/],
   ['text-token', 12, 'not_json', /^200 with text\/plain$/],
   ['lower-bearer', 12, 'malformed_token', /^token_type "bearer", access_token given$/],
@@ -85,7 +85,7 @@ await t.test('odd callbacks and answers', async (t) => {
   t.match(await answering(back('&code=abcdef'), { token_type: 'Bearer' }), { step: 12, error: 'malformed_token', got: /access_token missing/ })
   t.match(await answering(back('&code=abcdef'), { token_type: 'Bearer', access_token: 't' }, { type: 'boss' }), {
     step: 15,
-    got: 'external_id must be a non-empty string, not absent. email must be a non-empty string, not absent. name must be a non-empty string, not absent. type must be partner or client, not "boss". product_role must be Product Operator or Product Read Only, not absent.'
+    got: /^external_id must be .*; email must be .*; name must be .*; type must be .*"boss".*; product_role must be /
   })
 })
 
@@ -99,14 +99,18 @@ await t.test('the rules of the record at both levels', async (t) => {
     return result.ok ? '' : result.got
   }
   t.equal(await judge(partner, 'partner'), '')
-  t.equal(await judge(partner, 'client'), 'type must be client at the client OAuth level.')
-  t.equal(await judge({ ...partner, client_name: 'x' }, 'partner'), 'client_name must not be given for a partner user.')
+  t.equal(await judge(partner, 'client'), 'type must be "client" at the client level, got "partner"')
+  t.equal(await judge({ ...partner, client_name: 'x' }, 'partner'),
+    'client_name must be absent where type is "partner", got a string')
   t.equal(await judge(client, 'client'), '')
-  t.equal(await judge(client, 'partner'), 'client_id or client_external_id must be given for a client user at the partner OAuth level.')
+  t.match(await judge(client, 'partner'), /^client_id or client_external_id must be given for a client user at the partner level/)
   for (const identifier of [{ client_id: 'c' }, { client_id: 3 }, { client_external_id: 'c' }]) t.equal(await judge({ ...client, ...identifier }, 'partner'), '')
-  t.equal(await judge({ ...client, client_external_id: 3 }, 'partner'), 'client_external_id must be a string, not 3.')
-  t.equal(await judge({ ...client, client_id: null }, 'partner'), 'client_id must be a string, not null.')
-  t.equal(await judge({ ...client, control_role: 'Partner Read Only' }, 'client'), 'control_role of a client user must be Client Administrator or Client Read Only, not "Partner Read Only".')
+  t.match(await judge({ ...client, client_external_id: 3 }, 'partner'),
+    /client_external_id must be a non-empty string .*got a number/)
+  t.match(await judge({ ...client, client_id: null }, 'partner'),
+    /client_id must be a non-empty string or a number .*got null/)
+  t.match(await judge({ ...client, control_role: 'Partner Read Only' }, 'client'),
+    /^control_role must be "Client Administrator" or "Client Read Only".*got "Partner Read Only"$/)
 })
 
 await t.test('a bad option is named', async (t) => {

@@ -1,25 +1,50 @@
 import { parseGiven } from '../../testing/cookies.ts'
 import { fixFor } from '../../testing/failure.ts'
+import { printableJson } from '../../testing/printable.ts'
 import { type Headers } from '../../testing/wire.ts'
-import { examine, type Examination, FirstSignIn } from './examination.ts'
+import { examine, type Examination } from './examination.ts'
 import { CannotRun, type Flag, flagsHelp, readFlags, type Values } from '../flags.ts'
-import { BASE_URL, BASIC, CLIENT_ID, CLIENT_SECRET, HELP, integrationOf, LEVEL, PKCE, TIMEOUT } from '../integration-flags.ts'
+import {
+  BASE_URL, BASIC, CLIENT_ID, CLIENT_SECRET, HELP, integrationOf, LEVEL, PKCE, TIMEOUT
+} from '../integration-flags.ts'
 import { cookiesOf } from './login-command.ts'
 import { progress } from './progress.ts'
-import { json, painter, summary, table } from './report.ts'
+import { json, painter, summary, text } from './report.ts'
 import { RULES } from './rules/all.ts'
 import { Bench, type Login, NoAnswer } from './rules/bench.ts'
 import { type Surroundings } from '../surroundings.ts'
 
-const REDIRECT_URI: Flag = { name: 'redirect-uri', value: 'url', variable: 'PORTAL_REDIRECT_URI', meaning: 'The portal callback, as registered at the service. Nothing needs to listen there.' }
+const REDIRECT_URI: Flag = {
+  name: 'redirect-uri',
+  value: 'url',
+  variable: 'PORTAL_REDIRECT_URI',
+  meaning: 'The portal callback, as registered at the service. Nothing needs to listen there.'
+}
 
 const FLAGS: Flag[] = [
   BASE_URL, CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, LEVEL,
-  { name: 'cookie', value: 'name=value', variable: 'PORTAL_COOKIE', many: true, meaning: 'The session cookie of a user who may enter; a whole Set-Cookie line says more.' },
-  { name: 'header', value: 'name: value', many: true, meaning: 'A header that makes the user known.' },
-  { name: 'login-command', value: 'command', variable: 'PORTAL_LOGIN_COMMAND', meaning: 'Prints the user’s cookies: Set-Cookie lines, as from curl -si, or name=value.' },
-  { name: 'ineligible-cookie', value: 'name=value', variable: 'PORTAL_INELIGIBLE_COOKIE', many: true, meaning: 'The session cookie of a user who may not enter.' },
-  { name: 'code-lifetime', value: 'seconds', meaning: 'Wait so long and see that a code is dead.' },
+  {
+    name: 'cookie',
+    value: 'name=value',
+    variable: 'PORTAL_COOKIE',
+    many: true,
+    meaning: 'The session cookie of a user who may enter; a whole Set-Cookie line says more.'
+  },
+  { name: 'header', value: 'name: value', many: true, meaning: 'A header that identifies the user.' },
+  {
+    name: 'login-command',
+    value: 'command',
+    variable: 'PORTAL_LOGIN_COMMAND',
+    meaning: 'Prints the user’s cookies: Set-Cookie lines, as from curl -si, or name=value.'
+  },
+  {
+    name: 'ineligible-cookie',
+    value: 'name=value',
+    variable: 'PORTAL_INELIGIBLE_COOKIE',
+    many: true,
+    meaning: 'The session cookie of a user who may not enter.'
+  },
+  { name: 'code-lifetime', value: 'seconds', meaning: 'Wait so long and see that a code has expired.' },
   BASIC, PKCE, TIMEOUT,
   { name: 'deadline', value: 'seconds', fallback: '300', meaning: 'The longest that the whole check may take.' },
   { name: 'json', meaning: 'Print the report as JSON.' },
@@ -28,23 +53,34 @@ const FLAGS: Flag[] = [
 
 export const CHECK_HELP = `Usage: partner-sso-portal check --base-url <url> --cookie <name=value> [flags]
 
-Drives a running service through good cases and bad, as the portal would meet them, and says which rules hold, which
-do not, what came instead and how to mend it. Use a user made for tests: the check signs that user in many times.
+Sends a running service good requests and bad ones, as the portal would, and prints which rules fail, what it got \
+and how to fix it. Use a user made for tests: the check signs that user in about a hundred times.
 
 Flags:
 ${flagsHelp(FLAGS)}
 
-Exit code: 0 when every rule that must hold does, 1 when one does not, 2 when the check could not run.
+Exit code: 0 when no rule fails that the portal or an RFC demands; 1 when one fails; 2 when the check could not run or \
+is not complete: nobody is logged in, no such server, a rate limit, the deadline.
 
-Example:
+With --json, one object:
+  baseUrl, level  what was checked
+  summary         numbers: passed, failed, advice (rules that should pass and do not), untested
+  stopped         only with exit code 2, or where the check ended early: why. When nothing could be checked it is alone.
+  rules           in the order in which they were tried: id, section, severity (must, should), sentence, outcome \
+(pass, fail, untested), milliseconds; with fail also got and fix, with untested also reason
+Members and rule identifiers stay; new ones may be added.
+
+Examples:
   PORTAL_CLIENT_SECRET=… partner-sso-portal check --base-url http://localhost:3000 --client-id partner-123 \\
     --redirect-uri https://portal.example/oauth/callback --login-command 'curl -si -d user=ada localhost:3000/login'
+  partner-sso-portal check --json … > check.json || \\
+    jq -r '.stopped // (.rules[] | select(.outcome == "fail") | "\\(.id): \\(.got)")' check.json
 `
 
 /**
  * The command `check`.
  *
- * @returns 0, or 1 when a rule that must hold does not
+ * @returns 0; 1 when a rule fails that must pass; 2 when the check is not complete
  * @throws CannotRun
  */
 export async function check (argv: string[], surroundings: Surroundings): Promise<number> {
@@ -52,46 +88,82 @@ export async function check (argv: string[], surroundings: Surroundings): Promis
   try {
     return await checked(values, surroundings)
   } catch (error) {
-    if (error instanceof CannotRun && values.on('json')) surroundings.out(`${JSON.stringify({ stopped: error.message })}\n`)
+    if (error instanceof CannotRun && values.on('json')) {
+      surroundings.out(`${printableJson(JSON.stringify({ stopped: error.message }))}\n`)
+    }
     throw error
   }
 }
 
-async function checked (values: Values, { out, err, columns, env }: Surroundings): Promise<number> {
-  const deadline = performance.now() + values.number('deadline', 1, 86_400) * 1000
-  const bench = await benchOf(values)
-  await reach(bench)
-  const paint = painter(columns !== undefined && !env.NO_COLOR)
-  const first = new FirstSignIn()
-  const watch = progress(err, columns, paint)
-  const anonymous = unknownUser(bench)
-  const started = { ...watch, found: (...found: Parameters<typeof watch.found>) => { watch.found(...found); refuseWithoutLogin(first, anonymous) } }
-  const examination = await examine(bench, [first, ...RULES], started, deadline)
-  const { baseUrl, level } = { baseUrl: bench.portal.base.href, level: bench.portal.level }
-  out(values.on('json') ? json(baseUrl, level, examination) : table(examination, Math.min(columns ?? 100, 120), paint))
-  return exitCode(examination)
+async function checked (values: Values, { out, err, columns, env, stop }: Surroundings): Promise<number> {
+  const limit = limitOf(values.number('deadline', 1, 86_400), stop)
+  try {
+    const bench = await benchOf(values, limit.signal)
+    await reach(bench)
+    const examination = await examine(bench, RULES, progress(err, columns))
+    if (examination.stopped !== undefined && nothingJudged(examination)) throw new CannotRun(examination.stopped)
+    const { base, level } = bench.portal
+    const paint = painter(columns !== undefined && !env.NO_COLOR)
+    out(values.on('json') ? json(base.href, level, examination) : text(examination, widthOf(columns), paint))
+    return exitCode(examination)
+  } finally {
+    limit.clear()
+  }
+}
+
+/** Ends the check at its deadline, or when the process is told to stop. */
+function limitOf (seconds: number, stop: AbortSignal): { signal: AbortSignal, clear: () => void } {
+  const deadline = new AbortController()
+  const late = new Error('The check took too long and was ended: --deadline gives it more time.')
+  const interrupted = new Error('The check was interrupted.')
+  const timer = setTimeout(() => deadline.abort(late), seconds * 1000)
+  const end = () => deadline.abort(interrupted)
+  if (stop.aborted) end()
+  else stop.addEventListener('abort', end, { once: true })
+  return {
+    signal: deadline.signal,
+    clear: () => {
+      clearTimeout(timer)
+      stop.removeEventListener('abort', end)
+    }
+  }
+}
+
+/** A line longer than 100 characters is hard to read; one shorter than 20 has no room for a word. */
+const widthOf = (columns = 100): number => Math.max(20, Math.min(columns, 100))
+
+/** Nothing failed before the check ended for want of a user or a server. */
+function nothingJudged (examination: Examination): boolean {
+  const { failed, advice } = summary(examination)
+  return failed + advice === 0 && !examination.findings.some(({ rule: { id }, verdict }) =>
+    id === 'authorize.answer' && verdict.outcome === 'pass')
 }
 
 function exitCode (examination: Examination): number {
-  if (examination.stopped !== undefined) return 2
-  return summary(examination).failed > 0 ? 1 : 0
+  if (summary(examination).failed > 0) return 1
+  return examination.stopped === undefined ? 0 : 2
 }
 
-async function benchOf (values: Values): Promise<Bench> {
+async function benchOf (values: Values, signal: AbortSignal): Promise<Bench> {
   const portal = integrationOf(values, values.needed('redirect-uri', REDIRECT_URI))
   const ineligible = values.all('ineligible-cookie').flatMap(parseGiven)
   const codeLifetime = values.on('code-lifetime') ? values.number('code-lifetime', 0, 3600) : null
-  return new Bench(portal, { user: await loginOf(values), ineligible: ineligible.length === 0 ? null : { cookies: ineligible, headers: [] }, codeLifetime })
+  return new Bench(portal, {
+    user: await loginOf(values),
+    ineligible: ineligible.length === 0 ? null : { cookies: ineligible, headers: [] },
+    codeLifetime
+  }, signal)
 }
 
 async function loginOf (values: Values): Promise<Login> {
   const command = values.text('login-command')
   const printed = command === undefined ? [] : await cookiesOf(command)
-  return { cookies: [...values.all('cookie').flatMap((text) => parseGiven(text)), ...printed], headers: values.all('header').map(headerOf) }
+  const given = values.all('cookie').flatMap((text) => parseGiven(text))
+  return { cookies: [...given, ...printed], headers: values.all('header').map(headerOf) }
 }
 
-function headerOf (text: string): Headers[number] {
-  const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):\s*(.*)$/.exec(text) ?? []
+function headerOf (given: string): Headers[number] {
+  const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):\s*([\t\x20-\x7e]*)$/.exec(given) ?? []
   if (name === undefined || value === undefined) throw new CannotRun('--header must look like "name: value".')
   return [name, value]
 }
@@ -101,15 +173,7 @@ async function reach ({ portal }: Bench): Promise<void> {
   try {
     await portal.send({ method: 'GET', url: portal.authorizeUrl, headers: [['Accept', 'text/html']] })
   } catch (error) {
-    if (error instanceof NoAnswer) throw new CannotRun(`${error.message} ${fixFor(error.trouble.code)}`)
+    if (error instanceof NoAnswer) throw new CannotRun(`${error.message}. ${fixFor(error.trouble.code)}`)
     throw new CannotRun(`The check cannot run: ${(error as Error).message}.`)
   }
-}
-
-const unknownUser = ({ settings: { user } }: Bench): boolean => user.cookies.length === 0 && user.headers.length === 0
-
-/** Without a user most rules cannot be tried: better to say so than to print a table of what was not tested. */
-function refuseWithoutLogin ({ failure }: FirstSignIn, anonymous: boolean): void {
-  if (!anonymous || failure?.error !== 'login_required') return
-  throw new CannotRun(`Nobody is logged in (${failure.got}): make a user known with --cookie, --header or --login-command.`)
 }

@@ -1,17 +1,18 @@
-import { readArrival, readToken, readUser } from '../../testing/answers.ts'
-import { type Failure } from '../../testing/failure.ts'
-import { authorizeUrl, randomText } from '../../testing/requests.ts'
+import { fixFor } from '../../testing/failure.ts'
 import { type Bench, NoAnswer } from './rules/bench.ts'
-import { fail, pass, type Rule, type Verdict } from './rules/rule.ts'
+import { type Rule, type Severity, type Verdict } from './rules/rule.ts'
+import { Inconclusive, Stop, Untested } from './rules/untested.ts'
 
-/** A rule, what came of it, and how long it took. */
+/** A rule, its result, and how long it took. */
 export interface Finding {
   rule: Rule
+  /** The rule's severity, or a milder one where this finding is less certain. */
+  severity: Severity
   verdict: Verdict
   milliseconds: number
 }
 
-/** What an examination found; `stopped` says why it ended before its end. */
+/** What an examination found; `stopped` says why it is not complete. */
 export interface Examination {
   findings: Finding[]
   stopped?: string
@@ -20,70 +21,73 @@ export interface Examination {
 export interface Watch {
   /** Called before a rule is tried. */
   begins: (rule: Rule, number: number, total: number) => void
-  /** Called with what came of it. */
-  found: (finding: Finding, number: number, total: number) => void
+  /** Called when no more rule is tried. */
+  ends: () => void
 }
 
-/** So many rules in a row without any answer end the examination. */
-const PATIENCE = 3
+/** After so many rules in a row without an answer that can be judged, the examination ends. */
+const MOST_UNANSWERED = 3
 
-/** Tries the rules one after the other, until the deadline (a time of `performance.now()`). */
-export async function examine (bench: Bench, rules: readonly Rule[], watch: Watch, deadline: number): Promise<Examination> {
+/** Tries the rules one after the other, until the bench's signal ends the check. */
+export async function examine (bench: Bench, rules: readonly Rule[], watch: Watch): Promise<Examination> {
   const findings: Finding[] = []
-  let silent = 0
-  let why = ''
+  const end = ended(bench.signal)
+  const unclear: Inconclusive[] = []
+  let inARow = 0
+  const finish = (stopped?: string): Examination => {
+    watch.ends()
+    return { findings, ...(stopped === undefined ? {} : { stopped: bench.secrets.mask(stopped) }) }
+  }
   for (const [at, rule] of rules.entries()) {
-    if (performance.now() > deadline) return { findings, stopped: 'The check took too long and was ended: --deadline gives it more time.' }
     watch.begins(rule, at + 1, rules.length)
-    const { finding, answered } = await tryOut(bench, rule)
-    findings.push(finding)
-    watch.found(finding, at + 1, rules.length)
-    if (finding.verdict.outcome === 'fail') why = finding.verdict.got
-    if (!answered) silent += 1
-    else if (finding.verdict.outcome !== 'untested') silent = 0
-    if (silent === PATIENCE) return { findings, stopped: `The service no longer answers: ${why}` }
+    const tried = await tryOut(bench, rule, findings, end)
+    if (bench.signal.aborted) return finish(String((bench.signal.reason as Error).message))
+    if (tried instanceof Stop) return finish(tried.message)
+    findings.push(tried.finding)
+    if (tried.unclear !== undefined) unclear.push(tried.unclear)
+    if (tried.unclear !== undefined) inARow += 1
+    else if (tried.finding.verdict.outcome !== 'untested') inARow = 0
+    if (inARow === MOST_UNANSWERED) return finish(`The service no longer answers: ${sentenceOf(unclear.at(-1))}`)
   }
-  return { findings }
+  const [first] = unclear
+  return finish(first === undefined ? undefined : `The check is not complete: ${sentenceOf(first)}`)
 }
 
-async function tryOut (bench: Bench, rule: Rule): Promise<{ finding: Finding, answered: boolean }> {
+function sentenceOf (error: Error | undefined): string {
+  return `${error?.message}.${error instanceof NoAnswer ? ` ${fixFor(error.trouble.code)}` : ''}`
+}
+
+interface Tried { finding: Finding, unclear?: Inconclusive }
+
+async function tryOut (
+  bench: Bench, rule: Rule, findings: readonly Finding[], end: Promise<never>
+): Promise<Tried | Stop> {
   const start = performance.now()
-  const finding = (verdict: Verdict): Finding => ({ rule, verdict, milliseconds: Math.round(performance.now() - start) })
+  const finding = (verdict: Verdict): Finding => {
+    const severity = (verdict.outcome === 'fail' ? verdict.severity : undefined) ?? rule.severity
+    return { rule, severity, verdict, milliseconds: Math.round(performance.now() - start) }
+  }
+  const cause = findings.find(({ rule: { id }, verdict }) => verdict.outcome === 'fail' && rule.after?.includes(id))
+  if (cause !== undefined) return { finding: finding({ outcome: 'untested', reason: `${cause.rule.id} fails` }) }
   try {
-    return { finding: finding(await rule.test(bench)), answered: true }
+    return { finding: finding(await Promise.race([rule.test(bench), end])) }
   } catch (error) {
-    const { message } = error as Error
-    if (error instanceof NoAnswer) return { finding: finding(fail(message)), answered: false }
-    return { finding: finding({ outcome: 'untested', reason: bench.secrets.mask(message) }), answered: true }
+    if (error instanceof Stop) return error
+    const reason = bench.secrets.mask(error instanceof Untested ? error.message : `the check failed: ${String(error)}`)
+    const untested = finding({ outcome: 'untested', reason })
+    if (error instanceof Inconclusive || !(error instanceof Untested)) {
+      return { finding: untested, unclear: error instanceof Inconclusive ? error : new Inconclusive(reason) }
+    }
+    return { finding: untested }
   }
 }
 
-/** The rule that comes first: a whole sign-in. What it finds is kept for those who decide whether to go on. */
-export class FirstSignIn implements Rule {
-  readonly id = 'sign-in'
-  readonly section = 'spec §1'
-  readonly severity = 'must'
-  readonly sentence = 'A user who is logged in gets through all fifteen steps.'
-  readonly fix = 'Try the sign-in in the browser: partner-sso-portal serve shows every step.'
-  failure: Failure | null = null
-
-  async test (bench: Bench): Promise<Verdict> {
-    this.failure = await signIn(bench)
-    if (this.failure === null) return pass
-    const { step, got, fix } = this.failure
-    return fail(bench.secrets.mask(`step ${step}: ${got}`), fix)
-  }
-}
-
-/** Walks through all steps; null when they succeed. */
-async function signIn (bench: Bench): Promise<Failure | null> {
-  const state = randomText()
-  const verifier = bench.portal.pkce ? randomText() : undefined
-  const code = readArrival(await bench.browser.open(authorizeUrl(bench.portal, state, verifier)), state, bench.portal)
-  if (!code.ok) return code
-  bench.secrets.add(code.value)
-  const token = readToken(await bench.redeem({ code: code.value, verifier }))
-  if (!token.ok) return token
-  const user = readUser(await bench.user(token.value), bench.portal)
-  return user.ok ? null : user
+/** Rejects when the check ends, also within a rule. */
+function ended (signal: AbortSignal): Promise<never> {
+  const end = new Promise<never>((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+  end.catch(() => {})
+  return end
 }

@@ -1,8 +1,11 @@
-import { exec } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { type Cookie, parseGiven, parseSetCookie } from '../../testing/cookies.ts'
 import { CannotRun } from '../flags.ts'
 
+/** Milliseconds. */
 const LONGEST = 30_000
+/** Characters of output that are read. */
+const MOST_OUTPUT = 1024 * 1024
 
 /**
  * Runs a command that logs the user in, and reads the cookies that it prints: `Set-Cookie:` lines, as `curl -si` shows
@@ -15,16 +18,30 @@ export async function cookiesOf (command: string, longest = LONGEST): Promise<Co
   const lines = output.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== '')
   const set = lines.flatMap((line) => parseSetCookie(/^set-cookie:\s*(.*)$/i.exec(line)?.[1] ?? '') ?? [])
   const cookies = set.length > 0 ? set : parseGiven(lines.at(-1) ?? '')
-  if (!cookies.some(({ value }) => value !== '')) throw new CannotRun('The login command printed no cookie: it must print Set-Cookie lines, or name=value as its last line.')
-  return cookies
+  if (cookies.some(({ value }) => value !== '')) return cookies
+  throw new CannotRun('The login command printed no cookie: ' +
+    'it must print Set-Cookie lines, or name=value as its last line.')
 }
 
-function outputOf (command: string, timeout: number): Promise<string> {
+/** A process group of its own, so that the time limit ends what the shell has started as well. */
+function outputOf (command: string, longest: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    exec(command, { timeout }, (error, stdout, stderr) => {
-      if (error === null) return resolve(stdout)
-      const why = error.killed === true ? `it took more than ${timeout / 1000} s` : stderr.trim().split('\n').at(-1) || `exit code ${error.code}`
-      reject(new CannotRun(`The login command failed: ${why}.`))
+    const failed = (why: string) => reject(new CannotRun(`The login command failed: ${why}.`))
+    if (command.trim() === '' || command.includes('\0')) return failed('it is empty or has a null character')
+    const child = spawn(command, { shell: true, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+    const said = { stdout: '', stderr: '' }
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].on('data', (chunk) => { said[name] = `${said[name]}${String(chunk)}`.slice(-MOST_OUTPUT) })
+    }
+    const timer = setTimeout(() => {
+      process.kill(-Number(child.pid), 'SIGKILL')
+      failed(`it took more than ${longest / 1000} s`)
+    }, longest)
+    child.on('error', (error) => failed(error.message))
+    child.on('close', (code) => {
+      clearTimeout(timer)
+      if (code === 0) return resolve(said.stdout)
+      return failed(said.stderr.trim().split('\n').at(-1) || `exit code ${code}`)
     })
   })
 }

@@ -1,4 +1,4 @@
-import { unlistedFields } from '../../testing/record-rules.ts'
+import { unlistedFields } from '../../user-information.ts'
 import { type Failure } from '../../testing/failure.ts'
 import { type Integration } from '../../testing/settings.ts'
 import { type StepReport } from '../../testing/timeline.ts'

@@ -1,90 +1,139 @@
-import { type Answer, readArrival, readToken, readUser } from '../../../testing/answers.ts'
+import { type Answer, readArrival } from '../../../testing/answers.ts'
 import { type Arrival, Browser, redirectTarget } from '../../../testing/browser.ts'
 import { type Cookie, CookieJar } from '../../../testing/cookies.ts'
 import { describe, type Failure } from '../../../testing/failure.ts'
+import { type Call, type Edit, fetchUser, type Grant, redeem } from '../../../testing/flow.ts'
 import { Secrets } from '../../../testing/masking.ts'
-import { authorizeUrl, basicCredentials, type Changes, randomText, tokenRequest, userRequest } from '../../../testing/requests.ts'
+import { type Changes, randomText } from '../../../testing/requests.ts'
 import { type Integration } from '../../../testing/settings.ts'
+import { SignIn } from '../../../testing/sign-in.ts'
 import { type Trouble } from '../../../testing/trouble.ts'
-import { type Exchange, type Headers, type WireRequest } from '../../../testing/wire.ts'
-import { Untested } from './untested.ts'
+import { type Exchange, type Headers } from '../../../testing/wire.ts'
+import { type UserInformation } from '../../../user-information.ts'
+import { Inconclusive, Untested } from './untested.ts'
 
-/** What makes a user known to the partner's application. */
+/** What identifies a user to the partner's application. */
 export interface Login {
   cookies: Cookie[]
   headers: Headers
 }
 
-/** Thrown when no answer came. */
-export class NoAnswer extends Error {
+/** Thrown when there is no response. */
+export class NoAnswer extends Inconclusive {
   readonly trouble: Trouble
 
   constructor (trouble: Trouble) {
-    super(trouble.sentence)
+    super(trouble.sentence.replace(/\.$/, ''))
     this.trouble = trouble
   }
 }
 
-/** A code and what goes with it. */
-export interface Grant {
-  code: string
-  verifier: string | undefined
-}
-
-interface Settings {
+export interface Settings {
   user: Login
   /** A user who may not enter, where one was named. */
   ineligible: Login | null
-  /** Seconds after which a code is dead, where they were named. */
+  /** Seconds after which a code has expired, where they were named. */
   codeLifetime: number | null
 }
 
+/** A sign-in from beginning to end; a leg is an error where it could not be tried. */
+export interface Walk {
+  arrival: Arrival
+  answer: Answer<string>
+  /** The code that the arrival carries, also where its state is wrong. */
+  code: string | null
+  token: Call<string> | Error
+  user: Call<UserInformation> | Error
+}
+
 const NOBODY: Login = { cookies: [], headers: [] }
+/** Errors that a code or a token gets which expired on the way. */
+const EXPIRED = ['invalid_grant', 'invalid_token']
+/** Milliseconds in which a sign-in is too quick for its code to expire. */
+const QUICK = 1000
 
 /** Where rules are tried: a service, a user of it, and the requests of the portal. */
 export class Bench {
   readonly portal: Integration
   readonly secrets = new Secrets()
   readonly settings: Settings
-  /** The browser of the user: its cookies stay from rule to rule, as in life. */
+  /** Ends the check: at its deadline, or when the user interrupts it. */
+  readonly signal: AbortSignal
+  /** The browser of the user. Its cookies stay from rule to rule, as those of a real browser do. */
   readonly browser: Browser
+  /** A browser whose user is not logged in. */
+  readonly anonymous: Browser
   #loginPage: Promise<Arrival> | null = null
+  #first: Promise<Walk> | null = null
 
-  constructor (portal: Integration, settings: Settings) {
-    this.portal = { ...portal, send: answered(portal.send) }
+  constructor (portal: Integration, settings: Settings, signal: AbortSignal) {
+    this.portal = { ...portal, send: answered(portal.send, signal) }
     this.settings = settings
+    this.signal = signal
     this.browser = this.browserOf(settings.user)
-    this.secrets.add(portal.clientSecret)
-    this.secrets.add(basicCredentials(portal.clientId, portal.clientSecret).slice('Basic '.length))
-    for (const { value } of settings.user.cookies) this.secrets.add(value)
+    this.anonymous = this.browserOf()
+    for (const { cookies, headers } of [settings.user, settings.ineligible ?? NOBODY]) {
+      for (const { value } of cookies) this.secrets.add(value)
+      for (const [, value] of headers) for (const text of [value, ...value.split(' ')]) this.secrets.add(text)
+    }
+    // Adds the secrets of the integration.
+    this.begin()
   }
 
   browserOf ({ cookies, headers }: Login = NOBODY): Browser {
-    return new Browser(this.portal.send, this.portal.redirectUri, new CookieJar(cookies), headers)
+    return new Browser(this.portal, new CookieJar(cookies), headers)
+  }
+
+  begin (verifier?: string): SignIn {
+    return new SignIn(this.portal, this.secrets, verifier)
   }
 
   /** Sends the user's browser (or the given one) to the authorization endpoint. */
-  authorize (changes: Changes = {}, browser = this.browser, method = 'GET'): Promise<Arrival> {
-    return browser.open(authorizeUrl(this.portal, randomText(), this.portal.pkce ? randomText() : undefined, changes), method)
+  async authorize (changes: Changes = {}, browser = this.browser, method = 'GET'): Promise<Arrival> {
+    return available(await browser.open(this.begin().start(changes), method))
   }
 
   /** Where a browser ends whose user is not logged in. */
   loginPage (): Promise<Arrival> {
-    this.#loginPage ??= this.authorize({}, this.browserOf())
+    this.#loginPage ??= this.authorize({}, this.anonymous)
     return this.#loginPage
   }
 
-  /** A fresh code. @throws Untested when none is to be had */
-  async code (options: { verifier?: string, changes?: Changes } = {}): Promise<Grant> {
-    const state = randomText()
-    const verifier = options.verifier ?? (this.portal.pkce ? randomText() : undefined)
-    const arrival = await this.browser.open(authorizeUrl(this.portal, state, verifier, options.changes))
-    const code = this.codeOf(arrival)
-    if (code === null) throw new Untested(`no code was to be had: ${this.got(readArrival(arrival, state, this.portal) as Failure)}`)
-    return { code, verifier }
+  /** The sign-in that comes before all rules that need one. */
+  first (): Promise<Walk> {
+    this.#first ??= this.#walk(3)
+    return this.#first
   }
 
-  /** The code that an arrival carries, whatever became of the state; null when there is none. */
+  /** Tries again where a failure may be due to a code that expired on a slow machine. */
+  async #walk (rounds: number): Promise<Walk> {
+    const start = performance.now()
+    const flow = this.begin()
+    const arrival = available(await this.browser.open(flow.start()))
+    const answer = flow.arrived(arrival)
+    const code = this.codeOf(arrival)
+    const token = await leg(async () => {
+      if (code === null) throw new Untested('there is no code')
+      return redeem(this.portal, this.secrets, { code, verifier: flow.verifier })
+    })
+    const user = await leg(async () => fetchUser(this.portal, this.secrets, valueOf(token)))
+    const refused = [token, user].some((call) =>
+      !(call instanceof Error) && !call.answer.ok && EXPIRED.includes(call.answer.error))
+    if (!refused || performance.now() - start < QUICK) return { arrival, answer, code, token, user }
+    if (rounds === 1) throw new Inconclusive('the service is so slow that a code may expire before it is used')
+    return this.#walk(rounds - 1)
+  }
+
+  /** A fresh code. @throws Untested when there is none */
+  async code (options: { verifier?: string, changes?: Changes } = {}): Promise<Grant> {
+    const flow = this.begin(options.verifier ?? (this.portal.pkce ? randomText() : undefined))
+    const arrival = available(await this.browser.open(flow.start(options.changes)))
+    const code = this.codeOf(arrival)
+    if (code !== null) return { code, verifier: flow.verifier }
+    throw new Untested(`there is no code: ${this.got(readArrival(arrival, flow.state, this.portal) as Failure)}`)
+  }
+
+  /** The code that an arrival carries, whatever its state; null when there is none. */
   codeOf ({ exchange, url }: Arrival): string | null {
     const target = redirectTarget(exchange, url)
     const code = target === null ? null : new URL(target).searchParams.get('code')
@@ -93,31 +142,29 @@ export class Bench {
   }
 
   /** The token request with a code; `edit` changes the request as a whole. */
-  async redeem ({ code, verifier }: Grant, changes: Changes = {}, edit = (request: WireRequest): WireRequest => request): Promise<Exchange> {
-    const exchange = await this.portal.send(edit(tokenRequest(this.portal, code, verifier, changes)))
-    const answer = readToken(exchange)
-    if (answer.ok) this.secrets.add(answer.value)
-    return exchange
+  async redeem (grant: Grant, changes: Changes = {}, edit?: Edit): Promise<Exchange> {
+    return (await redeem(this.portal, this.secrets, grant, changes, edit)).exchange
   }
 
-  /** A fresh access token. @throws Untested when none is to be had */
+  /** Uses a code and returns its token. @throws Untested when there is none */
+  async used (grant: Grant): Promise<string> {
+    const { answer } = await redeem(this.portal, this.secrets, grant)
+    return this.expect(answer, 'there is no access token')
+  }
+
+  /** A fresh access token. @throws Untested when there is none */
   async accessToken (): Promise<string> {
-    return this.expect(readToken(await this.redeem(await this.code())), 'no access token was to be had')
+    return this.used(await this.code())
   }
 
   /** The user request; `edit` changes it. */
-  user (accessToken: string, edit = (request: WireRequest): WireRequest => request): Promise<Exchange> {
-    return this.portal.send(edit(userRequest(this.portal, accessToken)))
+  async user (accessToken: string, edit?: Edit): Promise<Exchange> {
+    return (await fetchUser(this.portal, this.secrets, accessToken, edit)).exchange
   }
 
-  /** Whether the record comes back for a token. */
+  /** Whether the record is returned for a token. */
   async admits (accessToken: string): Promise<boolean> {
-    return readUser(await this.user(accessToken), this.portal).ok
-  }
-
-  /** Makes sure that a plain sign-in works, where a rule would else blame something particular. @throws Untested */
-  async works (): Promise<void> {
-    if (!await this.admits(await this.accessToken())) throw new Untested('a plain sign-in does not work')
+    return (await fetchUser(this.portal, this.secrets, accessToken)).answer.ok
   }
 
   /** @throws Untested when the answer is a failure */
@@ -131,18 +178,40 @@ export class Bench {
     return this.secrets.mask(failure.got)
   }
 
-  /** What came, without secrets. */
+  /** A description of the response, without secrets. */
   told (exchange: Exchange): string {
     return this.secrets.mask(describe(exchange))
   }
 }
 
-/** Makes a missing answer an exception, and a rate limit a reason not to test. */
-function answered (send: Integration['send']): Integration['send'] {
+/** A leg of the first sign-in; an error is kept for the rule that looks at the leg. */
+async function leg<Value> (call: () => Promise<Call<Value>>): Promise<Call<Value> | Error> {
+  return call().catch((error: Error) => error)
+}
+
+function valueOf (call: Call<string> | Error): string {
+  if (call instanceof Error || !call.answer.ok) throw new Untested('there is no access token')
+  return call.answer.value
+}
+
+const LIMITED = 'the service limits the rate of requests (429): raise its limit for the time of the check'
+const UNAVAILABLE = 'the service says that it is unavailable for the moment'
+
+/** Makes a missing answer, a rate limit and an unavailable service a reason not to judge. */
+function answered (send: Integration['send'], signal: AbortSignal): Integration['send'] {
   return async (request) => {
-    const exchange = await send(request)
+    const exchange = await send(request, signal)
     if (exchange.trouble !== undefined) throw new NoAnswer(exchange.trouble)
-    if (exchange.response?.status === 429) throw new Untested('the service limits the rate of requests (429): raise its limit for the time of the check')
+    if (exchange.response?.status === 429) throw new Inconclusive(LIMITED)
+    if (exchange.response?.status === 503) throw new Inconclusive(`${UNAVAILABLE}: ${describe(exchange)}`)
     return exchange
   }
+}
+
+/** The same for an error that the browser carries to the portal. */
+function available (arrival: Arrival): Arrival {
+  if (arrival.at !== 'callback') return arrival
+  const { searchParams } = new URL(arrival.callbackUrl)
+  if (searchParams.get('error') !== 'temporarily_unavailable') return arrival
+  throw new Inconclusive(`${UNAVAILABLE}: ${describe(arrival.exchange)}`)
 }

@@ -1,31 +1,47 @@
 import { header, type WireResponse } from '../../../testing/wire.ts'
 
-/** All policies of a page: those of the header, where commas part them, and those of meta elements. */
+/**
+ * All policies of a page: those of the header, separated by commas, and those of meta elements. The expressions match
+ * no `<` inside an element, so that the time grows with the size of the page and not with its square.
+ */
 export function policiesOf (response: WireResponse): string[] {
-  const metas = [...response.body.matchAll(/<meta\b[^>]*content-security-policy[^>]*>/gi)]
-    .map(([tag]) => tag.replace(/^.*content\s*=\s*(["'])(.*?)\1.*$/is, '$2'))
-  return [...header(response, 'content-security-policy').split(','), ...metas].map((policy) => policy.trim()).filter((policy) => policy !== '')
+  const metas = [...response.body.matchAll(/<meta\b([^<>]*)>/gi)]
+    .map(([, attributes = '']) => attributes)
+    .filter((attributes) => /http-equiv\s*=\s*["']?content-security-policy["'\s]/i.test(`${attributes} `))
+    .map((attributes) => /\scontent\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(attributes))
+    .map((content) => content?.[1] ?? content?.[2] ?? '')
+  return [...header(response, 'content-security-policy').split(','), ...metas]
+    .map((policy) => policy.trim())
+    .filter((policy) => policy !== '')
 }
 
-/** The policy whose form-action forbids to come to the target after a form was sent from the page; null when none does. */
+/** The form-action that forbids a form of the page to lead to the target; null when there is none. */
 export function formActionBlocking (policies: string[], page: string, target: string): string | null {
-  const directives = policies.flatMap((policy) => policy.split(';')).map((directive) => directive.trim())
-  const blocking = directives.filter((directive) => /^form-action(?:\s|$)/i.test(directive))
-  return blocking.find((directive) => !directive.split(/\s+/).slice(1).some((source) => allows(source, new URL(page), new URL(target)))) ?? null
+  const blocks = (directive: string): boolean =>
+    !directive.split(/\s+/).slice(1).some((source) => allows(source, new URL(page), new URL(target)))
+  return policies.map(formActionOf).find((directive) => directive !== undefined && blocks(directive)) ?? null
 }
 
-/** CSP Level 3 §6.7.2, without the path: the way back to the portal is a redirect, and there the path does not count. */
+/** CSP Level 3 §2.2.1: of directives with the same name the first one counts. */
+function formActionOf (policy: string): string | undefined {
+  return policy.split(';').map((directive) => directive.trim())
+    .find((directive) => /^form-action(?:\s|$)/i.test(directive))
+}
+
+/** CSP Level 3 §6.7.2, without the path: the portal is reached by a redirect, and there the path does not count. */
 function allows (source: string, page: URL, target: URL): boolean {
   if (source === '*') return true
   if (source === '\'self\'') return page.origin === target.origin
   if (/^[a-z][a-z0-9+.-]*:$/i.test(source)) return source.toLowerCase() === target.protocol
-  const { scheme, host = '', port } = /^(?:(?<scheme>[a-z][a-z0-9+.-]*):\/\/)?(?<host>[^/:']+)(?::(?<port>\d+|\*))?(?:\/.*)?$/i.exec(source)?.groups ?? {}
+  const { scheme, host = '', port } = SOURCE.exec(source)?.groups ?? {}
   return schemeFits(scheme, page, target) && hostFits(host.toLowerCase(), target.hostname) && portFits(port, target)
 }
 
+const SOURCE = /^(?:(?<scheme>[a-z][a-z0-9+.-]*):\/\/)?(?<host>[^/:']+)(?::(?<port>\d+|\*))?(?:\/.*)?$/i
+
 function schemeFits (scheme: string | undefined, page: URL, { protocol }: URL): boolean {
-  const wanted = scheme === undefined ? page.protocol : `${scheme.toLowerCase()}:`
-  return wanted === protocol || (wanted === 'http:' && protocol === 'https:')
+  const expected = scheme === undefined ? page.protocol : `${scheme.toLowerCase()}:`
+  return expected === protocol || (expected === 'http:' && protocol === 'https:')
 }
 
 function hostFits (host: string, actual: string): boolean {
