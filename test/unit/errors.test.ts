@@ -18,8 +18,6 @@ const expected: Record<RefusalReason, string> = {
   state_missing: '400 invalid_request request_rejected warn',
   code_challenge_malformed: '400 invalid_request request_rejected warn',
   code_challenge_method_unsupported: '400 invalid_request request_rejected warn',
-  portal_failed: '500 server_error request_rejected error',
-  portal_timeout: '503 temporarily_unavailable request_rejected error',
   not_logged_in: '400 access_denied sign_in_refused info',
   not_eligible: '400 access_denied sign_in_refused info',
   current_user_failed: '500 server_error sign_in_refused error',

@@ -77,8 +77,8 @@ t.test('in the process, though this is one of several: that is said in the same 
     t.match(lines[0]?.[1], /one of several \(a cluster worker, or started by PM2\).*Set redis or store\.$/, name)
     t.equal(lines.length, 1)
   }
-  cluster.isWorker = true
-  t.teardown(() => { cluster.isWorker = false })
+  Object.assign(cluster, { isWorker: true })
+  t.teardown(() => Object.assign(cluster, { isWorker: false }))
   const worker = open({})
   ;(await worker.opening).close()
   t.match(worker.lines[0]?.[1], /one of several/)
