@@ -156,7 +156,11 @@ const scenarios: Record<RefusalReason, Scenario | [Options, Scenario]> = {
   redirect_uri_repeated: askedTwice('redirect_uri'),
   redirect_uri_unregistered: asked({ redirect_uri: 'https://evil.example' }),
   parameter_repeated: askedTwice('scope'),
-  portal_failed: [{ portal: () => ({ ...portal, clientSecret: `${WRONG}\n` }) }, async (portal) => await portal.authorize()],
+  parameters_excessive: asked(Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`p${index}`, 'x']))),
+  portal_failed: [
+    { portal: () => ({ ...portal, clientSecret: `${WRONG}\n` }) },
+    async (portal) => await portal.authorize()
+  ],
   portal_timeout: [
     { portal: async () => await new Promise<never>(() => {}), storeTimeout: 5 }, async (portal) => await portal.authorize()
   ],
@@ -180,6 +184,17 @@ const scenarios: Record<RefusalReason, Scenario | [Options, Scenario]> = {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ client_secret: PORTAL.clientSecret, code: await portal.code() })
     }),
+  body_already_read: [
+    {
+      routeOptions: {
+        async preParsing (_request, _reply, body) {
+          for await (const _chunk of body);
+          return body
+        }
+      }
+    },
+    bent({})
+  ],
   body_unreadable: async (portal, { url }) =>
     await fetch(`${url}/oauth/token`, {
       method: 'POST',

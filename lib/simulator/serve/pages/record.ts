@@ -1,5 +1,5 @@
 import { type Level } from '../../../testing/settings.ts'
-import { unlistedFields, type UserInformation } from '../../../user-information.ts'
+import { type UserInformation } from '../../../user-information.ts'
 import { html, type Html } from './html.ts'
 
 /** What each role allows. */
