@@ -15,5 +15,6 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
+  minify: true,
   banner: { js: `/*!\n${readFileSync(licence, 'utf8').trim()}\n*/` }
 })
