@@ -65,7 +65,6 @@ async function runBeside (command, ...args) {
 /** The checks that are no tests, one after the other, while tap is waiting for servers and timers. */
 async function compileAndLint () {
   return [
-    ['the examples compile', await runBeside('npx', 'tsc', '-p', 'examples')],
     ['the types of lib and test are right', await runBeside('npx', 'tsc', '-p', '.')],
     ['the linter finds nothing', await runBeside('npm', 'run', '-s', 'lint')]
   ]
@@ -80,8 +79,9 @@ function notLoaded () {
 }
 
 provide()
-// Some tests import the package by its name, from dist.
+// Some tests import the package by its name, from dist, or start an example.
 const built = run('npm', 'run', '-s', 'build')
+const examplesBuilt = run('npx', 'tsc', '-p', 'examples')
 const [compiled, results] = await Promise.all([
   compileAndLint(),
   runTap(['--coverage-report=text', '--coverage-report=json-summary'], testFiles(), console.log)
@@ -89,6 +89,7 @@ const [compiled, results] = await Promise.all([
 const missed = notLoaded()
 const checks = [
   ['the package builds', built],
+  ['the examples compile', examplesBuilt],
   ...compiled,
   [`tests load every file of lib${missed.map((file) => ` (not ${file})`).join('')}`, missed.length === 0],
   ['no test is skipped or left to do', results.skip === 0 && results.todo === 0],

@@ -27,7 +27,9 @@ export function basicCredentials ({ headers }: Pick<IncomingMessage, 'headers'>)
 }
 
 /** The Bearer token (RFC 6750 section 2.1). Undefined when the request does not use Bearer, null when malformed. */
-export function bearerToken ({ headers: { authorization = '' } }: Pick<IncomingMessage, 'headers'>): string | null | undefined {
+export function bearerToken (
+  { headers: { authorization = '' } }: Pick<IncomingMessage, 'headers'>
+): string | null | undefined {
   if (!/^bearer(?: |$)/i.test(authorization)) return undefined
   return BEARER.exec(authorization)?.[1] ?? null
 }
