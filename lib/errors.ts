@@ -111,7 +111,8 @@ export const refusals = {
   portal_failed: {
     ...hostFailed('The `portal` function threw, or returned an invalid portal; `err` says which rule it breaks.'),
     type: 'request_rejected',
-    at: ['page', 'token', 'user']
+    at: ['page', 'token', 'user'],
+    description: 'The request could not be completed.'
   },
   portal_timeout: {
     ...badRequest({

@@ -57,7 +57,9 @@ export class Connection {
     if (length === null) return this.#fail(new Error(`An answer without Content-Length:\n${head}`))
     const end = endOfHead + 4 + Number(length[1])
     if (this.#received.length < end) return
-    if (this.#received.length > end || !this.#waiting) { return this.#fail(new Error(`More than one answer:\n${this.#received}`)) }
+    if (this.#received.length > end || !this.#waiting) {
+      return this.#fail(new Error(`More than one answer:\n${this.#received}`))
+    }
     const answer = { status: Number(head.slice(9, 12)), head, body: this.#received.slice(endOfHead + 4) }
     const { resolve } = this.#waiting
     this.#received = ''

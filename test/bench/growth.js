@@ -99,7 +99,9 @@ async function fillStepByStep ({ servers, axis, values, rounds, flows, warmUp, c
         for (const value of values) {
           while (alive < value) alive += (await load.authorize(Math.min(10_000, value - alive))).length
           const costs = []
-          for (let round = 1; round <= rounds; round++) { costs.push((await measureCost({ running, load, redis, flows })).cpuPerFlow) }
+          for (let round = 1; round <= rounds; round++) {
+            costs.push((await measureCost({ running, load, redis, flows })).cpuPerFlow)
+          }
           points.push(costs)
           say(`${axis.name} ${value}  ${server.name.padEnd(24)} ${figure(spread(costs).median).padStart(6)} µs`)
         }

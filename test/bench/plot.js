@@ -5,7 +5,8 @@ const style = `
   svg { background: #ffffff; font: 13px system-ui, sans-serif }
   text { fill: #1f2328 } .title { font-size: 15px; font-weight: 600 } .grid { stroke: #d1d9e0 }
   .s0 { --ink: #0550ae } .s1 { --ink: #8250df } .s2 { --ink: #6e7781 } .s3 { --ink: #bc4c00 }
-  path, line.range { stroke: var(--ink); fill: none; stroke-width: 2 } line.range { stroke-width: 1 } circle { fill: var(--ink) }
+  path, line.range { stroke: var(--ink); fill: none; stroke-width: 2 } line.range { stroke-width: 1 }
+  circle { fill: var(--ink) }
   .s1 path { stroke-dasharray: 7 3 } .s2 path { stroke-dasharray: 2 3 } .s3 path { stroke-dasharray: 9 3 2 3 }
   @media (prefers-color-scheme: dark) {
     svg { background: #0d1117 } text { fill: #e6edf3 } .grid { stroke: #3d444d }
@@ -26,18 +27,30 @@ export function plot ({ title, x, y, ticks, series }) {
   const atY = (value) => round(height - frame.bottom - value / top * (height - frame.top - frame.bottom))
   const lines = Array.from({ length: Math.round(top / step) + 1 }, (_, n) => n * step)
 
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escape(title)}">
+  const size = `viewBox="0 0 ${width} ${height}" width="${width}" height="${height}"`
+  const middle = (frame.top + height - frame.bottom) / 2
+
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img" aria-label="${escape(title)}">
 <style>${style}
 </style>
 <text class="title" x="${frame.left}" y="24">${escape(title)}</text>
 ${series.map(({ name }, n) => legend(name, n, series)).join('\n')}
-${lines.map((value) => `<line class="grid" x1="${frame.left}" x2="${width - frame.right}" y1="${atY(value)}" y2="${atY(value)}"/><text x="${frame.left - 8}" y="${atY(value) + 4}" text-anchor="end">${round(value)}</text>`).join('\n')}
-${ticks.map((tick, n) => `<text x="${atX(n)}" y="${height - frame.bottom + 20}" text-anchor="middle">${escape(tick)}</text>`).join('\n')}
+${lines.map((value) => gridLine(value, atY(value))).join('\n')}
+${ticks.map((tick, n) => label(atX(n), height - frame.bottom + 20, 'middle', escape(tick))).join('\n')}
 <text x="${(frame.left + width - frame.right) / 2}" y="${height - 12}" text-anchor="middle">${escape(x)}</text>
-<text transform="translate(16 ${(frame.top + height - frame.bottom) / 2}) rotate(-90)" text-anchor="middle">${escape(y)}</text>
+<text transform="translate(16 ${middle}) rotate(-90)" text-anchor="middle">${escape(y)}</text>
 ${series.map(({ points }, n) => curve(points, n, atX, atY)).join('\n')}
 </svg>
 `
+}
+
+function gridLine (value, y) {
+  const line = `<line class="grid" x1="${frame.left}" x2="${width - frame.right}" y1="${y}" y2="${y}"/>`
+  return line + label(frame.left - 8, y + 4, 'end', round(value))
+}
+
+function label (x, y, anchor, text) {
+  return `<text x="${x}" y="${y}" text-anchor="${anchor}">${text}</text>`
 }
 
 function legend (name, n, series) {
@@ -48,9 +61,11 @@ function legend (name, n, series) {
 function curve (points, n, atX, atY) {
   const marks = points.map(
     ({ median, min, max }, index) =>
-      `<line class="range" x1="${atX(index)}" x2="${atX(index)}" y1="${atY(min)}" y2="${atY(max)}"/><circle cx="${atX(index)}" cy="${atY(median)}" r="3"/>`
+      `<line class="range" x1="${atX(index)}" x2="${atX(index)}" y1="${atY(min)}" y2="${atY(max)}"/>` +
+      `<circle cx="${atX(index)}" cy="${atY(median)}" r="3"/>`
   )
-  return `<g class="s${n}"><path d="M${points.map(({ median }, index) => `${atX(index)} ${atY(median)}`).join('L')}"/>${marks.join('')}</g>`
+  const line = points.map(({ median }, index) => `${atX(index)} ${atY(median)}`).join('L')
+  return `<g class="s${n}"><path d="M${line}"/>${marks.join('')}</g>`
 }
 
 /** 1, 2 or 5 times a power of ten, at least `value`. */

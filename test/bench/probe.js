@@ -1,4 +1,7 @@
-/** A fresh process that measures one start-up step and prints its milliseconds: `probe.js import|import-beside-fastify|register …`. */
+/**
+ * A fresh process that measures one start-up step and prints its milliseconds:
+ * `probe.js import|import-beside-fastify|register …`.
+ */
 const [, , step, subject, redisUrl] = process.argv
 
 const steps = {

@@ -7,7 +7,9 @@ import { Server } from './server.js'
 /**
  * Runs `work` against a fresh server process and an empty Redis.
  *
- * @param {{ server: object, redis: import('./redis.js').Redis, concurrency: number, size?: object, options?: object }} setting
+ * @param {{
+ *   server: object, redis: import('./redis.js').Redis, concurrency: number, size?: object, options?: object
+ * }} setting
  * @param {(running: Server, load: Load) => Promise<T>} work
  * @returns {Promise<T>}
  * @template T

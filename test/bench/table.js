@@ -6,9 +6,10 @@
  */
 export function table (head, rows) {
   const widths = head.map((_, column) => Math.max(3, ...[head, ...rows].map((row) => row[column].length)))
-  const line = (cells) =>
-    `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column]) : cell.padStart(widths[column]))).join(' | ')} |`
-  const rule = `|${widths.map((width, column) => (column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`
+  const pad = (cell, column) => column === 0 ? cell.padEnd(widths[column]) : cell.padStart(widths[column])
+  const ruleOf = (width, column) => column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`
+  const line = (cells) => `| ${cells.map(pad).join(' | ')} |`
+  const rule = `|${widths.map(ruleOf).join('|')}|`
   return [line(head), rule, ...rows.map(line)].join('\n')
 }
 

@@ -27,9 +27,15 @@ t.test('a request that names no registered portal and redirect_uri is never redi
     t.match(events.pop(), { type: 'request_rejected', reason })
   }
   for (const name of ['client_id', 'redirect_uri']) {
-    const common = new URLSearchParams({ client_id: PORTAL.clientId, redirect_uri: PORTAL.redirectUri, response_type: 'code', state: 's' })
+    const common = new URLSearchParams({
+      client_id: PORTAL.clientId,
+      redirect_uri: PORTAL.redirectUri,
+      response_type: 'code',
+      state: 's'
+    })
     common.append(name, common.get(name) as string)
-    const answer = await fetch(`${url}/oauth/authorize?${common}`, { redirect: 'manual', headers: { 'x-user': 'alice' } })
+    const headers = { 'x-user': 'alice' }
+    const answer = await fetch(`${url}/oauth/authorize?${common}`, { redirect: 'manual', headers })
     t.equal(answer.status, 400)
     t.match(events.pop(), { reason: `${name}_repeated` })
   }
@@ -44,10 +50,12 @@ t.test('a refused redirect_uri is reported with what was expected', async (t) =>
 
 t.test('a browser gets a page that carries nothing of the request and loads nothing', async (t) => {
   const { url } = await startHost(t)
-  const answer = await wire(url).authorize({ client_id: 'zzz-unknown', state: 'zzz-state' }, 'alice', { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' })
+  const accept = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'
+  const answer = await wire(url).authorize({ client_id: 'zzz-unknown', state: 'zzz-state' }, 'alice', { accept })
   t.equal(answer.status, 400)
   t.match(answer.headers.get('content-type'), /^text\/html; charset=utf-8/)
-  t.match(answer.headers.get('content-security-policy'), /^default-src 'none'; style-src 'sha256-[^']+'; .*frame-ancestors 'none'$/)
+  t.match(answer.headers.get('content-security-policy'),
+    /^default-src 'none'; style-src 'sha256-[^']+'; .*frame-ancestors 'none'$/)
   t.notMatch(answer.text, /zzz|src=|<script|url\(/)
   t.match(answer.text, `href="${PORTAL.loginUrl}"`, 'the only portal there is')
 })
@@ -75,7 +83,8 @@ t.test('every other fault goes back to the portal, with the state', async (t) =>
     [{ code_challenge: 'short', code_challenge_method: 'S256' }, 'invalid_request', 'code_challenge_malformed'],
     [{ code_challenge: `${CHALLENGE}=`, code_challenge_method: 'S256' }, 'invalid_request', 'code_challenge_malformed'],
     [{ code_challenge: CHALLENGE }, 'invalid_request', 'code_challenge_method_unsupported'],
-    [{ code_challenge: CHALLENGE, code_challenge_method: 'plain' }, 'invalid_request', 'code_challenge_method_unsupported'],
+    [{ code_challenge: CHALLENGE, code_challenge_method: 'plain' },
+      'invalid_request', 'code_challenge_method_unsupported'],
     [{ code_challenge_method: 'S256' }, 'invalid_request', 'code_challenge_malformed']
   ]
   for (const [changes, error, reason] of cases) {
@@ -97,9 +106,18 @@ t.test('a missing state is refused with nothing to give back, a repeated one is 
   t.notOk(missing.redirect.has('state'))
   t.match(events.pop(), { reason: 'state_missing' })
 
-  const common = new URLSearchParams({ client_id: PORTAL.clientId, redirect_uri: PORTAL.redirectUri, response_type: 'code' })
-  for (const [twice, state] of [['state=a&state=b', null], ['state=a&nonce=1&nonce=1', 'a'], ['state=a&response_type=code', 'a'], ['state=a&state', null]] as const) {
-    const answer = await fetch(`${url}/oauth/authorize?${common}&${twice}`, { redirect: 'manual', headers: { 'x-user': 'alice' } })
+  const common = new URLSearchParams({
+    client_id: PORTAL.clientId,
+    redirect_uri: PORTAL.redirectUri,
+    response_type: 'code'
+  })
+  const cases = [
+    ['state=a&state=b', null], ['state=a&nonce=1&nonce=1', 'a'], ['state=a&response_type=code', 'a'],
+    ['state=a&state', null]
+  ] as const
+  for (const [twice, state] of cases) {
+    const headers = { 'x-user': 'alice' }
+    const answer = await fetch(`${url}/oauth/authorize?${common}&${twice}`, { redirect: 'manual', headers })
     const redirect = new URL(answer.headers.get('location') as string).searchParams
     t.equal(redirect.get('error'), 'invalid_request', twice)
     t.equal(redirect.get('state'), state, twice)
@@ -139,14 +157,22 @@ t.test('who is not logged in goes to the login page, and comes back', async (t) 
 })
 
 t.test('a login page made by a function', async (t) => {
-  const { url } = await startHost(t, { loginPage: (returnTo, request) => `/sign-in/${request.method}/é?then=${encodeURIComponent(returnTo)}` })
+  const { url } = await startHost(t, {
+    loginPage: (returnTo, request) => `/sign-in/${request.method}/é?then=${encodeURIComponent(returnTo)}`
+  })
   const location = (await wire(url).authorize({}, null)).headers.get('location')
   t.match(location, /^\/sign-in\/GET\/%C3%A9\?then=%2Foauth%2Fauthorize%3F/)
 
   const notUrl = 'loginPage must return a URL'
-  for (const [broken, cause] of [[() => '', notUrl], [() => undefined as unknown as string, notUrl], [() => { throw new Error('no page') }, 'no page']] as const) {
+  const cases: Array<[page: () => string, cause: string]> = [
+    [() => '', notUrl],
+    [() => undefined as unknown as string, notUrl],
+    [() => { throw new Error('no page') }, 'no page']
+  ]
+  for (const [broken, cause] of cases) {
     const lines: string[] = []
-    const { url, events } = await startHost(t, { loginPage: broken }, { server: { logger: { stream: { write: (line: string) => { lines.push(line) } } } } })
+    const server = { logger: { stream: { write: (line: string) => { lines.push(line) } } } }
+    const { url, events } = await startHost(t, { loginPage: broken }, { server })
     t.equal((await wire(url).authorize({}, null)).redirect.get('error'), 'server_error')
     t.match(events.pop(), { type: 'sign_in_refused', reason: 'login_page_failed' })
     t.ok(lines.some((line) => line.includes('login_page_failed') && line.includes(cause)), 'the log says why')
@@ -154,7 +180,9 @@ t.test('a login page made by a function', async (t) => {
 })
 
 t.test('return_to is on this site, however the target of the request was written', async (t) => {
-  const { app } = await startHost(t, { loginPage: '/login' }, { server: { rewriteUrl: ({ url }) => (url as string).replace(/^[^?]*(?=\/oauth)/, '') } })
+  const { app } = await startHost(t, { loginPage: '/login' }, {
+    server: { rewriteUrl: ({ url }) => (url as string).replace(/^[^?]*(?=\/oauth)/, '') }
+  })
   const query = `client_id=${PORTAL.clientId}&redirect_uri=${PORTAL.redirectUri}&response_type=code&state=s`
   const { port } = app.server.address() as { port: number }
   const { request } = await import('node:http')
@@ -166,7 +194,8 @@ t.test('return_to is on this site, however the target of the request was written
     ['HTTPS://evil.example:8443/oauth/authorize', '/oauth/authorize'],
     ['http:////evil.example/oauth/authorize', '/evil.example/oauth/authorize']
   ] as const) {
-    const location = await new Promise<string>((resolve, reject) => request({ port, path: `${target}?${query}` }, (response) => {
+    const asked = { port, path: `${target}?${query}` }
+    const location = await new Promise<string>((resolve, reject) => request(asked, (response) => {
       response.resume()
       resolve(response.headers.location as string)
     }).on('error', reject).end())
@@ -188,14 +217,19 @@ t.test('a hook that throws is server_error, in words of ours', async (t) => {
   const lines: string[] = []
   const server = { logger: { stream: { write: (line: string) => { lines.push(line) } } } }
   const fail = () => { throw new Error('the directory is down') }
-  for (const [options, reason] of [[{ currentUser: fail }, 'current_user_failed'], [{ portalEligibility: fail }, 'portal_eligibility_failed']] as const) {
+  const cases = [
+    [{ currentUser: fail }, 'current_user_failed'],
+    [{ portalEligibility: fail }, 'portal_eligibility_failed']
+  ] as const
+  for (const [options, reason] of cases) {
     const { url, events } = await startHost(t, options, { server })
     const { redirect } = await wire(url).authorize()
     t.equal(redirect.get('error'), 'server_error')
     t.notMatch(redirect.get('error_description'), 'directory')
     t.equal(redirect.get('state'), 'a state')
     t.match(events.pop(), { type: 'sign_in_refused', reason })
-    t.ok(lines.some((line) => line.includes('"level":50') && line.includes(reason) && line.includes('the directory is down')))
+    const parts = ['"level":50', reason, 'the directory is down']
+    t.ok(lines.some((line) => parts.every((part) => line.includes(part))))
   }
 })
 
@@ -216,14 +250,18 @@ t.test('currentUser may answer itself', async (t) => {
     sync: (_: unknown, reply: FastifyReply) => { reply.code(418).send('one moment') },
     async: async (_: unknown, reply: FastifyReply) => { await reply.code(418).send('one moment') },
     returned: async (_: unknown, reply: FastifyReply) => reply.code(418).send('one moment') as never,
-    user: async (_: unknown, reply: FastifyReply) => { reply.code(418).send('one moment'); return { id: 'alice', eligible: true } },
+    user: async (_: unknown, reply: FastifyReply) => {
+      reply.code(418).send('one moment')
+      return { id: 'alice', eligible: true }
+    },
     thrown: async (_: unknown, reply: FastifyReply) => { reply.code(418).send('one moment'); throw new Error('late') }
   }
   for (const [name, currentUser] of Object.entries(answers)) {
     let asked = false
     const lines: string[] = []
     const server = { logger: { level: 'error', stream: { write: (line: string) => { lines.push(line) } } } }
-    const { url, events } = await startHost(t, { currentUser: currentUser as never, portalEligibility: () => { asked = true; return null } }, { server })
+    const options = { currentUser: currentUser as never, portalEligibility: () => { asked = true; return null } }
+    const { url, events } = await startHost(t, options, { server })
     const answer = await wire(url).authorize()
     t.equal(answer.status, 418, name)
     t.equal(answer.text, 'one moment')
@@ -231,14 +269,19 @@ t.test('currentUser may answer itself', async (t) => {
     t.notOk(asked)
     t.strictSame(events.map(({ type, reason }) => [type, reason]), [['login_required', 'answered_by_current_user']])
     t.equal(lines.length, name === 'thrown' ? 1 : 0)
-    if (name === 'thrown') t.match(JSON.parse(lines[0] as string), { err: { message: 'late' }, msg: 'partner-sso: currentUser threw after it had replied' })
+    if (name !== 'thrown') continue
+    const logged = { err: { message: 'late' }, msg: 'partner-sso: currentUser threw after it had replied' }
+    t.match(JSON.parse(lines[0] as string), logged)
   }
 })
 
 t.test('a hook is never called for a request that will be refused anyway', async (t) => {
   let calls = 0
   const { url } = await startHost(t, { currentUser: () => { calls++; return { id: 'alice', eligible: true } } })
-  for (const changes of [{ client_id: 'x' }, { redirect_uri: 'x' }, { response_type: 'x' }, { state: '' }, { code_challenge: 'x' }]) {
+  const bad = [
+    { client_id: 'x' }, { redirect_uri: 'x' }, { response_type: 'x' }, { state: '' }, { code_challenge: 'x' }
+  ]
+  for (const changes of bad) {
     await wire(url).authorize(changes)
   }
   t.equal(calls, 0)
@@ -278,7 +321,8 @@ t.test('the headers of every answer', async (t) => {
     t.equal(headers.get('pragma'), 'no-cache')
     t.equal(headers.get('referrer-policy'), 'no-referrer')
     t.equal(headers.get('x-frame-options'), 'DENY')
-    t.match(headers.get('content-security-policy'), index === 4 ? /^default-src 'none'; .*; frame-ancestors 'none'$/ : /^frame-ancestors 'none'$/)
+    t.match(headers.get('content-security-policy'),
+      index === 4 ? /^default-src 'none'; .*; frame-ancestors 'none'$/ : /^frame-ancestors 'none'$/)
   }
 })
 

@@ -25,7 +25,8 @@ async function failure (promise: Promise<unknown>): Promise<unknown> {
 }
 
 t.test('oauth4webapi', async (t) => {
-  for (const authenticate of [oauth.ClientSecretPost(PORTAL.clientSecret), oauth.ClientSecretBasic(PORTAL.clientSecret)]) {
+  const methods = [oauth.ClientSecretPost(PORTAL.clientSecret), oauth.ClientSecretBasic(PORTAL.clientSecret)]
+  for (const authenticate of methods) {
     const client = { client_id: PORTAL.clientId }
     const http = { [oauth.allowInsecureRequests]: true }
     const state = oauth.generateRandomState()
@@ -41,18 +42,24 @@ t.test('oauth4webapi', async (t) => {
       code_challenge_method: 'S256'
     }).toString()
     const parameters = oauth.validateAuthResponse(metadata, client, await browse(authorizationUrl), state)
-    const answer = await oauth.authorizationCodeGrantRequest(metadata, client, authenticate, parameters, PORTAL.redirectUri, verifier, http)
-    const { access_token: token, token_type: type } = await oauth.processAuthorizationCodeResponse(metadata, client, answer)
+    const answer = await oauth.authorizationCodeGrantRequest(
+      metadata, client, authenticate, parameters, PORTAL.redirectUri, verifier, http
+    )
+    const issued = await oauth.processAuthorizationCodeResponse(metadata, client, answer)
+    const { access_token: token, token_type: type } = issued
     t.equal(type, 'bearer')
-    const record = await oauth.protectedResourceRequest(token, 'GET', new URL(metadata.userinfo_endpoint), undefined, undefined, http)
+    const userinfo = new URL(metadata.userinfo_endpoint)
+    const ask = () => oauth.protectedResourceRequest(token, 'GET', userinfo, undefined, undefined, http)
+    const record = await ask()
     t.strictSame(await record.json(), recordOf('alice'))
-    const again = await failure(oauth.protectedResourceRequest(token, 'GET', new URL(metadata.userinfo_endpoint), undefined, undefined, http))
+    const again = await failure(ask())
     t.match(again, { name: 'WWWAuthenticateChallengeError', status: 401 }, 'the token is used up')
   }
 })
 
 t.test('openid-client', async (t) => {
-  const config = new openid.Configuration(metadata, PORTAL.clientId, undefined, openid.ClientSecretPost(PORTAL.clientSecret))
+  const authentication = openid.ClientSecretPost(PORTAL.clientSecret)
+  const config = new openid.Configuration(metadata, PORTAL.clientId, undefined, authentication)
   openid.allowInsecureRequests(config)
   const state = openid.randomState()
   const verifier = openid.randomPKCECodeVerifier()
@@ -63,7 +70,8 @@ t.test('openid-client', async (t) => {
     code_challenge_method: 'S256'
   })
   const callback = await browse(authorizationUrl)
-  const grant = async () => await openid.authorizationCodeGrant(config, callback, { expectedState: state, pkceCodeVerifier: verifier })
+  const checks = { expectedState: state, pkceCodeVerifier: verifier }
+  const grant = async () => await openid.authorizationCodeGrant(config, callback, checks)
   const { access_token: token } = await grant()
   const record = await openid.fetchProtectedResource(config, token, new URL(metadata.userinfo_endpoint), 'GET')
   t.strictSame(await record.json(), recordOf('alice'))
@@ -82,7 +90,8 @@ t.test('simple-oauth2', async (t) => {
     t.equal(callback.searchParams.get('state'), 'a "state" & more')
     const code = callback.searchParams.get('code') as string
     const { token } = await client.getToken({ code, redirect_uri: PORTAL.redirectUri })
-    const record = await fetch(metadata.userinfo_endpoint, { headers: { authorization: `Bearer ${String(token.access_token)}` } })
+    const headers = { authorization: `Bearer ${String(token.access_token)}` }
+    const record = await fetch(metadata.userinfo_endpoint, { headers })
     t.strictSame(await record.json(), recordOf('alice'))
     const again = await failure(client.getToken({ code, redirect_uri: PORTAL.redirectUri }))
     t.match(again, { output: { statusCode: 400 } }, 'the code is used up')

@@ -7,7 +7,8 @@ import { wire } from '../helpers/wire.ts'
 
 function logged (): { lines: Record<string, unknown>[], server: object } {
   const lines: Record<string, unknown>[] = []
-  return { lines, server: { logger: { level: 'trace', stream: { write: (line: string) => { lines.push(JSON.parse(line)) } } } } }
+  const stream = { write: (line: string) => { lines.push(JSON.parse(line)) } }
+  return { lines, server: { logger: { level: 'trace', stream } } }
 }
 
 t.test('one event and one log line for each outcome, with the same in both', async (t) => {
@@ -44,7 +45,8 @@ t.test('one event and one log line for each outcome, with the same in both', asy
   const ours = lines.filter(({ event }) => event !== undefined)
   t.strictSame(
     ours.map(({ event, reqId, reason, clientId, externalId }) => ({ event, reqId, reason, clientId, externalId })),
-    events.map(({ type, requestId, reason, clientId, externalId }) => ({ event: type, reqId: requestId, reason, clientId, externalId }))
+    events.map(({ type, requestId, reason, clientId, externalId }) =>
+      ({ event: type, reqId: requestId, reason, clientId, externalId }))
   )
   t.strictSame(ours.map(({ level }) => level), [30, 30, 30, 40, 30, 30, 40, 40, 40, 30, 40])
   t.match(ours[0], { msg: 'partner-sso: code_issued' })
@@ -72,13 +74,16 @@ t.test('a store that fails: the event says whose sign-in it was, as far as that 
     const { access_token: token } = code === null ? { access_token: undefined } : (await portal.token({ code })).json
     if (token !== undefined) await portal.user(token)
     const { requestId, ...event } = events.at(-1) as PartnerSsoEvent
-    t.strictSame(event, { type: 'store_unavailable', reason: 'store_unavailable', ...known }, `${operation}, call ${index}`)
+    const expected = { type: 'store_unavailable', reason: 'store_unavailable', ...known }
+    t.strictSame(event, expected, `${operation}, call ${index}`)
     t.equal(calls, index + 1)
   }
 })
 
 t.test('a revocation that fails is the portal\'s', async (t) => {
-  const { url, events } = await startHost(t, { store: { put: async () => true, take: async () => null, revoke: async () => { throw new Error('It is down') } } })
+  const { url, events } = await startHost(t, {
+    store: { put: async () => true, take: async () => null, revoke: async () => { throw new Error('It is down') } }
+  })
   const answer = await wire(url).token({ code: 'A'.repeat(88) })
   t.equal(answer.status, 503)
   t.match(events.at(-1), { reason: 'store_unavailable', clientId: PORTAL.clientId })
@@ -87,7 +92,11 @@ t.test('a revocation that fails is the portal\'s', async (t) => {
 t.test('onEvent gets the request, and a throw in it changes nothing', async (t) => {
   const { lines, server } = logged()
   let seen: [PartnerSsoEvent, FastifyRequest] | undefined
-  const { url } = await startHost(t, { onEvent: (...args) => { seen = args; throw new Error('the audit log is full') } }, { server })
+  const onEvent = (...args: [PartnerSsoEvent, FastifyRequest]) => {
+    seen = args
+    throw new Error('the audit log is full')
+  }
+  const { url } = await startHost(t, { onEvent }, { server })
   t.equal((await wire(url).authorize()).status, 302)
   t.equal(seen?.[1].url.startsWith('/oauth/authorize'), true)
   t.ok(lines.some(({ level, err }) => level === 50 && (err as Error | undefined)?.message === 'the audit log is full'))
@@ -100,7 +109,10 @@ t.test('a fault of the plugin itself is server_error in the form of the endpoint
     server,
     prepare: (app) => app.addHook('onRequest', async (request) => {
       if (request.headers['x-break'] === undefined) return
-      Object.defineProperty(request, request.method === 'POST' ? 'body' : request.url.includes('authorize') ? 'originalUrl' : 'headers', { get () { throw new Error('broken') } })
+      const property = request.method === 'POST'
+        ? 'body'
+        : request.url.includes('authorize') ? 'originalUrl' : 'headers'
+      Object.defineProperty(request, property, { get () { throw new Error('broken') } })
     })
   })
   const answer = await wire(url).user('x', { 'x-break': '1' })

@@ -47,7 +47,7 @@ t.test('so does the page of the host\'s error handler', async (t) => {
 t.test('our own answers have our policy alone, whatever the host sets', async (t) => {
   const { url } = await startHost(t, { loginPage: '/login' }, {
     prepare: (app) => app.addHook('onSend', async (_request, reply, payload) => {
-      reply.header('content-security-policy', "frame-ancestors *")
+      reply.header('content-security-policy', 'frame-ancestors *')
       return payload
     })
   })
@@ -102,7 +102,9 @@ t.test('options of the host for our routes do not replace what makes them ours',
   const { url } = await startHost(t, {
     routeOptions: {
       handler: wins,
-      errorHandler: (_error: unknown, _request: unknown, reply: FastifyReply) => { reply.code(298).send('of the host') },
+      errorHandler: (_error: unknown, _request: unknown, reply: FastifyReply) => {
+        reply.code(298).send('of the host')
+      },
       method: 'PUT',
       url: '/elsewhere',
       exposeHeadRoute: true,
@@ -139,8 +141,14 @@ t.test('a login page on another site, made by a function', async (t) => {
 
 t.test('the page shows nothing of the headers', async (t) => {
   const { url } = await startHost(t)
-  const marked = { 'user-agent': 'zzz-agent', referer: 'https://zzz-referer.example/', 'accept-language': 'zzz-lang',
-    cookie: 'a=zzz-cookie', 'x-forwarded-host': 'zzz-host.example', accept: 'text/html' }
+  const marked = {
+    'user-agent': 'zzz-agent',
+    referer: 'https://zzz-referer.example/',
+    'accept-language': 'zzz-lang',
+    cookie: 'a=zzz-cookie',
+    'x-forwarded-host': 'zzz-host.example',
+    accept: 'text/html'
+  }
   const answer = await wire(url).authorize({ client_id: 'unknown' }, 'zzz-user', marked)
   t.equal(answer.status, 400)
   t.notMatch(answer.text, 'zzz')

@@ -131,7 +131,8 @@ async function expressHost (
   const fastify = Fastify(server) as FastifyInstance
   t.teardown(() => fastify.close())
   const events: PartnerSsoEvent[] = []
-  await fastify.register(partnerSso<User>, hostOptions({ loginPage: '/login', onEvent: (event) => { events.push(event) } }))
+  const onEvent = (event: PartnerSsoEvent) => { events.push(event) }
+  await fastify.register(partnerSso<User>, hostOptions({ loginPage: '/login', onEvent }))
   await fastify.ready()
   const app = express()
   mount(app, (request, response) => { fastify.routing(request, response) })

@@ -6,14 +6,19 @@ import { PORTAL, startHost } from '../helpers/host.ts'
 
 /** The bytes that a form-encoded value stands for. */
 function bytes (encoded: string): Buffer {
-  const text = encoded.replaceAll('+', ' ').replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
+  const character = (_: string, hex: string) => String.fromCharCode(parseInt(hex, 16))
+  const text = encoded.replaceAll('+', ' ').replace(/%([0-9a-f]{2})/gi, character)
   return Buffer.from(text, 'latin1')
 }
 
 t.test('state', async (t) => {
   const { app } = await startHost(t)
   const { port } = app.server.address() as { port: number }
-  const common = new URLSearchParams({ client_id: PORTAL.clientId, redirect_uri: PORTAL.redirectUri, response_type: 'code' })
+  const common = new URLSearchParams({
+    client_id: PORTAL.clientId,
+    redirect_uri: PORTAL.redirectUri,
+    response_type: 'code'
+  })
   const echo = async (encoded: string): Promise<string> => await new Promise((resolve, reject) => request(
     { port, path: `/oauth/authorize?${common}&state=${encoded}`, headers: { 'x-user': 'alice' } },
     (response) => {
@@ -22,7 +27,8 @@ t.test('state', async (t) => {
     }
   ).on('error', reject).end())
 
-  const printable = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)).filter((character) => character !== '&')
+  const printable = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code))
+    .filter((character) => character !== '&')
   const escape = fc.integer({ min: 0, max: 255 }).map((byte) => `%${byte.toString(16).padStart(2, '0')}`)
   const encoded = fc.array(fc.oneof(printable, escape), { minLength: 1, maxLength: 80 }).map((parts) => parts.join(''))
 

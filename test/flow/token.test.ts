@@ -5,9 +5,17 @@ import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { type Answer, wire } from '../helpers/wire.ts'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
-const basic = (id: string, secret: string) => ({ authorization: `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}` })
+const basic = (id: string, secret: string) => {
+  const credentials = `${encodeURIComponent(id)}:${encodeURIComponent(secret)}`
+  return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }
+}
 const PORTAL_BASIC = basic(PORTAL.clientId, PORTAL.clientSecret)
-const inForm = { client_id: PORTAL.clientId, client_secret: PORTAL.clientSecret, redirect_uri: PORTAL.redirectUri, grant_type: 'authorization_code' }
+const inForm = {
+  client_id: PORTAL.clientId,
+  client_secret: PORTAL.clientSecret,
+  redirect_uri: PORTAL.redirectUri,
+  grant_type: 'authorization_code'
+}
 const noCredentials = { client_id: undefined, client_secret: undefined }
 
 t.test('a malformed request is invalid_request, and leaves the code good', async (t) => {
@@ -92,7 +100,8 @@ t.test('HTTP Basic instead of the form', async (t) => {
   for (const changes of [noCredentials, { client_secret: undefined }, { client_secret: '' }]) {
     t.equal((await portal.token({ code: await portal.code(), ...changes }, PORTAL_BASIC)).status, 200)
   }
-  t.equal((await portal.token({ code: await portal.code(), ...noCredentials }, { authorization: PORTAL_BASIC.authorization.replace('Basic', 'bAsIc') })).status, 200)
+  const scheme = (name: string) => ({ authorization: PORTAL_BASIC.authorization.replace('Basic', name) })
+  t.equal((await portal.token({ code: await portal.code(), ...noCredentials }, scheme('bAsIc'))).status, 200)
   events.length = 0
   const code = await portal.code()
   for (const changes of [{}, { client_id: undefined }, { client_id: 'another', client_secret: undefined }]) {
@@ -101,7 +110,7 @@ t.test('HTTP Basic instead of the form', async (t) => {
     t.match(events.pop(), { type: 'request_rejected', reason: 'authentication_repeated' })
   }
   t.equal((await portal.token({ code }, { authorization: 'Bearer x' })).status, 200, 'another scheme is not looked at')
-  t.equal((await portal.token({ code: await portal.code() }, { authorization: PORTAL_BASIC.authorization.replace('Basic', 'XBasic') })).status, 200)
+  t.equal((await portal.token({ code: await portal.code() }, scheme('XBasic'))).status, 200)
 })
 
 t.test('a colon, plus and percent in a secret', async (t) => {
@@ -111,7 +120,8 @@ t.test('a colon, plus and percent in a secret', async (t) => {
   t.equal((await portal.token({ code: await portal.code() })).status, 200)
   const encoded = new URLSearchParams({ s: secret }).toString().slice(2)
   const headers = { authorization: `Basic ${btoa(`${PORTAL.clientId}:${encoded.replaceAll('%3A', ':')}`)}` }
-  t.equal((await portal.token({ code: await portal.code(), ...noCredentials }, headers)).status, 200, 'split at the first colon')
+  const { status } = await portal.token({ code: await portal.code(), ...noCredentials }, headers)
+  t.equal(status, 200, 'split at the first colon')
 })
 
 t.test('while a secret is rotated, each is accepted', async (t) => {
@@ -201,7 +211,8 @@ t.test('PKCE', async (t) => {
   const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' // RFC 7636 appendix B
   const challenge = { code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256' }
   const long = 'a'.repeat(129)
-  const challengeOf = (text: string) => ({ ...challenge, code_challenge: createHash('sha256').update(text).digest('base64url') })
+  const challengeOf = (text: string) =>
+    ({ ...challenge, code_challenge: createHash('sha256').update(text).digest('base64url') })
   t.equal((await portal.token({ code: await portal.code('alice', challenge), code_verifier: verifier })).status, 200)
 
   const cases: [Record<string, string>, string | undefined, string][] = [
@@ -247,7 +258,13 @@ t.test('a used code whose token is about to be issued', async (t) => {
 
 t.test('every answer says that it must not be stored', async (t) => {
   const { url } = await startHost(t)
-  for (const answer of [await wire(url).token({ code: await wire(url).code() }), await wire(url).token({}), await wire(url).token({ client_id: 'x', code: 'x' })]) {
+  const portal = wire(url)
+  const answers = [
+    await portal.token({ code: await portal.code() }),
+    await portal.token({}),
+    await portal.token({ client_id: 'x', code: 'x' })
+  ]
+  for (const answer of answers) {
     t.equal(answer.headers.get('cache-control'), 'no-store')
     t.equal(answer.headers.get('pragma'), 'no-cache')
   }
@@ -255,7 +272,12 @@ t.test('every answer says that it must not be stored', async (t) => {
 
 t.test('another method finds nothing', async (t) => {
   const { url, events } = await startHost(t)
-  for (const [path, methods] of [['/oauth/authorize', ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD']], ['/oauth/token', ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD']], ['/oauth/user', ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD']]] as const) {
+  const others = {
+    '/oauth/authorize': ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'],
+    '/oauth/token': ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'],
+    '/oauth/user': ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD']
+  }
+  for (const [path, methods] of Object.entries(others)) {
     for (const method of methods) t.equal((await fetch(url + path, { method })).status, 404, `${method} ${path}`)
   }
   t.strictSame(events, [])

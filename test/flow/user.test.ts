@@ -24,7 +24,8 @@ t.test('an unknown, used or expired token', async (t) => {
   for (const token of ['x', 'a.b.c==', 'A'.repeat(108), used, expired]) {
     const answer = await portal.user(token)
     t.equal(answer.status, 401)
-    t.match(answer.headers.get('www-authenticate'), /^Bearer realm="partner-sso", error="invalid_token", error_description="[^"]+"$/)
+    t.match(answer.headers.get('www-authenticate'),
+      /^Bearer realm="partner-sso", error="invalid_token", error_description="[^"]+"$/)
     t.equal(answer.json.error, 'invalid_token')
     t.match(events.pop(), { type: 'request_rejected', reason: 'token_unknown' })
   }
@@ -65,7 +66,9 @@ t.test('the token of a portal that is no longer registered', async (t) => {
 
 t.test('the record is the one checked when the code was issued', async (t) => {
   let name = 'before'
-  const { url } = await startHost(t, { portalEligibility: ({ id }) => ({ ...recordOf(id), name, unlisted: 1 }) as never })
+  const { url } = await startHost(t, {
+    portalEligibility: ({ id }) => ({ ...recordOf(id), name, unlisted: 1 }) as never
+  })
   const token = await wire(url).accessToken()
   name = 'after'
   const answer = await wire(url).user(token)
@@ -77,7 +80,9 @@ t.test('the record is the one checked when the code was issued', async (t) => {
 
 t.test('every kind of character arrives', async (t) => {
   const name = 'zoë "漢字" \u{1f600} \n \u2028 \\ </script> \ud800'
-  const { url } = await startHost(t, { portalEligibility: ({ id }) => ({ ...recordOf(id), external_id: `${id}\n1`, name }) as never })
+  const { url } = await startHost(t, {
+    portalEligibility: ({ id }) => ({ ...recordOf(id), external_id: `${id}\n1`, name }) as never
+  })
   const { json } = await wire(url).user(await wire(url).accessToken())
   t.equal(json.name, name)
   t.equal(json.external_id, 'alice\n1')

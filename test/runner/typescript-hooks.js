@@ -12,7 +12,8 @@ mkdirSync(folder, { recursive: true })
 
 /** Gives Node the JavaScript of a TypeScript file. */
 export async function load (url, context, nextLoad) {
-  if (!/^file:.*\.ts$/.test(url) || url.includes('/node_modules/')) return await nextLoad(url, context)
+  // `t.mockImport` loads a further copy of a module: by its URL with a query.
+  if (!/^file:[^?]*\.ts(?:\?|$)/.test(url) || url.includes('/node_modules/')) return await nextLoad(url, context)
   return { format: 'module', source: await compiled(fileURLToPath(url)), shortCircuit: true }
 }
 

@@ -24,7 +24,9 @@ t.test('HTTP Basic, split at the first colon, both parts form-decoded', async (t
   t.strictSame(basic('bASIC   YTpi'), { clientId: 'a', clientSecret: 'b' })
   for (const malformed of ['Basic', 'Basic ', 'Basic !', 'Basic YTpi YTpi', encode('no colon'), encode('%zz:b'),
     encode('a:%zz'), 'Basic YTpi===']) t.equal(basic(malformed), null, malformed)
-  for (const other of [undefined, '', 'Basicx YTpi', 'Bearer YTpi', 'XBasic YTpi']) t.equal(basic(other), undefined, String(other))
+  for (const other of [undefined, '', 'Basicx YTpi', 'Bearer YTpi', 'XBasic YTpi']) {
+    t.equal(basic(other), undefined, String(other))
+  }
 })
 
 t.test('a Bearer token', async (t) => {

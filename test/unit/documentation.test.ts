@@ -42,7 +42,8 @@ t.test('what an answer has', async (t) => {
   t.strictSame(issued.required, ['token_type', 'access_token'])
   t.strictSame(issued.properties.token_type.enum, ['Bearer'])
   const refusals = [
-    refused, unauthorized, unavailable, user.response[400], user.response[401], user.response[503], authorize.response[400]
+    refused, unauthorized, unavailable, user.response[400], user.response[401], user.response[503],
+    authorize.response[400]
   ]
   for (const refusal of refusals) {
     t.strictSame(refusal.required, ['error', 'error_description'])
@@ -60,7 +61,8 @@ t.test('what an answer has', async (t) => {
 })
 
 t.test('what the host says of a route stays, but for what would validate or serialize', async (t) => {
-  const ofHost = { tags: ['sso'], hide: true, body: {}, querystring: {}, query: {}, params: {}, headers: {}, response: {} }
+  const parts = { body: {}, querystring: {}, query: {}, params: {}, headers: {}, response: {} }
+  const ofHost = { tags: ['sso'], hide: true, ...parts }
   const { config, schema } = documented(authorize, ofHost)
   t.strictSame(schema, { tags: ['sso'], hide: true })
   const { swaggerTransform } = config as { swaggerTransform: (route: object) => unknown }

@@ -8,7 +8,8 @@ const REFUSED = { status: 400, description: 'A description.' }
 t.test('the policy lets in the style of the page and nothing else', async (t) => {
   const [, style = ''] = /<style>([^]*)<\/style>/.exec(errorPage(REFUSED, undefined)) ?? []
   t.match(style, /^:root \{ color-scheme: light dark \}\n[^]+\}$/)
-  t.equal(errorPagePolicy, `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; ` +
+  const hash = createHash('sha256').update(style).digest('base64')
+  t.equal(errorPagePolicy, `default-src 'none'; style-src 'sha256-${hash}'; ` +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 })
 

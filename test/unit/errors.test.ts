@@ -67,8 +67,10 @@ t.test('each description is a sentence in the characters that RFC 6749 section 5
 t.test('an error tells its description, and its cause to the host alone', async (t) => {
   const cause = new Error('private')
   const error = new OAuthError('not_eligible', { cause, clientId: 'a' })
-  t.match(error, { name: 'OAuthError', message: 'The user may not enter the portal.', cause, context: { cause, clientId: 'a' } })
-  t.strictSame(error.with({ clientId: 'b', externalId: 'u' }).context, { cause, clientId: 'a', externalId: 'u' }, 'what is known stays')
+  const message = 'The user may not enter the portal.'
+  t.match(error, { name: 'OAuthError', message, cause, context: { cause, clientId: 'a' } })
+  const { context } = error.with({ clientId: 'b', externalId: 'u' })
+  t.strictSame(context, { cause, clientId: 'a', externalId: 'u' }, 'what is known stays')
   t.equal(error.with({}).reason, 'not_eligible')
 })
 

@@ -10,7 +10,8 @@ type Line = [level: string, fields: Record<string, unknown>, message: string]
 
 function scene (onEvent?: OnEvent): { reporter: Reporter, request: FastifyRequest, lines: Line[] } {
   const lines: Line[] = []
-  const level = (name: string) => (fields: Record<string, unknown>, message: string) => lines.push([name, fields, message])
+  const level = (name: string) =>
+    (fields: Record<string, unknown>, message: string) => lines.push([name, fields, message])
   const log = { debug: level('debug'), info: level('info'), warn: level('warn'), error: level('error') }
   return { reporter: new Reporter(onEvent), request: { id: 'req-1', log } as unknown as FastifyRequest, lines }
 }
@@ -21,7 +22,8 @@ t.test('one line and one event, with no field that does not belong', async (t) =
   const told: unknown[] = []
   const { reporter, request, lines } = scene((...given) => told.push(given))
   reporter.report(request, outcome)
-  t.strictSame(lines, [['info', { event: 'token_issued', reason: 'ok', clientId: 'p', externalId: 'u', secretIndex: 1 }, 'partner-sso: token_issued']])
+  const { type: event, ...fields } = outcome
+  t.strictSame(lines, [['info', { event, ...fields }, 'partner-sso: token_issued']])
   t.strictSame(told, [[{ ...outcome, requestId: 'req-1' }, request]])
 })
 
@@ -32,8 +34,9 @@ t.test('a refusal: at its level, its cause in the log alone', async (t) => {
   reporter.refused(request, new OAuthError('portal_eligibility_failed', { cause, clientId: 'p' }))
   const { meaning } = refusals.portal_eligibility_failed
   const fields = { event: 'sign_in_refused', reason: 'portal_eligibility_failed', clientId: 'p', meaning, err: cause }
-  t.strictSame(lines, [['error', fields, 'partner-sso: sign_in_refused']], 'with what it means, as the host has to fix it')
-  t.strictSame(told, [{ type: 'sign_in_refused', reason: 'portal_eligibility_failed', clientId: 'p', requestId: 'req-1' }])
+  t.strictSame(lines, [['error', fields, 'partner-sso: sign_in_refused']], 'with what it means, for the host to fix')
+  const event = { type: 'sign_in_refused', reason: 'portal_eligibility_failed', clientId: 'p', requestId: 'req-1' }
+  t.strictSame(told, [event])
 })
 
 t.test('an onEvent that throws, at once or later, is logged and changes nothing', async (t) => {
@@ -89,7 +92,8 @@ t.test('the event itself is published on the diagnostics channel', async (t) => 
   scene().reporter.report(request, outcome)
   unsubscribe('fastify-partner-sso:event', note)
   reporter.report(request, outcome)
-  t.strictSame(published, [{ ...outcome, requestId: 'req-1' }, { ...outcome, requestId: 'req-1' }], 'without onEvent too')
+  const event = { ...outcome, requestId: 'req-1' }
+  t.strictSame(published, [event, event], 'without onEvent too')
   t.equal(published[0], told[0], 'the very object')
   t.equal(told.length, 2)
 })

@@ -46,7 +46,7 @@ t.test('whatever is thrown is store_unavailable, with its sentence and nothing o
   }
 })
 
-t.test('what is no answer of the operation is store_unavailable, and not repeated: it may be a stored value', async (t) => {
+t.test('a value that is no answer of the operation is store_unavailable, and not repeated', async (t) => {
   const not = (...answers: unknown[]): unknown[] => answers
   for (const name of ['put', 'take', 'revoke'] as const) {
     const wrong = name === 'take'

@@ -5,7 +5,8 @@ import { maskingSerializers } from '../../lib/http/logged-request.ts'
 
 const PINO = Symbol.for('pino.serializers')
 const logger = (serializers?: object): FastifyBaseLogger => ({ [PINO]: serializers }) as unknown as FastifyBaseLogger
-const url = (serializers: Record<string, (value: unknown) => unknown>, value: string): unknown => (serializers.req?.({ url: value }) as { url: string }).url
+const url = (serializers: Record<string, (value: unknown) => unknown>, value: string): unknown =>
+  (serializers.req?.({ url: value }) as { url: string }).url
 
 t.test('what belongs into the URL stays, anything else is masked', async (t) => {
   const serializers = maskingSerializers(logger({ req: (request: object) => ({ ...request, method: 'GET' }) }))

@@ -48,7 +48,8 @@ function oneRecord (): Store & { calls: unknown[][], failure: Error | null } {
   }
 }
 
-const IN_PROCESS = /^partner-sso: neither redis nor store is given: codes and tokens are kept in the memory of this process/
+const IN_PROCESS = new RegExp('^partner-sso: neither redis nor store is given: ' +
+  'codes and tokens are kept in the memory of this process')
 
 t.test('in the process: that is said', async (t) => {
   const { opening, lines } = open({ memoryLimit: 2 })
@@ -94,7 +95,8 @@ t.test('a store of the host', async (t) => {
   await start()
   t.equal(await isReady(), true)
   t.strictSame(given.calls.map(([name]) => name), ['put', 'take', 'revoke', 'put', 'take'])
-  const [[, key, lifetime], [, taken], [, revoked], [, another]] = given.calls as [unknown[], unknown[], unknown[], unknown[]]
+  const [put, take, revoke, again] = given.calls as [unknown[], unknown[], unknown[], unknown[]]
+  const [[, key, lifetime], [, taken], [, revoked], [, another]] = [put, take, revoke, again]
   t.match(key, /^probe-[\w-]{22}$/)
   t.equal(lifetime, 1)
   t.equal(taken, key)
@@ -122,7 +124,8 @@ t.test('trouble that passes does not hinder the start', async (t) => {
   const passing = [
     new Error('It is down'), new Error('Redis is not connected (connecting)'), new Error('ERR unknown command'),
     ...['LOADING Redis is loading', 'READONLY You can\'t write', 'MASTERDOWN Link with MASTER is down',
-      'CLUSTERDOWN Hash slot not served', 'OOM command not allowed', 'WRONGPASS invalid', 'NOAUTH Authentication required.',
+      'CLUSTERDOWN Hash slot not served', 'OOM command not allowed', 'WRONGPASS invalid',
+      'NOAUTH Authentication required.',
       'MISCONF Redis is configured', 'NOREPLICAS Not enough', 'BUSY Redis is busy', 'TRYAGAIN Multiple keys',
       'MOVED 1 a:1', 'ASK 1 a:1', 'ERR max number of clients reached'].map(refusal)
   ]
@@ -139,7 +142,8 @@ t.test('a server that refuses a command for good stops the start, whatever its w
   ]
   for (const message of refusals) {
     for (const name of ['put', 'take', 'revoke'] as const) {
-      const given = Object.assign(oneRecord(), { [name]: async () => { throw refusal(`${message}, with args beginning with: a`) } })
+      const refuse = async () => { throw refusal(`${message}, with args beginning with: a`) }
+      const given = Object.assign(oneRecord(), { [name]: refuse })
       const { start } = await open({ store: given }).opening
       await t.rejects(start(), {
         message: 'partner-sso: Redis refuses a command that is needed: SET with EX and NX, SET with EX and GET, ' +
@@ -150,13 +154,16 @@ t.test('a server that refuses a command for good stops the start, whatever its w
 })
 
 t.test('a store that does not keep what it is given is not ready, and hinders no start', async (t) => {
-  const forgetful: Array<Partial<Store>> = [{ put: async () => false }, { take: async () => null }, { take: async () => 'another' }]
+  const cause = 'It did not keep what was put and give it back'
+  const forgetful: Array<Partial<Store>> = [
+    { put: async () => false }, { take: async () => null }, { take: async () => 'another' }
+  ]
   for (const faults of forgetful) {
     const { opening, lines } = open({ store: { ...oneRecord(), ...faults } })
     const { start, isReady } = await opening
     await t.resolves(start())
     for (let count = 0; count < 2; count++) t.equal(await isReady(), false)
-    t.match(lines, [['error', { cause: 'It did not keep what was put and give it back' }, /^partner-sso: the store is unavailable/]])
+    t.match(lines, [['error', { cause }, /^partner-sso: the store is unavailable/]])
     t.equal(lines.length, 1, 'the log says so once')
   }
 })
@@ -209,7 +216,8 @@ t.test('Redis that is not there, or has another password', async (t) => {
   t.teardown(away.close)
   await away.start()
   t.equal(nowhere.lines.length, 1)
-  t.match(nowhere.lines[0], ['error', { cause: /^Redis is not connected \(\w+\): connect ECONNREFUSED/ }, /^partner-sso: the store is unavailable/])
+  const cause = /^Redis is not connected \(\w+\): connect ECONNREFUSED/
+  t.match(nowhere.lines[0], ['error', { cause }, /^partner-sso: the store is unavailable/])
 
   const { client, port } = await startRedis(t)
   await client.config('SET', 'requirepass', 'right')
@@ -217,5 +225,6 @@ t.test('Redis that is not there, or has another password', async (t) => {
   const { start, close } = await refused.opening
   t.teardown(close)
   await start()
-  t.match(refused.lines.find(([, , text]) => /refuses/.test(String(text))), ['error', { cause: /^WRONGPASS/ }, 'partner-sso: Redis refuses the user or password'])
+  const said = refused.lines.find(([, , text]) => /refuses/.test(String(text)))
+  t.match(said, ['error', { cause: /^WRONGPASS/ }, 'partner-sso: Redis refuses the user or password'])
 })

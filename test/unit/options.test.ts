@@ -201,8 +201,10 @@ t.test('names: a misspelt one is an error, any other is named in one warning', a
 t.test('no loginPage: one warning', async (t) => {
   const warnings: string[] = []
   resolveOptions(hostOptions(), (message) => { warnings.push(message) })
-  t.strictSame(warnings, ['partner-sso: no loginPage is given: unless currentUser sends a reply of its own, a browser ' +
-    'that is not logged in is sent back to the portal with access_denied'])
+  t.strictSame(warnings, [
+    'partner-sso: no loginPage is given: unless currentUser sends a reply of its own, a browser ' +
+    'that is not logged in is sent back to the portal with access_denied'
+  ])
 })
 
 t.test('good options', async (t) => {

@@ -33,8 +33,11 @@ function answering (answers: unknown[], options: object = {}): { client: Redis, 
 }
 
 /** A client of the plugin's own that is never connected. */
-function closedClient (t: Teardown, milliseconds = 250, refused: string[] = []): { client: Redis, trouble: () => string } {
-  const { client, trouble, close } = openConnection({ host: '127.0.0.1', port: 1, lazyConnect: true }, milliseconds, (cause) => refused.push(cause))
+function closedClient (
+  t: Teardown, milliseconds = 250, refused: string[] = []
+): { client: Redis, trouble: () => string } {
+  const options = { host: '127.0.0.1', port: 1, lazyConnect: true }
+  const { client, trouble, close } = openConnection(options, milliseconds, (cause) => refused.push(cause))
   t.teardown(close)
   return { client: client as Redis, trouble }
 }
@@ -86,7 +89,8 @@ t.test('the mark is put back also when the answer comes after the time limit', a
     await t.rejects(taken, { message: 'Redis did not answer in time' })
   }
   Object.assign(client, { sendCommand })
-  for (const [index, answer] of [Buffer.from('!90'), Buffer.from('value'), null].entries()) commands[index]?.resolve(answer)
+  const answers = [Buffer.from('!90'), Buffer.from('value'), null]
+  for (const [index, answer] of answers.entries()) commands[index]?.resolve(answer)
   t.strictSame(sent, [{ name: 'set', args: ['revoked', '!90', 'EX', '90'] }], 'and nothing else is')
 })
 
@@ -114,8 +118,11 @@ t.test('a mark that cannot be put back, or not in time, is a failure', async (t)
 
   const slow = answering(['!90'])
   const { sendCommand } = slow.client
-  Object.assign(slow.client, { sendCommand: (command: RedisCommand) => command.name === 'getdel' && sendCommand(command) })
-  await t.rejects(withTimeLimit(redisStore(slow.client, ''), 20).take('key'), { message: 'The store did not answer in time' })
+  Object.assign(slow.client, {
+    sendCommand: (command: RedisCommand) => command.name === 'getdel' && sendCommand(command)
+  })
+  const taken = withTimeLimit(redisStore(slow.client, ''), 20).take('key')
+  await t.rejects(taken, { message: 'The store did not answer in time' })
 })
 
 t.test('what is no answer to the command is a failure, and not repeated: it may be a stored value', async (t) => {
@@ -137,7 +144,8 @@ t.test('nothing is sent while there is no connection, and the reason is told', a
   Object.assign(client, { status: 'reconnecting' })
   await t.rejects(withTimeLimit(redisStore(client, ''), 1000).take('key'), { message: /\(reconnecting\)$/ })
   const store = withTimeLimit(redisStore(client, '', { trouble: () => ': connect ECONNREFUSED' }))
-  await t.rejects(store.put('key', 'value', 1), { message: 'Redis is not connected (reconnecting): connect ECONNREFUSED' })
+  const message = 'Redis is not connected (reconnecting): connect ECONNREFUSED'
+  await t.rejects(store.put('key', 'value', 1), { message })
   t.strictSame(sent, [])
 })
 
@@ -179,8 +187,9 @@ t.test('what is a client, options or a URL, and what is neither', async (t) => {
   }
   const neither = [
     // As node-redis does it.
-    new OtherClient(), Object.create(new OtherClient()), { ...new OtherClient(), sendCommand () {} }, { status: 'ready' },
-    [], [{}], new Map(), new Date(), null, undefined, 7, () => {}, '', 'localhost', 'localhost:6379', 'http://a', 'redis://%zz@a',
+    new OtherClient(), Object.create(new OtherClient()), { ...new OtherClient(), sendCommand () {} },
+    { status: 'ready' }, [], [{}], new Map(), new Date(), null, undefined, 7, () => {},
+    '', 'localhost', 'localhost:6379', 'http://a', 'redis://%zz@a',
     new URL('redis://a')
   ]
   for (const value of neither) t.strictSame(kinds(value), [])
@@ -198,7 +207,8 @@ t.test('a client of our own', async (t) => {
   t.equal(reconnectOnError?.(new Error("READONLY You can't write against a read only replica.")), true)
   t.equal(reconnectOnError?.(new Error('ERR')), false)
   const own = openConnection({ lazyConnect: true, retryStrategy: () => 7, connectTimeout: 8 }, 250, () => {})
-  t.strictSame([(own.client as Redis).options.retryStrategy?.(1), (own.client as Redis).options.connectTimeout], [7, 8], 'options of the host come first')
+  const { options } = own.client as Redis
+  t.strictSame([options.retryStrategy?.(1), options.connectTimeout], [7, 8], 'options of the host come first')
   own.close()
   t.equal((own.client as Redis).status, 'end')
   t.equal(own.giveUpAfter, 250)
