@@ -18,15 +18,18 @@ const BASELINE_REPEATS = 40
 
 const distinct = Array.from({ length: SIZE / 3 }, (_, index) => index.toString(36)).join('&')
 const ALPHABETS = [
-  '<', '<a', '"', '%', '%%', '&', '&%', '&a', '&a=', '&%41', '&%zz', '&%zz=%zz', '&+', '&%C3%A9', '=', '=&', '+', '%41', '%2B',
-  '%25', '%3C', '%3Ca', '%zz', '%ff', '%C3%A9', '%F0%9F%98%80', '%00', '\xe9', '\x80', '\xff<', '?', '/', '//', '\\', '/../',
-  ':', ';', ',', ', ', '/,', 'a/b,', '*/*,', 'text/*;q=0.1,', 'text/html;a="', ';q=', '"\\', '{', '[', '[]=', '.', '=&=',
-  '&client_id=', '&state=a', '&__proto__=', 'Zm9v', '====', 'Bearer ', 'Basic ', 'https://', 'a@', '%2525'
+  '<', '<a', '"', '%', '%%', '&', '&%', '&a', '&a=', '&%41', '&%zz', '&%zz=%zz', '&+', '&%C3%A9', '=', '=&', '+', '%41',
+  '%2B', '%25', '%3C', '%3Ca', '%zz', '%ff', '%C3%A9', '%F0%9F%98%80', '%00', '\xe9', '\x80', '\xff<', '?', '/', '//',
+  '\\', '/../', ':', ';', ',', ', ', '/,', 'a/b,', '*/*,', 'text/*;q=0.1,', 'text/html;a="', ';q=', '"\\', '{', '[',
+  '[]=', '.', '=&=', '&client_id=', '&state=a', '&__proto__=', 'Zm9v', '====', 'Bearer ', 'Basic ', 'https://', 'a@',
+  '%2525'
 ]
 
 const repeated = (alphabet: string): string => alphabet.repeat(Math.ceil(SIZE / alphabet.length)).slice(0, SIZE)
 // An escape that was cut off would be malformed only by that.
-const texts = [...ALPHABETS.map(repeated), `${repeated('%41').slice(0, -4)}%`, `%${repeated('%41')}`, distinct, `%&${distinct}`]
+const texts = [
+  ...ALPHABETS.map(repeated), `${repeated('%41').slice(0, -4)}%`, `%${repeated('%41')}`, distinct, `%&${distinct}`
+]
 
 const common = `client_id=${PORTAL.clientId}&redirect_uri=${encodeURIComponent(PORTAL.redirectUri)}`
 const authorizeQuery = `${common}&response_type=code`
@@ -45,7 +48,8 @@ type Build = (text: string) => Buffer
 const USER = 'X-User: alice'
 const FORM = 'Content-Type: application/x-www-form-urlencoded'
 const authorize = (query: string, ...headers: string[]) => bytes('GET', `/oauth/authorize?${query}`, headers)
-const token = (body: string, query = '', ...headers: string[]) => bytes('POST', `/oauth/token${query}`, [FORM, ...headers], body)
+const token = (body: string, query = '', ...headers: string[]) =>
+  bytes('POST', `/oauth/token${query}`, [FORM, ...headers], body)
 const user = (query: string, ...headers: string[]) => bytes('GET', `/oauth/user${query}`, headers)
 
 /** What stands in a target or header is no space or line break, and ends nowhere. */

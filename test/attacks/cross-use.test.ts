@@ -1,6 +1,6 @@
-// Someone presents what is theirs at the wrong place, or what is another's with their own credentials: a code as a token,
-// a token as a code, one portal's code as another portal, one registration's code at another that shares its Redis. It is
-// refused, and nothing is used up that belongs to someone else.
+// Someone presents what is theirs at the wrong place, or what is another's with their own credentials: a code as a
+// token, a token as a code, one portal's code as another portal, one registration's code at another that shares its
+// Redis. It is refused, and nothing is used up that belongs to someone else.
 import { createHash, randomBytes } from 'node:crypto'
 import t from 'tap'
 import { type PartnerSsoEvent } from '../../lib/index.ts'
@@ -11,7 +11,12 @@ import { CODE, LOCATOR } from './helpers/settings.ts'
 
 const LIVE = { ...PORTAL, clientId: 'live', clientSecret: 'the secret of live' }
 const TEST = { ...PORTAL, clientId: 'test', clientSecret: 'the secret of test' }
-const OTHER = { ...PORTAL, clientId: 'other', clientSecret: 'the secret of other', redirectUri: 'https://other.example/callback' }
+const OTHER = {
+  ...PORTAL,
+  clientId: 'other',
+  clientSecret: 'the secret of other',
+  redirectUri: 'https://other.example/callback'
+}
 
 const lastReason = (events: PartnerSsoEvent[]) => events.at(-1)?.reason
 
@@ -19,12 +24,21 @@ await t.test('code and token at each other\'s endpoint', async (t) => {
   const { url, events } = await startHost(t)
   const portal = wire(url)
   const code = await portal.code()
-  for (const [bearer, reason] of [[code, 'token_unknown'], [code + code, 'token_unknown'], [code.slice(0, LOCATOR) + code, 'token_unknown'], [`${code}=`, 'token_unknown'], [encodeURIComponent(code), 'token_unknown'], [code.slice(1), 'token_unknown']] as const) {
+  const bearers = [
+    code, code + code, code.slice(0, LOCATOR) + code, `${code}=`, encodeURIComponent(code), code.slice(1)
+  ]
+  for (const bearer of bearers) {
     t.equal((await portal.user(bearer)).status, 401)
-    t.equal(lastReason(events), reason)
+    t.equal(lastReason(events), 'token_unknown')
   }
   const { json: { access_token: token } } = await portal.token({ code })
-  for (const [value, reason] of [[token, 'code_malformed'], [token.slice(0, LOCATOR), 'code_malformed'], [token.slice(LOCATOR), 'code_unknown'], [token.slice(0, CODE), 'code_unknown']]) {
+  const codes = [
+    [token, 'code_malformed'],
+    [token.slice(0, LOCATOR), 'code_malformed'],
+    [token.slice(LOCATOR), 'code_unknown'],
+    [token.slice(0, CODE), 'code_unknown']
+  ]
+  for (const [value, reason] of codes) {
     t.equal((await portal.token({ code: value })).status, 400)
     t.equal(lastReason(events), reason)
   }
@@ -41,10 +55,13 @@ await t.test('two portals of one registration', async (t) => {
       t.equal(lastReason(events), reason)
     }
     await stolen({}, 400, 'code_unknown')
-    await stolen({ redirect_uri: owner.redirectUri }, 400, owner.redirectUri === thief.redirectUri ? 'code_unknown' : 'redirect_uri_mismatch')
+    const isShared = owner.redirectUri === thief.redirectUri
+    const atOwn = isShared ? 'code_unknown' : 'redirect_uri_mismatch'
+    await stolen({ redirect_uri: owner.redirectUri }, 400, atOwn)
     await stolen({ client_id: owner.clientId }, 401, 'client_secret_wrong')
     await stolen({ client_secret: owner.clientSecret }, 401, 'client_secret_wrong')
-    t.equal((await wire(url, owner).authorize({ client_id: thief.clientId })).status, owner.redirectUri === thief.redirectUri ? 302 : 400)
+    const { status } = await wire(url, owner).authorize({ client_id: thief.clientId })
+    t.equal(status, isShared ? 302 : 400)
     const { json } = await wire(url, owner).token({ code })
     t.strictSame((await wire(url, owner).user(json.access_token)).json, recordOf('alice'), 'its owner still redeems it')
   }
@@ -57,7 +74,11 @@ await t.test('two registrations on one Redis', async (t) => {
     prefixed: await startHost(t, { redis, keyPrefix, prefix: '/a' }),
     otherPrefix: await startHost(t, { redis, keyPrefix, prefix: '/b' }),
     otherKeys: await startHost(t, { redis, keyPrefix: `${keyPrefix}2:` }),
-    otherSecret: await startHost(t, { redis, keyPrefix: `${keyPrefix}3:`, portal: { ...PORTAL, clientSecret: 'another' } })
+    otherSecret: await startHost(t, {
+      redis,
+      keyPrefix: `${keyPrefix}3:`,
+      portal: { ...PORTAL, clientSecret: 'another' }
+    })
   }
   const portals = {
     plain: wire(hosts.plain.url),
@@ -104,15 +125,20 @@ await t.test('code injection: a stolen code in another user\'s session, with PKC
   const { url, events } = await startHost(t)
   const portal = wire(url)
   const verifiers = [randomBytes(32).toString('base64url'), randomBytes(32).toString('base64url')] as const
-  const challenge = (verifier: string) => ({ code_challenge: createHash('sha256').update(verifier).digest('base64url'), code_challenge_method: 'S256' })
+  const challenge = (verifier: string) => ({
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256'
+  })
   const [victim, thief] = [challenge(verifiers[0]), challenge(verifiers[1])]
   const stolen = await portal.code('victim', victim)
   await portal.code('thief', thief)
   t.equal((await portal.token({ code: stolen, code_verifier: verifiers[1] })).status, 400)
   t.equal(lastReason(events), 'code_verifier_mismatch')
-  t.equal((await portal.token({ code: await portal.code('victim', victim) })).status, 400, 'PKCE downgrade: the verifier left out')
+  const downgraded = await portal.token({ code: await portal.code('victim', victim) })
+  t.equal(downgraded.status, 400, 'PKCE downgrade: the verifier left out')
   t.equal(lastReason(events), 'code_verifier_missing')
-  t.equal((await portal.token({ code: await portal.code('victim'), code_verifier: verifiers[0] })).status, 400, 'PKCE downgrade: the challenge stripped from the authorization request')
+  const stripped = await portal.token({ code: await portal.code('victim'), code_verifier: verifiers[0] })
+  t.equal(stripped.status, 400, 'PKCE downgrade: the challenge removed from the authorization request')
   t.equal(lastReason(events), 'code_verifier_unexpected')
 })
 
@@ -121,7 +147,8 @@ await t.test('who has seen a code cannot make its token', async (t) => {
   const portal = wire(url)
   const code = await portal.code()
   const { json: { access_token: token } } = await portal.token({ code })
-  // A residual risk of .github/SECURITY.md: the first part follows from the code, and a made-up second part cancels the sign-in.
+  // A residual risk of .github/SECURITY.md: the first part follows from the code, and a made-up second part cancels the
+  // sign-in.
   const made = token.slice(0, LOCATOR) + randomBytes(66).toString('base64url')
   t.equal((await portal.user(made)).status, 401, 'it opens nothing')
   t.equal(lastReason(events), 'token_unknown')

@@ -47,7 +47,9 @@ const payloads = [
 // Runs in the browser.
 const LOOK = `({
   scripts: document.scripts.length,
-  elements: document.querySelectorAll('img, iframe, object, embed, base, form, link, meta[http-equiv], svg, details, input').length,
+  elements: document.querySelectorAll(
+    'img, iframe, object, embed, base, form, link, meta[http-equiv], svg, details, input'
+  ).length,
   links: [...document.links].map(({ href }) => href)
 })`
 
@@ -222,7 +224,8 @@ await t.test('in Chromium nothing runs, nothing loads and nothing leads away', a
   )
 
   await page.evaluate(
-    'const script = document.createElement("script"); script.textContent = "window.ran = true"; document.head.append(script)'
+    'const script = document.createElement("script"); script.textContent = "window.ran = true"; ' +
+      'document.head.append(script)'
   )
   t.equal(await page.evaluate('window.ran === true'), false, 'and a script that got into the page would not run')
   t.match(

@@ -8,7 +8,7 @@ import { PORTAL, recordOf } from '../helpers/host.ts'
 import { someRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
 import { allReasons, startProcesses } from './helpers/processes.ts'
-import { say } from './helpers/raw.ts'
+import { BASIC, say } from './helpers/raw.ts'
 import { staysHere } from './helpers/return-to.ts'
 import { rounds, seed, wellFormed } from './helpers/settings.ts'
 
@@ -143,7 +143,7 @@ const header = fc.oneof(
   fc.constantFrom(
     `Authorization: Bearer ${TOKEN}`,
     `authorization: bEARER  ${TOKEN}`,
-    `Authorization: Basic ${Buffer.from(`${PORTAL.clientId}:${encodeURIComponent(PORTAL.clientSecret)}`).toString('base64')}`,
+    `Authorization: ${BASIC}`,
     'Accept: text/html',
     'Accept: application/json',
     'Accept: */*;q=0',
@@ -243,7 +243,8 @@ const request = fc
   )
   .map(({ method, path, query, headers, body }) => {
     // The body's length in the end, once codes and tokens are in it, is told by the sender.
-    const target = `${path}${query === '' ? '' : '?'}${query.replaceAll(/[^\x21-\x7e]/g, (character) => encodeURIComponent(wellFormed(character)))}`
+    const escaped = query.replaceAll(/[^\x21-\x7e]/g, (character) => encodeURIComponent(wellFormed(character)))
+    const target = `${path}${query === '' ? '' : '?'}${escaped}`
     return {
       head: [`${method} ${target} HTTP/1.1`, 'Host: partner.example', 'Connection: close', ...headers],
       body
@@ -335,7 +336,8 @@ await t.test(`${REQUESTS} requests`, { timeout: 0 }, async (t) => {
           : locations.every((location) => location.startsWith(`${PORTAL.redirectUri}?`) || isLogin(location))
             ? undefined
             : 'leads away'
-    if (fault !== undefined && failed++ < 5) { t.fail(`${fault}: SEED=${seed}, ${JSON.stringify(text)}: ${JSON.stringify(conversation.text)}`) }
+    if (fault === undefined || failed++ >= 5) return
+    t.fail(`${fault}: SEED=${seed}, ${JSON.stringify(text)}: ${JSON.stringify(conversation.text)}`)
   }
 
   for (let chunk = 0; chunk * CHUNK < REQUESTS; chunk++) {
@@ -373,9 +375,9 @@ await t.test(`${REQUESTS} requests`, { timeout: 0 }, async (t) => {
   t.equal(failed, 0, 'none was answered by a 5xx, led away, or hung')
   t.ok(host.alive(), 'the process lives')
   const heapAfter = await host.heap()
-  t.comment(
-    `${sent} requests; heap ${(heapBefore / 2 ** 20).toFixed(1)} MB after ${5 * CHUNK}, ${(heapAfter / 2 ** 20).toFixed(1)} MB at the end; statuses ${JSON.stringify(statuses)}`
-  )
+  const [before, after] = [heapBefore, heapAfter].map((bytes) => `${(bytes / 2 ** 20).toFixed(1)} MB`)
+  t.comment(`${sent} requests; heap ${before} after ${5 * CHUNK}, ${after} at the end; ` +
+    `statuses ${JSON.stringify(statuses)}`)
   t.ok(heapAfter - heapBefore < 8 * 2 ** 20, 'the heap stays as it was')
   for (const status of [200, 302, 400, 401, 404]) t.ok((statuses[status] ?? 0) > 0, `some were answered ${status}`)
   const reasons = await allReasons([host])

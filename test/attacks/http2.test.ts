@@ -5,6 +5,7 @@ import { type FastifyServerOptions } from 'fastify'
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { sayFrames } from './helpers/http2-frames.ts'
+import { authorizePath, BASIC } from './helpers/raw.ts'
 import { staysHere } from './helpers/return-to.ts'
 
 interface Reply { status: number | 'refused', location: string | undefined, body: string }
@@ -122,15 +123,14 @@ await t.test('what no client library sends', async (t) => {
   const { url, events } = await startHost(t, {}, { server: { http2: true } as FastifyServerOptions })
   const session = connect(url)
   t.teardown(() => session.destroy())
-  const query = new URLSearchParams({ client_id: PORTAL.clientId, redirect_uri: PORTAL.redirectUri, response_type: 'code', state: 's' }).toString()
-  const { location } = await ask(session, { ':path': `/oauth/authorize?${query}`, 'x-user': 'alice' })
+  const authorization = { ':path': authorizePath('s'), 'x-user': 'alice' }
+  const { location } = await ask(session, authorization)
   const code = new URL(location as string).searchParams.get('code') as string
   const form = new URLSearchParams({
     redirect_uri: PORTAL.redirectUri,
     grant_type: 'authorization_code',
     code
   }).toString()
-  const basic = `Basic ${Buffer.from(`${PORTAL.clientId}:${encodeURIComponent(PORTAL.clientSecret)}`).toString('base64')}`
   const to = (method: string, path: string) =>
     [
       [':method', method],
@@ -140,8 +140,8 @@ await t.test('what no client library sends', async (t) => {
     ] as const
   const post = [...to('POST', '/oauth/token'), ['content-type', 'application/x-www-form-urlencoded']] as const
 
-  for (const second of [basic, 'Basic eDp4', 'Bearer x', '']) {
-    for (const both of [[basic, second], [second, basic]]) {
+  for (const second of [BASIC, 'Basic eDp4', 'Bearer x', '']) {
+    for (const both of [[BASIC, second], [second, BASIC]]) {
       events.length = 0
       const body = await sayFrames(url, [...post, ...both.map((value) => ['authorization', value] as const)], form)
       t.match(body, '"error":"invalid_request"')
@@ -153,24 +153,24 @@ await t.test('what no client library sends', async (t) => {
     ['connection', 'close'],
     ['transfer-encoding', 'chunked'],
     ['upgrade', 'h2c'],
-    ['Authorization', basic],
+    ['Authorization', BASIC],
     [':authority', 'x'],
     [':path', '/oauth/user']
   ] as const) {
     events.length = 0
-    t.equal(await sayFrames(url, [...post, ['authorization', basic], hop], form), 'refused', hop.join(': '))
+    t.equal(await sayFrames(url, [...post, ['authorization', BASIC], hop], form), 'refused', hop.join(': '))
     t.strictSame(events, [])
   }
 
   t.equal(
-    await sayFrames(url, [...post, ['authorization', basic], ['content-length', '1']], form),
+    await sayFrames(url, [...post, ['authorization', BASIC], ['content-length', '1']], form),
     'refused',
     'a length that is not true'
   )
   t.not(events.at(-1)?.type, 'token_issued')
 
   events.length = 0
-  const answer = await sayFrames(url, [...post, ['authorization', basic]], form)
+  const answer = await sayFrames(url, [...post, ['authorization', BASIC]], form)
   t.match(answer, '"token_type":"Bearer"', 'the code is still good, and this is how it is redeemed')
   const token = JSON.parse(answer).access_token as string
   t.match(

@@ -26,7 +26,7 @@ async function costOf (action: () => Promise<void>): Promise<number> {
   return best
 }
 
-/** Whether a user can sign in. The short time limits of a test may end a sign-in on a busy machine: then tries again. */
+/** Whether a user can sign in. The short time limits of a test may end a sign-in on a busy machine: it tries again. */
 async function signsIn (url: string): Promise<boolean> {
   const portal = wire(url)
   for (let attempt = 0; attempt < 100; attempt++) {

@@ -4,7 +4,7 @@
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
-import { request, say, tokenRequest } from './helpers/raw.ts'
+import { BASIC, request, say, tokenRequest } from './helpers/raw.ts'
 
 const good = {
   client_id: PORTAL.clientId,
@@ -71,7 +71,9 @@ await t.test('at the token endpoint', async (t) => {
     const rest = new URLSearchParams(form)
     const value = rest.get(name) as string
     rest.delete(name)
-    for (const alias of aliases(name)) { await refused(`${rest.toString()}&${alias}=${encodeURIComponent(value)}`, `${name}_missing`) }
+    for (const alias of aliases(name)) {
+      await refused(`${rest.toString()}&${alias}=${encodeURIComponent(value)}`, `${name}_missing`)
+    }
     for (const nothing of [
       `&${name}=`,
       `&${name}`,
@@ -119,9 +121,7 @@ await t.test('at the token endpoint', async (t) => {
     form.replace(/client_secret=[^&]*/, 'x=y').replace('partner-123', 'other'),
     'authentication_repeated',
     400,
-    [
-      `Authorization: Basic ${Buffer.from(`${PORTAL.clientId}:${encodeURIComponent(PORTAL.clientSecret)}`).toString('base64')}`
-    ]
+    [`Authorization: ${BASIC}`]
   )
 
   t.equal((await portal.token({ code })).status, 200, 'none of them used up the code')

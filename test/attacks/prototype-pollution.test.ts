@@ -3,6 +3,7 @@
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
+import { authorizePath } from './helpers/raw.ts'
 import { CODE } from './helpers/settings.ts'
 
 const inherited = [
@@ -82,15 +83,8 @@ await t.test('as names and as values', async (t) => {
     t.equal(redirect.get('error'), 'unsupported_response_type')
     t.equal(redirect.get('state'), name)
   }
-  const twice = await portal
-    .token({}, {})
-    .then(
-      async () =>
-        await fetch(
-          `${url}/oauth/authorize?client_id=${PORTAL.clientId}&redirect_uri=${encodeURIComponent(PORTAL.redirectUri)}&response_type=code&state=s&__proto__=a&__proto__=b`,
-          { redirect: 'manual' }
-        )
-    )
+  const target = `${url}${authorizePath('s')}&__proto__=a&__proto__=b`
+  const twice = await fetch(target, { redirect: 'manual' })
   t.match(twice.headers.get('location'), /error=invalid_request/, 'repeated is repeated')
   t.equal(events.at(-1)?.reason, 'parameter_repeated')
 

@@ -1,5 +1,5 @@
-// Someone guesses codes and tokens. They could if the values repeated, if some bits were more often one than zero, or if
-// one value told something of the next. Many values: RANDOM_VALUES=1000000.
+// Someone guesses codes and tokens. They could if the values repeated, if some bits were more often one than zero, or
+// if one value told something of the next. Many values: RANDOM_VALUES=1000000.
 import { createHash } from 'node:crypto'
 import t from 'tap'
 import { AccessTokens } from '../../lib/grants/access-token.ts'
@@ -11,7 +11,13 @@ import { CODE, LOCATOR, rounds, TOKEN } from './helpers/settings.ts'
 
 const VALUES = rounds('RANDOM_VALUES', 5000)
 const portal = new RegisteredPortal(PORTAL)
-const grant: Grant = { clientId: PORTAL.clientId, level: 'partner', codeChallenge: '', externalId: 'alice', record: '{}' }
+const grant: Grant = {
+  clientId: PORTAL.clientId,
+  level: 'partner',
+  codeChallenge: '',
+  externalId: 'alice',
+  record: '{}'
+}
 
 /** Remembers the keys it was given. */
 class Keys {
@@ -71,7 +77,8 @@ class Bits {
     const sigma = (ones: number, of: number) => Math.abs(ones - of / 2) / Math.sqrt(of / 4)
     const worst = (counts: Uint32Array) => Math.max(...Array.from(counts, (ones) => sigma(ones, n)))
     const total = this.#ones.reduce((sum, ones) => sum + ones, 0)
-    return { worstBit: worst(this.#ones), together: sigma(total, n * this.#ones.length), worstRepeat: worst(this.#same) }
+    const together = sigma(total, n * this.#ones.length)
+    return { worstBit: worst(this.#ones), together, worstRepeat: worst(this.#same) }
   }
 }
 
@@ -99,7 +106,8 @@ await t.test(`${VALUES} codes and as many tokens`, async (t) => {
   t.comment(`no count may be more than ${most.toFixed(2)} sigma from even`)
   for (const [name, counted] of Object.entries(bits)) {
     const { worstBit, together, worstRepeat } = counted.deviations()
-    t.comment(`${name}: all bits together ${together.toFixed(2)} sigma from even, the worst bit ${worstBit.toFixed(2)}, ` +
+    t.comment(`${name}: all bits together ${together.toFixed(2)} sigma from even, ` +
+      `the worst bit ${worstBit.toFixed(2)}, ` +
       `the worst repetition of the last value ${worstRepeat.toFixed(2)}`)
     t.ok(worstBit < most && together < most && worstRepeat < most, `the bits of a ${name} are even`)
   }

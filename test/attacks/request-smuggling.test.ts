@@ -4,9 +4,12 @@
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
-import { say } from './helpers/raw.ts'
+import { authorizePath, say } from './helpers/raw.ts'
 
 const CRLF = '\r\n'
+
+/** The head of a request, its lines in the one form that is valid. */
+const lines = (...lines: string[]): string => [...lines, '', ''].join(CRLF)
 
 await t.test('no shape of the body lets a hidden request through', async (t) => {
   const { url, events } = await startHost(t)
@@ -18,16 +21,15 @@ await t.test('no shape of the body lets a hidden request through', async (t) => 
     grant_type: 'authorization_code',
     code: await portal.code()
   }).toString()
-  const hidden = `GET /oauth/authorize?client_id=${PORTAL.clientId}&redirect_uri=${encodeURIComponent(PORTAL.redirectUri)}&response_type=code&state=hidden HTTP/1.1${CRLF}Host: x${CRLF}X-User: mallory${CRLF}Connection: close${CRLF}${CRLF}`
-  const head = (...headers: string[]) =>
-    [
-      'POST /oauth/token HTTP/1.1',
-      'Host: partner.example',
-      'Content-Type: application/x-www-form-urlencoded',
-      ...headers,
-      '',
-      ''
-    ].join(CRLF)
+  const hidden = lines(`GET ${authorizePath('hidden')} HTTP/1.1`, 'Host: x', 'X-User: mallory', 'Connection: close')
+  const get = (...headers: string[]) =>
+    lines('GET /oauth/user HTTP/1.1', 'Host: x', ...headers, 'Connection: close')
+  const head = (...headers: string[]) => lines(
+    'POST /oauth/token HTTP/1.1',
+    'Host: partner.example',
+    'Content-Type: application/x-www-form-urlencoded',
+    ...headers
+  )
   const chunked = `${form.length.toString(16)}${CRLF}${form}${CRLF}0${CRLF}${CRLF}`
   const shapes: Record<string, string> = {
     'CL.TE':
@@ -65,10 +67,11 @@ await t.test('no shape of the body lets a hidden request through', async (t) => 
       head('Transfer-Encoding: chunked') + `ffffffffffffffffff${CRLF}${form}${CRLF}0${CRLF}${CRLF}` + hidden,
     'a line feed in a chunk extension':
       head('Transfer-Encoding: chunked') + `2;\nxx${CRLF}ab${CRLF}0${CRLF}${CRLF}` + hidden,
-    'a body in a GET': `GET /oauth/user HTTP/1.1${CRLF}Host: x${CRLF}Content-Length: ${hidden.length}${CRLF}Connection: close${CRLF}${CRLF}${hidden}`,
-    'a body in a GET, chunked': `GET /oauth/user HTTP/1.1${CRLF}Host: x${CRLF}Transfer-Encoding: chunked${CRLF}Connection: close${CRLF}${CRLF}${hidden.length.toString(16)}${CRLF}${hidden}${CRLF}0${CRLF}${CRLF}`,
+    'a body in a GET': get(`Content-Length: ${hidden.length}`) + hidden,
+    'a body in a GET, chunked':
+      get('Transfer-Encoding: chunked') + `${hidden.length.toString(16)}${CRLF}${hidden}${CRLF}0${CRLF}${CRLF}`,
     'HTTP/1.0 and chunked': head('Transfer-Encoding: chunked').replace('HTTP/1.1', 'HTTP/1.0') + chunked + hidden,
-    'a request in the query': `GET /oauth/user?x= HTTP/1.1${CRLF}Host: x${CRLF}X: ${hidden.split(CRLF)[0]}${CRLF}Connection: close${CRLF}${CRLF}`,
+    'a request in the query': get(`X: ${hidden.split(CRLF)[0]}`).replace('/oauth/user', '/oauth/user?x='),
     'no host':
       `POST /oauth/token HTTP/1.1${CRLF}Content-Length: 0${CRLF}${CRLF}` + hidden.replace('Host: x', 'X: x'),
     'two hosts': head('Host: evil.example', `Content-Length: ${form.length}`) + form,
@@ -94,7 +97,8 @@ await t.test('requests that follow each other on one connection are kept apart',
   const token = await portal.accessToken()
   const { statuses } = await say(
     url,
-    `GET /oauth/user HTTP/1.1${CRLF}Host: x${CRLF}Authorization: Bearer ${token}${CRLF}${CRLF}GET /oauth/user HTTP/1.1${CRLF}Host: x${CRLF}Connection: close${CRLF}${CRLF}`
+    lines('GET /oauth/user HTTP/1.1', 'Host: x', `Authorization: Bearer ${token}`) +
+      lines('GET /oauth/user HTTP/1.1', 'Host: x', 'Connection: close')
   )
   t.strictSame(statuses, [200, 401], 'the second has no credentials of the first')
   t.strictSame(events.slice(-2).map(({ reason }) => reason).sort(), ['credentials_missing', 'ok'])

@@ -1,32 +1,51 @@
-// Someone writes the request target so that the router finds the endpoint and what is made of the target leads elsewhere:
-// return_to of the login page would then be an open redirection, from the partner's own login.
+// Someone writes the request target so that the router finds the endpoint and the target, read by another program,
+// leads elsewhere: return_to of the login page would then be an open redirection, from the partner's own login.
 import t from 'tap'
 import { type PartnerSsoEvent } from '../../lib/index.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
-import { request, say } from './helpers/raw.ts'
+import { authorizePath, request, say } from './helpers/raw.ts'
 import { staysHere } from './helpers/return-to.ts'
 
-const query = `client_id=${PORTAL.clientId}&redirect_uri=${encodeURIComponent(PORTAL.redirectUri)}&response_type=code&state=s`
 const OWN = 'https://partner.example'
 
 const targets = [
-  '/oauth/authorize', '//oauth/authorize', '///oauth/authorize', '//evil.example/oauth/authorize', '///evil.example/oauth/authorize', '/\\evil.example/oauth/authorize', '\\\\evil.example/oauth/authorize', '/\\/evil.example/oauth/authorize', '\\/evil.example/oauth/authorize', '/./oauth/authorize', '/.//evil.example/oauth/authorize', '/../oauth/authorize', '/..//evil.example/oauth/authorize', '/%2f/evil.example/oauth/authorize', '/%5cevil.example/oauth/authorize',
-  '/%09/evil.example/oauth/authorize', 'http://evil.example/oauth/authorize', 'https://evil.example/oauth/authorize', 'HTTP://evil.example/oauth/authorize', 'http://evil.example//oauth/authorize', 'http://evil.example//evil.example/oauth/authorize', 'http:///oauth/authorize', 'http:////evil.example/oauth/authorize', 'http://a@evil.example/oauth/authorize', 'http://evil.example\\oauth/authorize', 'http://evil.example:80/oauth/authorize', 'http:/oauth/authorize', 'http:oauth/authorize', 'ftp://evil.example/oauth/authorize', 'javascript://x/oauth/authorize', 'data:/oauth/authorize', 'http://http://evil.example/oauth/authorize', 'https://https://evil.example/oauth/authorize',
-  'http://evil.example?/oauth/authorize', 'http://evil.example#/oauth/authorize', 'http:\\\\evil.example/oauth/authorize', '/oauth/authorize/', '/oauth/authorize;//evil.example', '/OAUTH/AUTHORIZE', '/oauth%2fauthorize', '/oauth/authorize%00', '*', 'evil.example:443', '@evil.example/oauth/authorize', '.evil.example/oauth/authorize', ':@evil.example/oauth/authorize', '?//evil.example/oauth/authorize'
+  '/oauth/authorize', '//oauth/authorize', '///oauth/authorize', '//evil.example/oauth/authorize',
+  '///evil.example/oauth/authorize', '/\\evil.example/oauth/authorize', '\\\\evil.example/oauth/authorize',
+  '/\\/evil.example/oauth/authorize', '\\/evil.example/oauth/authorize', '/./oauth/authorize',
+  '/.//evil.example/oauth/authorize', '/../oauth/authorize', '/..//evil.example/oauth/authorize',
+  '/%2f/evil.example/oauth/authorize', '/%5cevil.example/oauth/authorize', '/%09/evil.example/oauth/authorize',
+  'http://evil.example/oauth/authorize', 'https://evil.example/oauth/authorize', 'HTTP://evil.example/oauth/authorize',
+  'http://evil.example//oauth/authorize', 'http://evil.example//evil.example/oauth/authorize',
+  'http:///oauth/authorize',
+  'http:////evil.example/oauth/authorize', 'http://a@evil.example/oauth/authorize',
+  'http://evil.example\\oauth/authorize', 'http://evil.example:80/oauth/authorize', 'http:/oauth/authorize',
+  'http:oauth/authorize', 'ftp://evil.example/oauth/authorize', 'javascript://x/oauth/authorize',
+  'data:/oauth/authorize', 'http://http://evil.example/oauth/authorize', 'https://https://evil.example/oauth/authorize',
+  'http://evil.example?/oauth/authorize', 'http://evil.example#/oauth/authorize',
+  'http:\\\\evil.example/oauth/authorize', '/oauth/authorize/', '/oauth/authorize;//evil.example', '/OAUTH/AUTHORIZE',
+  '/oauth%2fauthorize', '/oauth/authorize%00', '*', 'evil.example:443', '@evil.example/oauth/authorize',
+  '.evil.example/oauth/authorize', ':@evil.example/oauth/authorize', '?//evil.example/oauth/authorize'
 ]
-const queries = ['', `?${query}`, `?${query}&x=//evil.example`, `?${query}#//evil.example`, `?${query}&return_to=//evil.example`, `?${query}&return_to=%2Flogin`, `??${query}`, `?//evil.example&${query}`, `?@evil.example/&${query}`]
+const query = authorizePath('s').replace(/^[^?]*/, '')
+const queries = [
+  '', query, `${query}&x=//evil.example`, `${query}#//evil.example`, `${query}&return_to=//evil.example`,
+  `${query}&return_to=%2Flogin`, `?${query}`, `?//evil.example&${query.slice(1)}`, `?@evil.example/&${query.slice(1)}`
+]
+const routerOptions = { ignoreDuplicateSlashes: true, ignoreTrailingSlash: true, caseSensitive: false }
+const toEndpoint = ({ url }: { url?: string }) => `/oauth/authorize?${url?.split('?').slice(1).join('?')}`
 
-for (const [name, options, server] of [
-  ['an app as it is', {}, {}],
-  ['an app that takes slashes and case lightly', {}, { routerOptions: { ignoreDuplicateSlashes: true, ignoreTrailingSlash: true, caseSensitive: false } }],
-  ['an app that rewrites every URL to the endpoint', {}, { rewriteUrl: (request: { url?: string }) => `/oauth/authorize?${request.url?.split('?').slice(1).join('?')}` }]
+for (const [name, server] of [
+  ['an app as it is', {}],
+  ['an app that takes slashes and case lightly', { routerOptions }],
+  ['an app that rewrites every URL to the endpoint', { rewriteUrl: toEndpoint }]
 ] as const) {
   await t.test(name, async (t) => {
-    const { url, events } = await startHost(t, { loginPage: '/login', ...options }, { server: server as object })
+    const { url, events } = await startHost(t, { loginPage: '/login' }, { server: server as object })
     let answered = 0
     for (const target of targets) {
       for (const query of queries) {
-        for (const within of [target, target.replace('/oauth', '/x/oauth'), target.replace('/oauth', '/evil.example/x/oauth')]) {
+        const places = [target, target.replace('/oauth', '/x/oauth'), target.replace('/oauth', '/evil.example/x/oauth')]
+        for (const within of places) {
           const { text, closed } = await say(url, request(`GET ${within}${query}`))
           if (!closed) t.fail(`${within}${query} hangs`)
           const location = /^location: (.*)\r$/im.exec(text)?.[1]
@@ -39,7 +58,8 @@ for (const [name, options, server] of [
           }
           if (reason !== 'login_page') t.fail(`${within}${query} is reported as ${reason}`)
           const returnTo = new URL(location, OWN).searchParams.getAll('return_to')
-          const safe = returnTo.length === 1 && /^[\x21-\x7e]+$/.test(returnTo[0] as string) && staysHere(returnTo[0] as string)
+          const [first = ''] = returnTo
+          const safe = returnTo.length === 1 && /^[\x21-\x7e]+$/.test(first) && staysHere(first)
           if (!location.startsWith('/login?return_to=') || !safe) t.fail(`${within}${query} leads to ${location}`)
         }
       }

@@ -1,5 +1,5 @@
-// Someone reads the log of the partner's app, written at `trace`, or a dump of its Redis, taken while users are on their
-// way: neither lets them in, and neither names anyone. Every reason to refuse is provoked once, with the credentials, codes
+// Someone reads the log of the partner's app, written at `trace`, or a dump of its Redis, taken while users sign in:
+// neither lets them in, and neither names anyone. Every reason to refuse is provoked once, with the credentials, codes
 // and tokens in all the wrong places, and what happened is in the log and in the events under its reason code.
 import { createHash, randomBytes } from 'node:crypto'
 import { type Redis } from 'ioredis'
@@ -10,7 +10,7 @@ import { PORTAL, recordOf, startHost, type Host, type User } from '../helpers/ho
 import { freePort, startRedis } from '../helpers/redis.ts'
 import { wire, type Answer, type Wire } from '../helpers/wire.ts'
 import { type Captured, capture } from './helpers/log.ts'
-import { request, say } from './helpers/raw.ts'
+import { authorizePath, request, say } from './helpers/raw.ts'
 import { CODE, TOKEN } from './helpers/settings.ts'
 
 const SECRETS = [PORTAL.clientSecret, 'the-secret-that-is-being-rotated-in']
@@ -139,13 +139,7 @@ const asked =
 const askedTwice =
   (name: string): Scenario =>
     async (_portal, { url }) =>
-      await say(
-        url,
-        request(
-        `GET /oauth/authorize?${new URLSearchParams({ client_id: PORTAL.clientId, redirect_uri: PORTAL.redirectUri, response_type: 'code', state: 's' }).toString()}&${name}=x&${name}=y`,
-        ['X-User: alice']
-        )
-      )
+      await say(url, request(`GET ${authorizePath('s')}&${name}=x&${name}=y`, ['X-User: alice']))
 
 /** How each reason comes about. The compiler wants them all. */
 const scenarios: Record<RefusalReason, Scenario | [Options, Scenario]> = {
@@ -162,7 +156,8 @@ const scenarios: Record<RefusalReason, Scenario | [Options, Scenario]> = {
     async (portal) => await portal.authorize()
   ],
   portal_timeout: [
-    { portal: async () => await new Promise<never>(() => {}), storeTimeout: 5 }, async (portal) => await portal.authorize()
+    { portal: async () => await new Promise<never>(() => {}), storeTimeout: 5 },
+    async (portal) => await portal.authorize()
   ],
   response_type_missing: asked({ response_type: undefined }),
   response_type_unsupported: asked({ response_type: 'token' }),
@@ -188,7 +183,7 @@ const scenarios: Record<RefusalReason, Scenario | [Options, Scenario]> = {
     {
       routeOptions: {
         async preParsing (_request, _reply, body) {
-          for await (const _chunk of body);
+          await body.toArray()
           return body
         }
       }

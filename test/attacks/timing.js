@@ -2,8 +2,8 @@
 // is right? Not part of the tests: a figure, not a verdict. `npm run build && node test/attacks/timing.js [requests of
 // a kind]`
 //
-// The kinds take turns in random order, on one connection to a server in a process of its own. Each is compared with the
-// first by Welch's t-test, on the times below the 90th percentile of all: what is above is the machine's, not ours.
+// The kinds take turns in random order, on one connection to a server in a process of its own. Each is compared with
+// the first by Welch's t-test, on the times below the 90th percentile of all: what is above is the machine's, not ours.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { request, Agent } from 'node:http'

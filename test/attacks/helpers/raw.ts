@@ -1,4 +1,14 @@
 import { connect } from 'node:net'
+import { PORTAL } from '../../helpers/host.ts'
+
+/** The credentials of the portal for HTTP Basic. */
+export const BASIC = `Basic ${btoa(`${PORTAL.clientId}:${encodeURIComponent(PORTAL.clientSecret)}`)}`
+
+/** The target of the portal's authorization request, with the state as it is given. */
+export function authorizePath (state: string): string {
+  const redirectUri = encodeURIComponent(PORTAL.redirectUri)
+  return `/oauth/authorize?client_id=${PORTAL.clientId}&redirect_uri=${redirectUri}&response_type=code&state=${state}`
+}
 
 /** What a server said on one connection. */
 export interface Conversation {
