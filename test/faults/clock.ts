@@ -1,0 +1,59 @@
+// Time limits that pass when a test says so. Long timers of this process are registered: those of the plugin, with a
+// storeTimeout of STORE_TIMEOUT, and those of the Redis clients. `advance` sets the clock forward and runs them. So no
+// test waits for a time limit, and no busy machine exceeds one by chance.
+//
+// To be imported before anything of lib: the plugin takes its timers when it is loaded.
+
+/** Milliseconds: the longest that the option may be. */
+export const STORE_TIMEOUT = 30_000
+
+// Shorter timers are left alone (of reconnections, of the proxy), and longer ones as well (of tap).
+const [SHORTEST, LONGEST] = [STORE_TIMEOUT / 5, 3 * STORE_TIMEOUT]
+
+interface LongTimer { due: number, run: () => void }
+
+const longTimers = new Map<unknown, LongTimer>()
+const real = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout, now: performance.now }
+let offset = 0
+
+performance.now = () => real.now.call(performance) + offset
+
+const setTimeout = (callback: (...values: unknown[]) => void, delay = 1, ...values: unknown[]): NodeJS.Timeout => {
+  if (!(delay >= SHORTEST && delay <= LONGEST)) return real.setTimeout(callback, delay, ...values)
+  const run = (): void => {
+    clearTimeout(timer)
+    callback(...values)
+  }
+  const timer = real.setTimeout(run, delay)
+  longTimers.set(timer, { due: performance.now() + delay, run })
+  return timer
+}
+
+const clearTimeout = (timer: NodeJS.Timeout | undefined): void => {
+  longTimers.delete(timer)
+  real.clearTimeout(timer)
+}
+
+Object.assign(globalThis, { setTimeout, clearTimeout })
+
+// Loaded from here, so that it has these timers: unless something of lib was loaded before.
+const limits = await import('../../lib/stores/time-limit.ts')
+
+/** Sets the clock forward. What is due on the way runs in its order, each with turns of the event loop after it. */
+export async function advance (milliseconds: number): Promise<void> {
+  if (limits.setTimeout as unknown !== setTimeout) throw new Error('Import clock.ts before anything of lib')
+  const end = performance.now() + milliseconds
+  for (;;) {
+    const [next] = [...longTimers.values()].filter(({ due }) => due <= end).sort((one, other) => one.due - other.due)
+    const time = next?.due ?? end
+    offset += Math.max(0, time - performance.now())
+    next?.run()
+    await turns()
+    if (next === undefined) return
+  }
+}
+
+/** Turns of the event loop: enough for whatever needs no one but this process. */
+export async function turns (count = 20): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
