@@ -178,6 +178,15 @@ t.test('a silent store is given up, and asked once at a time', async (t) => {
   close()
 })
 
+t.test('the start does not wait for a silent store as long as Fastify allows a hook', async (t) => {
+  const silent: Store = { put: () => never, take: () => never, revoke: () => never }
+  const { start, close } = await open({ store: silent, storeTimeout: 30_000 }).opening
+  const started = performance.now()
+  await start()
+  t.ok(performance.now() - started < 10_000, "Fastify's pluginTimeout would end the start")
+  close()
+})
+
 t.test('no timer is left', async (t) => {
   const { opening } = open({ store: oneRecord(), storeTimeout: 10_000 })
   const { start } = await opening
