@@ -31,9 +31,11 @@ export function isVisibleAscii (value: unknown): value is string {
   return typeof value === 'string' && /^[\x20-\x7e]+$/.test(value)
 }
 
+/** The URL of a text; null when it is none. A URL object is none: it is not sent, compared or shown as it is. */
 export function parseUrl (value: unknown): URL | null {
+  if (typeof value !== 'string') return null
   try {
-    return new URL(value as string)
+    return new URL(value)
   } catch {
     return null
   }

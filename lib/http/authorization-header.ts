@@ -7,6 +7,8 @@ export interface Credentials {
   clientSecret: string
 }
 
+type WithHeaders = Pick<IncomingMessage, 'headers'>
+
 // RFC 6750 section 2.1: b64token
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i
 
@@ -14,7 +16,7 @@ const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i
  * The credentials of HTTP Basic (RFC 7617 section 2), both parts form-encoded (RFC 6749 section 2.3.1). Undefined when
  * the request does not use Basic, null when the header is malformed.
  */
-export function basicCredentials ({ headers }: Pick<IncomingMessage, 'headers'>): Credentials | null | undefined {
+export function basicCredentials ({ headers }: WithHeaders): Credentials | null | undefined {
   const [basic, encoded = ''] = /^basic(?: +(.*))?$/i.exec(headers.authorization ?? '') ?? []
   if (basic === undefined) return undefined
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) return null
@@ -27,9 +29,7 @@ export function basicCredentials ({ headers }: Pick<IncomingMessage, 'headers'>)
 }
 
 /** The Bearer token (RFC 6750 section 2.1). Undefined when the request does not use Bearer, null when malformed. */
-export function bearerToken (
-  { headers: { authorization = '' } }: Pick<IncomingMessage, 'headers'>
-): string | null | undefined {
+export function bearerToken ({ headers: { authorization = '' } }: WithHeaders): string | null | undefined {
   if (!/^bearer(?: |$)/i.test(authorization)) return undefined
   return BEARER.exec(authorization)?.[1] ?? null
 }

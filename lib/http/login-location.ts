@@ -18,7 +18,11 @@ function relative (url: string): string {
 }
 
 function asLocation (url: unknown): string {
-  if (typeof url !== 'string' || url === '') throw new TypeError('loginPage must return a URL')
+  if (typeof url !== 'string' || url === '') {
+    // Of an async function, which TypeScript refuses: its rejection would end the process.
+    Promise.resolve(url).catch(() => {})
+    throw new TypeError('loginPage must return a URL')
+  }
   // A header field takes visible ASCII only (RFC 9110 section 5.5).
   return url.replace(/[^\x21-\x7e]/gu, encodeURIComponent)
 }

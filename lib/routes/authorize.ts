@@ -1,6 +1,7 @@
 import { type FastifyReply, type FastifyRequest } from 'fastify'
 import { type AuthorizationCodes } from '../grants/authorization-code.ts'
 import { isCodeChallenge } from '../grants/pkce.ts'
+import { watchAnswer } from '../http/answered.ts'
 import { fixed, refusal, text } from '../http/documentation.ts'
 import { type Endpoint, leaveToHost } from '../http/endpoint.ts'
 import { errorPage, errorPagePolicy, prefersPage } from '../http/error-page.ts'
@@ -41,6 +42,7 @@ export function authorizeRoute (
     documentation,
 
     async handler (request, reply) {
+      const isAnswered = watchAnswer(reply)
       // The host may have rewritten the URL; @fastify/express decodes it.
       const parameters = new Parameters(queryOf(request.originalUrl))
       const portal = await identify(parameters)
@@ -48,16 +50,17 @@ export function authorizeRoute (
       const known: RefusalContext = { clientId: portal.clientId }
       try {
         const codeChallenge = check(parameters)
-        const user = await askCurrentUser(request, reply, portal)
-        if (reply.sent) return reply
+        const user = await askCurrentUser(request, reply, portal, isAnswered)
+        if (isAnswered()) return reply
         if (!user) return sendToLogin(request, reply, portal)
         const { externalId, record } = await recordOf(user, request, portal)
         known.externalId = externalId
+        // The host's time limit was over first: nobody waits for a code.
+        if (isAnswered()) return reply
         const { clientId, level } = portal.information
         const deadline = performance.now() + storeTimeout
         const code = await codes.issue(portal, { clientId, level, codeChallenge, externalId, record }, deadline)
-        // The host's time limit was over first: nobody waits for the code.
-        if (reply.sent) return reply
+        if (isAnswered()) return reply
         reporter.report(request, { type: 'code_issued', reason: 'ok', clientId, externalId })
         return redirect(reply, portal.callback(`code=${code}`, state))
       } catch (error) {
@@ -103,16 +106,16 @@ export function authorizeRoute (
   }
 
   async function askCurrentUser (
-    request: FastifyRequest, reply: FastifyReply, { clientId }: RegisteredPortal
+    request: FastifyRequest, reply: FastifyReply, { clientId }: RegisteredPortal, isAnswered: () => boolean
   ): Promise<unknown> {
     let user
     try {
       user = await currentUser(request, reply)
     } catch (cause) {
-      if (!reply.sent) throw new OAuthError('current_user_failed', { cause })
+      if (!isAnswered()) throw new OAuthError('current_user_failed', { cause })
       reporter.failed(request, 'currentUser threw after it had replied', cause)
     }
-    if (reply.sent && !isOverdue(request)) {
+    if (isAnswered() && !isOverdue(request)) {
       reporter.report(request, { type: 'login_required', reason: 'answered_by_current_user', clientId })
     }
     return user

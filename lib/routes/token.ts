@@ -3,6 +3,7 @@ import { type AccessTokens } from '../grants/access-token.ts'
 import { type AuthorizationCodes, isAuthorizationCode, type Redemption } from '../grants/authorization-code.ts'
 import { type Grant } from '../grants/grant.ts'
 import { verifies } from '../grants/pkce.ts'
+import { watchAnswer } from '../http/answered.ts'
 import { basicCredentials, type Credentials, isAuthorizationRepeated } from '../http/authorization-header.ts'
 import { fixed, refusal, text, unauthorized, unavailable } from '../http/documentation.ts'
 import { type Endpoint, leaveToHost, requireUnreadBody } from '../http/endpoint.ts'
@@ -33,6 +34,7 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
     preParsing: requireUnreadBody,
 
     async handler (request, reply) {
+      const isAnswered = watchAnswer(reply)
       const known: RefusalContext = {}
       try {
         const form = formOf(request)
@@ -48,6 +50,8 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
         const token = await tokens.issue(locator, grant, deadline)
         // A replay was first, and has revoked the token.
         if (token === null) throw new OAuthError('code_replayed')
+        // The host's time limit was over first: nobody waits for the token.
+        if (isAnswered()) return reply
         reporter.report(request, { type: 'token_issued', reason: 'ok', clientId, externalId, secretIndex })
         return sendJson(reply, 200, `{"token_type":"Bearer","access_token":"${token}"}`)
       } catch (error) {

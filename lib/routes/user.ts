@@ -1,6 +1,7 @@
 import { type FastifyRequest } from 'fastify'
 import { type AccessTokens, isAccessToken } from '../grants/access-token.ts'
 import { type Grant } from '../grants/grant.ts'
+import { watchAnswer } from '../http/answered.ts'
 import { bearerToken, isAuthorizationRepeated } from '../http/authorization-header.ts'
 import { refusal, text, unauthorized, unavailable } from '../http/documentation.ts'
 import { type Endpoint, leaveToHost } from '../http/endpoint.ts'
@@ -27,6 +28,7 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
     documentation,
 
     async handler (request, reply) {
+      const isAnswered = watchAnswer(reply)
       const known: RefusalContext = {}
       try {
         const grant = await redeem(tokenOf(request))
@@ -34,7 +36,7 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
         Object.assign(known, { clientId, externalId })
         await checkPortal(grant)
         // The host's time limit was over first: nobody waits for an answer.
-        if (reply.sent) return reply
+        if (isAnswered()) return reply
         reporter.report(request, { type: 'user_information_returned', reason: 'ok', clientId, externalId })
         return sendJson(reply, 200, record)
       } catch (error) {

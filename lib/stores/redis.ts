@@ -84,14 +84,14 @@ function notTheAnswer (name: string): Error {
 export function openRedis (
   redis: string | RedisOptions | RedisClient,
   { keyPrefix, storeTimeout, onRefused }: { keyPrefix: string, storeTimeout: number, onRefused: OnRefused }
-): { store: TimedStore, connected (): Promise<void>, close (): void } {
+): { store: TimedStore, connected (deadline: number): Promise<void>, close (): void } {
   const connection = openConnection(redis, storeTimeout, onRefused)
   let connected: Promise<void> | undefined
   return {
     store: redisStore(connection.client, keyPrefix, connection),
     // The first attempt is waited for. Later a client that is not connected is unavailable at once.
-    connected () {
-      connected ??= whenReady(connection.client, performance.now() + storeTimeout)
+    connected (deadline) {
+      connected ??= whenReady(connection.client, deadline)
       return connected
     },
     close: connection.close

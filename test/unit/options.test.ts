@@ -43,6 +43,10 @@ t.test('bad options', async (t) => {
     ],
     [portal({ loginUrl: 'javascript:alert(1)' }), /"portal\.loginUrl"/],
     [
+      portal({ loginUrl: new URL(PORTAL.loginUrl) }),
+      /"portal\.loginUrl" must be an absolute https or http URL; got an object$/
+    ],
+    [
       portal({ loginUrl: 'ftp://a:hush@portal.example/' }),
       /"portal\.loginUrl" must be an absolute https or http URL; got a string$/
     ],

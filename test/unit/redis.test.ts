@@ -325,10 +325,10 @@ t.test('waiting for a client', async (t) => {
 t.test('the first attempt to connect is waited for, once', async (t) => {
   const client = new Client()
   const { connected } = openRedis(client, { keyPrefix: '', storeTimeout: 60_000, onRefused: () => t.fail() })
-  const both = Promise.all([connected(), connected()])
+  const both = Promise.all([connected(soon(60_000)), connected(soon(60_000))])
   t.equal(client.listenerCount('ready'), 1)
   client.emit('error', new Error('It failed'))
   await both
-  await connected()
+  await connected(soon(60_000))
   t.equal(client.listenerCount('ready'), 0, 'later, a client that is not connected is unavailable at once')
 })
