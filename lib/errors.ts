@@ -343,11 +343,7 @@ export class OAuthError extends Error {
   loginUrl?: string
 
   constructor (reason: RefusalReason, context: RefusalContext = {}) {
-    // A refusal is expected, and its stack is never read. Without one it costs a tenth.
-    const limit = Error.stackTraceLimit
-    Reflect.set(Error, 'stackTraceLimit', 0)
     super(refusals[reason].description, { cause: context.cause })
-    Reflect.set(Error, 'stackTraceLimit', limit)
     this.name = 'OAuthError'
     this.reason = reason
     this.context = context

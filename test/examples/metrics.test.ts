@@ -1,4 +1,5 @@
 // The examples of metrics count what happens, by portal, type and reason, and name no user.
+import { channel } from 'node:diagnostics_channel'
 import { type Attributes, type Meter } from '@opentelemetry/api'
 import { type FastifyInstance } from 'fastify'
 import t from 'tap'
@@ -40,11 +41,12 @@ t.test('Prometheus reads them at /metrics', async (t) => {
 })
 
 t.test('nothing is counted after the app has closed', async (t) => {
-  const first = await startHost(t, {}, { prepare: (app: FastifyInstance) => metricsRoute(app) })
-  await first.app.close()
-  const { url } = await startHost(t)
-  await play(wire(url))
-  t.pass('and no channel is left that counts for it')
+  const events = channel('fastify-partner-sso:event')
+  t.notOk(events.hasSubscribers)
+  const { app } = await startHost(t, {}, { prepare: (app: FastifyInstance) => metricsRoute(app) })
+  t.ok(events.hasSubscribers)
+  await app.close()
+  t.notOk(events.hasSubscribers)
 })
 
 t.test('OpenTelemetry gets them by the meter of the host', async (t) => {

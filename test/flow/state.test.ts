@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { request } from 'node:http'
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
+import { seed } from '../helpers/seed.ts'
 
 /** The bytes that a form-encoded value stands for. */
 function bytes (encoded: string): Buffer {
@@ -12,6 +13,7 @@ function bytes (encoded: string): Buffer {
 }
 
 t.test('state', async (t) => {
+  t.comment(`SEED=${seed}`)
   const { app } = await startHost(t)
   const { port } = app.server.address() as { port: number }
   const common = new URLSearchParams({
@@ -33,21 +35,25 @@ t.test('state', async (t) => {
   const encoded = fc.array(fc.oneof(printable, escape), { minLength: 1, maxLength: 80 }).map((parts) => parts.join(''))
 
   await t.test('in its own encoding', async (t) => {
+    let states = 0
     await fc.assert(fc.asyncProperty(encoded, async (state) => {
+      states++
       const echoed = await echo(state)
       // Encoded as it was, but for what would end the query it is put into.
       const expected = state.replace(/["#<>]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
       if (echoed !== expected) throw new Error(`${state} came back as ${echoed}`)
       if (!bytes(echoed).equals(bytes(state))) throw new Error(`${state} came back as other bytes`)
-    }), { numRuns: 2000 })
-    t.pass('2000 states')
+    }), { numRuns: 2000, seed })
+    t.equal(states, 2000)
   })
 
   await t.test('as any text, read by a URL parser', async (t) => {
+    let texts = 0
     await fc.assert(fc.asyncProperty(fc.string({ minLength: 1, unit: 'grapheme' }), async (text) => {
+      texts++
       const echoed = new URLSearchParams(`state=${await echo(encodeURIComponent(text))}`).get('state')
       if (echoed !== text) throw new Error(`${JSON.stringify(text)} came back as ${JSON.stringify(echoed)}`)
-    }), { numRuns: 1000 })
-    t.pass('1000 texts')
+    }), { numRuns: 1000, seed })
+    t.equal(texts, 1000)
   })
 })

@@ -1,5 +1,6 @@
 // GET /oauth/user: contract section 4.
 import t from 'tap'
+import { passTime } from '../helpers/clock.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 
@@ -15,12 +16,14 @@ t.test('who sends no credentials is told how to, and no more', async (t) => {
 })
 
 t.test('an unknown, used or expired token', async (t) => {
-  const { url, events } = await startHost(t, { tokenLifetime: 1 })
+  const { url, events } = await startHost(t, { tokenLifetime: 3600 })
   const portal = wire(url)
   const used = await portal.accessToken()
   await portal.user(used)
   const expired = await portal.accessToken()
-  await new Promise((resolve) => setTimeout(resolve, 1200))
+  passTime(t, 1800)
+  const inTime = await portal.accessToken()
+  passTime(t, 1800)
   for (const token of ['x', 'a.b.c==', 'A'.repeat(108), used, expired]) {
     const answer = await portal.user(token)
     t.equal(answer.status, 401)
@@ -29,6 +32,7 @@ t.test('an unknown, used or expired token', async (t) => {
     t.equal(answer.json.error, 'invalid_token')
     t.match(events.pop(), { type: 'request_rejected', reason: 'token_unknown' })
   }
+  t.equal((await portal.user(inTime)).status, 200, 'half its lifetime later a token is still good')
 })
 
 t.test('a malformed header', async (t) => {

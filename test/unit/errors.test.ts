@@ -81,13 +81,6 @@ t.test('what is no refusal of ours is an internal error', async (t) => {
   t.match(OAuthError.from(bug), { reason: 'internal_error', context: { cause: bug } })
 })
 
-t.test('a refusal has no stack, and leaves those of others as they are', async (t) => {
-  const limit = Error.stackTraceLimit
-  t.notMatch(new OAuthError('not_eligible').stack, /\n\s+at /)
-  t.equal(Error.stackTraceLimit, limit)
-  t.match(new Error('another').stack, /\n\s+at /)
-})
-
 t.test('each reason is explained, and names where it occurs', async (t) => {
   for (const [reason, { meaning, at }] of Object.entries(refusals)) {
     t.match(meaning, /^[^]{15,}\.$/, reason)

@@ -173,9 +173,7 @@ t.test('a silent store is given up, and asked once at a time', async (t) => {
   const silent: Store = { put: async () => { calls++; return await never }, take: () => never, revoke: () => never }
   const { opening, lines } = open({ store: silent, storeTimeout: 40 })
   const { start, isReady, close } = await opening
-  const started = performance.now()
   await start()
-  t.ok(performance.now() - started >= 40)
   t.equal(calls, 1)
   t.strictSame(await Promise.all([isReady(), isReady(), isReady()]), [false, false, false])
   t.equal(calls, 2)

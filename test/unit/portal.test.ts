@@ -187,9 +187,7 @@ t.test('a function that throws, or returns what is no such portal', async (t) =>
 
 t.test('a function that does not answer in time', async (t) => {
   const never = new FoundPortals(() => new Promise<never>(() => {}), 20)
-  const start = performance.now()
   t.strictSame(await refusal(() => never.find(PORTAL.clientId)), { reason: 'portal_timeout', context: {} })
-  t.ok(performance.now() - start >= 19, 'not before its time')
   t.equal((await refusal(() => never.authenticate(PORTAL.clientId, 'x'))).reason, 'portal_timeout')
 
   let fail = (_error: Error): void => {}

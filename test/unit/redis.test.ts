@@ -271,9 +271,7 @@ t.test('a server that says nothing after the connection is left', async (t) => {
     return stream
   })
   const { stream } = connected(1)
-  const start = performance.now()
   t.ok(await until(() => stream.destroyed > 0))
-  t.ok(performance.now() - start >= 1)
   t.equal(stream.destroyed, 1)
   // Their timers, of the same time, would have fired before.
   t.strictSame(saved.map(({ destroyed }) => destroyed), [0, 0])
@@ -317,9 +315,7 @@ t.test('waiting for a client', async (t) => {
     t.equal(timers(), before, 'nor a timer')
   }
 
-  const deadline = soon(40)
-  await whenReady(new Client(), deadline)
-  t.ok(performance.now() >= deadline)
+  await whenReady(new Client(), soon(40))
 })
 
 t.test('the first attempt to connect is waited for, once', async (t) => {

@@ -3,11 +3,7 @@ export function rounds (name: string, usual: number): number {
   return Number(process.env[name] ?? usual)
 }
 
-/**
- * The seed of generated tests: the same in each run, so that a run never fails by chance. A soak takes another one:
- * SEED=random, or the number that a failure has printed.
- */
-export const seed = process.env.SEED === 'random' ? Date.now() % 2 ** 31 : Number(process.env.SEED ?? 20_261_121)
+export { seed } from '../../helpers/seed.ts'
 
 /** The text with half characters replaced: what URLSearchParams can encode. */
 export function wellFormed (text: string): string {
