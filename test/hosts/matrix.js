@@ -1,11 +1,11 @@
-// `node test/hosts/matrix.js [--quick]`: the tests of hosts on every Fastify and Node that the package is for, on NestJS
-// 11 and 12, and with every Redis client. Prints three tables; exit 1 when something fails. A prerelease of the next
+// `node test/hosts/matrix.js [--quick]`: the tests of hosts on every Fastify and Node that the package is for, on
+// NestJS 11 and 12, and with every Redis client. Prints three tables; exit 1 when something fails. A prerelease of the next
 // Fastify is tried as well: what fails on it is reported and changes nothing. `--quick` tries one Node for each Fastify
 // and Nest, with the tests of what differs between the versions of Fastify.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { hostWith, mustRun, nodeVersions, pack, tests } from '../package/commands.js'
+import { build, hostWith, mustRun, nodeVersions, pack, tests } from '../package/commands.js'
 
 const quick = process.argv.includes('--quick')
 
@@ -136,7 +136,7 @@ function tryRedisClients () {
   }
 }
 
-mustRun('npm', ['run', '-s', 'build'])
+build()
 for (const [version, files] of Object.entries(absent)) {
   for (const [file, option] of Object.entries(files)) {
     console.log(`Fastify ${version} has no ${option}: ${file} is left out.`)

@@ -1,10 +1,11 @@
 // The package as it ships, packed once for all tests of this folder.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cp, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { isBuilt } from './built.js'
 
 const execute = promisify(execFile)
 const folders = ['lib', 'examples']
@@ -52,7 +53,7 @@ export async function packed (): Promise<Packed> {
 }
 
 async function pack (stage: string, directory: string): Promise<void> {
-  const built = await isBuilt()
+  const built = isBuilt()
   const sources = built ? ['dist', ...folders, ...files] : [...folders, ...files]
   for (const source of sources) await cp(source, join(stage, source), { recursive: true, filter: isSource })
   await symlink(resolve('node_modules'), join(stage, 'node_modules'))
@@ -62,16 +63,6 @@ async function pack (stage: string, directory: string): Promise<void> {
   const description: Packed = { directory, tarball: join(directory, filename), size, unpackedSize, files: list }
   await writeFile(join(stage, 'packed.json'), JSON.stringify(description))
 }
-
-/** Whether every file of dist is newer than the sources, as `npm test` leaves it. A removed file changes its folder. */
-async function isBuilt (): Promise<boolean> {
-  const inLibrary = (await readdir('lib', { recursive: true })).map((path) => join('lib', path))
-  const changed = await Promise.all(['lib', ...inLibrary, 'package.json', 'tsconfig.json'].map(changedAt))
-  const made = await Promise.all((await filesOf('dist').catch(() => [])).map(changedAt))
-  return made.length > 0 && Math.max(...changed) < Math.min(...made)
-}
-
-const changedAt = async (path: string): Promise<number> => (await stat(path)).mtimeMs
 
 /** The files of a folder and of its folders. */
 async function filesOf (folder: string): Promise<string[]> {

@@ -1,6 +1,6 @@
-// `node test/package/runners.js`: node:test, Vitest and Jest run a test that signs in with `fastify-partner-sso/testing`,
-// each with the packed package in an empty host. Prints a table; exit 1 when something fails. The files of the tests and
-// the settings of Jest are in `test/package/runners`, as lib/testing/README.md shows them.
+// `node test/package/runners.js`: node:test, Vitest and Jest run a test that signs in with the portal double, each with
+// the packed package in an empty host. Prints a table; exit 1 when something fails. The tests and the settings of Jest
+// are in `test/package/runners`, as lib/testing/README.md shows them.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hostWith, onNode, pack } from './commands.js'
@@ -35,13 +35,13 @@ const tarball = pack()
 console.log('| Runner | Node | the app is called | sign-in |\n|---|---|---|---|')
 for (const { name, called, packages, args, nodes, env } of runners) {
   const folder = hostWith(files, [tarball, 'fastify@5', ...packages])
-  const isPackage = packages.length > 0
-  const manifest = isPackage ? JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')) : {}
+  const manifest = join(folder, 'node_modules', name, 'package.json')
+  const runner = packages.length === 0 ? name : `${name} ${JSON.parse(readFileSync(manifest, 'utf8')).version}`
   for (const node of nodes) {
     const version = onNode(node, ['--print', 'process.versions.node']).stdout.trim()
     const { ok, stdout, stderr } = onNode(node, args, { cwd: folder, env })
     if (!ok) console.error(`${name} on Node ${node}:\n${stdout}${stderr}`)
     if (!ok) process.exitCode = 1
-    console.log(`| ${[name, manifest.version ?? ''].join(' ').trim()} | ${version} | ${called} | ${ok ? 'ok' : 'fails'} |`)
+    console.log(`| ${runner} | ${version} | ${called} | ${ok ? 'ok' : 'fails'} |`)
   }
 }
