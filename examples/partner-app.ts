@@ -3,9 +3,9 @@ import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import Fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify'
 import partnerSso, { type Portal } from 'fastify-partner-sso'
-import { homePage, loginPage, stylesheet } from './pages.js'
-import { safeReturnTo } from './return-to.js'
-import { portalRecord, type User, users } from './users.js'
+import { homePage, loginPage, stylesheet } from './pages.ts'
+import { safeReturnTo } from './return-to.ts'
+import { portalRecord, type User, users } from './users.ts'
 
 export interface PartnerAppSettings {
   portal: Portal
