@@ -5,10 +5,10 @@ import { type IncomingMessage } from 'node:http'
 import express from 'express'
 import Fastify from 'fastify'
 import partnerSso from 'fastify-partner-sso'
-import { homePage, loginPage, stylesheet } from './pages.js'
-import { portal, startPortal } from './portal.js'
-import { safeReturnTo } from './return-to.js'
-import { portalRecord, type User, users } from './users.js'
+import { homePage, loginPage, stylesheet } from './pages.ts'
+import { portal, startPortal } from './portal.ts'
+import { safeReturnTo } from './return-to.ts'
+import { portalRecord, type User, users } from './users.ts'
 
 const port = Number(process.env.PORT ?? 3000)
 

@@ -1,4 +1,4 @@
-import { type User } from './users.js'
+import { type User } from './users.ts'
 
 export const stylesheet = `
 :root {

@@ -3,8 +3,9 @@ import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import Fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify'
 import partnerSso, { type Portal } from 'fastify-partner-sso'
-import { homePage, loginPage, stylesheet } from './pages.js'
-import { portalRecord, type User, users } from './users.js'
+import { homePage, loginPage, stylesheet } from './pages.ts'
+import { safeReturnTo } from './return-to.ts'
+import { portalRecord, type User, users } from './users.ts'
 
 export interface PartnerAppSettings {
   portal: Portal
@@ -70,13 +71,4 @@ export async function partnerApp (settings: PartnerAppSettings): Promise<Fastify
 function currentUser (request: FastifyRequest): User | null {
   const { valid, value } = request.unsignCookie(request.cookies.acme_session ?? '')
   return (valid && users.find(({ id }) => id === value)) || null
-}
-
-/** The path to go to after the login. Always a page of this site: an open redirect would help phishing. */
-export function safeReturnTo (returnTo: unknown): string {
-  const site = 'http://site.invalid'
-  if (typeof returnTo !== 'string' || !URL.canParse(returnTo, site)) return '/'
-  const { origin, pathname, search } = new URL(returnTo, site)
-  // One slash at the start: browsers take // for the start of a host name.
-  return origin === site ? pathname.replace(/^\/+/, '/') + search : '/'
 }

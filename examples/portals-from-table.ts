@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { pathToFileURL } from 'node:url'
 import Fastify, { type FastifyInstance } from 'fastify'
 import partnerSso, { type Portal } from 'fastify-partner-sso'
-import { portalRecord, users } from './users.js'
+import { portalRecord, users } from './users.ts'
 
 /** A `Pool` of node-postgres is one. */
 export interface Database {

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import pretty from 'pino-pretty'
-import { partnerApp } from './partner-app.js'
+import { partnerApp } from './partner-app.ts'
 
 const port = await freePort('PORT', 3000)
 const portalPort = await freePort('PORTAL_PORT', 3001)

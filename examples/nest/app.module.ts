@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common'
 import { APP_GUARD } from '@nestjs/core'
-import { LoggedInGuard } from './logged-in.guard.js'
-import { PagesController } from './pages.controller.js'
-import { ReadinessController } from './readiness.controller.js'
-import { Sessions } from './sessions.js'
+import { LoggedInGuard } from './logged-in.guard.ts'
+import { PagesController } from './pages.controller.ts'
+import { ReadinessController } from './readiness.controller.ts'
+import { Sessions } from './sessions.ts'
 
 @Module({
   controllers: [PagesController, ReadinessController],

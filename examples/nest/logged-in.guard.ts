@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable, SetMetadata } from '@nestjs/common'
 import { Reflector } from '@nestjs/core'
 import { type FastifyRequest } from 'fastify'
-import { Sessions } from './sessions.js'
+import { Sessions } from './sessions.ts'
 
 const PUBLIC = 'public'
 

@@ -6,10 +6,10 @@ import cookie from '@fastify/cookie'
 import { NestFactory } from '@nestjs/core'
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify'
 import partnerSso from 'fastify-partner-sso'
-import { portal, startPortal } from '../portal.js'
-import { portalRecord, type User } from '../users.js'
-import { AppModule } from './app.module.js'
-import { Sessions } from './sessions.js'
+import { portal, startPortal } from '../portal.ts'
+import { portalRecord, type User } from '../users.ts'
+import { AppModule } from './app.module.ts'
+import { Sessions } from './sessions.ts'
 
 const port = Number(process.env.PORT ?? 3000)
 

@@ -1,11 +1,11 @@
 import { Body, Controller, Get, Header, Inject, Post, Query, Req, Res } from '@nestjs/common'
 import { type FastifyReply, type FastifyRequest } from 'fastify'
-import { homePage, loginPage, stylesheet } from '../pages.js'
-import { portal } from '../portal.js'
-import { safeReturnTo } from '../return-to.js'
-import { type User, users } from '../users.js'
-import { Public } from './logged-in.guard.js'
-import { Sessions } from './sessions.js'
+import { homePage, loginPage, stylesheet } from '../pages.ts'
+import { portal } from '../portal.ts'
+import { safeReturnTo } from '../return-to.ts'
+import { type User, users } from '../users.ts'
+import { Public } from './logged-in.guard.ts'
+import { Sessions } from './sessions.ts'
 
 const HTML = 'text/html; charset=utf-8'
 

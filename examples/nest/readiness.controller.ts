@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, ServiceUnavailableException } from '@nestjs/common'
 import { HttpAdapterHost } from '@nestjs/core'
 import { type FastifyAdapter } from '@nestjs/platform-fastify'
-import { Public } from './logged-in.guard.js'
+import { Public } from './logged-in.guard.ts'
 
 @Controller('ready')
 export class ReadinessController {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common'
 import { type FastifyReply, type FastifyRequest } from 'fastify'
-import { type User, users } from '../users.js'
+import { type User, users } from '../users.ts'
 
 /** The login of the app: the id of the user in a signed cookie. */
 @Injectable()

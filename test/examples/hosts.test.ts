@@ -1,26 +1,13 @@
-// The examples of an Express app and a NestJS app: started as their first lines say, with a portal beside them.
+// The examples of an Express app and a NestJS app, started as their first lines say, with a portal beside them. `npm test`
+// compiles them before.
 import { spawn } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { build } from 'esbuild'
 import t, { type Test } from 'tap'
 import { users } from '../../examples/users.ts'
 import { portal } from '../../lib/testing/index.ts'
 import { freePort } from '../helpers/redis.ts'
 
 const clientSecret = 'a secret of the portal'
-
-/** Compiles the examples where they find the package by its name. Their types are checked with `npm test`. */
-async function compiled (t: Test): Promise<string> {
-  await mkdir('examples/dist', { recursive: true })
-  const outdir = await mkdtemp('examples/dist/test-')
-  t.teardown(async () => await rm(outdir, { recursive: true, force: true }))
-  const files = (await readdir('examples', { recursive: true })).filter((file) => /^(?!dist).*\.ts$/.test(file))
-  const entryPoints = files.map((file) => join('examples', file))
-  await build({ entryPoints, outdir, format: 'esm', tsconfig: 'examples/tsconfig.json' })
-  return outdir
-}
 
 /** Starts an example, and waits for the lines that say where the app and the portal are. */
 async function start (t: Test, file: string): Promise<{ baseUrl: string, portalUrl: string }> {
@@ -57,10 +44,9 @@ async function login (t: Test, baseUrl: string, user: string, returnTo: string):
 }
 
 t.test('the examples', async (t) => {
-  const folder = await compiled(t)
   for (const file of ['express.js', 'nest/main.js']) {
     await t.test(file, async (t) => {
-      const { baseUrl, portalUrl } = await start(t, join(folder, file))
+      const { baseUrl, portalUrl } = await start(t, `examples/dist/${file}`)
       const integration = { clientId: 'acme-payments', clientSecret, redirectUri: `${portalUrl}/oauth/callback` }
       const double = portal({ baseUrl, ...integration })
       for (const { id, email, role } of users) {

@@ -1,7 +1,8 @@
 // The example that people copy: its session, its login page, and where that page redirects to.
 import { type FastifyInstance, type LightMyRequestResponse } from 'fastify'
 import t from 'tap'
-import { partnerApp, safeReturnTo } from '../../examples/partner-app.ts'
+import { partnerApp } from '../../examples/partner-app.ts'
+import { safeReturnTo } from '../../examples/return-to.ts'
 import { type User, users } from '../../examples/users.ts'
 import { portal } from '../../lib/testing/index.ts'
 

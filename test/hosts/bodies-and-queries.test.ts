@@ -8,11 +8,14 @@ import { routerOptions } from '../helpers/fastify.ts'
 import { startHost } from '../helpers/host.ts'
 import { wire, type Wire } from '../helpers/wire.ts'
 
-const echo = (app: FastifyInstance) => app.post('/form', async (request) => ({ body: request.body, query: request.query }))
+const echo = (app: FastifyInstance) =>
+  app.post('/form', async (request) => ({ body: request.body, query: request.query }))
+
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
 async function ownForm (portal: Wire): Promise<unknown> {
   const body = 'a[b]=1&a[c]=2&d=3'
-  return (await portal.send('/form?x[y]=1', { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body })).json
+  return (await portal.send('/form?x[y]=1', { method: 'POST', headers: form, body })).json
 }
 
 const flat = { 'a[b]': '1', 'a[c]': '2', d: '3' }
@@ -56,7 +59,9 @@ t.test('a parser of the host for whatever comes', async (t) => {
   const { url } = await startHost(t, {}, {
     prepare (app) {
       app.removeAllContentTypeParsers()
-      app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, `text: ${String(body)}`))
+      app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => {
+        done(null, `text: ${String(body)}`)
+      })
       echo(app)
     }
   })
@@ -66,6 +71,6 @@ t.test('a parser of the host for whatever comes', async (t) => {
 
 t.test('a host without any parser does not get ours', async (t) => {
   const { url } = await startHost(t, {}, { prepare: echo })
-  const { status } = await wire(url).send('/form', { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'a=1' })
+  const { status } = await wire(url).send('/form', { method: 'POST', headers: form, body: 'a=1' })
   t.equal(status, 415)
 })

@@ -14,8 +14,10 @@ t.test('compressed answers', async (t) => {
 
   const token = await wire(url).accessToken()
   const compressed = await new Promise<{ encoding: string | undefined, body: Buffer }>((resolve, reject) => {
-    request(`${url}/oauth/user`, { headers: { authorization: `Bearer ${token}`, 'accept-encoding': 'gzip' } }, (response) => {
-      response.toArray().then((chunks) => resolve({ encoding: response.headers['content-encoding'], body: Buffer.concat(chunks) }), reject)
+    const headers = { authorization: `Bearer ${token}`, 'accept-encoding': 'gzip' }
+    request(`${url}/oauth/user`, { headers }, (response) => {
+      const encoding = response.headers['content-encoding']
+      response.toArray().then((chunks) => resolve({ encoding, body: Buffer.concat(chunks) }), reject)
     }).on('error', reject).end()
   })
   t.equal(compressed.encoding, 'gzip')
@@ -26,7 +28,8 @@ t.test('a compressed form', async (t) => {
   const { url } = await startHost(t, {}, { prepare: (app) => app.register(compress) })
   const portal = wire(url)
   const code = await portal.code()
-  const form = `client_id=partner-123&client_secret=a+portal+secret%3A+100+%25+%26+more&grant_type=authorization_code&code=${code}&redirect_uri=https://portal.example/oauth/callback`
+  const form = 'client_id=partner-123&client_secret=a+portal+secret%3A+100+%25+%26+more' +
+    `&grant_type=authorization_code&code=${code}&redirect_uri=https://portal.example/oauth/callback`
   const { status } = await portal.send('/oauth/token', {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded', 'content-encoding': 'gzip' },
@@ -40,6 +43,12 @@ t.test('etags', async (t) => {
   const portal = wire(url)
   await keepsContract(t, portal)
 
-  const answers = [await portal.authorize(), await portal.authorize({ client_id: 'unknown' }), await portal.token({ code: await portal.code() }), await portal.user(await portal.accessToken())]
-  t.strictSame(answers.map(({ headers }) => headers.get('etag')), [null, null, null, null], 'what is not to be kept has no digest')
+  const answers = [
+    await portal.authorize(),
+    await portal.authorize({ client_id: 'unknown' }),
+    await portal.token({ code: await portal.code() }),
+    await portal.user(await portal.accessToken())
+  ]
+  const etags = answers.map(({ headers }) => headers.get('etag'))
+  t.strictSame(etags, [null, null, null, null], 'a response that must not be stored has no ETag')
 })

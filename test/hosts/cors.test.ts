@@ -8,8 +8,12 @@ import { wire } from '../helpers/wire.ts'
 const ORIGIN = 'https://elsewhere.example'
 const settings: Record<string, FastifyCorsOptions> = {
   'any origin': {},
-  'the origin that asks, with credentials': { origin: true, credentials: true, exposedHeaders: ['x-total'], maxAge: 60 },
-  'a list that the origin is not in': { origin: ['https://other.example'], credentials: true, exposedHeaders: ['x-total'] },
+  'the origin that asks, with credentials': {
+    origin: true, credentials: true, exposedHeaders: ['x-total'], maxAge: 60
+  },
+  'a list that the origin is not in': {
+    origin: ['https://other.example'], credentials: true, exposedHeaders: ['x-total']
+  },
   'late, from a handler hook': { origin: ORIGIN, hook: 'preHandler', credentials: true }
 }
 

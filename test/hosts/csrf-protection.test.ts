@@ -2,6 +2,7 @@
 // portal is no browser and has no cookie.
 import cookie from '@fastify/cookie'
 import csrf from '@fastify/csrf-protection'
+import { type onRequestHookHandler } from 'fastify'
 import t from 'tap'
 import { keepsContract } from '../helpers/contract.ts'
 import { startHost } from '../helpers/host.ts'
@@ -12,7 +13,8 @@ t.test('on routes of the host', async (t) => {
     async prepare (app) {
       await app.register(cookie)
       await app.register(csrf)
-      app.post('/own', { onRequest: (request, reply, done) => app.csrfProtection(request, reply, done) }, async () => 'own')
+      const onRequest: onRequestHookHandler = (request, reply, done) => app.csrfProtection(request, reply, done)
+      app.post('/own', { onRequest }, async () => 'own')
     }
   })
   await keepsContract(t, wire(url))
@@ -40,7 +42,10 @@ t.test('on every POST: the refusal is the one of the host', async (t) => {
     async prepare (app) {
       await app.register(cookie)
       await app.register(csrf)
-      app.addHook('preHandler', (request, reply, done) => request.method === 'POST' ? app.csrfProtection(request, reply, done) : done())
+      app.addHook('preHandler', (request, reply, done) => {
+        if (request.method === 'POST') app.csrfProtection(request, reply, done)
+        else done()
+      })
     }
   })
   const answer = await wire(url).token({ code: await wire(url).code() })

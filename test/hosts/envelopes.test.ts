@@ -29,11 +29,20 @@ t.test('setReplySerializer', async (t) => {
 
 t.test('onSend that sets headers of its own', async (t) => {
   const { url } = await startHost(t, {
-    routeOptions: { onSend: async (_request, reply) => { reply.header('cache-control', 'public, max-age=60').header('x-frame-options', 'ALLOWALL') } }
+    routeOptions: {
+      onSend: async (_request, reply) => {
+        reply.header('cache-control', 'public, max-age=60').header('x-frame-options', 'ALLOWALL')
+      }
+    }
   }, {
     prepare (app) {
       app.addHook('onSend', async (_request, reply) => {
-        reply.headers({ 'cache-control': 'public', pragma: 'cache', 'referrer-policy': 'unsafe-url', 'content-security-policy': 'frame-ancestors *' })
+        reply.headers({
+          'cache-control': 'public',
+          pragma: 'cache',
+          'referrer-policy': 'unsafe-url',
+          'content-security-policy': 'frame-ancestors *'
+        })
       })
     }
   })
@@ -43,7 +52,9 @@ t.test('onSend that sets headers of its own', async (t) => {
 t.test('hooks that set a status, a type and a cookie in advance', async (t) => {
   const { url } = await startHost(t, {}, {
     prepare (app) {
-      app.addHook('onRequest', async (request, reply) => { if (!request.is404) reply.code(202).type('text/csv').header('set-cookie', 'seen=1') })
+      app.addHook('onRequest', async (request, reply) => {
+        if (!request.is404) reply.code(202).type('text/csv').header('set-cookie', 'seen=1')
+      })
     }
   })
   await keepsContract(t, wire(url))
@@ -69,9 +80,14 @@ const stages = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as con
 async function throwing (t: Test, stage: typeof stages[number], handled: boolean): Promise<string> {
   const { url } = await startHost(t, {}, {
     prepare (app) {
-      if (handled) app.setErrorHandler((error: Error & { code?: string }, _request, reply) => reply.code(418).send({ code: error.code, message: error.message }))
+      if (handled) {
+        app.setErrorHandler((error: Error & { code?: string }, _request, reply) =>
+          reply.code(418).send({ code: error.code, message: error.message }))
+      }
       // One signature serves all four: each of them may return a promise.
-      app.addHook(stage as 'onRequest', async () => { throw Object.assign(new Error(`from ${stage}`), { code: 'HOST_ERROR', statusCode: 409 }) })
+      app.addHook(stage as 'onRequest', async () => {
+        throw Object.assign(new Error(`from ${stage}`), { code: 'HOST_ERROR', statusCode: 409 })
+      })
     }
   })
   return url

@@ -1,5 +1,6 @@
 // Fastify's handlerTimeout, of the app and of our routes: a hook of the host that hangs does not hang the browser.
 import { setTimeout } from 'node:timers/promises'
+import { type FastifyInstance } from 'fastify'
 import t from 'tap'
 import { isPrivate, keepsContract } from '../helpers/contract.ts'
 import { hostOptions, startHost } from '../helpers/host.ts'
@@ -10,7 +11,14 @@ t.test('a limit that is not reached', async (t) => {
   await keepsContract(t, wire(url))
 })
 
-for (const [whose, server, routeOptions] of [['of the app', { handlerTimeout: 50 }, {}], ['of our routes', {}, { handlerTimeout: 50 }]] as const) {
+/** An error handler of the host that shows the code of the error. */
+const showCode = (app: FastifyInstance) =>
+  app.setErrorHandler((error: Error & { code?: string }, _request, reply) =>
+    reply.code(503).send({ problem: error.code }))
+
+const limits = [['of the app', { handlerTimeout: 50 }, {}], ['of our routes', {}, { handlerTimeout: 50 }]] as const
+
+for (const [whose, server, routeOptions] of limits) {
   for (const hook of ['currentUser', 'portalEligibility'] as const) {
     t.test(`a limit ${whose} that ${hook} reaches`, async (t) => {
       let late: Promise<unknown> = Promise.resolve()
@@ -21,10 +29,7 @@ for (const [whose, server, routeOptions] of [['of the app', { handlerTimeout: 50
           await late
           return await hostOptions()[hook](user, context)
         }
-      }, {
-        server,
-        prepare: (app) => app.setErrorHandler((error: Error & { code?: string }, _request, reply) => reply.code(503).send({ problem: error.code }))
-      })
+      }, { server, prepare: showCode })
       const answer = await wire(url).authorize()
       t.equal(answer.status, 503)
       t.strictSame(answer.json, { problem: 'FST_ERR_HANDLER_TIMEOUT' })
@@ -48,7 +53,7 @@ t.test('a limit that is over while the store still works', async (t) => {
       async take (key) { const value = records.get(key) ?? null; records.delete(key); return await slow(value) },
       async revoke () { return false }
     }
-  }, { prepare: (app) => app.setErrorHandler((error: Error & { code?: string }, _request, reply) => reply.code(503).send({ problem: error.code })) })
+  }, { prepare: showCode })
   const portal = wire(url)
   const code = await portal.code()
   const token = await portal.accessToken()
@@ -61,7 +66,7 @@ t.test('a limit that is over while the store still works', async (t) => {
   await setTimeout(300)
   t.strictSame(events, [], 'nothing is reported that did not arrive')
 
-  // Fastify's limit ends with the body of a request; storeTimeout holds.
+  // Fastify's limit ends with the body of a request; after it storeTimeout applies.
   t.equal((await portal.token({ code })).status, 200)
   t.match(events, [{ type: 'token_issued' }])
 })

@@ -10,7 +10,9 @@ for (const order of ['prepare', 'finish']) {
   t.test(order === 'prepare' ? 'registered before' : 'registered after', async (t) => {
     const { url } = await startHost(t, {}, {
       [order]: async (app: FastifyInstance) => {
-        await app.register(helmet, { global: true, frameguard: { action: 'sameorigin' }, referrerPolicy: { policy: 'unsafe-url' } })
+        await app.register(helmet, {
+          global: true, frameguard: { action: 'sameorigin' }, referrerPolicy: { policy: 'unsafe-url' }
+        })
         app.get('/own', async () => 'own')
       }
     })

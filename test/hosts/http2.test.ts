@@ -12,10 +12,15 @@ function fetchBy (session: ClientHttp2Session): (url: string, init: RequestInit)
   return async (url, { method = 'GET', headers, body }) => await new Promise((resolve, reject) => {
     const { pathname, search } = new URL(url)
     const form = body instanceof URLSearchParams ? { 'content-type': 'application/x-www-form-urlencoded' } : {}
-    const stream = session.request({ ':method': method, ':path': pathname + search, ...form, ...headers as Record<string, string> }, { endStream: method !== 'POST' })
-    stream.on('error', reject).on('response', ({ [constants.HTTP2_HEADER_STATUS]: status, ...fields }) => {
-      const entries = Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)])
-      stream.toArray().then((chunks) => resolve(new Response(Buffer.concat(chunks).toString(), { status: Number(status), headers: entries })), reject)
+    const pseudo = { ':method': method, ':path': pathname + search }
+    const fields = { ...pseudo, ...form, ...headers as Record<string, string> }
+    const stream = session.request(fields, { endStream: method !== 'POST' })
+    stream.on('error', reject).on('response', ({ [constants.HTTP2_HEADER_STATUS]: status, ...answered }) => {
+      const init = {
+        status: Number(status),
+        headers: Object.entries(answered).map(([name, value]): [string, string] => [name, String(value)])
+      }
+      stream.toArray().then((chunks) => resolve(new Response(Buffer.concat(chunks).toString(), init)), reject)
     })
     if (method === 'POST') stream.end(String(body))
   })

@@ -16,20 +16,24 @@ interface Login {
 }
 
 // Without the types that the three plugins would give one another: each has its own idea of request.session.
-interface Holder { session: { user?: string, get (name: 'user'): string | undefined, set (name: 'user', id: string): void } }
+interface Holder {
+  session: { user?: string, get (name: 'user'): string | undefined, set (name: 'user', id: string): void }
+}
 const sessionOf = (request: FastifyRequest) => (request as unknown as Holder).session
 
 const logins: Record<string, Login> = {
   '@fastify/session': {
     async prepare (app) {
       await app.register(cookie)
-      await app.register(session, { secret: 'a secret of at least thirty-two characters', cookie: { secure: false, sameSite: 'lax' } })
+      const secret = 'a secret of at least thirty-two characters'
+      await app.register(session, { secret, cookie: { secure: false, sameSite: 'lax' } })
     },
     enter (request, _reply, id) { sessionOf(request).user = id },
     current: (request) => sessionOf(request).user
   },
   '@fastify/secure-session': {
-    prepare: async (app) => await app.register(secureSession, { key: Buffer.alloc(32, 7), cookie: { path: '/', sameSite: 'lax' } }),
+    prepare: async (app) =>
+      await app.register(secureSession, { key: Buffer.alloc(32, 7), cookie: { path: '/', sameSite: 'lax' } }),
     enter (request, _reply, id) { sessionOf(request).set('user', id) },
     current: (request) => sessionOf(request).get('user')
   },

@@ -1,24 +1,32 @@
-// `node test/hosts/matrix.js [--quick]`: the tests of hosts on every Fastify and Node that the package is for, and on
-// NestJS 11 and 12. Prints two tables; exit 1 when something fails. A prerelease of the next Fastify is tried as well:
-// what fails on it is reported and changes nothing. `--quick` tries one Node for each Fastify and Nest.
+// `node test/hosts/matrix.js [--quick]`: the tests of hosts on every Fastify and Node that the package is for, on
+// NestJS 11 and 12, and with every Redis client. Prints three tables; exit 1 when something fails. A prerelease of the next
+// Fastify is tried as well: what fails on it is reported and changes nothing. `--quick` tries one Node for each Fastify
+// and Nest, with the tests of what differs between the versions of Fastify.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { hostWith, mustRun, nodeVersions, pack, tests } from '../package/commands.js'
+import { build, hostWith, mustRun, nodeVersions, pack, tests } from '../package/commands.js'
 
 const quick = process.argv.includes('--quick')
 
 const testsIn = (folder) =>
   readdirSync(folder).filter((file) => file.endsWith('.test.ts')).map((file) => `${folder}/${file}`)
 
-/** What is tried with each Fastify. Nest brings a Fastify of its own, `versions.test.ts` chooses three by itself. */
+/** What Fastify itself decides, and versions of it do in different ways. */
+const differs = [
+  'flow/host-answers', 'flow/sign-in', 'hosts/bodies-and-queries', 'hosts/compress-and-etag', 'hosts/cors',
+  'hosts/envelopes', 'hosts/handler-timeout', 'hosts/prefix', 'hosts/router', 'hosts/schemas'
+].map((name) => `test/${name}.test.ts`)
+
+const isChosen = (file) => !quick || differs.includes(file)
+
+/** What is tried with each Fastify. Nest brings its own; the tests named `versions` choose three by themselves. */
 const groups = {
-  'sign-in flow': testsIn('test/flow'),
+  'sign-in flow': testsIn('test/flow').filter((file) => !file.includes('versions')).filter(isChosen),
   'plugins and settings': testsIn('test/hosts')
-    .filter((file) => !/(?:express|nest|versions|start|close)\.test/.test(file)),
+    .filter((file) => !/(?:express|nest|versions|start|close)\.test/.test(file)).filter(isChosen),
   'start and close': ['test/hosts/start.test.ts', 'test/hosts/close.test.ts'],
-  Express: ['test/hosts/express.test.ts'],
-  'Redis clients': ['test/faults/host-client.test.ts']
+  Express: ['test/hosts/express.test.ts']
 }
 
 /** Tests of what an old Fastify does not have. */
@@ -37,6 +45,7 @@ const pairs = [
   ['26', '5.0.0'], ['26', '5.11.3'], ['26', 'newest'], ['26', 'next']
 ]
 const quickPairs = [['20', '5.0.0'], ['20', '5.11.3'], ['24', 'newest'], ['26', 'next']]
+const redisNodes = quick ? ['24'] : nodeVersions
 const nestPairs = quick ? [['24', '11'], ['26', '12']] : nodeVersions.flatMap((node) => [[node, '11'], [node, '12']])
 
 /** The newest prerelease of the next Fastify, or its newest release once there is one. */
@@ -112,7 +121,22 @@ function tryNest () {
   }
 }
 
-mustRun('npm', ['run', '-s', 'build'])
+/** The same sign-ins and faults with each Redis client that a host may pass in, on each Node. */
+function tryRedisClients () {
+  const names = ['ioredis-5.4', 'ioredis-5.11', 'ioredis', 'iovalkey']
+  const versions = names.map((name) => JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8')).version)
+  const files = ['test/faults/clients.test.ts']
+  console.log()
+  row('Node', 'ioredis', 'iovalkey', 'sign-ins and faults', 'tests passed')
+  row(['---', '---', '---', '---', '---'])
+  for (const node of redisNodes) {
+    const result = tests(node, files)
+    const clients = [versions.slice(0, 3).join(', '), versions[3]]
+    row(node, clients, cells(result, [files], `Node ${node}, Redis clients`, true))
+  }
+}
+
+build()
 for (const [version, files] of Object.entries(absent)) {
   for (const [file, option] of Object.entries(files)) {
     console.log(`Fastify ${version} has no ${option}: ${file} is left out.`)
@@ -120,3 +144,4 @@ for (const [version, files] of Object.entries(absent)) {
 }
 tryFastify()
 tryNest()
+tryRedisClients()

@@ -3,7 +3,7 @@ import t from 'tap'
 import { type FastifyInstance } from 'fastify'
 import partnerSso from '../../lib/index.ts'
 import { isRefused, keepsContract } from '../helpers/contract.ts'
-import { hostOptions, PORTAL, startHost, type User } from '../helpers/host.ts'
+import { hostOptions, PORTAL, recordOf, startHost, type User } from '../helpers/host.ts'
 import { someRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
 
@@ -11,13 +11,15 @@ t.test('a prefix', async (t) => {
   const { url } = await startHost(t, { prefix: '/sso/v1', loginPage: '/login' })
   await keepsContract(t, wire(`${url}/sso/v1`))
   t.equal((await wire(url).authorize()).status, 404)
-  t.match((await wire(`${url}/sso/v1`).authorize({}, null)).headers.get('location'), /^\/login\?return_to=%2Fsso%2Fv1%2Foauth%2Fauthorize%3F/)
+  const { headers } = await wire(`${url}/sso/v1`).authorize({}, null)
+  t.match(headers.get('location'), /^\/login\?return_to=%2Fsso%2Fv1%2Foauth%2Fauthorize%3F/)
 })
 
 t.test('a scope of the host with a prefix of its own', async (t) => {
   const { url } = await startHost(t, {}, {
     async finish (app) {
-      await app.register(async (scope) => await scope.register(partnerSso<User>, hostOptions({ prefix: '/inner' })), { prefix: '/outer' })
+      const inner = hostOptions({ prefix: '/inner' })
+      await app.register(async (scope) => await scope.register(partnerSso<User>, inner), { prefix: '/outer' })
     }
   })
   await keepsContract(t, wire(`${url}/outer/inner`))
@@ -27,10 +29,10 @@ t.test('a scope of the host with a prefix of its own', async (t) => {
 t.test('two registrations', async (t) => {
   // The same portal and the same store, which is as close as two can get.
   const { url: redis, keyPrefix } = await someRedis(t)
+  const portalEligibility = ({ id }: User) => id === 'alice' ? recordOf(id) : null
+  const second = hostOptions({ prefix: '/live', redis, keyPrefix, portalEligibility })
   const { url } = await startHost(t, { prefix: '/test', redis, keyPrefix }, {
-    finish: (app: FastifyInstance) => app.register(partnerSso<User>, hostOptions({
-      prefix: '/live', redis, keyPrefix, portalEligibility: ({ id }) => id === 'alice' ? hostOptions().portalEligibility({ id, eligible: true }, undefined as never) : null
-    }))
+    finish: (app: FastifyInstance) => app.register(partnerSso<User>, second)
   })
   const [test, live] = [wire(`${url}/test`), wire(`${url}/live`)]
   await keepsContract(t, test)
@@ -42,7 +44,7 @@ t.test('two registrations', async (t) => {
   isRefused(t, await live.token({ code }), 400, 'invalid_grant', 'The code is unknown, used or expired.')
   const token = (await test.token({ code })).json.access_token
   isRefused(t, await live.user(token), 401, 'invalid_token', 'The access token is unknown, used or expired.')
-  t.equal((await test.user(token)).status, 200, 'and what is good at one is nothing at the other')
+  t.equal((await test.user(token)).status, 200, 'a token of one is unknown at the other, and stays good')
 })
 
 t.test('two portals of one registration', async (t) => {

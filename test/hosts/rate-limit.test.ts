@@ -6,7 +6,10 @@ import { isPrivate, keepsContract, signsIn } from '../helpers/contract.ts'
 import { startHost } from '../helpers/host.ts'
 import { type Answer, wire } from '../helpers/wire.ts'
 
-const usual = (answer: Answer) => ({ statusCode: 429, error: 'Too Many Requests', message: `Rate limit exceeded, retry in ${answer.headers.get('retry-after') === '60' ? '1 minute' : '?'}` })
+const usual = (answer: Answer) => {
+  const time = answer.headers.get('retry-after') === '60' ? '1 minute' : '?'
+  return { statusCode: 429, error: 'Too Many Requests', message: `Rate limit exceeded, retry in ${time}` }
+}
 
 function isLimited (t: Test, answer: Answer, body: unknown): void {
   t.equal(answer.status, 429)
@@ -37,8 +40,10 @@ t.test('the limit of the whole app', async (t) => {
 t.test("in the shape of the host's error handler", async (t) => {
   const { url } = await startHost(t, {}, {
     async prepare (app) {
-      app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => reply.code(error.statusCode ?? 500).send({ problem: error.message }))
-      await app.register(rateLimit, { max: 1, errorResponseBuilder: () => Object.assign(new Error('slow down'), { statusCode: 429 }) })
+      app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) =>
+        reply.code(error.statusCode ?? 500).send({ problem: error.message }))
+      const errorResponseBuilder = () => Object.assign(new Error('slow down'), { statusCode: 429 })
+      await app.register(rateLimit, { max: 1, errorResponseBuilder })
     }
   })
   await wire(url).user(undefined)

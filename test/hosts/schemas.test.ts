@@ -12,7 +12,11 @@ t.test('compilers of fastify-type-provider-zod for the whole app', async (t) => 
     prepare (app) {
       app.setValidatorCompiler(validatorCompiler)
       app.setSerializerCompiler(serializerCompiler)
-      app.get('/own', { schema: { querystring: z.object({ page: z.coerce.number() }), response: { 200: z.object({ page: z.number() }) } } },
+      const schema = {
+        querystring: z.object({ page: z.coerce.number() }),
+        response: { 200: z.object({ page: z.number() }) }
+      }
+      app.get('/own', { schema },
         async (request) => ({ page: (request.query as { page: number }).page, secret: true }))
     }
   })
@@ -22,11 +26,14 @@ t.test('compilers of fastify-type-provider-zod for the whole app', async (t) => 
 })
 
 t.test('ajv.customOptions that change what they validate', async (t) => {
+  const customOptions = {
+    coerceTypes: 'array', removeAdditional: 'all', useDefaults: true, allErrors: true, strict: true
+  } as const
   const { url } = await startHost(t, {}, {
-    server: { ajv: { customOptions: { coerceTypes: 'array', removeAdditional: 'all', useDefaults: true, allErrors: true, strict: true } } },
+    server: { ajv: { customOptions } },
     prepare (app) {
-      app.get('/own', { schema: { querystring: { type: 'object', properties: { page: { type: 'array', items: { type: 'number' } } } } } },
-        async (request) => request.query)
+      const properties = { page: { type: 'array', items: { type: 'number' } } }
+      app.get('/own', { schema: { querystring: { type: 'object', properties } } }, async (request) => request.query)
     }
   })
   await keepsContract(t, wire(url))
@@ -36,14 +43,18 @@ t.test('ajv.customOptions that change what they validate', async (t) => {
 const unknown = () => () => { throw new Error('only schemas of the host can be compiled') }
 const schemaController = { compilersFactory: { buildValidator: () => unknown, buildSerializer: () => unknown } }
 
-for (const [name, server] of Object.entries({ 'compilers of Fastify': {}, 'compiler factories of the host': { schemaController } })) {
-  t.test(`a schema of the host for our routes, with ${name}: it is for documents, and validates and serializes nothing`, async (t) => {
+const compilers = { 'compilers of Fastify': {}, 'compiler factories of the host': { schemaController } }
+
+for (const [name, server] of Object.entries(compilers)) {
+  t.test(`a schema of the host for our routes documents them, and is not compiled: ${name}`, async (t) => {
     const absent = { type: 'object', required: ['absent'] }
-    const schema = { tags: ['Portal'], querystring: absent, headers: absent, response: { '2xx': absent, '4xx': absent } }
+    const response = { '2xx': absent, '4xx': absent }
+    const schema = { tags: ['Portal'], querystring: absent, headers: absent, response }
     const { url } = await startHost(t, { routeOptions: { schema } }, {
       server: server as FastifyServerOptions,
       prepare: (app) => app.addHook('onRequest', async (request) => {
-        if (!request.is404) t.strictSame(Object.keys(request.routeOptions.schema ?? {}), ['tags'], 'hooks of the host see what describes')
+        const { schema = {} } = request.routeOptions
+        if (!request.is404) t.strictSame(Object.keys(schema), ['tags'], 'hooks of the host see what describes')
         if (request.headers['x-stop'] !== undefined) throw Object.assign(new Error('stop'), { statusCode: 403 })
       })
     })

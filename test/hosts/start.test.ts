@@ -1,4 +1,4 @@
-// A set-up that cannot work fails at the start, and says what to do.
+// A set-up that cannot work fails when the app starts, with an error that says what to do.
 import { type FastifyInstance } from 'fastify'
 import { Redis } from 'ioredis'
 import { setTimeout } from 'node:timers/promises'
@@ -10,8 +10,10 @@ import { hostOptions, startHost, type User } from '../helpers/host.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
 
-/** What an app with this registration says when it starts; it is closed after. */
-async function failure (overrides: object, prepare: (app: FastifyInstance) => unknown = () => {}): Promise<Error & { code?: string }> {
+/** The error with which an app with this registration fails to start. The app is closed. */
+async function failure (
+  overrides: object, prepare: (app: FastifyInstance) => unknown = () => {}
+): Promise<Error & { code?: string }> {
   const app = Fastify()
   const start = async () => {
     await prepare(app)
@@ -27,9 +29,10 @@ async function failure (overrides: object, prepare: (app: FastifyInstance) => un
 t.test('two registrations on one prefix', async (t) => {
   const register = (app: FastifyInstance, prefix: string) => app.register(partnerSso<User>, hostOptions({ prefix }))
   t.equal((await failure({}, (app) => register(app, ''))).message,
-    'partner-sso: the route GET /oauth/authorize already exists. Where the plugin is registered more than once, or the ' +
-    'app has such a route of its own, give each registration a "prefix" of its own')
-  t.match((await failure({ prefix: '/sso' }, (app) => register(app, '/sso'))).message, /^partner-sso: the route GET \/sso\/oauth\/authorize already exists\./)
+    'partner-sso: the route GET /oauth/authorize already exists. Where the plugin is registered more than once, or ' +
+    'the app has such a route of its own, give each registration a "prefix" of its own')
+  t.match((await failure({ prefix: '/sso' }, (app) => register(app, '/sso'))).message,
+    /^partner-sso: the route GET \/sso\/oauth\/authorize already exists\./)
 })
 
 t.test('a route of the host in the way', async (t) => {
@@ -38,23 +41,29 @@ t.test('a route of the host in the way', async (t) => {
 })
 
 t.test('two registrations on one prefix, told apart by host name', async (t) => {
-  const one = { routeOptions: { constraints: { host: 'one.example' } } }
-  const { app } = await startHost(t, one, {
-    finish: (app) => app.register(partnerSso<User>, hostOptions({ routeOptions: { constraints: { host: 'two.example' } } }))
+  const at = (host: string) => ({ routeOptions: { constraints: { host } } })
+  const { app } = await startHost(t, at('one.example'), {
+    finish: (app) => app.register(partnerSso<User>, hostOptions(at('two.example')))
   })
-  for (const host of ['one.example', 'two.example']) t.equal((await app.inject({ url: '/oauth/user', headers: { host } })).statusCode, 401)
-  t.equal((await app.inject({ url: '/oauth/user', headers: { host: 'three.example' } })).statusCode, 404)
+  const statusAt = async (host: string) => (await app.inject({ url: '/oauth/user', headers: { host } })).statusCode
+  t.equal(await statusAt('one.example'), 401)
+  t.equal(await statusAt('two.example'), 401)
+  t.equal(await statusAt('three.example'), 404)
 })
 
 t.test('a hook that is no function', async (t) => {
   for (const name of ['currentUser', 'portalEligibility', 'onEvent']) {
     for (const value of ['a string', { handler () {} }, null]) {
-      t.match((await failure({ [name]: value })).message, new RegExp(`^partner-sso: option "${name}" must be a function \\(.*\\) => .*; got `), `${name}: ${typeof value}`)
+      const expected = new RegExp(`^partner-sso: option "${name}" must be a function \\(.*\\) => .*; got `)
+      t.match((await failure({ [name]: value })).message, expected, `${name}: ${typeof value}`)
     }
   }
-  t.match((await failure({ currentUser: undefined })).message, /^partner-sso: option "currentUser" must be a function .*; got undefined$/)
-  t.match((await failure({ loginPage: 7 })).message, /^partner-sso: option "loginPage" must be a URL .* or a function .*; got 7$/)
-  t.match((await failure({ store: { put () {}, take () {} } })).message, /^partner-sso: option "store" must be an object with the methods put, take and revoke/)
+  t.match((await failure({ currentUser: undefined })).message,
+    /^partner-sso: option "currentUser" must be a function .*; got undefined$/)
+  t.match((await failure({ loginPage: 7 })).message,
+    /^partner-sso: option "loginPage" must be a URL .* or a function .*; got 7$/)
+  t.match((await failure({ store: { put () {}, take () {} } })).message,
+    /^partner-sso: option "store" must be an object with the methods put, take and revoke/)
 })
 
 t.test('route options that Fastify refuses', async (t) => {
@@ -62,7 +71,9 @@ t.test('route options that Fastify refuses', async (t) => {
   t.equal(code, 'FST_ERR_HOOK_INVALID_HANDLER', 'it says so itself')
 })
 
-const needed = /^partner-sso: Redis refuses a command that is needed \(SET, GETDEL; Redis 6\.2 or later, not renamed, allowed to this user\): .*unknown command/
+const needed = new RegExp('^partner-sso: Redis refuses a command that is needed: ' +
+  'SET with EX and NX, SET with EX and GET, GETDEL ' +
+  '\\(Redis 6\\.2 or later, not renamed, allowed to this user\\): .*unknown command')
 
 t.test('a Redis that is too old', async (t) => {
   // One from before 6.2 knows no GETDEL; nor does this one.
@@ -80,11 +91,13 @@ t.test('a Redis that is too old', async (t) => {
 t.test('a Redis that does not allow it', async (t) => {
   const { port, client } = await startRedis(t)
   await client.call('ACL', 'SETUSER', 'app', 'on', '>pass', '~partner-sso:*', '+set', '+info', '+client')
-  t.match((await failure({ redis: `redis://app:pass@127.0.0.1:${port}` })).message, /^partner-sso: Redis refuses a command.*NOPERM/)
-  t.notMatch((await failure({ redis: `redis://app:pass@127.0.0.1:${port}` })).message, /pass@/)
+  const redis = `redis://app:pass@127.0.0.1:${port}`
+  const { message } = await failure({ redis })
+  t.match(message, /^partner-sso: Redis refuses a command.*NOPERM/)
+  t.notMatch(message, /pass@/)
 
   await client.call('ACL', 'SETUSER', 'app', '+getdel')
-  const { url } = await startHost(t, { redis: `redis://app:pass@127.0.0.1:${port}` })
+  const { url } = await startHost(t, { redis })
   await signsIn(t, wire(url))
 })
 

@@ -1,10 +1,11 @@
 // @fastify/swagger: our routes are in the document of the host, which stays valid.
 import SwaggerParser from '@apidevtools/swagger-parser'
 import swagger, { type SwaggerOptions } from '@fastify/swagger'
-import { jsonSchemaTransform, jsonSchemaTransformObject, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
+import {
+  jsonSchemaTransform, jsonSchemaTransformObject, serializerCompiler, validatorCompiler
+} from 'fastify-type-provider-zod'
 import { type FastifyInstance } from 'fastify'
-import t from 'tap'
-import { type Test } from 'tap'
+import t, { type Test } from 'tap'
 import { z } from 'zod'
 import { type PartnerSsoOptions } from '../../lib/index.ts'
 import { keepsContract } from '../helpers/contract.ts'
@@ -13,7 +14,12 @@ import { wire } from '../helpers/wire.ts'
 
 const info = { title: 'A partner', version: '1.0.0' }
 
-async function documentOf (t: Test, options: SwaggerOptions, overrides: Partial<PartnerSsoOptions<User>> = {}, prepare = (_app: FastifyInstance) => {}): Promise<any> {
+async function documentOf (
+  t: Test,
+  options: SwaggerOptions,
+  overrides: Partial<PartnerSsoOptions<User>> = {},
+  prepare = (_app: FastifyInstance) => {}
+): Promise<any> {
   const { app, url } = await startHost(t, overrides, {
     async prepare (app) {
       await app.register(swagger, options)
@@ -29,7 +35,11 @@ async function documentOf (t: Test, options: SwaggerOptions, overrides: Partial<
 
 const names = (parameters: Array<{ in: string, name: string, required?: boolean }>) =>
   parameters.map(({ in: place, name, required = false }) => `${place} ${name}${required ? '' : '?'}`)
-const query = ['query client_id', 'query redirect_uri', 'query response_type', 'query state', 'query scope?', 'query code_challenge?', 'query code_challenge_method?']
+const query = [
+  'query client_id', 'query redirect_uri', 'query response_type', 'query state', 'query scope?',
+  'query code_challenge?', 'query code_challenge_method?'
+]
+const formNames = ['grant_type', 'code', 'redirect_uri', 'client_id', 'client_secret', 'code_verifier']
 
 function isDocumented (t: Test, { paths }: any): void {
   const { get: authorize } = paths['/oauth/authorize']
@@ -43,7 +53,7 @@ function isDocumented (t: Test, { paths }: any): void {
   t.strictSame(Object.keys(token.requestBody.content), ['application/x-www-form-urlencoded'])
   const { schema: form } = token.requestBody.content['application/x-www-form-urlencoded']
   t.strictSame(form.required, ['grant_type', 'code', 'redirect_uri'])
-  t.strictSame(Object.keys(form.properties), ['grant_type', 'code', 'redirect_uri', 'client_id', 'client_secret', 'code_verifier'])
+  t.strictSame(Object.keys(form.properties), formNames)
   t.strictSame(Object.keys(token.responses), ['200', '400', '401', '503'])
   t.strictSame(token.responses[200].content['application/json'].schema.required, ['token_type', 'access_token'])
 
@@ -51,11 +61,13 @@ function isDocumented (t: Test, { paths }: any): void {
   t.strictSame(Object.keys(user.responses), ['200', '400', '401', '503'])
   const { schema: record } = user.responses[200].content['application/json']
   t.strictSame(record.required, ['external_id', 'email', 'name', 'type', 'control_role', 'product_role'])
-  t.strictSame(record.properties.control_role.enum, ['Partner Administrator', 'Partner Read Only', 'Client Administrator', 'Client Read Only'])
+  t.strictSame(record.properties.control_role.enum,
+    ['Partner Administrator', 'Partner Read Only', 'Client Administrator', 'Client Read Only'])
   for (const { summary, description, responses } of [authorize, token, user]) {
     t.ok(summary)
     t.ok(description)
-    t.notOk(Object.values<{ description: string }>(responses).some(({ description }) => description === 'Default Response'))
+    const descriptions = Object.values<{ description: string }>(responses).map(({ description }) => description)
+    t.notOk(descriptions.includes('Default Response'))
   }
 }
 
@@ -67,25 +79,30 @@ t.test('Swagger 2', async (t) => {
   const { paths } = await documentOf(t, { swagger: { info } })
   t.strictSame(names(paths['/oauth/authorize'].get.parameters), query)
   const { parameters, consumes, responses } = paths['/oauth/token'].post
-  t.strictSame(names(parameters), ['formData grant_type', 'formData code', 'formData redirect_uri', 'formData client_id?', 'formData client_secret?', 'formData code_verifier?'])
+  t.strictSame(names(parameters), formNames.map((name, index) => `formData ${name}${index < 3 ? '' : '?'}`))
   t.strictSame(consumes, ['application/x-www-form-urlencoded'])
   t.strictSame(Object.keys(responses), ['200', '400', '401', '503'])
   t.strictSame(names(paths['/oauth/user'].get.parameters), ['header authorization'])
 })
 
 t.test("with zod's transform", async (t) => {
-  const document = await documentOf(t, { openapi: { info }, transform: jsonSchemaTransform, transformObject: jsonSchemaTransformObject }, {}, (app) => {
+  const options = {
+    openapi: { info }, transform: jsonSchemaTransform, transformObject: jsonSchemaTransformObject
+  }
+  const document = await documentOf(t, options, {}, (app) => {
     app.setValidatorCompiler(validatorCompiler)
     app.setSerializerCompiler(serializerCompiler)
-    app.get('/own', { schema: { querystring: z.object({ page: z.string() }), response: { 200: z.string() } } }, async () => 'own')
+    const schema = { querystring: z.object({ page: z.string() }), response: { 200: z.string() } }
+    app.get('/own', { schema }, async () => 'own')
   })
   isDocumented(t, document)
   t.strictSame(names(document.paths['/own'].get.parameters), ['query page'])
 })
 
 t.test('what the host adds', async (t) => {
-  const document = await documentOf(t, { openapi: { info } }, { routeOptions: { schema: { tags: ['Portal'], summary: 'Single sign-on' } } })
-  const operations = [document.paths['/oauth/authorize'].get, document.paths['/oauth/token'].post, document.paths['/oauth/user'].get]
+  const schema = { tags: ['Portal'], summary: 'Single sign-on' }
+  const { paths } = await documentOf(t, { openapi: { info } }, { routeOptions: { schema } })
+  const operations = [paths['/oauth/authorize'].get, paths['/oauth/token'].post, paths['/oauth/user'].get]
   for (const { tags, summary, description } of operations) {
     t.strictSame(tags, ['Portal'])
     t.equal(summary, 'Single sign-on')
@@ -99,6 +116,9 @@ t.test('hidden by the host', async (t) => {
 })
 
 t.test('under a prefix', async (t) => {
-  const { app } = await startHost(t, { prefix: '/partner' }, { prepare: (app) => app.register(swagger, { openapi: { info } }) })
-  t.strictSame(Object.keys(app.swagger().paths ?? {}), ['/partner/oauth/authorize', '/partner/oauth/token', '/partner/oauth/user'])
+  const { app } = await startHost(t, { prefix: '/partner' }, {
+    prepare: (app) => app.register(swagger, { openapi: { info } })
+  })
+  t.strictSame(Object.keys(app.swagger().paths ?? {}),
+    ['/partner/oauth/authorize', '/partner/oauth/token', '/partner/oauth/user'])
 })

@@ -9,7 +9,9 @@ import { wire } from '../helpers/wire.ts'
 t.test('a host that is well, and one that is not', async (t) => {
   let healthy = true
   const { url, app } = await startHost(t, {}, {
-    prepare: (app) => app.register(underPressure, { healthCheck: async () => healthy, healthCheckInterval: 10, retryAfter: 7 })
+    prepare: (app) => app.register(underPressure, {
+      healthCheck: async () => healthy, healthCheckInterval: 10, retryAfter: 7
+    })
   })
   const portal = wire(url)
   await keepsContract(t, portal)
@@ -19,7 +21,8 @@ t.test('a host that is well, and one that is not', async (t) => {
   while (!app.isUnderPressure()) await setTimeout(5)
   for (const answer of [await portal.authorize(), await portal.token({ code }), await portal.user('x')]) {
     t.equal(answer.status, 503)
-    t.strictSame(answer.json, { statusCode: 503, code: 'FST_UNDER_PRESSURE', error: 'Service Unavailable', message: 'Service Unavailable' })
+    const reason = 'Service Unavailable'
+    t.strictSame(answer.json, { statusCode: 503, code: 'FST_UNDER_PRESSURE', error: reason, message: reason })
     t.equal(answer.headers.get('retry-after'), '7')
     isPrivate(t, answer)
   }

@@ -1,8 +1,9 @@
-// What the commands `nodes.js`, `managers.js` and `test/hosts/matrix.js` share.
+// What the commands `nodes.js`, `managers.js`, `runners.js` and `test/hosts/matrix.js` share.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { isBuilt } from './built.js'
 
 /** The versions of Node that the package is for. */
 export const nodeVersions = ['20', '22', '24', '26']
@@ -50,10 +51,16 @@ export function emptyFolder () {
   return folder
 }
 
-/** Builds and packs the package. Returns the path of the tarball. */
+/** Builds the package, unless dist is up to date. */
+export function build () {
+  if (!isBuilt()) mustRun('npm', ['run', '-s', 'build'])
+}
+
+/** Packs the package. Returns the path of the tarball. */
 export function pack () {
+  build()
   const folder = emptyFolder()
-  const printed = mustRun('npm', ['pack', '--json', '--pack-destination', folder])
+  const printed = mustRun('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder])
   const [{ filename }] = JSON.parse(printed.slice(printed.indexOf('[\n')))
   return join(folder, filename)
 }

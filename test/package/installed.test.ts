@@ -1,56 +1,70 @@
-// The packed tarball in empty hosts of all kinds. Each of them signs in with the portal double of the package.
+// The packed tarball, installed in an empty folder by npm. Hosts of all kinds sign in there with the portal double of
+// the package: ES modules, CommonJS, and TypeScript as three compilers compile it.
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { emptyDirectory, packed, run } from './packed.ts'
 
-const install = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
-const compilers = { 'typescript-5.9': '5.9.3', 'typescript-6': '6.0.3', 'typescript-7': '7.0.2' }
+const npmInstall = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
 
-interface Lock { packages: Record<string, { dependencies?: Record<string, string>, hasInstallScript?: boolean, version: string }> }
-
-async function host (t: { teardown (stop: () => unknown): void }, ...packages: string[]): Promise<string> {
-  const directory = await emptyDirectory(t)
-  await cp('test/package/hosts', directory, { recursive: true })
-  await writeFile(join(directory, 'package.json'), '{ "private": true }')
-  await run(directory, 'npm', ...install, (await packed()).tarball, 'fastify@5', ...packages)
-  return directory
+/** The compilers that hosts may have. Checking the declarations of all packages takes most of the time of this file. */
+const compilers = {
+  'typescript-5.9': { version: '5.9.3', flags: [] },
+  // `npm run build` has checked the declarations by this one.
+  'typescript-6': { version: '6.0.3', flags: ['--skipLibCheck'] },
+  'typescript-7': { version: '7.0.2', flags: [] }
 }
 
-/** The package, and all that comes with it at run time. */
-function runTime ({ packages }: Lock, from = 'node_modules/fastify-partner-sso', found = new Set<string>()): Set<string> {
+interface Installed {
+  dependencies?: Record<string, string>
+  engines?: { node?: string }
+  hasInstallScript?: boolean
+}
+
+type Lock = Record<string, Installed>
+
+/** A package in node_modules, and all that it depends on. */
+function treeOf (lock: Lock, from: string, found = new Set<string>()): Set<string> {
   if (found.has(from)) return found
   found.add(from)
-  for (const name of Object.keys(packages[from]?.dependencies ?? {})) {
+  for (const name of Object.keys(lock[from]?.dependencies ?? {})) {
     const nested = `${from}/node_modules/${name}`
-    runTime({ packages }, nested in packages ? nested : `node_modules/${name}`, found)
+    treeOf(lock, nested in lock ? nested : `node_modules/${name}`, found)
   }
   return found
 }
 
+const directory = await emptyDirectory(t)
+await cp('test/package/hosts', directory, { recursive: true })
+await writeFile(join(directory, 'package.json'), '{ "private": true }')
+const aliases = Object.entries(compilers).map(([alias, { version }]) => `${alias}@npm:typescript@${version}`)
+await run(directory, 'npm', ...npmInstall, (await packed()).tarball, 'fastify@5', '@types/node@20', ...aliases)
+
 t.test('JavaScript', async (t) => {
-  const directory = await host(t)
   t.equal(await run(directory, 'node', 'host.mjs'), '"alice"\n', 'an ES module')
   t.equal(await run(directory, 'node', 'host.cjs'), '"alice"\n', 'CommonJS')
+})
 
-  const lock: Lock = JSON.parse(await readFile(join(directory, 'node_modules/.package-lock.json'), 'utf8'))
-  const installed = runTime(lock)
-  t.strictSame([...installed].filter((path) => lock.packages[path] === undefined), [], 'all dependencies are known')
-  t.strictSame([...installed].filter((path) => lock.packages[path]?.hasInstallScript), [], 'none runs a script when it is installed')
-  const direct = Object.keys(lock.packages['node_modules/fastify-partner-sso']?.dependencies ?? {}).length
-  t.comment(`${direct} direct run-time dependencies, ${installed.size - 1} in all`)
-  t.ok(installed.size <= 25, 'few packages come with it')
+t.test('what npm installs with it', async (t) => {
+  const { packages: lock } = JSON.parse(await readFile(join(directory, 'node_modules/.package-lock.json'), 'utf8'))
+  const own = [...treeOf(lock, 'node_modules/fastify-partner-sso')]
+  t.strictSame(own.filter((path) => lock[path] === undefined), [], 'all dependencies are known')
+  t.strictSame(own.filter((path) => lock[path].hasInstallScript), [], 'none runs a script when it is installed')
+  const direct = Object.keys(lock['node_modules/fastify-partner-sso'].dependencies).length
+  t.comment(`${direct} direct run-time dependencies, ${own.length - 1} in all`)
+  t.ok(own.length <= 25, 'few packages come with it')
+
+  const ofFastify = treeOf(lock, 'node_modules/fastify')
+  const newer = own.filter((path) => /^>=\s*2[2-9]/.test(lock[path].engines?.node ?? ''))
+  t.strictSame(newer.filter((path) => !ofFastify.has(path)), [], 'npm warns of no Node version but where Fastify does')
 })
 
 t.test('TypeScript, strict, with skipLibCheck: false', async (t) => {
-  const aliases = Object.entries(compilers).map(([alias, version]) => `${alias}@npm:typescript@${version}`)
-  const directory = await host(t, '@types/node@20', ...aliases)
-  for (const alias of Object.keys(compilers)) {
-    await t.test(alias, async (t) => {
-      t.equal(await run(directory, 'node', `node_modules/${alias}/bin/tsc`, '--outDir', alias), '', 'compiles')
-      await Promise.all(['typed.mjs', 'typed.cjs', 'required.cjs'].map(async (file) => {
-        t.equal(await run(directory, 'node', join(alias, file)), '"alice"\n', file)
-      }))
-    })
+  for (const [alias, { flags }] of Object.entries(compilers)) {
+    const compiler = join('node_modules', alias, 'bin/tsc')
+    t.equal(await run(directory, 'node', compiler, '--outDir', alias, ...flags), '', `${alias} compiles`)
+    for (const file of ['typed.mjs', 'typed.cjs', 'required.cjs']) {
+      t.equal(await run(directory, 'node', join(alias, file)), '"alice"\n', `${alias}: ${file}`)
+    }
   }
 })

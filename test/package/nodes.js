@@ -2,7 +2,7 @@
 // something fails. Without files: all tests but those of the package itself.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { mustRun, nodeVersions, onNode, tests } from './commands.js'
+import { build, nodeVersions, onNode, tests } from './commands.js'
 
 const given = process.argv.slice(2)
 const all = readdirSync('test', { recursive: true })
@@ -15,7 +15,7 @@ function signsIn (version) {
   return hosts.every(({ ok, stdout }) => ok && stdout === '"alice"\n')
 }
 
-mustRun('npm', ['run', '-s', 'build'])
+build()
 
 console.log('| Node | sign-in, import and require() | tests passed | failed |\n|---|---|---|---|')
 for (const version of nodeVersions) {

@@ -15,7 +15,8 @@ declare const store: Store
 declare const portal: PartnerSsoOptions['portal']
 const app = Fastify()
 
-const identity = { external_id: '1', email: 'a@b', name: 'A', product_role: 'Product Operator' } as const
+const nameless = { external_id: '1', email: 'a@b', product_role: 'Product Operator' } as const
+const identity = { ...nameless, name: 'A' } as const
 
 // Inline, with nothing named.
 await app.register(partnerSso, {
@@ -88,7 +89,14 @@ export const good: UserInformation[] = [
   { ...identity, type: 'partner', control_role: 'Partner Administrator' },
   { ...identity, type: 'partner', control_role: 'Partner Read Only' },
   { ...identity, type: 'client', control_role: 'Client Administrator', client_id: 1 },
-  { ...identity, type: 'client', control_role: 'Client Read Only', client_id: '1', client_name: 'N', client_external_id: 'x' }
+  {
+    ...identity,
+    type: 'client',
+    control_role: 'Client Read Only',
+    client_id: '1',
+    client_name: 'N',
+    client_external_id: 'x'
+  }
 ]
 export const bad: UserInformation[] = [
   // @ts-expect-error -- a client role for a partner user
@@ -100,7 +108,7 @@ export const bad: UserInformation[] = [
   // @ts-expect-error -- no such product role
   { ...identity, type: 'partner', control_role: 'Partner Read Only', product_role: 'Product Owner' },
   // @ts-expect-error -- no name
-  { external_id: '1', email: 'a@b', type: 'partner', control_role: 'Partner Read Only', product_role: 'Product Operator' }
+  { ...nameless, type: 'partner', control_role: 'Partner Read Only' }
 ]
 
 // The schema is one that TypeBox reads, and says the same as the type.

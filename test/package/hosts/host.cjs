@@ -4,15 +4,29 @@ const partnerSso = require('fastify-partner-sso')
 const { portal } = require('fastify-partner-sso/testing')
 
 if (typeof partnerSso !== 'function') throw new Error('require() gives no function')
-if (partnerSso.default !== partnerSso || partnerSso.partnerSso !== partnerSso) throw new Error('The named exports are not there')
+for (const name of ['default', 'partnerSso']) {
+  if (partnerSso[name] !== partnerSso) throw new Error(`The export ${name} is missing`)
+}
 
 async function main () {
   const app = Fastify()
-  const integration = { loginUrl: 'https://portal.example/external-oauth/1', clientId: 'p', clientSecret: 's', redirectUri: 'https://portal.example/cb' }
+  const integration = {
+    loginUrl: 'https://portal.example/external-oauth/1',
+    clientId: 'p',
+    clientSecret: 's',
+    redirectUri: 'https://portal.example/cb'
+  }
   app.register(partnerSso, {
     portal: integration,
     currentUser: ({ headers }) => headers['x-user'] ?? null,
-    portalEligibility: (id) => ({ external_id: id, email: 'a@b.example', name: 'A', type: 'partner', control_role: 'Partner Read Only', product_role: 'Product Operator' })
+    portalEligibility: (id) => ({
+      external_id: id,
+      email: 'a@b.example',
+      name: 'A',
+      type: 'partner',
+      control_role: 'Partner Read Only',
+      product_role: 'Product Operator'
+    })
   })
   const result = await portal({ app, ...integration }).signIn({ headers: { 'x-user': 'alice' } })
   await app.close()

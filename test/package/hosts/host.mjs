@@ -4,14 +4,26 @@ import partnerSso, { partnerSso as named, UserInformation } from 'fastify-partne
 import { portal } from 'fastify-partner-sso/testing'
 import { createRequire } from 'node:module'
 
-if (named !== partnerSso || UserInformation.anyOf.length !== 2) throw new Error('The named exports are not there')
+if (named !== partnerSso || UserInformation.anyOf.length !== 2) throw new Error('A named export is missing')
 
 const app = Fastify()
-const integration = { loginUrl: 'https://portal.example/external-oauth/1', clientId: 'p', clientSecret: 's', redirectUri: 'https://portal.example/cb' }
+const integration = {
+  loginUrl: 'https://portal.example/external-oauth/1',
+  clientId: 'p',
+  clientSecret: 's',
+  redirectUri: 'https://portal.example/cb'
+}
 await app.register(partnerSso, {
   portal: integration,
   currentUser: ({ headers }) => headers['x-user'] ?? null,
-  portalEligibility: (id) => ({ external_id: id, email: 'a@b.example', name: 'A', type: 'partner', control_role: 'Partner Read Only', product_role: 'Product Operator' })
+  portalEligibility: (id) => ({
+    external_id: id,
+    email: 'a@b.example',
+    name: 'A',
+    type: 'partner',
+    control_role: 'Partner Read Only',
+    product_role: 'Product Operator'
+  })
 })
 const result = await portal({ app, ...integration }).signIn({ headers: { 'x-user': 'alice' } })
 await app.close()

@@ -1,11 +1,18 @@
 // A strict TypeScript host of ES modules.
 import Fastify from 'fastify'
-import partnerSso, { type PartnerSsoEvent, type Portal, partnerSso as named, type Store, UserInformation } from 'fastify-partner-sso'
+import partnerSso, {
+  type PartnerSsoEvent, type Portal, partnerSso as named, type Store, UserInformation
+} from 'fastify-partner-sso'
 import { portal } from 'fastify-partner-sso/testing'
 
 interface User { id: string, client?: number }
 
-export const integration = { loginUrl: 'https://portal.example/external-oauth/1', clientId: 'p', clientSecret: 's', redirectUri: 'https://portal.example/cb' } satisfies Portal
+export const integration = {
+  loginUrl: 'https://portal.example/external-oauth/1',
+  clientId: 'p',
+  clientSecret: 's',
+  redirectUri: 'https://portal.example/cb'
+} satisfies Portal
 export const events: PartnerSsoEvent[] = []
 export type Own = Store
 
@@ -25,5 +32,5 @@ await app.register(partnerSso<User>, {
 })
 const result = await portal({ app, ...integration }).signIn({ headers: { 'x-user': 'alice' } })
 await app.close()
-if (named !== partnerSso || UserInformation.anyOf.length !== 2) throw new Error('The named exports are not there')
+if (named !== partnerSso || UserInformation.anyOf.length !== 2) throw new Error('A named export is missing')
 console.log(JSON.stringify(result.ok ? result.record.external_id : result))
