@@ -98,7 +98,8 @@ export async function specServer (options: ServerOptions = {}): Promise<SpecServ
     if (makes('authorize-hook') || (makes('login-hook') && anonymous)) return reply.code(401).send(unauthorized)
     if (hooked && !open && anonymous) return reply.code(401).send(unauthorized)
     if (makes('auth-hook-redirects') && !open && anonymous) return reply.redirect('/login', 302)
-    const csrf = { statusCode: 403, code: 'FST_CSRF_MISSING_SECRET', error: 'Forbidden', message: 'Missing csrf secret' }
+    const missing = { error: 'Forbidden', message: 'Missing csrf secret' }
+    const csrf = { statusCode: 403, code: 'FST_CSRF_MISSING_SECRET', ...missing }
     if (makes('csrf-hook') && request.method === 'POST' && !open) return reply.code(403).send(csrf)
     if (makes('cors') && request.headers.origin !== undefined) {
       reply.header('Access-Control-Allow-Origin', request.headers.origin)

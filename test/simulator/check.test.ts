@@ -164,7 +164,8 @@ await t.test('a login command makes the user known: Set-Cookie lines, or its las
   const plain = await report(baseUrl, ['--login-command', 'echo logging in; echo "sid=ada"'])
   t.match([plain.code, failedRules(plain)], [0, []])
   const bad = [
-    ['true', 'printed no cookie'], ['echo >&2 no such user; exit 3', 'failed: no such user.'],
+    ['true', 'printed no cookie: it must'],
+    ['printf "HTTP/1.1 400 Bad Request\\r\\n\\r\\nno"', 'printed no cookie (it got HTTP/1.1 400 Bad Request): it'], ['echo >&2 no such user; exit 3', 'failed: no such user.'],
     ['exit 3', 'failed: exit code 3.'], [' ', 'failed: it is empty'], ['a\0b', 'failed: it is empty or has a null']
   ] as const
   for (const [command, sentence] of bad) {

@@ -17,7 +17,7 @@ const FOUND: Record<Exclude<Mistake, Elsewhere>, string[]> = {
   'login-forgets': ['!login.return'],
   'login-form-forgets': ['!login.return'],
   'login-http': ['?address.no-downgrade'],
-  'login-hook': ['?login.page'],
+  'login-hook': ['?login.page', '!token.hook'],
   'authorize-hook': ['!authorize.hook'],
   'auth-hook': ['!token.hook'],
   'auth-hook-redirects': ['!token.hook'],

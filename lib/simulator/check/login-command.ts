@@ -26,7 +26,8 @@ export async function loggedIn (command: string, longest = LONGEST): Promise<Log
   const cookies = set.length > 0 ? set : parseGiven(lines.at(-1) ?? '')
   const redirects = lines.some((line) => /^HTTP\/[\d.]+ 30[1-8]\b/.test(line))
   if (cookies.some(({ value }) => value !== '')) return { cookies, redirects }
-  throw new CannotRun('The login command printed no cookie: ' +
+  const response = lines.find((line) => /^HTTP\/[\d.]+ \d{3}/.test(line))
+  throw new CannotRun(`The login command printed no cookie${response === undefined ? '' : ` (it got ${response})`}: ` +
     'it must print Set-Cookie lines, or name=value as its last line.')
 }
 

@@ -56,7 +56,9 @@ export const LOGIN_RULES: Rule[] = [
       if (blocking === null) return pass
       // Certain only where the login is known to answer with a redirect: form-action does not touch a page that follows
       // the form and leads on by itself, nor a form that a script sends.
-      return fail(blocking, undefined, bench.settings.loginRedirects && !page.scripted ? 'must' : 'should')
+      const fix = `Add ${new URL(bench.portal.redirectUri).origin} to form-action on the login page: ` +
+        'browsers apply it to the redirects that follow the form.'
+      return fail(blocking, fix, bench.settings.loginRedirects && !page.scripted ? 'must' : 'should')
     }
   },
   {

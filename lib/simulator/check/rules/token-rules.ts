@@ -70,7 +70,7 @@ export const TOKEN_RULES: Rule[] = [
     after: ['token.unknown-code'],
     test: async (bench) => {
       const { codeLifetime, wait } = bench.settings
-      if (codeLifetime === null) throw new Untested('it takes waiting: --code-lifetime')
+      if (codeLifetime === null) throw new Untested('it needs --code-lifetime')
       const grant = await bench.code()
       await wait(codeLifetime * 1000 + 1000, bench.signal)
       return refused(bench, await bench.redeem(grant))
