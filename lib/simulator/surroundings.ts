@@ -1,5 +1,7 @@
 import { type Environment } from './flags.ts'
 
+export type Wait = (milliseconds: number, signal: AbortSignal) => Promise<unknown>
+
 /** What the program needs of the process that runs it. */
 export interface Surroundings {
   env: Environment
@@ -11,4 +13,6 @@ export interface Surroundings {
   columns?: number | undefined
   /** Ends the command. */
   stop: AbortSignal
+  /** Lets time pass, until the signal is aborted. Default: real time. */
+  wait?: Wait
 }

@@ -9,16 +9,33 @@ export const FOREIGN_SECRET = 'a secret of the portal'
 
 interface Teardown { teardown (done: () => unknown): unknown }
 
-const RECORD = { external_id: 'u-1', email: 'ada@partner.example', name: 'Ada Lovelace', type: 'partner', control_role: 'Partner Administrator', product_role: 'Product Operator' }
+const RECORD = {
+  external_id: 'u-1',
+  email: 'ada@partner.example',
+  name: 'Ada Lovelace',
+  type: 'partner',
+  control_role: 'Partner Administrator',
+  product_role: 'Product Operator'
+}
 
 const loggedIn = ({ headers: { cookie = '' } }: IncomingMessage): boolean => cookie.includes('sid=ada')
 
-/** `oidc-provider`, which grants nothing where no scope is asked for (`adapted` asks for openid in the portal's name), with the addresses of the spec, a login that looks at the cookie `sid`, and the user endpoint of the spec beside it. */
+/**
+ * `oidc-provider` with the addresses of the spec, a login that looks at the cookie `sid`, and the user endpoint of the
+ * spec beside it. It grants nothing where no scope is requested; `adapted` adds the scope openid to the request.
+ */
 export async function oidcProvider (t: Teardown, adapted = true): Promise<string> {
   const server = createServer()
   const base = await listen(t, server)
   const provider = new Provider(base, {
-    clients: [{ client_id: CLIENT_ID, client_secret: FOREIGN_SECRET, redirect_uris: [REDIRECT_URI], grant_types: ['authorization_code'], response_types: ['code'], token_endpoint_auth_method: 'client_secret_post' }],
+    clients: [{
+      client_id: CLIENT_ID,
+      client_secret: FOREIGN_SECRET,
+      redirect_uris: [REDIRECT_URI],
+      grant_types: ['authorization_code'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'client_secret_post'
+    }],
     routes: { authorization: '/oauth/authorize', token: '/oauth/token' },
     features: { devInteractions: { enabled: false }, userinfo: { enabled: false } },
     pkce: { required: () => false },
@@ -69,24 +86,42 @@ async function user (provider: Provider, context: Context): Promise<void> {
   context.body = RECORD
 }
 
-/** `@node-oauth/oauth2-server` on Node's own server, with maps as its model and single-use access tokens. It takes an empty scope for a bad one; `adapted` leaves it out. */
+/**
+ * `@node-oauth/oauth2-server` on Node's own server, with maps as its model and single-use access tokens. It rejects an
+ * empty scope; `adapted` removes it from the request.
+ */
 export async function nodeOauth (t: Teardown, adapted = true): Promise<string> {
-  const oauth = new OAuth2Server({ model: model(), authorizationCodeLifetime: 60, accessTokenLifetime: 60, allowEmptyState: false })
-  const server = createServer((request, response) => { answer(oauth, request, adapted).then(({ status, headers, body }) => response.writeHead(status, headers).end(body), (error: unknown) => response.destroy(error as Error)) })
+  const oauth = new OAuth2Server({
+    model: model(), authorizationCodeLifetime: 60, accessTokenLifetime: 60, allowEmptyState: false
+  })
+  const server = createServer((request, response) => {
+    answer(oauth, request, adapted).then(
+      ({ status, headers, body }) => response.writeHead(status, headers).end(body),
+      (error: unknown) => response.destroy(error as Error)
+    )
+  })
   return listen(t, server)
 }
 
-async function answer (oauth: OAuth2Server, raw: IncomingMessage, adapted: boolean): Promise<{ status: number, headers: Record<string, string>, body: string }> {
+interface Answer { status: number, headers: Record<string, string>, body: string }
+
+async function answer (oauth: OAuth2Server, raw: IncomingMessage, adapted: boolean): Promise<Answer> {
   const { pathname, searchParams } = new URL(raw.url as string, 'http://x')
   if (adapted && searchParams.get('scope') === '') searchParams.delete('scope')
   const chunks: Buffer[] = []
   for await (const chunk of raw) chunks.push(chunk as Buffer)
   const body = Object.fromEntries(new URLSearchParams(Buffer.concat(chunks).toString()))
-  const request = new OAuth2Server.Request({ method: raw.method as string, headers: raw.headers as Record<string, string>, query: Object.fromEntries(searchParams), body })
+  const request = new OAuth2Server.Request({
+    method: raw.method as string,
+    headers: raw.headers as Record<string, string>,
+    query: Object.fromEntries(searchParams),
+    body
+  })
   const response = new OAuth2Server.Response()
   try {
     if (pathname === '/oauth/authorize') {
-      if (!loggedIn(raw)) return { status: 302, headers: { location: `/login?return_to=${encodeURIComponent(raw.url as string)}` }, body: '' }
+      const location = `/login?return_to=${encodeURIComponent(raw.url as string)}`
+      if (!loggedIn(raw)) return { status: 302, headers: { location }, body: '' }
       await oauth.authorize(request, response, { authenticateHandler: { handle: () => ({ id: 'u-1' }) } })
     } else if (pathname === '/oauth/token') {
       await oauth.token(request, response)
@@ -95,14 +130,17 @@ async function answer (oauth: OAuth2Server, raw: IncomingMessage, adapted: boole
       tokens.delete(token.accessToken)
       response.body = RECORD
     } else {
-      return { status: pathname === '/login' ? 200 : 404, headers: { 'content-type': 'text/html' }, body: '<!doctype html><title>Log in</title>' }
+      const headers = { 'content-type': 'text/html' }
+      return { status: pathname === '/login' ? 200 : 404, headers, body: '<!doctype html><title>Log in</title>' }
     }
   } catch (error) {
     const { code = 500, name, message } = error as { code?: number, name: string, message: string }
-    if (response.headers?.location === undefined) Object.assign(response, { status: code, body: { error: name, error_description: message } })
+    const body = { error: name, error_description: message }
+    if (response.headers?.location === undefined) Object.assign(response, { status: code, body })
   }
-  const type = response.headers?.location === undefined ? { 'content-type': 'application/json' } : {}
-  return { status: response.status as number, headers: { ...response.headers, ...type }, body: type['content-type'] === undefined ? '' : JSON.stringify(response.body) }
+  const { status = 500, headers = {} } = response
+  if (headers.location !== undefined) return { status, headers, body: '' }
+  return { status, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(response.body) }
 }
 
 const codes = new Map<string, OAuth2Server.AuthorizationCode>()
@@ -111,7 +149,8 @@ const tokens = new Map<string, OAuth2Server.Token>()
 function model (): OAuth2Server.AuthorizationCodeModel {
   const portal = { id: CLIENT_ID, grants: ['authorization_code'], redirectUris: [REDIRECT_URI] }
   return {
-    getClient: async (id, secret) => id === CLIENT_ID && (secret === null || secret === undefined || secret === FOREIGN_SECRET) ? portal : false,
+    getClient: async (id, secret) =>
+      id === CLIENT_ID && [null, undefined, FOREIGN_SECRET].includes(secret) ? portal : false,
     saveAuthorizationCode: async (code, client, user) => {
       const saved = { ...code, client, user } as OAuth2Server.AuthorizationCode
       codes.set(code.authorizationCode, saved)

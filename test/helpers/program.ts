@@ -1,20 +1,36 @@
 import { run } from '../../lib/simulator/run.ts'
+import { type Wait } from '../../lib/simulator/surroundings.ts'
 import { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI } from './spec-server.ts'
 
 export interface Ran { code: number, out: string, err: string }
 
+interface Around {
+  env?: Record<string, string>
+  columns?: number | undefined
+  wait?: Wait
+  stop?: AbortSignal
+}
+
 /** Runs the program in this process. */
-export async function program (argv: string[], { env = {}, columns }: { env?: Record<string, string>, columns?: number } = {}): Promise<Ran> {
+export async function program (argv: string[], { env = {}, columns, ...around }: Around = {}): Promise<Ran> {
   let out = ''
   let err = ''
-  const code = await run(argv, { env, columns, out: (text) => { out += text }, err: (text) => { err += text }, stop: new AbortController().signal })
+  const code = await run(argv, {
+    env,
+    columns,
+    out: (text) => { out += text },
+    err: (text) => { err += text },
+    stop: new AbortController().signal,
+    ...around
+  })
   return { code, out, err }
 }
 
-/** `check` against a server of the tests. */
-export function check (baseUrl: string, more: string[] = [], columns?: number): Promise<Ran> {
-  const argv = ['check', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--redirect-uri', REDIRECT_URI, ...more]
-  return program(argv, { env: { PORTAL_CLIENT_SECRET: CLIENT_SECRET }, ...(columns === undefined ? {} : { columns }) })
+/** `check` against a server of the tests. It waits long for a busy machine. */
+export function check (baseUrl: string, more: string[] = [], around: Around = {}): Promise<Ran> {
+  const argv = ['check', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--redirect-uri', REDIRECT_URI]
+  const env = { PORTAL_CLIENT_SECRET: CLIENT_SECRET, PORTAL_TIMEOUT: '60' }
+  return program([...argv, ...more], { env, ...around })
 }
 
 interface Report {
@@ -24,11 +40,13 @@ interface Report {
 }
 
 /** `check --json`, read. */
-export async function report (baseUrl: string, more: string[] = []): Promise<Report & { code: number, err: string }> {
-  const { code, out, err } = await check(baseUrl, ['--json', ...more])
+export async function report (
+  baseUrl: string, more: string[] = [], around: Around = {}
+): Promise<Report & { code: number, err: string }> {
+  const { code, out, err } = await check(baseUrl, ['--json', ...more], around)
   return { ...JSON.parse(out) as Report, code, err }
 }
 
-/** The rules that do not hold: `!` before those that must, `?` before those that should. */
+/** The rules that fail: `!` before those that must pass, `?` before those that should. */
 export const failedRules = ({ rules }: Report): string[] =>
   rules.filter(({ outcome }) => outcome === 'fail').map(({ severity, id }) => `${severity === 'must' ? '!' : '?'}${id}`)

@@ -18,16 +18,12 @@ async function listen (t: Teardown, server: Server): Promise<string> {
 }
 
 /** A server below HTTP. */
-export const rawServer = (t: Teardown, onSocket: (socket: Socket) => void): Promise<string> => listen(t, createServer(onSocket))
+export const rawServer = (t: Teardown, onSocket: (socket: Socket) => void): Promise<string> =>
+  listen(t, createServer(onSocket))
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 /** A bare HTTP server. */
-export const httpServer = (t: Teardown, handler: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> => listen(t, createHttpServer(handler))
+export const httpServer = (t: Teardown, handler: Handler): Promise<string> => listen(t, createHttpServer(handler))
 
-/** A port that nothing listens at. */
-export async function freePort (): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
+export { freePort } from './redis.ts'

@@ -22,7 +22,7 @@ export type Mistake =
   | 'html-token' | 'text-token' | 'lower-bearer' | 'plain-errors' | 'optional-parameters' | 'code-is-token'
   | 'token-is-code' | 'reusable-token' | 'racy-token' | 'any-token' | 'any-jwt' | 'no-token-needed'
   | 'session-is-token' | 'query-token' | 'no-challenge' | 'case-scheme' | 'wrong-role' | 'empty-email'
-  | 'extra-fields' | 'user-404'
+  | 'extra-fields' | 'user-404' | 'authorize-hook' | 'login-hook'
 
 export interface SpecServer {
   app: FastifyInstance
@@ -65,11 +65,14 @@ interface ServerOptions {
   redirectUri?: string
   /** The source of the login page after its title. */
   loginPage?: string
+  /** The time in milliseconds. Default: `Date.now`. */
+  now?: () => number
 }
 
 /** A small server that was written from spec.md alone: the portal, the simulator and the checker are tested with it. */
 export async function specServer (options: ServerOptions = {}): Promise<SpecServer> {
-  const { mistakes = [], prefix = '', lifetime = 60, redirectUri: registered = REDIRECT_URI } = options
+  const { mistakes = [], prefix = '', lifetime = 60, now = Date.now } = options
+  const { redirectUri: registered = REDIRECT_URI } = options
   const makes = (mistake: Mistake): boolean => mistakes.includes(mistake)
   const codes = new Map<string, Grant>()
   const used = new Map<string, Grant>()
@@ -91,9 +94,12 @@ export async function specServer (options: ServerOptions = {}): Promise<SpecServ
     const unauthorized = { statusCode: 401, error: 'Unauthorized', message: 'Log in first' }
     const atUser = request.url.startsWith(`${prefix}/oauth/user`)
     const anonymous = user(request) === undefined
-    if ((makes('auth-hook') || (makes('user-hook') && atUser)) && !open && anonymous) return reply.code(401).send(unauthorized)
+    const hooked = makes('auth-hook') || (makes('user-hook') && atUser)
+    if (makes('authorize-hook') || (makes('login-hook') && anonymous)) return reply.code(401).send(unauthorized)
+    if (hooked && !open && anonymous) return reply.code(401).send(unauthorized)
     if (makes('auth-hook-redirects') && !open && anonymous) return reply.redirect('/login', 302)
-    const csrf = { statusCode: 403, code: 'FST_CSRF_MISSING_SECRET', error: 'Forbidden', message: 'Missing csrf secret' }
+    const missing = { error: 'Forbidden', message: 'Missing csrf secret' }
+    const csrf = { statusCode: 403, code: 'FST_CSRF_MISSING_SECRET', ...missing }
     if (makes('csrf-hook') && request.method === 'POST' && !open) return reply.code(403).send(csrf)
     if (makes('cors') && request.headers.origin !== undefined) {
       reply.header('Access-Control-Allow-Origin', request.headers.origin)
@@ -107,7 +113,8 @@ export async function specServer (options: ServerOptions = {}): Promise<SpecServ
   app.addHook('onSend', async (request, reply) => {
     if (!request.url.startsWith(`${prefix}/oauth/`)) return
     if (!makes('cacheable')) reply.headers({ 'Cache-Control': 'no-store', Pragma: 'no-cache' })
-    if (!makes('framable')) reply.headers({ 'X-Frame-Options': 'DENY', 'Content-Security-Policy': "frame-ancestors 'none'" })
+    const unframed = { 'X-Frame-Options': 'DENY', 'Content-Security-Policy': "frame-ancestors 'none'" }
+    if (!makes('framable')) reply.headers(unframed)
     if (!makes('referrer')) reply.header('Referrer-Policy', 'no-referrer')
   })
 
@@ -136,13 +143,15 @@ export async function specServer (options: ServerOptions = {}): Promise<SpecServ
       return reply.code(400).type('text/html').send(`<!doctype html><title>Not possible</title><p>${said}</p>`)
     }
     const state = one('state')
-    const echo = makes('state-lost') || state === undefined ? {} : { state: makes('state-changed') ? state.toLowerCase() : state }
+    const echoed = makes('state-changed') ? state?.toLowerCase() : state
+    const echo = makes('state-lost') || echoed === undefined ? {} : { state: echoed }
     if (repeated || (state === undefined && !makes('state-optional'))) {
       return back(reply, to, { error: 'invalid_request', ...echo })
     }
     const type = one('response_type') ?? (makes('response-type-optional') ? 'code' : undefined)
     if (type !== 'code' && !makes('any-response-type')) {
-      return back(reply, to, { error: type === undefined ? 'invalid_request' : 'unsupported_response_type', ...echo })
+      const error = type === undefined ? 'invalid_request' : 'unsupported_response_type'
+      return back(reply, to, { error, ...echo })
     }
     const who = user(request) ?? (makes('no-login-check') ? 'ada' : undefined)
     if (who === undefined) return reply.redirect(loginFor(request), 302)
@@ -151,7 +160,7 @@ export async function specServer (options: ServerOptions = {}): Promise<SpecServ
       return back(reply, to, { error: 'access_denied', error_description: 'Not eligible.', ...echo })
     }
     const code = random()
-    const expires = Date.now() + lifetime * 1000
+    const expires = now() + lifetime * 1000
     codes.set(code, { user: who, redirectUri: to, challenge: one('code_challenge'), expires })
     return back(reply, to, { code, ...echo })
   })
@@ -218,13 +227,13 @@ export async function specServer (options: ServerOptions = {}): Promise<SpecServ
     const verified = grant.challenge === challenge || makes('no-pkce') ||
       (verifier === undefined ? makes('pkce-optional-verifier') : makes('pkce-any-verifier'))
     if (!verified) return fault(reply, 400, 'invalid_grant')
-    if (grant.expires < Date.now() && !makes('code-never-expires')) return fault(reply, 400, 'invalid_grant')
+    if (grant.expires < now() && !makes('code-never-expires')) return fault(reply, 400, 'invalid_grant')
     const token = random()
     tokens.set(token, grant.user)
     used.set(code, { ...grant, token })
     if (makes('html-token')) return reply.type('text/html').send('<!doctype html><title>Welcome</title>')
-    if (makes('text-token')) return reply.type('text/plain').send(JSON.stringify({ token_type: 'Bearer', access_token: token }))
-    return reply.send({ token_type: makes('lower-bearer') ? 'bearer' : 'Bearer', access_token: token })
+    const answer = { token_type: makes('lower-bearer') ? 'bearer' : 'Bearer', access_token: token }
+    return makes('text-token') ? reply.type('text/plain').send(JSON.stringify(answer)) : reply.send(answer)
   })
 
   app.get(`${prefix}/oauth/user`, async (request, reply) => {

@@ -86,7 +86,9 @@ function alternatives (node, source) {
   if (ts.isBinaryExpression(node)) {
     const operators = swapped.get(node.operatorToken.kind) ?? []
     const [left, right] = [node.left.getText(source), node.right.getText(source)]
-    const made = operators.map((operator) => `${left} ${operator} ${right}`)
+    // `a ?? b && c` is a syntax error.
+    const chained = node.operatorToken.kind === K.QuestionQuestionToken ? `(${left})` : left
+    const made = operators.map((operator) => `${chained} ${operator} ${right}`)
     return isCondition(node) ? [...made, 'true', 'false'] : made
   }
   if (isCondition(node)) {

@@ -15,18 +15,19 @@ t.setTimeout(300_000)
 const USER = ['--cookie', 'sid=ada; SameSite=Lax']
 
 async function cannotRun (t: Test, baseUrl: string, sentence: RegExp, more: string[] = []): Promise<void> {
-  const { code, err, out } = await check(baseUrl, [...USER, '--timeout', '0.3', ...more])
+  const { code, err, out } = await check(baseUrl, [...USER, ...more])
   t.equal(code, 2)
   t.match(err, sentence)
   t.equal(out, '')
 }
 
 await t.test('nothing listens', async (t) => {
-  await cannotRun(t, `http://127.0.0.1:${await freePort()}`, /^Nothing listens at http:\/\/127\.0\.0\.1:\d+\. Start the service/)
+  const baseUrl = `http://127.0.0.1:${await freePort()}`
+  await cannotRun(t, baseUrl, /^Nothing listens at http:\/\/127\.0\.0\.1:\d+\. Start the service/)
 })
 
 await t.test('an unknown host', async (t) => {
-  await cannotRun(t, 'http://no-such-host.invalid', /^The host name of http:\/\/no-such-host\.invalid is not known\./, ['--timeout', '4'])
+  await cannotRun(t, 'http://no-such-host.invalid', /^The host name of http:\/\/no-such-host\.invalid is not known\./)
 })
 
 await t.test('something that speaks no HTTP', async (t) => {
@@ -57,8 +58,10 @@ await t.test('an address that cannot be reached', async (t) => {
 })
 
 await t.test('a server that never answers, and one that never ends', async (t) => {
-  await cannotRun(t, await httpServer(t, () => {}), /gave no complete answer within 0\.3 s\. See what the service waits for/)
-  await cannotRun(t, await httpServer(t, (_request, response) => { response.write('<') }), /no complete answer/)
+  const silent = await httpServer(t, () => {})
+  await cannotRun(t, silent, /gave no complete answer within 0\.3 s\. See what the service/, ['--timeout', '0.3'])
+  const endless = await httpServer(t, (_request, response) => { response.write('<') })
+  await cannotRun(t, endless, /no complete answer/, ['--timeout', '0.3'])
 })
 
 await t.test('an answer without end', async (t) => {
@@ -112,19 +115,37 @@ await t.test('a server that dies under the check ends it', async (t) => {
   t.equal(out, '')
 })
 
-await t.test('a deadline for the whole check', async (t) => {
-  const { app, baseUrl } = await listening(t)
-  app.server.on('request', () => { const until = performance.now() + 60; while (performance.now() < until); })
-  const { code, stopped } = await report(baseUrl, [...USER, '--deadline', '1'])
+await t.test('the deadline ends the check within a rule, whose request is never answered', async (t) => {
+  const asked: string[] = []
+  const baseUrl = await httpServer(t, ({ url = '' }, response) => {
+    const { pathname } = new URL(url, 'http://x')
+    asked.push(pathname)
+    if (pathname === '/oauth/authorize') response.writeHead(400).end()
+  })
+  const { code, stopped } = await report(baseUrl, [...USER, '--deadline', '1', '--timeout', '600'])
   t.equal(code, 2)
   t.match(stopped, 'took too long')
-  const { out, err } = await check(baseUrl, [...USER, '--deadline', '1'])
-  t.match(out + err, /The check took too long and was ended: --deadline gives it more time\.\n$/)
+  const { out, err } = await check(baseUrl, [...USER, '--deadline', '1', '--timeout', '600'])
+  t.strictSame([out, err], ['', 'The check took too long and was ended: --deadline gives it more time.\n'])
+  t.notOk(asked.includes('/oauth/user'), 'the rule after the one that hangs was not tried')
+})
+
+await t.test('the deadline ends the waiting for a code to expire', async (t) => {
+  const { baseUrl } = await listening(t)
+  const wait = (_milliseconds: number, signal: AbortSignal) => new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason))
+    stop.abort()
+  })
+  const stop = new AbortController()
+  const { code, out } = await check(baseUrl, [...USER, '--code-lifetime', '600'], { wait, stop: stop.signal })
+  t.equal(code, 2)
+  t.match(out, /The check was interrupted\.\n$/)
 })
 
 await t.test('the command line: what is missing or wrong is named', async (t) => {
   const needed = [
-    '--base-url', 'http://localhost:1', '--client-id', 'a', '--client-secret', 'b', '--redirect-uri', 'http://localhost/cb'
+    '--base-url', 'http://localhost:1', '--client-id', 'a', '--client-secret', 'b',
+    '--redirect-uri', 'http://localhost/cb'
   ]
   for (const [argv, sentence] of [
     [['check'], '--redirect-uri is needed (or the environment variable PORTAL_REDIRECT_URI).'],
@@ -163,9 +184,11 @@ await t.test('help', async (t) => {
 await t.test('a hostile service sends nothing to the terminal that the terminal obeys', async (t) => {
   const clipboard = '\x1b]52;c;ZXZpbA==\x07\u009b31m\u202e'
   const baseUrl = await httpServer(t, ({ url = '' }, response) => {
-    if (url.startsWith('/oauth/authorize')) return response.writeHead(400, { 'Content-Type': 'application/json' })
-      .end(JSON.stringify({ error: 'invalid_request', error_description: `no ${clipboard}` }))
-    return response.writeHead(401, { 'Content-Type': 'application/json' }).end('{"error":"invalid_token"}')
+    const isPage = url.startsWith('/oauth/authorize')
+    const body = isPage
+      ? { error: 'invalid_request', error_description: `no ${clipboard}` }
+      : { error: 'invalid_token' }
+    response.writeHead(isPage ? 400 : 401, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
   })
   for (const more of [[], ['--json']]) {
     const { out, err } = await check(baseUrl, [...USER, ...more])
@@ -185,7 +208,8 @@ await t.test('no cookie and no header of the user leaves the service', async (t)
   const baseUrl = await httpServer(t, ({ url = '' }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://x')
     if (pathname !== '/oauth/authorize') return response.writeHead(pathname === '/login' ? 200 : 401).end('<form>')
-    const back = `${String(searchParams.get('redirect_uri'))}?code=a-code-of-some-length-1&state=${searchParams.get('state')}`
+    const sent = `code=a-code-of-some-length-1&state=${searchParams.get('state')}`
+    const back = `${String(searchParams.get('redirect_uri'))}?${sent}`
     const targets = [back, `${other}/login`, `/login?return_to=${encodeURIComponent(`${other}/oauth/authorize?x=1`)}`]
     return response.writeHead(302, { Location: targets[steps++ % 3] as string }).end()
   })

@@ -8,7 +8,8 @@ import { freePort } from '../helpers/raw-server.ts'
 const MAIN = fileURLToPath(new URL('../../lib/simulator/main.ts', import.meta.url))
 
 function start (argv: string[]) {
-  const child = spawn(process.execPath, [...process.execArgv, MAIN, ...argv], { env: { ...process.env, PORTAL_CLIENT_SECRET: 'secret', PORTAL_CLIENT_ID: 'partner-123' } })
+  const env = { ...process.env, PORTAL_CLIENT_SECRET: 'secret', PORTAL_CLIENT_ID: 'partner-123' }
+  const child = spawn(process.execPath, [...process.execArgv, MAIN, ...argv], { env })
   const output = { out: '', err: '' }
   child.stdout.on('data', (chunk) => { output.out += String(chunk) })
   child.stderr.on('data', (chunk) => { output.err += String(chunk) })
@@ -16,7 +17,8 @@ function start (argv: string[]) {
 }
 
 await t.test('check without a service: a sentence and exit code 2', async (t) => {
-  const { child, output } = start(['check', '--base-url', `http://127.0.0.1:${await freePort()}`, '--redirect-uri', 'http://localhost/cb'])
+  const baseUrl = `http://127.0.0.1:${await freePort()}`
+  const { child, output } = start(['check', '--base-url', baseUrl, '--redirect-uri', 'http://localhost/cb'])
   const [code] = await once(child, 'close')
   t.equal(code, 2)
   t.match(output.err, /Nothing listens at/)

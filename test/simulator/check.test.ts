@@ -1,19 +1,24 @@
 // A partner checks a running service before the portal does.
 import t from 'tap'
-import { cookiesOf } from '../../lib/simulator/check/login-command.ts'
+import { loggedIn } from '../../lib/simulator/check/login-command.ts'
+import { type Store } from '../../lib/index.ts'
 import { run } from '../../lib/simulator/run.ts'
+import { type Wait } from '../../lib/simulator/surroundings.ts'
 import { FOREIGN_SECRET, nodeOauth, oidcProvider } from '../helpers/foreign-servers.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { failedRules, check, program, report } from '../helpers/program.ts'
+import { someRedis } from '../helpers/redis.ts'
 import { CLIENT_ID, CLIENT_SECRET, listening, REDIRECT_URI } from '../helpers/spec-server.ts'
 
 const USER = ['--cookie', 'sid=ada; Path=/; HttpOnly; SameSite=Lax']
 
 t.setTimeout(300_000)
 
-await t.test('a server that keeps the spec: every rule holds, exit code 0', async (t) => {
-  const { baseUrl, ineligible } = await listening(t, { lifetime: 5 })
-  const result = await report(baseUrl, [...USER, '--ineligible-cookie', ineligible, '--code-lifetime', '5'])
+await t.test('a server that follows the spec: every rule passes, exit code 0', async (t) => {
+  let now = Date.now()
+  const { baseUrl, ineligible } = await listening(t, { now: () => now })
+  const more = [...USER, '--ineligible-cookie', ineligible, '--code-lifetime', '60']
+  const result = await report(baseUrl, more, { wait: async (milliseconds) => { now += milliseconds } })
   t.equal(result.code, 0)
   t.strictSame(result.rules.filter(({ outcome }) => outcome !== 'pass'), [])
   t.match(result.summary, { failed: 0, advice: 0, untested: 0 })
@@ -29,14 +34,64 @@ await t.test('also with Basic, PKCE, a prefix, the client level', async (t) => {
   t.equal(client.code, 0)
 })
 
+/** `check` of a host with the plugin. */
+const checkHost = (url: string, more: string[], wait?: Wait) => report(url, [
+  '--client-id', PORTAL.clientId, '--redirect-uri', PORTAL.redirectUri, '--header', 'x-user: alice', ...more
+], { env: { PORTAL_CLIENT_SECRET: PORTAL.clientSecret, PORTAL_TIMEOUT: '60' }, ...wait === undefined ? {} : { wait } })
+
 await t.test('our plugin', async (t) => {
-  const { url } = await startHost(t, { codeLifetime: 5 })
-  const argv = [
-    'check', '--json', '--base-url', url, '--client-id', PORTAL.clientId, '--redirect-uri', PORTAL.redirectUri,
-    '--header', 'x-user: alice', '--code-lifetime', '5'
-  ]
-  const { code, out } = await program(argv, { env: { PORTAL_CLIENT_SECRET: PORTAL.clientSecret } })
-  t.strictSame([code, failedRules(JSON.parse(out))], [0, []])
+  let now = 0
+  const { url } = await startHost(t, { store: storeAt(() => now) })
+  const wait = async (milliseconds: number) => { now += milliseconds }
+  const result = await checkHost(url, ['--code-lifetime', '60'], wait)
+  t.strictSame([result.code, failedRules(result)], [0, []])
+  t.equal(result.rules.find(({ id }) => id === 'token.code-lifetime')?.outcome, 'pass')
+  const real = await checkHost((await startHost(t)).url, [])
+  t.strictSame([real.code, failedRules(real)], [0, []])
+})
+
+/** A store that keeps a clock of the test. */
+function storeAt (now: () => number): Store {
+  const records = new Map<string, { value: string | null, until: number }>()
+  const live = (key: string) => {
+    const record = records.get(key)
+    return record === undefined || record.until <= now() ? undefined : record
+  }
+  const set = (key: string, value: string | null, lifetime: number) =>
+    records.set(key, { value, until: now() + lifetime * 1000 })
+  return {
+    async put (key, value, lifetime) {
+      if (live(key) !== undefined) return false
+      set(key, value, lifetime)
+      return true
+    },
+    async take (key) {
+      const value = live(key)?.value ?? null
+      if (value !== null) records.delete(key)
+      return value
+    },
+    async revoke (key, lifetime) {
+      const held = typeof live(key)?.value === 'string'
+      set(key, null, lifetime)
+      return held
+    }
+  }
+}
+
+await t.test('a correct host never fails: one run after the other, and several at once', async (t) => {
+  const redis = await someRedis(t)
+  const hosts = [['memory', {}], ['Redis', { redis: redis.url, keyPrefix: redis.keyPrefix }]] as const
+  for (const [name, overrides] of hosts) {
+    const { url } = await startHost(t, overrides)
+    for (let run = 0; run < 3; run++) {
+      const result = await checkHost(url, [])
+      t.strictSame([result.code, failedRules(result), result.stopped], [0, [], undefined], `${name}, run ${run}`)
+    }
+    const atOnce = await Promise.all([checkHost(url, []), checkHost(url, [])])
+    for (const result of atOnce) {
+      t.strictSame([result.code, failedRules(result), result.stopped], [0, [], undefined], `${name}, at once`)
+    }
+  }
 })
 
 await t.test('servers that we did not write: what differs, and nothing else', async (t) => {
@@ -70,7 +125,8 @@ await t.test('the report names rule, section, what was got and how to fix it; se
   const { baseUrl } = await listening(t, { mistakes: ['any-response-type', 'referrer'] })
   const { code, out, err } = await check(baseUrl, ['--cookie', 'sid=ada'])
   t.equal(code, 1)
-  t.match(out, /^FAIL authorize\.response-type \(RFC 6749 §3\.1\.1\)\n {2}rule Another response_type than code gives no code\.$/m)
+  t.match(out, /^FAIL authorize\.response-type \(RFC 6749 §3\.1\.1\)$/m)
+  t.match(out, /^ {2}rule Another response_type than code gives no code\.$/m)
   t.match(out, /^ {2}got {2}with response_type=unknown: 302 with a redirect to$/m)
   t.match(out, 'code=••••••••')
   t.match(out, /^ {2}fix {2}Accept response_type=code only\.$/m)
@@ -87,12 +143,12 @@ await t.test('the report names rule, section, what was got and how to fix it; se
 
 await t.test('on a terminal: colours, one line that rewrites itself, the width of the terminal', async (t) => {
   const { baseUrl } = await listening(t, { mistakes: ['any-response-type', 'any-grant'] })
-  const { out, err } = await check(baseUrl, USER, 40)
+  const { out, err } = await check(baseUrl, USER, { columns: 40 })
   t.match(out, '\x1b[31mFAIL\x1b[0m')
   t.match(out, '2 rules fail.')
   const plainLines = out.replaceAll('\x1b[31m', '').replaceAll('\x1b[1m', '').replaceAll('\x1b[0m', '').split('\n')
   t.strictSame(plainLines.filter((line) => line.length > 40), [])
-  t.match(err, '\r\x1b[2K 1/70 address.endpoints: The three')
+  t.match(err, '\r\x1b[2K 1/71 address.endpoints: The three')
   t.notMatch(err, '\n')
   const argv = ['check', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--redirect-uri', REDIRECT_URI, ...USER]
   const env = { PORTAL_CLIENT_SECRET: CLIENT_SECRET, NO_COLOR: '1' }
@@ -108,7 +164,8 @@ await t.test('a login command makes the user known: Set-Cookie lines, or its las
   const plain = await report(baseUrl, ['--login-command', 'echo logging in; echo "sid=ada"'])
   t.match([plain.code, failedRules(plain)], [0, []])
   const bad = [
-    ['true', 'printed no cookie'], ['echo >&2 no such user; exit 3', 'failed: no such user.'],
+    ['true', 'printed no cookie: it must'],
+    ['printf "HTTP/1.1 400 Bad Request\\r\\n\\r\\nno"', 'printed no cookie (it got HTTP/1.1 400 Bad Request): it'], ['echo >&2 no such user; exit 3', 'failed: no such user.'],
     ['exit 3', 'failed: exit code 3.'], [' ', 'failed: it is empty'], ['a\0b', 'failed: it is empty or has a null']
   ] as const
   for (const [command, sentence] of bad) {
@@ -121,7 +178,8 @@ await t.test('a login command makes the user known: Set-Cookie lines, or its las
 
 await t.test('a Strict cookie that the session does not need is no failure', async (t) => {
   const { baseUrl } = await listening(t)
-  t.strictSame(failedRules(await report(baseUrl, ['--cookie', 'sid=ada; SameSite=Lax', '--cookie', 'csrf=1; SameSite=Strict'])), [])
+  const cookies = ['--cookie', 'sid=ada; SameSite=Lax', '--cookie', 'csrf=1; SameSite=Strict']
+  t.strictSame(failedRules(await report(baseUrl, cookies)), [])
 })
 
 await t.test('the environment gives what flags do not; a switch may be off', async (t) => {
@@ -143,7 +201,9 @@ await t.test('what nobody foresaw still ends in a sentence and exit code 2', asy
   let said = ''
   const stop = new AbortController().signal
   const { baseUrl } = await listening(t)
-  const argv = ['check', '--base-url', baseUrl, '--client-id', 'a', '--client-secret', 'b', '--redirect-uri', REDIRECT_URI]
+  const argv = [
+    'check', '--base-url', baseUrl, '--client-id', 'a', '--client-secret', 'b', '--redirect-uri', REDIRECT_URI
+  ]
   const out = () => { throw new Error('EPIPE') }
   const code = await run([...argv, ...USER], { env: {}, out, err: (text) => { said += text }, stop })
   t.equal(code, 2)
@@ -151,7 +211,7 @@ await t.test('what nobody foresaw still ends in a sentence and exit code 2', asy
 })
 
 await t.test('a login command that does not end', async (t) => {
-  await t.rejects(cookiesOf('sleep 5', 100), { message: 'The login command failed: it took more than 0.1 s.' })
+  await t.rejects(loggedIn('sleep 600', 100), { message: 'The login command failed: it took more than 0.1 s.' })
 })
 
 await t.test('nobody is logged in: it says so and does not run', async (t) => {
@@ -165,11 +225,14 @@ await t.test('nobody is logged in: it says so and does not run', async (t) => {
 await t.test('a cookie that logs nobody in: one line that says why it may be, and exit code 2', async (t) => {
   const { baseUrl } = await listening(t)
   const cases: Array<[given: string[], sentence: RegExp]> = [
-    [['--cookie', 'other=1'], /^The cookie other was sent and logs nobody in: has it expired, .* \(200 with text\/html/],
-    [['--cookie', 'stale-session'], /^The cookie stale-session was sent .*: stale-session has no value; is there no = in it\?/],
+    [['--cookie', 'other=1'],
+      /^The cookie other was sent and logs nobody in: has it expired, .* \(200 with text\/html/],
+    [['--cookie', 'stale-session'],
+      /^The cookie stale-session was sent .*: stale-session has no value; is there no = in it\?/],
     [['--cookie', 'sid=ada; Path=/shop'], /^The cookie sid was not sent: its Path or Secure does not fit http:/],
     [['--header', 'x-user: ada'], /^The header x-user was sent and logs nobody in/],
-    [['--cookie', 'sid=eve'], /^The service refuses this user \(302 .*access_denied.*\): make a user known who may enter/]
+    [['--cookie', 'sid=eve'],
+      /^The service refuses this user \(302 .*access_denied.*\): make a user known who may enter/]
   ]
   for (const [given, sentence] of cases) {
     const { code, out, err } = await check(baseUrl, given)
@@ -190,8 +253,8 @@ await t.test('what is not registered is named with the words of the service', as
   const { url } = await startHost(t)
   const env = { PORTAL_CLIENT_SECRET: PORTAL.clientSecret }
   const run = async (clientId: string, redirectUri: string) => {
-    const given = ['--base-url', url, '--client-id', clientId, '--redirect-uri', redirectUri, '--header', 'x-user: alice']
-    return JSON.parse((await program(['check', '--json', ...given], { env })).out)
+    const given = ['--base-url', url, '--client-id', clientId, '--redirect-uri', redirectUri]
+    return JSON.parse((await program(['check', '--json', '--header', 'x-user: alice', ...given], { env })).out)
   }
   const find = ({ rules }: { rules: Array<{ outcome: string }> }) => rules.filter(({ outcome }) => outcome === 'fail')
   t.match(find(await run(PORTAL.clientId, 'https://portal.example/other')), [{
@@ -199,9 +262,12 @@ await t.test('what is not registered is named with the words of the service', as
     got: /The redirect_uri is not the registered one\./,
     fix: 'Register exactly https://portal.example/other at the service'
   }])
-  t.match(find(await run('nobody', PORTAL.redirectUri)), [{ got: /client_id is not registered/, fix: /client_id nobody/ }])
+  const unknown = find(await run('nobody', PORTAL.redirectUri))
+  t.match(unknown, [{ got: /client_id is not registered/, fix: /client_id nobody/ }])
 })
 
 await t.test('--version', async (t) => {
-  for (const argv of [['--version'], ['check', '--version']]) t.match(await program(argv), { code: 0, out: /^\d+\.\d+\.\d+\n$/ })
+  for (const argv of [['--version'], ['check', '--version']]) {
+    t.match(await program(argv), { code: 0, out: /^\d+\.\d+\.\d+\n$/ })
+  }
 })

@@ -1,14 +1,15 @@
-// The classical mistakes of hosts: each is found, under its own name, and nothing else is blamed.
+// The common mistakes of services: each is found, under its own name, and nothing else is blamed.
 import t from 'tap'
-import { failedRules, report } from '../helpers/program.ts'
-import { listening, type Mistake } from '../helpers/spec-server.ts'
+import { PORTAL, startHost } from '../helpers/host.ts'
+import { check, failedRules, report } from '../helpers/program.ts'
+import { listening, type Mistake, specServer } from '../helpers/spec-server.ts'
 
 type Elsewhere = 'strict-cookie' | 'login-loses-prefix' | 'code-never-expires'
 
-/** The rules that fail: `!` for what must not be, `?` for advice. What only follows from a cause is not listed. */
+/** The rules that fail: `!` for a failure, `?` for advice. What only follows from a cause is not listed. */
 const FOUND: Record<Exclude<Mistake, Elsewhere>, string[]> = {
-  'login-csp': ['!login.form-action'],
-  'login-meta-csp': ['!login.form-action'],
+  'login-csp': ['?login.form-action'],
+  'login-meta-csp': ['?login.form-action'],
   'login-loop': ['!login.page'],
   'login-404': ['!login.page'],
   'login-elsewhere': [],
@@ -16,6 +17,8 @@ const FOUND: Record<Exclude<Mistake, Elsewhere>, string[]> = {
   'login-forgets': ['!login.return'],
   'login-form-forgets': ['!login.return'],
   'login-http': ['?address.no-downgrade'],
+  'login-hook': ['?login.page', '!token.hook'],
+  'authorize-hook': ['!authorize.hook'],
   'auth-hook': ['!token.hook'],
   'auth-hook-redirects': ['!token.hook'],
   'csrf-hook': ['!token.hook'],
@@ -101,9 +104,66 @@ await t.test('login-loses-prefix', async (t) => {
 })
 
 await t.test('code-never-expires', async (t) => {
-  const { baseUrl } = await listening(t, { mistakes: ['code-never-expires'], lifetime: 5 })
-  const result = await report(baseUrl, ['--cookie', 'sid=ada; SameSite=Lax', '--code-lifetime', '0'])
+  const { baseUrl } = await listening(t, { mistakes: ['code-never-expires'] })
+  const waits: number[] = []
+  const more = ['--cookie', 'sid=ada; SameSite=Lax', '--code-lifetime', '60']
+  const result = await report(baseUrl, more, { wait: async (milliseconds) => { waits.push(milliseconds) } })
   t.strictSame(failedRules(result), ['!token.code-lifetime'])
+  t.strictSame(waits, [61_000])
+})
+
+await t.test('form-action is a failure where the login is known to answer with a redirect, else advice', async (t) => {
+  for (const mistake of ['login-csp', 'login-meta-csp'] as const) {
+    const { baseUrl } = await listening(t, { mistakes: [mistake] })
+    const logIn = `curl -si -d user=ada ${baseUrl}/login`
+    t.strictSame(failedRules(await report(baseUrl, ['--login-command', logIn])), ['!login.form-action'])
+    const cookieOnly = `${logIn} | grep -i set-cookie`
+    t.strictSame(failedRules(await report(baseUrl, ['--login-command', cookieOnly])), ['?login.form-action'])
+  }
+})
+
+await t.test('a hook in front of the authorization endpoint is told from a cookie that logs nobody in', async (t) => {
+  const hooked = await listening(t, { mistakes: ['login-hook'] })
+  const stale = await report(hooked.baseUrl, ['--cookie', 'stale=1'])
+  t.equal(stale.code, 1)
+  t.match(stale.rules.filter(({ outcome }) => outcome === 'fail'), [{
+    id: 'authorize.hook',
+    got: '401 with the error Unauthorized (Log in first), also for a request without client_id',
+    fix: /^Exempt \/oauth\/authorize, \/oauth\/token and \/oauth\/user from .* global hooks/
+  }])
+  for (const [given, advice] of [
+    [[], 'make a user known with --cookie, --header or --login-command'],
+    [['--header', 'x-user: ada'], 'if it reads the header x-user, give a value that it accepts']
+  ] as const) {
+    const { code, err } = await check(hooked.baseUrl, [...given])
+    t.equal(code, 2, 'the service may know its users by a header, which a proxy sets')
+    t.match(err, /^A hook of the application answers in front of the authorization endpoint \(401 with/)
+    t.match(err, advice)
+  }
+
+  const own = await startHost(t, {
+    currentUser: async (_request, reply) => {
+      await reply.code(401).send({ error: 'log in first' })
+      return null
+    }
+  })
+  const argv = ['--client-id', PORTAL.clientId, '--redirect-uri', PORTAL.redirectUri, '--cookie', 'stale=1']
+  const refused = await check(own.url, argv, { env: { PORTAL_CLIENT_SECRET: PORTAL.clientSecret } })
+  t.match(refused, { code: 2, err: /^The cookie stale was sent and logs nobody in: has it expired/ })
+})
+
+await t.test('a 401 that asks for a password, or that shows a login page, is no hook', async (t) => {
+  for (const headers of [{ 'WWW-Authenticate': 'Basic' }, { 'Content-Type': 'text/html' }]) {
+    const { app } = await specServer()
+    t.teardown(() => app.close())
+    app.addHook('onRequest', async ({ url, headers: { cookie } }, reply) => {
+      if (!url.startsWith('/oauth/authorize') || cookie === 'sid=ada') return
+      return reply.code(401).headers(headers).send('<form method=post><input type=password></form>')
+    })
+    const baseUrl = await app.listen({ port: 0, host: '127.0.0.1' })
+    t.match(await check(baseUrl, ['--cookie', 'stale=1']), { code: 2, err: /^The cookie stale was sent and logs/ })
+    t.strictSame(failedRules(await report(baseUrl, ['--cookie', 'sid=ada; SameSite=Lax'])), [])
+  }
 })
 
 await t.test('a proxy that strips the path: the check says where the endpoints answer', async (t) => {

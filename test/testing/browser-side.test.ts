@@ -1,15 +1,16 @@
 // The browser half: cookies as a browser keeps them, redirects as a browser follows them.
 import t from 'tap'
 import { CookieJar } from '../../lib/testing/cookies.ts'
-import { portal } from '../../lib/testing/index.ts'
+import { type LoginPage, portal } from '../../lib/testing/index.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import { REDIRECT_URI, SETTINGS, specServer } from '../helpers/spec-server.ts'
 
 await t.test('cookies: path, expiry, removal, several', async (t) => {
   const seen: Array<[string, string]> = []
   const cookies = [
-    'kept=1; Path=/', 'below=1; Path=/oauth', 'elsewhere=1; Path=/login', 'default=1', 'slash=1; Path=/oauth/', 'odd=1; Path=oauth',
-    'gone=1; Max-Age=0', 'past=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT', 'later=1; Max-Age=60; Secure; SameSite=Lax', 'given=; Max-Age=-1', '=nameless', 'flag'
+    'kept=1; Path=/', 'below=1; Path=/oauth', 'elsewhere=1; Path=/login', 'default=1', 'slash=1; Path=/oauth/',
+    'odd=1; Path=oauth', 'gone=1; Max-Age=0', 'past=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT',
+    'later=1; Max-Age=60; Secure; SameSite=Lax', 'given=; Max-Age=-1', '=nameless', 'flag'
   ]
   const baseUrl = await httpServer(t, ({ url = '', headers, method = '' }, response) => {
     seen.push([`${method} ${url.split('?')[0]}`, headers.cookie ?? ''])
@@ -29,9 +30,11 @@ await t.test('307 keeps the method of a login form, 303 does not', async (t) => 
     const path = url.split('?')[0] as string
     seen.push(`${method} ${path}`)
     if (path === '/oauth/authorize') return response.writeHead(200, { 'Content-Type': 'text/html' }).end('<form>')
-    return response.writeHead(path === '/login' ? 307 : 303, { Location: path === '/login' ? '/second' : `${REDIRECT_URI}?error=access_denied` }).end()
+    const [status, Location] = path === '/login' ? [307, '/second'] : [303, `${REDIRECT_URI}?error=access_denied`]
+    return response.writeHead(status, { Location }).end()
   })
-  const result = await portal({ baseUrl, ...SETTINGS }).signIn({ login: (page) => page.post({ user: 'ada' }, '/login') })
+  const login = (page: LoginPage) => page.post({ user: 'ada' }, '/login')
+  const result = await portal({ baseUrl, ...SETTINGS }).signIn({ login })
   t.strictSame(seen, ['GET /oauth/authorize', 'POST /login', 'POST /second'])
   t.match(result, { error: 'access_denied' })
 })
@@ -40,19 +43,23 @@ await t.test('a callback with a query of its own', async (t) => {
   const redirectUri = 'https://portal.example/cb?tenant=7'
   const { app, cookie } = await specServer({ redirectUri })
   t.match(await portal({ app, ...SETTINGS, redirectUri }).signIn({ cookies: cookie }), { ok: true })
-  t.match(await portal({ app, ...SETTINGS, redirectUri: 'https://portal.example/cb?tenant=8' }).signIn({ cookies: cookie }), { ok: false, error: 'refused' })
+  const other = portal({ app, ...SETTINGS, redirectUri: 'https://portal.example/cb?tenant=8' })
+  t.match(await other.signIn({ cookies: cookie }), { ok: false, error: 'refused' })
 })
 
 await t.test('a prefix, with and without slashes', async (t) => {
   const { app, cookie } = await specServer({ prefix: '/partner/sso' })
-  for (const prefix of ['/partner/sso', 'partner/sso/']) t.match(await portal({ app, ...SETTINGS, prefix }).signIn({ cookies: cookie }), { ok: true })
+  for (const prefix of ['/partner/sso', 'partner/sso/']) {
+    t.match(await portal({ app, ...SETTINGS, prefix }).signIn({ cookies: cookie }), { ok: true })
+  }
 })
 
 await t.test('parameters of the authorization request can be changed, left out, repeated', async (t) => {
   const { app, cookie } = await specServer()
   const { authorize } = portal({ app, ...SETTINGS })
   t.match(await authorize(), { ok: false, error: 'login_required' })
-  t.match(await authorize({ cookies: cookie }, { response_type: 'token' }), { ok: false, step: 6, error: 'unsupported_response_type' })
+  const implicit = await authorize({ cookies: cookie }, { response_type: 'token' })
+  t.match(implicit, { ok: false, step: 6, error: 'unsupported_response_type' })
   t.match(await authorize({ cookies: cookie }, { scope: undefined }), { ok: true, code: /./, state: /^[\w-]{43}$/ })
   t.match(await authorize({ cookies: cookie }, { state: ['a', 'b'] }), { ok: false, error: 'invalid_request' })
 })

@@ -1,11 +1,12 @@
-// A sign-in that fails says at which step, what was expected, what came, and what to do.
+// A sign-in that fails says at which step, what was expected, what it got, and what to do.
 import t from 'tap'
 import { portal } from '../../lib/testing/index.ts'
 import { freePort, httpServer } from '../helpers/raw-server.ts'
 import { CLIENT_SECRET, listening, type Mistake, REDIRECT_URI, SETTINGS, specServer } from '../helpers/spec-server.ts'
 
 const CASES: Array<[mistake: Mistake, step: number, error: string, got: RegExp, cookie?: string]> = [
-  ['wrong-role', 15, 'malformed_record', /^control_role must be "Partner Administrator" or "Partner Read Only".*, got "Administrator"$/],
+  ['wrong-role', 15, 'malformed_record',
+    /^control_role must be "Partner Administrator" or "Partner Read Only".*, got "Administrator"$/],
   ['user-404', 13, 'not_found', /^404 with the error Not Found/],
   ['any-token', 15, 'malformed_record', /^type must be "client" at the client level, got "partner"$/, 'sid=level'],
   ['html-token', 12, 'not_json', /^200 with text\/html \(“Welcome”\)$/],
@@ -50,7 +51,8 @@ await t.test('wrong settings of the portal', async (t) => {
 await t.test('a slow service ends at the timeout, in-process, too', async (t) => {
   const { app } = await specServer()
   app.addHook('onRequest', (_request, _reply, _done) => {})
-  t.match(await portal({ app, ...SETTINGS, timeout: 50 }).signIn(), { step: 4, error: 'timeout', got: /within 0\.05 s/ })
+  const signIn = await portal({ app, ...SETTINGS, timeout: 50 }).signIn()
+  t.match(signIn, { step: 4, error: 'timeout', got: /within 0\.05 s/ })
   const baseUrl = await httpServer(t, () => {})
   t.match(await portal({ baseUrl, ...SETTINGS, timeout: 50 }).token('code'), { step: 9, error: 'timeout' })
   t.match(await portal({ baseUrl, ...SETTINGS, timeout: 50 }).user('token'), { step: 13, error: 'timeout' })
@@ -59,7 +61,8 @@ await t.test('a slow service ends at the timeout, in-process, too', async (t) =>
 await t.test('an app that does not start', async (t) => {
   const { app } = await specServer()
   app.register(async () => { throw new Error('no database') })
-  t.match(await portal({ app, ...SETTINGS }).signIn(), { step: 4, error: 'app_failed', got: 'The app failed: no database' })
+  const result = await portal({ app, ...SETTINGS }).signIn()
+  t.match(result, { step: 4, error: 'app_failed', got: 'The app failed: no database' })
 })
 
 await t.test('odd callbacks and answers', async (t) => {
@@ -77,12 +80,20 @@ await t.test('odd callbacks and answers', async (t) => {
   t.match(await answering(back('&code=')), { step: 7, error: 'no_code' })
   t.match(await answering(back('&code=a&code=b')), { step: 7, error: 'no_code', got: 'more than one code' })
   t.match(await answering(back('&code=a&state=b')), { step: 8, error: 'state_mismatch', got: /^2 state/ })
-  t.match(await answering(back('&error=server_error')), { step: 5, error: 'server_error', got: 'the error server_error' })
-  t.match(await answering(back('&error=something_else')), { step: 7, error: 'something_else', fix: 'See the log of the service.' })
-  t.match(await answering(() => `${REDIRECT_URI}/more`), { step: 7, error: 'not_redirected', expected: `a redirect to ${REDIRECT_URI}` })
+  t.match(await answering(back('&error=server_error')), {
+    step: 5, error: 'server_error', got: 'the error server_error'
+  })
+  t.match(await answering(back('&error=something_else')), {
+    step: 7, error: 'something_else', fix: 'See the log of the service.'
+  })
+  t.match(await answering(() => `${REDIRECT_URI}/more`), {
+    step: 7, error: 'not_redirected', expected: `a redirect to ${REDIRECT_URI}`
+  })
   t.match(await answering(() => 'http://['), { step: 5, error: 'not_redirected' })
   t.match(await answering(back('&code=abcdef'), []), { step: 12, error: 'not_json', got: '200 with application/json' })
-  t.match(await answering(back('&code=abcdef'), { token_type: 'Bearer' }), { step: 12, error: 'malformed_token', got: /access_token missing/ })
+  t.match(await answering(back('&code=abcdef'), { token_type: 'Bearer' }), {
+    step: 12, error: 'malformed_token', got: /access_token missing/
+  })
   t.match(await answering(back('&code=abcdef'), { token_type: 'Bearer', access_token: 't' }, { type: 'boss' }), {
     step: 15,
     got: /^external_id must be .*; email must be .*; name must be .*; type must be .*"boss".*; product_role must be /
@@ -94,7 +105,9 @@ await t.test('the rules of the record at both levels', async (t) => {
   const partner = { ...person, type: 'partner', control_role: 'Partner Read Only' }
   const client = { ...person, type: 'client', control_role: 'Client Administrator' }
   const judge = async (record: object, level: 'partner' | 'client') => {
-    const baseUrl = await httpServer(t, (_request, response) => { response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(record)) })
+    const baseUrl = await httpServer(t, (_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(record))
+    })
     const result = await portal({ baseUrl, ...SETTINGS, level }).user('a token')
     return result.ok ? '' : result.got
   }
@@ -103,8 +116,11 @@ await t.test('the rules of the record at both levels', async (t) => {
   t.equal(await judge({ ...partner, client_name: 'x' }, 'partner'),
     'client_name must be absent where type is "partner", got a string')
   t.equal(await judge(client, 'client'), '')
-  t.match(await judge(client, 'partner'), /^client_id or client_external_id must be given for a client user at the partner level/)
-  for (const identifier of [{ client_id: 'c' }, { client_id: 3 }, { client_external_id: 'c' }]) t.equal(await judge({ ...client, ...identifier }, 'partner'), '')
+  t.match(await judge(client, 'partner'),
+    /^client_id or client_external_id must be given for a client user at the partner level/)
+  for (const identifier of [{ client_id: 'c' }, { client_id: 3 }, { client_external_id: 'c' }]) {
+    t.equal(await judge({ ...client, ...identifier }, 'partner'), '')
+  }
   t.match(await judge({ ...client, client_external_id: 3 }, 'partner'),
     /client_external_id must be a non-empty string .*got a number/)
   t.match(await judge({ ...client, client_id: null }, 'partner'),

@@ -1,29 +1,118 @@
 // What travels in headers and bodies is shown without its secrets.
 import t from 'tap'
 import { portal } from '../../lib/testing/index.ts'
+import { Secrets } from '../../lib/testing/masking.ts'
+import { type Exchange } from '../../lib/testing/wire.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import { CLIENT_SECRET, REDIRECT_URI, SETTINGS } from '../helpers/spec-server.ts'
+
+const HIDDEN = '••••••••'
 
 await t.test('cookies, credentials, codes and tokens, in whatever form a service repeats them', async (t) => {
   const baseUrl = await httpServer(t, (request, response) => {
     const { pathname, searchParams } = new URL(request.url as string, 'http://x')
     if (pathname === '/oauth/authorize') {
-      response.writeHead(302, { 'Set-Cookie': 'sid=the-session; Path=/', Location: `${REDIRECT_URI}?code=the/code+1&state=${searchParams.get('state')}` }).end()
+      const back = `${REDIRECT_URI}?code=the/code+1&state=${searchParams.get('state')}`
+      response.writeHead(302, { 'Set-Cookie': 'sid=the-session; Path=/', Location: back }).end()
       return
     }
     let body = ''
     request.on('data', (chunk) => { body += String(chunk) }).on('end', () => {
-      const answer = { token_type: 'Bearer', access_token: 'the"token', refresh_token: 'another', echo: body, authorization: request.headers.authorization, parsed: Object.fromEntries(new URLSearchParams(body)) }
-      response.writeHead(200, { 'Content-Type': 'application/json', 'X-Code': 'the/code 1', 'X-Token': 'the"token' }).end(JSON.stringify(answer))
+      const answer = {
+        token_type: 'Bearer',
+        access_token: 'the"token',
+        refresh_token: 'another',
+        echo: body,
+        authorization: request.headers.authorization,
+        parsed: Object.fromEntries(new URLSearchParams(body))
+      }
+      const headers = { 'Content-Type': 'application/json', 'X-Code': 'the/code 1', 'X-Token': 'the"token' }
+      response.writeHead(200, headers).end(JSON.stringify(answer))
     })
   })
+  const secrets = [
+    'the-session', 'the/code', 'the%2Fcode', 'the"token', 'the\\\\\\"token', 'another',
+    CLIENT_SECRET, encodeURIComponent(CLIENT_SECRET)
+  ]
   for (const clientAuthentication of ['form', 'basic'] as const) {
     const result = await portal({ baseUrl, ...SETTINGS, clientAuthentication }).signIn()
     const text = JSON.stringify(result)
     t.match(result, { ok: false, step: 15 })
-    for (const secret of ['the-session', 'the/code', 'the%2Fcode', 'the"token', 'the\\\\\\"token', 'another', CLIENT_SECRET, encodeURIComponent(CLIENT_SECRET)]) t.notMatch(text, secret)
+    for (const secret of secrets) t.notMatch(text, secret)
     t.notMatch(text, Buffer.from(`${SETTINGS.clientId}:`).toString('base64').slice(0, 12))
-    t.match(text, 'sid=••••••••; Path=/')
-    t.match(text, clientAuthentication === 'basic' ? 'Basic ••••••••' : 'client_secret=••••••••')
+    t.match(text, `sid=${HIDDEN}; Path=/`)
+    t.match(text, clientAuthentication === 'basic' ? `Basic ${HIDDEN}` : `client_secret=${HIDDEN}`)
   }
+})
+
+await t.test('a known secret is hidden in each shape in which it may travel, wherever it stands', (t) => {
+  const secrets = new Secrets()
+  secrets.add('a b"/ä')
+  for (const shape of ['a b"/ä', 'a%20b%22%2F%C3%A4', 'a+b%22%2F%C3%A4', 'a b\\"/ä']) {
+    t.equal(secrets.mask(`<${shape}> and ${shape}.`), `<${HIDDEN}> and ${HIDDEN}.`, shape)
+  }
+  secrets.add('a b"/ä and more')
+  t.equal(secrets.mask('a b"/ä and more'), HIDDEN, 'the longest goes first')
+  secrets.add('abc')
+  t.equal(secrets.mask('abc'), 'abc', 'a very short one would hide half of the text')
+  t.end()
+})
+
+await t.test('a value where a secret belongs is hidden, though it is not known', (t) => {
+  const secrets = new Secrets()
+  for (const name of ['access_token', 'refresh_token', 'id_token', 'client_secret', 'code_verifier']) {
+    t.equal(secrets.mask(`{"a":"b","${name}" : "unknown-1","c":"d"}`), `{"a":"b","${name}" : "${HIDDEN}","c":"d"}`)
+  }
+  for (const name of ['access_token', 'client_secret', 'code', 'code_verifier']) {
+    t.equal(secrets.mask(`${name}=unknown-1&a=b`), `${name}=${HIDDEN}&a=b`)
+    t.equal(secrets.mask(`https://portal.example/cb?a=b&${name}=unknown-1`),
+      `https://portal.example/cb?a=b&${name}=${HIDDEN}`)
+  }
+  t.equal(secrets.mask('code_challenge=x&zip_code=7'), 'code_challenge=x&zip_code=7', 'no other parameter')
+  t.end()
+})
+
+await t.test('headers that carry secrets show their scheme, names and attributes only', (t) => {
+  const headers = [
+    ['AUTHORIZATION', 'Digest unknown-1'], ['Proxy-Authorization', 'Basic unknown-1'],
+    ['cookie', 'a=unknown-1; b=unknown-2; c=unknown-3'], ['Set-Cookie', 'a=unknown-1; Path=/; SameSite=Lax'],
+    ['X-Other', 'a=b']
+  ] as const
+  const exchange: Exchange = {
+    request: { method: 'GET', url: 'http://localhost/?code=unknown-1', headers, body: 'code=unknown-1' },
+    response: { status: 200, headers, body: 'client_secret=unknown-1' },
+    milliseconds: 1
+  }
+  const shown = [
+    ['AUTHORIZATION', `Digest ${HIDDEN}`], ['Proxy-Authorization', `Basic ${HIDDEN}`],
+    ['cookie', `a=${HIDDEN}; b=${HIDDEN}; c=${HIDDEN}`], ['Set-Cookie', `a=${HIDDEN}; Path=/; SameSite=Lax`],
+    ['X-Other', 'a=b']
+  ]
+  t.strictSame(new Secrets().maskExchange(exchange), {
+    request: { method: 'GET', url: `http://localhost/?code=${HIDDEN}`, headers: shown, body: `code=${HIDDEN}` },
+    response: { status: 200, headers: shown, body: `client_secret=${HIDDEN}` },
+    milliseconds: 1
+  })
+  t.end()
+})
+
+await t.test('notes of steps, and what a failure got and expected', async (t) => {
+  const redirectUri = `${REDIRECT_URI}?key=a-key-of-the-portal`
+  const baseUrl = await httpServer(t, ({ headers }, response) => {
+    const description = `${headers.authorization} and ${headers['x-user']} are unknown`
+    response.writeHead(401, { 'Content-Type': 'application/json' })
+      .end(JSON.stringify({ error: 'invalid_token', error_description: description }))
+  })
+  const result = await portal({ baseUrl, ...SETTINGS, redirectUri }).user('the-access-token')
+  if (result.ok) throw new Error('signed in')
+  t.match(result.got, HIDDEN)
+  t.notMatch(result.got, 'the-access-token')
+  const away = await httpServer(t, (_request, response) => {
+    response.writeHead(302, { Location: `${REDIRECT_URI}/other?code=an-unknown-code` }).end()
+  })
+  const failed = await portal({ baseUrl: away, ...SETTINGS }).signIn()
+  if (failed.ok) throw new Error('signed in')
+  t.match(failed.got, `code=${HIDDEN}`)
+  t.match(failed.steps.find(({ outcome }) => outcome === 'failed')?.note, `code=${HIDDEN}`)
+  t.notMatch(JSON.stringify(failed), 'an-unknown-code')
 })

@@ -35,18 +35,22 @@ await t.test('each step can be made by itself', async (t) => {
   const client = portal({ app, ...SETTINGS, pkce: true })
   const authorized = await client.authorize({ cookies: cookie })
   if (!authorized.ok) throw new Error(authorized.got)
-  t.match(await client.token(authorized.code, { verifier: 'v'.repeat(43) }), { ok: false, step: 10, error: 'invalid_grant', response: { status: 400 } })
+  const wrongVerifier = await client.token(authorized.code, { verifier: 'v'.repeat(43) })
+  t.match(wrongVerifier, { ok: false, step: 10, error: 'invalid_grant', response: { status: 400 } })
   const again = await client.authorize({ cookies: cookie })
   if (!again.ok) throw new Error(again.got)
-  t.match(await client.token(again.code, { verifier: again.verifier as string, parameters: { client_secret: 'wrong' } }), { ok: false, step: 11, error: 'invalid_client' })
-  const token = await client.token(again.code, { verifier: again.verifier as string })
+  const verifier = again.verifier as string
+  const wrongSecret = await client.token(again.code, { verifier, parameters: { client_secret: 'wrong' } })
+  t.match(wrongSecret, { ok: false, step: 11, error: 'invalid_client' })
+  const token = await client.token(again.code, { verifier })
   if (!token.ok) throw new Error(token.got)
   t.equal(token.response.status, 200)
-  t.match(await client.user(token.accessToken), { ok: true, record: { name: 'Ada Lovelace' }, response: { status: 200 } })
+  const user = await client.user(token.accessToken)
+  t.match(user, { ok: true, record: { name: 'Ada Lovelace' }, response: { status: 200 } })
   t.match(await client.user(token.accessToken), { ok: false, step: 14, error: 'invalid_token' })
 })
 
-await t.test('a login callback makes the user known, whether or not the login itself leads to the portal', async (t) => {
+await t.test('a login callback logs the user in, whether or not the login itself leads to the portal', async (t) => {
   for (const mistakes of [[], ['login-forgets' as const]]) {
     const { app } = await specServer({ mistakes })
     const result = await portal({ app, ...SETTINGS }).signIn({

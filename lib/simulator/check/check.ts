@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { parseGiven } from '../../testing/cookies.ts'
 import { fixFor } from '../../testing/failure.ts'
 import { printableJson } from '../../testing/printable.ts'
@@ -7,12 +8,12 @@ import { CannotRun, type Flag, flagsHelp, readFlags, type Values } from '../flag
 import {
   BASE_URL, BASIC, CLIENT_ID, CLIENT_SECRET, HELP, integrationOf, LEVEL, PKCE, TIMEOUT
 } from '../integration-flags.ts'
-import { cookiesOf } from './login-command.ts'
+import { loggedIn } from './login-command.ts'
 import { progress } from './progress.ts'
 import { json, painter, summary, text } from './report.ts'
 import { RULES } from './rules/all.ts'
-import { Bench, type Login, NoAnswer } from './rules/bench.ts'
-import { type Surroundings } from '../surroundings.ts'
+import { Bench, NoAnswer } from './rules/bench.ts'
+import { type Surroundings, type Wait } from '../surroundings.ts'
 
 const REDIRECT_URI: Flag = {
   name: 'redirect-uri',
@@ -73,8 +74,10 @@ Members and rule identifiers stay; new ones may be added.
 Examples:
   PORTAL_CLIENT_SECRET=… partner-sso-portal check --base-url http://localhost:3000 --client-id partner-123 \\
     --redirect-uri https://portal.example/oauth/callback --login-command 'curl -si -d user=ada localhost:3000/login'
-  partner-sso-portal check --json … > check.json || \\
-    jq -r '.stopped // (.rules[] | select(.outcome == "fail") | "\\(.id): \\(.got)")' check.json
+
+In a CI job, the report in a file and what fails in the log; the step fails as the check does:
+  partner-sso-portal check --json … > check.json || { code=$?
+    jq -r '.stopped // empty, (.rules[]? | select(.outcome == "fail") | "\\(.id): \\(.got)")' check.json; exit $code; }
 `
 
 /**
@@ -95,10 +98,11 @@ export async function check (argv: string[], surroundings: Surroundings): Promis
   }
 }
 
-async function checked (values: Values, { out, err, columns, env, stop }: Surroundings): Promise<number> {
+async function checked (values: Values, surroundings: Surroundings): Promise<number> {
+  const { out, err, columns, env, stop, wait = realTime } = surroundings
   const limit = limitOf(values.number('deadline', 1, 86_400), stop)
   try {
-    const bench = await benchOf(values, limit.signal)
+    const bench = await benchOf(values, wait, limit.signal)
     await reach(bench)
     const examination = await examine(bench, RULES, progress(err, columns))
     if (examination.stopped !== undefined && nothingJudged(examination)) throw new CannotRun(examination.stopped)
@@ -110,6 +114,8 @@ async function checked (values: Values, { out, err, columns, env, stop }: Surrou
     limit.clear()
   }
 }
+
+const realTime: Wait = (milliseconds, signal) => wait(milliseconds, undefined, { signal })
 
 /** Ends the check at its deadline, or when the process is told to stop. */
 function limitOf (seconds: number, stop: AbortSignal): { signal: AbortSignal, clear: () => void } {
@@ -132,10 +138,9 @@ function limitOf (seconds: number, stop: AbortSignal): { signal: AbortSignal, cl
 /** A line longer than 100 characters is hard to read; one shorter than 20 has no room for a word. */
 const widthOf = (columns = 100): number => Math.max(20, Math.min(columns, 100))
 
-/** Nothing failed before the check ended for want of a user or a server. */
+/** The check ended without a user or a server, before any failure: the reason is all that it says. */
 function nothingJudged (examination: Examination): boolean {
-  const { failed, advice } = summary(examination)
-  return failed + advice === 0 && !examination.findings.some(({ rule: { id }, verdict }) =>
+  return summary(examination).failed === 0 && !examination.findings.some(({ rule: { id }, verdict }) =>
     id === 'authorize.answer' && verdict.outcome === 'pass')
 }
 
@@ -144,22 +149,20 @@ function exitCode (examination: Examination): number {
   return examination.stopped === undefined ? 0 : 2
 }
 
-async function benchOf (values: Values, signal: AbortSignal): Promise<Bench> {
+async function benchOf (values: Values, wait: Wait, signal: AbortSignal): Promise<Bench> {
   const portal = integrationOf(values, values.needed('redirect-uri', REDIRECT_URI))
   const ineligible = values.all('ineligible-cookie').flatMap(parseGiven)
   const codeLifetime = values.on('code-lifetime') ? values.number('code-lifetime', 0, 3600) : null
-  return new Bench(portal, {
-    user: await loginOf(values),
-    ineligible: ineligible.length === 0 ? null : { cookies: ineligible, headers: [] },
-    codeLifetime
-  }, signal)
-}
-
-async function loginOf (values: Values): Promise<Login> {
   const command = values.text('login-command')
-  const printed = command === undefined ? [] : await cookiesOf(command)
-  const given = values.all('cookie').flatMap((text) => parseGiven(text))
-  return { cookies: [...given, ...printed], headers: values.all('header').map(headerOf) }
+  const printed = command === undefined ? { cookies: [], redirects: false } : await loggedIn(command)
+  const cookies = [...values.all('cookie').flatMap(parseGiven), ...printed.cookies]
+  return new Bench(portal, {
+    user: { cookies, headers: values.all('header').map(headerOf) },
+    ineligible: ineligible.length === 0 ? null : { cookies: ineligible, headers: [] },
+    codeLifetime,
+    loginRedirects: printed.redirects,
+    wait
+  }, signal)
 }
 
 function headerOf (given: string): Headers[number] {

@@ -7,19 +7,27 @@ const LONGEST = 30_000
 /** Characters of output that are read. */
 const MOST_OUTPUT = 1024 * 1024
 
+export interface LoggedIn {
+  cookies: Cookie[]
+  /** Whether the command printed a response with a redirect, as `curl -i` shows it. */
+  redirects: boolean
+}
+
 /**
  * Runs a command that logs the user in, and reads the cookies that it prints: `Set-Cookie:` lines, as `curl -si` shows
  * them, or else its last line as `name=value; name=value`.
  *
  * @throws CannotRun when the command fails, takes more than half a minute or prints no cookie
  */
-export async function cookiesOf (command: string, longest = LONGEST): Promise<Cookie[]> {
+export async function loggedIn (command: string, longest = LONGEST): Promise<LoggedIn> {
   const output = await outputOf(command, longest)
   const lines = output.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== '')
   const set = lines.flatMap((line) => parseSetCookie(/^set-cookie:\s*(.*)$/i.exec(line)?.[1] ?? '') ?? [])
   const cookies = set.length > 0 ? set : parseGiven(lines.at(-1) ?? '')
-  if (cookies.some(({ value }) => value !== '')) return cookies
-  throw new CannotRun('The login command printed no cookie: ' +
+  const redirects = lines.some((line) => /^HTTP\/[\d.]+ 30[1-8]\b/.test(line))
+  if (cookies.some(({ value }) => value !== '')) return { cookies, redirects }
+  const response = lines.find((line) => /^HTTP\/[\d.]+ \d{3}/.test(line))
+  throw new CannotRun(`The login command printed no cookie${response === undefined ? '' : ` (it got ${response})`}: ` +
     'it must print Set-Cookie lines, or name=value as its last line.')
 }
 

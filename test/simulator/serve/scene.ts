@@ -66,7 +66,7 @@ export async function simulator (t: Test, options: SceneOptions = {}): Promise<S
   let out = ''
   let err = ''
   const argv = [
-    'serve', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--port', String(port), '--timeout', '1', ...flags
+    'serve', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--port', String(port), '--timeout', '60', ...flags
   ]
   await new Promise<void>((resolve) => {
     const running = run(argv, {

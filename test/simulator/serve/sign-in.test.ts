@@ -83,14 +83,15 @@ await t.test('a service that does not answer is named before the browser is sent
   const gone = `http://127.0.0.1:${await freePort()}`
   const answers = (status: number, body: string): Promise<string> =>
     httpServer(t, (_request, response) => { response.writeHead(status).end(body) })
-  const cases: Array<[string, number, RegExp, string]> = [
+  const cases: Array<[baseUrl: string, step: number, got: RegExp, trial: string, flags?: string[]]> = [
     [gone, 4, /Nothing listens at/, 'The trial could not be made'],
     [await answers(404, ''), 4, /404 with an empty body/, 'Rejected, as it should be'],
     [await answers(502, 'bad '.repeat(1200)), 5, /502 with a body of no stated type/, 'Rejected, as it should be'],
-    [await httpServer(t, () => {}), 4, /no complete answer within 1 s/, 'The trial could not be made']
+    [await httpServer(t, () => {}), 4, /no complete answer within 1 s/, 'The trial could not be made',
+      ['--timeout', '1']]
   ]
-  for (const [baseUrl, step, got, trial] of cases) {
-    const { origin, browser } = await simulator(t, { baseUrl })
+  for (const [baseUrl, step, got, trial, flags = []] of cases) {
+    const { origin, browser } = await simulator(t, { baseUrl, flags })
     const page = await browser.open(start(origin))
     t.match(page.text, `The sign-in stopped at step ${step}`)
     t.match(page.text, got)

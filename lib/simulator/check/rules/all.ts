@@ -1,4 +1,5 @@
 import { ADDRESS_RULES } from './address-rules.ts'
+import { AUTHORIZE_HOOK_RULE } from './authorize-hook.ts'
 import { AUTHORIZE_RULES } from './authorize-rules.ts'
 import { LOGIN_PAGE_RULE, LOGIN_RULES } from './login-rules.ts'
 import { type Rule } from './rule.ts'
@@ -9,7 +10,7 @@ import { USER_RULES } from './user-rules.ts'
 const [ENDPOINTS, ...ADDRESSES] = ADDRESS_RULES as [Rule, ...Rule[]]
 
 /** Rules without which the others of an endpoint say nothing: a failure of one explains theirs. */
-const CODE = ['authorize.answer']
+const CODE = [AUTHORIZE_HOOK_RULE.id, 'authorize.answer']
 const TOKEN = [...CODE, 'token.hook', 'token.body', 'token.answer']
 const USER = [...TOKEN, 'user.hook', 'user.record']
 
@@ -24,8 +25,8 @@ const inOrder = (rules: readonly Rule[]): Rule[] =>
 /** Every rule that `check` tries, in the order of the flow. */
 export const RULES: readonly Rule[] = [
   ENDPOINTS,
-  ...after([], [...ADDRESSES, LOGIN_PAGE_RULE]),
-  ...inOrder(SIGN_IN_RULES),
+  ...after([], [...ADDRESSES, AUTHORIZE_HOOK_RULE]),
+  ...after([AUTHORIZE_HOOK_RULE.id], [LOGIN_PAGE_RULE, ...inOrder(SIGN_IN_RULES)]),
   ...after(CODE, [...LOGIN_RULES, ...AUTHORIZE_RULES]),
   ...after(TOKEN, TOKEN_RULES),
   ...after(USER, [...USER_RULES, REPLAY_RULE])

@@ -271,7 +271,7 @@ async function coded (bench: Bench): Promise<Arrival> {
 
 /** Where the user arrives who may not enter. @throws Untested where none was named, or the user is not logged in */
 async function ineligible (bench: Bench): Promise<Arrival> {
-  if (bench.settings.ineligible === null) throw new Untested('no such user was named: --ineligible-cookie')
+  if (bench.settings.ineligible === null) throw new Untested('it needs --ineligible-cookie')
   const arrival = await bench.authorize({}, bench.browserOf(bench.settings.ineligible))
   if (alike(arrival, await bench.loginPage())) throw new Untested('the cookie of --ineligible-cookie logs nobody in')
   return arrival

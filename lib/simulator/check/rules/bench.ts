@@ -10,6 +10,7 @@ import { SignIn } from '../../../testing/sign-in.ts'
 import { type Trouble } from '../../../testing/trouble.ts'
 import { type Exchange, type Headers } from '../../../testing/wire.ts'
 import { type UserInformation } from '../../../user-information.ts'
+import { type Wait } from '../../surroundings.ts'
 import { Inconclusive, Untested } from './untested.ts'
 
 /** What identifies a user to the partner's application. */
@@ -34,6 +35,10 @@ export interface Settings {
   ineligible: Login | null
   /** Seconds after which a code has expired, where they were named. */
   codeLifetime: number | null
+  /** Lets time pass. */
+  wait: Wait
+  /** Whether the login command showed that the login answers with a redirect. */
+  loginRedirects: boolean
 }
 
 /** A sign-in from beginning to end; a leg is an error where it could not be tried. */

@@ -1,6 +1,7 @@
 import { type Cookie } from '../../../testing/cookies.ts'
 import { describe } from '../../../testing/failure.ts'
 import { statusOf } from '../../../testing/wire.ts'
+import { refusedAtOnce } from './authorize-hook.ts'
 import { type Bench } from './bench.ts'
 import { formActionBlocking, policiesOf } from './content-security-policy.ts'
 import { type LoginPage, loginPageOf, setsCookie } from './login-page.ts'
@@ -18,12 +19,16 @@ export const LOGIN_PAGE_RULE: Rule = {
     const arrival = await bench.loginPage()
     if (arrival.at === 'loop') return fail('redirects that do not end', 'Exempt the login page from the login hook.')
     if (arrival.at === 'callback') throw new Untested('the service has no login page (option loginPage)')
+    if (refusedAtOnce(bench, arrival)) return fail(bench.told(arrival.exchange), LOCKED_OUT, 'should')
     const status = statusOf(arrival.exchange)
     if (arrival.at !== 'page' || (status < 500 && status !== 404)) return pass
     const got = bench.secrets.mask(`${describe(arrival.exchange)} at ${new URL(arrival.url).pathname}`)
     return fail(got, status === 404 ? 'Create the login page, or correct the option loginPage.' : undefined)
   }
 }
+
+const LOCKED_OUT = 'A user who is not logged in has no way to log in here: ' +
+  'let the endpoint redirect to the login page, and exempt it from hooks that answer before it does.'
 
 /** The way through the partner's own login, where sign-ins most often fail. */
 export const LOGIN_RULES: Rule[] = [
@@ -48,8 +53,12 @@ export const LOGIN_RULES: Rule[] = [
       const page = await loginPage(bench)
       if (page.forms.length === 0) throw new Untested('the login page has no form')
       const blocking = formActionBlocking(policiesOf(page.response), page.url, bench.portal.redirectUri)
-      // A script may send the form in another way, which form-action does not touch.
-      return blocking === null ? pass : fail(blocking, undefined, page.scripted ? 'should' : 'must')
+      if (blocking === null) return pass
+      // Certain only where the login is known to answer with a redirect: form-action does not touch a page that follows
+      // the form and leads on by itself, nor a form that a script sends.
+      const fix = `Add ${new URL(bench.portal.redirectUri).origin} to form-action on the login page: ` +
+        'browsers apply it to the redirects that follow the form.'
+      return fail(blocking, fix, bench.settings.loginRedirects && !page.scripted ? 'must' : 'should')
     }
   },
   {

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { readToken } from '../../../testing/answers.ts'
 import { oauthError } from '../../../testing/failure.ts'
 import { type Edit } from '../../../testing/flow.ts'
@@ -70,10 +69,10 @@ export const TOKEN_RULES: Rule[] = [
     fix: 'Let codes expire shortly after they were issued, within ten minutes at most.',
     after: ['token.unknown-code'],
     test: async (bench) => {
-      const { codeLifetime } = bench.settings
-      if (codeLifetime === null) throw new Untested('it takes waiting: --code-lifetime')
+      const { codeLifetime, wait } = bench.settings
+      if (codeLifetime === null) throw new Untested('it needs --code-lifetime')
       const grant = await bench.code()
-      await wait(codeLifetime * 1000 + 1000, undefined, { signal: bench.signal })
+      await wait(codeLifetime * 1000 + 1000, bench.signal)
       return refused(bench, await bench.redeem(grant))
     }
   },
