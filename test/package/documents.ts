@@ -1,0 +1,68 @@
+// The code blocks of the documents, written to a folder where they find the package, as it ships, by its name.
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { packed, run } from './packed.ts'
+
+const documents = ['README.md', '.github/SECURITY.md', 'lib/stores/README.md'].filter((document) => existsSync(document))
+
+export const texts = new Map(documents.map((document) => [document, readFileSync(document, 'utf8')]))
+export const readme = texts.get('README.md') as string
+
+export interface Block { document: string, name: string | undefined, language: string, code: string }
+
+const fence = /^(?:<!-- ([\w ]+) -->\n+)?```(\w+)\n(.*?)^```$/gms
+
+export const blocks = [...texts].flatMap(([document, text]): Block[] => [...text.matchAll(fence)].map(
+  ([, name, language = '', code = '']) => ({ document, name, language, code })
+))
+
+/** The code block of the README that has this mark before it. */
+export function block (name: string): string {
+  const found = blocks.filter((block) => block.document === 'README.md' && block.name === name)
+  if (found[0] === undefined || found.length > 1) throw new Error(`The README has ${found.length} blocks "${name}"`)
+  return found[0].code
+}
+
+/** The commands of the README's shell block that matches, each on one line. */
+export function commands (pattern: RegExp): string[] {
+  const shell = blocks.find(({ language, code }) => language === 'sh' && pattern.test(code))
+  if (shell === undefined) throw new Error(`No command of the README matches ${pattern}`)
+  return shell.code.replaceAll(/\\\n\s*/g, '').trim().split('\n')
+}
+
+const tsconfig = {
+  compilerOptions: {
+    module: 'nodenext',
+    target: 'es2022',
+    types: ['node'],
+    rootDir: '.',
+    outDir: '.',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    noUnusedLocals: true,
+    skipLibCheck: true
+  }
+}
+
+export const programs = blocks.filter(({ language }) => /^(?:ts|js|typescript|javascript)$/.test(language))
+
+interface Scope { teardown (stop: () => unknown): void }
+
+/** Writes every program of the documents to a folder: `<name>.mjs` for JavaScript, `<name>.mts` for TypeScript. */
+export async function written (t: Scope): Promise<string> {
+  const directory = await mkdtemp(join((await packed()).directory, 'documents-'))
+  t.teardown(async () => await rm(directory, { recursive: true, force: true }))
+  await writeFile(join(directory, 'tsconfig.json'), JSON.stringify(tsconfig))
+  for (const [index, { name, language, code }] of programs.entries()) {
+    const file = `${(name ?? `block ${index + 1}`).replaceAll(' ', '-')}.${language.startsWith('j') ? 'mjs' : 'mts'}`
+    await writeFile(join(directory, file), code)
+  }
+  return directory
+}
+
+/** Compiles the TypeScript of the folder strictly; returns what the compiler has to say. */
+export async function compile (directory: string): Promise<string> {
+  return await run(directory, 'node', join(process.cwd(), 'node_modules/typescript/bin/tsc'), '-p', '.')
+}
