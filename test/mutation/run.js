@@ -1,7 +1,7 @@
 // Mutation testing of lib: does a test fail when the code is changed for the worse?
 //
 //   node test/mutation/run.js [part of a path ...] [--mistakes | --operators] [--changed [--base main]]
-//     [--parallel 2] [--verbose]
+//     [--tests part of a path ...] [--parallel 2] [--verbose]
 //
 // There are two kinds of change. Operators change a condition, a statement, a text or a number (mutants.js). Mistakes
 // are written by hand, each with a sentence that says what a person got wrong (mistakes.js). Survivors that behave as
@@ -25,7 +25,8 @@ const { values, positionals } = parseArgs({
     mistakes: { type: 'boolean', default: false },
     operators: { type: 'boolean', default: false },
     changed: { type: 'boolean', default: false },
-    base: { type: 'string', default: 'main' }
+    base: { type: 'string', default: 'main' },
+    tests: { type: 'string', multiple: true, default: ['test/'] }
   }
 })
 process.once('SIGINT', () => process.exit(1))
@@ -55,6 +56,7 @@ const killers = new Map()
 
 const files = readdirSync(join(copy, 'test'), { recursive: true }).map((file) => join('test', file))
   .filter((file) => file.endsWith('.test.js') && !LEFT_OUT.test(file))
+  .filter((file) => values.tests.some((part) => file.includes(part)))
   .filter((file) => paths.some((path) => concerns(file, path)) && loadsAnyOf(file, paths))
 console.log(`${chosen.length} changes in ${paths.length} files of lib; ${files.length} test files`)
 const tests = await observe(files)
