@@ -55,7 +55,7 @@ export default [
   { files: ['lib/**/*.ts'], rules: { '@typescript-eslint/no-floating-promises': 'error' } },
   floor('http', 'errors\\.ts', 'lib/http knows the errors, and no route, portal, option or store.'),
   floor('stores', 'errors\\.ts', 'lib/stores knows the errors, and no code, token, route or option.'),
-  floor('grants', 'errors\\.ts|portal\\.ts|stores/store\\.ts',
+  floor('grants', 'errors\\.ts|portal(?:-option)?\\.ts|stores/store\\.ts',
     'lib/grants knows the portal and the Store interface, and no route, option or store.'),
   {
     files: ['lib/grants/authorization-code.ts', 'lib/grants/access-token.ts'],

@@ -1,5 +1,3 @@
-import { type RedirectUriDifference } from './http/redirect-uri-difference.ts'
-
 /**
  * The error codes that leave the service: RFC 6749 sections 4.1.2.1 and 5.2, RFC 6750 section 3.1.
  */
@@ -316,6 +314,10 @@ export const refusals = {
 
 /** Why a request was refused: stable, for logs and `onEvent`, more exact than the answer. */
 export type RefusalReason = keyof typeof refusals
+
+/** In what a refused redirect_uri differs from the registered one. */
+export type RedirectUriDifference =
+  'scheme' | 'host' | 'port' | 'path' | 'trailing slash' | 'case' | 'query' | 'encoding'
 
 /** What is known about a refused request. */
 export interface RefusalContext {

@@ -1,7 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import { type FastifyBaseLogger, type FastifyRequest } from 'fastify'
-import { type OAuthError, type RefusalReason, type RefusalType } from './errors.ts'
-import { type RedirectUriDifference } from './http/redirect-uri-difference.ts'
+import { type OAuthError, type RedirectUriDifference, type RefusalReason, type RefusalType } from './errors.ts'
 
 interface EventFields {
   /** `client_id` of the portal; absent while the portal is not known. */

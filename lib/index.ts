@@ -93,10 +93,10 @@ export {
   type LoginRequiredEvent, type OnEvent, type PartnerSsoEvent, type RefusalEvent, type SuccessEvent,
   type TokenIssuedEvent
 } from './events.ts'
-export { type OAuthErrorCode, type RefusalReason, type RefusalType } from './errors.ts'
-export { type RedirectUriDifference } from './http/redirect-uri-difference.ts'
+export { type OAuthErrorCode, type RedirectUriDifference, type RefusalReason, type RefusalType } from './errors.ts'
 export { type EligibilityContext, type PartnerSsoOptions } from './options.ts'
-export { type Portal, type PortalFinder, type PortalInformation, type PortalLevel } from './portal.ts'
+export { type PortalFinder, type PortalInformation } from './portal.ts'
+export { type Portal, type PortalLevel } from './portal-option.ts'
 export { type PartnerSsoStatus } from './readiness.ts'
 export { type RedisClient } from './stores/redis-client.ts'
 export { type Store } from './stores/store.ts'

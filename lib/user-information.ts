@@ -1,4 +1,4 @@
-import { type PortalLevel } from './portal.ts'
+import { type PortalLevel } from './portal-option.ts'
 import * as Type from './typebox.ts'
 
 // The description of a field completes the sentence "<field> must be …". Documents and error messages both use it.

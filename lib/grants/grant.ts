@@ -1,4 +1,4 @@
-import { type PortalLevel } from '../portal.ts'
+import { type PortalLevel } from '../portal-option.ts'
 
 /** What a code, and the token issued for it, stand for: this user at this portal. */
 export interface Grant {

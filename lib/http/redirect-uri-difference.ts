@@ -1,8 +1,5 @@
+import { type RedirectUriDifference } from '../errors.ts'
 import { formDecode } from './parameters.ts'
-
-/** In what a refused redirect_uri differs from the registered one. */
-export type RedirectUriDifference =
-  'scheme' | 'host' | 'port' | 'path' | 'trailing slash' | 'case' | 'query' | 'encoding'
 
 /**
  * The one difference that tells most: a slash at the end of the path, upper and lower case, or percent-encoding when

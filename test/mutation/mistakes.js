@@ -316,7 +316,7 @@ export const mistakes = [
     ['a login page may have spaces', ' && !/[ \\\\]/.test(loginPage)', '']
   ),
 
-  ...inFile('lib/check-portal.ts',
+  ...inFile('lib/portal-option.ts',
     ['http is good for every host', "url.protocol === 'https:' || isLoopback(url.hostname)", 'true'],
     ['every host whose name ends in localhost is this machine', '(?:(?:.*\\.)?localhost|', '(?:.*localhost|'],
     ['127 at the beginning of a name is this machine', '|127(?:\\.\\d+){3}|', '|127\\..*|'],

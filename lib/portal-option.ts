@@ -1,5 +1,30 @@
 import { assertOption, flawOf, isVisibleAscii, kindOf, parseUrl, valueOf } from './assert-option.ts'
-import { type Portal } from './portal.ts'
+
+/** OAuth level of the integration, set at the portal (spec section 2.3): which users the service may supply. */
+export type PortalLevel = 'partner' | 'client'
+
+/** One portal environment, with the four values of spec section 1.5. */
+export interface Portal {
+  /** Absolute https or http URL where a sign-in starts at the portal. The error page links to it. */
+  loginUrl: string
+  /** The portal's OAuth client identifier: visible ASCII. Unique among the portals of one registration. */
+  clientId: string
+  /**
+   * The portal's OAuth client secret: visible ASCII. Give an array while a secret is being rotated: each of them is
+   * accepted, and the event `token_issued` tells by `secretIndex` which one was used.
+   */
+  clientSecret: string | string[]
+  /**
+   * The portal's callback URL: absolute, ASCII, https (http for loopback hosts only), with no fragment, no user
+   * information and no `code`, `state` or `error` parameter. Compared character by character (RFC 9700 section 2.1).
+   */
+  redirectUri: string
+  /**
+   * OAuth level set at the portal: `partner` supplies partner and client users, `client` client users only.
+   * @default 'partner'
+   */
+  level?: PortalLevel | undefined
+}
 
 const VISIBLE = 'a non-empty string of visible ASCII characters and spaces'
 
