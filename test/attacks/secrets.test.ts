@@ -328,7 +328,7 @@ await t.test('the log at trace', async (t) => {
       )
     }
     const lines = world.log.text()
-    t.match(lines, '/oauth/authorize?client_id=x&…&…&state=a', 'what belongs into the URL is still logged')
+    t.match(lines, '/oauth/authorize?client_id=x&…&state=a', 'what belongs into the URL is still logged')
     t.match(lines, '/oauth/user?client_id=a&…&state=x')
     for (const masked of [
       '"/oauth/user#…"',
@@ -435,7 +435,8 @@ await t.test('a dump of Redis in mid-flow, and all that was ever said to it', as
   await portalOf.user(await portalOf.accessToken())
 
   const keys = await redis.client.keys('*')
-  t.equal(keys.length, 3, 'a code, a token and a revocation are there')
+  const records = keys.filter((key) => !key.includes('probe'))
+  t.equal(records.length, 3, 'a code, a token and a revocation are there')
   const dump: string[] = [...keys]
   for (const key of keys) {
     const value = await redis.client.getBuffer(key) as Buffer

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { type FastifyRequest } from 'fastify'
 import { type PartnerSsoEvent } from '../../lib/index.ts'
-import { PORTAL, startHost } from '../helpers/host.ts'
+import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 
 function logged (): { lines: Record<string, unknown>[], server: object } {
@@ -77,6 +77,85 @@ t.test('a store that fails: the event says whose sign-in it was, as far as that 
     const expected = { type: 'store_unavailable', reason: 'store_unavailable', ...known }
     t.strictSame(event, expected, `${operation}, call ${index}`)
     t.equal(calls, index + 1)
+  }
+})
+
+t.test('the cause of a 503 is in the log alone: in no header and no body', async (t) => {
+  const { lines, server } = logged()
+  const fail = async (): Promise<never> => { throw new Error('zzz-cause at zzz-host:6379') }
+  const { url, events } = await startHost(t, { store: { put: fail, take: fail, revoke: fail } }, { server })
+  const portal = wire(url)
+  const authorized = await portal.authorize()
+  t.equal(authorized.redirect.get('error'), 'temporarily_unavailable')
+  const answers = [authorized, await portal.token({ code: 'A'.repeat(88) }), await portal.user('A'.repeat(108))]
+  t.strictSame(answers.map(({ status }) => status), [302, 503, 503])
+  for (const { headers, text } of answers) {
+    t.notMatch(JSON.stringify([...headers]) + text, 'zzz')
+  }
+  t.equal(events.length, 3)
+  t.notMatch(JSON.stringify(events), 'zzz')
+  t.match(JSON.stringify(lines), 'zzz-cause', 'the host learns it')
+})
+
+t.test('an event carries the request id of Fastify', async (t) => {
+  let count = 0
+  const genReqId = () => `id-of-the-host-${++count}`
+  const seen: string[] = []
+  const events: PartnerSsoEvent[] = []
+  const { url } = await startHost(t, {
+    onEvent: (event, request) => {
+      events.push(event)
+      seen.push(request.id)
+    }
+  }, { server: { genReqId } })
+  const portal = wire(url)
+  await portal.user(await portal.accessToken())
+  await portal.authorize({ client_id: 'x' })
+  await portal.authorize({}, 'nobody')
+  t.strictSame(events.map(({ requestId }) => requestId), [1, 2, 3, 4, 5].map((number) => `id-of-the-host-${number}`))
+  t.strictSame(seen, events.map(({ requestId }) => requestId))
+})
+
+t.test('a record over 16 KiB: server_error, and the event names the rule and the user', async (t) => {
+  const sizeOf = (name: string) => Buffer.byteLength(JSON.stringify({ ...recordOf('alice'), name }))
+  const fitting = 'é'.repeat((16_384 - sizeOf('')) / 2)
+  let name = fitting
+  const { url, events } = await startHost(t, { portalEligibility: ({ id }) => ({ ...recordOf(id), name }) })
+  const portal = wire(url)
+  t.equal((await portal.user(await portal.accessToken())).json.name, fitting, 'what just fits arrives')
+  name += 'é'
+  const { status, redirect } = await portal.authorize()
+  t.equal(status, 302)
+  t.strictSame([redirect.get('error'), redirect.get('state')], ['server_error', 'a state'])
+  t.notMatch(redirect.toString(), '16384')
+  const { requestId, ...event } = events.at(-1) as PartnerSsoEvent
+  t.strictSame(event, {
+    type: 'sign_in_refused',
+    reason: 'user_information_invalid',
+    clientId: PORTAL.clientId,
+    rule: `its JSON must be at most 16384 bytes in UTF-8, got ${sizeOf(name)}`,
+    externalId: 'alice'
+  })
+})
+
+t.test('a record that breaks a rule: the event names the rule, and the user where the record does', async (t) => {
+  const cases: Array<[changes: object, known: object]> = [
+    [{ email: '' }, { rule: /^email must be a non-empty string/, externalId: 'alice' }],
+    [{ product_role: 'operator' }, { rule: /^product_role must be .*, got "operator"$/, externalId: 'alice' }],
+    [{ external_id: undefined }, { rule: /^external_id must be a non-empty string/ }],
+    [{ external_id: 17 }, { rule: /^external_id must be a non-empty string/ }],
+    [{ external_id: 'x'.repeat(20_000) }, { rule: /^its JSON must be at most 16384 bytes/ }]
+  ]
+  for (const [changes, known] of cases) {
+    const { url, events } = await startHost(t, {
+      portalEligibility: ({ id }) => ({ ...recordOf(id), ...changes }) as never
+    })
+    const { redirect } = await wire(url).authorize()
+    t.equal(redirect.get('error'), 'server_error')
+    t.match(events, [{ type: 'sign_in_refused', reason: 'user_information_invalid', ...known }])
+    t.equal(events.length, 1)
+    t.equal(Object.hasOwn(events[0] as object, 'externalId'), Object.hasOwn(known, 'externalId'))
+    t.notMatch(JSON.stringify(events), /@partner|Name of/)
   }
 })
 

@@ -187,6 +187,20 @@ t.test('a replay of the code kills the token it yielded', async (t) => {
   t.equal((await portal.user(token)).status, 401)
 })
 
+t.test('a replay that authenticates with HTTP Basic kills the token as well', async (t) => {
+  const { url, events } = await startHost(t)
+  const portal = wire(url)
+  const code = await portal.code()
+  const token = (await portal.token({ code, ...noCredentials }, PORTAL_BASIC)).json.access_token
+  const wrong = await portal.token({ code, ...noCredentials }, basic(PORTAL.clientId, 'wrong'))
+  t.equal(wrong.status, 401)
+  const replay = await portal.token({ code, ...noCredentials }, PORTAL_BASIC)
+  t.strictSame([replay.status, replay.json.error], [400, 'invalid_grant'])
+  t.match(events.at(-1), { type: 'code_replayed', reason: 'code_replayed', clientId: PORTAL.clientId })
+  const answer = await portal.user(token)
+  t.strictSame([answer.status, answer.json.error], [401, 'invalid_token'])
+})
+
 t.test('a replay by someone who does not authenticate kills nothing', async (t) => {
   const { url } = await startHost(t)
   const portal = wire(url)
