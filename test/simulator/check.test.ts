@@ -1,4 +1,8 @@
 // A partner checks a running service before the portal does.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import t from 'tap'
 import { loggedIn } from '../../lib/simulator/check/login-command.ts'
 import { type Store } from '../../lib/index.ts'
@@ -165,7 +169,8 @@ await t.test('a login command makes the user known: Set-Cookie lines, or its las
   t.match([plain.code, failedRules(plain)], [0, []])
   const bad = [
     ['true', 'printed no cookie: it must'],
-    ['printf "HTTP/1.1 400 Bad Request\\r\\n\\r\\nno"', 'printed no cookie (it got HTTP/1.1 400 Bad Request): it'], ['echo >&2 no such user; exit 3', 'failed: no such user.'],
+    ['printf "HTTP/1.1 400 Bad Request\\r\\n\\r\\nno"', 'no cookie (it got HTTP/1.1 400 Bad Request): it must'],
+    ['echo >&2 no such user; exit 3', 'failed: no such user.'],
     ['exit 3', 'failed: exit code 3.'], [' ', 'failed: it is empty'], ['a\0b', 'failed: it is empty or has a null']
   ] as const
   for (const [command, sentence] of bad) {
@@ -264,6 +269,28 @@ await t.test('what is not registered is named with the words of the service', as
   }])
   const unknown = find(await run('nobody', PORTAL.redirectUri))
   t.match(unknown, [{ got: /client_id is not registered/, fix: /client_id nobody/ }])
+})
+
+await t.test('the recipe of the help for a CI job: what fails, and the exit code of the check', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'recipe-'))
+  t.teardown(() => { rmSync(folder, { recursive: true }) })
+  const { out: help } = await program(['check', '--help'])
+  const recipe = String(help.split('fails as the check does:\n')[1]).replace(' … ', ' ')
+  const { baseUrl } = await listening(t, { mistakes: ['any-grant'] })
+  const cases: Array<[given: string[], log: RegExp, code: number]> = [
+    [USER, /^token\.grant-type: 200 with application\/json\n\n$/, 1],
+    [[], /^Nobody is logged in .*\n$/, 2]
+  ]
+  for (const [given, log, expected] of cases) {
+    const { out, code } = await check(baseUrl, ['--json', ...given])
+    writeFileSync(join(folder, 'printed'), out)
+    writeFileSync(join(folder, 'partner-sso-portal'), `#!/bin/sh\ncat printed; exit ${code}\n`, { mode: 0o755 })
+    const env = { ...process.env, PATH: `${folder}:${String(process.env.PATH)}` }
+    const ran = spawnSync('sh', ['-c', recipe], { cwd: folder, env, encoding: 'utf8' })
+    t.strictSame([ran.status, ran.stderr], [expected, ''])
+    t.match(ran.stdout, log)
+    t.equal(readFileSync(join(folder, 'check.json'), 'utf8'), out)
+  }
 })
 
 await t.test('--version', async (t) => {

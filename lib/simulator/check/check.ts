@@ -77,7 +77,10 @@ Examples:
 
 In a CI job, the report in a file and what fails in the log; the step fails as the check does:
   partner-sso-portal check --json … > check.json || { code=$?
-    jq -r '.stopped // empty, (.rules[]? | select(.outcome == "fail") | "\\(.id): \\(.got)")' check.json; exit $code; }
+    node -e 'const { stopped = "", rules = [] } = JSON.parse(fs.readFileSync("check.json"))
+      for (const { outcome, id, got } of rules) if (outcome === "fail") console.log(id + ": " + got)
+      console.log(stopped)'
+    exit $code; }
 `
 
 /**
