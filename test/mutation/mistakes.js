@@ -394,8 +394,7 @@ export const mistakes = [
       "error: 'invalid_token',\n    status: 401", "error: 'invalid_token',\n    status: 400"],
     ['a user who may not enter is reported as a bad request', 'not_eligible: denied(', 'not_eligible: badRequest('],
     ['a failed hook is logged at the level info',
-      "type: 'sign_in_refused',\n  level: 'error'", "type: 'sign_in_refused',\n  level: 'info'"],
-    ['stacks are cut for all errors after a refusal', "    Reflect.set(Error, 'stackTraceLimit', limit)\n", '']
+      "type: 'sign_in_refused',\n  level: 'error'", "type: 'sign_in_refused',\n  level: 'info'"]
   ),
 
   ...inFile('lib/user-information.ts',

@@ -239,8 +239,9 @@ function rank (recent, test) {
   return place === -1 || test.took > QUICK ? test.took : place
 }
 
-const told = ({ name, path, line, original, mutated }) =>
-  `${path}:${line}  ${name ?? `${original}  ->  ${mutated}`}`
+function told ({ name, path, line, original, mutated }) {
+  return `${path}:${line}  ${name ?? `${original}  ->  ${mutated}`}`
+}
 
 function report (verdicts) {
   const alive = verdicts.filter(({ killer }) => killer === null)
