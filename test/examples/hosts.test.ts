@@ -1,5 +1,5 @@
-// The examples of an Express app and a NestJS app, started as their first lines say, with a portal beside them. `npm test`
-// compiles them before.
+// The examples of an Express app and a NestJS app, started as their first lines say, with a portal beside them.
+// `npm test` compiles them before.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'

@@ -4,7 +4,9 @@ import { freePort, type RedisServer, startRedis } from './redis.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 
-type Options = Omit<ClusterOptions, 'redisOptions'> & { redisOptions?: { commandTimeout?: number, socketTimeout?: number } }
+type Options = Omit<ClusterOptions, 'redisOptions'> & {
+  redisOptions?: { commandTimeout?: number, socketTimeout?: number }
+}
 
 export interface Node extends RedisServer {
   id: string
@@ -37,8 +39,10 @@ export async function startCluster (t: Teardown, settings: string[] = []): Promi
   const owner = async (slot: number): Promise<Node> => {
     for (const node of nodes) {
       if (node.process.signalCode !== null) continue
-      const own = (await node.client.cluster('NODES') as string).split('\n').find((line) => line.includes('myself,master')) ?? ''
-      const ranges = own.split(' ').slice(8).filter((range) => !range.startsWith('[')).map((range) => range.split('-').map(Number))
+      const lines = (await node.client.cluster('NODES') as string).split('\n')
+      const own = lines.find((line) => line.includes('myself,master')) ?? ''
+      const settled = own.split(' ').slice(8).filter((range) => !range.startsWith('['))
+      const ranges = settled.map((range) => range.split('-').map(Number))
       if (ranges.some(([first = 0, last = first]) => slot >= first && slot <= last)) return node
     }
     throw new Error(`Nobody serves slot ${slot}`)
@@ -49,7 +53,8 @@ export async function startCluster (t: Teardown, settings: string[] = []): Promi
     replicas,
     owner,
     connect (options = {}) {
-      const cluster = new Cluster(masters.map(({ port }) => ({ host: '127.0.0.1', port })), { clusterRetryStrategy: () => 50, ...options })
+      const addresses = masters.map(({ port }) => ({ host: '127.0.0.1', port }))
+      const cluster = new Cluster(addresses, { clusterRetryStrategy: () => 50, ...options })
       cluster.on('error', () => {})
       t.teardown(() => cluster.disconnect())
       return cluster
@@ -74,7 +79,8 @@ async function startNode (t: Teardown, settings: string[]): Promise<Node> {
   const busPort = await freePort()
   const server = await startRedis(t, [
     '--cluster-enabled', 'yes', '--cluster-port', String(busPort), '--cluster-node-timeout', String(NODE_TIMEOUT),
-    '--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0', '--enable-debug-command', 'yes', ...settings
+    '--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0', '--enable-debug-command', 'yes',
+    ...settings
   ])
   return { ...server, id: await server.client.cluster('MYID') as string }
 }
@@ -83,17 +89,21 @@ async function meet (masters: Node[], replicas: Node[]): Promise<void> {
   const nodes = [...masters, ...replicas]
   for (const [index, node] of nodes.entries()) await node.client.cluster('SET-CONFIG-EPOCH', index + 1)
   for (const [index, master] of masters.entries()) {
-    await master.client.call('CLUSTER', 'ADDSLOTSRANGE', Math.ceil(index * SLOTS / 3), Math.ceil((index + 1) * SLOTS / 3) - 1)
+    const [first, next] = [index, index + 1].map((third) => Math.ceil(third * SLOTS / 3)) as [number, number]
+    await master.client.call('CLUSTER', 'ADDSLOTSRANGE', first, next - 1)
   }
   for (const node of nodes.slice(1)) {
     const [busPort] = (await node.client.config('GET', 'cluster-port') as string[]).slice(1)
     await (nodes[0] as Node).client.call('CLUSTER', 'MEET', '127.0.0.1', node.port, busPort as string)
   }
   const all = async (client: RedisServer['client'], pattern: RegExp, section: 'INFO' | 'NODES', count = 1) => {
-    while (((await client.cluster(section as 'INFO') as string).match(new RegExp(pattern, 'gm')) ?? []).length < count) await sleep(20)
+    const matches = async () => (await client.cluster(section as 'INFO') as string).match(new RegExp(pattern, 'gm'))
+    while (((await matches()) ?? []).length < count) await sleep(20)
   }
   for (const { client } of nodes) await all(client, /connected$|connected \d/, 'NODES', 6)
-  for (const [index, replica] of replicas.entries()) await replica.client.cluster('REPLICATE', (masters[index] as Node).id)
+  for (const [index, replica] of replicas.entries()) {
+    await replica.client.cluster('REPLICATE', (masters[index] as Node).id)
+  }
   for (const { client } of nodes) {
     await all(client, /^cluster_state:ok/, 'INFO')
     await all(client, /\bslave\b/, 'NODES', 3)

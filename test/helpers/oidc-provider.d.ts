@@ -2,13 +2,26 @@
 declare module 'oidc-provider' {
   import { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 
-  interface Context { path: string, url: string, req: IncomingMessage, res: ServerResponse, status: number, body: unknown, respond?: boolean, get (name: string): string, set (name: string, value: string): void }
+  interface Context {
+    path: string
+    url: string
+    req: IncomingMessage
+    res: ServerResponse
+    status: number
+    body: unknown
+    respond?: boolean
+    get (name: string): string
+    set (name: string, value: string): void
+  }
   interface Token { accountId: string, destroy (): Promise<void> }
 
   export class Provider {
     constructor (issuer: string, configuration: unknown)
     AccessToken: { find (value: string): Promise<Token | undefined> }
-    Grant: new (properties: { accountId: string, clientId: string }) => { addOIDCScope (scope: string): void, save (): Promise<string> }
+    Grant: new (properties: { accountId: string, clientId: string }) => {
+      addOIDCScope (scope: string): void
+      save (): Promise<string>
+    }
     use (middleware: (context: Context, next: () => Promise<void>) => Promise<void>): void
     interactionFinished (request: IncomingMessage, response: ServerResponse, result: unknown): Promise<void>
     callback (): RequestListener

@@ -14,7 +14,8 @@ const DEBIAN = '/usr/lib/postgresql'
 /** The folder of initdb and postgres: on PATH, or the newest of Debian's package, which puts neither there. */
 function binaries (): string {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((one, other) => Number(other) - Number(one)) : []
-  const folders = [...process.env.PATH?.split(delimiter) ?? [], ...versions.map((version) => join(DEBIAN, version, 'bin'))]
+  const onPath = process.env.PATH?.split(delimiter) ?? []
+  const folders = [...onPath, ...versions.map((version) => join(DEBIAN, version, 'bin'))]
   const folder = folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')))
   if (folder === undefined) throw new Error('PostgreSQL is needed: apt-get install postgresql')
   return folder
@@ -41,12 +42,14 @@ export async function startPostgres (t: Teardown): Promise<PostgresServer> {
   await chmod(directory, 0o700)
   if (user !== undefined) await chown(directory, user.uid, user.gid)
   // A name for the user is needed, and a locale that every system has.
-  const made = spawnSync(join(bin, 'initdb'), ['-D', directory, '-U', 'sso', '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N'],
-    { ...user, cwd: directory, encoding: 'utf8' })
+  const flags = ['-D', directory, '-U', 'sso', '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N']
+  const made = spawnSync(join(bin, 'initdb'), flags, { ...user, cwd: directory, encoding: 'utf8' })
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}${String(made.error ?? '')}`)
 
   const port = await freePort()
-  const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', fsync: 'off', max_connections: 50 }
+  const settings = {
+    listen_addresses: '127.0.0.1', port, unix_socket_directories: '', fsync: 'off', max_connections: 50
+  }
   const server = spawn(join(bin, 'postgres'),
     ['-D', directory, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
     { ...user, cwd: directory, stdio: 'ignore' })

@@ -21,7 +21,8 @@ export interface RedisServer {
 export async function startRedis (t: Teardown, settings: string[] = [], port?: number): Promise<RedisServer> {
   port ??= await freePort()
   const directory = await mkdtemp(join(tmpdir(), 'partner-sso-redis-'))
-  const process = spawn('redis-server', ['--port', String(port), '--save', '', '--appendonly', 'no', '--dir', directory, ...settings], { stdio: 'ignore' })
+  const args = ['--port', String(port), '--save', '', '--appendonly', 'no', '--dir', directory, ...settings]
+  const process = spawn('redis-server', args, { stdio: 'ignore' })
   const failed = new Promise<never>((_resolve, reject) => process
     .once('error', () => reject(new Error('redis-server is needed on PATH: apt-get install redis-server')))
     .once('exit', (code) => reject(new Error(`redis-server --port ${port} ended with ${code}`))))
@@ -57,7 +58,8 @@ export async function freePort (): Promise<number> {
     if (given.has(port)) continue
     given.add(port)
     const server = createServer().listen(port, '127.0.0.1')
-    const isFree = await new Promise<boolean>((resolve) => server.once('listening', () => resolve(true)).once('error', () => resolve(false)))
+    const isFree = await new Promise<boolean>((resolve) =>
+      server.once('listening', () => resolve(true)).once('error', () => resolve(false)))
     if (!isFree) continue
     await new Promise((resolve) => server.close(resolve))
     return port

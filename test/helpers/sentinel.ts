@@ -41,7 +41,10 @@ export async function startSentinel (t: Teardown): Promise<RedisSentinel> {
     replica,
     sentinels,
     options: { sentinels: sentinels.map(({ port }) => ({ host: '127.0.0.1', port })), name: 'sso' },
-    masterPort: async () => Number((await sentinels[0]?.client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'sso') as string[])[1])
+    async masterPort () {
+      const [, port] = await sentinels[0]?.client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'sso') as string[]
+      return Number(port)
+    }
   }
 }
 

@@ -4,7 +4,9 @@ type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 type Changes = Record<string, string | undefined>
 
-/** The portal's requests on the wire, each to be bent for a test: undefined leaves a parameter out. */
+interface Credentials { clientId: string, clientSecret: string, redirectUri: string }
+
+/** The portal's requests on the wire. A test may change each parameter; undefined leaves it out. */
 export interface Wire {
   /** Any request. */
   send (path: string, init?: RequestInit): Promise<Answer>
@@ -31,7 +33,7 @@ export interface Answer {
 }
 
 /** The portal of `PORTAL`, or of `portal`, against a base URL; `fetch` may be another way to get there. */
-export function wire (url: string, portal: { clientId: string, clientSecret: string, redirectUri: string } = PORTAL, fetch: Fetch = globalThis.fetch): Wire {
+export function wire (url: string, portal: Credentials = PORTAL, fetch: Fetch = globalThis.fetch): Wire {
   const send = async (path: string, init: RequestInit = {}): Promise<Answer> => {
     const response = await fetch(url + path, { redirect: 'manual', ...init })
     const text = await response.text()
@@ -58,7 +60,11 @@ export function wire (url: string, portal: { clientId: string, clientSecret: str
       body: encode({ ...common, client_secret: portal.clientSecret, grant_type: 'authorization_code', ...changes })
     }),
     user: async (token, headers = {}) => await send('/oauth/user', {
-      headers: { accept: 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers }
+      headers: {
+        accept: 'application/json',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...headers
+      }
     }),
     async code (user = 'alice', changes = {}) {
       return (await this.authorize(changes, user)).redirect.get('code') as string
@@ -70,5 +76,6 @@ export function wire (url: string, portal: { clientId: string, clientSecret: str
 }
 
 function encode (parameters: Changes): string {
-  return new URLSearchParams(Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined)).toString()
+  const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return new URLSearchParams(given).toString()
 }

@@ -1,7 +1,7 @@
 // `node test/hosts/matrix.js [--quick]`: the tests of hosts on every Fastify and Node that the package is for, on
-// NestJS 11 and 12, and with every Redis client. Prints three tables; exit 1 when something fails. A prerelease of the next
-// Fastify is tried as well: what fails on it is reported and changes nothing. `--quick` tries one Node for each Fastify
-// and Nest, with the tests of what differs between the versions of Fastify.
+// NestJS 11 and 12, and with every Redis client. Prints three tables; exit 1 when something fails. A prerelease of the
+// next Fastify is tried as well: what fails on it is reported and changes nothing. `--quick` tries one Node for each
+// Fastify and Nest, with the tests of what differs between the versions of Fastify.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
