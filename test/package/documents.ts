@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { packed, run } from './packed.ts'
 
-const documents = ['README.md', '.github/SECURITY.md', 'lib/stores/README.md'].filter((document) => existsSync(document))
+const documents = ['README.md', '.github/SECURITY.md', 'lib/stores/README.md'].filter((path) => existsSync(path))
 
 export const texts = new Map(documents.map((document) => [document, readFileSync(document, 'utf8')]))
 export const readme = texts.get('README.md') as string
@@ -43,7 +43,10 @@ const tsconfig = {
     noUncheckedIndexedAccess: true,
     noUnusedLocals: true,
     skipLibCheck: true
-  }
+  },
+  include: ['*.mts'],
+  // The folder of the output would be excluded otherwise.
+  exclude: []
 }
 
 export const programs = blocks.filter(({ language }) => /^(?:ts|js|typescript|javascript)$/.test(language))
