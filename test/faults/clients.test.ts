@@ -1,5 +1,6 @@
 // A client of the host's own, of each library whose clients the plugin takes: the flow, and what becomes of it when
 // Redis is down, silent, slow, read-only, or in the middle of a transaction of the host, and when connections are killed.
+import { advance, STORE_TIMEOUT } from './clock.ts'
 import t, { type Test } from 'tap'
 import { redisStore } from '../../lib/stores/redis.ts'
 import { checkStore } from '../../lib/testing/index.ts'
@@ -8,7 +9,7 @@ import { freePort, startRedis } from '../helpers/redis.ts'
 import { type AnyClient, libraries } from '../helpers/redis-clients.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
 import {
-  changesOnce, goods, NOTHING, recovered, type Scene, scene, signIn, stillGood, STORE_TIMEOUT, unavailable, until, usedUp
+  changesOnce, goods, NOTHING, readyAgain, recovered, type Scene, scene, signIn, stillGood, timedOut, unavailable, usedUp
 } from './scene.ts'
 
 interface ClientHost { name: string, client: AnyClient, host: Scene }
@@ -24,7 +25,9 @@ async function hosts (t: Test, port: number): Promise<ClientHost[]> {
 }
 
 /** Runs the same on each host, one after the other. */
-async function each<T extends ClientHost> (t: Test, all: T[], run: (t: Test, each: T) => Promise<unknown>): Promise<void> {
+async function each<T extends ClientHost> (
+  t: Test, all: T[], run: (t: Test, each: T) => Promise<unknown>
+): Promise<void> {
   for (const one of all) await t.test(one.name, async (t) => { await run(t, one) })
 }
 
@@ -49,14 +52,15 @@ t.test('down at the start, and up later', async (t) => {
 
 t.test('silent: only what had left is executed', async (t) => {
   const redis = await startRedis(t)
-  const all = await Promise.all((await hosts(t, redis.port)).map(async (one) =>
-    ({ ...one, left: await goods(one.host), kept: await goods(one.host) })))
+  const all = await Promise.all((await hosts(t, redis.port)).map(async (one) => {
+    return { ...one, left: await goods(one.host), kept: await goods(one.host) }
+  }))
   redis.process.kill('SIGSTOP')
-  await Promise.all(all.map(({ name, host, left }) => unavailable(t, host, left, `stopped, ${name}`)))
-  await Promise.all(all.map(({ name, host, kept }) => unavailable(t, host, kept, `still stopped, ${name}`)))
+  for (const { name, host, left } of all) await timedOut(t, host, left, `stopped, ${name}`)
+  for (const { name, host, kept } of all) await unavailable(t, host, kept, `still stopped, ${name}`)
   redis.process.kill('SIGCONT')
   for (const { name, host, left, kept } of all) {
-    t.ok(await until(async () => await host.ready()), `ready again: ${name}`)
+    await readyAgain(t, host, name)
     await stillGood(t, host, kept)
     await usedUp(t, host, left)
     changesOnce(t, host, /did not answer in time/, 6)
@@ -66,13 +70,18 @@ t.test('silent: only what had left is executed', async (t) => {
 t.test('slower than storeTimeout, and fast again', async (t) => {
   const redis = await startRedis(t)
   const proxy = await startProxy(t, redis.port)
-  const all = await Promise.all((await hosts(t, proxy.port)).map(async (one) => ({ ...one, kept: await goods(one.host) })))
-  proxy.delay = 1.5 * STORE_TIMEOUT
-  await Promise.all(all.map(({ name, host }) => unavailable(t, host, NOTHING, `slow, first, ${name}`)))
-  await Promise.all(all.map(({ name, host, kept }) => unavailable(t, host, kept, `slow, later, ${name}`)))
-  proxy.delay = 0
+  const all = await Promise.all((await hosts(t, proxy.port)).map(async (one) => {
+    return { ...one, kept: await goods(one.host) }
+  }))
+  for (const { name, host, kept } of all) {
+    proxy.delay = 1.5 * STORE_TIMEOUT
+    await timedOut(t, host, NOTHING, `slow, first, ${name}`)
+    await unavailable(t, host, kept, `slow, later, ${name}`)
+    proxy.delay = 0
+    await advance(STORE_TIMEOUT)
+  }
   await each(t, all, async (t, { host, kept }) => {
-    t.ok(await until(async () => await host.ready()), 'ready again')
+    await readyAgain(t, host)
     await stillGood(t, host, kept)
     await recovered(t, host)
   })
@@ -89,12 +98,14 @@ t.test('connections are killed', async (t) => {
 
 t.test('read-only: the master has become a replica', async (t) => {
   const redis = await startRedis(t)
-  const all = await Promise.all((await hosts(t, redis.port)).map(async (one) => ({ ...one, kept: await goods(one.host) })))
+  const all = await Promise.all((await hosts(t, redis.port)).map(async (one) => {
+    return { ...one, kept: await goods(one.host) }
+  }))
   await redis.client.replicaof('127.0.0.1', 1)
   await each(t, all, (t, { host, kept }) => unavailable(t, host, kept, 'read-only'))
   await redis.client.replicaof('NO', 'ONE')
   await each(t, all, async (t, { host, kept }) => {
-    t.ok(await until(async () => await host.ready()), 'ready again')
+    await readyAgain(t, host)
     await stillGood(t, host, kept)
     changesOnce(t, host, /READONLY/, 3)
   })

@@ -1,13 +1,11 @@
 // Redis is not there: at the start, or killed while sign-ins run.
 import t from 'tap'
 import { freePort, startRedis } from '../helpers/redis.ts'
-import { changesOnce, goods, NOTHING, recovered, scene, unavailable, until } from './scene.ts'
+import { changesOnce, goods, NOTHING, readyAgain, recovered, scene, unavailable, until } from './scene.ts'
 
 t.test('down at the start: the app starts, answers, and serves when Redis comes', async (t) => {
   const port = await freePort()
-  const start = performance.now()
   const host = await scene(t, { redis: `redis://127.0.0.1:${port}` })
-  t.ok(performance.now() - start < 2000, 'the start waits no longer than storeTimeout')
   t.equal(await host.ready(), false)
   await unavailable(t, host, NOTHING, 'down at the start')
   await unavailable(t, host, NOTHING, 'down at the start')
@@ -23,11 +21,11 @@ t.test('killed and back: each change of state once, and nothing of before is sen
     const before = await goods(host)
     const server = round === 1 ? redis : killed
     server.process.kill('SIGKILL')
-    await until(() => server.process.signalCode !== null)
+    t.ok(await until(() => server.process.signalCode !== null))
     await unavailable(t, host, before, 'killed')
     await unavailable(t, host, before, 'killed')
     killed = await startRedis(t, [], redis.port)
-    t.ok(await until(async () => await host.ready()), 'ready again')
+    await readyAgain(t, host)
     const commands = await killed.client.info('commandstats')
     t.equal(calls(commands, 'getdel'), calls(commands, 'set'), 'probes only')
     await recovered(t, host)

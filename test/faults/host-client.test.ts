@@ -1,12 +1,13 @@
 // The client is the host's own, with whatever settings it has for its own commands: the plugin's are sent once at most
 // all the same, and not after their callers have given up.
+import { advance, STORE_TIMEOUT } from './clock.ts'
 import t, { type Test } from 'tap'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis, type RedisOptions } from 'ioredis'
 import { pass, startProxy } from '../helpers/proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
 import {
-  changesOnce, goods, NOTHING, recovered, scene, signIn, stillGood, STORE_TIMEOUT, unavailable, until, usedUp, watch
+  allLeft, changesOnce, goods, names, NOTHING, readyAgain, recovered, scene, signIn, stillGood, timedOut, unavailable,
+  until, usedUp, watch
 } from './scene.ts'
 
 const retryStrategy = () => 20
@@ -21,7 +22,7 @@ const settings: Record<string, Options> = {
   'nothing resent': { autoResendUnfulfilledCommands: false },
   'a short commandTimeout': { commandTimeout: STORE_TIMEOUT / 3 },
   'a long commandTimeout': { commandTimeout: STORE_TIMEOUT * 3 },
-  'a socketTimeout': { socketTimeout: STORE_TIMEOUT },
+  'a socketTimeout': { socketTimeout: 2 * STORE_TIMEOUT },
   'lazy connect': { lazyConnect: true },
   RESP2: { protocol: 2 },
   'RESP3 replies': { protocol: 3, replyMapping: 'resp3' } as Options,
@@ -39,23 +40,27 @@ async function hosts (t: Test, port: number) {
     client.on('error', () => {})
     t.teardown(() => client.disconnect())
     const keyPrefix = `sso${index}:`
-    return { name, keyPrefix: (options.keyPrefix ?? '') + keyPrefix, client, host: await scene(t, { redis: client, keyPrefix }) }
+    const host = await scene(t, { redis: client, keyPrefix })
+    return { name, keyPrefix: (options.keyPrefix ?? '') + keyPrefix, client, host }
   }))
 }
 
 t.test('Redis is stopped, and wakes up', async (t) => {
   const redis = await startRedis(t)
   const seen = await watch(t, redis.client)
-  const all = await Promise.all((await hosts(t, redis.port)).map(async (each) => ({ ...each, left: await goods(each.host), kept: await goods(each.host) })))
-  const before = seen.length
+  const all = await Promise.all((await hosts(t, redis.port)).map(async (each) => {
+    return { ...each, left: await goods(each.host), kept: await goods(each.host) }
+  }))
+  await seen.commands()
   redis.process.kill('SIGSTOP')
-  await Promise.all(all.map(async ({ name, host, left }) => { await unavailable(t, host, left, `stopped, ${name}`) }))
-  await Promise.all(all.map(async ({ name, host, kept }) => { await unavailable(t, host, kept, `still stopped, ${name}`) }))
+  for (const { name, host, left } of all) await timedOut(t, host, left, `stopped, ${name}`)
+  for (const { name, host, kept } of all) await unavailable(t, host, kept, `still stopped, ${name}`)
   redis.process.kill('SIGCONT')
-  for (const { name, keyPrefix, host } of all) {
-    t.ok(await until(async () => await host.ready()), `ready again: ${name}`)
-    const commands = seen.slice(before).filter(([, key]) => key?.startsWith(keyPrefix))
-    t.strictSame(commands.map(([name]) => name).sort(), ['getdel', 'getdel', 'set'], `${name}: only what had left`)
+  for (const { name, host } of all) await readyAgain(t, host, name)
+  const commands = await seen.commands()
+  for (const { name, keyPrefix } of all) {
+    const own = commands.filter(([, key]) => key?.startsWith(keyPrefix))
+    t.strictSame(names(own), ['getdel', 'getdel', 'set'], `${name}: only what was sent before`)
   }
   for (const { name, host, left, kept } of all) {
     await t.test(name, async (t) => {
@@ -71,16 +76,23 @@ t.test('replies are lost after the commands ran', async (t) => {
   const redis = await startRedis(t)
   const proxy = await startProxy(t, redis.port)
   const seen = await watch(t, redis.client)
-  const all = await Promise.all((await hosts(t, proxy.port)).map(async (each) => ({ ...each, lost: await goods(each.host) })))
-  const before = seen.length
+  const all = await Promise.all((await hosts(t, proxy.port)).map(async (each) => {
+    return { ...each, lost: await goods(each.host) }
+  }))
+  await seen.commands()
   proxy.onReply = () => 'cut'
-  setTimeout(() => { proxy.onReply = pass }, STORE_TIMEOUT / 3)
-  await Promise.all(all.map(async ({ name, host, lost }) => { await unavailable(t, host, lost, `reply lost, ${name}`) }))
-  for (const { name, host } of all) t.ok(await until(async () => await host.ready()), `ready again: ${name}`)
+  const refused = all.map(({ name, host, lost }) => unavailable(t, host, lost, `reply lost, ${name}`))
+  for (const { host } of all) await allLeft(host, 3 + 3)
+  proxy.onReply = pass
+  // A client without retries forgets what it has sent.
+  await advance(STORE_TIMEOUT)
+  await Promise.all(refused)
+  for (const { name, host } of all) await readyAgain(t, host, name)
+  const commands = await seen.commands()
   for (const { name, keyPrefix } of all) {
-    const commands = seen.slice(before).filter(([, key]) => key?.startsWith(keyPrefix)).map(([name, key]) => `${name} ${key}`)
-    t.ok(commands.length >= 1 && commands.length <= 3, name)
-    t.equal(new Set(commands).size, commands.length, `${name}: nothing ran twice`)
+    const own = commands.filter(([, key]) => key?.startsWith(keyPrefix)).map(([name, key]) => `${name} ${key}`)
+    t.ok(own.length >= 1 && own.length <= 3, name)
+    t.equal(new Set(own).size, own.length, `${name}: nothing ran twice`)
   }
   for (const { host } of all) await signIn(t, host)
 })
@@ -95,13 +107,23 @@ t.test('a client that cannot be used for it: refused, and said so', async (t) =>
     return client
   }
   const cases = {
-    'subscriber mode': { client: await client({ protocol: 2 }, (client) => client.subscribe('news')), cause: /subscriber mode/ },
-    closed: { client: await client({}, async (client) => { await client.quit() }), cause: /not connected \((?:end|close)\)/ },
-    monitoring: { client: await client({}, () => {}).then(async (client) => await client.monitor()), cause: /not connected \(monitoring\)/ }
+    'subscriber mode': {
+      client: await client({ protocol: 2 }, (client) => client.subscribe('news')),
+      cause: /subscriber mode/
+    },
+    closed: {
+      client: await client({}, async (client) => { await client.quit() }),
+      cause: /not connected \((?:end|close)\)/
+    },
+    monitoring: {
+      client: await client({}, () => {}).then(async (client) => await client.monitor()),
+      cause: /not connected \(monitoring\)/
+    }
   }
   for (const [name, { client, cause }] of Object.entries(cases)) {
     t.teardown(() => client.disconnect())
-    const host = await scene(t, { redis: client })
+    // The start waits for the client, though in vain.
+    const host = await scene(t, { redis: client, storeTimeout: 100 })
     await unavailable(t, host, NOTHING, name)
     t.match(host.log.find(({ msg }) => msg.includes('the store is unavailable')), { cause })
     t.equal(await host.ready(), false)
@@ -114,10 +136,12 @@ t.test('a silent connection is sent nothing at all, however many ask', async (t)
   t.teardown(() => client.disconnect())
   const host = await scene(t, { redis: client })
   redis.process.kill('SIGSTOP')
-  t.equal(await host.ready(), false)
-  for (let round = 0; round < 50; round++) t.equal((await host.portal.authorize()).redirect.get('error'), 'temporarily_unavailable')
+  await timedOut(t, host, NOTHING)
+  for (let round = 0; round < 50; round++) {
+    t.equal((await host.portal.authorize()).redirect.get('error'), 'temporarily_unavailable')
+  }
   redis.process.kill('SIGCONT')
-  t.ok(await until(async () => await host.ready()))
+  await readyAgain(t, host)
   t.notMatch(await redis.client.info('commandstats'), /cmdstat_ping:calls=\d{2}/)
 })
 
@@ -126,13 +150,14 @@ t.test('the client is neither reconfigured nor closed', async (t) => {
   const client = new Redis(redis.port)
   t.teardown(() => client.disconnect())
   await client.ping()
-  const [options, listeners] = [JSON.stringify(client.options), client.eventNames().map((name) => [name, client.listenerCount(name)])]
+  const listenersOf = () => client.eventNames().map((name) => [name, client.listenerCount(name)])
+  const [options, listeners] = [JSON.stringify(client.options), listenersOf()]
   const host = await scene(t, { redis: client })
   await signIn(t, host)
   t.equal(JSON.stringify(client.options), options)
-  t.strictSame(client.eventNames().map((name) => [name, client.listenerCount(name)]), listeners)
+  t.strictSame(listenersOf(), listeners)
   await host.close()
-  await sleep(20)
+  t.equal(client.status, 'ready')
   t.equal(await client.ping(), 'PONG')
 })
 

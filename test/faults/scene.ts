@@ -87,7 +87,7 @@ export async function timedOut (t: Test, host: Scene, goods: Goods, what = 'time
 
 /** Waits until so many requests have sent their commands to the store. */
 export async function allLeft ({ requests }: Scene, count: number): Promise<void> {
-  await until(() => requests.filter(({ hasLeft }) => hasLeft).length >= count)
+  if (!await until(() => requests.filter(({ hasLeft }) => hasLeft).length >= count)) throw new Error('No such requests')
 }
 
 async function requestAll (portal: Wire, { code, token }: Goods): Promise<[Answer, Answer, Answer]> {
@@ -183,6 +183,8 @@ export async function until (condition: () => boolean | Promise<boolean>): Promi
 
 /** The commands of the plugin that a Redis server executes, as MONITOR shows them. */
 export interface Watch {
+  /** How many there are by now. */
+  readonly count: number
   /** The commands since the last call, name and key each. */
   commands (): Promise<string[][]>
 }
@@ -196,13 +198,15 @@ export async function watch (t: Test, client: Redis): Promise<Watch> {
   monitor.on('monitor', (_time: string, args: string[]) => {
     if (/^(?:set|getdel|ping)$/i.test(args[0] as string) && !args[1]?.includes('probe-')) seen.push(args)
   })
+  const own = (): string[][] => seen.filter(([name]) => !/^ping$/i.test(name as string))
   return {
+    get count () { return own().length },
     async commands () {
       // MONITOR shows the commands in their order: when it shows this one, nothing is missing.
       const mark = randomSecret()
       await client.ping(mark)
       await until(() => seen.some(([, text]) => text === mark))
-      const commands = seen.filter(([name]) => !/^ping$/i.test(name as string))
+      const commands = own()
       seen = []
       return commands
     }

@@ -24,17 +24,25 @@ export interface RedisCluster {
   beginMove (slot: number, to: Node): Promise<void>
   /** Moves the keys, and the slot for good (MOVED). */
   finishMove (slot: number, to: Node): Promise<void>
+  /** From now on a silent master is failed over; before, a busy machine is not. */
+  allowFailover (): Promise<void>
 }
 
 const SLOTS = 16384
 
 /** Milliseconds after which the cluster takes a silent node for failed. */
-export const NODE_TIMEOUT = 1000
+const NODE_TIMEOUT = 1000
 
 export async function startCluster (t: Teardown, settings: string[] = []): Promise<RedisCluster> {
   const nodes = await Promise.all(Array.from({ length: 6 }, async () => await startNode(t, settings)))
   const [masters, replicas] = [nodes.slice(0, 3), nodes.slice(3)]
   await meet(masters, replicas)
+  const configureAll = async (name: string, value: string): Promise<void> => {
+    const running = nodes.filter(({ process }) => process.signalCode === null)
+    await Promise.all(running.map(async ({ client }) => await client.config('SET', name, value)))
+  }
+  await configureAll('cluster-node-timeout', '600000')
+  for (const { client } of nodes) await stateOf(client, /^cluster_state:ok/)
 
   const owner = async (slot: number): Promise<Node> => {
     for (const node of nodes) {
@@ -49,6 +57,10 @@ export async function startCluster (t: Teardown, settings: string[] = []): Promi
   }
 
   return {
+    async allowFailover () {
+      await configureAll('cluster-node-timeout', String(NODE_TIMEOUT))
+      await configureAll('cluster-replica-no-failover', 'no')
+    },
     masters,
     replicas,
     owner,
@@ -79,10 +91,14 @@ async function startNode (t: Teardown, settings: string[]): Promise<Node> {
   const busPort = await freePort()
   const server = await startRedis(t, [
     '--cluster-enabled', 'yes', '--cluster-port', String(busPort), '--cluster-node-timeout', String(NODE_TIMEOUT),
-    '--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0', '--enable-debug-command', 'yes',
-    ...settings
+    '--cluster-replica-no-failover', 'yes', '--cluster-replica-validity-factor', '0',
+    '--repl-diskless-sync-delay', '0', '--enable-debug-command', 'yes', ...settings
   ])
   return { ...server, id: await server.client.cluster('MYID') as string }
+}
+
+async function stateOf (client: RedisServer['client'], state: RegExp): Promise<void> {
+  while (!state.test(await client.cluster('INFO') as string)) await sleep(20)
 }
 
 async function meet (masters: Node[], replicas: Node[]): Promise<void> {

@@ -1,14 +1,25 @@
 // The module hooks that typescript.js registers. They run in a thread of their own.
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const options = {
   target: 'es2022', module: 'esnext', verbatimModuleSyntax: true, inlineSourceMap: true, inlineSources: true
 }
-const folder = resolve(import.meta.dirname, '../../.tap/compiled')
+const folder = join(import.meta.dirname, '../../.tap/compiled')
 mkdirSync(folder, { recursive: true })
+
+/** Finds `./users.js` in `./users.ts`: the examples import each other by the names of what they are compiled to. */
+export async function resolve (specifier, context, nextResolve) {
+  try {
+    return await nextResolve(specifier, context)
+  } catch (error) {
+    const isExample = /^\.{1,2}\/.*\.js$/.test(specifier) && /\.ts(?:\?|$)/.test(context.parentURL)
+    if (error.code !== 'ERR_MODULE_NOT_FOUND' || !isExample) throw error
+    return await nextResolve(specifier.replace(/\.js$/, '.ts'), context)
+  }
+}
 
 /** Gives Node the JavaScript of a TypeScript file. */
 export async function load (url, context, nextLoad) {
