@@ -130,6 +130,11 @@ await t.test('the deadline ends the check within a rule, whose request is never 
   t.notOk(asked.includes('/oauth/user'), 'the rule after the one that hangs was not tried')
 })
 
+await t.test('a check that is stopped before it begins', async (t) => {
+  const { baseUrl } = await listening(t)
+  t.match(await check(baseUrl, USER, { stop: AbortSignal.abort() }), { code: 2, out: '', err: /was interrupted/ })
+})
+
 await t.test('the deadline ends the waiting for a code to expire', async (t) => {
   const { baseUrl } = await listening(t)
   const wait = (_milliseconds: number, signal: AbortSignal) => new Promise((_resolve, reject) => {
@@ -162,6 +167,7 @@ await t.test('the command line: what is missing or wrong is named', async (t) =>
     [['dance'], 'There is no command dance. The commands are: serve, check.'],
     [[], 'Usage: partner-sso-portal <command>'],
     [['serve', ...needed.slice(0, 6), '--port', '4179', '--host', ''], '--host is needed.'],
+    [['serve', '--client-id', 'a', '--client-secret', 'b'], '--base-url is needed'],
     [['serve', ...needed, '--port', '0'], '--port must be a number from 1 to 65535.'],
     [['serve', ...needed, '--public-url', 'here'], '--public-url must be an absolute http or https URL.']
   ] as const) {
@@ -178,6 +184,8 @@ await t.test('help', async (t) => {
   const help = await program(['check', '--help'])
   t.match(help, { code: 0, out: /--client-secret <secret> .*PORTAL_CLIENT_SECRET/s })
   t.match((await program(['serve', '-h'])).out, '[default 4180; PORTAL_PORT]')
+  const narrow = (await program(['check', '--help'], { columns: 60 })).out
+  t.match(narrow, /^ {2}--pkce\n {6}Send a code_challenge \(S256\)\. \[PORTAL_PKCE\]$/m)
   t.ok(help.out.split('\n').every((line) => line.length <= 120))
 })
 

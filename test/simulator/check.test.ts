@@ -36,6 +36,7 @@ await t.test('also with Basic, PKCE, a prefix, the client level', async (t) => {
   }
   const client = await report(baseUrl, ['--cookie', 'sid=bob', '--level', 'client'])
   t.equal(client.code, 0)
+  t.match(await check(baseUrl, USER), { code: 0, out: /^\d+ pass, 0 fail, 0 to consider, \d untested\.\nNothing fails\.\n$/m })
 })
 
 /** `check` of a host with the plugin. */

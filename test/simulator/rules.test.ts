@@ -1,18 +1,26 @@
-// Rules on what takes time or needs an address that no test listens at: tried on a service of which no response is
-// waited for.
+// Rules one by one, on a service that is called in-process and answers some requests in an unusual way. No time passes.
 import t from 'tap'
 import { Bench } from '../../lib/simulator/check/rules/bench.ts'
+import { policiesOf } from '../../lib/simulator/check/rules/content-security-policy.ts'
+import { loginPageOf } from '../../lib/simulator/check/rules/login-page.ts'
 import { RULES } from '../../lib/simulator/check/rules/all.ts'
 import { examine } from '../../lib/simulator/check/examination.ts'
 import { parseGiven } from '../../lib/testing/cookies.ts'
 import { integration, type Integration } from '../../lib/testing/settings.ts'
-import { type Exchange, type WireRequest } from '../../lib/testing/wire.ts'
+import { type Exchange, type WireRequest, type WireResponse } from '../../lib/testing/wire.ts'
 import { type Mistake, SETTINGS, specServer } from '../helpers/spec-server.ts'
 
 const SILENT = { code: 'timeout', sentence: 'The service gave no complete answer within 5 s.' } as const
 
+interface Trial {
+  changes?: Partial<Integration>
+  mistakes?: Mistake[]
+  ineligible?: string
+  signal?: AbortSignal
+}
+
 /** The rules with these identifiers, tried on a service that is called in-process. */
-async function tried (ids: string[], changes: Partial<Integration> = {}, mistakes: Mistake[] = []) {
+async function tried (ids: string[], { changes = {}, mistakes = [], ineligible, signal }: Trial = {}) {
   const { app } = await specServer({ mistakes })
   const portal = integration({ app, ...SETTINGS })
   const base = changes.base ?? portal.base
@@ -22,28 +30,53 @@ async function tried (ids: string[], changes: Partial<Integration> = {}, mistake
   }
   const bench = new Bench({ ...portal, ...addresses, ...changes }, {
     user: { cookies: parseGiven('sid=ada'), headers: [] },
-    ineligible: null,
+    ineligible: ineligible === undefined ? null : { cookies: parseGiven(ineligible), headers: [] },
     codeLifetime: null,
     loginRedirects: false,
     wait: async () => {}
-  }, new AbortController().signal)
+  }, signal ?? new AbortController().signal)
   const rules = RULES.filter(({ id }) => ids.includes(id))
   return examine(bench, rules, { begins: () => {}, ends: () => {} })
 }
 
-/** A service that never answers the requests that this condition is true of. */
-async function silentFor (condition: (request: WireRequest) => boolean): Promise<Integration['send']> {
-  const { app } = await specServer()
+type Answer = Partial<WireResponse> | 'silence' | null
+
+/** A service that answers some requests otherwise; null leaves the answer as it is. */
+async function altered (answer: (request: WireRequest) => Answer, mistakes: Mistake[] = []): Promise<Trial> {
+  const { app } = await specServer({ mistakes })
   const { send } = integration({ app, ...SETTINGS })
-  return async (request): Promise<Exchange> =>
-    condition(request) ? { request, trouble: SILENT, milliseconds: 5000 } : send(request)
+  return {
+    changes: {
+      async send (request): Promise<Exchange> {
+        const other = answer(request)
+        if (other === null) return send(request)
+        if (other === 'silence') return { request, trouble: SILENT, milliseconds: 5000 }
+        return { request, response: { status: 200, headers: [], body: '', ...other }, milliseconds: 1 }
+      }
+    }
+  }
+}
+
+const pathOf = ({ url }: WireRequest): string => new URL(url).pathname
+const isToken = (request: WireRequest): boolean => pathOf(request) === '/oauth/token'
+const isUser = (request: WireRequest): boolean => pathOf(request) === '/oauth/user'
+const isAuthorize = (request: WireRequest): boolean => pathOf(request) === '/oauth/authorize'
+const redirect = (location: string): Answer => ({ status: 302, headers: [['Location', location]] })
+const json = (status: number, value: object): Answer =>
+  ({ status, headers: [['Content-Type', 'application/json']], body: JSON.stringify(value) })
+
+/** The verdict of one rule. */
+async function verdict (id: string, trial: Trial = {}) {
+  const { findings, stopped } = await tried([id], trial)
+  const [finding] = findings
+  return { ...finding?.verdict, severity: finding?.severity, stopped }
 }
 
 const LEGS = ['authorize.answer', 'token.hook', 'token.body', 'token.answer']
 
 await t.test('token.body: a form is never answered, a request without body is', async (t) => {
   const isForm = ({ method, body }: WireRequest) => method === 'POST' && body !== undefined
-  const { findings } = await tried(LEGS, { send: await silentFor(isForm) })
+  const { findings } = await tried(LEGS, await altered((request) => isForm(request) ? 'silence' : null))
   t.match(findings.find(({ rule: { id } }) => id === 'token.body')?.verdict, {
     outcome: 'fail',
     got: /^The service gave no complete answer within 5 s to a form; a request without body gets 4\d\d with/
@@ -55,16 +88,17 @@ await t.test('token.body: a form is never answered, a request without body is', 
 
 await t.test('token.body: one form is answered late, or the whole endpoint is silent: no finding', async (t) => {
   let forms = 0
-  const { findings } = await tried(LEGS, { send: await silentFor(({ method }) => method === 'POST' && ++forms === 1) })
+  const once = (request: WireRequest): Answer => isToken(request) && ++forms === 1 ? 'silence' : null
+  const { findings } = await tried(LEGS, await altered(once))
   t.match(findings.find(({ rule: { id } }) => id === 'token.body')?.verdict, { outcome: 'untested' })
-  const silent = await tried(LEGS, { send: await silentFor(({ method }) => method === 'POST') })
+  const silent = await tried(LEGS, await altered((request) => isToken(request) ? 'silence' : null))
   t.strictSame(silent.findings.filter(({ verdict: { outcome } }) => outcome === 'fail'), [])
   t.match(silent.stopped, /gave no complete answer/)
 })
 
 const HTTPS = ['address.https', 'address.redirect-uri-https']
 const outcomes = async (changes: Partial<Integration>): Promise<string[]> =>
-  (await tried(HTTPS, changes)).findings.map(({ rule: { id }, verdict: { outcome } }) => `${id} ${outcome}`)
+  (await tried(HTTPS, { changes })).findings.map(({ rule: { id }, verdict: { outcome } }) => `${id} ${outcome}`)
 
 await t.test('http is for this machine only, at the service as at the portal', async (t) => {
   t.strictSame(await outcomes({ base: new URL('http://partner.example') }), [
@@ -78,4 +112,95 @@ await t.test('http is for this machine only, at the service as at the portal', a
       'address.https pass', 'address.redirect-uri-https pass'
     ], origin)
   }
+})
+
+await t.test('what is no finding: there is nothing to judge', async (t) => {
+  const page = await altered((request) => isAuthorize(request) ? { status: 200, body: 'a page' } : null)
+  t.match(await verdict('authorize.state', page), { outcome: 'untested', reason: /^there is no redirect to the portal/ })
+  t.match(await verdict('authorize.fresh-code', page), { outcome: 'untested', reason: /^there is no code: 200/ })
+  t.match(await verdict('authorize.access-denied', { ineligible: 'nobody=1' }), {
+    outcome: 'untested', reason: 'the cookie of --ineligible-cookie logs nobody in'
+  })
+  const noToken = await altered((request) => isToken(request) ? json(400, { error: 'invalid_grant' }) : null)
+  t.match(await verdict('token.race', noToken), { outcome: 'untested', reason: /^no request won one of 3 races/ })
+  const noRecord = await altered((request) => isUser(request) ? json(500, {}) : null)
+  t.match(await verdict('user.no-store', noRecord), { outcome: 'untested', reason: /^there is no record: 500/ })
+  const noJson = await altered((request) => isUser(request) ? { body: 'a page' } : null)
+  t.match(await verdict('user.listed-fields', noJson), { outcome: 'pass' })
+  const back = (url: string): Answer => redirect(`/login?return_to=${encodeURIComponent(url)}`)
+  const elsewhere = await altered((request) =>
+    isAuthorize(request) && !request.headers.some(([name]) => name === 'Cookie')
+      ? back('https://www.partner.example/oauth/authorize?x=1')
+      : null)
+  t.match(await verdict('login.return', elsewhere), {
+    outcome: 'untested', reason: 'the login page returns to https://www.partner.example, not to the base URL'
+  })
+})
+
+await t.test('an error with a status of success is advice', async (t) => {
+  const token = await altered((request) => isToken(request) ? json(200, { error: 'invalid_grant' }) : null)
+  t.match(await verdict('token.unknown-code', token), { outcome: 'fail', severity: 'should', fix: /400 or 401/ })
+  const user = await altered((request) => isUser(request) ? json(200, { error: 'invalid_token' }) : null)
+  t.match(await verdict('user.unknown-token', user), { outcome: 'fail', severity: 'should', fix: /with 401/ })
+})
+
+await t.test('an error redirect without state', async (t) => {
+  const lost = await altered((request) =>
+    isAuthorize(request) ? redirect(`${SETTINGS.redirectUri}?error=unsupported_response_type`) : null)
+  t.match(await verdict('authorize.error-redirect', lost), { outcome: 'fail', got: /^no state: 302/ })
+})
+
+await t.test('a limited rate and an unavailable service leave the check incomplete', async (t) => {
+  const limited = await altered((request) => isToken(request) ? { status: 429 } : null)
+  t.match(await verdict('address.endpoints', limited), { outcome: 'untested', stopped: /limits the rate/ })
+  const late = await altered((request) => {
+    if (!isToken(request) || request.body === undefined) return null
+    return request.body.includes('no-such-grant') ? { status: 429 } : 'silence'
+  })
+  t.match(await verdict('token.body', late), { outcome: 'untested', stopped: /limits the rate/ })
+  const down = await altered((request) =>
+    isAuthorize(request) ? redirect(`${SETTINGS.redirectUri}?error=temporarily_unavailable`) : null)
+  t.match(await verdict('authorize.answer', down), { outcome: 'untested', stopped: /is unavailable for the moment: 302/ })
+})
+
+await t.test('token.body: the endpoint does read the form, and finds another error in it', async (t) => {
+  const picky = await altered((request) => {
+    if (!isToken(request)) return null
+    return json(400, { error: request.body?.includes('no-such') ? 'unsupported_grant_type' : 'invalid_request' })
+  })
+  t.match(await verdict('token.body', picky), { outcome: 'pass' })
+})
+
+await t.test('a service so slow that a code may expire on the way is not judged', async (t) => {
+  const real = performance.now.bind(performance)
+  let passed = 0
+  performance.now = () => real() + passed
+  t.teardown(() => { performance.now = real })
+  const slow = (answer: (request: WireRequest) => Answer) => altered((request) => {
+    passed += 1000
+    return answer(request)
+  })
+  const sentence = 'the service is so slow that a code may expire before it is used'
+  const expired = await slow((request) => isToken(request) ? json(400, { error: 'invalid_grant' }) : null)
+  t.match(await verdict('token.answer', expired), { outcome: 'untested', reason: sentence })
+  t.match(await verdict('token.basic', expired), { outcome: 'untested', reason: sentence })
+  let forms = 0
+  const first = await slow((request) =>
+    isToken(request) && ++forms === 1 ? json(400, { error: 'invalid_grant' }) : null)
+  t.match(await verdict('token.answer', first), { outcome: 'pass' }, 'a second round may be quick enough')
+})
+
+await t.test('a check that has ended tries no rule', async (t) => {
+  const { findings, stopped } = await tried(LEGS, { signal: AbortSignal.abort(new Error('The end.')) })
+  t.strictSame([findings, stopped], [[], 'The end.'])
+})
+
+await t.test('forms and policies of a login page, however they are written', (t) => {
+  const body = '<form action=\'/a\'><form action=/b><form action="/c"><form><meta http-equiv=Content-Security-Policy>'
+  const response: WireResponse = { status: 200, headers: [], body }
+  const url = 'http://localhost/login'
+  const exchange: Exchange = { request: { method: 'GET', url, headers: [] }, response, milliseconds: 0 }
+  t.strictSame(loginPageOf({ at: 'page', exchange, url })?.forms.map(({ action }) => action), ['/a', '/b', '/c', undefined])
+  t.strictSame(policiesOf(response), [])
+  t.end()
 })

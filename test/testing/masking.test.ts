@@ -2,6 +2,7 @@
 import t from 'tap'
 import { portal } from '../../lib/testing/index.ts'
 import { Secrets } from '../../lib/testing/masking.ts'
+import { Timeline } from '../../lib/testing/timeline.ts'
 import { type Exchange } from '../../lib/testing/wire.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import { CLIENT_SECRET, REDIRECT_URI, SETTINGS } from '../helpers/spec-server.ts'
@@ -115,4 +116,13 @@ await t.test('notes of steps, and what a failure got and expected', async (t) =>
   t.match(failed.got, `code=${HIDDEN}`)
   t.match(failed.steps.find(({ outcome }) => outcome === 'failed')?.note, `code=${HIDDEN}`)
   t.notMatch(JSON.stringify(failed), 'an-unknown-code')
+})
+
+await t.test('notes of steps that went well', (t) => {
+  const timeline = new Timeline()
+  const secrets = new Secrets()
+  secrets.add('the-secret')
+  timeline.done(2, 'The integration of client_id the-secret was found.')
+  t.equal(timeline.masked(secrets)[1]?.note, `The integration of client_id ${HIDDEN} was found.`)
+  t.end()
 })

@@ -44,17 +44,20 @@ export async function examine (bench: Bench, rules: readonly Rule[], watch: Watc
     if (bench.signal.aborted) return finish(String((bench.signal.reason as Error).message))
     if (tried instanceof Stop) return finish(tried.message)
     findings.push(tried.finding)
-    if (tried.unclear !== undefined) unclear.push(tried.unclear)
-    if (tried.unclear !== undefined) inARow += 1
-    else if (tried.finding.verdict.outcome !== 'untested') inARow = 0
-    if (inARow === MOST_UNANSWERED) return finish(`The service no longer answers: ${sentenceOf(unclear.at(-1))}`)
+    if (tried.unclear === undefined) {
+      if (tried.finding.verdict.outcome !== 'untested') inARow = 0
+      continue
+    }
+    unclear.push(tried.unclear)
+    inARow += 1
+    if (inARow === MOST_UNANSWERED) return finish(`The service no longer answers: ${sentenceOf(tried.unclear)}`)
   }
   const [first] = unclear
   return finish(first === undefined ? undefined : `The check is not complete: ${sentenceOf(first)}`)
 }
 
-function sentenceOf (error: Error | undefined): string {
-  return `${error?.message}.${error instanceof NoAnswer ? ` ${fixFor(error.trouble.code)}` : ''}`
+function sentenceOf (error: Error): string {
+  return `${error.message}.${error instanceof NoAnswer ? ` ${fixFor(error.trouble.code)}` : ''}`
 }
 
 interface Tried { finding: Finding, unclear?: Inconclusive }

@@ -64,7 +64,7 @@ const [OPENER] = browserCommand(process.platform, '')
 function pathWith (t: Test, script: string | null): { folder: string, env: Record<string, string> } {
   const folder = mkdtempSync(join(tmpdir(), 'open-'))
   t.teardown(() => { rmSync(folder, { recursive: true }) })
-  if (script !== null) writeFileSync(join(folder, OPENER), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  if (script !== null) writeFileSync(join(folder, OPENER), `#!/bin/sh\n${script}\n`, { mode: script === '' ? 0o644 : 0o755 })
   return { folder, env: { PATH: folder, FOLDER: folder } }
 }
 
@@ -90,7 +90,8 @@ await t.test('--open opens the start page', async (t) => {
 })
 
 for (const [name, script, reason] of [
-  ['no program', null, `${OPENER} is not installed`], ['one that fails', 'exit 3', `${OPENER} failed`]
+  ['no program', null, `${OPENER} is not installed`], ['one that fails', 'exit 3', `${OPENER} failed`],
+  ['one that may not be run', '', `spawn ${OPENER} EACCES`]
 ] as const) {
   await t.test(`--open with ${name}: one line, and the simulator runs`, async (t) => {
     const { origin, browser, err } = await simulator(t, { flags: ['--open'], env: pathWith(t, script).env })

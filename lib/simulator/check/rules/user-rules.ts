@@ -97,7 +97,10 @@ export const USER_RULES: Rule[] = [
     sentence: 'A token in the URL is refused.',
     fix: 'Read the Authorization header only: URLs end up in logs.',
     after: ['user.no-token'],
-    test: async (bench) => refused(bench, await bench.user(await bench.accessToken(), inUrl))
+    test: async (bench) => {
+      const token = await bench.accessToken()
+      return refused(bench, await bench.user(token, inUrl(token)))
+    }
   },
   {
     id: 'user.scheme-case',
@@ -165,10 +168,9 @@ function without (header: string): Edit {
   return (request) => ({ ...request, headers: request.headers.filter(([name]) => name !== header) })
 }
 
-const inUrl: Edit = (request) => {
-  const authorization = request.headers.find(([name]) => name === 'Authorization')?.[1] ?? ''
-  const query = new URLSearchParams({ access_token: authorization.replace('Bearer ', '') })
-  return { ...without('Authorization')(request), url: `${request.url}?${query.toString()}` }
+function inUrl (token: string): Edit {
+  const query = new URLSearchParams({ access_token: token }).toString()
+  return (request) => ({ ...without('Authorization')(request), url: `${request.url}?${query}` })
 }
 
 const lowerScheme: Edit = (request) => ({

@@ -28,7 +28,7 @@ export function recordCard (record: UserInformation, ignored: string[], level: L
 <div class="person"><span class="face" aria-hidden="true">${initials(name)}</span>
 <div><strong>${name}</strong><span>${email}</span></div></div>
 <div class="facts">
-${[control, product].map((role) => html`<div class="role"><b>${role}</b><span>${ROLES[role] ?? ''}</span></div>`)}
+${[control, product].map((role) => html`<div class="role"><b>${role}</b><span>${String(ROLES[role])}</span></div>`)}
 </div>
 <dl class="facts">
 <div><dt>Your user identifier</dt><dd class="mono">${record.external_id}</dd></div>
@@ -46,5 +46,5 @@ function clientFact (meaning: string, value: unknown): Html {
 
 function initials (name: string): string {
   const words = name.split(/\s+/).map((word) => Array.from(word.replace(/[^\p{L}]/gu, '')))
-  return words.flatMap(([first]) => first ?? []).slice(0, 2).join('').toUpperCase()
+  return words.map(([first]) => first).filter((first) => first !== undefined).slice(0, 2).join('').toUpperCase()
 }
