@@ -37,7 +37,8 @@ t.test('the table of options has every option, its default, and no other', async
 })
 
 t.test('the table of a portal has every value', async (t) => {
-  const [, list = ''] = /^export interface Portal \{\n(.*?)^\}/ms.exec(readFileSync('lib/portal-option.ts', 'utf8')) ?? []
+  const source = readFileSync('lib/portal-option.ts', 'utf8')
+  const [, list = ''] = /^export interface Portal \{\n(.*?)^\}/ms.exec(source) ?? []
   const inSource = [...list.matchAll(/^ {2}(\w+)\??: /gm)].map(([, name]) => name)
   const inReadme = [...readme.matchAll(/^\| `portal\.(\w+)` \| (?:required|`'partner'`) /gm)].map(([, name]) => name)
   t.strictSame(inReadme.sort(), inSource.sort())
