@@ -105,7 +105,8 @@ export function initialize ({ MISTAKE, INSTEAD_OF }) {
   url = pathToFileURL(INSTEAD_OF).href
 }
 export async function load (wanted, context, nextLoad) {
-  if (wanted !== url) return await nextLoad(wanted, context)
+  // A module that is imported with mocks has a query.
+  if (wanted.replace(/\\?.*/, '') !== url) return await nextLoad(wanted, context)
   return { format: 'module', source: readFileSync(mistake, 'utf8'), shortCircuit: true }
 }
 `
