@@ -116,7 +116,7 @@ await t.test('http is for this machine only, at the service as at the portal', a
 
 await t.test('what is no finding: there is nothing to judge', async (t) => {
   const page = await altered((request) => isAuthorize(request) ? { status: 200, body: 'a page' } : null)
-  t.match(await verdict('authorize.state', page), { outcome: 'untested', reason: /^there is no redirect to the portal/ })
+  t.match(await verdict('authorize.state', page), { outcome: 'untested', reason: /^there is no redirect to the port/ })
   t.match(await verdict('authorize.fresh-code', page), { outcome: 'untested', reason: /^there is no code: 200/ })
   t.match(await verdict('authorize.access-denied', { ineligible: 'nobody=1' }), {
     outcome: 'untested', reason: 'the cookie of --ineligible-cookie logs nobody in'
@@ -160,7 +160,7 @@ await t.test('a limited rate and an unavailable service leave the check incomple
   t.match(await verdict('token.body', late), { outcome: 'untested', stopped: /limits the rate/ })
   const down = await altered((request) =>
     isAuthorize(request) ? redirect(`${SETTINGS.redirectUri}?error=temporarily_unavailable`) : null)
-  t.match(await verdict('authorize.answer', down), { outcome: 'untested', stopped: /is unavailable for the moment: 302/ })
+  t.match(await verdict('authorize.answer', down), { outcome: 'untested', stopped: /unavailable for the moment: 302/ })
 })
 
 await t.test('token.body: the endpoint does read the form, and finds another error in it', async (t) => {
@@ -200,7 +200,8 @@ await t.test('forms and policies of a login page, however they are written', (t)
   const response: WireResponse = { status: 200, headers: [], body }
   const url = 'http://localhost/login'
   const exchange: Exchange = { request: { method: 'GET', url, headers: [] }, response, milliseconds: 0 }
-  t.strictSame(loginPageOf({ at: 'page', exchange, url })?.forms.map(({ action }) => action), ['/a', '/b', '/c', undefined])
+  const actions = loginPageOf({ at: 'page', exchange, url })?.forms.map(({ action }) => action)
+  t.strictSame(actions, ['/a', '/b', '/c', undefined])
   t.strictSame(policiesOf(response), [])
   t.end()
 })

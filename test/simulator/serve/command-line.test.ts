@@ -64,7 +64,11 @@ const [OPENER] = browserCommand(process.platform, '')
 function pathWith (t: Test, script: string | null): { folder: string, env: Record<string, string> } {
   const folder = mkdtempSync(join(tmpdir(), 'open-'))
   t.teardown(() => { rmSync(folder, { recursive: true }) })
-  if (script !== null) writeFileSync(join(folder, OPENER), `#!/bin/sh\n${script}\n`, { mode: script === '' ? 0o644 : 0o755 })
+  if (script !== null) {
+    // An empty script stands for a program that may not be run.
+    const mode = script === '' ? 0o644 : 0o755
+    writeFileSync(join(folder, OPENER), `#!/bin/sh\n${script}\n`, { mode })
+  }
   return { folder, env: { PATH: folder, FOLDER: folder } }
 }
 

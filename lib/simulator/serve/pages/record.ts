@@ -28,7 +28,7 @@ export function recordCard (record: UserInformation, ignored: string[], level: L
 <div class="person"><span class="face" aria-hidden="true">${initials(name)}</span>
 <div><strong>${name}</strong><span>${email}</span></div></div>
 <div class="facts">
-${[control, product].map((role) => html`<div class="role"><b>${role}</b><span>${String(ROLES[role])}</span></div>`)}
+${[control, product].map((role) => html`<div class="role"><b>${role}</b><span>${ROLES[role]}</span></div>`)}
 </div>
 <dl class="facts">
 <div><dt>Your user identifier</dt><dd class="mono">${record.external_id}</dd></div>
