@@ -1,5 +1,6 @@
 // A client of the host's own, of each library whose clients the plugin takes: the flow, and what becomes of it when
-// Redis is down, silent, slow, read-only, or in the middle of a transaction of the host, and when connections are killed.
+// Redis is down, silent, slow, read-only, or in the middle of a transaction of the host, and when connections are
+// killed.
 import { advance, STORE_TIMEOUT } from './clock.ts'
 import t, { type Test } from 'tap'
 import { redisStore } from '../../lib/stores/redis.ts'
@@ -9,7 +10,8 @@ import { freePort, startRedis } from '../helpers/redis.ts'
 import { type AnyClient, libraries } from '../helpers/redis-clients.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
 import {
-  changesOnce, goods, NOTHING, readyAgain, recovered, type Scene, scene, signIn, stillGood, timedOut, unavailable, usedUp
+  changesOnce, goods, NOTHING, readyAgain, recovered, type Scene, scene, signIn, stillGood, timedOut, unavailable,
+  usedUp
 } from './scene.ts'
 
 interface ClientHost { name: string, client: AnyClient, host: Scene }

@@ -18,7 +18,8 @@ const MARGIN = 60
 interface Victim { process: ChildProcess, url: string }
 
 async function startVictim (t: Test, port: number): Promise<Victim> {
-  return await startHostProcess(t, { redis: `redis://127.0.0.1:${port}`, codeLifetime: LIFETIME, tokenLifetime: LIFETIME })
+  const redis = `redis://127.0.0.1:${port}`
+  return await startHostProcess(t, { redis, codeLifetime: LIFETIME, tokenLifetime: LIFETIME })
 }
 
 /** Where the process dies: at the nth request of the sign-in, when its command passes by, or the reply to it does. */
@@ -52,7 +53,9 @@ function killAt (proxy: Proxy, victim: ChildProcess, point: Point): void {
 }
 
 /** A sign-in through a process that dies on the way: as far as it got. */
-async function attempt ({ url, process }: Victim, point: Point): Promise<{ code?: string | undefined, token?: string | undefined, returned: number }> {
+async function attempt (
+  { url, process }: Victim, point: Point
+): Promise<{ code?: string | undefined, token?: string | undefined, returned: number }> {
   const portal = wire(url)
   const died = (): undefined => undefined
   const code = (await portal.authorize().catch(died))?.redirect.get('code') ?? undefined
@@ -97,7 +100,8 @@ t.test('killed at every point', async (t) => {
         else t.equal(answer.status, 401, what)
       }
       t.ok(records <= 1, `${what}: the record is returned at most once`)
-      t.strictSame((await survivor.user(await survivor.accessToken())).json, recordOf('alice'), `${what}: the user signs in again`)
+      const { json } = await survivor.user(await survivor.accessToken())
+      t.strictSame(json, recordOf('alice'), `${what}: the user signs in again`)
     }
   }
   await next

@@ -11,7 +11,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Redis } from 'ioredis'
 
-const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' }, workers: { type: 'string', default: '12' } } })
+const { values } = parseArgs({
+  options: { minutes: { type: 'string', default: '10' }, workers: { type: 'string', default: '12' } }
+})
 const STORE_TIMEOUT = 500
 /** A request that takes longer than this on top of storeTimeout is left hanging. */
 const HANGING = 5000
@@ -24,7 +26,20 @@ const portal = {
 }
 const client = { client_id: portal.clientId, redirect_uri: portal.redirectUri }
 
-const count = { tried: 0, finished: 0, refused: 0, startedAgain: 0, raced: 0, cutOff: 0, retriedWell: 0, doubled: 0, hung: 0, requests: 0, worstAnswer: 0, longestFault: 0 }
+const count = {
+  tried: 0,
+  finished: 0,
+  refused: 0,
+  startedAgain: 0,
+  raced: 0,
+  cutOff: 0,
+  retriedWell: 0,
+  doubled: 0,
+  hung: 0,
+  requests: 0,
+  worstAnswer: 0,
+  longestFault: 0
+}
 const faults = {}
 
 // --- what is under load
@@ -43,8 +58,11 @@ function startServer () {
 }
 
 async function startHost () {
-  const options = { portal, redis: `redis://127.0.0.1:${port}`, storeTimeout: STORE_TIMEOUT, codeLifetime: LIFETIME, tokenLifetime: LIFETIME }
-  const process = fork(new URL('host-process.js', import.meta.url), [JSON.stringify(options)], { execArgv: [], env: {} })
+  const redis = `redis://127.0.0.1:${port}`
+  const lifetimes = { codeLifetime: LIFETIME, tokenLifetime: LIFETIME }
+  const options = { portal, redis, storeTimeout: STORE_TIMEOUT, ...lifetimes }
+  const program = new URL('host-process.js', import.meta.url)
+  const process = fork(program, [JSON.stringify(options)], { execArgv: [], env: {} })
   const [{ url }] = await once(process, 'message')
   return { process, url }
 }
@@ -111,13 +129,14 @@ async function injectUntil (end) {
 
 // --- the sign-ins
 
-/** One request to one of the hosts. A connection that breaks is the host's death; an answer that does not come is not. */
+/** One request to one of the hosts. A broken connection means that the host died; a missing answer does not. */
 async function send (path, init) {
   const { url } = hosts[Math.random() < 0.5 ? 0 : 1]
   const start = performance.now()
   count.requests++
   try {
-    const response = await fetch(url + path, { redirect: 'manual', signal: AbortSignal.timeout(STORE_TIMEOUT + HANGING), ...init })
+    const signal = AbortSignal.timeout(STORE_TIMEOUT + HANGING)
+    const response = await fetch(url + path, { redirect: 'manual', signal, ...init })
     const text = await response.text()
     count.worstAnswer = Math.max(count.worstAnswer, performance.now() - start)
     return { status: response.status, location: response.headers.get('location'), text }
@@ -127,7 +146,8 @@ async function send (path, init) {
   }
 }
 
-const authorize = () => send(`/oauth/authorize?${new URLSearchParams({ ...client, response_type: 'code', state: 's' })}`, { headers: { 'x-user': 'alice' } })
+const query = new URLSearchParams({ ...client, response_type: 'code', state: 's' })
+const authorize = () => send(`/oauth/authorize?${query}`, { headers: { 'x-user': 'alice' } })
 const redeem = (code) => send('/oauth/token', {
   method: 'POST',
   body: new URLSearchParams({ ...client, client_secret: portal.clientSecret, grant_type: 'authorization_code', code })
@@ -213,6 +233,7 @@ const works = await signIn(0) === 'finished'
 for (const { process } of hosts) process.kill('SIGKILL')
 server.kill('SIGKILL')
 redis.disconnect()
-console.log(JSON.stringify({ minutes, workers, faults, ...count, worstAnswer: Math.round(count.worstAnswer), before, after, works }))
+const worstAnswer = Math.round(count.worstAnswer)
+console.log(JSON.stringify({ minutes, workers, faults, ...count, worstAnswer, before, after, works }))
 await rm(directory, { recursive: true, force: true })
 process.exitCode = count.doubled === 0 && count.hung === 0 && works ? 0 : 1

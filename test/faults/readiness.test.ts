@@ -62,7 +62,9 @@ t.test('put and take together take no longer than storeTimeout', async (t) => {
   const app = await appWith(t, (app) => app.register(partnerSso, hostOptions({
     storeTimeout: STORE_TIMEOUT,
     store: {
-      put: (...given) => store.put(...given), take: (key) => store.take(key), revoke: (...given) => store.revoke(...given)
+      put: (...given) => store.put(...given),
+      take: (key) => store.take(key),
+      revoke: (...given) => store.revoke(...given)
     }
   })))
   store = slow
@@ -94,7 +96,8 @@ t.test('who asks while a probe is under way gets its answer', async (t) => {
   }
   const app = await appWith(t, (app) => app.register(partnerSso, hostOptions({ store })))
   puts = 0
-  t.strictSame(await Promise.all(Array.from({ length: 50 }, async () => await app.partnerSso.ready())), Array(50).fill(true))
+  const answers = await Promise.all(Array.from({ length: 50 }, async () => await app.partnerSso.ready()))
+  t.strictSame(answers, Array(50).fill(true))
   t.equal(puts, 1)
   await app.partnerSso.ready()
   t.equal(puts, 2)

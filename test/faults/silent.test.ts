@@ -7,7 +7,8 @@ import { Redis } from 'ioredis'
 import { startProxy } from '../helpers/proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
 import {
-  allLeft, changesOnce, goods, names, NOTHING, readyAgain, recovered, scene, signIn, stillGood, timedOut, unavailable, until,
+  allLeft, changesOnce, goods, names, NOTHING, readyAgain, recovered, scene, signIn, stillGood, timedOut, unavailable,
+  until,
   usedUp, watch
 } from './scene.ts'
 

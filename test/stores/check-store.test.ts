@@ -56,7 +56,11 @@ const MISTAKES: Mistake[] = [
         return await sound.put(key, value, lifetime)
       }
     }),
-    complaints: [/put gives false and changes nothing while the key is held/, /of 200 concurrent puts/, /revoke before put/]
+    complaints: [
+      /put gives false and changes nothing while the key is held/,
+      /of 200 concurrent puts/,
+      /revoke before put/
+    ]
   },
   {
     what: 'put never says no',
@@ -126,7 +130,10 @@ const MISTAKES: Mistake[] = [
         return isLive
       }
     }),
-    complaints: [/revoke removes what the key holds, and keeps it from being put/, /a revocation lasts for its lifetime/]
+    complaints: [
+      /revoke removes what the key holds, and keeps it from being put/,
+      /a revocation lasts for its lifetime/
+    ]
   },
   {
     what: 'revoke does nothing',
@@ -206,7 +213,9 @@ const MISTAKES: Mistake[] = [
   },
   {
     what: 'long values are cut',
-    change: (sound) => ({ put: async (key, value, lifetime) => await sound.put(key, value.slice(0, 32_767), lifetime) }),
+    change: (sound) => ({
+      put: async (key, value, lifetime) => await sound.put(key, value.slice(0, 32_767), lifetime)
+    }),
     complaints: [/put stores base64url text of up to 32768 characters.*take gave a text of 32767 characters/]
   },
   {
