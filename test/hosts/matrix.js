@@ -1,5 +1,5 @@
-// `node test/hosts/matrix.js [--quick]`: the tests of hosts on every Fastify and Node that the package is for, on
-// NestJS 11 and 12, and with every Redis client. Prints three tables; exit 1 when something fails. A prerelease of the
+// `node test/hosts/matrix.js [--quick] [fastify] [nest] [redis]`: the tests of hosts on every Fastify and Node that the
+// package is for, on NestJS 11 and 12, and with every Redis client; all three parts unless some are named. Prints three tables; exit 1 when something fails. A prerelease of the
 // next Fastify is tried as well: what fails on it is reported and changes nothing. `--quick` tries one Node for each
 // Fastify and Nest, with the tests of what differs between the versions of Fastify.
 import { readdirSync, readFileSync } from 'node:fs'
@@ -136,12 +136,15 @@ function tryRedisClients () {
   }
 }
 
+const parts = { fastify: tryFastify, nest: tryNest, redis: tryRedisClients }
+const chosen = process.argv.slice(2).filter((name) => name in parts)
+
 build()
 for (const [version, files] of Object.entries(absent)) {
   for (const [file, option] of Object.entries(files)) {
     console.log(`Fastify ${version} has no ${option}: ${file} is left out.`)
   }
 }
-tryFastify()
-tryNest()
-tryRedisClients()
+for (const [name, tryPart] of Object.entries(parts)) {
+  if (chosen.length === 0 || chosen.includes(name)) tryPart()
+}
