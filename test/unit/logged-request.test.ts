@@ -14,6 +14,7 @@ t.test('what belongs into the URL stays, anything else is masked', async (t) => 
   const good = '/a?client_id=1&redirect_uri=2&response_type=3&state=4&scope=5&code_challenge=6&code_challenge_method=7'
   t.equal(url(serializers, good), good)
   t.equal(url(serializers, '/a?token=hush&state=4&client_secret=hush&x'), '/a?…&state=4&…')
+  t.equal(url(serializers, '/a?state=4&code=hush'), '/a?state=4&…', 'a live code')
   t.equal(url(serializers, '/a#token=hush&state=4'), '/a#…&state=4', 'for the router the path ends there')
   t.equal(url(serializers, '/a?state=4#hush'), '/a?state=4#…')
   t.equal(url(serializers, '/a;token=hush;state=4'), '/a;…;state=4')
