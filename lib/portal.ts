@@ -168,13 +168,9 @@ export class FoundPortals implements Portals {
       // After a stall of the event loop timers run first: one turn is left for an answer that has arrived meanwhile.
       timer = setTimeout(() => setImmediate(() => reject(new OAuthError('portal_timeout'))), this.#timeout)
     })
-    try {
-      return await Promise.race([Promise.resolve(clientId).then(this.#find), expired])
-    } catch (error) {
-      throw error instanceof OAuthError ? error : new OAuthError('portal_failed', { cause: error })
-    } finally {
-      clearTimeout(timer)
-    }
+    const found = Promise.resolve(clientId).then(this.#find)
+      .catch((cause) => { throw new OAuthError('portal_failed', { cause }) })
+    return await Promise.race([found, expired]).finally(() => clearTimeout(timer))
   }
 }
 

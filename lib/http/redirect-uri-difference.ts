@@ -26,7 +26,9 @@ function differsInEncoding (given: string, registered: string): boolean {
 
 /** RFC 3986 appendix B, with the authority split at its port. */
 function partsOf (uri: string): Partial<Record<'scheme' | 'host' | 'port' | 'path', string>> {
-  const [, scheme = '', authority = '', path = ''] = /^(?:([^:/?#]*):)?(?:\/\/([^/?#]*))?([^?#]*)/.exec(uri) ?? []
+  // It matches any text.
+  const parts = /^(?:([^:/?#]*):)?(?:\/\/([^/?#]*))?([^?#]*)/.exec(uri) as RegExpExecArray
+  const [, scheme = '', authority = '', path = ''] = parts
   const port = /:\d*$/.exec(authority)?.[0] ?? ''
   return { scheme, host: authority.slice(0, authority.length - port.length), port, path }
 }

@@ -106,7 +106,7 @@ export function layOut (text: string, width: number): string {
   return text.split('\n').flatMap((line) => {
     const [, head, meaning] = /^( {2}\S.*?\S) {2,}(\S.*)$/.exec(line) ?? []
     if (head !== undefined && meaning !== undefined) return (width < NARROW ? stacked : beside)(head, meaning, width)
-    const indent = /^ */.exec(line)?.[0] ?? ''
+    const indent = line.slice(0, line.length - line.trimStart().length)
     if (indent !== '' && width >= NARROW) return line
     return wrap(line.trim(), width - indent.length).map((part) => indent + part)
   }).join('\n')

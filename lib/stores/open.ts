@@ -36,13 +36,10 @@ export interface OpenStore {
 /** A store, and what is needed around it. */
 interface Opened {
   store: TimedStore
-  /** Waits until the store is connected, until the deadline of the first call at most. */
-  connected? (deadline: number): Promise<void>
+  /** Waits until the store is connected, as long as that may take. */
+  connected? (): Promise<void>
   close? (): void
 }
-
-/** Milliseconds of each half of the start. Fastify allows ten seconds for all of it (`pluginTimeout`). */
-const START_TIMEOUT = 4000
 
 /** Opens the store that the options name. */
 export async function openStore (options: StoreOptions, { log, warn }: StoreReports): Promise<OpenStore> {
@@ -52,17 +49,16 @@ export async function openStore (options: StoreOptions, { log, warn }: StoreRepo
     if (available) log.error('partner-sso: the store is available again')
     else log.error({ cause }, 'partner-sso: the store is unavailable; until it is back no sign-in succeeds')
   })
-  const { storeTimeout } = options
-  const deadline = (limit: number): number => performance.now() + Math.min(storeTimeout, limit)
+  const deadline = (): number => performance.now() + options.storeTimeout
   return {
     store: guarded,
     async start () {
-      await connected(deadline(START_TIMEOUT))
-      await guarded.probeAll(deadline(START_TIMEOUT)).catch(() => { refuseUnfit(guarded.failure) })
+      await connected()
+      await guarded.probeAll(deadline()).catch(() => { refuseUnfit(guarded.failure) })
     },
     isReady: oneAtATime(async () => {
-      const until = deadline(Infinity)
-      await connected(until)
+      const until = deadline()
+      await connected()
       return await guarded.probe(until).then(() => true, () => false)
     }),
     close
@@ -78,18 +74,18 @@ async function open (options: StoreOptions, { log, warn }: StoreReports): Promis
     return openRedis(redis, { keyPrefix, storeTimeout, onRefused })
   }
   if (store !== undefined) return { store: timed(store) }
-  warn(IN_PROCESS + (isOneOfSeveral() ? SEVERAL : ''))
+  warn(IN_PROCESS + (mayBeOneOfSeveral() ? MAY_BE_SEVERAL : ''))
   const memory = memoryStore(memoryLimit)
   return { store: memory, close: memory.close }
 }
 
 const IN_PROCESS = 'partner-sso: neither redis nor store is given: codes and tokens are kept in the memory of this ' +
   'process. They are lost when it ends, and the portal must reach this very process with every request.'
-const SEVERAL = ' This process is one of several (a cluster worker, or started by PM2), and they do not share codes ' +
-  'and tokens: sign-ins will fail. Set redis or store.'
+const MAY_BE_SEVERAL = ' This process may be one of several (a cluster worker, or started by PM2): they do not share ' +
+  'codes and tokens, and sign-ins would fail. Set redis or store.'
 
 /** Whether a process manager has started several processes of this app, or may do so. */
-function isOneOfSeveral (): boolean {
+function mayBeOneOfSeveral (): boolean {
   return cluster.isWorker || process.env.NODE_APP_INSTANCE !== undefined || process.env.pm_id !== undefined
 }
 

@@ -3,6 +3,7 @@
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type PartnerSsoOptions } from '../../lib/index.ts'
+import { memoryStore } from '../../lib/stores/memory.ts'
 import { hostOptions, PORTAL, startHost, type User } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 
@@ -110,5 +111,30 @@ t.test('handlerTimeout is over while the store issues a token: no event says ok'
   t.equal(answer.statusCode, 503)
   answered()
   await late
+  t.strictSame(events, [])
+})
+
+t.test('handlerTimeout is over while the portal function runs: no event says ok', async (t) => {
+  const store = memoryStore(10)
+  const token = await wire((await startHost(t, { store })).url).accessToken()
+  let release = (): void => {}
+  const released = new Promise<void>((resolve) => { release = resolve })
+  let finish = (): void => {}
+  const finished = new Promise<void>((resolve) => { finish = resolve })
+  const { app, events } = await startHost(t, {
+    store,
+    storeTimeout: 30_000,
+    routeOptions: { handlerTimeout: 20 },
+    async portal () {
+      await released
+      // The handler goes on after this, in the same turn of the event loop.
+      setImmediate(finish)
+      return PORTAL
+    }
+  })
+  const answer = await app.inject({ url: '/oauth/user', headers: { authorization: `Bearer ${token}` } })
+  t.equal(answer.statusCode, 503)
+  release()
+  await finished
   t.strictSame(events, [])
 })

@@ -159,6 +159,15 @@ t.test('a record that breaks a rule: the event names the rule, and the user wher
   }
 })
 
+t.test('a record that cannot be read: the event names the rule and nobody', async (t) => {
+  const unreadable = { ...recordOf('alice'), get external_id (): string { throw new Error('zzz') } }
+  const { url, events } = await startHost(t, { portalEligibility: () => unreadable })
+  t.equal((await wire(url).authorize()).redirect.get('error'), 'server_error')
+  const rule = 'external_id must be readable, but reading it threw'
+  t.match(events, [{ type: 'sign_in_refused', reason: 'user_information_invalid', rule }])
+  t.notHas(events[0], 'externalId')
+})
+
 t.test('a revocation that fails is the portal\'s', async (t) => {
   const { url, events } = await startHost(t, {
     store: { put: async () => true, take: async () => null, revoke: async () => { throw new Error('It is down') } }

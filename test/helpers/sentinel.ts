@@ -17,12 +17,10 @@ export interface RedisSentinel {
   options: { sentinels: Array<{ host: string, port: number }>, name: string }
   /** The port of the master that the Sentinels name. */
   masterPort (): Promise<number>
-  /** From now on a silent master is taken for down; before, a busy machine is not. */
-  notice (): Promise<void>
 }
 
-/** Milliseconds after which a Sentinel takes a silent master for down. */
-const [DOWN_AFTER_AT_FIRST, DOWN_AFTER] = [600_000, 500]
+/** Milliseconds after which a Sentinel takes a silent master for down: a busy machine must not seem so. */
+const DOWN_AFTER = 3000
 
 export async function startSentinel (t: Teardown): Promise<RedisSentinel> {
   const settings = ['--repl-diskless-sync-delay', '0']
@@ -43,14 +41,9 @@ export async function startSentinel (t: Teardown): Promise<RedisSentinel> {
     replica,
     sentinels,
     options: { sentinels: sentinels.map(({ port }) => ({ host: '127.0.0.1', port })), name: 'sso' },
-    async notice () {
-      for (const { client } of sentinels) {
-        await client.call('SENTINEL', 'SET', 'sso', 'down-after-milliseconds', String(DOWN_AFTER))
-      }
-    },
     async masterPort () {
-      const [, port] = await sentinels[0]?.client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'sso') as string[]
-      return Number(port)
+      const address = await sentinels[0]?.client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'sso') as string[]
+      return Number(address[1])
     }
   }
 }
@@ -63,7 +56,7 @@ async function startOne (t: Teardown, master: number) {
     `port ${port}`,
     `dir ${directory}`,
     `sentinel monitor sso 127.0.0.1 ${master} 2`,
-    `sentinel down-after-milliseconds sso ${DOWN_AFTER_AT_FIRST}`,
+    `sentinel down-after-milliseconds sso ${DOWN_AFTER}`,
     'sentinel failover-timeout sso 3000',
     ''
   ].join('\n'))

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { CERTIFICATE, KEY } from '../helpers/certificate.ts'
 import { Browser } from '../../lib/testing/browser.ts'
 import { CookieJar } from '../../lib/testing/cookies.ts'
+import { printableJson } from '../../lib/testing/printable.ts'
 import { integration } from '../../lib/testing/settings.ts'
 import { check, program, report } from '../helpers/program.ts'
 import { freePort, httpServer, rawServer } from '../helpers/raw-server.ts'
@@ -204,6 +205,9 @@ await t.test('a hostile service sends nothing to the terminal that the terminal 
     for (const character of ['\x1b', '\x07', '\u009b', '\u202e']) t.notOk((out + err).includes(character))
   }
   t.match(JSON.parse((await check(baseUrl, [...USER, '--json'])).out).summary, { failed: 1 })
+  const report = JSON.stringify({ baseUrl: clipboard }, null, 2)
+  t.notMatch(printableJson(report), '\u202e')
+  t.strictSame(JSON.parse(printableJson(report)), { baseUrl: clipboard }, 'and the same value')
 })
 
 await t.test('no cookie and no header of the user leaves the service', async (t) => {

@@ -118,6 +118,11 @@ await t.test('what is no finding: there is nothing to judge', async (t) => {
   const page = await altered((request) => isAuthorize(request) ? { status: 200, body: 'a page' } : null)
   t.match(await verdict('authorize.state', page), { outcome: 'untested', reason: /^there is no redirect to the port/ })
   t.match(await verdict('authorize.fresh-code', page), { outcome: 'untested', reason: /^there is no code: 200/ })
+  const denied = await altered((request) =>
+    isAuthorize(request) ? redirect(`${SETTINGS.redirectUri}?error=access_denied`) : null)
+  t.match(await verdict('authorize.fresh-code', denied), {
+    outcome: 'untested', reason: 'there is no code: the error access_denied'
+  })
   t.match(await verdict('authorize.access-denied', { ineligible: 'nobody=1' }), {
     outcome: 'untested', reason: 'the cookie of --ineligible-cookie logs nobody in'
   })

@@ -98,6 +98,22 @@ t.test('the event itself is published on the diagnostics channel', async (t) => 
   t.equal(told.length, 2)
 })
 
+t.test('a logger that throws for the error logs the rest', async (t) => {
+  const { reporter, request, lines } = scene()
+  const cause = new Error('its own getters throw')
+  const { error: write } = request.log
+  Object.assign(request.log, {
+    error (fields: { err?: unknown }, message: string) {
+      if (fields.err !== undefined) throw cause
+      write(fields, message)
+    }
+  })
+  reporter.refused(request, new OAuthError('portal_eligibility_failed', { cause }))
+  const { meaning } = refusals.portal_eligibility_failed
+  const fields = { event: 'sign_in_refused', reason: 'portal_eligibility_failed', meaning }
+  t.strictSame(lines, [['error', fields, 'partner-sso: sign_in_refused']])
+})
+
 t.test('a line is not put together for a level that is off', async (t) => {
   const { reporter, request, lines } = scene()
   const asked: string[] = []

@@ -141,6 +141,27 @@ t.test('expired records are dropped though nobody asks for them', async (t) => {
   t.equal(records.size, 0, 'and what came after it had run empty')
 })
 
+t.test('past the limit the oldest goes, also where a sweep rests before it', async (t) => {
+  const records = new ExpiringRecords(502)
+  const { setTimeout: real } = globalThis
+  const sweeps: Array<() => void> = []
+  globalThis.setTimeout = ((sweep: () => void) => {
+    sweeps.push(sweep)
+    return { unref () { return this } }
+  }) as unknown as typeof setTimeout
+  t.teardown(() => { globalThis.setTimeout = real })
+  for (const name of names(500)) records.set(name, 'value', 0)
+  records.set('oldest', 'value', 60)
+  records.set('younger', 'value', 60)
+  sweeps.shift()?.()
+  t.equal(records.size, 2, 'the first slice is gone, and the sweep rests')
+  for (const name of names(500)) records.set(`new ${name}`, 'value', 60)
+  t.equal(records.get('oldest'), 'value')
+  records.set('last', 'value', 60)
+  t.strictSame(['oldest', 'younger', 'last'].map((key) => records.get(key)), [undefined, 'value', 'value'])
+  t.equal(records.size, 502)
+})
+
 t.test('one slice in a turn, so that others get their turn', async (t) => {
   const records = new ExpiringRecords(5000)
   const { setTimeout: real } = globalThis

@@ -64,6 +64,13 @@ t.test('a route that already exists', async (t) => {
   t.match(error.cause, { code: 'FST_ERR_DUPLICATED_ROUTE' })
 })
 
+t.test('an error of Fastify for another reason stays as it is', async (t) => {
+  const app: FastifyInstance = Fastify()
+  t.teardown(() => app.close())
+  const options = hostOptions({ routeOptions: { bodyLimit: -1 } })
+  await t.rejects(async () => await app.register(partnerSso, options), { code: 'FST_ERR_ROUTE_BODY_LIMIT_OPTION_NOT_INT' })
+})
+
 t.test('forms are read here, and nothing else', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())

@@ -29,6 +29,9 @@ export interface AttemptOptions {
   stop: AbortSignal
 }
 
+/** The request that `begin` made, to see whether the service answers. */
+interface FirstRequest { url: string, exchange: Exchange }
+
 const FOREIGN = 'https://foreign.example/callback'
 const WRONG_SECRET = 'not-the-secret'
 
@@ -43,7 +46,7 @@ export class Attempt {
   conclusion: Conclusion | null = null
   readonly #options: AttemptOptions
   #leftAt: number | null = null
-  #first: { url: string, exchange: Exchange } | null = null
+  #first: FirstRequest | null = null
   #loggedOut: Promise<LoggedOutVisit> | null = null
   #returned = false
   #codeExpiresAt: number | null = null
@@ -97,10 +100,9 @@ export class Attempt {
     return url
   }
 
-  /** What a browser without a session meets at the service, for an attempt that does not come back. Asks once. */
-  async loggedOut (): Promise<LoggedOutVisit | null> {
-    if (this.#first === null) return null
-    const { url, exchange } = this.#first
+  /** What a browser without a session meets at the service. For an attempt whose browser is away; asks once. */
+  async loggedOut (): Promise<LoggedOutVisit> {
+    const { url, exchange } = this.#first as FirstRequest
     this.#loggedOut ??= visitLoggedOut(this.#options.portal, url, exchange)
     return await this.#loggedOut
   }
