@@ -68,7 +68,8 @@ t.test('an error of Fastify for another reason stays as it is', async (t) => {
   const app: FastifyInstance = Fastify()
   t.teardown(() => app.close())
   const options = hostOptions({ routeOptions: { bodyLimit: -1 } })
-  await t.rejects(async () => await app.register(partnerSso, options), { code: 'FST_ERR_ROUTE_BODY_LIMIT_OPTION_NOT_INT' })
+  const code = 'FST_ERR_ROUTE_BODY_LIMIT_OPTION_NOT_INT'
+  await t.rejects(async () => await app.register(partnerSso, options), { code })
 })
 
 t.test('forms are read here, and nothing else', async (t) => {
