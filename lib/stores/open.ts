@@ -36,10 +36,13 @@ export interface OpenStore {
 /** A store, and what is needed around it. */
 interface Opened {
   store: TimedStore
-  /** Waits until the store is connected, as long as that may take. */
-  connected? (): Promise<void>
+  /** Waits until the store is connected, until the deadline of the first call at most. */
+  connected? (deadline: number): Promise<void>
   close? (): void
 }
+
+/** Milliseconds of each half of the start. Fastify allows ten seconds for all of it (`pluginTimeout`). */
+const START_TIMEOUT = 4000
 
 /** Opens the store that the options name. */
 export async function openStore (options: StoreOptions, { log, warn }: StoreReports): Promise<OpenStore> {
@@ -49,16 +52,17 @@ export async function openStore (options: StoreOptions, { log, warn }: StoreRepo
     if (available) log.error('partner-sso: the store is available again')
     else log.error({ cause }, 'partner-sso: the store is unavailable; until it is back no sign-in succeeds')
   })
-  const deadline = (): number => performance.now() + options.storeTimeout
+  const { storeTimeout } = options
+  const deadline = (limit: number): number => performance.now() + Math.min(storeTimeout, limit)
   return {
     store: guarded,
     async start () {
-      await connected()
-      await guarded.probeAll(deadline()).catch(() => { refuseUnfit(guarded.failure) })
+      await connected(deadline(START_TIMEOUT))
+      await guarded.probeAll(deadline(START_TIMEOUT)).catch(() => { refuseUnfit(guarded.failure) })
     },
     isReady: oneAtATime(async () => {
-      const until = deadline()
-      await connected()
+      const until = deadline(Infinity)
+      await connected(until)
       return await guarded.probe(until).then(() => true, () => false)
     }),
     close

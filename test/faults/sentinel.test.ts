@@ -7,7 +7,7 @@ import { redisStore } from '../../lib/stores/redis.ts'
 import { checkStore } from '../../lib/testing/index.ts'
 import { startSentinel } from '../helpers/sentinel.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
-import { failedOver, goods, scene, signIn, stillGood, unavailable } from './scene.ts'
+import { failedOver, goods, scene, signIn, stillGood, unavailable, until } from './scene.ts'
 
 t.test('failover after the master died', async (t) => {
   const { master, replica, options, masterPort } = await startSentinel(t)
@@ -18,6 +18,7 @@ t.test('failover after the master died', async (t) => {
   await t.resolves(checkStore(withTimeLimit(redisStore(client, 'partner-sso:'), 5000)))
 
   const host = await scene(t, { redis: options })
+  t.ok(await until(() => host.ready()), 'ready')
   const [left, kept] = [await goods(host), await goods(host)]
   t.equal(await master.client.wait(1, 0), 1)
   master.process.kill('SIGKILL')
