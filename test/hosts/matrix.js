@@ -1,5 +1,6 @@
 // `node test/hosts/matrix.js [--quick] [fastify] [nest] [redis]`: the tests of hosts on every Fastify and Node that the
-// package is for, on NestJS 11 and 12, and with every Redis client; all three parts unless some are named. Prints three tables; exit 1 when something fails. A prerelease of the
+// package is for, on NestJS 11 and 12, and with every Redis client; all three parts unless some are named. Prints
+// three tables; exit 1 when something fails. A prerelease of the
 // next Fastify is tried as well: what fails on it is reported and changes nothing. `--quick` tries one Node for each
 // Fastify and Nest, with the tests of what differs between the versions of Fastify.
 import { readdirSync, readFileSync } from 'node:fs'
