@@ -1,5 +1,6 @@
 // A client of the host's own, of each library whose clients the plugin takes: the flow, and what becomes of it when
-// Redis is down, silent, slow, read-only, or in a transaction of the host, and when connections are killed.
+// Redis is down, silent, slow, read-only, or in the middle of a transaction of the host, and when connections are
+// killed.
 import { advance, STORE_TIMEOUT } from './clock.ts'
 import t, { type Test } from 'tap'
 import { redisStore } from '../../lib/stores/redis.ts'

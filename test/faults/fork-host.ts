@@ -9,8 +9,8 @@ interface Teardown { teardown (stop: () => unknown): void }
 export async function startHostProcess (t: Teardown, options: object): Promise<{ process: ChildProcess, url: string }> {
   const isBuilt = existsSync(new URL('../../dist/index.js', import.meta.url))
   if (!isBuilt) throw new Error('The package is not built: npm run build')
-  const argument = JSON.stringify({ portal: PORTAL, ...options })
-  const child = fork(new URL('host-process.js', import.meta.url), [argument], { execArgv: [], env: {} })
+  const given = JSON.stringify({ portal: PORTAL, ...options })
+  const child = fork(new URL('host-process.js', import.meta.url), [given], { execArgv: [], env: {} })
   t.teardown(() => child.kill('SIGKILL'))
   const [{ url }] = await once(child, 'message') as [{ url: string }]
   return { process: child, url }

@@ -111,7 +111,7 @@ export async function stillGood (t: Test, { portal }: Scene, { code, token }: Go
   t.equal((await portal.user(token)).status, 200, 'the token is still good')
 }
 
-/** The code and the token cannot be used any more: whether they were used was unknown, and the sign-in starts again. */
+/** The code and the token cannot be used any more: whether they had been used was unknown; the sign-in starts again. */
 export async function usedUp (t: Test, { portal }: Scene, { code, token }: Goods): Promise<void> {
   t.equal((await portal.token({ code })).status, 400, 'the code is used up')
   t.equal((await portal.user(token)).status, 401, 'the token is used up')

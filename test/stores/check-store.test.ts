@@ -57,7 +57,9 @@ const MISTAKES: Mistake[] = [
       }
     }),
     complaints: [
-      /put gives false and changes nothing while the key is held/, /of 200 concurrent puts/, /revoke before put/
+      /put gives false and changes nothing while the key is held/,
+      /of 200 concurrent puts/,
+      /revoke before put/
     ]
   },
   {
@@ -129,7 +131,8 @@ const MISTAKES: Mistake[] = [
       }
     }),
     complaints: [
-      /revoke removes what the key holds, and keeps it from being put/, /a revocation lasts for its lifetime/
+      /revoke removes what the key holds, and keeps it from being put/,
+      /a revocation lasts for its lifetime/
     ]
   },
   {

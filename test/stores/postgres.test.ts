@@ -39,7 +39,7 @@ t.test('a sign-in, and a replay', async (t) => {
   t.equal((await portal.user(token)).status, 401, 'the replay has revoked the token')
 })
 
-t.test('the server is gone: checkStore says so, and requests are told to come back', async (t) => {
+t.test('the server is gone: checkStore says that there is no connection, and requests get 503', async (t) => {
   const { url } = await startHost(t, { store, storeTimeout: 10_000 })
   await stop()
   await t.rejects(checkStore(store), { message: /^There is no connection to the store: .*ECONNREFUSED/ })
