@@ -12,8 +12,9 @@ const server = { keepAliveTimeout: 500 }
 t.test('requests under way are finished, and the store is there until they are', async (t) => {
   const redis = await startRedis(t)
   const proxy = await startProxy(t, redis.port)
-  const redis = `redis://127.0.0.1:${proxy.port}`
-  const { app, url, events } = await startHost(t, { redis, storeTimeout: 5000 }, { server })
+  const { app, url, events } = await startHost(t, { redis: `redis://127.0.0.1:${proxy.port}`, storeTimeout: 5000 }, {
+    server
+  })
   const portal = wire(url)
   const codes = await Promise.all(Array.from({ length: 20 }, async () => await portal.code()))
   const tokens = await Promise.all(Array.from({ length: 20 }, async () => await portal.accessToken()))
