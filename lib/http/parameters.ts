@@ -20,7 +20,7 @@ export class Parameters {
   /** Reads `a=1&b=2`. Pass the text from the wire: the host's parsers can hide repeated parameters. */
   constructor (text: string) {
     // Each escape is complete between two ampersands, so the whole text is valid when each part is.
-    this.malformed = formDecode(text) === null
+    this.malformed = percentDecode(text) === null
     let count = 0
     for (let start = 0, end; start < text.length; start = end + 1) {
       end = text.indexOf('&', start)
@@ -70,8 +70,14 @@ export class Parameters {
 
 /** Decodes one form-encoded string; null when it is not valid. */
 export function formDecode (encoded: string): string | null {
+  // For thousands of plus signs this takes half the time of `replaceAll`.
+  return percentDecode(encoded.includes('+') ? encoded.split('+').join(' ') : encoded)
+}
+
+function percentDecode (encoded: string): string | null {
+  if (!encoded.includes('%')) return encoded
   try {
-    return decodeURIComponent(encoded.replaceAll('+', ' '))
+    return decodeURIComponent(encoded)
   } catch {
     return null
   }

@@ -12,9 +12,9 @@ const server = { keepAliveTimeout: 500 }
 t.test('requests under way are finished, and the store is there until they are', async (t) => {
   const redis = await startRedis(t)
   const proxy = await startProxy(t, redis.port)
-  const { app, url, events } = await startHost(t, { redis: `redis://127.0.0.1:${proxy.port}`, storeTimeout: 5000 }, {
-    server
-  })
+  const redisUrl = `redis://127.0.0.1:${proxy.port}`
+  const options = { redis: redisUrl, storeTimeout: 30_000, codeLifetime: 600, tokenLifetime: 3600 }
+  const { app, url, events } = await startHost(t, options, { server })
   const portal = wire(url)
   const codes = await Promise.all(Array.from({ length: 20 }, async () => await portal.code()))
   const tokens = await Promise.all(Array.from({ length: 20 }, async () => await portal.accessToken()))
@@ -26,7 +26,7 @@ t.test('requests under way are finished, and the store is there until they are',
     ...codes.map(async (code) => (await portal.token({ code })).status === 200),
     ...tokens.map(async (token) => (await portal.user(token)).status === 200)
   ])
-  await until(() => accepted === 60)
+  t.ok(await until(() => accepted === 60))
   const closed = app.close()
   t.strictSame(await answers, Array(60).fill(true), 'each is answered as if nothing were')
   await closed
@@ -36,7 +36,7 @@ t.test('requests under way are finished, and the store is there until they are',
 
 t.test('closed under load: whatever was accepted is answered', async (t) => {
   const redis = await startRedis(t)
-  const { app, url, events } = await startHost(t, { redis: redis.url, storeTimeout: 5000 }, { server })
+  const { app, url, events } = await startHost(t, { redis: redis.url, storeTimeout: 30_000 }, { server })
   const portal = wire(url)
   let [accepted, responded, signedIn, turnedAway] = [0, 0, 0, 0]
   app.server.on('request', (_request, response) => {

@@ -1,4 +1,4 @@
-// Redis with Sentinel: a failover because the master dies, and a Sentinel that hangs.
+// Redis with Sentinel: a failover because the master dies, one because it hangs, and a Sentinel that hangs.
 import './clock.ts'
 import { Redis } from 'ioredis'
 import { once } from 'node:events'
@@ -7,33 +7,41 @@ import { redisStore } from '../../lib/stores/redis.ts'
 import { checkStore } from '../../lib/testing/index.ts'
 import { startSentinel } from '../helpers/sentinel.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
-import { failedOver, goods, scene, signIn, stillGood, unavailable, until } from './scene.ts'
+import { failedOver, goods, scene, signIn, stillGood, timedOut, unavailable, until } from './scene.ts'
 
-t.test('failover after the master died', async (t) => {
-  const { master, replica, options, masterPort } = await startSentinel(t)
-  const client = new Redis(options)
-  client.on('error', () => {})
-  t.teardown(() => client.disconnect())
-  await client.ping()
-  await t.resolves(checkStore(withTimeLimit(redisStore(client, 'partner-sso:'), 5000)))
+for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
+  t.test(`failover after the master got ${signal}`, async (t) => {
+    const { master, replica, options, masterPort, failOver } = await startSentinel(t)
+    const client = new Redis(options)
+    client.on('error', () => {})
+    t.teardown(() => client.disconnect())
+    await client.ping()
+    await t.resolves(checkStore(withTimeLimit(redisStore(client, 'partner-sso:'), 5000)))
 
-  const host = await scene(t, { redis: options })
-  t.ok(await until(() => host.ready()), 'ready')
-  const [left, kept] = [await goods(host), await goods(host)]
-  t.equal(await master.client.wait(1, 0), 1)
-  master.process.kill('SIGKILL')
-  await once(master.process, 'exit')
-  await unavailable(t, host, left, 'Sentinel')
-  await unavailable(t, host, kept, 'Sentinel')
-  await failedOver(t, host)
-  t.equal(await masterPort(), replica.port, 'on what was the replica')
-  await stillGood(t, host, kept)
-  await signIn(t, host)
-  // Sentinel closes the connections to a server whose role it changes, so the store can be lost more than once.
-  const changes = host.log.flatMap(({ msg }) => /the store is (unavailable|available again)/.exec(msg)?.[1] ?? [])
-  t.equal(changes.at(-1), 'available again')
-  t.strictSame(changes, changes.map((_, index) => index % 2 === 0 ? 'unavailable' : 'available again'), 'in turn')
-})
+    const host = await scene(t, { redis: options })
+    t.ok(await until(() => host.ready()), 'ready')
+    const [left, kept] = [await goods(host), await goods(host)]
+    t.equal(await master.client.wait(1, 0), 1)
+    master.process.kill(signal)
+    if (signal === 'SIGSTOP') {
+      await timedOut(t, host, left)
+    } else {
+      await once(master.process, 'exit')
+      await unavailable(t, host, left)
+    }
+    await unavailable(t, host, kept)
+    await failOver()
+    await failedOver(t, host)
+    t.equal(await masterPort(), replica.port, 'on what was the replica')
+    await stillGood(t, host, kept)
+    await signIn(t, host)
+    // Sentinel closes the connections to a server whose role it changes, so the store can be lost more than once.
+    const changes = host.log.flatMap(({ msg }) => /the store is (unavailable|available again)/.exec(msg)?.[1] ?? [])
+    t.equal(changes.at(-1), 'available again')
+    t.strictSame(changes, changes.map((_, index) => index % 2 === 0 ? 'unavailable' : 'available again'), 'in turn')
+    master.process.kill('SIGCONT')
+  })
+}
 
 t.test('a Sentinel that hangs is passed over', async (t) => {
   const { sentinels, options } = await startSentinel(t)

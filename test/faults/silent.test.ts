@@ -8,8 +8,7 @@ import { startProxy } from '../helpers/proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
 import {
   allLeft, changesOnce, goods, names, NOTHING, readyAgain, recovered, scene, signIn, stillGood, timedOut, unavailable,
-  until,
-  usedUp, watch
+  until, usedUp, watch
 } from './scene.ts'
 
 t.test('stopped: what was sent is unknown; what comes later is never sent and stays good', async (t) => {
