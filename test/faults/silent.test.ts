@@ -2,10 +2,12 @@
 import { advance, STORE_TIMEOUT, turns } from './clock.ts'
 import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import t from 'tap'
 import { Redis } from 'ioredis'
+import t from 'tap'
+import { redisStore } from '../../lib/stores/redis.ts'
 import { startProxy } from '../helpers/proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
+import { withTimeLimit } from '../helpers/timed-store.ts'
 import {
   allLeft, changesOnce, goods, names, NOTHING, readyAgain, recovered, scene, signIn, stillGood, timedOut, unavailable,
   until, usedUp, watch
@@ -51,6 +53,27 @@ t.test('slower than storeTimeout: the same, and it comes back when Redis is fast
   await usedUp(t, host, left)
   await recovered(t, host)
   changesOnce(t, host, /did not answer in time/, 6)
+})
+
+t.test('the mark of a revocation, removed by a redemption whose answer comes too late, is put back', async (t) => {
+  const redis = await startRedis(t)
+  const proxy = await startProxy(t, redis.port)
+  const client = new Redis(proxy.port)
+  t.teardown(() => client.disconnect())
+  await client.ping()
+  const store = withTimeLimit(redisStore(client, 'p:'), STORE_TIMEOUT)
+  t.equal(await store.revoke('key', 3600), false)
+  let release = (): void => {}
+  proxy.hold = new Promise((resolve) => { release = resolve })
+  const taken = t.rejects(store.take('key'), { message: 'Redis did not answer in time' })
+  t.ok(await until(async () => await redis.client.get('p:key') === null), 'Redis has executed GETDEL')
+  await advance(STORE_TIMEOUT)
+  await taken
+  delete proxy.hold
+  release()
+  t.ok(await until(async () => await redis.client.get('p:key') === '!3600'), 'the mark is there again')
+  t.ok(await redis.client.ttl('p:key') > 3500, 'for its whole lifetime')
+  t.equal(await store.put('key', 'value', 60), false, 'and keeps the key')
 })
 
 t.test('slow, but not too slow: all requests succeed', async (t) => {
