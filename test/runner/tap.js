@@ -4,14 +4,10 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** These take longest. They run first, so that no long file is left alone at the end. */
-const SLOW = ['test/package/', 'test/browser/', 'test/faults/', 'test/examples/', 'test/simulator/', 'test/attacks/']
-
-/** Every test file, the slow folders first. */
+/** Every test file. tap runs them in the order of their names. */
 export function testFiles () {
-  const place = (file) => [...SLOW, ''].findIndex((folder) => file.startsWith(folder))
   return readdirSync('test', { recursive: true }).filter((file) => file.endsWith('.test.ts'))
-    .map((file) => join('test', file)).sort((a, b) => place(a) - place(b) || a.localeCompare(b))
+    .map((file) => join('test', file)).sort()
 }
 
 /**

@@ -110,6 +110,8 @@ await t.test('code-never-expires', async (t) => {
   const result = await report(baseUrl, more, { wait: async (milliseconds) => { waits.push(milliseconds) } })
   t.strictSame(failedRules(result), ['!token.code-lifetime'])
   t.strictSame(waits, [61_000])
+  const inRealTime = await report(baseUrl, [...more.slice(0, -1), '0'])
+  t.strictSame(failedRules(inRealTime), ['!token.code-lifetime'])
 })
 
 await t.test('form-action is a failure where the login is known to answer with a redirect, else advice', async (t) => {

@@ -1,76 +1,11 @@
-// Rules one by one, on a service that is called in-process and answers some requests in an unusual way. No time passes.
+// Rules one by one, on a service that answers some requests in an unusual way.
 import t from 'tap'
-import { Bench } from '../../lib/simulator/check/rules/bench.ts'
 import { policiesOf } from '../../lib/simulator/check/rules/content-security-policy.ts'
 import { loginPageOf } from '../../lib/simulator/check/rules/login-page.ts'
-import { RULES } from '../../lib/simulator/check/rules/all.ts'
-import { examine } from '../../lib/simulator/check/examination.ts'
-import { parseGiven } from '../../lib/testing/cookies.ts'
-import { integration, type Integration } from '../../lib/testing/settings.ts'
+import { type Integration } from '../../lib/testing/settings.ts'
 import { type Exchange, type WireRequest, type WireResponse } from '../../lib/testing/wire.ts'
-import { type Mistake, SETTINGS, specServer } from '../helpers/spec-server.ts'
-
-const SILENT = { code: 'timeout', sentence: 'The service gave no complete answer within 5 s.' } as const
-
-interface Trial {
-  changes?: Partial<Integration>
-  mistakes?: Mistake[]
-  ineligible?: string
-  signal?: AbortSignal
-}
-
-/** The rules with these identifiers, tried on a service that is called in-process. */
-async function tried (ids: string[], { changes = {}, mistakes = [], ineligible, signal }: Trial = {}) {
-  const { app } = await specServer({ mistakes })
-  const portal = integration({ app, ...SETTINGS })
-  const base = changes.base ?? portal.base
-  const at = (url: string): string => base.origin + new URL(url).pathname
-  const addresses = {
-    authorizeUrl: at(portal.authorizeUrl), tokenUrl: at(portal.tokenUrl), userUrl: at(portal.userUrl)
-  }
-  const bench = new Bench({ ...portal, ...addresses, ...changes }, {
-    user: { cookies: parseGiven('sid=ada'), headers: [] },
-    ineligible: ineligible === undefined ? null : { cookies: parseGiven(ineligible), headers: [] },
-    codeLifetime: null,
-    loginRedirects: false,
-    wait: async () => {}
-  }, signal ?? new AbortController().signal)
-  const rules = RULES.filter(({ id }) => ids.includes(id))
-  return examine(bench, rules, { begins: () => {}, ends: () => {} })
-}
-
-type Answer = Partial<WireResponse> | 'silence' | null
-
-/** A service that answers some requests otherwise; null leaves the answer as it is. */
-async function altered (answer: (request: WireRequest) => Answer, mistakes: Mistake[] = []): Promise<Trial> {
-  const { app } = await specServer({ mistakes })
-  const { send } = integration({ app, ...SETTINGS })
-  return {
-    changes: {
-      async send (request): Promise<Exchange> {
-        const other = answer(request)
-        if (other === null) return send(request)
-        if (other === 'silence') return { request, trouble: SILENT, milliseconds: 5000 }
-        return { request, response: { status: 200, headers: [], body: '', ...other }, milliseconds: 1 }
-      }
-    }
-  }
-}
-
-const pathOf = ({ url }: WireRequest): string => new URL(url).pathname
-const isToken = (request: WireRequest): boolean => pathOf(request) === '/oauth/token'
-const isUser = (request: WireRequest): boolean => pathOf(request) === '/oauth/user'
-const isAuthorize = (request: WireRequest): boolean => pathOf(request) === '/oauth/authorize'
-const redirect = (location: string): Answer => ({ status: 302, headers: [['Location', location]] })
-const json = (status: number, value: object): Answer =>
-  ({ status, headers: [['Content-Type', 'application/json']], body: JSON.stringify(value) })
-
-/** The verdict of one rule. */
-async function verdict (id: string, trial: Trial = {}) {
-  const { findings, stopped } = await tried([id], trial)
-  const [finding] = findings
-  return { ...finding?.verdict, severity: finding?.severity, stopped }
-}
+import { SETTINGS } from '../helpers/spec-server.ts'
+import { altered, type Answer, isAuthorize, isToken, isUser, json, redirect, tried, verdict } from './trial.ts'
 
 const LEGS = ['authorize.answer', 'token.hook', 'token.body', 'token.answer']
 
@@ -127,6 +62,9 @@ await t.test('what is no finding: there is nothing to judge', async (t) => {
     outcome: 'untested', reason: 'the cookie of --ineligible-cookie logs nobody in'
   })
   const noToken = await altered((request) => isToken(request) ? json(400, { error: 'invalid_grant' }) : null)
+  t.match(await verdict('user.replayed-token', noToken), {
+    outcome: 'untested', reason: /^there is no access token: 400/
+  })
   t.match(await verdict('token.race', noToken), { outcome: 'untested', reason: /^no request won one of 3 races/ })
   const noRecord = await altered((request) => isUser(request) ? json(500, {}) : null)
   t.match(await verdict('user.no-store', noRecord), { outcome: 'untested', reason: /^there is no record: 500/ })
@@ -163,6 +101,8 @@ await t.test('a limited rate and an unavailable service leave the check incomple
     return request.body.includes('no-such-grant') ? { status: 429 } : 'silence'
   })
   t.match(await verdict('token.body', late), { outcome: 'untested', stopped: /limits the rate/ })
+  const restarting = await altered((request) => isToken(request) ? { status: 503 } : null)
+  t.match(await verdict('token.answer', restarting), { outcome: 'untested', stopped: /unavailable for the mom.*: 503/ })
   const down = await altered((request) =>
     isAuthorize(request) ? redirect(`${SETTINGS.redirectUri}?error=temporarily_unavailable`) : null)
   t.match(await verdict('authorize.answer', down), { outcome: 'untested', stopped: /unavailable for the moment: 302/ })
@@ -207,6 +147,8 @@ await t.test('forms and policies of a login page, however they are written', (t)
   const exchange: Exchange = { request: { method: 'GET', url, headers: [] }, response, milliseconds: 0 }
   const actions = loginPageOf({ at: 'page', exchange, url })?.forms.map(({ action }) => action)
   t.strictSame(actions, ['/a', '/b', '/c', undefined])
-  t.strictSame(policiesOf(response), [])
+  t.strictSame(policiesOf(response), [], 'a policy without content is none')
+  const meta = '<meta content=\'form-action "a"\' http-equiv=Content-Security-Policy>'
+  t.strictSame(policiesOf({ ...response, body: meta }), ['form-action "a"'])
   t.end()
 })

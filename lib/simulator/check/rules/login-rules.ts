@@ -70,6 +70,7 @@ export const LOGIN_RULES: Rule[] = [
     after: ['login.page'],
     test: async (bench) => {
       const page = await loginPage(bench)
+      if (atEndpoint(bench, page.url)) throw new Untested('the login page is at the address of the request')
       const back = returnAddress(page.url)
       return back === undefined ? forgets(bench, page) : returnsToPortal(bench, page, back)
     }
@@ -135,7 +136,6 @@ async function forgets (bench: Bench, page: LoginPage): Promise<Verdict> {
   const other = await bench.authorize({}, browser)
   const stateless = bench.anonymous.jar.all().length === 0 && browser.jar.all().length === 0
   if (other.url !== page.url || !stateless) throw new Untested('the login page names no return address')
-  if (atEndpoint(bench, page.url)) throw new Untested('the login page is at the address of the request')
   return fail(`the login page ${new URL(page.url).pathname}, without the address to return to`, RETURN_FIX,
     page.scripted ? 'should' : 'must')
 }
