@@ -2,7 +2,7 @@
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import Fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify'
-import partnerSso, { type Portal } from 'fastify-partner-sso'
+import partnerSso, { type PartnerSsoOptions, type Portal } from 'fastify-partner-sso'
 import { homePage, loginPage, stylesheet } from './pages.ts'
 import { safeReturnTo } from './return-to.ts'
 import { portalRecord, type User, users } from './users.ts'
@@ -11,8 +11,8 @@ export interface PartnerAppSettings {
   portal: Portal
   /** Signs the session cookie: 32 random characters or more. Whoever knows it can log in as anybody. */
   cookieSecret: string
-  /** Redis of the codes and tokens. Default: they live in this process. */
-  redis?: string | undefined
+  /** More options of the plugin. By default codes and tokens live in this process. */
+  sso?: Partial<PartnerSsoOptions<User>>
   /** Whether browsers reach the application by https. Default: false. */
   secure?: boolean
   /** Default: true. */
@@ -20,7 +20,7 @@ export interface PartnerAppSettings {
 }
 
 export async function partnerApp (settings: PartnerAppSettings): Promise<FastifyInstance> {
-  const { portal, cookieSecret, redis, secure = false, logger = true } = settings
+  const { portal, cookieSecret, sso = {}, secure = false, logger = true } = settings
   if (String(cookieSecret ?? '').length < 32) throw new Error('cookieSecret must have 32 characters or more')
   const app: FastifyInstance = Fastify({ logger })
   await app.register(cookie, { secret: cookieSecret })
@@ -38,7 +38,7 @@ export async function partnerApp (settings: PartnerAppSettings): Promise<Fastify
     currentUser,
     portalEligibility: portalRecord,
     loginPage: '/login',
-    ...(redis === undefined ? {} : { redis })
+    ...sso
   })
 
   app.get('/style.css', (_request, reply) => reply.type('text/css').send(stylesheet))

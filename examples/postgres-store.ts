@@ -1,9 +1,8 @@
 // A store on PostgreSQL, for apps that have a database and no Redis. Each operation is one statement, so it is atomic:
 // PostgreSQL locks the row of the key. `test/stores/postgres.test.ts` runs it through `checkStore`.
 //
-//   const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, connectionTimeoutMillis: 1000 })
-//   await createTable(pool)
-//   await app.register(partnerSso, { store: postgresStore(pool), … })
+// Start an app with it, and a portal beside it:
+//   npm run ready && DATABASE_URL=postgres://localhost/acme node examples/dist/demo.js postgres-store
 import { type Store } from 'fastify-partner-sso'
 import { type Pool } from 'pg'
 

@@ -1,4 +1,5 @@
 // Metrics for Prometheus: the same events, at GET /metrics. Needs prom-client.
+// Start it, and a portal beside it: npm run ready && node examples/dist/demo.js prometheus
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance } from 'fastify'
 import type { PartnerSsoEvent } from 'fastify-partner-sso'

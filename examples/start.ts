@@ -23,7 +23,7 @@ const app = await partnerApp({
   },
   // A new one at each start: everybody has to log in again. Yours comes from your configuration.
   cookieSecret: randomBytes(32).toString('hex'),
-  redis: process.env.REDIS_URL,
+  sso: { redis: process.env.REDIS_URL },
   logger: {
     stream: pretty({
       sync: true,

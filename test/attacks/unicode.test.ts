@@ -58,7 +58,8 @@ await t.test('identifier, secret, code, verifier', async (t) => {
 
 await t.test('a record is passed on as it is, whatever is in it', async (t) => {
   const names = [
-    'Zoë', 'Zoe\u0308', '\ufeffBOM', 'a\u0000b', '\u2028\u2029', '😀', '\ud83d', '</script>', '"\\', '\u202ereversed',
+    'Zoë', 'Zoe\u0308', '\ufeffBOM', 'a\u0000b', '\u2028\u2029', '😀', '\ud83d', '</script>', '"\\',
+    '\u202ereversed',
     'ﬁ', 'İ', 'ẞ'
   ]
   for (const name of names) {

@@ -1,8 +1,9 @@
 // The example that keeps its portals in a table: a row is added, signed in to, and turned off. The table stands in for
 // PostgreSQL; it answers the example's two statements.
 import t from 'tap'
-import { addIntegration, appWithTable, type Database } from '../../examples/portals-from-table.ts'
+import { addIntegration, type Database, portalsIn } from '../../examples/portals-from-table.ts'
 import { portal } from '../../lib/testing/index.ts'
+import { recordOf, startHost } from '../helpers/host.ts'
 
 const registration = {
   loginUrl: 'https://portal.example/external-oauth/demo',
@@ -29,14 +30,13 @@ function table (): Database & { disabled: Set<unknown> } {
 
 t.test('an integration that is added while the app runs, and turned off', async (t) => {
   const database = table()
-  const app = await appWithTable(database, { logger: false })
-  t.teardown(() => app.close())
+  const { app } = await startHost(t, { portal: portalsIn(database) })
   const { loginUrl, ...integration } = registration
   const double = portal({ app, ...integration })
-  const user = { headers: { 'x-user': 'u-1' } }
+  const user = { headers: { 'x-user': 'alice' } }
   t.match(await double.signIn(user), { ok: false }, 'not in the table yet')
   await addIntegration(database, registration)
-  t.match(await double.signIn(user), { ok: true, record: { external_id: 'u-1', email: 'ada@partner.example' } })
+  t.match(await double.signIn(user), { ok: true, record: recordOf('alice') })
   database.disabled.add('acme')
   t.match(await double.signIn(user), { ok: false }, 'turned off')
 })

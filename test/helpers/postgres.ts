@@ -30,6 +30,7 @@ function otherUser (): { uid: number, gid: number } | undefined {
 }
 
 export interface PostgresServer {
+  url: string
   pool: Pool
   /** Stops the server at once, as a crash would. */
   stop (): Promise<void>
@@ -54,7 +55,8 @@ export async function startPostgres (t: Teardown): Promise<PostgresServer> {
     ['-D', directory, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
     { ...user, cwd: directory, stdio: 'ignore' })
   const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()))
-  const pool = new Pool({ host: '127.0.0.1', port, user: 'sso', database: 'postgres', connectionTimeoutMillis: 5000 })
+  const url = `postgres://sso@127.0.0.1:${port}/postgres`
+  const pool = new Pool({ connectionString: url, connectionTimeoutMillis: 5000 })
   pool.on('error', () => {})
   const stop = async (): Promise<void> => {
     // SIGQUIT: immediate shutdown, with its child processes.
@@ -70,5 +72,5 @@ export async function startPostgres (t: Teardown): Promise<PostgresServer> {
     if (server.exitCode !== null) throw new Error(`postgres ended with ${server.exitCode}`)
     await sleep(20)
   }
-  return { pool, stop }
+  return { url, pool, stop }
 }

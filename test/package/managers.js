@@ -61,6 +61,7 @@ for (const [name, { add, node, settings, hosts = ['host.mjs', 'host.cjs'] }] of 
     console.error(`${name}:\n${stdout}${stderr}`)
     process.exitCode = 1
   }
-  const signedIn = ['host.mjs', 'host.cjs'].map((host) => ok && hosts.includes(host) ? signIn(folder, node, host) : '–')
+  const signedIn = ['host.mjs', 'host.cjs']
+    .map((host) => ok && hosts.includes(host) ? signIn(folder, node, host) : '–')
   console.log(`| ${name} | ${ok ? 'ok' : 'fails'} | ${signedIn.join(' | ')} |`)
 }

@@ -107,7 +107,8 @@ t.test('the portal\'s side is told every broken rule', async (t) => {
 
 t.test('a record is at most 16 KiB as JSON, in bytes of UTF-8', async (t) => {
   const rest = Buffer.byteLength(JSON.stringify(partner)) - 1
-  const ofSize = (size: number) => ({ ...partner, name: 'é'.repeat((size - rest) / 2) + 'x'.repeat((size - rest) % 2) })
+  const nameOf = (bytes: number) => 'é'.repeat(bytes / 2) + 'x'.repeat(bytes % 2)
+  const ofSize = (size: number) => ({ ...partner, name: nameOf(size - rest) })
   t.equal(RECORD_LIMIT, 16_384)
   t.ok(checkUserInformation(ofSize(RECORD_LIMIT), 'partner'))
   const rule = 'its JSON must be at most 16384 bytes in UTF-8, got 16385'

@@ -1,0 +1,81 @@
+// The partner's app with one of the examples added to it, and a portal beside it:
+//
+//   npm run ready && node examples/dist/demo.js prometheus | opentelemetry | postgres-store | portals-from-table
+//
+// The last two need DATABASE_URL, the URL of a PostgreSQL database.
+import { randomBytes } from 'node:crypto'
+import { metrics } from '@opentelemetry/api'
+import { ConsoleMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
+import { type FastifyInstance } from 'fastify'
+import { Pool } from 'pg'
+import { countEvents } from './opentelemetry.ts'
+import { partnerApp, type PartnerAppSettings } from './partner-app.ts'
+import { portal, startPortal } from './portal.ts'
+import { addIntegration, createTable as createPortals, portalsIn } from './portals-from-table.ts'
+import { createTable, deleteExpired, postgresStore } from './postgres-store.ts'
+import { metricsRoute } from './prometheus.ts'
+
+const port = Number(process.env.PORT ?? 3000)
+
+const demos: Record<string, () => Promise<FastifyInstance>> = {
+  /** Metrics at /metrics. */
+  async prometheus () {
+    const app = await demoApp()
+    await metricsRoute(app)
+    return app
+  },
+
+  /** What was counted, on the terminal, every ten seconds. */
+  async opentelemetry () {
+    const exportIntervalMillis = Number(process.env.OTEL_METRIC_EXPORT_INTERVAL ?? 10_000)
+    const timing = { exportIntervalMillis, exportTimeoutMillis: exportIntervalMillis }
+    const reader = new PeriodicExportingMetricReader({ exporter: new ConsoleMetricExporter(), ...timing })
+    metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }))
+    const stop = countEvents()
+    const app = await demoApp()
+    app.addHook('onClose', async () => {
+      stop()
+      await reader.shutdown()
+    })
+    return app
+  },
+
+  async 'postgres-store' () {
+    const pool = database()
+    await createTable(pool)
+    const app = await demoApp({ store: postgresStore(pool) })
+    const timer = setInterval(() => { deleteExpired(pool).catch((error) => app.log.error(error)) }, 60_000)
+    app.addHook('onClose', async () => {
+      clearInterval(timer)
+      await pool.end()
+    })
+    return app
+  },
+
+  async 'portals-from-table' () {
+    const pool = database()
+    await pool.query(createPortals)
+    await addIntegration(pool, portal)
+    const app = await demoApp({ portal: portalsIn(pool) })
+    app.addHook('onClose', async () => { await pool.end() })
+    return app
+  }
+}
+
+const database = (): Pool => new Pool({ connectionString: process.env.DATABASE_URL, connectionTimeoutMillis: 1000 })
+
+/** The app. Everybody has to log in again when it is started again. */
+async function demoApp (sso: PartnerAppSettings['sso'] = {}): Promise<FastifyInstance> {
+  return await partnerApp({ portal, cookieSecret: randomBytes(32).toString('hex'), sso })
+}
+
+const demo = demos[process.argv[2] ?? '']
+if (demo === undefined) throw new Error(`Say which one: ${Object.keys(demos).join(', ')}`)
+const app = await demo()
+await app.listen({ port, host: 'localhost' })
+const child = startPortal(`http://localhost:${port}`)
+const stop = () => {
+  child.kill()
+  app.close().catch(console.error)
+}
+process.once('SIGINT', stop).once('SIGTERM', stop)

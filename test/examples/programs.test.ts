@@ -1,0 +1,120 @@
+// The examples, each started by the one command that its first lines name, with a portal beside it. `npm test` compiles
+// them before.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import t, { type Test } from 'tap'
+import { users } from '../../examples/users.ts'
+import { portal } from '../../lib/testing/index.ts'
+import { startPostgres } from '../helpers/postgres.ts'
+import { freePort } from '../helpers/redis.ts'
+
+const clientSecret = 'a secret of the portal'
+
+interface Started {
+  baseUrl: string
+  portalUrl: string
+  /** What it has printed until now. */
+  output: () => string
+  /** Waits until it has printed this. */
+  printed: (text: RegExp) => Promise<void>
+}
+
+/** Starts an example, and waits for the lines that say where the app and the portal are. */
+async function start (t: Test, [file, ...argv]: string[], more: NodeJS.ProcessEnv = {}): Promise<Started> {
+  const { NODE_OPTIONS, REDIS_URL, ...env } = process.env
+  const ports = { PORT: String(await freePort()), PORTAL_PORT: String(await freePort()) }
+  const child = spawn(process.execPath, [`examples/dist/${file}`, ...argv], {
+    env: { ...env, ...ports, PORTAL_CLIENT_SECRET: clientSecret, ...more },
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
+  const exited = once(child, 'exit')
+  t.teardown(async () => {
+    child.kill()
+    await exited
+  })
+  const lines: string[] = []
+  const reader = createInterface({ input: child.stdout }).on('line', (line) => lines.push(line))
+  const printed = async (text: RegExp): Promise<void> => {
+    while (!lines.some((line) => text.test(line))) {
+      if (child.exitCode !== null) throw new Error(`${file} ended before it printed ${text}`)
+      await Promise.race([once(reader, 'line'), exited])
+    }
+  }
+  await printed(/^The portal: /)
+  const named = (name: string) => new RegExp(`^${name}: +(\\S+)`, 'm').exec(lines.join('\n'))?.[1] as string
+  return { baseUrl: named('The app'), portalUrl: named('The portal'), output: () => lines.join('\n'), printed }
+}
+
+/** Logs in as a browser does: the cookie of the session. */
+async function login (t: Test, baseUrl: string, user: string, returnTo: string): Promise<string> {
+  const body = new URLSearchParams({ user, return_to: returnTo })
+  const { status, headers } = await fetch(`${baseUrl}/login`, { method: 'POST', body, redirect: 'manual' })
+  t.equal(status, 303)
+  t.equal(headers.get('location'), returnTo.startsWith('/') ? returnTo : '/', 'return_to stays on this site')
+  const [cookie = ''] = headers.getSetCookie()
+  t.match(cookie, /^acme_session=.*HttpOnly; SameSite=Lax$/)
+  return cookie.split(';')[0] as string
+}
+
+/** Each user enters as what they are, or not at all. */
+async function signsIn (t: Test, { baseUrl, portalUrl }: Started): Promise<void> {
+  const integration = { clientId: 'acme-payments', clientSecret, redirectUri: `${portalUrl}/oauth/callback` }
+  const double = portal({ baseUrl, ...integration })
+  for (const { id, email, role } of users) {
+    const cookie = await login(t, baseUrl, id, id === 'u-1' ? 'https://evil.example/' : '/oauth/authorize')
+    const result = await double.signIn({ headers: { cookie } })
+    if (role === 'guest') t.match(result, { ok: false }, 'a guest may not enter')
+    else t.match(result, { ok: true, record: { external_id: id, email } })
+    const home = await fetch(baseUrl, { headers: { cookie } })
+    t.match(await home.text(), `href="${portalUrl}/external-oauth/demo"`, 'the home page links to the portal')
+  }
+  t.match(await double.signIn(), { ok: false }, 'nobody enters without a login')
+  const logged = await fetch(`${baseUrl}/login`, { method: 'POST', body: new URLSearchParams({ user: 'u-99' }) })
+  t.equal(logged.status, 400)
+}
+
+t.test('Express', async (t) => {
+  await signsIn(t, await start(t, ['express.js']))
+})
+
+t.test('NestJS', async (t) => {
+  const nest = await start(t, ['nest/main.js'])
+  await signsIn(t, nest)
+  await hasGuardAndReadiness(t, nest.baseUrl)
+})
+
+t.test('Prometheus', async (t) => {
+  const demo = await start(t, ['demo.js', 'prometheus'])
+  await signsIn(t, demo)
+  const metrics = await fetch(`${demo.baseUrl}/metrics`)
+  t.match(await metrics.text(), 'partner_sso_events_total{type="user_information_returned",reason="ok",')
+})
+
+t.test('OpenTelemetry', async (t) => {
+  const demo = await start(t, ['demo.js', 'opentelemetry'], { OTEL_METRIC_EXPORT_INTERVAL: '200' })
+  await signsIn(t, demo)
+  await demo.printed(/'partner_sso\.event\.type': 'user_information_returned'/)
+  t.notMatch(demo.output(), 'ada@partner.example')
+})
+
+t.test('on PostgreSQL', async (t) => {
+  const { url, pool } = await startPostgres(t)
+  await t.test('the store', async (t) => {
+    await signsIn(t, await start(t, ['demo.js', 'postgres-store'], { DATABASE_URL: url }))
+    const { rows } = await pool.query('SELECT count(*)::int AS count FROM partner_sso')
+    t.match(rows, [{ count: Number }])
+  })
+  await t.test('the portals', async (t) => {
+    await signsIn(t, await start(t, ['demo.js', 'portals-from-table'], { DATABASE_URL: url }))
+    const { rows } = await pool.query('SELECT client_id FROM integrations')
+    t.strictSame(rows, [{ client_id: 'acme-payments' }])
+  })
+})
+
+async function hasGuardAndReadiness (t: Test, baseUrl: string): Promise<void> {
+  t.strictSame(await (await fetch(`${baseUrl}/ready`)).json(), { ready: true })
+  t.equal((await fetch(`${baseUrl}/account`)).status, 403, 'the guard is on controllers')
+  const cookie = await login(t, baseUrl, 'u-2', '/')
+  t.match(await (await fetch(`${baseUrl}/account`, { headers: { cookie } })).json(), { id: 'u-2' })
+}
