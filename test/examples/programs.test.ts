@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { users } from '../../examples/users.ts'
 import { portal } from '../../lib/testing/index.ts'
 import { startPostgres } from '../helpers/postgres.ts'
-import { freePort } from '../helpers/redis.ts'
+import { freePort } from '../helpers/ports.ts'
 
 const clientSecret = 'a secret of the portal'
 

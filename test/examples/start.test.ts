@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { freePort } from '../helpers/raw-server.ts'
+import { freePort } from '../helpers/ports.ts'
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url))
 

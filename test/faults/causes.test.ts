@@ -4,7 +4,7 @@ import t from 'tap'
 import { type Store } from '../../lib/index.ts'
 import { redisStore } from '../../lib/stores/redis.ts'
 import { openConnection } from '../../lib/stores/redis-connection.ts'
-import { freePort } from '../helpers/redis.ts'
+import { freePort } from '../helpers/ports.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
 import { scene } from './scene.ts'
 

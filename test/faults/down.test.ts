@@ -1,6 +1,7 @@
 // Redis is not there: at the start, or killed while sign-ins run.
 import t from 'tap'
-import { freePort, startRedis } from '../helpers/redis.ts'
+import { freePort } from '../helpers/ports.ts'
+import { startRedis } from '../helpers/redis.ts'
 import { changesOnce, goods, NOTHING, readyAgain, recovered, scene, unavailable, until } from './scene.ts'
 
 t.test('down at the start: the app starts, answers, and serves when Redis comes', async (t) => {

@@ -1,11 +1,10 @@
 // Two host processes on one Redis, sustained sign-ins, and a fault every few seconds: npm run build, then
-//   node test/faults/load.js [--minutes 10] [--workers 12] [--seed 1]
+//   node test/faults/load.js [--minutes 10] [--workers 12] [--seed 1] [--port 6390]
 // It runs until the time is over, every fault has been injected, and some sign-ins were finished and some refused.
 // Prints what became of every sign-in. Exit code 1 when a code or token was used twice, or a request was left hanging.
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,7 +15,8 @@ const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '10' },
     workers: { type: 'string', default: '12' },
-    seed: { type: 'string', default: '1' }
+    seed: { type: 'string', default: '1' },
+    port: { type: 'string', default: '6390' }
   }
 })
 const STORE_TIMEOUT = 500
@@ -57,7 +57,7 @@ function random () {
 // --- what is under load
 
 const directory = await mkdtemp(join(tmpdir(), 'partner-sso-load-'))
-const port = await freePort()
+const port = Number(values.port)
 let server = startServer()
 const redis = new Redis(port, { retryStrategy: () => 20, maxRetriesPerRequest: null }).on('error', () => {})
 await redis.ping()
@@ -76,14 +76,6 @@ async function startHost () {
   const process = fork(file, [JSON.stringify(options)], { execArgv: [], env: {} })
   const [{ url }] = await once(process, 'message')
   return { process, url }
-}
-
-async function freePort () {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 // --- the faults: each breaks something, waits, and repairs it

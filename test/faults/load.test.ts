@@ -3,10 +3,11 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { freePort } from '../helpers/ports.ts'
 
 t.test('no sign-in is doubled, and none is left hanging', async (t) => {
   const command = fileURLToPath(new URL('load.js', import.meta.url))
-  const argv = [command, '--minutes', '0.1', '--workers', '6']
+  const argv = [command, '--minutes', '0.1', '--workers', '6', '--port', String(await freePort())]
   const { stdout } = await promisify(execFile)(process.execPath, argv, { env: { PATH: process.env.PATH } })
   t.comment(stdout.trim())
   const result = JSON.parse(stdout)

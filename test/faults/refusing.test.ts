@@ -4,7 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { freePort, startRedis } from '../helpers/redis.ts'
+import { freePort } from '../helpers/ports.ts'
+import { startRedis } from '../helpers/redis.ts'
 import {
   changesOnce, goods, NOTHING, readyAgain, recovered, scene, signIn, stillGood, unavailable, until
 } from './scene.ts'

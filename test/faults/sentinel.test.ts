@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import t from 'tap'
 import { redisStore } from '../../lib/stores/redis.ts'
 import { checkStore } from '../../lib/testing/index.ts'
-import { startSentinel } from '../helpers/sentinel.ts'
+import { startSentinel } from './sentinel.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
 import { failedOver, goods, scene, signIn, stillGood, timedOut, unavailable, until } from './scene.ts'
 

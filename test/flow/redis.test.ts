@@ -25,14 +25,15 @@ t.test('in mid-flow, nothing in Redis lets anyone in or names anyone', async (t)
   const { client, url: redis } = await startRedis(t)
   const { url } = await startHost(t, { redis, codeLifetime: 30, tokenLifetime: 20 })
   const portal = wire(url)
-  const code = await portal.code('alice')
-  const token = await portal.accessToken('bob')
+  const code = await portal.code('alice.anderson')
+  const token = await portal.accessToken('bob.robertson')
   const keys = (await client.keys('*')).filter((key) => !key.includes('probe'))
   t.equal(keys.length, 2)
   const dump = (await Promise.all(keys.map(async (key) => `${key} ${await client.get(key)}`))).join('\n')
   const decoded = dump.split(/\s/).map((word) => Buffer.from(word, 'base64').toString('latin1')).join('\n')
   const parts = [code, token, token.slice(0, 20), token.slice(20), code.slice(0, 16), token.slice(0, 16)]
-  const personal = ['alice', 'bob', 'partner.example', 'Name', 'external_id', 'partner-123']
+  // Each is so long that it does not occur by chance.
+  const personal = ['alice.anderson', 'bob.robertson', 'partner.example', 'Name of', 'external_id', 'partner-123']
   for (const readable of [...parts, ...personal]) {
     t.notOk(dump.includes(readable) || decoded.includes(readable), readable)
   }
@@ -46,7 +47,7 @@ t.test('what was changed in the store opens nothing', async (t) => {
   const { client, url: redis } = await startRedis(t)
   const { url } = await startHost(t, { redis, keyPrefix: 'other:' })
   const portal = wire(url)
-  const [mine, stolen] = [await portal.code('mallory'), await portal.code('alice')]
+  const [mine, stolen] = [await portal.code('mallory'), await portal.code('alice.anderson')]
   t.ok(mine !== stolen)
   const [first, second] = (await client.keys('other:*')).filter((key) => !key.includes('probe')) as [string, string]
   const [one, two] = [await client.get(first) as string, await client.get(second) as string]

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'pg'
-import { freePort } from './redis.ts'
+import { freePort } from './ports.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 

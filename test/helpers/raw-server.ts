@@ -25,5 +25,3 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 /** A bare HTTP server. */
 export const httpServer = (t: Teardown, handler: Handler): Promise<string> => listen(t, createHttpServer(handler))
-
-export { freePort } from './redis.ts'

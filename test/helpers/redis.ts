@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
+import { freePort } from './ports.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 
@@ -44,24 +43,4 @@ export async function someRedis (t: Teardown): Promise<{ url: string, client: Re
   const client = new Redis(process.env.REDIS_URL)
   t.teardown(() => client.disconnect())
   return { url: process.env.REDIS_URL, client, keyPrefix }
-}
-
-const given = new Set<number>()
-
-/**
- * A TCP port that nothing listens on, never the same twice. It lies below those that the system gives to outgoing
- * connections: one of those could take it before the server does that it is meant for.
- */
-export async function freePort (): Promise<number> {
-  for (;;) {
-    const port = randomInt(10_000, 32_000)
-    if (given.has(port)) continue
-    given.add(port)
-    const server = createServer().listen(port, '127.0.0.1')
-    const isFree = await new Promise<boolean>((resolve) =>
-      server.once('listening', () => resolve(true)).once('error', () => resolve(false)))
-    if (!isFree) continue
-    await new Promise((resolve) => server.close(resolve))
-    return port
-  }
 }

@@ -8,7 +8,8 @@ import { CookieJar } from '../../lib/testing/cookies.ts'
 import { printableJson } from '../../lib/testing/printable.ts'
 import { integration } from '../../lib/testing/settings.ts'
 import { check, program, report } from '../helpers/program.ts'
-import { freePort, httpServer, rawServer } from '../helpers/raw-server.ts'
+import { freePort } from '../helpers/ports.ts'
+import { httpServer, rawServer } from '../helpers/raw-server.ts'
 import { listening, SETTINGS, specServer } from '../helpers/spec-server.ts'
 
 t.setTimeout(300_000)

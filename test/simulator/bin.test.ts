@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { freePort } from '../helpers/raw-server.ts'
+import { freePort } from '../helpers/ports.ts'
 
 const MAIN = fileURLToPath(new URL('../../lib/simulator/main.ts', import.meta.url))
 

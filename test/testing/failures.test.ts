@@ -1,7 +1,8 @@
 // A sign-in that fails says at which step, what was expected, what it got, and what to do.
 import t from 'tap'
 import { portal } from '../../lib/testing/index.ts'
-import { freePort, httpServer } from '../helpers/raw-server.ts'
+import { freePort } from '../helpers/ports.ts'
+import { httpServer } from '../helpers/raw-server.ts'
 import { CLIENT_SECRET, listening, type Mistake, REDIRECT_URI, SETTINGS, specServer } from '../helpers/spec-server.ts'
 
 const CASES: Array<[mistake: Mistake, step: number, error: string, got: RegExp, cookie?: string]> = [

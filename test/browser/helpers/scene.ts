@@ -6,7 +6,7 @@ import { type Test } from 'tap'
 import { partnerApp } from '../../../examples/partner-app.ts'
 import { type Portal } from '../../../lib/index.ts'
 import { run } from '../../../lib/simulator/run.ts'
-import { freePort } from '../../helpers/raw-server.ts'
+import { freePort } from '../../helpers/ports.ts'
 import { launch } from './chromium.ts'
 
 export interface SceneOptions {

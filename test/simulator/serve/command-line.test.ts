@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { browserCommand } from '../../../lib/simulator/serve/open-browser.ts'
 import { program } from '../../helpers/program.ts'
-import { freePort } from '../../helpers/raw-server.ts'
+import { freePort } from '../../helpers/ports.ts'
 import { CLIENT_SECRET } from '../../helpers/spec-server.ts'
 import { simulator } from './scene.ts'
 

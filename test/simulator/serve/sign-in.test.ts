@@ -1,6 +1,7 @@
 // A developer signs in through the simulator: fifteen steps and a user, or the step that failed and what to do.
 import t from 'tap'
-import { freePort, httpServer } from '../../helpers/raw-server.ts'
+import { freePort } from '../../helpers/ports.ts'
+import { httpServer } from '../../helpers/raw-server.ts'
 import { CLIENT_SECRET, type Mistake } from '../../helpers/spec-server.ts'
 import { Browser, simulator, start } from './scene.ts'
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster, type ClusterOptions } from 'ioredis'
-import { freePort, type RedisServer, startRedis } from './redis.ts'
+import { freePort } from '../helpers/ports.ts'
+import { type RedisServer, startRedis } from '../helpers/redis.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo } from 'node:net'
 import OAuth2Server from '@node-oauth/oauth2-server'
 import { Provider } from 'oidc-provider'
-import { CLIENT_ID, REDIRECT_URI } from './spec-server.ts'
+import { CLIENT_ID, REDIRECT_URI } from '../helpers/spec-server.ts'
 
 /** Plain: oidc-provider keeps to the characters that RFC 6749 appendix A.2 allows. */
 export const FOREIGN_SECRET = 'a secret of the portal'

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { freePort, type RedisServer, startRedis } from './redis.ts'
+import { freePort } from '../helpers/ports.ts'
+import { type RedisServer, startRedis } from '../helpers/redis.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 
