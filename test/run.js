@@ -5,8 +5,8 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { runTap, testFiles } from './runner/tap.js'
 
-/** Test files at once: one more than processors, since many wait for servers. tap itself leaves a processor free. */
-const JOBS = availableParallelism() + 1
+/** Test files at once. tap itself leaves a processor free, but many files wait for servers. */
+const JOBS = availableParallelism()
 
 /** What the tests start, by its Debian package, and whether it is there. */
 const programs = [

@@ -29,6 +29,7 @@ function summary (results) {
   const over = (name) => spread(results.map((result) => result[name]))
   return {
     cpuPerFlow: over('cpuPerFlow'),
+    cpuAtOnce: over('cpuAtOnce'),
     busy: over('busy'),
     flowsPerSecond: over('flowsPerSecond'),
     p50: over('p50'),
@@ -41,13 +42,22 @@ function summary (results) {
 
 function report (rows) {
   const ratios = [baseline, 'ours-url'].filter((name) => rows.some(({ server }) => server.name === name))
-  const reference = (name) => rows.find(({ server }) => server.name === name).cpuPerFlow.median
+  const relative = (row, cost) => ratios.map((name) => {
+    const reference = rows.find(({ server }) => server.name === name)
+    return (row[cost].median / reference[cost].median).toFixed(2)
+  })
+  const times = ratios.map((name) => `× ${name}`)
   const cost = table(
-    ['Server', 'CPU µs per flow', ...ratios.map((name) => `× ${name}`), 'flows/s', 'core busy', 'p50 ms', 'p99 ms'],
+    ['Server', 'CPU µs per flow', ...times, 'portal waits on sockets', ...times],
     rows.map((row) => [
       row.server.title,
-      figures(row.cpuPerFlow),
-      ...ratios.map((name) => (row.cpuPerFlow.median / reference(name)).toFixed(2)),
+      ...['cpuPerFlow', 'cpuAtOnce'].flatMap((cost) => [figures(row[cost]), ...relative(row, cost)])
+    ])
+  )
+  const speed = table(
+    ['Server', 'flows/s', 'core busy', 'p50 ms', 'p99 ms'],
+    rows.map((row) => [
+      row.server.title,
       figure(row.flowsPerSecond.median),
       `${Math.round(row.busy.median * 100)} %`,
       figure(row.p50.median),
@@ -66,5 +76,5 @@ function report (rows) {
       figure(row.startTime.median)
     ])
   )
-  return `${cost}\n\n${keep}`
+  return `${cost}\n\n${speed}\n\n${keep}`
 }

@@ -3,17 +3,20 @@ import { SignIn } from './sign-in.js'
 
 /** Keeps `concurrency` sign-ins going at once, each on a connection of its own that stays open. */
 export class Load {
+  /** The partner application, as the server has it. */
+  host
   #connections
   #signIn
   #next = 0
 
   static async open ({ server, host, port, concurrency }) {
     const connections = await Promise.all(Array.from({ length: concurrency }, () => Connection.open(port)))
-    return new Load(connections, new SignIn({ server, host, port }))
+    return new Load(connections, host, new SignIn({ server, host, port }))
   }
 
-  constructor (connections, signIn) {
+  constructor (connections, host, signIn) {
     this.#connections = connections
+    this.host = host
     this.#signIn = signIn
   }
 
@@ -55,6 +58,15 @@ export class Load {
     await this.#each(tokens.length, (connection, _, index) =>
       this.#signIn.user(connection, tokens[index].n, tokens[index].token)
     )
+  }
+
+  /** Sends the same request `count` times; each answer must have this status. */
+  async repeat (text, status, count) {
+    await this.#each(count, async (connection) => {
+      const answer = await connection.request(text)
+      const { head, body } = answer
+      if (answer.status !== status) throw new Error(`${answer.status}, not ${status}:\n${head}\n\n${body}`)
+    })
   }
 
   checkSingleUse () {

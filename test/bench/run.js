@@ -1,5 +1,5 @@
 /**
- * The benchmark: `node test/bench/run.js [compare] [start-up] [growth]`, all three when none is named.
+ * The benchmark: `node test/bench/run.js [compare] [refusals] [start-up] [growth]`, all when none is named.
  * See README.md beside it.
  */
 import { existsSync } from 'node:fs'
@@ -9,6 +9,7 @@ import { growth } from './growth.js'
 import { describePins, machine, pinSelf, useNode } from './machine.js'
 import { writeSection } from './readme.js'
 import { Redis } from './redis.js'
+import { refusals } from './refusals.js'
 import { serverNamed, servers } from './servers.js'
 import { startUp } from './start-up.js'
 
@@ -28,6 +29,11 @@ const { values: flags, positionals } = parseArgs({
 
 const parts = {
   compare: (setting) => compare(setting),
+  refusals: (setting) => refusals({
+    ...setting,
+    servers: setting.servers.filter(({ name }) => ['ours-url', 'ours-memory'].includes(name)),
+    flows: setting.flows / 2
+  }),
   'start-up': (setting) => startUp({
     ...setting,
     times: flags.quick ? 3 : 15,

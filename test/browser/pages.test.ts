@@ -27,7 +27,10 @@ async function picture (page: Page, name: string, readme?: string): Promise<bool
 
 const top = async (locator: Locator): Promise<number> => (await locator.boundingBox())?.y as number
 
-for (const [colorScheme, width] of [['light', 1100], ['dark', 1100], ['light', 390], ['dark', 390]] as const) {
+const LOOKS = [['light', 1100], ['dark', 390], ['dark', 1100], ['light', 390]] as const
+
+// Each colour and each width once; all four where pictures are taken anew.
+for (const [colorScheme, width] of update ? LOOKS : LOOKS.slice(0, 2)) {
   const suffix = `${colorScheme}-${width}`
   const readme = (name: string): string | undefined => {
     if (width !== 1100) return undefined

@@ -34,6 +34,7 @@ t.test('a malformed request is invalid_request, and leaves the code good', async
     [null, {}, 'content_type_unsupported'],
     [`${good}&x=%zz`, form, 'body_unreadable'],
     [`${good}&x=${'y'.repeat(2 ** 20)}`, form, 'body_unreadable'],
+    [`${good}${'&x=y'.repeat(1000)}`, form, 'parameters_excessive'],
     [good, form, 'credentials_in_url', `?client_id=${PORTAL.clientId}`],
     [good, form, 'credentials_in_url', '?client_secret=x'],
     [`${good}&code=${code}`, form, 'parameter_repeated'],
