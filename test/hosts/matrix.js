@@ -1,9 +1,9 @@
 // `node test/hosts/matrix.js [--quick] [fastify] [nest] [redis]`: the tests of hosts on every Fastify and Node that the
-// package is for, on NestJS 11 and 12, and with every Redis client; all three parts unless some are named. Prints
-// three tables; exit 1 when something fails. A prerelease of the
-// next Fastify is tried as well: what fails on it is reported and changes nothing. `--quick` tries one Node for each
-// Fastify and Nest, with the tests of what differs between the versions of Fastify.
-import { readdirSync, readFileSync } from 'node:fs'
+// package is for, on NestJS 11 and 12, and with every Redis client; all three parts unless some are named. Prints a
+// table for each; exit 1 when something fails. A prerelease of the next Fastify is tried as well: what fails on it is
+// reported and changes nothing. `--quick` tries one Node for each Fastify and Nest, with the tests of what differs
+// between the versions of Fastify.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, hostWith, mustRun, nodeVersions, pack, tests } from '../package/commands.js'
@@ -104,6 +104,15 @@ function tryFastify () {
 /** Packages of a Nest host; the major version says which. */
 const nestPackages = (major) => ['common', 'core', 'platform-fastify'].map((name) => `@nestjs/${name}@${major}`)
 
+const versionIn = (folder, name) =>
+  JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version
+
+/** The Fastify that Nest's adapter loads: a copy of its own where another version is at the top. */
+function fastifyOfNest (folder) {
+  const adapter = join(folder, 'node_modules/@nestjs/platform-fastify')
+  return versionIn(existsSync(join(adapter, 'node_modules/fastify')) ? adapter : folder, 'fastify')
+}
+
 /** The tests of Nest hosts on each pair of Node and Nest, with the package as it ships. */
 function tryNest () {
   const tarball = pack()
@@ -114,8 +123,7 @@ function tryNest () {
   row('Node', 'NestJS', 'its Fastify', 'guards, prefix, CORS, logger', 'tests passed')
   row(['---', '---', '---', '---', '---'])
   for (const [node, major] of nestPairs) {
-    const versions = ['@nestjs/core', 'fastify'].map((name) =>
-      JSON.parse(readFileSync(join(folders[major], 'node_modules', name, 'package.json'), 'utf8')).version)
+    const versions = [versionIn(folders[major], '@nestjs/core'), fastifyOfNest(folders[major])]
     const files = ['test/hosts/nest.test.ts']
     const result = tests(node, files, { env: { NEST: folders[major] } })
     row(node, versions, cells(result, [files], `Node ${node}, NestJS ${major}`, true))
@@ -125,7 +133,7 @@ function tryNest () {
 /** The same sign-ins and faults with each Redis client that a host may pass in, on each Node. */
 function tryRedisClients () {
   const names = ['ioredis-5.4', 'ioredis-5.11', 'ioredis', 'iovalkey']
-  const versions = names.map((name) => JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8')).version)
+  const versions = names.map((name) => versionIn('.', name))
   const files = ['test/faults/clients.test.ts']
   console.log()
   row('Node', 'ioredis', 'iovalkey', 'sign-ins and faults', 'tests passed')

@@ -12,7 +12,7 @@ export interface Cause {
 }
 
 /** The usual causes; first those for which the simulator saw a sign. */
-export function usualCauses (portal: Integration, visit: LoggedOutVisit | null): Cause[] {
+export function usualCauses (portal: Integration, visit: LoggedOutVisit): Cause[] {
   const causes = [
     loginPageMissing(visit), returnToDropped(visit), formAction(portal, visit), cookieNotSent(portal, visit),
     hookInFront(visit)
@@ -20,8 +20,8 @@ export function usualCauses (portal: Integration, visit: LoggedOutVisit | null):
   return [...causes.filter(({ seen }) => seen !== null), ...causes.filter(({ seen }) => seen === null)]
 }
 
-function loginPageMissing (visit: LoggedOutVisit | null): Cause {
-  const page = visit?.page
+function loginPageMissing (visit: LoggedOutVisit): Cause {
+  const page = visit.page
   return {
     title: 'The login page does not exist',
     sign: 'The browser shows an error, and the address bar shows the address of the login page.',
@@ -30,8 +30,8 @@ function loginPageMissing (visit: LoggedOutVisit | null): Cause {
   }
 }
 
-function returnToDropped (visit: LoggedOutVisit | null): Cause {
-  const page = visit?.page
+function returnToDropped (visit: LoggedOutVisit): Cause {
+  const page = visit.page
   const lost = page != null && page.status < 400 && ![...new URL(page.url).searchParams.values()].some(leadsBack)
   return {
     title: 'The login page drops return_to',
@@ -44,8 +44,8 @@ function returnToDropped (visit: LoggedOutVisit | null): Cause {
 
 const leadsBack = (value: string): boolean => value.includes('/oauth/authorize')
 
-function formAction ({ redirectUri }: Integration, visit: LoggedOutVisit | null): Cause {
-  const directive = visit?.page?.formAction ?? null
+function formAction ({ redirectUri }: Integration, visit: LoggedOutVisit): Cause {
+  const directive = visit.page?.formAction ?? null
   return {
     title: 'Content-Security-Policy blocks the way back',
     sign: 'After the login button nothing happens. The browser console names form-action.',
@@ -55,9 +55,9 @@ function formAction ({ redirectUri }: Integration, visit: LoggedOutVisit | null)
   }
 }
 
-function cookieNotSent (portal: Integration, visit: LoggedOutVisit | null): Cause {
+function cookieNotSent (portal: Integration, visit: LoggedOutVisit): Cause {
   const { pathname } = new URL(portal.authorizeUrl)
-  const kept = visit?.cookies.find(({ sameSite, path }) => sameSite === 'strict' || !pathname.startsWith(path))
+  const kept = visit.cookies.find(({ sameSite, path }) => sameSite === 'strict' || !pathname.startsWith(path))
   const reason = kept?.sameSite === 'strict' ? 'SameSite=Strict' : `Path=${kept?.path}`
   return {
     title: 'The session cookie is not sent',
@@ -68,12 +68,12 @@ function cookieNotSent (portal: Integration, visit: LoggedOutVisit | null): Caus
   }
 }
 
-function hookInFront (visit: LoggedOutVisit | null): Cause {
+function hookInFront (visit: LoggedOutVisit): Cause {
   return {
     title: 'A hook of your application answers first',
     sign: 'The browser shows an error (401, 403, JSON), and the address bar shows /oauth/authorize.',
     fix: 'Exempt the three /oauth routes from the global login and CSRF hooks.',
-    seen: visit !== null && visit.status >= 400 ? `/oauth/authorize answered ${visit.status}.` : null
+    seen: visit.status >= 400 ? `/oauth/authorize answered ${visit.status}.` : null
   }
 }
 
