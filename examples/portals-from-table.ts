@@ -34,13 +34,14 @@ export function portalsIn (database: Database): PortalFinder {
   }
 }
 
-/** Adds an integration, as an administration page would. */
+/** Adds an integration, or changes it, as an administration page would. */
 export async function addIntegration (database: Database, portal: Portal): Promise<void> {
   const { clientId, clientSecret, loginUrl, redirectUri, level = 'partner' } = portal
   await database.query(
     `INSERT INTO integrations (client_id, client_secrets, login_url, redirect_uri, level)
     VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (client_id) DO UPDATE SET client_secrets = excluded.client_secrets`,
+    ON CONFLICT (client_id) DO UPDATE SET client_secrets = excluded.client_secrets, login_url = excluded.login_url,
+      redirect_uri = excluded.redirect_uri, level = excluded.level`,
     [clientId, [clientSecret].flat(), loginUrl, redirectUri, level]
   )
 }

@@ -12,7 +12,7 @@ import { protect, sendRefusal } from '../http/replies.ts'
 import { OAuthError, type RefusalContext } from '../errors.ts'
 import { type Reporter } from '../events.ts'
 import { type PortalInformation, type Portals, type RegisteredPortal } from '../portal.ts'
-import { checkUserInformation, RECORD_LIMIT, type UserInformationError } from '../user-information.ts'
+import { checkUserInformation, RECORD_LIMIT, UserInformationError } from '../user-information.ts'
 
 /** What the route works with. */
 interface Parts {
@@ -204,8 +204,12 @@ function encodeRecord (given: unknown, { information }: RegisteredPortal): { ext
     const checked = checkUserInformation(given, information.level)
     return { externalId: checked.external_id, record: JSON.stringify(checked) }
   } catch (cause) {
-    const { rule } = cause as UserInformationError
-    throw new OAuthError('user_information_invalid', { cause, rule, ...externalIdOf(given) })
+    throw new OAuthError('user_information_invalid', {
+      cause,
+      // A value that cannot even be looked at, such as a revoked Proxy, throws an error of its own.
+      ...cause instanceof UserInformationError ? { rule: cause.rule } : {},
+      ...externalIdOf(given)
+    })
   }
 }
 

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Redis } from 'ioredis'
+import { type Redis } from 'ioredis'
 import { freePort } from '../helpers/ports.ts'
-import { type RedisServer, startRedis } from '../helpers/redis.ts'
+import { clientOf, type RedisServer, startRedis } from '../helpers/redis.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 
@@ -69,13 +69,7 @@ async function startOne (t: Teardown, master: number) {
     ''
   ].join('\n'))
   const process = spawn('redis-sentinel', [file], { stdio: 'ignore' })
-  const client = new Redis(port, { retryStrategy: () => 20, maxRetriesPerRequest: null })
-  client.on('error', () => {})
-  t.teardown(async () => {
-    client.disconnect()
-    process.kill('SIGKILL')
-    await rm(directory, { recursive: true, force: true })
-  })
+  const client = clientOf(t, { port, process, directory })
   await client.ping()
   return { port, client, process }
 }

@@ -139,12 +139,16 @@ t.test('a record over 16 KiB: server_error, and the event names the rule and the
 })
 
 t.test('a record that breaks a rule: the event names the rule, and the user where the record does', async (t) => {
+  const revoked = Proxy.revocable({}, {})
+  revoked.revoke()
   const cases: Array<[changes: object, known: object]> = [
     [{ email: '' }, { rule: /^email must be a non-empty string/, externalId: 'alice' }],
     [{ product_role: 'operator' }, { rule: /^product_role must be .*, got "operator"$/, externalId: 'alice' }],
     [{ external_id: undefined }, { rule: /^external_id must be a non-empty string/ }],
     [{ external_id: 17 }, { rule: /^external_id must be a non-empty string/ }],
-    [{ external_id: 'x'.repeat(20_000) }, { rule: /^its JSON must be at most 16384 bytes/ }]
+    [{ external_id: 'x'.repeat(20_000) }, { rule: /^its JSON must be at most 16384 bytes/ }],
+    // No rule: it cannot be looked at.
+    [{ email: revoked.proxy }, { externalId: 'alice' }]
   ]
   for (const [changes, known] of cases) {
     const { url, events } = await startHost(t, {
@@ -154,7 +158,9 @@ t.test('a record that breaks a rule: the event names the rule, and the user wher
     t.equal(redirect.get('error'), 'server_error')
     t.match(events, [{ type: 'sign_in_refused', reason: 'user_information_invalid', ...known }])
     t.equal(events.length, 1)
-    t.equal(Object.hasOwn(events[0] as object, 'externalId'), Object.hasOwn(known, 'externalId'))
+    for (const name of ['externalId', 'rule']) {
+      t.equal(Object.hasOwn(events[0] as object, name), Object.hasOwn(known, name), name)
+    }
     t.notMatch(JSON.stringify(events), /@partner|Name of/)
   }
 })

@@ -25,6 +25,15 @@ export async function startRedis (t: Teardown, settings: string[] = [], port?: n
   const failed = new Promise<never>((_resolve, reject) => process
     .once('error', () => reject(new Error('redis-server is needed on PATH: apt-get install redis-server')))
     .once('exit', (code) => reject(new Error(`redis-server --port ${port} ended with ${code}`))))
+  const client = clientOf(t, { port, process, directory })
+  await Promise.race([client.ping(), failed])
+  return { port, url: `redis://127.0.0.1:${port}`, client, process }
+}
+
+/** A client of a server that has just been started. Server and folder go with the test. */
+export function clientOf (
+  t: Teardown, { port, process, directory }: { port: number, process: ChildProcess, directory: string }
+): Redis {
   const client = new Redis(port, { retryStrategy: () => 20, maxRetriesPerRequest: null })
   client.on('error', () => {})
   t.teardown(async () => {
@@ -32,8 +41,7 @@ export async function startRedis (t: Teardown, settings: string[] = [], port?: n
     process.kill('SIGKILL')
     await rm(directory, { recursive: true, force: true })
   })
-  await Promise.race([client.ping(), failed])
-  return { port, url: `redis://127.0.0.1:${port}`, client, process }
+  return client
 }
 
 /** A Redis to share with whatever else is on it: the one of REDIS_URL, or a server of the test's own. */

@@ -35,7 +35,7 @@ export interface SpecServer {
 interface Grant { user: string, redirectUri: string, challenge?: string | undefined, expires: number, token?: string }
 type Values = Record<string, string | string[] | undefined>
 
-const RECORDS: Record<string, Record<string, unknown>> = {
+export const RECORDS: Record<string, Record<string, unknown>> = {
   ada: {
     external_id: 'u-1',
     email: 'ada@partner.example',

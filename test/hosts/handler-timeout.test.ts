@@ -1,7 +1,8 @@
 // Fastify's handlerTimeout, of the app and of our routes: a hook of the host that hangs does not hang the browser.
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { type FastifyInstance } from 'fastify'
 import t from 'tap'
+import { type Store } from '../../lib/index.ts'
 import { isPrivate, keepsContract } from '../helpers/contract.ts'
 import { hostOptions, startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
@@ -42,28 +43,40 @@ for (const [whose, server, routeOptions] of limits) {
 }
 
 t.test('a limit that is over while the store still works', async (t) => {
-  // Milliseconds that each call of the store takes from the time the portal asks for.
-  let pause = 0
   const records = new Map<string, string>()
-  const slow = async <T>(result: T): Promise<T> => await setTimeout(pause, result)
-  const { url, events } = await startHost(t, {
-    routeOptions: { handlerTimeout: 60 },
-    store: {
-      async put (key, value) { await slow(null); records.set(key, value); return true },
-      async take (key) { const value = records.get(key) ?? null; records.delete(key); return await slow(value) },
-      async revoke () { return false }
-    }
-  }, { prepare: showCode })
+  // What the store waits for before it answers, and the calls that wait.
+  let held = Promise.resolve()
+  const calls: Array<Promise<unknown>> = []
+  const slow = async <T>(result: T): Promise<T> => await held.then(() => result)
+  const noted = <T>(call: Promise<T>): Promise<T> => {
+    calls.push(call)
+    return call
+  }
+  const store: Store = {
+    put: (key, value) => noted(slow(true).then((done) => { records.set(key, value); return done })),
+    take (key) {
+      const value = records.get(key) ?? null
+      records.delete(key)
+      return noted(slow(value))
+    },
+    async revoke () { return false }
+  }
+  const options = { routeOptions: { handlerTimeout: 60 }, store, storeTimeout: 30_000 }
+  const { url, events } = await startHost(t, options, { prepare: showCode })
+  // Its twin without a limit issues what is used: no busy machine is too slow for that.
+  const twin = wire((await startHost(t, { store })).url)
   const portal = wire(url)
-  const code = await portal.code()
-  const token = await portal.accessToken()
-  events.length = 0
-  pause = 100
+  const [code, token] = [await twin.code(), await twin.accessToken()]
+  calls.length = 0
+  let release = (): void => {}
+  held = new Promise((resolve) => { release = resolve })
   for (const answer of [await portal.authorize(), await portal.user(token)]) {
     t.equal(answer.status, 503)
     t.strictSame(answer.json, { problem: 'FST_ERR_HANDLER_TIMEOUT' })
   }
-  await setTimeout(300)
+  release()
+  t.equal((await Promise.all(calls)).length, 2, 'the store has answered both')
+  for (let turn = 0; turn < 20; turn++) await setImmediate()
   t.strictSame(events, [], 'nothing is reported that did not arrive')
 
   // Fastify's limit ends with the body of a request; after it storeTimeout applies.

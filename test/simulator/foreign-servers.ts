@@ -2,21 +2,12 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo } from 'node:net'
 import OAuth2Server from '@node-oauth/oauth2-server'
 import { Provider } from 'oidc-provider'
-import { CLIENT_ID, REDIRECT_URI } from '../helpers/spec-server.ts'
+import { CLIENT_ID, RECORDS, REDIRECT_URI } from '../helpers/spec-server.ts'
 
 /** Plain: oidc-provider keeps to the characters that RFC 6749 appendix A.2 allows. */
 export const FOREIGN_SECRET = 'a secret of the portal'
 
 interface Teardown { teardown (done: () => unknown): unknown }
-
-const RECORD = {
-  external_id: 'u-1',
-  email: 'ada@partner.example',
-  name: 'Ada Lovelace',
-  type: 'partner',
-  control_role: 'Partner Administrator',
-  product_role: 'Product Operator'
-}
 
 const loggedIn = ({ headers: { cookie = '' } }: IncomingMessage): boolean => cookie.includes('sid=ada')
 
@@ -83,7 +74,7 @@ async function user (provider: Provider, context: Context): Promise<void> {
   }
   await token.destroy()
   context.status = 200
-  context.body = RECORD
+  context.body = RECORDS.ada
 }
 
 /**
@@ -128,7 +119,7 @@ async function answer (oauth: OAuth2Server, raw: IncomingMessage, adapted: boole
     } else if (pathname === '/oauth/user') {
       const token = await oauth.authenticate(request, response)
       tokens.delete(token.accessToken)
-      response.body = RECORD
+      response.body = RECORDS.ada
     } else {
       const headers = { 'content-type': 'text/html' }
       return { status: pathname === '/login' ? 200 : 404, headers, body: '<!doctype html><title>Log in</title>' }

@@ -141,8 +141,8 @@ t.test('expired records are dropped though nobody asks for them', async (t) => {
   t.equal(records.size, 0, 'and what came after it had run empty')
 })
 
-t.test('past the limit the oldest goes, also where a sweep rests before it', async (t) => {
-  const records = new ExpiringRecords(502)
+/** Sweeps wait in the list that is returned, until the test runs them. */
+function holdSweeps (t: Test): Array<() => void> {
   const { setTimeout: real } = globalThis
   const sweeps: Array<() => void> = []
   globalThis.setTimeout = ((sweep: () => void) => {
@@ -150,6 +150,12 @@ t.test('past the limit the oldest goes, also where a sweep rests before it', asy
     return { unref () { return this } }
   }) as unknown as typeof setTimeout
   t.teardown(() => { globalThis.setTimeout = real })
+  return sweeps
+}
+
+t.test('past the limit the oldest goes, also where a sweep rests before it', async (t) => {
+  const records = new ExpiringRecords(502)
+  const sweeps = holdSweeps(t)
   for (const name of names(500)) records.set(name, 'value', 0)
   records.set('oldest', 'value', 60)
   records.set('younger', 'value', 60)
@@ -164,13 +170,7 @@ t.test('past the limit the oldest goes, also where a sweep rests before it', asy
 
 t.test('one slice in a turn, so that others get their turn', async (t) => {
   const records = new ExpiringRecords(5000)
-  const { setTimeout: real } = globalThis
-  const sweeps: Array<() => void> = []
-  globalThis.setTimeout = ((sweep: () => void) => {
-    sweeps.push(sweep)
-    return { unref () { return this } }
-  }) as unknown as typeof setTimeout
-  t.teardown(() => { globalThis.setTimeout = real })
+  const sweeps = holdSweeps(t)
   for (const name of names(1600)) records.set(name, 'value', 0)
   const sizes: number[] = []
   for (let sweep = sweeps.shift(); sweep !== undefined; sweep = sweeps.shift()) {
