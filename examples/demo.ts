@@ -69,7 +69,8 @@ async function demoApp (sso: PartnerAppSettings['sso'] = {}): Promise<FastifyIns
   return await partnerApp({ portal, cookieSecret: randomBytes(32).toString('hex'), sso })
 }
 
-const demo = demos[process.argv[2] ?? '']
+const name = process.argv[2] ?? ''
+const demo = Object.hasOwn(demos, name) ? demos[name] : undefined
 if (demo === undefined) throw new Error(`Say which one: ${Object.keys(demos).join(', ')}`)
 const app = await demo()
 await app.listen({ port, host: 'localhost' })

@@ -10,6 +10,7 @@ import { existsSync, statSync } from 'node:fs'
 import { normalize } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runTap, testFiles } from './runner/tap.js'
+import { inProcesses } from './runner/together.js'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -40,9 +41,10 @@ function chosenFiles () {
   return testFiles().filter((file) => named.some((path) => path.endsWith('/') ? file.startsWith(path) : file === path))
 }
 
-const files = chosenFiles()
+const chosen = chosenFiles()
+const files = inProcesses(chosen)
 const { times, jobs, burn } = values
-console.log(`${files.length} test files, ${times} times, ${jobs} at once, ${burn} busy processes beside`)
+console.log(`${chosen.length} test files, ${times} times, ${jobs} at once, ${burn} busy processes beside`)
 const burners = Array.from({ length: Number(values.burn) }, () => fork(import.meta.filename, ['--burner']))
 let failedRounds = 0
 for (let round = 1; round <= Number(values.times); round++) {

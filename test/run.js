@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { runTap, testFiles } from './runner/tap.js'
+import { inProcesses } from './runner/together.js'
 
 /** Test files at once. tap itself leaves a processor free, but many files wait for servers. */
 const JOBS = availableParallelism()
@@ -88,7 +89,8 @@ const built = run('npm', 'run', '-s', 'build')
 const examplesBuilt = run('npx', 'tsc', '-p', 'examples')
 const [compiled, results] = await Promise.all([
   compileAndLint(),
-  runTap([`--jobs=${JOBS}`, '--coverage-report=text', '--coverage-report=json-summary'], testFiles(), console.log)
+  runTap([`--jobs=${JOBS}`, '--coverage-report=text', '--coverage-report=json-summary'],
+    inProcesses(testFiles()), console.log)
 ])
 const missed = notLoaded()
 const checks = [

@@ -27,6 +27,7 @@ t.test('empty, absent and repeated parameters', async (t) => {
   t.equal(new Parameters('a=%zz&b=%41').get('b'), 'A')
   t.equal(new Parameters('a=%zz').malformed, true)
   t.equal(new Parameters('a=++').get('a'), '  ', 'nothing but plus signs')
+  t.equal(new Parameters('a=%2B').get('a'), '+', 'an escaped plus sign is none')
   t.equal(new Parameters('a=%%').malformed, true, 'nothing but percent signs')
   t.equal(new Parameters('a=b=c').get('a'), 'b=c', 'the first equals sign ends the name')
   t.equal(queryOf('/path'), '')

@@ -1,0 +1,47 @@
+// Which test files share a process. To start one, and to load tap, Fastify and lib in it, takes two seconds of a
+// processor: longer than most test files.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+
+const FOLDER = '.tap/together'
+
+/** Files of one process at most. */
+const MOST = 8
+
+/** Take long by themselves, or have a clock or heap of their own. */
+const ALONE = new RegExp(`^test/(?:${[
+  'attacks/(?:amplification|error-page|fuzz|replay|secrets|single-use)',
+  '(?:browser|examples|interleavings|package|simulator)/',
+  'faults/(?:clients|cluster|host-client|killed|load|memory|readiness|refusing|sentinel|silent)',
+  'hosts/(?:close|nest)',
+  'unit/time-limit'
+].join('|')})`)
+
+/** What tap is given for these files: a file that takes long as it is, and one that imports several of the others. */
+export function inProcesses (files) {
+  rmSync(FOLDER, { recursive: true, force: true })
+  mkdirSync(FOLDER, { recursive: true })
+  const folders = new Set(files.map(folderOf))
+  return [
+    ...files.filter((file) => ALONE.test(file)),
+    ...[...folders].flatMap((folder) => {
+      const members = files.filter((file) => folderOf(file) === folder && !ALONE.test(file))
+      return chunks(members).map((chunk, index) => importing(chunk, join(FOLDER, `${folder}-${index + 1}.mjs`)))
+    })
+  ]
+}
+
+const folderOf = (file) => file.split('/')[1]
+
+/** The files in parts of about the same size. */
+function chunks (files) {
+  const count = Math.ceil(files.length / MOST)
+  return Array.from({ length: count }, (_, part) => files.filter((_, index) => index % count === part))
+}
+
+/** Imported by one statement each, before anything runs: tap takes a pause between two files for the end. */
+function importing (files, path) {
+  if (files.length === 1) return files[0]
+  writeFileSync(path, files.map((file) => `import '${relative(FOLDER, file)}'\n`).join(''))
+  return path
+}
