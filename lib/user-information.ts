@@ -109,23 +109,31 @@ export class UserInformationError extends TypeError {
   }
 }
 
+/** A record that was checked. */
+export interface CheckedRecord {
+  externalId: string
+  /** The listed fields and no others. */
+  json: string
+}
+
 /**
- * Checks a record of the host. Returns its listed fields and no others, each of them read once.
+ * Checks a record of the host, and reads each of its fields once.
  *
  * @throws UserInformationError when the record breaks a rule
  */
-export function checkUserInformation (given: unknown, level: PortalLevel): UserInformation {
+export function checkUserInformation (given: unknown, level: PortalLevel): CheckedRecord {
   if (typeof given !== 'object' || given === null) {
     throw new UserInformationError(`it must be an object, got ${kind(given)}`)
   }
   const record = listedFields(given)
   const valid = users.get(record.type)?.Check(record) === true && levelFaults(record, level).length === 0
   if (!valid) throw new UserInformationError(faults(record, level)[0] as string)
-  const size = Buffer.byteLength(JSON.stringify(record))
+  const json = JSON.stringify(record)
+  const size = Buffer.byteLength(json)
   if (size > RECORD_LIMIT) {
     throw new UserInformationError(`its JSON must be at most ${RECORD_LIMIT} bytes in UTF-8, got ${size}`)
   }
-  return record as unknown as UserInformation
+  return { externalId: record.external_id as string, json }
 }
 
 /** Every rule that the record breaks at the level, one sentence each. */

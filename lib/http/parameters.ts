@@ -1,8 +1,9 @@
 /** More parameters than this are not read, as Node's own query parser does by default. */
 const MOST_PARAMETERS = 1000
 
-/** One parameter, undecoded. */
+/** One parameter. */
 interface Entry {
+  /** The value as it was encoded. */
   raw: string
   repeated: boolean
 }
@@ -14,13 +15,11 @@ export class Parameters {
   /** Whether there are more parameters than are read. */
   excessive = false
   /** Whether a name or value is not valid percent-encoded UTF-8. */
-  readonly malformed: boolean
+  malformed = false
   readonly #entries = new Map<string, Entry>()
 
   /** Reads `a=1&b=2`. Pass the text from the wire: the host's parsers can hide repeated parameters. */
   constructor (text: string) {
-    // Each escape is complete between two ampersands, so the whole text is valid when each part is.
-    this.malformed = percentDecode(text) === null
     let count = 0
     for (let start = 0, end; start < text.length; start = end + 1) {
       end = text.indexOf('&', start)
@@ -55,6 +54,8 @@ export class Parameters {
   }
 
   #add (pair: string): void {
+    // Each escape is complete between two ampersands. One part that is not valid is enough to know.
+    this.malformed ||= percentDecode(pair) === null
     const equals = pair.indexOf('=')
     const name = this.#decode(equals === -1 ? pair : pair.slice(0, equals))
     const repeated = this.#entries.has(name)

@@ -12,7 +12,7 @@ import { protect, sendRefusal } from '../http/replies.ts'
 import { OAuthError, type RefusalContext } from '../errors.ts'
 import { type Reporter } from '../events.ts'
 import { type PortalInformation, type Portals, type RegisteredPortal } from '../portal.ts'
-import { checkUserInformation, RECORD_LIMIT, UserInformationError } from '../user-information.ts'
+import { type CheckedRecord, checkUserInformation, RECORD_LIMIT, UserInformationError } from '../user-information.ts'
 
 /** What the route works with. */
 interface Parts {
@@ -53,7 +53,7 @@ export function authorizeRoute (
         const user = await askCurrentUser(request, reply, portal, isAnswered)
         if (isAnswered()) return reply
         if (!user) return sendToLogin(request, reply, portal)
-        const { externalId, record } = await recordOf(user, request, portal)
+        const { externalId, json: record } = await recordOf(user, request, portal)
         known.externalId = externalId
         // The host's time limit was over first: nobody waits for a code.
         if (isAnswered()) return reply
@@ -137,7 +137,7 @@ export function authorizeRoute (
 
   async function recordOf (
     user: unknown, request: FastifyRequest, portal: RegisteredPortal
-  ): Promise<{ externalId: string, record: string }> {
+  ): Promise<CheckedRecord> {
     let given
     try {
       given = await portalEligibility(user, { portal: portal.information, request })
@@ -145,7 +145,7 @@ export function authorizeRoute (
       throw new OAuthError('portal_eligibility_failed', { cause })
     }
     if (!given) throw new OAuthError('not_eligible')
-    return encodeRecord(given, portal)
+    return checkedRecord(given, portal)
   }
 
   function redirect (reply: FastifyReply, location: string): FastifyReply {
@@ -198,11 +198,10 @@ function checkChallenge (challenge: string | undefined, method: string | undefin
   return challenge
 }
 
-/** The record as JSON, checked. */
-function encodeRecord (given: unknown, { information }: RegisteredPortal): { externalId: string, record: string } {
+/** The record, or what is wrong with it. */
+function checkedRecord (given: unknown, { information }: RegisteredPortal): CheckedRecord {
   try {
-    const checked = checkUserInformation(given, information.level)
-    return { externalId: checked.external_id, record: JSON.stringify(checked) }
+    return checkUserInformation(given, information.level)
   } catch (cause) {
     throw new OAuthError('user_information_invalid', {
       cause,

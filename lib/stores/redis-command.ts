@@ -67,7 +67,10 @@ export class RedisCommand extends Command {
       this.reject(error as Error)
     }
     this.#sending = false
-    return (this.promise as Promise<unknown>).finally(() => clearTimeout(timer))
+    const answer = this.promise as Promise<unknown>
+    const stop = (): void => clearTimeout(timer)
+    answer.then(stop, stop)
+    return answer
   }
 
   /** Gives up: what has not been sent yet never is. */

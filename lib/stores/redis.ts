@@ -20,9 +20,10 @@ export function redisStore (
   // Commands built here bypass the prefix that the host may have set on its client.
   const prefix = (client.options.keyPrefix ?? '') + keyPrefix
 
-  async function send (deadline: number, name: string, args: string[], onLateAnswer?: OnLateAnswer): Promise<unknown> {
+  /** Throws where nothing can be sent. */
+  function send (deadline: number, name: string, args: string[], onLateAnswer?: OnLateAnswer): Promise<unknown> {
     if (client.status !== 'ready') throw new Error(`Redis is not connected (${client.status})${trouble()}`)
-    return await new RedisCommand(name, args, { deadline, giveUpAfter, onLateAnswer }).sendBy(client)
+    return new RedisCommand(name, args, { deadline, giveUpAfter, onLateAnswer }).sendBy(client)
   }
 
   /**
