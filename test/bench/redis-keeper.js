@@ -1,8 +1,9 @@
 /** Runs redis-server for its parent and takes it down with it, however the parent ends. */
 import { spawn } from 'node:child_process'
 
+const [port, ...settings] = process.argv.slice(2)
 const redis = spawn('redis-server', [
-  '--port', process.argv[2], '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--loglevel', 'warning'
+  '--port', port, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--loglevel', 'warning', ...settings
 ], { stdio: ['ignore', 'ignore', 'inherit'] })
 
 redis.on('error', (error) => {

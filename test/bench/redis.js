@@ -11,11 +11,13 @@ const keeper = fileURLToPath(new URL('redis-keeper.js', import.meta.url))
 export class Redis {
   #keeper
   #client
+  port
   url
 
-  static async start () {
+  /** @param {string[]} settings further arguments of redis-server */
+  static async start (settings = []) {
     const port = await freePort()
-    const [command, args] = pinned('redis', [keeper, String(port)])
+    const [command, args] = pinned('redis', [keeper, String(port), ...settings])
     const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
     const client = new Client({ port, host: '127.0.0.1', retryStrategy: () => 50, maxRetriesPerRequest: 100 })
     client.on('error', () => {}) // until it is up
@@ -24,13 +26,19 @@ export class Redis {
     })
     await Promise.race([client.ping(), ended])
     ended.catch(() => {})
-    return new Redis(child, client, `redis://127.0.0.1:${port}`)
+    return new Redis(child, client, port)
   }
 
-  constructor (child, client, url) {
+  constructor (child, client, port) {
     this.#keeper = child
     this.#client = client
-    this.url = url
+    this.port = port
+    this.url = `redis://127.0.0.1:${port}`
+  }
+
+  /** Any command. */
+  call (...command) {
+    return this.#client.call(...command)
   }
 
   async version () {
@@ -52,6 +60,23 @@ export class Redis {
     const stats = await this.#client.info('commandstats')
     const calls = [...stats.matchAll(/^cmdstat_(\S+?):calls=(\d+)/gm)].map(([, name, count]) => [name, Number(count)])
     return Object.fromEntries(calls.filter(([name]) => !administrative.test(name)))
+  }
+
+  /** @returns {Promise<number>} commands since the counters were reset that another node has to serve (MOVED, ASK) */
+  async redirections () {
+    const counts = (await this.#client.info('errorstats')).matchAll(/^errorstat_(?:MOVED|ASK):count=(\d+)/gm)
+    return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
+  }
+
+  /** @returns {Promise<number>} microseconds of CPU so far, user and system */
+  async cpu () {
+    const times = (await this.#client.info('cpu')).matchAll(/^used_cpu_(?:user|sys):([\d.]+)/gm)
+    return [...times].reduce((sum, [, seconds]) => sum + 1e6 * Number(seconds), 0)
+  }
+
+  /** @returns {Promise<number>} reads from sockets since the counters were reset: one for commands that came together */
+  async reads () {
+    return Number(/^total_reads_processed:(\d+)/m.exec(await this.#client.info('stats'))[1])
   }
 
   /** @returns {Promise<number>} bytes of all keys with their values, by MEMORY USAGE */
@@ -78,7 +103,7 @@ export class Redis {
 
 const administrative = /^(info|config|memory|scan|flushall|client|hello|ping|command|select|auth|cluster|readonly)/
 
-async function freePort () {
+export async function freePort () {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address()

@@ -1,9 +1,10 @@
 /**
- * The benchmark: `node test/bench/run.js [compare] [refusals] [start-up] [growth]`, all when none is named.
- * See README.md beside it.
+ * The benchmark: `node test/bench/run.js [compare] [turns] [refusals] [capacity] [start-up] [growth]`, all parts when
+ * none is named. See README.md beside it.
  */
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { capacity } from './capacity.js'
 import { compare } from './compare.js'
 import { growth } from './growth.js'
 import { describePins, machine, pinSelf, useNode } from './machine.js'
@@ -12,6 +13,7 @@ import { Redis } from './redis.js'
 import { refusals } from './refusals.js'
 import { serverNamed, servers } from './servers.js'
 import { startUp } from './start-up.js'
+import { turns } from './turns.js'
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
@@ -29,11 +31,13 @@ const { values: flags, positionals } = parseArgs({
 
 const parts = {
   compare: (setting) => compare(setting),
+  turns: (setting) => turns(setting),
   refusals: (setting) => refusals({
     ...setting,
     servers: setting.servers.filter(({ name }) => ['ours-url', 'ours-memory'].includes(name)),
     flows: setting.flows / 2
   }),
+  capacity: (setting) => capacity(setting),
   'start-up': (setting) => startUp({
     ...setting,
     times: flags.quick ? 3 : 15,

@@ -17,6 +17,11 @@ const started = performance.now()
 
 const answers = {
   cpu: () => process.cpuUsage(),
+  /** Turns of the event loop so far, and how often the process has gone to sleep. */
+  loop: () => ({
+    turns: performance.nodeTiming.uvMetricsInfo.loopCount,
+    sleeps: process.resourceUsage().voluntaryContextSwitches
+  }),
   memory () {
     globalThis.gc?.()
     return process.memoryUsage()

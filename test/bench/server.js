@@ -48,6 +48,11 @@ export class Server {
     return user + system
   }
 
+  /** Turns of the event loop so far, and how often the process has gone to sleep. */
+  loop () {
+    return this.#ask('loop')
+  }
+
   /** Memory after a full garbage collection. */
   memory () {
     return this.#ask('memory')

@@ -81,6 +81,16 @@ export const servers = [
   }
 ]
 
+/** Ours on a Redis Cluster, for `capacity` alone. */
+export const onCluster = {
+  name: 'ours-cluster',
+  title: 'Redis Cluster, three masters',
+  module: 'partner-sso',
+  variant: 'cluster',
+  redis: true,
+  ours: true
+}
+
 /** The row that the ratios are relative to. */
 export const baseline = 'bare'
 

@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis'
+import { Cluster, Redis } from 'ioredis'
 import Fastify from 'fastify'
 import partnerSso from 'fastify-partner-sso'
 import { listen } from './listen.js'
@@ -6,6 +6,7 @@ import { listen } from './listen.js'
 const stores = {
   url: (url) => ({ redis: url }),
   client: (url) => ({ redis: new Redis(url) }),
+  cluster: (urls) => ({ redis: new Cluster(urls.split(',')) }),
   memory: () => ({ memoryLimit: 2_000_000 })
 }
 
