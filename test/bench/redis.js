@@ -74,7 +74,7 @@ export class Redis {
     return [...times].reduce((sum, [, seconds]) => sum + 1e6 * Number(seconds), 0)
   }
 
-  /** @returns {Promise<number>} reads from sockets since the counters were reset: one for commands that came together */
+  /** @returns {Promise<number>} how often it has read from a socket since: commands that come together are one read */
   async reads () {
     return Number(/^total_reads_processed:(\d+)/m.exec(await this.#client.info('stats'))[1])
   }
