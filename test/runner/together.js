@@ -11,9 +11,12 @@ const MOST = 8
 /** Take long by themselves, or have a clock or heap of their own. */
 const ALONE = new RegExp(`^test/(?:${[
   'attacks/(?:amplification|error-page|fuzz|replay|secrets|single-use)',
-  '(?:browser|examples|interleavings|package|simulator)/',
+  '(?:browser|interleavings)/',
+  'examples/(?:programs|start)',
   'faults/(?:clients|cluster|host-client|killed|load|memory|readiness|refusing|sentinel|silent)',
   'hosts/(?:close|nest)',
+  'package/(?:installed|quick-start|recipes)',
+  'simulator/(?:bad-input|bin|check|mistakes)',
   'unit/time-limit'
 ].join('|')})`)
 
