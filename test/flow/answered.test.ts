@@ -40,6 +40,23 @@ for (const [what, returned] of [['null', null], ['a user', { id: 'u1', eligible:
   })
 }
 
+t.test('currentUser answers by itself, past Fastify, and returns a user: nothing is issued', async (t) => {
+  let asked = 0
+  const { url, events } = await startHost(t, {
+    loginPage: '/another-page',
+    currentUser (_request, reply) {
+      reply.hijack()
+      reply.raw.writeHead(403).end('blocked')
+      return { id: 'u1', eligible: true }
+    },
+    portalEligibility: () => { asked++; return null }
+  })
+  t.match(await wire(url).authorize(), { status: 403, text: 'blocked' })
+  t.equal(asked, 0)
+  t.match(events, [{ type: 'login_required', reason: 'answered_by_current_user' }])
+  t.equal(events.length, 1)
+})
+
 t.test('handlerTimeout is over while portalEligibility runs: no code is stored', async (t) => {
   const stored: string[] = []
   let answered = (): void => {}
