@@ -37,8 +37,8 @@ const SHORT = { MODEL_RUNS: '100', STATE_RUNS: '40', INJECTION_RUNS: '40' }
 // Milliseconds of a test file that is run together with others.
 const QUICK = 4000
 
-// What a mutant would take too long in: a browser, several processes, many rounds. The last two load examples, which the
-// copy of the tree has as they are.
+// What a mutant would take too long in: a browser, several processes, many rounds. The last two load the examples, of
+// which the copy of the tree has no JavaScript.
 const LEFT_OUT = new RegExp([
   'attacks/(?:single-use|replay|fuzz|error-page|random-secrets|request-target)\\.',
   'faults/(?:load|killed|memory|replication)\\.',
