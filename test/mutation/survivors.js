@@ -24,8 +24,6 @@ export const survivors = [
     ['0', '1', 'pool.fill(']),
   ...of('lib/grants/sealing.ts', 'Node.js takes an empty encoding for utf8',
     ["'utf8'", "''"]),
-  ...of('lib/grants/sealing.ts', 'from the end of 64 bytes, 15 - 32 is the same place as 15 + 32 from the beginning',
-    ['NAME_BYTES + SEALING_KEY_BYTES', 'NAME_BYTES - SEALING_KEY_BYTES', 'sealingKey: block.subarray(']),
   ...of('lib/http/login-location.ts', 'the first match is at the beginning, even if it is empty',
     ['/^[/\\\\]*/', '/[/\\\\]*/']),
   ...of('lib/stores/expiring-records.ts', MEMORY,
