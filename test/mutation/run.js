@@ -14,6 +14,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { isAlone } from '../runner/together.js'
 import { makeTree, root } from './tree.js'
 import { survivors } from './survivors.js'
 
@@ -35,7 +36,7 @@ process.once('SIGINT', () => process.exit(1))
 const SHORT = { MODEL_RUNS: '100', STATE_RUNS: '40', INJECTION_RUNS: '40' }
 
 // Milliseconds of a test file that is run together with others.
-const QUICK = 4000
+const QUICK = 10_000
 
 // What a mutant would take too long in: a browser, several processes, many rounds. The last two load the examples, of
 // which the copy of the tree has no JavaScript.
@@ -62,7 +63,8 @@ const files = readdirSync(join(copy, 'test'), { recursive: true }).map((file) =>
   .filter((file) => paths.some((path) => concerns(file, path)) && loadsAnyOf(file, paths))
 console.log(`${chosen.length} changes in ${paths.length} files of lib; ${files.length} test files`)
 const tests = await observe(files)
-const isQuick = await canRunTogether() ? ({ took }) => took < QUICK : () => false
+const mayShare = ({ file, took }) => took < QUICK && !isAlone(file)
+const isQuick = await canRunTogether() ? mayShare : () => false
 report(await judge())
 
 /** Whether the command asks for changes of this file. */
@@ -169,7 +171,7 @@ async function sideBySide (worker) {
 
 /** Whether the quick files pass and meet as many mutants together as one by one. If not, each runs alone. */
 async function canRunTogether () {
-  const quick = tests.filter(({ took }) => took < QUICK)
+  const quick = tests.filter(mayShare)
   const { code, took, seen } = await look(quick.map(({ file }) => file), 600_000)
   const missed = quick.filter((test) => [...test.seen].some((id) => !seen.has(id)))
   if (code === 0 && missed.length === 0) {

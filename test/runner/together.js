@@ -20,15 +20,18 @@ const ALONE = new RegExp(`^test/(?:${[
   'unit/time-limit'
 ].join('|')})`)
 
+/** Whether the test file has a process of its own. */
+export const isAlone = (file) => ALONE.test(file)
+
 /** What tap is given for these files: a file that takes long as it is, and one that imports several of the others. */
 export function inProcesses (files) {
   rmSync(FOLDER, { recursive: true, force: true })
   mkdirSync(FOLDER, { recursive: true })
   const folders = new Set(files.map(folderOf))
   return [
-    ...files.filter((file) => ALONE.test(file)),
+    ...files.filter(isAlone),
     ...[...folders].flatMap((folder) => {
-      const members = files.filter((file) => folderOf(file) === folder && !ALONE.test(file))
+      const members = files.filter((file) => folderOf(file) === folder && !isAlone(file))
       return chunks(members).map((chunk, index) => importing(chunk, join(FOLDER, `${folder}-${index + 1}.mjs`)))
     })
   ]
