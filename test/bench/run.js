@@ -31,7 +31,7 @@ const { values: flags, positionals } = parseArgs({
 
 const parts = {
   compare: (setting) => compare(setting),
-  turns: (setting) => turns(setting),
+  turns: (setting) => turns({ ...setting, flows: setting.flows / 2 }),
   refusals: (setting) => refusals({
     ...setting,
     servers: setting.servers.filter(({ name }) => ['ours-url', 'ours-memory'].includes(name)),
