@@ -1,10 +1,13 @@
 // Explores every order in which the steps of a scene can happen. A scene is played again for each new way, and two ways
-// that lead to the same state are followed once: what can happen after a state depends on the state alone.
+// that lead to the same state are followed once: what can happen after a state depends on the state alone. Two steps
+// that concern nothing in common lead to the same state in either order, which need not be played.
 
 /** Something that can happen next. */
 export interface Step {
   /** Names it in a schedule; the same in each play. */
   label: string
+  /** What it reads or changes: steps that have nothing of it in common may change places. */
+  concerns: string[]
   happen (): Promise<void>
 }
 
@@ -33,25 +36,32 @@ export interface Exploration {
   violations: Violation[]
 }
 
-interface Node { edges: Array<{ label: string, to: string }>, faults: string[] }
+/** The state that each step leads to, by its label. */
+interface Node { edges: Map<string, string>, faults: string[] }
 
-/** A way that branches off from a node and is still to be followed. */
-interface Branch { way: string[], from: Node }
+type Nodes = Map<string, Node>
 
-/** Plays the scene in every order. */
-export async function explore (begin: () => Promise<Play>): Promise<Exploration> {
-  const nodes = new Map<string, Node>()
+/** A step from a node. */
+interface Arrival { from: Node, step: Step }
+
+/** A step that is still to be followed: its schedule, and how the play came to the node that it leaves. */
+interface Branch extends Arrival { way: string[], arrival: Arrival | null }
+
+/** Plays the scene in every order; with `playAll` also those that only change places of unrelated steps. */
+export async function explore (begin: () => Promise<Play>, playAll = false): Promise<Exploration> {
+  const nodes: Nodes = new Map()
+  const isKnown = (branch: Omit<Branch, 'way'>) => !playAll && isPlayedInOtherOrder(branch, nodes)
   const first = await begin()
   const start = first.state()
-  const branches = await follow(first, [], nodes)
+  const branches = await follow(first, [], null, nodes, isKnown)
   for (let branch = branches.pop(); branch !== undefined; branch = branches.pop()) {
+    if (isKnown(branch)) continue
     const play = await replay(begin, branch.way)
-    branch.from.edges.push({ label: branch.way.at(-1) as string, to: play.state() })
-    branches.push(...await follow(play, branch.way, nodes))
+    branch.from.edges.set(branch.step.label, play.state())
+    branches.push(...await follow(play, branch.way, branch, nodes, isKnown))
   }
   return { schedules: count(nodes, start), states: nodes.size, violations: shortest(nodes, start) }
 }
-
 async function replay (begin: () => Promise<Play>, way: string[]): Promise<Play> {
   const play = await begin()
   for (const label of way) {
@@ -63,19 +73,40 @@ async function replay (begin: () => Promise<Play>, way: string[]): Promise<Play>
 }
 
 /** Follows a play to a known state or to its end, always by the first step. Returns where else it could have gone. */
-async function follow (play: Play, way: string[], nodes: Map<string, Node>): Promise<Branch[]> {
+async function follow (
+  play: Play,
+  way: string[],
+  arrival: Arrival | null,
+  nodes: Nodes,
+  isKnown: (branch: Omit<Branch, 'way'>) => boolean
+): Promise<Branch[]> {
   const branches: Branch[] = []
   for (let state = play.state(); !nodes.has(state); state = play.state()) {
-    const [next, ...others] = play.steps()
-    const node: Node = { edges: [], faults: next === undefined ? await play.faults() : [] }
-    nodes.set(state, node)
+    const steps = play.steps()
+    const from: Node = { edges: new Map(), faults: steps.length === 0 ? await play.faults() : [] }
+    nodes.set(state, from)
+    const [next, ...others] = steps.map((step) => ({ from, step, way: [...way, step.label], arrival }))
+      .filter((branch) => !isKnown(branch))
+    branches.push(...others)
     if (next === undefined) break
-    for (const { label } of others) branches.push({ way: [...way, label], from: node })
-    way = [...way, next.label]
-    await next.happen()
-    node.edges.push({ label: next.label, to: play.state() })
+    await next.step.happen()
+    from.edges.set(next.step.label, play.state())
+    way = next.way
+    arrival = next
   }
   return branches
+}
+
+/**
+ * Whether the step could as well have happened before the last one, and was played in that order: both orders lead to
+ * the same state, which is then noted.
+ */
+function isPlayedInOtherOrder ({ from, step, arrival }: Omit<Branch, 'way'>, nodes: Nodes): boolean {
+  if (arrival === null || arrival.step.concerns.some((what) => step.concerns.includes(what))) return false
+  const other = nodes.get(arrival.from.edges.get(step.label) ?? '')
+  const to = other?.edges.get(arrival.step.label)
+  if (to !== undefined) from.edges.set(step.label, to)
+  return to !== undefined
 }
 
 /** The number of ways from the start to an end. */
@@ -84,7 +115,7 @@ function count (nodes: Map<string, Node>, start: string): bigint {
   const ways = (state: string): bigint => {
     const { edges } = nodes.get(state) as Node
     let sum = known.get(state)
-    sum ??= edges.length === 0 ? 1n : edges.reduce((sum, { to }) => sum + ways(to), 0n)
+    sum ??= edges.size === 0 ? 1n : [...edges.values()].reduce((sum, to) => sum + ways(to), 0n)
     known.set(state, sum)
     return sum
   }
@@ -99,7 +130,7 @@ function shortest (nodes: Map<string, Node>, start: string): Violation[] {
     const { edges, faults } = nodes.get(state) as Node
     for (const fault of faults) if (!found.has(fault)) found.set(fault, { fault, schedule: way })
     // A Map is walked in the order of insertion, new entries included: nearest first.
-    for (const { label, to } of edges) if (!ways.has(to)) ways.set(to, [...way, label])
+    for (const [label, to] of [...edges].sort()) if (!ways.has(to)) ways.set(to, [...way, label])
   }
   return [...found.values()]
 }

@@ -50,8 +50,8 @@ export const redemptionOf = (name: string, authorization: string) => (): Role =>
   }
 })
 
-/** Plays a scene in every order. Unless the scene issues its own code, one is there when it begins. */
-export async function play (scene: Scene, store: SteppedStore): Promise<Exploration> {
+/** Plays a scene in every order (explore). Unless the scene issues its own code, one is there when it begins. */
+export async function play (scene: Scene, store: SteppedStore, playAll = false): Promise<Exploration> {
   const app = await host(store)
   await app.ready()
   const { known, restore } = await byClock(newClock(), async () => {
@@ -66,7 +66,7 @@ export async function play (scene: Scene, store: SteppedStore): Promise<Explorat
   return await explore(async () => {
     await restore()
     return new World(setting)
-  })
+  }, playAll)
 }
 
 /** Everything that must be true at the end; one sentence for each thing that is not. */

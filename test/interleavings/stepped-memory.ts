@@ -2,26 +2,28 @@
 import { byClock, newClock } from './clock.ts'
 import { type Store } from '../../lib/index.ts'
 import { memoryStore } from '../../lib/stores/memory.ts'
-import { begin, type SteppedStore } from './world.ts'
+import { begin, isProbe, type SteppedStore } from './world.ts'
 
 const LIMIT = 100
 
-/** The in-process store under the explorer. */
-export function steppedMemory (): SteppedStore {
-  let inner = memoryStore(LIMIT)
+/** The in-process store under the explorer, or what is given in its place. */
+export function steppedMemory (makeStore: (limit: number) => Store = memoryStore): SteppedStore {
+  let inner = makeStore(LIMIT)
   // What cannot be looked into is told by what has been done to it.
-  let past: string[] = []
+  let past: Record<'code' | 'token', string[]> = { code: [], token: [] }
   let put: Parameters<Store['put']> | undefined
 
   function operation<T> (name: string, key: string, run: () => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
+    const what = put === undefined || key === put[0] ? 'code' : 'token'
+    return new Promise((resolve) => {
       begin({
-        name: `${name} ${put === undefined || key === put[0] ? 'code' : 'token'}`,
+        name: `${name} ${what}`,
+        key,
         execute () {
-          past.push(name)
+          past[what].push(name)
           return run()
         },
-        answer: (reply) => { (reply as Promise<T>).then(resolve, reject) }
+        answer: (reply) => resolve(reply as T)
       })
     })
   }
@@ -29,7 +31,7 @@ export function steppedMemory (): SteppedStore {
   const store: Store = {
     put (key, value, lifetime) {
       const result = operation('put', key, () => inner.put(key, value, lifetime))
-      if (!key.includes('probe-')) put ??= [key, value, lifetime]
+      if (!isProbe(key)) put ??= [key, value, lifetime]
       return result
     },
     take: (key) => operation('take', key, () => inner.take(key)),
@@ -38,13 +40,15 @@ export function steppedMemory (): SteppedStore {
   return {
     options: { store },
     perProcess: false,
-    age () {},
-    held: () => Object.fromEntries(past.entries()),
+    age () {
+      for (const operations of Object.values(past)) operations.push('a minute')
+    },
+    held: () => Object.fromEntries(Object.entries(past).map(([what, operations]) => [what, operations.join()])),
     save () {
       const kept = put
       return async () => {
-        inner = memoryStore(LIMIT)
-        past = []
+        inner = makeStore(LIMIT)
+        past = { code: [], token: [] }
         put = kept
         if (kept !== undefined) await byClock(newClock(), () => inner.put(...kept))
       }

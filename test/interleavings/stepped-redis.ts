@@ -1,6 +1,6 @@
 // Redis, as far as the plugin uses it: the semantics of SET … EX … NX, SET … EX … GET and GETDEL, by way of the
 // plugin's own Redis store. Every command waits until the explorer lets it happen.
-import { begin, connection, type SteppedStore, valueName } from './world.ts'
+import { begin, connection, isProbe, type SteppedStore, valueName } from './world.ts'
 
 /** What the plugin's commands have in common with those of ioredis. */
 interface Command {
@@ -30,7 +30,7 @@ export function steppedRedis (mistake?: Mistake): SteppedStore {
   const nameOf = (key: string) => key === codeKey ? 'code' : 'token'
 
   function set (key: string, value: string, options: string[]): string | null {
-    if (!key.includes('probe-')) codeKey ??= key
+    if (!isProbe(key)) codeKey ??= key
     const before = entries.get(key)?.value ?? null
     if (options.includes('NX') && before !== null && mistake !== 'SET ignores NX') return null
     if (isRevocation(value) && isIgnored(before)) return before
@@ -64,6 +64,7 @@ export function steppedRedis (mistake?: Mistake): SteppedStore {
     const [key = '', value] = command.args
     begin({
       name: `${command.name === 'getdel' ? 'take' : valueName(value) === 'mark' ? 'revoke' : 'put'} ${nameOf(key)}`,
+      key,
       execute: () => execute(command),
       answer: (reply) => command.resolve(reply),
       lose: () => command.reject(new Error('Connection is closed.'))
@@ -87,7 +88,7 @@ export function steppedRedis (mistake?: Mistake): SteppedStore {
     ),
     save () {
       const keptCodeKey = codeKey
-      const kept = [...entries].map(([key, entry]) => [key, { ...entry }] as const)
+      const kept = [...entries].filter(([key]) => !isProbe(key)).map(([key, entry]) => [key, { ...entry }] as const)
       return async () => {
         entries.clear()
         isMarkTaken = false

@@ -22,6 +22,8 @@ export interface Role {
   request (outcomes: Outcomes): InjectOptions | null
 }
 
+type AddStep = (label: string, concerns: string[], happen: () => void | Promise<void>) => void
+
 export type Outcomes = ReadonlyMap<string, Outcome>
 
 /** What the world asks of a store, beside the plugin's own calls. */
@@ -42,6 +44,7 @@ export interface SteppedStore {
 export interface Operation {
   /** Names it in a schedule. */
   name: string
+  key: string
   /** Runs it at the store. */
   execute (): unknown
   /** Gives the answer to the plugin. */
@@ -81,9 +84,12 @@ export const connection = (): object => actors.getStore()?.socket ?? fakeSocket(
 /** Called by a store when the plugin begins an operation. Outside a scene it runs at once. */
 export function begin (operation: Operation): void {
   const actor = actors.getStore()
-  if (actor === undefined) queueMicrotask(() => operation.answer(operation.execute()))
+  if (actor === undefined) queueMicrotask(async () => operation.answer(await operation.execute()))
   else current?.add(actor, operation)
 }
+
+/** Whether the key is of the plugin's own probe of the store, when the host starts. */
+export const isProbe = (key: string): boolean => key.includes('probe-')
 
 /** The plugin on this store; every world of a scene uses it, since it keeps no state of its own. */
 export async function host (store: SteppedStore): Promise<FastifyInstance> {
@@ -132,17 +138,19 @@ export class World implements Play {
 
   steps (): Step[] {
     const steps: Step[] = []
-    const add = (label: string, happen: () => void) => {
-      steps.push({ label, happen: async () => { current = this; happen(); await this.#settled() } })
+    const add: AddStep = (label, concerns, happen) => {
+      steps.push({ label, concerns, happen: async () => { current = this; await happen(); await this.#settled() } })
     }
     for (const pending of this.#pending) this.#stepsOf(pending, add)
     this.setting.roles.forEach((role, index) => {
       const actor = this.#actors[index] as Actor
       const request = actor.state === 'waiting' ? role.request(this.outcomes) : null
-      if (request !== null) add(`${actor.name} begins`, () => this.#begin(actor, request))
+      if (request !== null) add(`${actor.name} begins`, [actor.name], () => this.#begin(actor, request))
     })
     const isRunning = this.#pending.length > 0 || steps.length > 0
-    if (this.#minutes > 0 && isRunning) add('a minute passes', () => this.#age())
+    if (this.#minutes > 0 && isRunning) {
+      add('a minute passes', this.#actors.map(({ name }) => name), () => this.#age())
+    }
     return steps
   }
 
@@ -151,7 +159,8 @@ export class World implements Play {
     const pending = this.#pending.map(({ actor, name, isExecuted, isLate, reply }) =>
       [actor.name, name, isExecuted, isLate, isExecuted ? valueName(reply) : null])
     const past = [[...this.executed].sort(), [...this.unexecuted].sort()]
-    return JSON.stringify([this.setting.store.held(), actors, pending, this.mishaps, this.#minutes, past])
+    const held = Object.entries(this.setting.store.held()).sort()
+    return JSON.stringify([held, actors, pending.sort(), this.mishaps, this.#minutes, past])
   }
 
   async faults (): Promise<string[]> {
@@ -169,16 +178,17 @@ export class World implements Play {
     return outcomeOf(await byClock(clock, () => this.setting.app.inject(request)))
   }
 
-  #stepsOf (pending: Pending, add: (label: string, happen: () => void) => void): void {
-    const { actor, name, isExecuted, isLate } = pending
+  #stepsOf (pending: Pending, add: AddStep): void {
+    const { actor, name, key, isExecuted, isLate } = pending
     const label = `${actor.name}: ${name}`
     const isGone = actor.state === 'gone'
     const late = isLate || isGone ? ' late' : ''
-    if (!isExecuted) add(`${label} is executed${late}`, () => this.#execute(pending))
-    else add(`${label} is answered${late}`, () => this.#answer(pending))
+    if (!isExecuted) add(`${label} is executed${late}`, [actor.name, key], () => this.#execute(pending))
+    else add(`${label} is answered${late}`, [actor.name], () => this.#answer(pending))
     if (pending.lose === undefined || (this.mishaps.length === this.setting.faults && late === '')) return
     const addFault = (what: string, happen: () => void) => {
-      add(what, () => {
+      // Only so many may happen, and their order is told.
+      add(what, [actor.name, 'faults'], () => {
         if (late === '') this.mishaps.push(what)
         happen()
       })
@@ -205,8 +215,9 @@ export class World implements Play {
     this.outcomes.set(actor.name, outcome)
   }
 
-  #execute (pending: Pending): void {
-    pending.reply = pending.execute()
+  async #execute (pending: Pending): Promise<void> {
+    // The in-process store is in the process of the request, and goes by its clock.
+    pending.reply = await byClock(pending.actor.clock, () => pending.execute())
     pending.isExecuted = true
     this.executed.push(`${pending.actor.name}: ${pending.name} ${valueName(pending.reply)}`)
     // Nobody is left to hear the answer.
