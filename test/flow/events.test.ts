@@ -1,8 +1,8 @@
 // What the host is told: contract section 7.
 import t from 'tap'
 import { type FastifyRequest } from 'fastify'
-import { type PartnerSsoEvent } from '../../lib/index.ts'
-import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import partnerSso, { type PartnerSsoEvent } from '../../lib/index.ts'
+import { hostOptions, PORTAL, recordOf, startHost, type User } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 
 function logged (): { lines: Record<string, unknown>[], server: object } {
@@ -50,6 +50,16 @@ t.test('one event and one log line for each outcome, with the same in both', asy
   )
   t.strictSame(ours.map(({ level }) => level), [30, 30, 30, 40, 30, 30, 40, 40, 40, 30, 40])
   t.match(ours[0], { msg: 'partner-sso: code_issued' })
+})
+
+t.test('the log level that the host registers the plugin with', async (t) => {
+  const { lines, server } = logged()
+  const quiet = { ...hostOptions(), prefix: '/quiet', logLevel: 'error' as const }
+  const { url } = await startHost(t, {}, { server, finish: (app) => app.register(partnerSso<User>, quiet) })
+  await fetch(`${url}/quiet/oauth/token`, { method: 'POST' })
+  t.strictSame(lines.filter(({ reqId }) => reqId !== undefined), [])
+  await fetch(`${url}/oauth/token`, { method: 'POST' })
+  t.match(lines.filter(({ event }) => event !== undefined), [{ event: 'request_rejected' }])
 })
 
 t.test('a store that fails: the event says whose sign-in it was, as far as that is known', async (t) => {

@@ -249,6 +249,7 @@ t.test('PKCE', async (t) => {
     t.strictSame([answer.status, answer.json.error], [400, 'invalid_grant'], reason)
     t.match(events.pop(), { reason, externalId: 'alice' })
     t.equal((await portal.token({ code, code_verifier: verifier })).status, 400, 'the code stays consumed')
+    t.match(events.pop(), { reason: 'code_unknown' }, 'there was no token to revoke')
   }
 })
 
