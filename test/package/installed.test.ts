@@ -10,7 +10,7 @@ const npmInstall = ['install', '--prefer-offline', '--no-audit', '--no-fund', '-
 /** The compilers that hosts may have. Checking the declarations of all packages takes most of the time of this file. */
 const compilers = {
   'typescript-5.9': { version: '5.9.3', flags: [] },
-  // `npm run build` has checked the declarations by this one.
+  // Reads declarations as the one before it does.
   'typescript-6': { version: '6.0.3', flags: ['--skipLibCheck'] },
   'typescript-7': { version: '7.0.2', flags: [] }
 }
