@@ -40,7 +40,6 @@ export default [
   },
   {
     files: ['lib/**/*.ts', 'test/**/*.ts'],
-    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: process.cwd() } },
     rules: {
       // The names of parameters and record fields are given by the protocol.
       camelcase: ['error', { allow: ['^[a-z]+(_[a-z]+)+$'] }],
@@ -52,7 +51,11 @@ export default [
   // It holds source text, template strings among it.
   { files: ['test/mutation/mistakes.js'], rules: { 'no-template-curly-in-string': 'off' } },
   // Tests run their subtests one after the other by tap's own queue.
-  { files: ['lib/**/*.ts'], rules: { '@typescript-eslint/no-floating-promises': 'error' } },
+  {
+    files: ['lib/**/*.ts'],
+    languageOptions: { parserOptions: { project: './lib/tsconfig.json', tsconfigRootDir: process.cwd() } },
+    rules: { '@typescript-eslint/no-floating-promises': 'error' }
+  },
   floor('http', 'errors\\.ts', 'lib/http knows the errors, and no route, portal, option or store.'),
   floor('stores', 'errors\\.ts', 'lib/stores knows the errors, and no code, token, route or option.'),
   floor('grants', 'errors\\.ts|portal(?:-option)?\\.ts|stores/store\\.ts',

@@ -83,10 +83,17 @@ function notLoaded () {
     .filter((file) => !loaded.some((path) => path.endsWith(join('lib', file))))
 }
 
+/** Some tests import the package by its name, from dist, or start an example. */
+async function build () {
+  const built = await runBeside('npm', 'run', '-s', 'build')
+  return [
+    ['the package builds', built],
+    ['the examples compile', await runBeside('npx', 'tsc', '-p', 'examples')]
+  ]
+}
+
 provide()
-// Some tests import the package by its name, from dist, or start an example.
-const built = run('npm', 'run', '-s', 'build')
-const examplesBuilt = run('npx', 'tsc', '-p', 'examples')
+const [builds] = await Promise.all([build(), runBeside(process.execPath, 'test/runner/compile.js')])
 const [compiled, results] = await Promise.all([
   compileAndLint(),
   runTap([`--jobs=${JOBS}`, '--coverage-report=text', '--coverage-report=json-summary'],
@@ -94,8 +101,7 @@ const [compiled, results] = await Promise.all([
 ])
 const missed = notLoaded()
 const checks = [
-  ['the package builds', built],
-  ['the examples compile', examplesBuilt],
+  ...builds,
   ...compiled,
   [`tests load every file of lib${missed.map((file) => ` (not ${file})`).join('')}`, missed.length === 0],
   ['no test is skipped or left to do', results.skip === 0 && results.todo === 0],

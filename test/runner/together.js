@@ -27,14 +27,20 @@ export const isAlone = (file) => ALONE.test(file)
 export function inProcesses (files) {
   rmSync(FOLDER, { recursive: true, force: true })
   mkdirSync(FOLDER, { recursive: true })
-  const folders = new Set(files.map(folderOf))
+  const groups = groupsOf(files.filter((file) => !isAlone(file)))
   return [
     ...files.filter(isAlone),
-    ...[...folders].flatMap((folder) => {
-      const members = files.filter((file) => folderOf(file) === folder && !isAlone(file))
-      return chunks(members).map((chunk, index) => importing(chunk, join(FOLDER, `${folder}-${index + 1}.mjs`)))
-    })
+    ...groups.map(({ name, files }) => importing(files, join(FOLDER, `${name}.mjs`)))
   ]
+}
+
+/** Groups of files that may share a process, each named by its folder. */
+export function groupsOf (files) {
+  const folders = new Set(files.map(folderOf))
+  return [...folders].flatMap((folder) => {
+    const members = files.filter((file) => folderOf(file) === folder)
+    return chunks(members).map((files, index) => ({ name: `${folder}-${index + 1}`, files }))
+  })
 }
 
 const folderOf = (file) => file.split('/')[1]

@@ -28,7 +28,8 @@ export async function load (url, context, nextLoad) {
   return { format: 'module', source: await compiled(fileURLToPath(url)), shortCircuit: true }
 }
 
-async function compiled (path) {
+/** The JavaScript of a file, compiled now or by an earlier process. */
+export async function compiled (path) {
   const text = readFileSync(path, 'utf8')
   const name = createHash('sha256').update(JSON.stringify([path, text, options])).digest('hex')
   const kept = join(folder, `${name}.js`)
