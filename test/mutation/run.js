@@ -14,7 +14,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { isAlone } from '../runner/together.js'
+import { groupsOf, isAlone } from '../runner/together.js'
 import { makeTree, root } from './tree.js'
 import { survivors } from './survivors.js'
 
@@ -30,7 +30,7 @@ const { values, positionals } = parseArgs({
     tests: { type: 'string', multiple: true, default: ['test/'] }
   }
 })
-process.once('SIGINT', () => process.exit(1))
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
 // Enough rounds to meet every mutant.
 const SHORT = { MODEL_RUNS: '100', STATE_RUNS: '40', INJECTION_RUNS: '40' }
@@ -52,6 +52,9 @@ const { copy, mutants, mistakes } = makeTree(isAskedFor)
 const chosen = [...values.operators ? [] : mistakes, ...values.mistakes ? [] : mutants.filter(isAskedFor)]
 const paths = [...new Set(chosen.map(({ path }) => path))]
 let runs = 0
+/** What ends a process of tests that is running. */
+const ending = new Set()
+process.once('exit', () => { for (const end of ending) end() })
 /** Test files that fail without any change. */
 const failing = []
 /** For each source file its namesake among the tests, then those that its last changes fell to. */
@@ -63,8 +66,7 @@ const files = readdirSync(join(copy, 'test'), { recursive: true }).map((file) =>
   .filter((file) => paths.some((path) => concerns(file, path)) && loadsAnyOf(file, paths))
 console.log(`${chosen.length} changes in ${paths.length} files of lib; ${files.length} test files`)
 const tests = await observe(files)
-const mayShare = ({ file, took }) => took < QUICK && !isAlone(file)
-const isQuick = await canRunTogether() ? mayShare : () => false
+const groups = await groupsThatPass(tests.filter(({ file, took }) => took < QUICK && !isAlone(file)))
 report(await judge())
 
 /** Whether the command asks for changes of this file. */
@@ -132,11 +134,13 @@ async function run (files, environment, limit) {
   let isOver = false
   // With what the test has started: its servers would outlive it.
   const end = () => { try { process.kill(-child.pid, 'SIGKILL') } catch {} }
+  ending.add(end)
   const timer = setTimeout(() => { isOver = true; end() }, limit)
   const code = await new Promise((resolve) => child.once('exit', resolve))
   clearTimeout(timer)
   rmSync(together)
   end()
+  ending.delete(end)
   return { code: isOver ? null : code, took: performance.now() - started }
 }
 
@@ -169,18 +173,20 @@ async function sideBySide (worker) {
   await Promise.all(Array.from({ length: Number(values.parallel) }, worker))
 }
 
-/** Whether the quick files pass and meet as many mutants together as one by one. If not, each runs alone. */
-async function canRunTogether () {
-  const quick = tests.filter(mayShare)
-  const { code, took, seen } = await look(quick.map(({ file }) => file), 600_000)
-  const missed = quick.filter((test) => [...test.seen].some((id) => !seen.has(id)))
-  if (code === 0 && missed.length === 0) {
-    console.log(`${quick.length} quick files take ${(took / 1000).toFixed(1)} s together`)
-    return true
-  }
-  console.log(`Each file runs alone: together they end with ${code}, and these do not run: ` +
-    missed.map(({ file }) => file).join(', '))
-  return false
+/** Groups of quick files that pass, and meet as many mutants, together as one by one. */
+async function groupsThatPass (quick) {
+  const passing = []
+  const queue = groupsOf(quick.map(({ file }) => file))
+  await sideBySide(async () => {
+    for (let group = queue.shift(); group !== undefined; group = queue.shift()) {
+      const members = quick.filter(({ file }) => group.files.includes(file))
+      const { code, seen } = await look(group.files, 300_000)
+      const missed = members.filter((test) => [...test.seen].some((id) => !seen.has(id)))
+      if (code === 0 && missed.length === 0) passing.push(members)
+      else console.log(`${group.files.join(', ')}: one by one, since together they end with ${code}`)
+    }
+  })
+  return passing
 }
 
 async function judge () {
@@ -211,16 +217,12 @@ async function fate (change) {
   const recent = killers.get(path)
   const meeting = tests.filter((test) => concerns(test.file, path) && meets(test, change))
     .sort((a, b) => rank(recent, a) - rank(recent, b))
-  // The first ones one by one, to learn which it was; then all the quick ones in one process, which stops at the first
-  // failure; then the slow ones.
-  const rest = meeting.slice(2)
-  const groups = [
-    ...meeting.slice(0, 2).map((test) => [test]),
-    rest.filter(isQuick),
-    ...rest.filter((test) => !isQuick(test)).map((test) => [test])
-  ]
-  for (const group of groups) {
-    if (group.length === 0) continue
+  // The first ones one by one, to learn which it was; then the groups of quick ones; then the slow ones.
+  const first = meeting.slice(0, 2)
+  const rest = meeting.filter((test) => !first.includes(test))
+  const shared = groups.map((group) => group.filter((test) => rest.includes(test))).filter(({ length }) => length > 0)
+  const single = [...first, ...rest.filter((test) => !shared.flat().includes(test))].map((test) => [test])
+  for (const group of [...single.slice(0, 2), ...shared, ...single.slice(2)]) {
     const limit = 5 * group.reduce((sum, { took }) => sum + took, 0) + 10_000
     const { code } = await run(group.map(({ file }) => file), awakening(change), limit)
     if (code === 0) continue
