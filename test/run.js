@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { runTap, testFiles } from './runner/tap.js'
 import { inProcesses } from './runner/together.js'
 
-/** Test files at once. tap itself leaves a processor free, but many files wait for servers. */
-const JOBS = availableParallelism()
+/** Test files at once: one more than processors, since many files wait for servers. */
+const JOBS = availableParallelism() + 1
 
 /** What the tests start, by its Debian package, and whether it is there. */
 const programs = [

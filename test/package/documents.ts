@@ -67,5 +67,5 @@ export async function written (t: Scope): Promise<string> {
 
 /** Compiles the TypeScript of the folder strictly; returns what the compiler has to say. */
 export async function compile (directory: string): Promise<string> {
-  return await run(directory, 'node', join(process.cwd(), 'node_modules/typescript/bin/tsc'), '-p', '.')
+  return await run(directory, 'node', join(process.cwd(), 'node_modules/.bin/tsc'), '-p', '.')
 }
