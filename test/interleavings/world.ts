@@ -175,7 +175,8 @@ export class World implements Play {
   /** A request after all is over, with nothing in its way. */
   async probe (request: InjectOptions): Promise<Outcome> {
     const { clock } = this.#actors[0] as Actor
-    return outcomeOf(await byClock(clock, () => this.setting.app.inject(request)))
+    // The request begins when it is awaited.
+    return outcomeOf(await byClock(clock, async () => await this.setting.app.inject(request)))
   }
 
   #stepsOf (pending: Pending, add: AddStep): void {
