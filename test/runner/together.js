@@ -8,30 +8,38 @@ const FOLDER = '.tap/together'
 /** Files of one process at most. */
 const MOST = 8
 
-/** Take long by themselves, or have a clock or heap of their own. */
-const ALONE = new RegExp(`^test/(?:${[
-  'attacks/(?:amplification|error-page|fuzz|replay|secrets|single-use)',
-  '(?:browser|interleavings)/',
-  'examples/(?:programs|start)',
-  'faults/(?:clients|cluster|host-client|killed|load|memory|readiness|refusing|sentinel|silent)',
-  'hosts/(?:close|nest)',
-  'package/(?:installed|quick-start|recipes)',
-  'simulator/(?:bad-input|bin|check|mistakes)',
-  'unit/time-limit'
-].join('|')})`)
+/** Files that take long, the longest first: begun last, they would be waited for. */
+const LONG = [
+  'interleavings/interleavings', 'browser/pages', 'simulator/mistakes', 'package/installed', 'browser/hosts',
+  'faults/sentinel', 'faults/killed', 'attacks/fuzz', 'faults/cluster', 'browser/sign-in', 'attacks/error-page',
+  'simulator/check', 'faults/load', 'attacks/amplification', 'examples/programs', 'faults/clients',
+  'browser/error-page', 'package/quick-start', 'simulator/bin', 'examples/start', 'hosts/close'
+]
+
+/** Files that have a clock or heap of their own, or count what their process does. */
+const APART = [
+  'attacks/replay', 'attacks/secrets', 'attacks/single-use', 'faults/host-client', 'faults/memory', 'faults/readiness',
+  'faults/refusing', 'faults/silent', 'hosts/nest', 'package/recipes', 'simulator/bad-input', 'unit/time-limit'
+]
+
+const nameOf = (file) => file.replace(/^test\/|\.test\.[jt]s$/g, '')
 
 /** Whether the test file has a process of its own. */
-export const isAlone = (file) => ALONE.test(file)
+export const isAlone = (file) => [...LONG, ...APART].includes(nameOf(file))
 
-/** What tap is given for these files: a file that takes long as it is, and one that imports several of the others. */
+/**
+ * What tap is given for these files: a file for each process, which imports one of them or several. tap runs what it is
+ * given in the order of the names.
+ */
 export function inProcesses (files) {
   rmSync(FOLDER, { recursive: true, force: true })
   mkdirSync(FOLDER, { recursive: true })
-  const groups = groupsOf(files.filter((file) => !isAlone(file)))
-  return [
-    ...files.filter(isAlone),
-    ...groups.map(({ name, files }) => importing(files, join(FOLDER, `${name}.mjs`)))
-  ]
+  const alone = (names) => names.map((name) => files.filter((file) => nameOf(file) === name))
+    .filter(({ length }) => length > 0)
+    .map((files) => ({ name: nameOf(files[0]).replace('/', '-'), files }))
+  const processes = [...alone(LONG), ...groupsOf(files.filter((file) => !isAlone(file))), ...alone(APART)]
+  return processes.map(({ name, files }, index) =>
+    importing(files, join(FOLDER, `${String(index + 1).padStart(2, '0')}-${name}.mjs`)))
 }
 
 /** Groups of files that may share a process, each named by its folder. */
@@ -53,7 +61,6 @@ function chunks (files) {
 
 /** Imported by one statement each, before anything runs: tap takes a pause between two files for the end. */
 function importing (files, path) {
-  if (files.length === 1) return files[0]
   writeFileSync(path, files.map((file) => `import '${relative(FOLDER, file)}'\n`).join(''))
   return path
 }
