@@ -1,7 +1,7 @@
 // Mutation testing of lib: does a test fail when the code is changed for the worse?
 //
 //   node test/mutation/run.js [part of a path ...] [--mistakes | --operators] [--changed [--base main]]
-//     [--tests part of a path ...] [--parallel 2] [--verbose]
+//     [--tests part of a path ...] [--every 1] [--parallel 2] [--verbose]
 //
 // There are two kinds of change. Operators change a condition, a statement, a text or a number (mutants.js). Mistakes
 // are written by hand, each with a sentence that says what a person got wrong (mistakes.js). Survivors that behave as
@@ -21,6 +21,7 @@ import { survivors } from './survivors.js'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    every: { type: 'string', default: '1' },
     parallel: { type: 'string', default: '2' },
     verbose: { type: 'boolean', default: false },
     mistakes: { type: 'boolean', default: false },
@@ -50,6 +51,7 @@ const LEFT_OUT = new RegExp([
 const changed = values.changed ? changedSince(values.base) : null
 const { copy, mutants, mistakes } = makeTree(isAskedFor)
 const chosen = [...values.operators ? [] : mistakes, ...values.mistakes ? [] : mutants.filter(isAskedFor)]
+  .filter((_, index) => index % Number(values.every) === 0)
 const paths = [...new Set(chosen.map(({ path }) => path))]
 let runs = 0
 /** What ends a process of tests that is running. */
