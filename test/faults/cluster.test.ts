@@ -178,6 +178,7 @@ t.test('a master dies: refused, then served by its replica', async (t) => {
   const kept = await goods(host)
   t.equal(await node.client.wait(1, 0), 1)
   node.process.kill('SIGKILL')
+  t.ok(await until(() => node.process.signalCode !== null))
   await refusedAll(t, host, kept, 'master killed')
   await cluster.allowFailover()
   await failedOver(t, host)

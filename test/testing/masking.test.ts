@@ -10,6 +10,7 @@ import { CLIENT_SECRET, REDIRECT_URI, SETTINGS } from '../helpers/spec-server.ts
 const HIDDEN = '••••••••'
 
 await t.test('cookies, credentials, codes and tokens, in whatever form a service repeats them', async (t) => {
+  let verifier = ''
   const baseUrl = await httpServer(t, (request, response) => {
     const { pathname, searchParams } = new URL(request.url as string, 'http://x')
     if (pathname === '/oauth/authorize') {
@@ -19,13 +20,16 @@ await t.test('cookies, credentials, codes and tokens, in whatever form a service
     }
     let body = ''
     request.on('data', (chunk) => { body += String(chunk) }).on('end', () => {
+      const form = new URLSearchParams(body)
+      verifier = form.get('code_verifier') ?? verifier
       const answer = {
         token_type: 'Bearer',
         access_token: 'the"token',
         refresh_token: 'another',
         echo: body,
         authorization: request.headers.authorization,
-        parsed: Object.fromEntries(new URLSearchParams(body))
+        parsed: Object.fromEntries(form),
+        values: [...form.values()]
       }
       const headers = { 'Content-Type': 'application/json', 'X-Code': 'the/code 1', 'X-Token': 'the"token' }
       response.writeHead(200, headers).end(JSON.stringify(answer))
@@ -36,10 +40,10 @@ await t.test('cookies, credentials, codes and tokens, in whatever form a service
     CLIENT_SECRET, encodeURIComponent(CLIENT_SECRET)
   ]
   for (const clientAuthentication of ['form', 'basic'] as const) {
-    const result = await portal({ baseUrl, ...SETTINGS, clientAuthentication }).signIn()
+    const result = await portal({ baseUrl, ...SETTINGS, clientAuthentication, pkce: true }).signIn()
     const text = JSON.stringify(result)
     t.match(result, { ok: false, step: 15 })
-    for (const secret of secrets) t.notMatch(text, secret)
+    for (const secret of [...secrets, verifier]) t.notMatch(text, secret)
     t.notMatch(text, Buffer.from(`${SETTINGS.clientId}:`).toString('base64').slice(0, 12))
     t.match(text, `sid=${HIDDEN}; Path=/`)
     t.match(text, clientAuthentication === 'basic' ? `Basic ${HIDDEN}` : `client_secret=${HIDDEN}`)
