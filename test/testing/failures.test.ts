@@ -95,6 +95,9 @@ await t.test('odd callbacks and answers', async (t) => {
   t.match(await answering(back('&code=abcdef'), { token_type: 'Bearer' }), {
     step: 12, error: 'malformed_token', got: /access_token missing/
   })
+  t.match(await answering(back('&code=abcdef'), { token_type: 'Bearer', access_token: '' }), {
+    step: 12, error: 'malformed_token'
+  })
   t.match(await answering(back('&code=abcdef'), { token_type: 'Bearer', access_token: 't' }, { type: 'boss' }), {
     step: 15,
     got: /^external_id must be .*; email must be .*; name must be .*; type must be .*"boss".*; product_role must be /

@@ -115,8 +115,10 @@ await t.test('notes of steps, and what a failure got and expected', async (t) =>
   const away = await httpServer(t, (_request, response) => {
     response.writeHead(302, { Location: `${REDIRECT_URI}/other?code=an-unknown-code` }).end()
   })
-  const failed = await portal({ baseUrl: away, ...SETTINGS }).signIn()
+  const withSecret = `${REDIRECT_URI}?key=${encodeURIComponent(CLIENT_SECRET)}`
+  const failed = await portal({ baseUrl: away, ...SETTINGS, redirectUri: withSecret }).signIn()
   if (failed.ok) throw new Error('signed in')
+  t.match(failed.expected, `key=${HIDDEN}`)
   t.match(failed.got, `code=${HIDDEN}`)
   t.match(failed.steps.find(({ outcome }) => outcome === 'failed')?.note, `code=${HIDDEN}`)
   t.notMatch(JSON.stringify(failed), 'an-unknown-code')

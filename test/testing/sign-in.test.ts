@@ -11,6 +11,9 @@ await t.test('over HTTP, in-process, by form, Basic and PKCE, the record comes b
       t.equal(result.ok, true)
       t.match(result, { record: { external_id: 'u-1', type: 'partner' } })
       t.same(result.steps.map((step) => step.outcome), Array(15).fill('done'))
+      const hasProof = 'pkce' in how
+      t.equal(JSON.stringify(result.steps).includes('code_challenge='), hasProof)
+      t.equal(JSON.stringify(result.steps).includes('code_verifier='), hasProof)
     }
   }
 })
