@@ -76,6 +76,7 @@ await t.test('a cookie is sent where RFC 6265 says, and nowhere else', async (t)
   t.equal(sent('a=1; Secure', 'http://partner.example/'), '')
   t.equal(sent('a=1; Secure', 'https://partner.example/'), 'a=1')
   t.equal(sent('a=1; Secure', 'http://localhost/'), 'a=1', 'browsers trust the own machine')
+  t.equal(sent('a=dGV4dA==', 'https://partner.example/'), 'a=dGV4dA==', 'only the first equals sign divides')
   const past = 'Expires=Thu, 01 Jan 1970 00:00:00 GMT'
   const future = 'Expires=Thu, 01 Jan 2970 00:00:00 GMT'
   t.equal(sent(`a=1; ${past}; Max-Age=60`, 'https://partner.example/'), 'a=1')
