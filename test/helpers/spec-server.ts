@@ -153,6 +153,9 @@ export async function specServer (options: ServerOptions = {}): Promise<SpecServ
       const error = type === undefined ? 'invalid_request' : 'unsupported_response_type'
       return back(reply, to, { error, ...echo })
     }
+    if (one('code_challenge') !== undefined && one('code_challenge_method') !== 'S256') {
+      return back(reply, to, { error: 'invalid_request', ...echo })
+    }
     const who = user(request) ?? (makes('no-login-check') ? 'ada' : undefined)
     if (who === undefined) return reply.redirect(loginFor(request), 302)
     if (who === 'eve' && makes('refusal-without-redirect')) return reply.code(403).send({ error: 'access_denied' })

@@ -1,4 +1,5 @@
 // The browser half: cookies as a browser keeps them, redirects as a browser follows them.
+import Fastify from 'fastify'
 import t from 'tap'
 import { CookieJar } from '../../lib/testing/cookies.ts'
 import { type LoginPage, portal } from '../../lib/testing/index.ts'
@@ -22,6 +23,18 @@ await t.test('cookies: path, expiry, removal, several', async (t) => {
     ['GET /oauth/authorize', 'given=1; also=2'],
     ['GET /oauth/again', 'also=2; kept=1; below=1; default=1; slash=1; odd=1; later=1; flag=']
   ])
+})
+
+await t.test('several cookies of one answer, in-process', async (t) => {
+  const seen: Array<string | undefined> = []
+  const app = Fastify()
+  app.get('/oauth/authorize', async ({ headers: { cookie } }, reply) => {
+    seen.push(cookie)
+    if (cookie !== undefined) return await reply.redirect(`${REDIRECT_URI}?error=access_denied`)
+    return await reply.header('set-cookie', ['a=1; Path=/', 'b=2; Path=/']).redirect('/oauth/authorize')
+  })
+  await portal({ app, ...SETTINGS }).signIn()
+  t.strictSame(seen, [undefined, 'a=1; b=2'])
 })
 
 await t.test('307 keeps the method of a login form, 303 does not', async (t) => {

@@ -104,6 +104,16 @@ await t.test('odd callbacks and answers', async (t) => {
   })
 })
 
+await t.test('a long explanation is cut', async (t) => {
+  const refusal = JSON.stringify({ error: 'invalid_grant', error_description: 'x'.repeat(10_000) })
+  const baseUrl = await httpServer(t, (_request, response) => {
+    response.writeHead(400, { 'Content-Type': 'application/json' }).end(refusal)
+  })
+  t.match(await portal({ baseUrl, ...SETTINGS }).token('abcdef'), {
+    error: 'invalid_grant', got: /^400 with the error invalid_grant \(x{160}…\)$/
+  })
+})
+
 await t.test('the rules of the record at both levels', async (t) => {
   const person = { external_id: 'u', email: 'e', name: 'n', product_role: 'Product Operator' }
   const partner = { ...person, type: 'partner', control_role: 'Partner Read Only' }

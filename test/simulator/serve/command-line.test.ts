@@ -20,6 +20,20 @@ await t.test('the terminal says what the service needs', async (t) => {
   t.match(other.err(), 'sign-ins come back only if it leads here')
 })
 
+await t.test('flags and variables say how the portal asks', async (t) => {
+  for (const [flags, env, asks] of [
+    [[], {}, []],
+    [['--basic'], {}, ['Basic ••••']],
+    [['--pkce'], {}, ['code_verifier']],
+    [[], { PORTAL_PKCE: '1', PORTAL_BASIC: '0' }, ['code_verifier']]
+  ] as Array<[string[], Record<string, string>, string[]]>) {
+    const { browser, origin } = await simulator(t, { flags, env })
+    const { text } = await browser.ended(await browser.open(`${origin}/external-oauth/local`))
+    const found = ['Basic ••••', 'code_verifier'].filter((part) => text.includes(part))
+    t.strictSame(found, asks, JSON.stringify([flags, env]))
+  }
+})
+
 await t.test('the portal is another site than the service', async (t) => {
   for (const [service, portal] of [
     ['localhost', '127.0.0.1'], ['app.localhost', '127.0.0.1'], ['127.0.0.1', 'localhost'], ['[::1]', 'localhost'],
