@@ -1,7 +1,7 @@
 // Invalid requests that a developer tries on purpose: what each says of a correct service and of one with a mistake.
 import t from 'tap'
 import { httpServer } from '../../helpers/raw-server.ts'
-import { type Mistake } from '../../helpers/spec-server.ts'
+import { type Mistake, RECORDS } from '../../helpers/spec-server.ts'
 import { simulator, start } from './scene.ts'
 
 type Tone = 'good' | 'bad' | 'wait'
@@ -57,4 +57,28 @@ await t.test('a trial whose own request is not answered judges nothing', async (
   t.match(ended.text, 'The trial could not be made')
   t.match(ended.text, 'no complete answer within 2 s')
   t.match((await browser.open(`${page.url}?secrets=shown`)).text, '<dd>the-code</dd>')
+})
+
+await t.test('the token that a trial was given is hidden wherever the service repeats it', async (t) => {
+  let redirectUri = ''
+  let tokens = 0
+  const baseUrl = await httpServer(t, ({ url = '' }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://x')
+    if (pathname === '/oauth/authorize') {
+      const Location = `${redirectUri}?code=the-code&state=${searchParams.get('state')}`
+      response.writeHead(302, { Location }).end()
+      return
+    }
+    const json = { 'Content-Type': 'application/json' }
+    if (pathname === '/oauth/user') return response.writeHead(200, json).end(JSON.stringify(RECORDS.ada))
+    const token = `the-token-${++tokens}`
+    const body = JSON.stringify({ token_type: 'Bearer', access_token: token, said: `here is ${token}` })
+    response.writeHead(200, json).end(body)
+  })
+  const { origin, browser } = await simulator(t, { baseUrl })
+  redirectUri = `${origin}/oauth/callback`
+  const { text } = await browser.ended(await browser.open(start(origin, 'replayed-code')))
+  t.equal(tokens, 2)
+  t.match(text, 'The service accepted it')
+  t.notMatch(text, /the-token-\d/)
 })
