@@ -70,7 +70,10 @@ await t.test('the token that a trial was given is hidden wherever the service re
       return
     }
     const json = { 'Content-Type': 'application/json' }
-    if (pathname === '/oauth/user') return response.writeHead(200, json).end(JSON.stringify(RECORDS.ada))
+    if (pathname === '/oauth/user') {
+      response.writeHead(200, json).end(JSON.stringify(RECORDS.ada))
+      return
+    }
     const token = `the-token-${++tokens}`
     const body = JSON.stringify({ token_type: 'Bearer', access_token: token, said: `here is ${token}` })
     response.writeHead(200, json).end(body)
