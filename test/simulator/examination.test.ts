@@ -1,0 +1,41 @@
+// How `check` tries rules: when it ends, what counts as not tried, and that no secret stands in the reasons.
+import t from 'tap'
+import { type Examination, examine } from '../../lib/simulator/check/examination.ts'
+import { type Bench } from '../../lib/simulator/check/rules/bench.ts'
+import { everyOf, pass, type Rule, type Verdict } from '../../lib/simulator/check/rules/rule.ts'
+import { Secrets } from '../../lib/testing/masking.ts'
+
+const HIDDEN = '••••••••'
+
+/** Tries rules of which only the test counts. */
+async function tried (tests: Array<Rule['test']>, signal = new AbortController().signal): Promise<Examination> {
+  const secrets = new Secrets()
+  secrets.add('the-secret')
+  const rules = tests.map((test, index) => ({ id: `rule.${index}`, severity: 'must', test }) as unknown as Rule)
+  return await examine({ secrets, signal } as unknown as Bench, rules, { begins: () => {}, ends: () => {} })
+}
+
+await t.test('the deadline ends a rule that would never end', async (t) => {
+  const deadline = new AbortController()
+  const hangs = async (): Promise<Verdict> => {
+    deadline.abort(new Error('the-secret took too long'))
+    return await new Promise<never>(() => {})
+  }
+  t.strictSame(await tried([hangs], deadline.signal), { findings: [], stopped: `${HIDDEN} took too long` })
+})
+
+await t.test('a rule that throws was not tried', async (t) => {
+  const throws = async (): Promise<never> => { throw new Error('the-secret') }
+  const { findings, stopped } = await tried([throws, async () => pass])
+  const reason = `the check failed: Error: ${HIDDEN}`
+  t.match(findings.map(({ verdict }) => verdict), [{ outcome: 'untested', reason }, pass])
+  t.match(stopped, `The check is not complete: ${reason}`)
+})
+
+await t.test('a rule of several cases passes when each passes', async (t) => {
+  const untested: Verdict = { outcome: 'untested', reason: 'no answer' }
+  const of = async (...verdicts: Verdict[]): Promise<Verdict> => await everyOf(verdicts, async (verdict) => verdict)
+  t.strictSame(await of(pass, pass), pass)
+  t.strictSame(await of(pass, untested, pass), untested)
+  t.match(await of(pass, { outcome: 'fail', got: '200' }, untested), { outcome: 'fail' })
+})
