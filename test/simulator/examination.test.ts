@@ -2,7 +2,8 @@
 import t from 'tap'
 import { type Examination, examine } from '../../lib/simulator/check/examination.ts'
 import { type Bench } from '../../lib/simulator/check/rules/bench.ts'
-import { everyOf, pass, type Rule, type Verdict } from '../../lib/simulator/check/rules/rule.ts'
+import { everyOf, fail, pass, type Rule, type Verdict } from '../../lib/simulator/check/rules/rule.ts'
+import { summary } from '../../lib/simulator/check/report.ts'
 import { Secrets } from '../../lib/testing/masking.ts'
 
 const HIDDEN = '••••••••'
@@ -30,6 +31,15 @@ await t.test('a rule that throws was not tried', async (t) => {
   const reason = `the check failed: Error: ${HIDDEN}`
   t.match(findings.map(({ verdict }) => verdict), [{ outcome: 'untested', reason }, pass])
   t.match(stopped, `The check is not complete: ${reason}`)
+})
+
+await t.test('each result is counted once, as what it is', async (t) => {
+  const untested = async (): Promise<Verdict> => ({ outcome: 'untested', reason: 'nobody is logged in' })
+  const examination = await tried([
+    async () => pass, untested, async () => pass, async () => fail('200'), untested, untested,
+    async () => fail('200', undefined, 'should'), async () => fail('302', undefined, 'should')
+  ])
+  t.strictSame(summary(examination), { passed: 2, failed: 1, advice: 2, untested: 3 })
 })
 
 await t.test('a rule of several cases passes when each passes', async (t) => {
