@@ -31,6 +31,13 @@ await t.test('token.body: one form is answered late, or the whole endpoint is si
   t.match(silent.stopped, /gave no complete answer/)
 })
 
+await t.test('a client secret that the service repeats is hidden in the verdict', async (t) => {
+  const repeats = await altered((request) => isToken(request)
+    ? json(400, { error: 'invalid_client', error_description: `The secret ${SETTINGS.clientSecret} is wrong` })
+    : null)
+  t.match(await verdict('token.answer', repeats), { outcome: 'fail', got: /\(The secret •••••••• is wrong\)$/ })
+})
+
 const HTTPS = ['address.https', 'address.redirect-uri-https']
 const outcomes = async (changes: Partial<Integration>): Promise<string[]> =>
   (await tried(HTTPS, { changes })).findings.map(({ rule: { id }, verdict: { outcome } }) => `${id} ${outcome}`)
