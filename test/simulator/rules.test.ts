@@ -38,6 +38,40 @@ await t.test('a client secret that the service repeats is hidden in the verdict'
   t.match(await verdict('token.answer', repeats), { outcome: 'fail', got: /\(The secret •••••••• is wrong\)$/ })
 })
 
+await t.test('a code that was never redeemed is hidden too, when the service repeats it', async (t) => {
+  let codes = 0
+  const repeats = await altered(({ url, ...request }) => {
+    if (isAuthorize({ url, ...request })) {
+      const state = String(new URL(url).searchParams.get('state'))
+      const code = `the-code-with-the-number-${++codes}`
+      return redirect(`${SETTINGS.redirectUri}?${new URLSearchParams({ code, state })}`)
+    }
+    const description = 'There were the-code-with-the-number-1 and the-code-with-the-number-2'
+    return isToken({ url, ...request }) ? json(400, { error: 'invalid_grant', error_description: description }) : null
+  })
+  const { findings } = await tried(['authorize.fresh-code', 'token.basic'], repeats)
+  t.ok(codes > 2)
+  t.match(findings.map(({ verdict }) => verdict), [
+    { outcome: 'pass' }, { outcome: 'fail', got: /\(There were •••••••• and ••••••••\)/ }
+  ])
+})
+
+await t.test('nor does the first answer of all show the client secret', async (t) => {
+  const dump = await altered(() => json(404, { error: 'server_error', error_description: SETTINGS.clientSecret }))
+  t.match(await verdict('address.endpoints', dump), { got: /\(••••••••\)/ })
+})
+
+await t.test('authorize.cors: of each method', async (t) => {
+  for (const method of ['GET', 'OPTIONS']) {
+    const open = await altered((request) => isAuthorize(request) && request.method === method
+      ? { headers: [['Access-Control-Allow-Origin', '*']] }
+      : null)
+    t.match(await verdict('authorize.cors', open), {
+      outcome: 'fail', got: `${method}: Access-Control-Allow-Origin: *`
+    })
+  }
+})
+
 const HTTPS = ['address.https', 'address.redirect-uri-https']
 const outcomes = async (changes: Partial<Integration>): Promise<string[]> =>
   (await tried(HTTPS, { changes })).findings.map(({ rule: { id }, verdict: { outcome } }) => `${id} ${outcome}`)
