@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** Every test file. tap runs them in the order of their names. */
+/** Every test file. */
 export function testFiles () {
   return readdirSync('test', { recursive: true }).filter((file) => file.endsWith('.test.ts'))
     .map((file) => join('test', file)).sort()

@@ -28,8 +28,8 @@ const nameOf = (file) => file.replace(/^test\/|\.test\.[jt]s$/g, '')
 export const isAlone = (file) => [...LONG, ...APART].includes(nameOf(file))
 
 /**
- * What tap is given for these files: a file for each process, which imports one of them or several. tap runs what it is
- * given in the order of the names.
+ * What tap is given for these files: a file for each process, which imports one of them or several. tap begins them in
+ * the order of their names, those that count for coverage (coverage.js) after the others.
  */
 export function inProcesses (files) {
   rmSync(FOLDER, { recursive: true, force: true })
