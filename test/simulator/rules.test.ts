@@ -72,6 +72,34 @@ await t.test('authorize.cors: of each method', async (t) => {
   }
 })
 
+const REGISTERED = SETTINGS.redirectUri
+const CASES: Array<[rule: string, name: string, values: string[]]> = [
+  ...[
+    'https://foreign.example/callback', `${REGISTERED}/more`, `${REGISTERED}?more=1`,
+    REGISTERED.replace('://', '://foreign.example@')
+  ].map((uri): [string, string, string[]] => ['authorize.foreign-redirect-uri', 'redirect_uri', [uri]]),
+  ['authorize.response-type', 'response_type', []],
+  ['authorize.response-type', 'response_type', ['unknown']],
+  ['authorize.repeated', 'client_id', [SETTINGS.clientId, SETTINGS.clientId]],
+  ['authorize.repeated', 'redirect_uri', [REGISTERED, REGISTERED]],
+  ['authorize.repeated', 'response_type', ['code', 'code']],
+  ['authorize.repeated', 'state', ['one', 'two']]
+]
+
+await t.test('a service that lets one case of a rule through fails', async (t) => {
+  for (const [rule, name, values] of CASES) {
+    const lenient = await altered((request) => {
+      const { searchParams } = new URL(request.url)
+      if (!isAuthorize(request) || searchParams.getAll(name).join() !== values.join()) return null
+      const back = new URL(String(searchParams.get('redirect_uri')))
+      back.searchParams.set('code', 'a-code-of-the-service-that-is-long')
+      back.searchParams.set('state', String(searchParams.get('state')))
+      return redirect(back.href)
+    })
+    t.match(await verdict(rule, lenient), { outcome: 'fail' }, `${rule}: ${name}=${values.join()}`)
+  }
+})
+
 const HTTPS = ['address.https', 'address.redirect-uri-https']
 const outcomes = async (changes: Partial<Integration>): Promise<string[]> =>
   (await tried(HTTPS, { changes })).findings.map(({ rule: { id }, verdict: { outcome } }) => `${id} ${outcome}`)
