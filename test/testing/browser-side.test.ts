@@ -37,18 +37,24 @@ await t.test('several cookies of one answer, in-process', async (t) => {
   t.strictSame(seen, [undefined, 'a=1; b=2'])
 })
 
-await t.test('307 keeps the method of a login form, 303 does not', async (t) => {
+await t.test('307 and 308 keep the method of a login form, 303 does not', async (t) => {
+  const redirects: Record<string, [status: number, location: string]> = {
+    '/login': [307, '/second'],
+    '/second': [308, '/third'],
+    '/third': [303, '/fourth'],
+    '/fourth': [302, `${REDIRECT_URI}?error=access_denied`]
+  }
   const seen: string[] = []
   const baseUrl = await httpServer(t, ({ url = '', method = '' }, response) => {
     const path = url.split('?')[0] as string
     seen.push(`${method} ${path}`)
     if (path === '/oauth/authorize') return response.writeHead(200, { 'Content-Type': 'text/html' }).end('<form>')
-    const [status, Location] = path === '/login' ? [307, '/second'] : [303, `${REDIRECT_URI}?error=access_denied`]
+    const [status, Location] = redirects[path] as [number, string]
     return response.writeHead(status, { Location }).end()
   })
   const login = (page: LoginPage) => page.post({ user: 'ada' }, '/login')
   const result = await portal({ baseUrl, ...SETTINGS }).signIn({ login })
-  t.strictSame(seen, ['GET /oauth/authorize', 'POST /login', 'POST /second'])
+  t.strictSame(seen, ['GET /oauth/authorize', 'POST /login', 'POST /second', 'POST /third', 'GET /fourth'])
   t.match(result, { error: 'access_denied' })
 })
 

@@ -124,6 +124,16 @@ await t.test('notes of steps, and what a failure got and expected', async (t) =>
   t.notMatch(JSON.stringify(failed), 'an-unknown-code')
 })
 
+await t.test('a code that is not redeemed, wherever it stands', async (t) => {
+  const baseUrl = await httpServer(t, (_request, response) => {
+    response.writeHead(302, { Location: `${REDIRECT_URI}?code=the-code&hint=the-code&state=wrong` }).end()
+  })
+  const result = await portal({ baseUrl, ...SETTINGS }).signIn()
+  t.match(result, { ok: false, error: 'state_mismatch' })
+  t.match(JSON.stringify(result), `code=${HIDDEN}&hint=${HIDDEN}`)
+  t.notMatch(JSON.stringify(result), 'the-code')
+})
+
 await t.test('notes of steps that went well', (t) => {
   const timeline = new Timeline()
   const secrets = new Secrets()
