@@ -62,6 +62,7 @@ export async function explore (begin: () => Promise<Play>, playAll = false): Pro
   }
   return { schedules: count(nodes, start), states: nodes.size, violations: shortest(nodes, start) }
 }
+
 async function replay (begin: () => Promise<Play>, way: string[]): Promise<Play> {
   const play = await begin()
   for (const label of way) {
@@ -110,7 +111,7 @@ function isPlayedInOtherOrder ({ from, step, arrival }: Omit<Branch, 'way'>, nod
 }
 
 /** The number of ways from the start to an end. */
-function count (nodes: Map<string, Node>, start: string): bigint {
+function count (nodes: Nodes, start: string): bigint {
   const known = new Map<string, bigint>()
   const ways = (state: string): bigint => {
     const { edges } = nodes.get(state) as Node
@@ -123,7 +124,7 @@ function count (nodes: Map<string, Node>, start: string): bigint {
 }
 
 /** For each fault the shortest way to a state that has it. */
-function shortest (nodes: Map<string, Node>, start: string): Violation[] {
+function shortest (nodes: Nodes, start: string): Violation[] {
   const found = new Map<string, Violation>()
   const ways = new Map<string, string[]>([[start, []]])
   for (const [state, way] of ways) {

@@ -44,6 +44,7 @@ export interface SteppedStore {
 export interface Operation {
   /** Names it in a schedule. */
   name: string
+  /** What it works on: operations on one key do not change places. */
   key: string
   /** Runs it at the store. */
   execute (): unknown

@@ -16,7 +16,7 @@ const LONG = [
   'browser/error-page', 'package/quick-start', 'simulator/bin', 'examples/start', 'hosts/close'
 ]
 
-/** Files that have a clock or heap of their own, or count what their process does. */
+/** Files that have a clock or heap of their own, count what their process does, or start many others. */
 const APART = [
   'attacks/replay', 'attacks/secrets', 'attacks/single-use', 'faults/host-client', 'faults/memory', 'faults/readiness',
   'faults/refusing', 'faults/silent', 'hosts/nest', 'package/recipes', 'simulator/bad-input', 'unit/time-limit'

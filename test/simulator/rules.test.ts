@@ -100,6 +100,20 @@ await t.test('a service that lets one case of a rule through fails', async (t) =
   }
 })
 
+await t.test('a redirect to a foreign address is seen without a code, and one by 307', async (t) => {
+  const astray = await altered((request) => isAuthorize(request)
+    ? redirect(String(new URL(request.url).searchParams.get('redirect_uri')))
+    : null)
+  t.match(await verdict('authorize.foreign-redirect-uri', astray), { outcome: 'fail' })
+  const repeats = await altered((request) => {
+    if (!isAuthorize(request)) return null
+    const state = String(new URL(request.url).searchParams.get('state'))
+    const location = `${REGISTERED}?${new URLSearchParams({ code: 'a-code-of-the-service', state })}`
+    return { status: 307, headers: [['Location', location]] }
+  })
+  t.match(await verdict('authorize.temporary-redirect', repeats), { outcome: 'fail', got: '307' })
+})
+
 const HTTPS = ['address.https', 'address.redirect-uri-https']
 const outcomes = async (changes: Partial<Integration>): Promise<string[]> =>
   (await tried(HTTPS, { changes })).findings.map(({ rule: { id }, verdict: { outcome } }) => `${id} ${outcome}`)
