@@ -114,6 +114,21 @@ await t.test('a redirect to a foreign address is seen without a code, and one by
   t.match(await verdict('authorize.temporary-redirect', repeats), { outcome: 'fail', got: '307' })
 })
 
+await t.test('a service that lets one kind of unknown token through fails', async (t) => {
+  const authorization = ({ headers }: WireRequest): string =>
+    headers.find(([name]) => name === 'Authorization')?.[1] ?? ''
+  const kinds: Array<[name: string, is: (token: string) => boolean]> = [
+    ['no JWT', (token) => !token.includes('.')],
+    ['an unsigned JWT', (token) => token.startsWith('Bearer eyJ')]
+  ]
+  for (const [name, is] of kinds) {
+    const lenient = await altered((request) => isUser(request) && is(authorization(request))
+      ? json(200, { external_id: '1' })
+      : null)
+    t.match(await verdict('user.unknown-token', lenient), { outcome: 'fail' }, name)
+  }
+})
+
 const HTTPS = ['address.https', 'address.redirect-uri-https']
 const outcomes = async (changes: Partial<Integration>): Promise<string[]> =>
   (await tried(HTTPS, { changes })).findings.map(({ rule: { id }, verdict: { outcome } }) => `${id} ${outcome}`)
