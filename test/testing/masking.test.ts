@@ -2,6 +2,8 @@
 import t from 'tap'
 import { portal } from '../../lib/testing/index.ts'
 import { Secrets } from '../../lib/testing/masking.ts'
+import { integration } from '../../lib/testing/settings.ts'
+import { SignIn } from '../../lib/testing/sign-in.ts'
 import { Timeline } from '../../lib/testing/timeline.ts'
 import { type Exchange } from '../../lib/testing/wire.ts'
 import { httpServer } from '../helpers/raw-server.ts'
@@ -132,6 +134,18 @@ await t.test('a code that is not redeemed, wherever it stands', async (t) => {
   t.match(result, { ok: false, error: 'state_mismatch' })
   t.match(JSON.stringify(result), `code=${HIDDEN}&hint=${HIDDEN}`)
   t.notMatch(JSON.stringify(result), 'the-code')
+})
+
+await t.test('a token that nobody uses, wherever it stands', async (t) => {
+  const baseUrl = await httpServer(t, (_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json', 'X-Issued': 'the-access-token' })
+      .end(JSON.stringify({ access_token: 'the-access-token', token_type: 'Bearer' }))
+  })
+  const signIn = new SignIn(integration({ baseUrl, ...SETTINGS }))
+  t.match(await signIn.redeem('the-code'), { ok: true, value: 'the-access-token' })
+  const shown = JSON.stringify(signIn.steps())
+  t.match(shown, `["X-Issued","${HIDDEN}"]`)
+  t.notMatch(shown, 'the-access-token')
 })
 
 await t.test('notes of steps that went well', (t) => {
