@@ -136,15 +136,17 @@ await t.test('a code that is not redeemed, wherever it stands', async (t) => {
   t.notMatch(JSON.stringify(result), 'the-code')
 })
 
-await t.test('a token that nobody uses, wherever it stands', async (t) => {
+await t.test('a code that came from elsewhere and a token that nobody uses, wherever they stand', async (t) => {
   const baseUrl = await httpServer(t, (_request, response) => {
-    response.writeHead(200, { 'Content-Type': 'application/json', 'X-Issued': 'the-access-token' })
+    const headers = { 'Content-Type': 'application/json', 'X-Redeemed': 'the-code', 'X-Issued': 'the-access-token' }
+    response.writeHead(200, headers)
       .end(JSON.stringify({ access_token: 'the-access-token', token_type: 'Bearer' }))
   })
   const signIn = new SignIn(integration({ baseUrl, ...SETTINGS }))
   t.match(await signIn.redeem('the-code'), { ok: true, value: 'the-access-token' })
   const shown = JSON.stringify(signIn.steps())
-  t.match(shown, `["X-Issued","${HIDDEN}"]`)
+  t.match(shown, `["X-Redeemed","${HIDDEN}"],["X-Issued","${HIDDEN}"]`)
+  t.notMatch(shown, 'the-code')
   t.notMatch(shown, 'the-access-token')
 })
 
