@@ -1,8 +1,8 @@
 // The module hooks that typescript.js registers. They run in a thread of their own.
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const options = {
   target: 'es2022', module: 'esnext', verbatimModuleSyntax: true, inlineSourceMap: true, inlineSources: true
@@ -10,8 +10,18 @@ const options = {
 const folder = join(import.meta.dirname, '../../.tap/compiled')
 mkdirSync(folder, { recursive: true })
 
-/** Finds `./users.js` in `./users.ts`: the examples import each other by the names of what they are compiled to. */
+/** Where compile.js bundles TypeBox: each of its hundreds of files would pass tap's hooks and these. */
+export const typeboxFolder = join(folder, `typebox-${versionOf('typebox')}`)
+
+/**
+ * Finds `./users.js` in `./users.ts`: the examples import each other by the names of what they are compiled to. And
+ * what lib uses of TypeBox in its bundle.
+ */
 export async function resolve (specifier, context, nextResolve) {
+  const bundle = join(typeboxFolder, `${specifier.replace('typebox/', '')}.mjs`)
+  if (specifier.startsWith('typebox/') && existsSync(bundle)) {
+    return { url: pathToFileURL(bundle).href, shortCircuit: true }
+  }
   try {
     return await nextResolve(specifier, context)
   } catch (error) {
@@ -45,4 +55,10 @@ export async function compiled (path) {
     renameSync(draft, kept)
     return outputText
   }
+}
+
+/** The version of a package that is installed. */
+function versionOf (name) {
+  const manifest = join(import.meta.dirname, '../../node_modules', name, 'package.json')
+  return JSON.parse(readFileSync(manifest, 'utf8')).version
 }
