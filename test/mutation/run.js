@@ -40,11 +40,11 @@ const SHORT = { MODEL_RUNS: '100', STATE_RUNS: '40', INJECTION_RUNS: '40' }
 const QUICK = 10_000
 
 // What a mutant would take too long in: a browser, several processes, many rounds. The last two load the examples, of
-// which the copy of the tree has no JavaScript.
+// which the copy of the tree has no JavaScript. The runbook is left in: it tells what lib says of each refusal.
 const LEFT_OUT = new RegExp([
   'attacks/(?:single-use|replay|fuzz|error-page|random-secrets|request-target)\\.',
   'faults/(?:load|killed|memory|replication)\\.',
-  'test/(?:examples|package|browser)/',
+  'test/(?:examples|browser)/|package/(?!runbook)',
   'hosts/nest|stores/postgres'
 ].join('|'))
 

@@ -59,8 +59,17 @@ t.test('a client_id of another kind is none, for the schema as well', async (t) 
   }
 })
 
+const MEANINGS = {
+  external_id: "the partner application's user identifier",
+  email: "the user's e-mail address",
+  name: "the user's display name",
+  client_name: "the portal's client name",
+  client_external_id: "the partner application's client identifier"
+}
+
 t.test('each broken rule is named, without a word of the record', async (t) => {
-  const text = (field: string, got: string) => new RegExp(`: ${field} must be a non-empty string \\(.*\\), got ${got}$`)
+  const text = (field: keyof typeof MEANINGS, got: string) =>
+    new RegExp(`: ${field} must be a non-empty string \\(${MEANINGS[field]}\\), got ${got}$`)
   const cases: [unknown, 'partner' | 'client', RegExp][] = [
     ['hush', 'partner', /it must be an object, got a string$/],
     [null, 'partner', /it must be an object, got null$/],
@@ -86,7 +95,7 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
     [{ ...partner, client_name: null }, 'partner', /: client_name must be absent where type is "partner", got null$/],
     [{ ...partner, client_external_id: '' }, 'partner', /: client_external_id must be absent .*, got an empty string$/],
     [{ ...client, client_id: '' }, 'partner',
-      /: client_id must be a non-empty string or a number .*, got an empty string$/],
+      /: client_id must be a non-empty string or a number \(the portal's client identifier\), got an empty string$/],
     [{ ...client, client_id: NaN }, 'partner', /: client_id must be a non-empty string or a number .*, got NaN$/],
     [{ ...client, client_id: Infinity }, 'partner', /: client_id must .*, got an infinite number$/],
     [{ ...client, client_id: null }, 'partner', /: client_id must be a non-empty string or a number .*, got null$/],
