@@ -156,10 +156,15 @@ const PROMISES: StorePromise[] = [
   {
     sentence: 'a value can be taken until its lifetime has passed, and not after',
     async broken (store, key) {
-      const [longer, shorter] = [key(), key()]
-      // Far apart, so that a machine that is busy for a second changes no result.
-      return await inOrder(puts(store, longer, true, 'value', 5), puts(store, shorter, true, 'value', 1),
-        waits(1400), takes(store, longer, 'value'), takes(store, shorter, null))
+      for (let tries = 1; ; tries++) {
+        const [longer, shorter] = [key(), key()]
+        const started = performance.now()
+        const failure = await inOrder(puts(store, longer, true, 'value', 5), puts(store, shorter, true, 'value', 1),
+          waits(1400), takes(store, longer, 'value'), takes(store, shorter, null))
+        const late = performance.now() - started >= 5000
+        // On a machine that was busy for so long, the longer one expires rightly.
+        if (failure === null || !late || tries === 3) return failure
+      }
     }
   },
   {

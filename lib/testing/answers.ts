@@ -3,7 +3,7 @@ import { describe, failure, type Failure, oauthError } from './failure.ts'
 import { type UserInformation, userInformationFaults } from '../user-information.ts'
 import { type Integration } from './settings.ts'
 import { type Trouble } from './trouble.ts'
-import { type Exchange, header, jsonObject, statusOf } from './wire.ts'
+import { type Exchange, header, isRedirect, jsonObject, statusOf } from './wire.ts'
 
 /** What a step yields: a value, or the failure that ends the sign-in. */
 export type Answer<Value> = { ok: true, value: Value } | Failure
@@ -126,7 +126,7 @@ function readElsewhere ({ exchange }: Arrival, portal: Integration): Answer<neve
 }
 
 function statusError (status: number): string {
-  if (status >= 300 && status < 400) return 'redirected'
+  if (isRedirect(status)) return 'redirected'
   if (status === 404 || status === 405) return 'not_found'
   if (status === 401 || status === 403) return 'forbidden'
   return status >= 500 ? 'server_error' : 'unexpected_status'

@@ -1,6 +1,6 @@
 import { type CookieJar } from './cookies.ts'
 import { type Integration } from './settings.ts'
-import { type Exchange, header, headerValues, type Headers } from './wire.ts'
+import { type Exchange, header, headerValues, type Headers, isRedirect, statusOf } from './wire.ts'
 
 const MOST_REDIRECTS = 10
 
@@ -18,7 +18,7 @@ export type Arrival = { exchange: Exchange, /** Address of the last request. */ 
   | { at: 'nowhere' }
 )
 
-type Step = Arrival | { next: string, method: string, exchange: Exchange, url: string }
+type Step = Arrival | { next: string, method: string, body: string | undefined, exchange: Exchange, url: string }
 
 /**
  * Plays the user's browser: keeps cookies, follows redirects inside the partner's application, stops at the portal's
@@ -49,19 +49,20 @@ export class Browser {
     let arrival = await this.#step(url, method, body)
     for (let count = 1; 'next' in arrival; count++) {
       if (count > MOST_REDIRECTS) return { at: 'loop', exchange: arrival.exchange, url: arrival.url }
-      arrival = await this.#step(arrival.next, arrival.method)
+      arrival = await this.#step(arrival.next, arrival.method, arrival.body)
     }
     return arrival
   }
 
-  async #step (url: string, method: string, body?: string): Promise<Step> {
+  async #step (url: string, method: string, body: string | undefined): Promise<Step> {
     const exchange = await this.request(url, method, body)
     if (exchange.response === undefined) return { at: 'nowhere', exchange, url }
     const location = redirectTarget(exchange, url)
     if (location === null) return { at: 'page', exchange, url }
     if (isCallback(location, this.#redirectUri)) return { at: 'callback', callbackUrl: location, exchange, url }
     if (this.leaves(location)) return { at: 'elsewhere', location, exchange, url }
-    return { next: location, method: nextMethod(exchange, method), exchange, url }
+    const sent = keepsMethod(statusOf(exchange)) ? { method, body } : { method: 'GET', body: undefined }
+    return { next: location, ...sent, exchange, url }
   }
 
   /**
@@ -94,7 +95,7 @@ export class Browser {
 /** The absolute address that a response redirects to, or null when it is no redirect. */
 export function redirectTarget ({ response }: Exchange, url: string): string | null {
   const location = header(response, 'location')
-  if (response === undefined || response.status < 300 || response.status > 399) return null
+  if (response === undefined || !isRedirect(response.status)) return null
   return URL.canParse(location, url) ? new URL(location, url).href : null
 }
 
@@ -106,7 +107,7 @@ export function isCallback (address: string, redirectUri: URL): boolean {
     own.every(([name, value]) => url.searchParams.getAll(name).includes(value))
 }
 
-/** RFC 9110 §15.4: only 307 and 308 keep the method. */
-function nextMethod ({ response }: Exchange, method: string): string {
-  return response?.status === 307 || response?.status === 308 ? method : 'GET'
+/** RFC 9110 §15.4: only 307 and 308 keep the method, and with it the form. */
+function keepsMethod (status: number): boolean {
+  return status === 307 || status === 308
 }

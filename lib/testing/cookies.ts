@@ -35,7 +35,7 @@ export function parseSetCookie (line: string, requestPath = '/'): Cookie | null 
 
 /** Reads cookies as a person gives them: `a=1; b=2` as a browser sends it, or a whole `Set-Cookie` value. */
 export function parseGiven (text: string): Cookie[] {
-  const parts = text.split(';').map((part) => part.trim()).filter((part) => part !== '')
+  const parts = text.split(';').map((part) => part.trim())
   const attributes = parts.filter((part) => ATTRIBUTES.has(split(part)[0].toLowerCase()))
   const pairs = parts.filter((part) => !attributes.includes(part))
   return pairs.flatMap((pair) => parseSetCookie([pair, ...attributes].join(';')) ?? [])

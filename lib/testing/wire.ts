@@ -36,6 +36,9 @@ export type Send = (request: WireRequest, signal?: AbortSignal) => Promise<Excha
 /** The status of the response; 0 when there is none. */
 export const statusOf = ({ response }: Exchange): number => response === undefined ? 0 : response.status
 
+/** The statuses with which a browser follows `Location` (Fetch standard §2.2.3): not with 300 and 304. */
+export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
+
 /** All values of a header, whatever the case of its name. */
 export function headerValues (response: WireResponse | undefined, name: string): string[] {
   return (response?.headers ?? []).filter(([key]) => key.toLowerCase() === name).map(([, value]) => value)

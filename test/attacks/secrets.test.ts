@@ -438,8 +438,9 @@ await t.test('a dump of Redis in mid-flow, and all that was ever said to it', as
   const keys = await redis.client.keys('*')
   const records = keys.filter((key) => !key.includes('probe'))
   t.equal(records.length, 3, 'a code, a token and a revocation are there')
+  // The probe of the start may expire at any time; what was said to Redis tells what it held.
   const dump: string[] = [...keys]
-  for (const key of keys) {
+  for (const key of records) {
     const value = await redis.client.getBuffer(key) as Buffer
     const serialized = await redis.client.dumpBuffer(key) as Buffer
     dump.push(
@@ -455,7 +456,7 @@ await t.test('a dump of Redis in mid-flow, and all that was ever said to it', as
   t.strictSame(confidential.foundIn(said.join('\n')), [], 'nor in what was said to Redis')
 
   // What the thief of a dump has is the keys: none of them is a code or a token, nor opens anything.
-  for (const key of keys.map((key) => key.replace('partner-sso:', ''))) {
+  for (const key of records.map((key) => key.replace('partner-sso:', ''))) {
     for (const guess of [
       key,
       key.padEnd(CODE, 'A'),

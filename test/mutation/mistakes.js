@@ -786,10 +786,9 @@ export const mistakes = [
     ['nine redirects are followed', 'const MOST_REDIRECTS = 10', 'const MOST_REDIRECTS = 9'],
     ['redirects to other hosts are followed',
       "    if (this.leaves(location)) return { at: 'elsewhere', location, exchange, url }\n", ''],
-    ['the method is kept at every redirect',
-      "response?.status === 307 || response?.status === 308 ? method : 'GET'", 'method'],
-    ['a 308 does not keep the method',
-      'response?.status === 307 || response?.status === 308 ?', 'response?.status === 307 ?']
+    ['the method is kept at every redirect', 'return status === 307 || status === 308', 'return true'],
+    ['a 308 does not keep the method', 'return status === 307 || status === 308', 'return status === 307'],
+    ['a 307 loses the form', '? { method, body } :', '? { method, body: undefined } :']
   ),
 
   ...inFile('lib/testing/requests.ts',

@@ -257,6 +257,24 @@ t.test('a sound store passes', async (t) => {
   await t.resolves(checkStore(new SoundStore()))
 })
 
+t.test('a value that expires because the machine was busy is no complaint: it is tried once more', async (t) => {
+  const { now } = performance
+  t.teardown(() => { performance.now = now })
+  let late = 0
+  performance.now = () => now.call(performance) + late
+  const sound = new SoundStore()
+  const busy = (times: number): Store => with_(sound, {
+    async put (key, value, lifetime) {
+      const isStored = await sound.put(key, value, lifetime)
+      // The clock goes on, as if the process had not had the processor for that time.
+      if (lifetime === 5 && times-- > 0) late += 6000
+      return isStored
+    }
+  })
+  t.equal(await failureOf(busy(2)), 'it passed')
+  t.match(await failureOf(busy(3)), /until its lifetime has passed, .*: take gave null and not "value"$/)
+})
+
 t.test('it can be run again on the same store at once: no key is used twice', async (t) => {
   const store = new SoundStore()
   await t.resolves(Promise.all([checkStore(store), checkStore(store)]))

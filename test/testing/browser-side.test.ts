@@ -18,7 +18,9 @@ await t.test('cookies: path, expiry, removal, several', async (t) => {
     if (seen.length === 1) return response.writeHead(307, { 'Set-Cookie': cookies, Location: '/oauth/again' }).end()
     return response.writeHead(302, { Location: `${REDIRECT_URI}?error=access_denied` }).end()
   })
-  await portal({ baseUrl, ...SETTINGS }).signIn({ cookies: '=nothing; given=1; also=2; path=/' })
+  const attributes = 'path=/; Domain=localhost; Expires=Fri, 01 Jan 2100 00:00:00 GMT; Max-Age=60; SameSite=Lax; ' +
+    'Secure; HttpOnly; Partitioned; Priority=High'
+  await portal({ baseUrl, ...SETTINGS }).signIn({ cookies: `=nothing; given=1;; also=2; ${attributes};` })
   t.strictSame(seen, [
     ['GET /oauth/authorize', 'given=1; also=2'],
     ['GET /oauth/again', 'also=2; kept=1; below=1; default=1; slash=1; odd=1; later=1; flag=']
@@ -37,7 +39,7 @@ await t.test('several cookies of one answer, in-process', async (t) => {
   t.strictSame(seen, [undefined, 'a=1; b=2'])
 })
 
-await t.test('307 and 308 keep the method of a login form, 303 does not', async (t) => {
+await t.test('307 and 308 keep the method and content of a login form, 303 does not', async (t) => {
   const redirects: Record<string, [status: number, location: string]> = {
     '/login': [307, '/second'],
     '/second': [308, '/third'],
@@ -45,17 +47,35 @@ await t.test('307 and 308 keep the method of a login form, 303 does not', async 
     '/fourth': [302, `${REDIRECT_URI}?error=access_denied`]
   }
   const seen: string[] = []
-  const baseUrl = await httpServer(t, ({ url = '', method = '' }, response) => {
+  const baseUrl = await httpServer(t, async (request, response) => {
+    const { url = '', method = '', headers } = request
     const path = url.split('?')[0] as string
-    seen.push(`${method} ${path}`)
+    const body = Buffer.concat(await request.toArray()).toString()
+    seen.push(`${method} ${path} ${headers['content-type'] ?? 'no form'} ${body}`.trim())
     if (path === '/oauth/authorize') return response.writeHead(200, { 'Content-Type': 'text/html' }).end('<form>')
     const [status, Location] = redirects[path] as [number, string]
     return response.writeHead(status, { Location }).end()
   })
   const login = (page: LoginPage) => page.post({ user: 'ada' }, '/login')
   const result = await portal({ baseUrl, ...SETTINGS }).signIn({ login })
-  t.strictSame(seen, ['GET /oauth/authorize', 'POST /login', 'POST /second', 'POST /third', 'GET /fourth'])
+  const form = 'application/x-www-form-urlencoded user=ada'
+  t.strictSame(seen, [
+    'GET /oauth/authorize no form', `POST /login ${form}`, `POST /second ${form}`, `POST /third ${form}`,
+    'GET /fourth no form'
+  ])
   t.match(result, { error: 'access_denied' })
+})
+
+await t.test('Location is followed with the statuses of a redirect, and with no other', async (t) => {
+  const arrives = async (status: number) => {
+    const baseUrl = await httpServer(t, (_request, response) => {
+      response.writeHead(status, { Location: `${REDIRECT_URI}?error=access_denied` }).end()
+    })
+    return await portal({ baseUrl, ...SETTINGS }).signIn()
+  }
+  const redirects = [301, 302, 303, 307, 308]
+  for (const status of redirects) t.match(await arrives(status), { error: 'access_denied' }, `${status}`)
+  for (const status of [201, 300, 304]) t.match(await arrives(status), { error: 'not_redirected' }, `${status}`)
 })
 
 await t.test('a callback with a query of its own', async (t) => {

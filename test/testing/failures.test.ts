@@ -104,6 +104,23 @@ await t.test('odd callbacks and answers', async (t) => {
   })
 })
 
+await t.test('each answer of the token endpoint belongs to a step', async (t) => {
+  const answered = async (status: number, body: object) => {
+    const baseUrl = await httpServer(t, (_request, response) => {
+      response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+    })
+    return await portal({ baseUrl, ...SETTINGS }).token('abcdef')
+  }
+  for (const [error, step] of [
+    ['invalid_request', 9], ['invalid_grant', 10], ['invalid_client', 11], ['unauthorized_client', 11],
+    ['temporarily_unavailable', 12], ['server_error', 12]
+  ] as const) t.match(await answered(400, { error }), { step, error })
+  for (const [status, error] of [
+    [300, 'unexpected_status'], [301, 'redirected'], [308, 'redirected'], [401, 'forbidden'], [403, 'forbidden'],
+    [404, 'not_found'], [405, 'not_found'], [418, 'unexpected_status'], [500, 'server_error']
+  ] as const) t.match(await answered(status, {}), { step: 9, error }, `${status}`)
+})
+
 await t.test('a long explanation is cut', async (t) => {
   const refusal = JSON.stringify({ error: 'invalid_grant', error_description: 'x'.repeat(10_000) })
   const baseUrl = await httpServer(t, (_request, response) => {
