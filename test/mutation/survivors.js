@@ -35,6 +35,8 @@ export const survivors = [
     ['0', '1', 'this.#sweepIn(0)']),
   ...of('lib/stores/expiring-records.ts', 'a timer that is left does not keep the process, and drops only what is over',
     ['clearTimeout(this.#timer)', '']),
+  ...of('lib/simulator/check/examination.ts', 'a signal is aborted once',
+    ['{ once: true }', '{}']),
   ...of('lib/stores/redis-command.ts', 'no state is compared with this one',
     ["'queued'", "''"]),
   ...of('lib/stores/redis-connection.ts', 'ioredis takes the defaults of its options from a second object as well',

@@ -163,6 +163,8 @@ await t.test('the command line: what is missing or wrong is named', async (t) =>
     [['check', ...needed, '--level', 'boss'], '--level must be partner or client.'],
     [['check', ...needed, '--timeout', '0'], '--timeout must be a number from 0.1 to 600.'],
     [['check', ...needed, '--timeout', 'soon'], '--timeout must be a number'],
+    [['check', ...needed, '--deadline', '0'], '--deadline must be a number from 1 to 86400.'],
+    [['check', ...needed, '--code-lifetime', '3601'], '--code-lifetime must be a number from 0 to 3600.'],
     [['check', ...needed, '--header', 'nonsense'], '--header must look like "name: value".'],
     [['check', '--nonsense'], 'Unknown option \'--nonsense\'. --help lists the flags.'],
     [['check', 'stray'], 'Unexpected argument \'stray\''],
@@ -186,6 +188,7 @@ await t.test('help', async (t) => {
   const help = await program(['check', '--help'])
   t.match(help, { code: 0, out: /--client-secret <secret> .*PORTAL_CLIENT_SECRET/s })
   t.match(help.out, /^ {2}--basic {27}Send the .*\n {36}\[PORTAL_BASIC\]$/m, 'meanings stand in a column of their own')
+  t.notMatch(help.out, '<>', 'each value has a name')
   t.match((await program(['serve', '-h'])).out, '[default 4180; PORTAL_PORT]')
   const narrow = (await program(['check', '--help'], { columns: 60 })).out
   t.match(narrow, /^ {2}--pkce\n {6}Send a code_challenge \(S256\)\. \[PORTAL_PKCE\]$/m)

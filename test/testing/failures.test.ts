@@ -1,6 +1,9 @@
 // A sign-in that fails says at which step, what was expected, what it got, and what to do.
 import t from 'tap'
+import { failure } from '../../lib/testing/failure.ts'
 import { portal } from '../../lib/testing/index.ts'
+import { STEPS } from '../../lib/testing/steps.ts'
+import { Timeline } from '../../lib/testing/timeline.ts'
 import { freePort } from '../helpers/ports.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import { CLIENT_SECRET, listening, type Mistake, REDIRECT_URI, SETTINGS, specServer } from '../helpers/spec-server.ts'
@@ -39,6 +42,53 @@ for (const [mistake, step, error, got, cookie = 'sid=ada'] of CASES) {
   })
 }
 
+await t.test('a failure tells which of the steps before it succeeded', (t) => {
+  const from = (first: number, last: number): number[] => STEPS.map(({ number }) => number).slice(first - 1, last)
+  t.strictSame(from(1, 15), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])
+  for (const [error, step, running, done] of [
+    ['login_required', 5, 5, from(1, 4)],
+    ['refused', 6, 5, from(1, 4)],
+    ['no_code', 7, 5, from(1, 6)],
+    ['state_mismatch', 8, 5, from(1, 7)],
+    ['not_found', 9, 9, from(1, 8)],
+    ['invalid_client', 11, 9, from(1, 9)],
+    ['malformed_token', 12, 9, from(1, 11)],
+    ['invalid_token', 14, 13, from(1, 13)],
+    ['malformed_record', 15, 13, from(1, 14)]
+  ] as const) {
+    const timeline = new Timeline()
+    for (const number of from(1, running - 1)) timeline.done(number, '')
+    timeline.run(running, 'Waiting.')
+    timeline.fail(failure(step, error, 'something', 'something else'))
+    const outcomes = STEPS.map(({ number }) => number === step ? 'failed' : done.includes(number) ? 'done' : 'waiting')
+    t.strictSame(timeline.reports.map(({ outcome }) => outcome), outcomes, error)
+  }
+  t.end()
+})
+
+await t.test('each failure that is known has a remedy of its own', (t) => {
+  const remedies = [
+    'unreachable', 'timeout', 'not_http', 'tls', 'hung_up', 'too_large', 'app_failed', 'login_required',
+    'redirect_loop', 'not_redirected', 'refused', 'not_found', 'redirected', 'forbidden', 'state_mismatch', 'no_code',
+    'not_json', 'malformed_token', 'malformed_record', 'access_denied', 'invalid_request', 'invalid_client',
+    'invalid_grant', 'invalid_token', 'server_error', 'temporarily_unavailable', 'invalid_scope',
+    'unsupported_response_type', 'unsupported_grant_type'
+  ].map((error) => failure(1, error, '', '').fix)
+  for (const remedy of remedies) t.match(remedy, /^\S.{20,}\.$/)
+  t.equal(new Set([...remedies, 'See the log of the service.']).size, remedies.length + 1)
+  t.end()
+})
+
+await t.test('the time of a step is that of its own request', async (t) => {
+  const { now } = performance
+  t.teardown(() => { performance.now = now })
+  performance.now = () => now.call(performance) + 1e9
+  const { app, cookie } = await specServer()
+  const { steps } = await portal({ app, ...SETTINGS }).signIn({ cookies: cookie })
+  const times = steps.flatMap(({ milliseconds }) => milliseconds ?? [])
+  t.ok(times.length >= 3 && times.every((time) => time >= 0 && time < 1e9), times.join())
+})
+
 await t.test('wrong settings of the portal', async (t) => {
   const { baseUrl, cookie } = await listening(t)
   const signIn = (changes: object) => portal({ baseUrl, ...SETTINGS, ...changes }).signIn({ cookies: cookie })
@@ -47,6 +97,7 @@ await t.test('wrong settings of the portal', async (t) => {
   t.match(await signIn({ clientSecret: 'wrong' }), { step: 11, error: 'invalid_client' })
   t.match(await signIn({ baseUrl: `${baseUrl}/app` }), { step: 4, error: 'not_found' })
   t.match(await signIn({ baseUrl: `http://127.0.0.1:${await freePort()}` }), { step: 4, error: 'unreachable' })
+  t.match(await signIn({ baseUrl: baseUrl.replace('http:', 'https:') }), { step: 4, error: 'tls' })
 })
 
 await t.test('a slow service ends at the timeout, in-process, too', async (t) => {

@@ -139,7 +139,7 @@ function limitOf (seconds: number, stop: AbortSignal): { signal: AbortSignal, cl
 }
 
 /** A line longer than 100 characters is hard to read; one shorter than 20 has no room for a word. */
-const widthOf = (columns = 100): number => Math.max(20, Math.min(columns, 100))
+const widthOf = (columns = Infinity): number => Math.max(20, Math.min(columns, 100))
 
 /** The check ended without a user or a server, before any failure: the reason is all that it says. */
 function nothingJudged (examination: Examination): boolean {
