@@ -12,9 +12,9 @@ export interface Summary {
   untested: number
 }
 
-export type Paint = (colour: 'green' | 'red' | 'yellow' | 'dim' | 'bold', text: string) => string
+export type Paint = (colour: 'green' | 'red' | 'yellow' | 'bold', text: string) => string
 
-const CODES = { green: 32, red: 31, yellow: 33, dim: 2, bold: 1 }
+const CODES = { green: 32, red: 31, yellow: 33, bold: 1 }
 
 /** Colours for a terminal, or none. */
 export const painter = (coloured: boolean): Paint => (colour, text) =>

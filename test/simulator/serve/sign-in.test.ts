@@ -27,6 +27,36 @@ await t.test('a sign-in: fifteen steps, the record in words, codes and tokens ma
   t.match((await browser.open(origin)).text, /<i class="good"><\/i>\s<b>Ada Lovelace is signed in/)
 })
 
+await t.test('no browser keeps a redirect: 302 to the service, 303 to the page of the sign-in', async (t) => {
+  const opened = async (url: string, cookie = '') => {
+    const response = await fetch(url, { redirect: 'manual', headers: { cookie } })
+    return {
+      status: response.status,
+      location: String(response.headers.get('location')),
+      cookie: String(response.headers.getSetCookie()[0]?.split(';')[0])
+    }
+  }
+  const { origin, baseUrl } = await simulator(t)
+  const sent = await opened(start(origin))
+  t.match(sent, { status: 302, location: `${baseUrl}/oauth/authorize?` })
+  const back = await opened(`${origin}/oauth/callback?error=access_denied`, sent.cookie)
+  t.match(back, { status: 303, location: /^\/sign-ins\/[\w-]{16}$/ })
+  const absent = await simulator(t, { baseUrl: `http://127.0.0.1:${await freePort()}` })
+  t.match(await opened(start(absent.origin)), { status: 303, location: /^\/sign-ins\/[\w-]{16}$/ })
+})
+
+await t.test('a page of the service is shown, and what was expected; an answer in JSON is no page', async (t) => {
+  for (const [type, isShown] of [['text/html; charset=utf-8', true], ['application/json', false]] as const) {
+    const baseUrl = await httpServer(t, (_request, response) => {
+      response.writeHead(400, { 'Content-Type': type }).end('{}')
+    })
+    const { origin, browser } = await simulator(t, { baseUrl })
+    const { text } = await browser.open(start(origin))
+    t.equal(text.includes('The page that your service shows'), isShown, type)
+    t.match(text, '<dt>Expected</dt><dd>A redirect to the login page or to the portal</dd>')
+  }
+})
+
 await t.test('the request is shown at the step that sends it, the response at the step that returns it', async (t) => {
   const { origin, browser } = await simulator(t)
   const { text } = await browser.open(start(origin))
