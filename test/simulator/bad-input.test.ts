@@ -188,7 +188,13 @@ await t.test('help', async (t) => {
   const help = await program(['check', '--help'])
   t.match(help, { code: 0, out: /--client-secret <secret> .*PORTAL_CLIENT_SECRET/s })
   t.match(help.out, /^ {2}--basic {27}Send the .*\n {36}\[PORTAL_BASIC\]$/m, 'meanings stand in a column of their own')
-  t.notMatch(help.out, '<>', 'each value has a name')
+  for (const command of ['check', 'serve']) {
+    const { out } = await program([command, '--help'])
+    t.notMatch(out, '<>', 'each value has a name')
+    const flags = out.split('\n').filter((line) => line.startsWith('  --'))
+    t.ok(flags.length > 9)
+    for (const flag of flags) t.match(flag, /^ {2}--[a-z-]+(?: <.+?>)? {2,}[A-Z]/, 'each flag has a meaning')
+  }
   t.match((await program(['serve', '-h'])).out, '[default 4180; PORTAL_PORT]')
   const narrow = (await program(['check', '--help'], { columns: 60 })).out
   t.match(narrow, /^ {2}--pkce\n {6}Send a code_challenge \(S256\)\. \[PORTAL_PKCE\]$/m)
