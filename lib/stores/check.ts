@@ -33,6 +33,19 @@ async function inOrder (...steps: Array<() => Promise<string | null>>): Promise<
   return null
 }
 
+/** What fails on a machine that was busy for so many milliseconds shows nothing: it is tried three times at most. */
+async function withoutDelay (limit: number, test: () => Promise<string | null>): Promise<string | null> {
+  let failure: string | null
+  let isLate: boolean
+  let tries = 0
+  do {
+    const started = performance.now()
+    failure = await test()
+    isLate = performance.now() - started >= limit
+  } while (failure !== null && isLate && ++tries < 3)
+  return failure
+}
+
 const puts = (store: Store, key: string, expected: boolean, value = 'value', lifetime = LIFETIME) => async () =>
   differs('put', await store.put(key, value, lifetime), expected)
 
@@ -155,17 +168,11 @@ const PROMISES: StorePromise[] = [
   },
   {
     sentence: 'a value can be taken until its lifetime has passed, and not after',
-    async broken (store, key) {
-      for (let tries = 1; ; tries++) {
-        const [longer, shorter] = [key(), key()]
-        const started = performance.now()
-        const failure = await inOrder(puts(store, longer, true, 'value', 5), puts(store, shorter, true, 'value', 1),
-          waits(1400), takes(store, longer, 'value'), takes(store, shorter, null))
-        const late = performance.now() - started >= 5000
-        // On a machine that was busy for so long, the longer one expires rightly.
-        if (failure === null || !late || tries === 3) return failure
-      }
-    }
+    broken: (store, key) => withoutDelay(5000, () => {
+      const [longer, shorter] = [key(), key()]
+      return inOrder(puts(store, longer, true, 'value', 5), puts(store, shorter, true, 'value', 1),
+        waits(1400), takes(store, longer, 'value'), takes(store, shorter, null))
+    })
   },
   {
     sentence: 'a key whose value expired can be put again',
