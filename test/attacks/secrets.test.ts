@@ -438,11 +438,16 @@ await t.test('a dump of Redis in mid-flow, and all that was ever said to it', as
   const keys = await redis.client.keys('*')
   const records = keys.filter((key) => !key.includes('probe'))
   t.equal(records.length, 3, 'a code, a token and a revocation are there')
-  // The probe of the start may expire at any time; what was said to Redis tells what it held.
   const dump: string[] = [...keys]
-  for (const key of records) {
-    const value = await redis.client.getBuffer(key) as Buffer
-    const serialized = await redis.client.dumpBuffer(key) as Buffer
+  const values = new Map<string, string>()
+  for (const key of keys) {
+    const value = await redis.client.getBuffer(key)
+    const serialized = await redis.client.dumpBuffer(key)
+    if (value === null || serialized === null) {
+      t.match(key, 'probe', 'only the probe of the start, which lives for a second, is gone by now')
+      continue
+    }
+    values.set(key.replace('partner-sso:', ''), value.toString())
     dump.push(
       value.toString('latin1'),
       value.toString('hex'),
@@ -456,14 +461,11 @@ await t.test('a dump of Redis in mid-flow, and all that was ever said to it', as
   t.strictSame(confidential.foundIn(said.join('\n')), [], 'nor in what was said to Redis')
 
   // What the thief of a dump has is the keys: none of them is a code or a token, nor opens anything.
-  for (const key of records.map((key) => key.replace('partner-sso:', ''))) {
+  for (const [key, value] of values) {
     for (const guess of [
       key,
       key.padEnd(CODE, 'A'),
-      ((await redis.client.get(`partner-sso:${key}`)) as string)
-        .replaceAll('+', '-')
-        .replaceAll(/[/!]/g, '_')
-        .slice(0, CODE)
+      value.replaceAll('+', '-').replaceAll(/[/!]/g, '_').slice(0, CODE)
     ]) {
       t.equal((await portalOf.token({ code: guess.padEnd(CODE, 'A') })).status, 400)
       t.equal((await portalOf.user(guess.padEnd(TOKEN, 'A'))).status, 401)
