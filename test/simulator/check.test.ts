@@ -1,10 +1,10 @@
 // A partner checks a running service before the portal does.
-import { spawnSync } from 'node:child_process'
+import * as childProcess from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { loggedIn } from '../../lib/simulator/check/login-command.ts'
+import * as loginCommand from '../../lib/simulator/check/login-command.ts'
 import { type Store } from '../../lib/index.ts'
 import { run } from '../../lib/simulator/run.ts'
 import { type Wait } from '../../lib/simulator/surroundings.ts'
@@ -183,6 +183,17 @@ await t.test('a login command makes the user known: Set-Cookie lines, or its las
   }
 })
 
+await t.test('a login command that no shell can run is a clear error', async (t) => {
+  const module = await t.mockImport<typeof loginCommand>('../../lib/simulator/check/login-command.ts', {
+    'node:child_process': {
+      ...childProcess,
+      spawn: (command: string, options: childProcess.SpawnOptions) =>
+        childProcess.spawn(command, { ...options, shell: '/no/such/shell' })
+    }
+  })
+  await t.rejects(module.loggedIn('true'), { message: /^The login command failed: spawn \/no\/such\/shell ENOENT\.$/ })
+})
+
 await t.test('a Strict cookie that the session does not need is no failure', async (t) => {
   const { baseUrl } = await listening(t)
   const cookies = ['--cookie', 'sid=ada; SameSite=Lax', '--cookie', 'csrf=1; SameSite=Strict']
@@ -218,7 +229,8 @@ await t.test('what nobody foresaw still ends in a sentence and exit code 2', asy
 })
 
 await t.test('a login command that does not end', async (t) => {
-  await t.rejects(loggedIn('sleep 600', 100), { message: 'The login command failed: it took more than 0.1 s.' })
+  const tooLong = loginCommand.loggedIn('sleep 600', 100)
+  await t.rejects(tooLong, { message: 'The login command failed: it took more than 0.1 s.' })
 })
 
 await t.test('nobody is logged in: it says so and does not run', async (t) => {
@@ -288,7 +300,7 @@ await t.test('the recipe of the help for a CI job: what fails, and the exit code
     writeFileSync(join(folder, 'printed'), out)
     writeFileSync(join(folder, 'partner-sso-portal'), `#!/bin/sh\ncat printed; exit ${code}\n`, { mode: 0o755 })
     const env = { ...process.env, PATH: `${folder}:${String(process.env.PATH)}` }
-    const ran = spawnSync('sh', ['-c', recipe], { cwd: folder, env, encoding: 'utf8' })
+    const ran = childProcess.spawnSync('sh', ['-c', recipe], { cwd: folder, env, encoding: 'utf8' })
     t.strictSame([ran.status, ran.stderr], [expected, ''])
     t.match(ran.stdout, log)
     t.equal(readFileSync(join(folder, 'check.json'), 'utf8'), out)

@@ -168,6 +168,14 @@ await t.test('a 401 that asks for a password, or that shows a login page, is no 
   }
 })
 
+await t.test('of an endpoint that is not there, the check says the method and the path', async (t) => {
+  for (const [mistake, request] of [['spa', 'POST /oauth/token'], ['user-404', 'GET /oauth/user']] as const) {
+    const { baseUrl } = await listening(t, { mistakes: [mistake] })
+    const { rules } = await report(baseUrl, ['--cookie', 'sid=ada; SameSite=Lax'])
+    t.match(rules[0], { id: 'address.endpoints', got: new RegExp(`^${request}: `) })
+  }
+})
+
 await t.test('a proxy that strips the path: the check says where the endpoints answer', async (t) => {
   const { baseUrl } = await listening(t)
   const result = await report(`${baseUrl}/app`, ['--cookie', 'sid=ada; SameSite=Lax'])

@@ -66,6 +66,18 @@ await t.test('the request is shown at the step that sends it, the response at th
   t.match(text, '<details id="step-15"><summary>GET /oauth/user → 200</summary>')
 })
 
+await t.test('an exchange opens in parts, each under its title; JSON has line breaks', async (t) => {
+  const { origin, browser } = await simulator(t)
+  const { text } = await browser.open(start(origin))
+  const parts = (step: number): string[] =>
+    [...(new RegExp(`<details id="step-${step}">([^]*?)</details>`).exec(text)?.[1] ?? '').matchAll(/<h4>([^<]*)/g)]
+      .map(([, title]) => String(title))
+  t.strictSame(parts(9), ['Request to', 'Headers', 'Form'])
+  t.strictSame(parts(12), ['Request to', 'Headers', 'Form', 'Response', 'Headers', 'Body'])
+  t.match(text, '<h4>Response</h4><pre>200</pre>')
+  t.match(text.replaceAll('&quot;', '"'), /<h4>Body<\/h4><pre>\{\n {2}"/)
+})
+
 await t.test('the user comes before the fifteen steps, for a narrow screen', async (t) => {
   const { origin, browser } = await simulator(t)
   const { text } = await browser.open(start(origin))

@@ -1,7 +1,11 @@
 // Invalid requests that a developer tries on purpose: what each says of a correct service and of one with a mistake.
 import t from 'tap'
+import { rejectedAt, type Trial, TRIALS as ALL } from '../../../lib/simulator/serve/trials.ts'
+import { failure } from '../../../lib/testing/failure.ts'
+import { integration } from '../../../lib/testing/settings.ts'
+import { SignIn } from '../../../lib/testing/sign-in.ts'
 import { httpServer } from '../../helpers/raw-server.ts'
-import { type Mistake, RECORDS } from '../../helpers/spec-server.ts'
+import { type Mistake, RECORDS, SETTINGS } from '../../helpers/spec-server.ts'
 import { simulator, start } from './scene.ts'
 
 type Tone = 'good' | 'bad' | 'wait'
@@ -57,6 +61,21 @@ await t.test('a trial whose own request is not answered judges nothing', async (
   t.match(ended.text, 'The trial could not be made')
   t.match(ended.text, 'no complete answer within 2 s')
   t.match((await browser.open(`${page.url}?secrets=shown`)).text, '<dd>the-code</dd>')
+})
+
+await t.test('what has nothing to do with the trial judges nothing, though it comes at the step in question', (t) => {
+  const trial = ALL.find(({ id }) => id === 'expired-code') as Trial
+  const outcome = (error: string): string => {
+    const flow = new SignIn(integration({ ...SETTINGS, baseUrl: 'https://partner.example' }))
+    flow.fail(failure(10, error, 'a token', 'something else'))
+    return rejectedAt([9, 10], trial, flow).outcome
+  }
+  for (const error of [
+    'unreachable', 'timeout', 'not_http', 'tls', 'hung_up', 'too_large', 'login_required', 'not_found', 'server_error',
+    'temporarily_unavailable', 'redirected', 'forbidden'
+  ]) t.equal(outcome(error), 'untested', error)
+  for (const error of ['invalid_grant', 'invalid_request', 'refused']) t.equal(outcome(error), 'pass', error)
+  t.end()
 })
 
 await t.test('the token that a trial was given is hidden wherever the service repeats it', async (t) => {

@@ -74,6 +74,33 @@ await t.test('the usual causes appear after five seconds, and how to tell them a
   t.match(await open('/'), new RegExp(`id="stuck"[^]*href="${path}">See the usual causes`), 'the start page links it')
 })
 
+await t.test('each cause says how to tell it, and what to do, in full sentences', async (t) => {
+  const { open, start, pass } = await waiting(t, await service(t))
+  const path = await start()
+  pass(6)
+  const list = /<ul class="causes">([^]*?)<\/ul>/.exec(await open(path))?.[1] ?? ''
+  t.strictSame(list.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ').trim(), [
+    'The login page does not exist',
+    'How to tell: The browser shows an error, and the address bar shows the address of the login page.',
+    'Fix: Correct loginPage. It includes the prefix under which your application is reached.',
+    'The login page drops return_to',
+    'How to tell: After the login the browser shows a page of your application. Sign in at the portal again: now it',
+    'works at once, because the session exists.',
+    'Fix: Keep return_to in the login form (a hidden field), and redirect to it after the login.',
+    'Content-Security-Policy blocks the way back',
+    'How to tell: After the login button nothing happens. The browser console names form-action.',
+    'Fix: Add http://localhost:4180 to form-action on the login page: browsers apply it to the redirects after a form',
+    'too.',
+    'The session cookie is not sent',
+    'How to tell: The login page asks again though you are logged in at your application. The portal is another site:',
+    'browsers do not send SameSite=Strict cookies when it redirects to you.',
+    'Fix: Set the session cookie with SameSite=Lax and Path=/.',
+    'A hook of your application answers first',
+    'How to tell: The browser shows an error (401, 403, JSON), and the address bar shows /oauth/authorize.',
+    'Fix: Exempt the three /oauth routes from the global login and CSRF hooks.'
+  ].join(' '))
+})
+
 await t.test('they go when the browser comes back', async (t) => {
   const { open, start, pass, comeBack } = await waiting(t, await service(t))
   const path = await start()
