@@ -421,6 +421,7 @@ await t.test('a dump of Redis in mid-flow, and all that was ever said to it', as
   const confidential = new Confidential()
   // At the partner's, external_id is no secret; in the store nobody is to be found.
   confidential.add('alice', 'Product Operator', 'Partner Read Only', PORTAL.redirectUri, PORTAL.clientId)
+  confidential.add(challenge)
   const { url } = await startHost(t, { portal, redis: redis.url })
   const portalOf = watched(url, confidential)
   const monitor = await redis.client.monitor()

@@ -10,7 +10,7 @@ import { request, Agent } from 'node:http'
 import { Writable } from 'node:stream'
 import Fastify from 'fastify'
 import partnerSso from '../../dist/index.js'
-import { Portals } from '../../dist/portal.js'
+import { ListedPortals } from '../../dist/portal.js'
 
 const ID = 'partner-123'
 const SECRET = 'a-secret-of-forty-characters-0123456789a'
@@ -46,7 +46,7 @@ async function serve () {
 
 /** The authentication alone, in this process. */
 async function measureInside (number) {
-  const portals = new Portals([portal])
+  const portals = new ListedPortals([portal])
   await compare('authentication alone', number, ([id, secret]) => {
     const before = process.hrtime.bigint()
     try {

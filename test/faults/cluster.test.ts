@@ -153,6 +153,23 @@ for (const [name, redisOptions] of Object.entries(givenUp)) {
   })
 }
 
+t.test('the cluster is down: refused when the time is over, and nothing is executed later', async (t) => {
+  const node = await cluster.owner(0)
+  const host = await scene(t, { redis: cluster.connect(), keyPrefix: await prefixOn(node) })
+  const kept = await goods(host)
+  const isDown = async () => (await node.client.cluster('INFO') as string).includes('cluster_state:fail')
+  await node.client.cluster('DELSLOTS', 0)
+  t.ok(await until(isDown), 'a slot that nobody serves')
+  const seen = await watch(t, node.client)
+  await refusedAll(t, host, kept, 'CLUSTERDOWN')
+  await node.client.cluster('ADDSLOTS', 0)
+  t.ok(await until(async () => !await isDown()))
+  await readyAgain(t, host)
+  await stillGood(t, host, kept)
+  t.strictSame(names(await seen.commands()), ['getdel', 'getdel', 'set'], 'nothing but what is asked for now')
+  changesOnce(t, host, /CLUSTERDOWN|in time/, 3)
+})
+
 t.test('a master hangs for less than it takes to fail over', async (t) => {
   const [node, other] = cluster.masters as [Node, Node]
   const seen = await watch(t, node.client)

@@ -1,6 +1,7 @@
 // What asynchronous replication does to single use: a code that was redeemed on a master comes back on the replica that
-// is promoted after it, when the master dies before the replica has heard of it. This is Redis, not the plugin; how
-// often, for how long, and what waiting for the replica (WAIT) would cost is measured here for SECURITY.md.
+// is promoted after it, when the master dies before the replica has heard of it. This is Redis, not the plugin. How
+// often it happens is counted here for SECURITY.md, and that waiting for the replica (WAIT) holds up the connection is
+// shown.
 import t, { type Test } from 'tap'
 import { redisStore } from '../../lib/stores/redis.ts'
 import { type Proxy, startProxy } from '../helpers/proxy.ts'

@@ -1,4 +1,4 @@
-// GET /oauth/authorize: contract section 3, every answer of it.
+// GET /oauth/authorize: every answer of it.
 import t from 'tap'
 import { type FastifyReply } from 'fastify'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'

@@ -1,4 +1,4 @@
-// What the host is told: contract section 7.
+// What the host is told: each event, its fields, and that a listener can break nothing.
 import t from 'tap'
 import { type FastifyRequest } from 'fastify'
 import partnerSso, { type PartnerSsoEvent } from '../../lib/index.ts'

@@ -1,4 +1,4 @@
-// `portal` as a function (contract section 1a): portals are found with every request, so one can be added, changed or
+// `portal` as a function: portals are found with every request, so one can be added, changed or
 // turned off between the steps of a sign-in. A function that fails, or that takes too long, is no unknown client.
 import t, { type Test } from 'tap'
 import { type Portal } from '../../lib/index.ts'

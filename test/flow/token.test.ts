@@ -1,4 +1,4 @@
-// POST /oauth/token: contract section 4, in its order. Up to step 3 the code is not touched.
+// POST /oauth/token, check by check, in their order. Before the client has authenticated the code is not touched.
 import t from 'tap'
 import { createHash } from 'node:crypto'
 import { passTime } from '../helpers/clock.ts'

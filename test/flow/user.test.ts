@@ -1,4 +1,4 @@
-// GET /oauth/user: contract section 4.
+// GET /oauth/user: every answer of it.
 import t from 'tap'
 import { passTime } from '../helpers/clock.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'

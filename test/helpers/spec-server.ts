@@ -7,7 +7,7 @@ export const CLIENT_SECRET = 'a secret/of+the portal:äé'
 export const REDIRECT_URI = 'http://localhost:4180/oauth/callback'
 export const SETTINGS = { clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, redirectUri: REDIRECT_URI }
 
-/** The mistakes that the server makes on demand; without any it keeps spec.md, the RFCs and the contract. */
+/** The mistakes that the server makes on demand; without any it keeps the specification and the RFCs. */
 export type Mistake =
   | 'strict-cookie' | 'login-loses-prefix' | 'code-never-expires' | 'login-csp' | 'login-meta-csp'
   | 'login-loop' | 'login-404' | 'login-elsewhere' | 'login-broken' | 'login-forgets' | 'login-form-forgets'

@@ -1,4 +1,4 @@
-// Tokens against a store that does as the test says (contract section 6).
+// Tokens against a store that does as the test says.
 import t from 'tap'
 import { AccessTokens, isAccessToken } from '../../lib/grants/access-token.ts'
 import { type Grant } from '../../lib/grants/grant.ts'

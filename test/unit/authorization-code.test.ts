@@ -1,4 +1,4 @@
-// Codes against a store that breaks its word (contract section 6).
+// Codes against a store that breaks its word.
 import t from 'tap'
 import { AuthorizationCodes } from '../../lib/grants/authorization-code.ts'
 import { type Grant } from '../../lib/grants/grant.ts'

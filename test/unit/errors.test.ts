@@ -1,4 +1,4 @@
-// Every refusal: what the other side is told, and what the host is told it was (contract sections 3, 4 and 7).
+// Every refusal: what the other side is told, and what the host is told it was.
 import t from 'tap'
 import { OAuthError, refusals, type RefusalReason } from '../../lib/errors.ts'
 

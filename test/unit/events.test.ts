@@ -1,4 +1,4 @@
-// What the log and the host are told (contract section 7).
+// What the log and the host are told.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { runInNewContext } from 'node:vm'
 import { type FastifyRequest } from 'fastify'

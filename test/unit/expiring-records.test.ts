@@ -1,4 +1,4 @@
-// The records of the in-process store (contract section 6), on a clock that the test sets.
+// The records of the in-process store, on a clock that the test sets.
 import t, { type Test } from 'tap'
 import { ExpiringRecords } from '../../lib/stores/expiring-records.ts'
 import { timers } from '../helpers/timers.ts'

@@ -1,4 +1,4 @@
-// The grant as text (contract section 6).
+// The grant as text.
 import fc from 'fast-check'
 import t from 'tap'
 import { decodeGrant, encodeGrant } from '../../lib/grants/grant.ts'

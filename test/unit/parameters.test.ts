@@ -1,4 +1,5 @@
-// What may not stand in a query as it is, encoded so that its value stays the same.
+// Parameters of a query and of a form: empty, repeated, too many, malformed; and what may not stand in a query as is,
+// encoded so that its value stays the same.
 import t from 'tap'
 import { Parameters, queryOf, safeInQuery } from '../../lib/http/parameters.ts'
 

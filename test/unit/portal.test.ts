@@ -1,4 +1,4 @@
-// The registered portals: where they are sent back to, and how they authenticate (contract sections 1, 1a, 3 and 4).
+// The registered portals: where they are sent back to, and how they authenticate.
 import * as crypto from 'node:crypto'
 import t from 'tap'
 import { type OAuthError } from '../../lib/errors.ts'

@@ -1,4 +1,4 @@
-// In what a refused redirect_uri differs (contract section 7): one word, and nothing of the text that was given.
+// In what a refused redirect_uri differs: one word, and nothing of the text that was given.
 import t from 'tap'
 import { redirectUriDifference } from '../../lib/http/redirect-uri-difference.ts'
 

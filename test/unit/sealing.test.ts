@@ -1,4 +1,4 @@
-// Secrets, their derivation and what is sealed with it (contract section 6).
+// Secrets, their derivation and what is sealed with it.
 import * as crypto from 'node:crypto'
 import { createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import t from 'tap'
