@@ -1,8 +1,11 @@
-// `node test/package/nodes.js [file…]`: the tests on every Node that the package is for. Prints a table; exit 1 when
-// something fails. Without files: all tests but those of the package itself.
+// `node test/package/nodes.js [file…]`: the tests on every Node that the package is for, the oldest that it allows among
+// them. Prints a table; exit 1 when something fails. Without files: all tests but those of the package itself.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, nodeVersions, onNode, tests } from './commands.js'
+
+// "engines" in package.json.
+const OLDEST = '20.19.0'
 
 const given = process.argv.slice(2)
 const all = readdirSync('test', { recursive: true })
@@ -18,7 +21,7 @@ function signsIn (version) {
 build()
 
 console.log('| Node | sign-in, import and require() | tests passed | failed |\n|---|---|---|---|')
-for (const version of nodeVersions) {
+for (const version of [OLDEST, ...nodeVersions]) {
   const exact = onNode(version, ['--print', 'process.version']).stdout.trim()
   const signedIn = signsIn(version)
   const { ok, pass, fail, failures, stderr } = tests(version, files)
