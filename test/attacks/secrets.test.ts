@@ -420,7 +420,9 @@ await t.test('a dump of Redis in mid-flow, and all that was ever said to it', as
   const redis = await startRedis(t)
   const confidential = new Confidential()
   // At the partner's, external_id is no secret; in the store nobody is to be found.
-  confidential.add('alice', 'Product Operator', 'Partner Read Only', PORTAL.redirectUri, PORTAL.clientId)
+  // So long that random text does not hold it by chance.
+  const user = 'alice.anderson'
+  confidential.add(user, 'Product Operator', 'Partner Read Only', PORTAL.redirectUri, PORTAL.clientId)
   confidential.add(challenge)
   const { url } = await startHost(t, { portal, redis: redis.url })
   const portalOf = watched(url, confidential)
@@ -429,12 +431,12 @@ await t.test('a dump of Redis in mid-flow, and all that was ever said to it', as
   const said: string[] = []
   monitor.on('monitor', (_time: string, command: string[]) => { said.push(command.join(' ')) })
 
-  await portalOf.code('alice', { code_challenge: challenge, code_challenge_method: 'S256' })
-  await portalOf.accessToken()
-  const used = await portalOf.code()
+  await portalOf.code(user, { code_challenge: challenge, code_challenge_method: 'S256' })
+  await portalOf.accessToken(user)
+  const used = await portalOf.code(user)
   await portalOf.token({ code: used })
   await portalOf.token({ code: used })
-  await portalOf.user(await portalOf.accessToken())
+  await portalOf.user(await portalOf.accessToken(user))
 
   const keys = await redis.client.keys('*')
   const records = keys.filter((key) => !key.includes('probe'))

@@ -134,7 +134,7 @@ await t.test('on Redis, through two connections', async (t) => {
     const connection = new Redis(url)
     t.teardown(() => connection.disconnect())
     await connection.ping()
-    return withTimeLimit(redisStore(connection, keyPrefix), 3000)
+    return withTimeLimit(redisStore(connection, keyPrefix), 60_000)
   })) as [Store, Store]
   await check(t, { stores, clear: () => client.del(`${keyPrefix}a`, `${keyPrefix}b`), putsBack: true })
 })

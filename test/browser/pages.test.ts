@@ -5,14 +5,14 @@ import { fileURLToPath } from 'node:url'
 import { type Locator, type Page } from 'playwright-core'
 import t from 'tap'
 import { startScene } from './helpers/scene.ts'
-import { again, heading, logIn, logInAt, outcome } from './helpers/walk.ts'
+import { again, arrives, heading, logIn, logInAt, outcome, reported } from './helpers/walk.ts'
 
 const update = process.env.UPDATE_SCREENSHOTS === '1'
 const folder = fileURLToPath(new URL('screenshots/', import.meta.url))
 const images = fileURLToPath(new URL('../../.github/images/', import.meta.url))
 const { partner, portal, visit } = await startScene(t, {
   ...(update ? { ports: [3000, 3001] } : {}),
-  flags: ['--code-lifetime', '1']
+  flags: ['--code-lifetime', '6']
 })
 
 /** Takes a picture of the page. False where the page is wider than the window. */
@@ -40,7 +40,7 @@ for (const [colorScheme, width] of update ? LOOKS : LOOKS.slice(0, 2)) {
     await page.goto(portal)
     t.ok(await picture(page, `start-${suffix}`))
     await page.getByRole('link', { name: 'Sign in', exact: true }).click()
-    t.equal(await heading(page), 'Log in to Acme Payments')
+    await arrives(t, page, 'Log in to Acme Payments')
     t.ok(await picture(page, `login-${suffix}`))
     await logIn(page, 'Ada Okafor')
     t.equal(await outcome(page), 'Ada Okafor is signed in')
@@ -71,7 +71,7 @@ for (const [colorScheme, width] of update ? LOOKS : LOOKS.slice(0, 2)) {
     await page.goto(`${partner}/oauth/authorize?client_id=acme-payments&redirect_uri=https://foreign.example/`)
     t.equal(await heading(page), 'This sign-in cannot go on')
     t.ok(await picture(page, `error-page-${suffix}`, colorScheme === 'light' ? readme('error-page') : undefined))
-    t.match(problems.splice(0), [/status of 400/])
+    t.match(await reported(problems), [/status of 400/])
   }, { colorScheme, viewport: { width, height: 900 } })
 }
 
@@ -81,7 +81,7 @@ for (const javaScriptEnabled of [true, false]) {
     await page.goto(`${portal}/external-oauth/demo?trial=expired-code`)
     await logIn(page, 'Bo Lindqvist')
     await page.locator('#live[data-ended=false]').waitFor()
-    t.match(await page.locator('#countdown').innerText(), /^[12] s left$/)
+    t.match(await page.locator('#countdown').innerText(), /^[1-7] s left$/)
     await page.locator('#step-7 summary').click()
     t.equal(await outcome(page), 'The service accepted it', 'the codes of the example live longer')
     t.equal(await page.locator('#step-7 .wire').isVisible(), javaScriptEnabled)

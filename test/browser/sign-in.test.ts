@@ -1,7 +1,7 @@
 // The whole sign-in in a real browser, through the example and the portal simulator.
 import t from 'tap'
 import { startScene } from './helpers/scene.ts'
-import { again, heading, logIn, logInAt, outcome, tabTo } from './helpers/walk.ts'
+import { again, arrives, heading, logIn, logInAt, outcome, reported, tabTo } from './helpers/walk.ts'
 
 const { partner, portal, calls, visit } = await startScene(t)
 const ONE_SIGN_IN = ['POST /oauth/token 200', 'GET /oauth/user 200']
@@ -15,16 +15,18 @@ await visit('logged in already: one click, no second password', async (t, { page
   t.match(record, /ada@partner\.example[^]*Partner Administrator[^]*Product Operator/)
   t.equal(await page.locator('.step.done').count(), 15)
   t.strictSame(calls, ONE_SIGN_IN)
-  t.strictSame(requests.map((url) => new URL(url).pathname), [
-    '/external-oauth/demo', '/oauth/authorize', '/oauth/callback', new URL(page.url()).pathname
-  ])
+  const own = new URL(page.url()).pathname
+  const paths = requests.map((url) => new URL(url).pathname)
+  const once = paths.filter((path, at) => path !== own || paths.indexOf(path) === at)
+  t.strictSame(once, ['/external-oauth/demo', '/oauth/authorize', '/oauth/callback', own],
+    'and the page of a sign-in that is in progress asks for itself again')
 })
 
 await visit('not logged in: the login page, then back to the portal', async (t, { page }) => {
   await page.goto(portal)
   await page.getByRole('link', { name: 'Sign in', exact: true }).click()
   await page.waitForURL(`${partner}/login?return_to=*`)
-  t.equal(await heading(page), 'Log in to Acme Payments')
+  await arrives(t, page, 'Log in to Acme Payments')
   t.strictSame(calls, [])
   await logIn(page, 'Carmen Ruiz')
   t.equal(await outcome(page), 'Carmen Ruiz is signed in')
@@ -55,7 +57,7 @@ await visit('the back button after the sign-in', async (t, { page }) => {
   const signedIn = page.url()
 
   await page.goBack()
-  t.equal(await heading(page), 'Log in to Acme Payments')
+  await arrives(t, page, 'Log in to Acme Payments')
   await logIn(page, 'Bo Lindqvist')
   t.equal(await outcome(page), 'Bo Lindqvist is signed in')
   t.equal(page.url(), signedIn, 'the sign-in is over and stays as it is')
@@ -64,9 +66,9 @@ await visit('the back button after the sign-in', async (t, { page }) => {
   await page.goBack()
   await page.goBack()
   await page.waitForURL(`${portal}/`)
-  t.equal(await heading(page), 'Sign in to the portal')
+  await arrives(t, page, 'Sign in to the portal')
   await page.goForward()
-  t.equal(await heading(page), 'Log in to Acme Payments')
+  await arrives(t, page, 'Log in to Acme Payments')
 })
 
 await visit('the callback once more: nothing is redeemed twice', async (t, { page, requests }) => {
@@ -93,9 +95,9 @@ await visit('the callback of another browser lets nobody in', async (t, { contex
   await page.goto(callback)
   t.equal(await heading(page), 'This browser has no sign-in in progress')
   t.strictSame(calls, ONE_SIGN_IN)
-  t.match(problems.splice(0), [/status of 400/], 'as its status says')
+  t.match(await reported(problems), [/status of 400/], 'as its status says')
   await page.getByRole('link', { name: 'Sign in', exact: true }).click()
-  t.equal(await heading(page), 'Log in to Acme Payments')
+  await arrives(t, page, 'Log in to Acme Payments')
 })
 
 await visit('two tabs at once', async (t, { context, page }) => {

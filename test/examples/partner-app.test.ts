@@ -49,7 +49,7 @@ t.test('return_to refuses every other site', async (t) => {
 t.test('each user enters as what they are, or not at all', async (t) => {
   const app = await start()
   const { loginUrl, ...integration } = registration
-  const double = portal({ app, ...integration })
+  const double = portal({ app, ...integration, timeout: 60_000 })
   for (const user of users) {
     const login = await logIn(app, `user=${user.id}&return_to=/x`)
     t.equal(login.statusCode, 303)

@@ -32,7 +32,7 @@ t.test('an integration that is added while the app runs, and turned off', async 
   const database = table()
   const { app } = await startHost(t, { portal: portalsIn(database) })
   const { loginUrl, ...integration } = registration
-  const double = portal({ app, ...integration })
+  const double = portal({ app, ...integration, timeout: 60_000 })
   const user = { headers: { 'x-user': 'alice' } }
   t.match(await double.signIn(user), { ok: false }, 'not in the table yet')
   await addIntegration(database, registration)

@@ -60,7 +60,7 @@ async function login (t: Test, baseUrl: string, user: string, returnTo: string):
 /** Each user enters as what they are, or not at all. */
 async function signsIn (t: Test, { baseUrl, portalUrl }: Started): Promise<void> {
   const integration = { clientId: 'acme-payments', clientSecret, redirectUri: `${portalUrl}/oauth/callback` }
-  const double = portal({ baseUrl, ...integration })
+  const double = portal({ baseUrl, ...integration, timeout: 60_000 })
   for (const { id, email, role } of users) {
     const cookie = await login(t, baseUrl, id, id === 'u-1' ? 'https://evil.example/' : '/oauth/authorize')
     const result = await double.signIn({ headers: { cookie } })

@@ -7,6 +7,7 @@ import {
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { freePort } from '../helpers/ports.ts'
@@ -25,7 +26,7 @@ function start (t: Test, env: Record<string, string>): Started {
   return { child, output }
 }
 
-/** Opens a URL, follows redirects and keeps cookies by name. */
+/** Opens a URL, follows redirects, keeps cookies by name, and reloads a sign-in until it has ended. */
 async function open (cookies: Map<string, string>, url: string, body?: URLSearchParams): Promise<string> {
   const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   const request = body === undefined ? {} : { method: 'POST', body }
@@ -34,12 +35,16 @@ async function open (cookies: Map<string, string>, url: string, body?: URLSearch
     cookies.set(...line.split(';')[0]?.split('=') as [string, string])
   }
   const location = response.headers.get('location')
-  return location === null ? await response.text() : await open(cookies, new URL(location, url).href)
+  if (location !== null) return await open(cookies, new URL(location, url).href)
+  const text = await response.text()
+  if (!text.includes('data-ended="false"')) return text
+  await wait(100)
+  return await open(cookies, url)
 }
 
 await t.test('two addresses on two sites, and a sign-in between them', async (t) => {
   const [port, portalPort] = [await freePort(), await freePort()]
-  const { child, output } = start(t, { PORT: String(port), PORTAL_PORT: String(portalPort) })
+  const { child, output } = start(t, { PORT: String(port), PORTAL_PORT: String(portalPort), PORTAL_TIMEOUT: '60' })
   while (!output.out.includes('Press Ctrl-C')) await once(child.stdout as NodeJS.ReadableStream, 'data')
   const lines = output.out.split('\n')
   t.strictSame(lines.filter((line) => line.includes(`:${portalPort}`)), [

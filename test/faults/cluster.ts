@@ -25,24 +25,19 @@ export interface RedisCluster {
   beginMove (slot: number, to: Node): Promise<void>
   /** Moves the keys, and the slot for good (MOVED). */
   finishMove (slot: number, to: Node): Promise<void>
-  /** From now on a silent master is failed over; before, a busy machine is not. */
-  allowFailover (): Promise<void>
+  /** The replica of the master takes its place, as if the others had found the master silent and elected it. */
+  replace (master: Node): Promise<void>
 }
 
 const SLOTS = 16384
 
-/** Milliseconds after which the cluster takes a silent node for failed. */
-const NODE_TIMEOUT = 1000
+/** Milliseconds after which the cluster takes a silent node for failed: no busy machine is silent so long. */
+const NODE_TIMEOUT = 10_000
 
 export async function startCluster (t: Teardown, settings: string[] = []): Promise<RedisCluster> {
   const nodes = await Promise.all(Array.from({ length: 6 }, async () => await startNode(t, settings)))
   const [masters, replicas] = [nodes.slice(0, 3), nodes.slice(3)]
   await meet(masters, replicas)
-  const configureAll = async (name: string, value: string): Promise<void> => {
-    const running = nodes.filter(({ process }) => process.signalCode === null)
-    await Promise.all(running.map(async ({ client }) => await client.config('SET', name, value)))
-  }
-  await configureAll('cluster-node-timeout', '600000')
   for (const { client } of nodes) await stateOf(client, /^cluster_state:ok/)
 
   const owner = async (slot: number): Promise<Node> => {
@@ -58,9 +53,9 @@ export async function startCluster (t: Teardown, settings: string[] = []): Promi
   }
 
   return {
-    async allowFailover () {
-      await configureAll('cluster-node-timeout', String(NODE_TIMEOUT))
-      await configureAll('cluster-replica-no-failover', 'no')
+    async replace (master) {
+      const replica = replicas[masters.indexOf(master)] as Node
+      await replica.client.cluster('FAILOVER', 'TAKEOVER')
     },
     masters,
     replicas,
@@ -80,7 +75,7 @@ export async function startCluster (t: Teardown, settings: string[] = []): Promi
     async finishMove (slot, to) {
       const from = await owner(slot)
       const keys = await from.client.cluster('GETKEYSINSLOT', slot, 10_000) as string[]
-      if (keys.length > 0) await from.client.migrate('127.0.0.1', to.port, '', 0, 5000, 'KEYS', ...keys)
+      if (keys.length > 0) await from.client.migrate('127.0.0.1', to.port, '', 0, 60_000, 'KEYS', ...keys)
       for (const node of [to, from, ...masters]) {
         if (node.process.signalCode === null) await node.client.cluster('SETSLOT', slot, 'NODE', to.id)
       }

@@ -27,9 +27,9 @@ t.test('READONLY: the master has become a replica', async (t) => {
 t.test('LOADING: Redis reads its data after a restart', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'partner-sso-loading-'))
   t.teardown(async () => { await rm(directory, { recursive: true, force: true }) })
-  const settings = ['--dir', directory, '--loading-process-events-interval-bytes', '1024']
+  const settings = ['--dir', directory, '--loading-process-events-interval-bytes', '1024', '--rdbcompression', 'no']
   const redis = await startRedis(t, settings)
-  await redis.client.eval('for i = 1, 3000 do redis.call("SET", "filler" .. i, "x") end', 0)
+  await redis.client.eval('for i = 1, 1000 do redis.call("SET", "filler" .. i, string.rep("x", 1100)) end', 0)
   // A client without ready check gets to hear of it; the plugin's own does not ask before it is over.
   const client = new Redis(redis.port, { enableReadyCheck: false, retryStrategy: () => 20 })
   client.on('error', () => {})
@@ -40,11 +40,12 @@ t.test('LOADING: Redis reads its data after a restart', async (t) => {
   await redis.client.save()
   redis.process.kill('SIGKILL')
   await until(() => redis.process.signalCode !== null)
-  const loading = startRedis(t, [...settings, '--key-load-delay', '400'], redis.port)
+  const loading = startRedis(t, [...settings, '--key-load-delay', '50000'], redis.port)
   t.ok(await until(() => client.status === 'ready'))
   await unavailable(t, host, kept, 'loading')
   await unavailable(t, other, keptToo, 'loading, no ready check')
   await unavailable(t, other, keptToo, 'loading, no ready check')
+  await client.config('SET', 'key-load-delay', '0')
   await loading
   for (const [each, goods] of [[host, kept], [other, keptToo]] as const) {
     await readyAgain(t, each)

@@ -16,7 +16,7 @@ for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
     client.on('error', () => {})
     t.teardown(() => client.disconnect())
     await client.ping()
-    await t.resolves(checkStore(withTimeLimit(redisStore(client, 'partner-sso:'), 5000)))
+    await t.resolves(checkStore(withTimeLimit(redisStore(client, 'partner-sso:'))))
 
     const host = await scene(t, { redis: options })
     t.ok(await until(() => host.ready()), 'ready')

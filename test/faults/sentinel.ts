@@ -39,19 +39,23 @@ export async function startSentinel (t: Teardown): Promise<RedisSentinel> {
     while (!await known()) await sleep(50)
   }
   while (!(await replica.client.info('replication')).includes('master_link_status:up')) await sleep(20)
+  const masterPort = async (): Promise<number> => {
+    const address = await sentinels[0]?.client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'sso') as string[]
+    return Number(address[1])
+  }
   return {
     master,
     replica,
     sentinels,
     options: { sentinels: sentinels.map(({ port }) => ({ host: '127.0.0.1', port })), name: 'sso' },
-    async masterPort () {
-      const address = await sentinels[0]?.client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'sso') as string[]
-      return Number(address[1])
-    },
+    masterPort,
     async failOver () {
-      // Refused until the Sentinel has heard of the replica lately.
-      const isStarted = () => sentinels[0]?.client.call('SENTINEL', 'FAILOVER', 'sso').then(() => true, () => false)
-      while (!await isStarted()) await sleep(50)
+      // Refused until the Sentinel has heard of the replica lately, and while it is about it. On a busy machine it may give
+      // up.
+      while (await masterPort() !== replica.port) {
+        await sentinels[0]?.client.call('SENTINEL', 'FAILOVER', 'sso').catch(() => {})
+        await sleep(50)
+      }
     }
   }
 }
@@ -65,7 +69,7 @@ async function startOne (t: Teardown, master: number) {
     `dir ${directory}`,
     `sentinel monitor sso 127.0.0.1 ${master} 2`,
     `sentinel down-after-milliseconds sso ${DOWN_AFTER}`,
-    'sentinel failover-timeout sso 3000',
+    'sentinel failover-timeout sso 600000',
     ''
   ].join('\n'))
   const process = spawn('redis-sentinel', [file], { stdio: 'ignore' })

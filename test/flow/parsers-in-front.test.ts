@@ -137,6 +137,8 @@ async function expressHost (
   const app = express()
   mount(app, (request, response) => { fastify.routing(request, response) })
   const http = createServer(app)
+  // As Fastify has it. After Node's five seconds, `fetch` may use a connection again while the server closes it.
+  http.keepAliveTimeout = 72_000
   t.teardown(() => { http.close() })
   await new Promise<void>((resolve) => { http.listen(0, '127.0.0.1', resolve) })
   return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`, events }

@@ -25,10 +25,14 @@ export function recordOf (id: string): UserInformation {
   }
 }
 
-/** Options of a host whose user is named in the header x-user; `nobody-…` is not eligible. */
+/**
+ * Options of a host whose user is named in the header x-user; `nobody-…` is not eligible. Its store may take as long as
+ * the option allows: no busy machine takes longer by chance.
+ */
 export function hostOptions (overrides: Partial<PartnerSsoOptions<User>> = {}): PartnerSsoOptions<User> {
   return {
     portal: PORTAL,
+    storeTimeout: 30_000,
     currentUser: ({ headers: { 'x-user': id } }) =>
       typeof id === 'string' ? { id, eligible: !id.startsWith('nobody') } : null,
     portalEligibility: ({ id, eligible }) => eligible ? recordOf(id) : null,

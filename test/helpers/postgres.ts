@@ -56,7 +56,7 @@ export async function startPostgres (t: Teardown): Promise<PostgresServer> {
     { ...user, cwd: directory, stdio: 'ignore' })
   const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()))
   const url = `postgres://sso@127.0.0.1:${port}/postgres`
-  const pool = new Pool({ connectionString: url, connectionTimeoutMillis: 5000 })
+  const pool = new Pool({ connectionString: url, connectionTimeoutMillis: 60_000, max: 40 })
   pool.on('error', () => {})
   const stop = async (): Promise<void> => {
     // SIGQUIT: immediate shutdown, with its child processes.

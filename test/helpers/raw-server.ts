@@ -24,4 +24,9 @@ export const rawServer = (t: Teardown, onSocket: (socket: Socket) => void): Prom
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 /** A bare HTTP server. */
-export const httpServer = (t: Teardown, handler: Handler): Promise<string> => listen(t, createHttpServer(handler))
+export function httpServer (t: Teardown, handler: Handler): Promise<string> {
+  const server = createHttpServer(handler)
+  // As Fastify has it. After Node's five seconds, `fetch` may use a connection again while the server closes it.
+  server.keepAliveTimeout = 72_000
+  return listen(t, server)
+}

@@ -1,7 +1,7 @@
 import { type Store, type TimedStore } from '../../lib/stores/store.ts'
 
 /** The store with a time limit for each call, as `checkStore` takes it. */
-export function withTimeLimit (store: TimedStore, milliseconds = 5000): Store {
+export function withTimeLimit (store: TimedStore, milliseconds = 60_000): Store {
   const deadline = (): number => performance.now() + milliseconds
   return {
     put: (key, value, lifetime) => store.put(key, value, lifetime, deadline()),

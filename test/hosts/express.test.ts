@@ -67,6 +67,8 @@ async function mounted (
   host.get('/own', (_request, response) => { response.send('own') })
   host.use(path, (request, response) => { app.routing(request, response) })
   const server = createServer(host)
+  // As Fastify has it. After Node's five seconds, `fetch` may use a connection again while the server closes it.
+  server.keepAliveTimeout = 72_000
   await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
   t.teardown(async () => {
     server.closeAllConnections()

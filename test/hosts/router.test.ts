@@ -78,6 +78,8 @@ t.test('trustProxy, behind a proxy that strips the path', async (t) => {
       answer.pipe(response)
     }))
   }).listen(0, '127.0.0.1')
+  // As the app behind it, whose Keep-Alive header it passes on.
+  proxy.keepAliveTimeout = 72_000
   await new Promise((resolve) => proxy.once('listening', resolve))
   t.teardown(() => proxy.close())
   t.ok(app.server.listening)

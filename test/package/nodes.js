@@ -1,5 +1,5 @@
-// `node test/package/nodes.js [file…]`: the tests on every Node that the package is for, the oldest that it allows among
-// them. Prints a table; exit 1 when something fails. Without files: all tests but those of the package itself.
+// `node test/package/nodes.js [file…]`: the tests on every Node that the package is for, and on the oldest that it
+// allows. Prints a table; exit 1 when something fails. Without files: all tests but those of the package itself.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, nodeVersions, onNode, tests } from './commands.js'

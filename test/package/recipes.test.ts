@@ -18,7 +18,8 @@ const registration = {
   clientSecret: 'the secret of the portal',
   redirectUri: 'http://127.0.0.1:4180/oauth/callback'
 }
-const { loginUrl, ...integration } = registration
+const { loginUrl, ...registered } = registration
+const integration = { ...registered, timeout: 60_000 }
 const SECRET = 'a secret of at least thirty-two characters'
 process.env.JWT_SECRET = SECRET
 process.env.PORTAL_CLIENT_SECRET = registration.clientSecret

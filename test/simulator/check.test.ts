@@ -105,7 +105,7 @@ await t.test('servers that we did not write: what differs, and nothing else', as
     const argv = [
       'check', '--json', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--redirect-uri', REDIRECT_URI, ...USER
     ]
-    const { code, out } = await program(argv, { env: { PORTAL_CLIENT_SECRET: FOREIGN_SECRET } })
+    const { code, out } = await program(argv, { env: { PORTAL_CLIENT_SECRET: FOREIGN_SECRET, PORTAL_TIMEOUT: '60' } })
     return { code, result: JSON.parse(out) }
   }
   const oidc = await foreign(await oidcProvider(t))
@@ -157,7 +157,7 @@ await t.test('on a terminal: colours, one line that rewrites itself, the width o
   t.match(err, '\r\x1b[2K 1/71 address.endpoints: The three')
   t.notMatch(err, '\n')
   const argv = ['check', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--redirect-uri', REDIRECT_URI, ...USER]
-  const env = { PORTAL_CLIENT_SECRET: CLIENT_SECRET, NO_COLOR: '1' }
+  const env = { PORTAL_CLIENT_SECRET: CLIENT_SECRET, PORTAL_TIMEOUT: '60', NO_COLOR: '1' }
   const plain = await program(argv, { env, columns: 200 })
   t.notMatch(plain.out, '\x1b')
 })
@@ -209,7 +209,8 @@ await t.test('the environment gives what flags do not; a switch may be off', asy
     PORTAL_REDIRECT_URI: `${REDIRECT_URI}?tenant=7`,
     PORTAL_COOKIE: 'sid=ada; SameSite=Lax',
     PORTAL_BASIC: 'false',
-    PORTAL_PKCE: '1'
+    PORTAL_PKCE: '1',
+    PORTAL_TIMEOUT: '60'
   }
   const { code, out } = await program(['check', '--json'], { env })
   t.strictSame([code, failedRules(JSON.parse(out))], [0, []])
@@ -223,7 +224,8 @@ await t.test('what nobody foresaw still ends in a sentence and exit code 2', asy
     'check', '--base-url', baseUrl, '--client-id', 'a', '--client-secret', 'b', '--redirect-uri', REDIRECT_URI
   ]
   const out = () => { throw new Error('EPIPE') }
-  const code = await run([...argv, ...USER], { env: {}, out, err: (text) => { said += text }, stop })
+  const env = { PORTAL_TIMEOUT: '60' }
+  const code = await run([...argv, ...USER], { env, out, err: (text) => { said += text }, stop })
   t.equal(code, 2)
   t.match(said, /Unexpectedly: Error: EPIPE/)
 })
@@ -263,14 +265,15 @@ await t.test('a cookie that logs nobody in: one line that says why it may be, an
 await t.test('nobody is logged in and there is no login page', async (t) => {
   const { url } = await startHost(t)
   const argv = ['check', '--base-url', url, '--client-id', PORTAL.clientId, '--redirect-uri', PORTAL.redirectUri]
-  const run = (more: string[]) => program([...argv, ...more], { env: { PORTAL_CLIENT_SECRET: PORTAL.clientSecret } })
+  const env = { PORTAL_CLIENT_SECRET: PORTAL.clientSecret, PORTAL_TIMEOUT: '60' }
+  const run = (more: string[]) => program([...argv, ...more], { env })
   t.match(await run([]), { code: 2, out: '', err: /^Nobody is logged in .*option loginPage names one\.\n$/ })
   t.match(await run(['--cookie', 'sid=1']), { code: 2, out: '', err: /^The cookie sid was sent .*loginPage/ })
 })
 
 await t.test('what is not registered is named with the words of the service', async (t) => {
   const { url } = await startHost(t)
-  const env = { PORTAL_CLIENT_SECRET: PORTAL.clientSecret }
+  const env = { PORTAL_CLIENT_SECRET: PORTAL.clientSecret, PORTAL_TIMEOUT: '60' }
   const run = async (clientId: string, redirectUri: string) => {
     const given = ['--base-url', url, '--client-id', clientId, '--redirect-uri', redirectUri]
     return JSON.parse((await program(['check', '--json', '--header', 'x-user: alice', ...given], { env })).out)

@@ -6,7 +6,12 @@ import { STEPS } from '../../lib/testing/steps.ts'
 import { Timeline } from '../../lib/testing/timeline.ts'
 import { freePort } from '../helpers/ports.ts'
 import { httpServer } from '../helpers/raw-server.ts'
-import { CLIENT_SECRET, listening, type Mistake, REDIRECT_URI, SETTINGS, specServer } from '../helpers/spec-server.ts'
+import {
+  CLIENT_SECRET, listening, type Mistake, REDIRECT_URI, SETTINGS as REGISTERED, specServer
+} from '../helpers/spec-server.ts'
+
+/** With more time than the default: a busy machine may need it. */
+const SETTINGS = { ...REGISTERED, timeout: 60_000 }
 
 const CASES: Array<[mistake: Mistake, step: number, error: string, got: RegExp, cookie?: string]> = [
   ['wrong-role', 15, 'malformed_record',

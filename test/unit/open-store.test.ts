@@ -172,7 +172,7 @@ t.test('a store that does not keep what it is given is not ready, and hinders no
 t.test('a silent store is given up, and asked once at a time', async (t) => {
   let calls = 0
   const silent: Store = { put: async () => { calls++; return await never }, take: () => never, revoke: () => never }
-  const { opening, lines } = open({ store: silent, storeTimeout: 40 })
+  const { opening, lines } = open({ store: silent, storeTimeout: 500 })
   const { start, isReady, close } = await opening
   await start()
   t.equal(calls, 1)
@@ -229,7 +229,7 @@ t.test('Redis that is not there, or has another password', async (t) => {
 
   const { client, port } = await startRedis(t)
   await client.config('SET', 'requirepass', 'right')
-  const refused = open({ redis: { host: '127.0.0.1', port, password: 'wrong' }, storeTimeout: 500 })
+  const refused = open({ redis: { host: '127.0.0.1', port, password: 'wrong' }, storeTimeout: 30_000 })
   const { start, close } = await refused.opening
   t.teardown(close)
   await start()

@@ -222,7 +222,7 @@ t.test('a late answer is handed on; an answer in time, a refusal and the answer 
 t.test('at the deadline the caller gets an error, and no timer is left', async (t) => {
   const before = timers()
   const { client } = clientOf(new Connection())
-  const silent = command({ deadline: soon(20) })
+  const silent = command({ deadline: soon(500) })
   await t.rejects(silent.sendBy(client), { message: 'Redis did not answer in time' })
 
   const answered = command()
@@ -279,7 +279,7 @@ t.test('fake timers of the host leave no connection corked, and stop no time lim
     Object.assign(globalThis, real)
   })
   const connection = new Connection()
-  const outcome = command({ deadline: soon(10) }).sendBy(clientOf(connection).client)
+  const outcome = command({ deadline: soon(500) }).sendBy(clientOf(connection).client)
   await t.rejects(outcome, { message: 'Redis did not answer in time' })
   t.strictSame(connection.calls, ['cork', 'uncork'])
 })

@@ -55,7 +55,7 @@ export async function startScene (t: Test, options: SceneOptions = {}): Promise<
       calls.length = 0
       const context = await browser.newContext({ viewport: { width: 1100, height: 800 }, ...options })
       t.teardown(() => context.close())
-      context.setDefaultTimeout(15_000)
+      context.setDefaultTimeout(60_000)
       const { requests, problems } = watch(context, [partner, portal])
       await body(t, { context, page: await context.newPage(), requests, problems })
       t.strictSame(problems, [], 'the browser reports no problem, and no request went to another site')
@@ -86,7 +86,7 @@ async function startPartner (
 
 async function startPortal (t: Test, flags: string[]): Promise<void> {
   const stop = new AbortController()
-  const argv = ['serve', '--client-id', 'acme-payments', '--credentials', 'demo', ...flags]
+  const argv = ['serve', '--client-id', 'acme-payments', '--credentials', 'demo', '--timeout', '60', ...flags]
   await new Promise<void>((resolve, reject) => {
     let err = ''
     const running = run(argv, {

@@ -1,6 +1,21 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { type Page } from 'playwright-core'
+import { type Test } from 'tap'
 
 export const heading = async (page: Page): Promise<string> => await page.locator('h1').innerText()
+
+/** Waits for the page with this heading: after a click or a key the browser may still have the page before. */
+export async function arrives (t: Test, page: Page, name: string): Promise<void> {
+  await page.getByRole('heading', { level: 1, name, exact: true }).waitFor().catch(() => {})
+  t.equal(await heading(page), name)
+}
+
+/** Takes what the browser has reported. It reports beside the page, and may do so later. */
+export async function reported (problems: string[], count = 1): Promise<string[]> {
+  const end = performance.now() + 60_000
+  while (problems.length < count && performance.now() < end) await wait(20)
+  return problems.splice(0)
+}
 
 /** Chooses a user on the partner's login page. */
 export async function logIn (page: Page, name: string): Promise<void> {

@@ -7,7 +7,7 @@ import { simulator, start } from './scene.ts'
 
 await t.test('what the service sends is never markup', async (t) => {
   const { origin, browser } = await simulator(t, { mistakes: ['extra-fields'], user: 'bob' })
-  const page = await browser.open(start(origin))
+  const page = await browser.signIn(start(origin))
   t.match(page.text, 'Bob &lt;b&gt;Client&lt;/b&gt; is signed in')
   t.notMatch(page.text, '<b>Client<')
   t.match(page.text, 'The portal’s client identifier</dt><dd class="mono">42')
@@ -21,7 +21,7 @@ await t.test('each of the five characters of markup is escaped, in texts and in 
     response.writeHead(500, { 'content-type': 'application/json' }).end(JSON.stringify({ message: hostile }))
   })
   const { origin, browser } = await simulator(t, { baseUrl })
-  const { text } = await browser.open(start(origin))
+  const { text } = await browser.signIn(start(origin))
   t.match(text, `<dd>500 with (${escaped})</dd>`)
   t.notMatch(text, hostile)
   t.notMatch(text, '<i>')
@@ -29,7 +29,7 @@ await t.test('each of the five characters of markup is escaped, in texts and in 
 
 await t.test('pages load nothing, cannot be framed, keep no copies and send no referrer', async (t) => {
   const { origin, browser } = await simulator(t)
-  const signIn = await browser.open(start(origin))
+  const signIn = await browser.signIn(start(origin))
   for (const path of ['/', '/sign-ins/none', '/nothing', new URL(signIn.url).pathname]) {
     const { headers, text, status } = await browser.open(origin + path)
     t.equal(status, path.length > 20 || path === '/' ? 200 : 404)
@@ -56,7 +56,7 @@ await t.test('the error page of the service is shown as it is, in a frame that r
   })
   const { origin, browser } = await simulator(t, { baseUrl })
   for (const trial of [undefined, 'foreign-redirect-uri']) {
-    const page = await browser.open(start(origin, trial))
+    const page = await browser.signIn(start(origin, trial))
     const path = `${new URL(page.url).pathname}/service-page`
     t.match(page.text, 'Status 400.')
     t.match(page.text, `<iframe class="service-page" src="${path}" sandbox title="The page that your service shows"`)
@@ -74,7 +74,7 @@ await t.test('the error page of the service is shown as it is, in a frame that r
 
 await t.test('no frame where the service sent no page', async (t) => {
   const { origin, browser } = await simulator(t)
-  const page = await browser.open(start(origin))
+  const page = await browser.signIn(start(origin))
   t.notMatch(page.text, 'iframe')
   t.equal((await browser.open(`${page.url}/service-page`)).status, 404)
   t.equal((await browser.open(`${origin}/sign-ins/none/service-page`)).status, 404)

@@ -26,7 +26,7 @@ for (const flags of [[], ['--basic']]) {
     const options = { flags: [...flags, '--code-lifetime', '0'], lifetime: 0.1 }
     const { origin, browser, out, err } = await simulator(t, options)
     for (const trial of [undefined, 'replayed-code', 'wrong-secret', 'foreign-redirect-uri', 'expired-code']) {
-      const page = await browser.ended(await browser.open(start(origin, trial)))
+      const page = await browser.signIn(start(origin, trial))
       t.strictSame(secretIn(page), [])
       const shown = await browser.open(`${page.url}?secrets=shown`)
       t.match(shown.text, 'Hide codes and tokens')
@@ -61,7 +61,7 @@ await t.test('nor where the service repeats it', async (t) => {
   const scene = await simulator(t, { baseUrl })
   origin = scene.origin
   for (const trial of [undefined, 'wrong-secret', 'ineligible-user']) {
-    const page = await scene.browser.ended(await scene.browser.open(start(origin, trial)))
+    const page = await scene.browser.signIn(start(origin, trial))
     const shown = await scene.browser.open(`${page.url}?secrets=shown`)
     t.match(shown.text, 'invalid_client')
     t.match(shown.text, '•••••••• is wrong', 'what stands around it is readable')
@@ -80,11 +80,11 @@ await t.test('a short secret is hidden as a word, and the text around it stays r
 
 await t.test('another browser sees no sign-in, whatever it asks for', async (t) => {
   const { origin, browser } = await simulator(t, { mistakes: [] })
-  const page = await browser.open(start(origin))
-  const foreign = await browser.open(start(origin, 'foreign-redirect-uri'))
+  const page = await browser.signIn(start(origin))
+  const foreign = await browser.signIn(start(origin, 'foreign-redirect-uri'))
   const own = new Browser()
   own.cookies.set('sid', 'bob')
-  t.match((await own.open(start(origin))).text, 'Bob &lt;b&gt;Client&lt;/b&gt; is signed in')
+  t.match((await own.signIn(start(origin))).text, 'Bob &lt;b&gt;Client&lt;/b&gt; is signed in')
   const forged = new Browser()
   forged.cookies.set('portal-session', 'made-up')
   for (const other of [new Browser(), own, forged]) {
@@ -118,7 +118,7 @@ await t.test('another browser cannot finish a sign-in', async (t) => {
   t.notMatch((await other.open(callback)).text, 'Ada Lovelace', 'nor with one')
 
   t.match((await browser.open(origin)).text, 'Waiting for your service', 'the sign-in still waits for its browser')
-  t.match((await browser.open(callback)).text, 'Ada Lovelace is signed in', 'which can use the code')
+  t.match((await browser.signIn(callback)).text, 'Ada Lovelace is signed in', 'which can use the code')
 })
 
 await t.test('the session cookie: HttpOnly, SameSite=Lax, and Secure behind https', async (t) => {

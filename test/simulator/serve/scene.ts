@@ -22,6 +22,11 @@ export class Browser {
     return { url, status: response.status, text: await response.text(), headers: response.headers }
   }
 
+  /** Starts a sign-in or a trial, or continues it, until it has ended: the page of a slow one is in progress first. */
+  async signIn (url: string, init: RequestInit = {}): Promise<Page> {
+    return await this.ended(await this.open(url, init))
+  }
+
   /** Reloads until the sign-in has ended, as the page tells a browser without JavaScript to do. */
   async ended (page: Page): Promise<Page> {
     if (!page.text.includes('data-ended="false"')) return page

@@ -9,7 +9,7 @@ await t.test('a sign-in: fifteen steps, the record in words, codes and tokens ma
   const { origin, browser } = await simulator(t)
   const home = await browser.open(origin)
   t.match(home.text, 'href="/external-oauth/local">Sign in</a>')
-  const page = await browser.open(start(origin))
+  const page = await browser.signIn(start(origin))
   t.match(page.url, /\/sign-ins\/[\w-]{16}$/)
   t.match(page.text, '<h1>Ada Lovelace is signed in</h1>')
   t.equal(page.text.match(/class="step done"/g)?.length, 15)
@@ -51,7 +51,7 @@ await t.test('a page of the service is shown, and what was expected; an answer i
       response.writeHead(400, { 'Content-Type': type }).end('{}')
     })
     const { origin, browser } = await simulator(t, { baseUrl })
-    const { text } = await browser.open(start(origin))
+    const { text } = await browser.signIn(start(origin))
     t.equal(text.includes('The page that your service shows'), isShown, type)
     t.match(text, '<dt>Expected</dt><dd>A redirect to the login page or to the portal</dd>')
   }
@@ -59,7 +59,7 @@ await t.test('a page of the service is shown, and what was expected; an answer i
 
 await t.test('the request is shown at the step that sends it, the response at the step that returns it', async (t) => {
   const { origin, browser } = await simulator(t)
-  const { text } = await browser.open(start(origin))
+  const { text } = await browser.signIn(start(origin))
   t.match(text, '<details id="step-9"><summary>POST /oauth/token</summary>')
   t.match(text, '<details id="step-12"><summary>POST /oauth/token → 200</summary>')
   t.match(text, '<details id="step-13"><summary>GET /oauth/user</summary>')
@@ -68,7 +68,7 @@ await t.test('the request is shown at the step that sends it, the response at th
 
 await t.test('an exchange opens in parts, each under its title; JSON has line breaks', async (t) => {
   const { origin, browser } = await simulator(t)
-  const { text } = await browser.open(start(origin))
+  const { text } = await browser.signIn(start(origin))
   const parts = (step: number): string[] =>
     [...(new RegExp(`<details id="step-${step}">([^]*?)</details>`).exec(text)?.[1] ?? '').matchAll(/<h4>([^<]*)/g)]
       .map(([, title]) => String(title))
@@ -80,7 +80,7 @@ await t.test('an exchange opens in parts, each under its title; JSON has line br
 
 await t.test('the user comes before the fifteen steps, for a narrow screen', async (t) => {
   const { origin, browser } = await simulator(t)
-  const { text } = await browser.open(start(origin))
+  const { text } = await browser.signIn(start(origin))
   const [user, steps, trials] = ['id="record"', 'id="steps"', 'id="trials"'].map((id) => text.indexOf(id))
   t.ok(Number(user) > 0)
   t.ok(Number(user) < Number(steps))
@@ -98,7 +98,7 @@ await t.test('the login page stands between: the timeline waits, then continues'
   t.match(waiting.text, 'Waiting for your service')
   t.match(waiting.text, '<noscript><meta http-equiv="refresh" content="2"></noscript>')
   t.match(waiting.text, 'The browser is at your service.')
-  const page = await browser.open(login.url, { method: 'POST', body: new URLSearchParams({ user: 'ada' }) })
+  const page = await browser.signIn(login.url, { method: 'POST', body: new URLSearchParams({ user: 'ada' }) })
   t.equal(page.url, origin + path)
   t.match(page.text, 'Ada Lovelace is signed in')
 })
@@ -113,7 +113,7 @@ await t.test('when something fails: which step, what was expected, what was got,
   ]
   for (const [mistake, step, got, fix] of cases) {
     const { origin, browser } = await simulator(t, { mistakes: [mistake] })
-    const page = await browser.open(start(origin))
+    const page = await browser.signIn(start(origin))
     t.match(page.text, `<h1>The sign-in stopped at step ${step}</h1>`)
     t.match(page.text, `<dt>Step ${step}</dt>`)
     t.match(page.text, got)
@@ -135,16 +135,16 @@ await t.test('a service that does not answer is named before the browser is sent
   ]
   for (const [baseUrl, step, got, trial, flags = []] of cases) {
     const { origin, browser } = await simulator(t, { baseUrl, flags })
-    const page = await browser.open(start(origin))
+    const page = await browser.signIn(start(origin))
     t.match(page.text, `The sign-in stopped at step ${step}`)
     t.match(page.text, got)
-    t.match((await browser.open(start(origin, 'foreign-redirect-uri'))).text, trial)
+    t.match((await browser.signIn(start(origin, 'foreign-redirect-uri'))).text, trial)
   }
 })
 
 await t.test('a client_id that the service does not know', async (t) => {
   const { origin, browser } = await simulator(t, { flags: ['--client-id', 'nobody'] })
-  t.match((await browser.open(start(origin))).text, 'Compare client_id and redirect_uri')
+  t.match((await browser.signIn(start(origin))).text, 'Compare client_id and redirect_uri')
 })
 
 await t.test('a callback that lacks a part of the redirect_uri', async (t) => {
@@ -162,7 +162,7 @@ await t.test('a callback that lacks a part of the redirect_uri', async (t) => {
 await t.test('at the client level', async (t) => {
   const { origin, browser } = await simulator(t, { flags: ['--level', 'client'], user: 'bob' })
   t.match((await browser.open(origin)).text, 'Client OAuth level: client users only.')
-  t.match((await browser.open(start(origin))).text, 'A client user, at the client OAuth level.')
+  t.match((await browser.signIn(start(origin))).text, 'A client user, at the client OAuth level.')
 })
 
 await t.test('a return without a session, a second return, and a start under another host name', async (t) => {
@@ -170,7 +170,7 @@ await t.test('a return without a session, a second return, and a start under ano
   const lost = await new Browser().open(`${origin}/oauth/callback?code=x&state=y`)
   t.equal(lost.status, 400)
   t.match(lost.text, 'This browser has no sign-in in progress')
-  const page = await browser.open(start(origin))
+  const page = await browser.signIn(start(origin))
   t.equal((await browser.open(`${origin}/oauth/callback?code=x&state=y`)).url, page.url)
   t.match((await browser.open(page.url)).text, 'Ada Lovelace is signed in')
   for (const path of ['/external-oauth/local', '/', '/sign-ins/none?secrets=shown']) {

@@ -1,4 +1,5 @@
 // What the page says while a browser is at the service, or while a code expires. The clock is the test's own.
+import { setTimeout as wait } from 'node:timers/promises'
 import { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { simulator } from '../../../lib/simulator/serve/app.ts'
@@ -106,6 +107,7 @@ await t.test('they go when the browser comes back', async (t) => {
   const path = await start()
   pass(60)
   await comeBack('ada')
+  while ((await open(path)).includes('data-ended="false"')) await wait(20)
   t.match(await open(path), '<h1>Ada Lovelace is signed in</h1>')
   t.notMatch(await open(path), 'id="causes"')
   t.notMatch(await open('/'), 'id="stuck"')
