@@ -50,8 +50,7 @@ export async function startSentinel (t: Teardown): Promise<RedisSentinel> {
     options: { sentinels: sentinels.map(({ port }) => ({ host: '127.0.0.1', port })), name: 'sso' },
     masterPort,
     async failOver () {
-      // Refused until the Sentinel has heard of the replica lately, and while it is about it. On a busy machine it may give
-      // up.
+      // Refused until the Sentinel has heard of the replica lately, and given up where the machine is busy.
       while (await masterPort() !== replica.port) {
         await sentinels[0]?.client.call('SENTINEL', 'FAILOVER', 'sso').catch(() => {})
         await sleep(50)
