@@ -155,6 +155,7 @@ t.test('a record that breaks a rule: the event names the rule, and the user wher
     [{ email: '' }, { rule: /^email must be a non-empty string/, externalId: 'alice' }],
     [{ product_role: 'operator' }, { rule: /^product_role must be .*, got "operator"$/, externalId: 'alice' }],
     [{ external_id: undefined }, { rule: /^external_id must be a non-empty string/ }],
+    [{ external_id: '' }, { rule: /^external_id must be a non-empty string/ }],
     [{ external_id: 17 }, { rule: /^external_id must be a non-empty string/ }],
     [{ external_id: 'x'.repeat(20_000) }, { rule: /^its JSON must be at most 16384 bytes/ }],
     // No rule: it cannot be looked at.

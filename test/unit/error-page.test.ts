@@ -17,7 +17,14 @@ t.test('a link to the portal, and what came from outside in it is escaped', asyn
   const page = errorPage({ status: 400, description: 'A <description> & "more".' }, 'https://a.example/?x=1&y=\'2\'')
   t.match(page, '<p><a href="https://a.example/?x=1&#38;y=&#39;2&#39;">Start again</a></p>')
   t.match(page, '<small>For support: A &#60;description&#62; &#38; &#34;more&#34;.</small>')
-  t.notMatch(errorPage(REFUSED, undefined), '<a ')
+  const without = errorPage(REFUSED, undefined)
+  const text = /<main>([^]*)<\/main>/.exec(without)?.[1] ?? ''
+  t.strictSame(text.trim().split(/\n+/), [
+    '<h1>This sign-in cannot go on</h1>',
+    '<p>The link that you followed is not a valid sign-in request of the portal. ' +
+      'You were not signed in, and no data was sent.</p>',
+    '<p><small>For support: A description.</small></p>'
+  ], 'where the portal is unknown there is no link')
 })
 
 t.test('a fault of the service is not called one of the link', async (t) => {
