@@ -26,7 +26,6 @@ type Step = Arrival | { next: string, method: string, body: string | undefined, 
  */
 export class Browser {
   readonly jar: CookieJar
-  readonly exchanges: Exchange[] = []
   readonly #portal: Pick<Integration, 'base' | 'send'>
   readonly #headers: Headers
   readonly #redirectUri: URL
@@ -87,7 +86,6 @@ export class Browser {
       ...form
     })
     for (const line of headerValues(exchange.response, 'set-cookie')) this.jar.take(line, address.pathname)
-    this.exchanges.push(exchange)
     return exchange
   }
 }

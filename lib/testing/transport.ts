@@ -91,6 +91,8 @@ function flat (headers: Record<string, unknown>): Headers {
 
 function aborted (signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason))
+    const end = (): void => reject(signal.reason)
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end)
   })
 }

@@ -3,6 +3,7 @@ import { createServer } from 'node:https'
 import { type AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { CERTIFICATE, KEY } from '../helpers/certificate.ts'
+import { run } from '../../lib/simulator/run.ts'
 import { Browser } from '../../lib/testing/browser.ts'
 import { CookieJar } from '../../lib/testing/cookies.ts'
 import { printableJson } from '../../lib/testing/printable.ts'
@@ -10,7 +11,7 @@ import { integration } from '../../lib/testing/settings.ts'
 import { check, program, report } from '../helpers/program.ts'
 import { freePort } from '../helpers/ports.ts'
 import { httpServer, rawServer } from '../helpers/raw-server.ts'
-import { listening, SETTINGS, specServer } from '../helpers/spec-server.ts'
+import { CLIENT_ID, CLIENT_SECRET, listening, REDIRECT_URI, SETTINGS, specServer } from '../helpers/spec-server.ts'
 
 t.setTimeout(300_000)
 
@@ -147,6 +148,23 @@ await t.test('the deadline ends the waiting for a code to expire', async (t) => 
   const { code, out } = await check(baseUrl, [...USER, '--code-lifetime', '600'], { wait, stop: stop.signal })
   t.equal(code, 2)
   t.match(out, /The check was interrupted\.\n$/)
+})
+
+await t.test('so it does when the time is real', async (t) => {
+  const { baseUrl } = await listening(t)
+  const stop = new AbortController()
+  let said = ''
+  const err = (text: string) => {
+    said += text
+    // Later, so that the code is there and is waited for; on a busy machine it may not be, and the check ends as well.
+    if (said.includes('token.code-lifetime')) setTimeout(() => stop.abort(), 1000)
+  }
+  const argv = ['check', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--redirect-uri', REDIRECT_URI]
+  const environment = { env: { PORTAL_CLIENT_SECRET: CLIENT_SECRET, PORTAL_TIMEOUT: '60' }, columns: 80 }
+  const code = await run([...argv, ...USER, '--code-lifetime', '3600'], {
+    ...environment, out: () => {}, err, stop: stop.signal
+  })
+  t.equal(code, 2)
 })
 
 await t.test('the command line: what is missing or wrong is named', async (t) => {

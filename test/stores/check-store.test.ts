@@ -9,6 +9,7 @@ interface Entry { value: string | null, expires: number }
 class SoundStore implements Store {
   readonly entries = new Map<string, Entry>()
   readonly calls: Array<{ key: string, value?: string }> = []
+  readonly lifetimes: number[] = []
 
   live (key: string): Entry | undefined {
     const entry = this.entries.get(key)
@@ -21,6 +22,7 @@ class SoundStore implements Store {
 
   async put (key: string, value: string, lifetime: number): Promise<boolean> {
     this.calls.push({ key, value })
+    this.lifetimes.push(lifetime)
     if (this.live(key) !== undefined) return false
     this.set(key, value, lifetime)
     return true
@@ -297,6 +299,7 @@ t.test('keys and values are those of the plugin: base64url text', async (t) => {
     if (!/^[\w-]+$/.test(value as string)) t.fail(`the value ${value}`)
   }
   t.ok(store.calls.length > 200)
+  t.equal(store.lifetimes[0], 1, 'what only shows that the store is there does not stay')
 })
 
 t.test('each mistake is found, and named', async (t) => {

@@ -55,6 +55,7 @@ await t.test('307 and 308 keep the method and content of a login form, 303 does 
     const path = url.split('?')[0] as string
     const body = Buffer.concat(await request.toArray()).toString()
     seen.push(`${method} ${path} ${headers['content-type'] ?? 'no form'} ${body}`.trim())
+    t.equal(headers.accept, 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8', 'a page is asked for')
     if (path === '/oauth/authorize') return response.writeHead(200, { 'Content-Type': 'text/html' }).end('<form>')
     const [status, Location] = redirects[path] as [number, string]
     return response.writeHead(status, { Location }).end()
@@ -117,7 +118,12 @@ await t.test('a cookie is sent where RFC 6265 says, and nowhere else', async (t)
   t.equal(sent('a=1; Path=/login', 'https://partner.example/loginx'), '')
   t.equal(sent('a=1; Secure', 'http://partner.example/'), '')
   t.equal(sent('a=1; Secure', 'https://partner.example/'), 'a=1')
-  t.equal(sent('a=1; Secure', 'http://localhost/'), 'a=1', 'browsers trust the own machine')
+  for (const host of ['localhost', 'app.localhost', '127.0.0.1', '127.1.2.3', '[::1]']) {
+    t.equal(sent('a=1; Secure', `http://${host}/`), 'a=1', 'browsers trust the own machine')
+  }
+  for (const host of ['localhost.evil.example', '127.0.0.1.evil.example', 'notlocalhost', '127.evil.example']) {
+    t.equal(sent('a=1; Secure', `http://${host}/`), '', host)
+  }
   t.equal(sent('a=dGV4dA==', 'https://partner.example/'), 'a=dGV4dA==', 'only the first equals sign divides')
   const past = 'Expires=Thu, 01 Jan 1970 00:00:00 GMT'
   const future = 'Expires=Thu, 01 Jan 2970 00:00:00 GMT'

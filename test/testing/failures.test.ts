@@ -137,9 +137,14 @@ await t.test('odd callbacks and answers', async (t) => {
   t.match(await answering(back('&code=')), { step: 7, error: 'no_code' })
   t.match(await answering(back('&code=a&code=b')), { step: 7, error: 'no_code', got: 'more than one code' })
   t.match(await answering(back('&code=a&state=b')), { step: 8, error: 'state_mismatch', got: /^2 state/ })
-  t.match(await answering(back('&error=server_error')), {
-    step: 5, error: 'server_error', got: 'the error server_error'
-  })
+  for (const [step, errors] of [
+    [5, ['access_denied', 'login_required', 'server_error']],
+    [6, ['invalid_request', 'unauthorized_client', 'unsupported_response_type', 'invalid_scope']]
+  ] as const) {
+    for (const error of errors) {
+      t.match(await answering(back(`&error=${error}`)), { step, error, got: `the error ${error}` })
+    }
+  }
   t.match(await answering(back('&error=something_else')), {
     step: 7, error: 'something_else', fix: 'See the log of the service.'
   })
@@ -223,8 +228,8 @@ await t.test('a bad option is named', async (t) => {
   t.throws(bad({ clientSecret: undefined }), { message: /"clientSecret"/ })
   t.throws(bad({ redirectUri: '/callback' }), { message: /"redirectUri" must be an absolute URL/ })
   t.throws(bad({ timeout: 0 }), { message: /"timeout" must be a positive number/ })
-  t.throws(bad({ level: 'boss' }), { message: /"level"/ })
-  t.throws(bad({ clientAuthentication: 'none' }), { message: /"clientAuthentication"/ })
+  t.throws(bad({ level: 'boss' }), { message: /"level" must be 'partner' or 'client'/ })
+  t.throws(bad({ clientAuthentication: 'none' }), { message: /"clientAuthentication" must be 'form' or 'basic'/ })
   t.throws(bad({ app: undefined }), { message: /"app" must be a Fastify app, or baseUrl/ })
   t.throws(bad({ baseUrl: 'http://localhost' }), { message: /exactly one/ })
   t.throws(bad({ app: undefined, baseUrl: 'ftp://localhost' }), { message: /"baseUrl" must be an absolute http/ })

@@ -1,10 +1,10 @@
 // `serve` at the terminal: what it prints, where it listens, and the browser that --open opens.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { browserCommand } from '../../../lib/simulator/serve/open-browser.ts'
+import { browserCommand, openBrowser } from '../../../lib/simulator/serve/open-browser.ts'
 import { program } from '../../helpers/program.ts'
 import { freePort } from '../../helpers/ports.ts'
 import { CLIENT_SECRET } from '../../helpers/spec-server.ts'
@@ -31,6 +31,16 @@ await t.test('flags and variables say how the portal asks', async (t) => {
     const { text } = await browser.ended(await browser.open(`${origin}/external-oauth/local`))
     const found = ['Basic ••••', 'code_verifier'].filter((part) => text.includes(part))
     t.strictSame(found, asks, JSON.stringify([flags, env]))
+  }
+})
+
+await t.test('how long a code is valid, by flag or variable', async (t) => {
+  for (const [flags, env] of [[['--code-lifetime', '30'], {}], [[], { PORTAL_CODE_LIFETIME: '30' }]] as Array<
+    [string[], Record<string, string>]>) {
+    const { browser, origin } = await simulator(t, { flags, env })
+    const page = await browser.open(`${origin}/external-oauth/local?trial=expired-code`)
+    const [, left] = /id="countdown">(\d+) s left</.exec(page.text) ?? []
+    t.ok(Number(left) <= 31, `${left} s`)
   }
 })
 
@@ -90,6 +100,15 @@ function pathWith (t: Test, script: string | null): { folder: string, env: Recor
 async function until (met: () => boolean): Promise<void> {
   while (!met()) await wait(20)
 }
+
+await t.test('what opens the browser is waited for', async (t) => {
+  const { folder, env } = pathWith(t, '> "$FOLDER/opened"')
+  // It keeps no process from ending.
+  const timer = setInterval(() => {}, 1000)
+  await openBrowser('http://localhost:4180', env)
+  clearInterval(timer)
+  t.ok(existsSync(join(folder, 'opened')))
+})
 
 await t.test('--open opens the start page', async (t) => {
   const { folder, env } = pathWith(t, 'cd "$FOLDER" && printf %s "$*" > part && /bin/mv part opened')

@@ -67,13 +67,14 @@ await t.test('the request is shown at the step that sends it, the response at th
 })
 
 await t.test('an exchange opens in parts, each under its title; JSON has line breaks', async (t) => {
-  const { origin, browser } = await simulator(t)
+  const { origin, browser, baseUrl } = await simulator(t)
   const { text } = await browser.signIn(start(origin))
   const parts = (step: number): string[] =>
     [...(new RegExp(`<details id="step-${step}">([^]*?)</details>`).exec(text)?.[1] ?? '').matchAll(/<h4>([^<]*)/g)]
       .map(([, title]) => String(title))
   t.strictSame(parts(9), ['Request to', 'Headers', 'Form'])
   t.strictSame(parts(12), ['Request to', 'Headers', 'Form', 'Response', 'Headers', 'Body'])
+  t.match(text, `<h4>Request to</h4><pre>${baseUrl}/oauth/token</pre>`)
   t.match(text, '<h4>Response</h4><pre>200</pre>')
   t.match(text.replaceAll('&quot;', '"'), /<h4>Body<\/h4><pre>\{\n {2}"/)
 })
@@ -139,6 +140,14 @@ await t.test('a service that does not answer is named before the browser is sent
     t.match(page.text, `The sign-in stopped at step ${step}`)
     t.match(page.text, got)
     t.match((await browser.signIn(start(origin, 'foreign-redirect-uri'))).text, trial)
+  }
+})
+
+await t.test('a long answer is cut in the exchange', async (t) => {
+  for (const [length, shown] of [[4000, 'x'.repeat(4000)], [4001, `${'x'.repeat(4000)}…`]] as const) {
+    const baseUrl = await httpServer(t, (_request, response) => { response.writeHead(502).end('x'.repeat(length)) })
+    const { origin, browser } = await simulator(t, { baseUrl })
+    t.match((await browser.signIn(start(origin))).text, `<h4>Body</h4><pre>${shown}</pre>`)
   }
 })
 

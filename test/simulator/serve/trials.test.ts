@@ -32,6 +32,25 @@ const TRIALS: Case[] = [
   ['ineligible-user', ['state-lost'], 'wait', 'The trial could not be made', /another reason: no state/]
 ]
 
+await t.test('the start page offers them: what each does, and what a correct service answers', async (t) => {
+  const { origin, browser } = await simulator(t)
+  const { text } = await browser.open(origin)
+  const list = /<ul class="trials">([^]*?)<\/ul>/.exec(text)?.[1] ?? ''
+  t.strictSame(list.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ').trim(), [
+    'Replayed code', 'Signs in, then sends the used code to the token endpoint again.',
+    'The second request is rejected with invalid_grant. Try',
+    'Wrong secret', 'Sends a valid code with a wrong client_secret, then with the right one.',
+    'The first request is rejected with invalid_client, and the code stays valid. Try',
+    'Foreign redirect_uri', 'Requests a code for a redirect_uri that is not registered.',
+    'The service returns an error page and does not redirect. Try',
+    'Expired code', 'Waits until the lifetime of the code is over, then sends it.',
+    'The request is rejected with invalid_grant. Try',
+    'User not eligible',
+    'Signs in. Before you start, log in at your application as a user who may not use the portal.',
+    'The browser comes back with access_denied and no code. Try'
+  ].join(' '))
+})
+
 for (const [trial, mistakes, tone, title, sentence, user] of TRIALS) {
   await t.test(`${trial}: ${[...mistakes, user ?? ''].join(' ')}`, async (t) => {
     const flags = ['--code-lifetime', '0']

@@ -162,6 +162,7 @@ await t.test('the trial of an expired code counts down', async (t) => {
   await comeBack('ada')
   const page = await open(path)
   t.match(page, '<h1>Waiting until the code has expired</h1>')
+  t.match(page, '<p>Waiting until the code has expired.</p>')
   t.match(page, 'id="countdown">61 s left<')
   t.match(page, 'class="step running"')
   pass(20.5)

@@ -1,0 +1,35 @@
+// How requests go out: no more of an answer is read than is allowed, and an end from outside ends them.
+import t from 'tap'
+import { inProcess, overHttp } from '../../lib/testing/transport.ts'
+import { statusOf } from '../../lib/testing/wire.ts'
+import { httpServer } from '../helpers/raw-server.ts'
+
+const MEGABYTE = 1024 * 1024
+
+const request = (url: string) => ({ method: 'GET', url, headers: [] })
+
+t.test('a body of a megabyte is read, and none that is larger', async (t) => {
+  const baseUrl = await httpServer(t, ({ url = '' }, response) => { response.end('x'.repeat(Number(url.slice(1)))) })
+  const send = overHttp(60_000)
+  const largest = await send(request(`${baseUrl}/${MEGABYTE}`))
+  t.equal(statusOf(largest), 200)
+  t.equal(largest.response?.body.length, MEGABYTE)
+  const tooLarge = await send(request(`${baseUrl}/${MEGABYTE + 1}`))
+  t.equal(tooLarge.trouble?.code, 'too_large')
+  t.equal(statusOf(tooLarge), 0, 'there is no answer')
+})
+
+t.test('a signal from outside ends the request before its time', async (t) => {
+  const stop = new AbortController()
+  const baseUrl = await httpServer(t, () => stop.abort(new DOMException('Stopped', 'AbortError')))
+  t.match(await overHttp(60_000)(request(baseUrl), stop.signal), { trouble: { code: 'timeout' } })
+
+  const stopToo = new AbortController()
+  const app = {
+    async inject () {
+      stopToo.abort(new DOMException('Stopped', 'AbortError'))
+      return await new Promise<never>(() => {})
+    }
+  }
+  t.match(await inProcess(app, 60_000)(request('http://x/'), stopToo.signal), { trouble: { code: 'timeout' } })
+})
