@@ -1,11 +1,40 @@
 // Rules one by one, on a service that answers some requests in an unusual way.
 import t from 'tap'
+import { RULES } from '../../lib/simulator/check/rules/all.ts'
 import { policiesOf } from '../../lib/simulator/check/rules/content-security-policy.ts'
 import { loginPageOf } from '../../lib/simulator/check/rules/login-page.ts'
+import { SIGN_IN_RULES } from '../../lib/simulator/check/rules/sign-in-rules.ts'
 import { type Integration } from '../../lib/testing/settings.ts'
 import { type Exchange, type WireRequest, type WireResponse } from '../../lib/testing/wire.ts'
 import { SETTINGS } from '../helpers/spec-server.ts'
 import { altered, type Answer, isAuthorize, isToken, isUser, json, redirect, tried, verdict } from './trial.ts'
+
+await t.test('each rule says where it is written, what a correct service does, and what to do', (t) => {
+  const subjects = ['SameSite', 'addresses', 'login', 'single use', 'user information record']
+  const section = /^(?:RFC \d{4}|CSP Level 3) §[\d.]+(?:, §[\d.]+)*$/
+  for (const { id, section: where, sentence, fix } of RULES) {
+    t.match(id, /^(?:address|authorize|login|token|user)\.[a-z-]+$/)
+    t.ok(section.test(where) || subjects.includes(where), `${id}: ${where}`)
+    t.match(sentence, /^\S.{9,}\.$/, `${id}: ${sentence}`)
+    t.match(fix, /^\S.{9,}\.$/, `${id}: ${fix}`)
+  }
+  t.equal(new Set(RULES.map(({ id }) => id)).size, RULES.length, 'no identifier twice')
+  t.end()
+})
+
+await t.test('a rule is not tried after one has failed that explains its failure', (t) => {
+  const ids = RULES.map(({ id }) => id)
+  const causesOf = (id: string): readonly string[] => RULES.find((rule) => rule.id === id)?.after ?? []
+  for (const [index, id] of ids.entries()) {
+    t.equal(causesOf(id).includes('address.endpoints'), index > 0, id)
+    for (const cause of causesOf(id)) t.ok(ids.indexOf(cause) >= 0 && ids.indexOf(cause) < index, `${cause}, ${id}`)
+  }
+  const signIn = SIGN_IN_RULES.map(({ id }) => id)
+  for (const [index, id] of signIn.entries()) {
+    t.strictSame(signIn.filter((other) => causesOf(id).includes(other)), signIn.slice(0, index), id)
+  }
+  t.end()
+})
 
 const LEGS = ['authorize.answer', 'token.hook', 'token.body', 'token.answer']
 
