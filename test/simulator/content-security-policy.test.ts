@@ -22,6 +22,7 @@ await t.test('policies that let the form lead to the portal', async (t) => {
     ['form-action http://portal.example', PORTAL], ['form-action *.example', PORTAL],
     ['FORM-ACTION https://portal.example/other/path', PORTAL], ['form-action https://portal.example:443', PORTAL],
     ['form-action http://portal.example:80', PORTAL], ['form-action https://portal.example:*', PORT],
+    ['form-action HTTPS://Portal.Example', PORTAL],
     ['form-action https://portal.example:8443', PORT], ['form-action *; form-action \'self\'', PORTAL]
   ]
   for (const [policy, redirectUri] of allowed) t.equal(blocked(policy, redirectUri), null, policy)
@@ -32,7 +33,8 @@ await t.test('policies that do not', async (t) => {
     ['form-action \'self\'', PORTAL], ['form-action \'none\'', PORTAL], ['form-action', PORTAL],
     ['form-action http:', PORTAL], ['form-action wss://portal.example', PORTAL],
     ['form-action https://other.example', PORTAL], ['form-action *.portal.example', PORTAL],
-    ['form-action https://portal.example', PORT], ['form-action portal.example', 'ftp://portal.example/cb']
+    ['form-action https://portal.example', PORT], ['form-action portal.example', 'ftp://portal.example/cb'],
+    ['form-action \'none\'', 'https://form-action/cb']
   ]
   for (const [policy, redirectUri] of forbidden) t.equal(blocked(policy, redirectUri), policy, policy)
   t.equal(blocked('default-src *; form-action *, form-action \'self\'', PORTAL), 'form-action \'self\'')

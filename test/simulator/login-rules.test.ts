@@ -18,12 +18,30 @@ t.test('a Strict cookie: certain, unless the page without it may reload itself',
   for (const [answer, severity] of [
     [page('<form method=post>'), 'must'],
     [{ status: 401, body: 'Log in first.' }, 'must'],
-    [page('<script>location.reload()</script>'), 'should']
+    [page('<script>location.reload()</script>'), 'should'],
+    [page('<body onload="location.reload()">'), 'should'],
+    [page('<meta http-equiv="refresh" content="0">'), 'should']
   ] as const) {
     t.match(await verdict('login.cookie', { ...await login(answer), cookie }), {
       outcome: 'fail', severity, got: /^SameSite=Strict on sid; without it (?:200|401)/
     })
   }
+})
+
+t.test('a user who is not logged in and ends nowhere: what to do about it', async (t) => {
+  t.match(await verdict('login.page', await login({ status: 403, body: 'No.' })), {
+    outcome: 'fail', severity: 'should', fix: /^A user who is not logged in has no way to log in here: /
+  })
+  const gone = await altered((request) => {
+    if (isAnonymous(request)) return redirect('/login')
+    return new URL(request.url).pathname === '/login' ? { status: 404, body: 'Gone.' } : null
+  })
+  t.match(await verdict('login.page', gone), {
+    outcome: 'fail',
+    severity: 'must',
+    got: /^404 .* at \/login$/,
+    fix: 'Create the login page, or correct the option loginPage.'
+  })
 })
 
 t.test('a login page on http: certain behind an https address, advice behind an http one', async (t) => {
@@ -64,11 +82,13 @@ t.test('a form that drops the return address: certain, unless a script may send 
   }
 })
 
+const SESSION = [['Set-Cookie', 'session=1; Path=/'], ['Set-Cookie', 'csrf=2; Path=/']] as const
+
 t.test('a cookie that logs nobody in, where the service sets one of another name', async (t) => {
   const trial = await altered((request) => isAuthorize(request)
-    ? { status: 401, headers: [['Set-Cookie', 'session=1; Path=/'], ['Content-Type', 'text/html']], body: 'Log in.' }
+    ? { status: 401, headers: [...SESSION, ['Content-Type', 'text/html']], body: 'Log in.' }
     : null)
   t.match(await verdict('authorize.answer', { ...trial, cookie: 'sid=old' }), {
-    stopped: /^The cookie sid was sent and logs nobody in: has it expired.*; the service itself sets session\?/
+    stopped: /^The cookie sid was sent and logs nobody in: has it expired.*; the service itself sets session, csrf\?/
   })
 })

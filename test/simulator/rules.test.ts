@@ -90,6 +90,36 @@ await t.test('nor does the first answer of all show the client secret', async (t
   t.match(await verdict('address.endpoints', dump), { got: /\(••••••••\)/ })
 })
 
+await t.test('no code: what is to be registered, or what the service said', async (t) => {
+  const uri = `Register exactly ${SETTINGS.redirectUri} at the service, or give the registered one with --redirect-uri.`
+  const client = `Register the client_id ${SETTINGS.clientId} at the service, ` +
+    'or give the registered one with --client-id.'
+  for (const [description, fix] of [
+    ['The redirect_uri is unknown.', uri], ['The client_id is unknown.', client], ['No.', `${uri} ${client}`]
+  ] as const) {
+    const refusing = await altered((request) => isAuthorize(request)
+      ? json(400, { error: 'invalid_request', error_description: description })
+      : null)
+    t.match(await verdict('authorize.answer', refusing), { outcome: 'fail', fix })
+  }
+  const broken = await altered((request) => isAuthorize(request) && request.headers.some(([name]) => name === 'Cookie')
+    ? redirect(`${SETTINGS.redirectUri}?error=server_error&state=${new URL(request.url).searchParams.get('state')}`)
+    : null)
+  t.match(await verdict('authorize.answer', broken), {
+    outcome: 'fail', got: 'the error server_error', fix: /^See the error log of the service/
+  })
+})
+
+await t.test('headers that the answer lacks are named', async (t) => {
+  const bare = await altered((request) => isAuthorize(request) && request.url.includes('client_id')
+    ? redirect(`${SETTINGS.redirectUri}?code=abcdef&state=${new URL(request.url).searchParams.get('state')}`)
+    : isAuthorize(request) ? { status: 400 } : null)
+  t.match(await verdict('authorize.referrer', bare), { outcome: 'fail', got: 'no Referrer-Policy' })
+  t.match(await verdict('authorize.framing', bare), {
+    outcome: 'fail', got: 'neither frame-ancestors nor X-Frame-Options'
+  })
+})
+
 await t.test('authorize.cors: of each method', async (t) => {
   for (const method of ['GET', 'OPTIONS']) {
     const open = await altered((request) => isAuthorize(request) && request.method === method
@@ -275,7 +305,7 @@ await t.test('forms and policies of a login page, however they are written', (t)
   const actions = loginPageOf({ at: 'page', exchange, url })?.forms.map(({ action }) => action)
   t.strictSame(actions, ['/a', '/b', '/c', undefined])
   t.strictSame(policiesOf(response), [], 'a policy without content is none')
-  const meta = '<meta content=\'form-action "a"\' http-equiv=Content-Security-Policy>'
+  const meta = '<META content=\'form-action "a"\' http-equiv=Content-Security-Policy>'
   t.strictSame(policiesOf({ ...response, body: meta }), ['form-action "a"'])
   t.end()
 })
