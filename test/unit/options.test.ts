@@ -235,7 +235,7 @@ t.test('good options', async (t) => {
 })
 
 t.test('the defaults', async (t) => {
-  const options = hostOptions()
+  const { storeTimeout, ...options } = hostOptions()
   const resolved = resolveOptions(options, () => {})
   const defaults = {
     keyPrefix: 'partner-sso:',
