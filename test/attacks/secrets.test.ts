@@ -419,11 +419,10 @@ await t.test('the host\'s own log serializers keep working', async (t) => {
 await t.test('a dump of Redis in mid-flow, and all that was ever said to it', async (t: Test) => {
   const redis = await startRedis(t)
   const confidential = new Confidential()
-  // At the partner's, external_id is no secret; in the store nobody is to be found.
-  // So long that random text does not hold it by chance.
+  // At the partner's, external_id is no secret; in the store nobody is to be found. So long that random text does not
+  // hold it by chance.
   const user = 'alice.anderson'
-  confidential.add(user, 'Product Operator', 'Partner Read Only', PORTAL.redirectUri, PORTAL.clientId)
-  confidential.add(challenge)
+  confidential.add(user, 'Product Operator', 'Partner Read Only', PORTAL.redirectUri, PORTAL.clientId, challenge)
   const { url } = await startHost(t, { portal, redis: redis.url })
   const portalOf = watched(url, confidential)
   const monitor = await redis.client.monitor()

@@ -5,7 +5,10 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 export const CLIENT_ID = 'partner-123'
 export const CLIENT_SECRET = 'a secret/of+the portal:äé'
 export const REDIRECT_URI = 'http://localhost:4180/oauth/callback'
-export const SETTINGS = { clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, redirectUri: REDIRECT_URI }
+/** What the portal is given, with more time than the default: a busy machine may need it. */
+export const SETTINGS = {
+  clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, redirectUri: REDIRECT_URI, timeout: 60_000
+}
 
 /** The mistakes that the server makes on demand; without any it keeps the specification and the RFCs. */
 export type Mistake =

@@ -5,10 +5,7 @@ import { examine } from '../../lib/simulator/check/examination.ts'
 import { parseGiven } from '../../lib/testing/cookies.ts'
 import { integration, type Integration } from '../../lib/testing/settings.ts'
 import { type Exchange, type WireRequest, type WireResponse } from '../../lib/testing/wire.ts'
-import { type Mistake, SETTINGS as REGISTERED, specServer } from '../helpers/spec-server.ts'
-
-/** With more time than the default: a busy machine may need it. */
-const SETTINGS = { ...REGISTERED, timeout: 60_000 }
+import { type Mistake, SETTINGS, specServer } from '../helpers/spec-server.ts'
 
 const SILENT = { code: 'timeout', sentence: 'The service gave no complete answer within 5 s.' } as const
 

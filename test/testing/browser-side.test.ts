@@ -4,10 +4,7 @@ import t from 'tap'
 import { CookieJar } from '../../lib/testing/cookies.ts'
 import { type LoginPage, portal } from '../../lib/testing/index.ts'
 import { httpServer } from '../helpers/raw-server.ts'
-import { REDIRECT_URI, SETTINGS as REGISTERED, specServer } from '../helpers/spec-server.ts'
-
-/** With more time than the default: a busy machine may need it. */
-const SETTINGS = { ...REGISTERED, timeout: 60_000 }
+import { REDIRECT_URI, SETTINGS, specServer } from '../helpers/spec-server.ts'
 
 await t.test('cookies: path, expiry, removal, several', async (t) => {
   const seen: Array<[string, string]> = []

@@ -2,16 +2,14 @@
 import t from 'tap'
 import { failure } from '../../lib/testing/failure.ts'
 import { portal } from '../../lib/testing/index.ts'
+import { integration } from '../../lib/testing/settings.ts'
 import { STEPS } from '../../lib/testing/steps.ts'
 import { Timeline } from '../../lib/testing/timeline.ts'
 import { freePort } from '../helpers/ports.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import {
-  CLIENT_SECRET, listening, type Mistake, REDIRECT_URI, SETTINGS as REGISTERED, specServer
+  CLIENT_SECRET, listening, type Mistake, REDIRECT_URI, SETTINGS, specServer
 } from '../helpers/spec-server.ts'
-
-/** With more time than the default: a busy machine may need it. */
-const SETTINGS = { ...REGISTERED, timeout: 60_000 }
 
 const CASES: Array<[mistake: Mistake, step: number, error: string, got: RegExp, cookie?: string]> = [
   ['wrong-role', 15, 'malformed_record',
@@ -113,6 +111,11 @@ await t.test('a slow service ends at the timeout, in-process, too', async (t) =>
   const baseUrl = await httpServer(t, () => {})
   t.match(await portal({ baseUrl, ...SETTINGS, timeout: 50 }).token('code'), { step: 9, error: 'timeout' })
   t.match(await portal({ baseUrl, ...SETTINGS, timeout: 50 }).user('token'), { step: 13, error: 'timeout' })
+})
+
+await t.test('without a timeout there are five seconds', async (t) => {
+  const { timeout, ...settings } = SETTINGS
+  t.match([timeout, integration({ ...settings, baseUrl: 'http://localhost' }).timeout], [60_000, 5000])
 })
 
 await t.test('an app that does not start', async (t) => {

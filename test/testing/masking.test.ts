@@ -7,10 +7,7 @@ import { SignIn } from '../../lib/testing/sign-in.ts'
 import { Timeline } from '../../lib/testing/timeline.ts'
 import { type Exchange } from '../../lib/testing/wire.ts'
 import { httpServer } from '../helpers/raw-server.ts'
-import { CLIENT_SECRET, REDIRECT_URI, SETTINGS as REGISTERED } from '../helpers/spec-server.ts'
-
-/** With more time than the default: a busy machine may need it. */
-const SETTINGS = { ...REGISTERED, timeout: 60_000 }
+import { CLIENT_SECRET, REDIRECT_URI, SETTINGS } from '../helpers/spec-server.ts'
 
 const HIDDEN = '••••••••'
 

@@ -1,10 +1,7 @@
 // A partner's test signs a user in and reads the record that the portal would get.
 import t from 'tap'
 import { portal } from '../../lib/testing/index.ts'
-import { listening, SETTINGS as REGISTERED, specServer } from '../helpers/spec-server.ts'
-
-/** With more time than the default: a busy machine may need it. */
-const SETTINGS = { ...REGISTERED, timeout: 60_000 }
+import { listening, SETTINGS, specServer } from '../helpers/spec-server.ts'
 
 await t.test('over HTTP, in-process, by form, Basic and PKCE, the record comes back', async (t) => {
   const { baseUrl, app, cookie } = await listening(t)

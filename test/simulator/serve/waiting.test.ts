@@ -22,7 +22,7 @@ interface Waiting {
 async function waiting (t: Test, baseUrl: string): Promise<Waiting> {
   let now = 1000
   const app = await simulator({
-    portal: integration({ ...SETTINGS, baseUrl, timeout: 60_000 }),
+    portal: integration({ ...SETTINGS, baseUrl }),
     loginUrl: 'http://localhost:4180/external-oauth/local',
     codeLifetime: 60,
     clock: () => now
