@@ -72,6 +72,17 @@ t.test('a login page at the address of the request itself', async (t) => {
   })
 })
 
+t.test('a login page that may know by itself where to go back to', async (t) => {
+  let logins = 0
+  const numbered = await altered((request) => {
+    if (isAnonymous(request)) return redirect(`/login?number=${++logins}`)
+    return new URL(request.url).pathname === '/login' ? page('<form method=post>') : null
+  })
+  t.match(await verdict('login.return', numbered), {
+    outcome: 'untested', reason: 'the login page names no return address'
+  })
+})
+
 t.test('a form that drops the return address: certain, unless a script may send it', async (t) => {
   for (const [script, severity] of [['', 'must'], ['<script src="/login.js"></script>', 'should']] as const) {
     const trial = await altered((request) => {
@@ -90,5 +101,17 @@ t.test('a cookie that logs nobody in, where the service sets one of another name
     : null)
   t.match(await verdict('authorize.answer', { ...trial, cookie: 'sid=old' }), {
     stopped: /^The cookie sid was sent and logs nobody in: has it expired.*; the service itself sets session, csrf\?/
+  })
+})
+
+t.test('a user who is sent to another site: unknown if everybody is sent there, else refused', async (t) => {
+  const away = (user: string, anybody: string) => altered((request) =>
+    isAuthorize(request) ? redirect(isAnonymous(request) ? anybody : user) : null)
+  const login = 'https://login.partner.example/'
+  t.match(await verdict('authorize.answer', await away('https://sorry.partner.example/', login)), {
+    stopped: /^The service refuses this user \(302/
+  })
+  t.match(await verdict('authorize.answer', await away(`${login}?number=2`, `${login}?number=1`)), {
+    stopped: /^The cookie sid was sent and logs nobody in/
   })
 })

@@ -61,6 +61,8 @@ for (const [trial, mistakes, tone, title, sentence, user] of TRIALS) {
     t.match(page.text, `<h1>${title}</h1>`)
     t.match(page.text.replace(/&#39;/g, '\''), sentence)
     t.match(page.text, `<span class="chip ${tone}">Trial: `)
+    const stopped = [...page.text.matchAll(/ Step \d+, (failed|rejected as expected)</g)].map(([, state]) => state)
+    t.strictSame(stopped, stopped.map(() => tone === 'good' ? 'rejected as expected' : 'failed'))
     if (tone === 'good') t.notMatch(page.text, 'What went wrong')
   })
 }
