@@ -72,7 +72,7 @@ export class Parameters {
 /** Decodes one form-encoded string; null when it is not valid. */
 export function formDecode (encoded: string): string | null {
   // For thousands of plus signs this takes half the time of `replaceAll`.
-  return percentDecode(encoded.includes('+') ? encoded.split('+').join(' ') : encoded)
+  return percentDecode(encoded.split('+').join(' '))
 }
 
 function percentDecode (encoded: string): string | null {

@@ -1,4 +1,4 @@
-// Mutants that behave as the original does, each with the reason. Any other survivor fails the mutation run.
+// Mutants that behave as the original does, each with the reason: the mutation run leaves them out.
 // A reason must be true for every input: that a case does not come up in the tests is none.
 const MEMORY = 'only memory is released later'
 const SPEED = 'only the speed changes'
@@ -14,8 +14,6 @@ export const survivors = [
     ['1400', '1399']),
   ...of('lib/http/parameters.ts', SPEED,
     ['!/[%+]/.test(encoded)', 'false'],
-    ["encoded.includes('+')", 'true'],
-    ["'+'", "''", "includes('+')"],
     ["!encoded.includes('%')", 'false'],
     ["'%'", "''", "includes('%')"],
     ['!UNSAFE.test(encoded)', 'false']),
