@@ -33,8 +33,8 @@ const { values, positionals } = parseArgs({
 })
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
-// Enough rounds to meet every mutant.
-const SHORT = { MODEL_RUNS: '100', STATE_RUNS: '40', INJECTION_RUNS: '40' }
+// Enough rounds to meet every mutant, and a limit of cost that holds although each mutant asks whether it is awake.
+const SHORT = { MODEL_RUNS: '100', STATE_RUNS: '40', INJECTION_RUNS: '40', COST_LIMIT: '30' }
 
 // Milliseconds of a test file that is run together with others.
 const QUICK = 10_000

@@ -34,7 +34,7 @@ await t.test('policies that do not', async (t) => {
     ['form-action http:', PORTAL], ['form-action wss://portal.example', PORTAL],
     ['form-action https://other.example', PORTAL], ['form-action *.portal.example', PORTAL],
     ['form-action https://portal.example', PORT], ['form-action portal.example', 'ftp://portal.example/cb'],
-    ['form-action \'none\'', 'https://form-action/cb']
+    ['form-action \'none\'', 'https://form-action/cb'], ['form-action https://portal.example:x', PORTAL]
   ]
   for (const [policy, redirectUri] of forbidden) t.equal(blocked(policy, redirectUri), policy, policy)
   t.equal(blocked('default-src *; form-action *, form-action \'self\'', PORTAL), 'form-action \'self\'')

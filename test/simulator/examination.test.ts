@@ -33,6 +33,17 @@ await t.test('a rule that throws was not tried', async (t) => {
   t.match(stopped, `The check is not complete: ${reason}`)
 })
 
+await t.test('three rules in a row without an answer end the check; one not tried does not count', async (t) => {
+  const throws = async (): Promise<never> => { throw new Error('no answer') }
+  const untested = async (): Promise<Verdict> => ({ outcome: 'untested', reason: 'nobody is logged in' })
+  const last = async (): Promise<Verdict> => pass
+  const { findings, stopped } = await tried([throws, untested, throws, throws, last])
+  t.equal(findings.length, 4)
+  t.equal(stopped, 'The service no longer answers: the check failed: Error: no answer.')
+  const answered = await tried([throws, last, throws, throws, last])
+  t.equal(answered.findings.length, 5, 'a rule that was answered in between')
+})
+
 await t.test('each result is counted once, as what it is', async (t) => {
   const untested = async (): Promise<Verdict> => ({ outcome: 'untested', reason: 'nobody is logged in' })
   const examination = await tried([

@@ -244,6 +244,7 @@ await t.test('what is no finding: there is nothing to judge', async (t) => {
   t.match(await verdict('authorize.access-denied', { ineligible: 'nobody=1' }), {
     outcome: 'untested', reason: 'the cookie of --ineligible-cookie logs nobody in'
   })
+  t.match(await verdict('token.code-lifetime'), { outcome: 'untested', reason: 'it needs --code-lifetime' })
   const noToken = await altered((request) => isToken(request) ? json(400, { error: 'invalid_grant' }) : null)
   t.match(await verdict('user.replayed-token', noToken), {
     outcome: 'untested', reason: /^there is no access token: 400/

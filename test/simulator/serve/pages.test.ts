@@ -14,6 +14,14 @@ await t.test('what the service sends is never markup', async (t) => {
   t.match(page.text, 'ignores: <code>password_hash</code>')
 })
 
+await t.test('how long the service took is told where its answer came', async (t) => {
+  const { origin, browser } = await simulator(t)
+  const { text } = await browser.signIn(start(origin))
+  const times = [...text.matchAll(/<span class="took">([^<]*)</g)].map(([, time]) => String(time))
+  const timed = times.flatMap((time, index) => /^(?:\d+ ms|\d+\.\d s)$/.test(time) ? [index + 1] : [])
+  t.strictSame([times.length, timed], [15, [7, 12, 15]])
+})
+
 await t.test('each of the five characters of markup is escaped, in texts and in attributes', async (t) => {
   const hostile = '&amp; <i>\' " onload=x'
   const escaped = '&amp;amp; &lt;i&gt;&#39; &quot; onload=x'

@@ -63,7 +63,11 @@ for (const [trial, mistakes, tone, title, sentence, user] of TRIALS) {
     t.match(page.text, `<span class="chip ${tone}">Trial: `)
     const stopped = [...page.text.matchAll(/ Step \d+, (failed|rejected as expected)</g)].map(([, state]) => state)
     t.strictSame(stopped, stopped.map(() => tone === 'good' ? 'rejected as expected' : 'failed'))
-    if (tone === 'good') t.notMatch(page.text, 'What went wrong')
+    if (tone === 'good') {
+      t.notMatch(page.text, 'What went wrong')
+      const isBeside = trial === 'replayed-code' || trial === 'wrong-secret'
+      t.equal(page.text.includes('<h2 id="probes">The trial</h2>'), isBeside, 'requests beside the fifteen steps')
+    }
   })
 }
 
