@@ -1,18 +1,24 @@
-import { decodeGrant, encodeGrant, type Grant } from './grant.ts'
-import { isSecret, open, randomSecret, seal, sealingKey, storageKey } from './sealing.ts'
+import { decodeGrant, type Grant, type SealedGrant } from './grant.ts'
+import { fingerprint, open, randomSecret, SEALING_KEY_LENGTH } from './sealing.ts'
 import { type TimedStore } from '../stores/store.ts'
 
 // Seconds by which a revocation outlives the token, and any request that is about to issue it.
 const MARGIN = 60
 
 const LOCATOR_LENGTH = 20
+const FINGERPRINT_LENGTH = 20
+// 264 random bits: 44 characters.
+const SECRET_BYTES = 33
+// Locator, sealing key and secret.
+const TOKEN = /^[\w-]{107}$/
 
 /**
  * Issues, redeems and revokes access tokens (spec section 2.2).
  *
- * A token is a locator followed by a secret. The locator determines the storage key and follows from the code: a
- * replay of the code can revoke the token without knowing it. The secret is random and decrypts the stored value, so
- * that a code alone does not yield the token.
+ * A token is a locator, a sealing key and a secret. The locator determines the storage key and follows from the code: a
+ * replay of the code can revoke the token without knowing it. The sealing key is that of the code, whose sealed grant
+ * is handed on as it is. The secret is random, so that a code does not yield its token: the store keeps a fingerprint
+ * of the whole token beside the grant.
  */
 export class AccessTokens {
   readonly #store: TimedStore
@@ -27,17 +33,19 @@ export class AccessTokens {
   }
 
   /** Issues a token for the grant of a code. Returns null when the code was replayed in the meantime. */
-  async issue (locator: string, grant: Grant, deadline: number): Promise<string | null> {
-    const secret = randomSecret()
-    const sealed = seal(this.#sealingKey(secret), encodeGrant(grant))
-    const isStored = await this.#store.put(this.#storageKey(locator), sealed, this.#lifetime, deadline)
-    return isStored ? locator + secret : null
+  async issue ({ locator, sealingKey, sealed }: SealedGrant, deadline: number): Promise<string | null> {
+    const token = locator + sealingKey + randomSecret(SECRET_BYTES)
+    const value = this.#fingerprint(token) + sealed
+    return await this.#store.put(this.#storageKey(locator), value, this.#lifetime, deadline) ? token : null
   }
 
   /** Redeems the token, which works once. Returns null when it is unknown, used, expired or revoked. */
   async redeem (token: string, deadline: number): Promise<Grant | null> {
-    const sealed = await this.#store.take(this.#storageKey(token.slice(0, LOCATOR_LENGTH)), deadline)
-    const text = sealed === null ? null : open(this.#sealingKey(token.slice(LOCATOR_LENGTH)), sealed)
+    const value = await this.#store.take(this.#storageKey(token.slice(0, LOCATOR_LENGTH)), deadline)
+    // Whoever makes up a secret has one try.
+    if (value === null || !value.startsWith(this.#fingerprint(token))) return null
+    const sealingKey = token.slice(LOCATOR_LENGTH, LOCATOR_LENGTH + SEALING_KEY_LENGTH)
+    const text = open(sealingKey, value.slice(FINGERPRINT_LENGTH))
     return text === null ? null : decodeGrant(text)
   }
 
@@ -50,15 +58,15 @@ export class AccessTokens {
   }
 
   #storageKey (locator: string): string {
-    return storageKey(`access_token ${this.#scope} ${locator}`)
+    return fingerprint(`access_token ${this.#scope} ${locator}`)
   }
 
-  #sealingKey (secret: string): Buffer {
-    return sealingKey(secret, `access_token ${this.#scope}`)
+  #fingerprint (token: string): string {
+    return fingerprint(`access_token ${this.#scope} ${token}`)
   }
 }
 
 /** Whether the value has the form of a token. Anything else is rejected without a store call. */
 export function isAccessToken (value: string): boolean {
-  return /^[\w-]{20}/.test(value) && isSecret(value.slice(LOCATOR_LENGTH))
+  return TOKEN.test(value)
 }

@@ -1,13 +1,22 @@
 import { OAuthError } from '../errors.ts'
-import { decodeGrant, encodeGrant, type Grant } from './grant.ts'
+import { decodeGrant, encodeGrant, type Grant, type SealedGrant } from './grant.ts'
 import { type RegisteredPortal } from '../portal.ts'
-import { derive, type Derived, isSecret, open, randomSecret, seal } from './sealing.ts'
+import { derive, type Derived, open, randomSecret, seal } from './sealing.ts'
 import { type TimedStore } from '../stores/store.ts'
+
+/** At least as many as the hash yields that keys are derived with. A multiple of three has only one spelling. */
+const CODE_BYTES = 66
+const CODE = /^[\w-]{88}$/
+
+/** What a code stood for. */
+export interface Redeemed extends SealedGrant {
+  grant: Grant
+}
 
 /** The result of redeeming a code. */
 export interface Redemption {
   /** Null when the code is unknown, used, expired or another portal's. */
-  grant: Grant | null
+  redeemed: Redeemed | null
   /** Determines where the token of this code is stored, if one is issued. */
   locator: string
 }
@@ -27,7 +36,7 @@ export class AuthorizationCodes {
 
   /** Issues a code that is bound to the portal. */
   async issue (portal: RegisteredPortal, grant: Grant, deadline: number): Promise<string> {
-    const code = randomSecret()
+    const code = randomSecret(CODE_BYTES)
     const { storageKey, sealingKey } = this.#derive(code, portal)
     const stored = await this.#store.put(storageKey, seal(sealingKey, encodeGrant(grant)), this.#lifetime, deadline)
     if (!stored) {
@@ -41,7 +50,8 @@ export class AuthorizationCodes {
     const { storageKey, sealingKey, locator } = this.#derive(code, portal)
     const sealed = await this.#store.take(storageKey, deadline)
     const text = sealed === null ? null : open(sealingKey, sealed)
-    return { grant: text === null ? null : decodeGrant(text), locator }
+    if (sealed === null || text === null) return { redeemed: null, locator }
+    return { redeemed: { grant: decodeGrant(text), locator, sealingKey, sealed }, locator }
   }
 
   #derive (code: string, portal: RegisteredPortal): Derived {
@@ -50,4 +60,6 @@ export class AuthorizationCodes {
 }
 
 /** Whether the value has the form of a code. Anything else is rejected without a store call. */
-export const isAuthorizationCode = isSecret
+export function isAuthorizationCode (value: string): boolean {
+  return CODE.test(value)
+}

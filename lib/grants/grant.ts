@@ -14,6 +14,15 @@ export interface Grant {
   record: string
 }
 
+/** A grant as the store keeps it, and what a token of it consists of. */
+export interface SealedGrant {
+  /** Determines where the token is stored. */
+  locator: string
+  /** Opens the sealed grant. */
+  sealingKey: string
+  sealed: string
+}
+
 /**
  * The grant as text, one line each, so that the record is neither encoded nor parsed again. No line contains a line
  * break: a client_id is visible ASCII, and JSON escapes line breaks.

@@ -1,6 +1,6 @@
 import { type FastifyRequest } from 'fastify'
 import { type AccessTokens } from '../grants/access-token.ts'
-import { type AuthorizationCodes, isAuthorizationCode, type Redemption } from '../grants/authorization-code.ts'
+import { type AuthorizationCodes, isAuthorizationCode, type Redeemed } from '../grants/authorization-code.ts'
 import { type Grant } from '../grants/grant.ts'
 import { verifies } from '../grants/pkce.ts'
 import { watchAnswer } from '../http/answered.ts'
@@ -43,11 +43,11 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
         known.clientId = clientId
         checkRedirectUri(form.get('redirect_uri') as string, portal)
         const deadline = performance.now() + storeTimeout
-        const { grant, locator } = await redeem(form.get('code') as string, portal, deadline)
-        const { externalId } = grant
+        const redeemed = await redeem(form.get('code') as string, portal, deadline)
+        const { externalId } = redeemed.grant
         known.externalId = externalId
-        checkVerifier(form.get('code_verifier'), grant)
-        const token = await tokens.issue(locator, grant, deadline)
+        checkVerifier(form.get('code_verifier'), redeemed.grant)
+        const token = await tokens.issue(redeemed, deadline)
         // A replay was first, and has revoked the token.
         if (token === null) throw new OAuthError('code_replayed')
         // The host's time limit was over first: nobody waits for the token.
@@ -72,12 +72,10 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
   }
 
   /** Up to here the code was not touched; from here on it is used up. */
-  async function redeem (
-    code: string, portal: RegisteredPortal, deadline: number
-  ): Promise<Redemption & { grant: Grant }> {
+  async function redeem (code: string, portal: RegisteredPortal, deadline: number): Promise<Redeemed> {
     if (!isAuthorizationCode(code)) throw new OAuthError('code_malformed')
-    const { grant, locator } = await codes.redeem(code, portal, deadline)
-    if (grant !== null) return { grant, locator }
+    const { redeemed, locator } = await codes.redeem(code, portal, deadline)
+    if (redeemed !== null) return redeemed
     // RFC 6749 section 4.1.2: SHOULD revoke what a code yielded that is used twice. It was used if its token is alive.
     throw new OAuthError(await tokens.revoke(locator, deadline) ? 'code_replayed' : 'code_unknown')
   }

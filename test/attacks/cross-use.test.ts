@@ -7,7 +7,7 @@ import { type PartnerSsoEvent } from '../../lib/index.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { someRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
-import { CODE, LOCATOR } from './helpers/settings.ts'
+import { CODE, LOCATOR, SEALING_KEY, TOKEN } from './helpers/settings.ts'
 
 const LIVE = { ...PORTAL, clientId: 'live', clientSecret: 'the secret of live' }
 const TEST = { ...PORTAL, clientId: 'test', clientSecret: 'the secret of test' }
@@ -25,7 +25,7 @@ await t.test('code and token at each other\'s endpoint', async (t) => {
   const portal = wire(url)
   const code = await portal.code()
   const bearers = [
-    code, code + code, code.slice(0, LOCATOR) + code, `${code}=`, encodeURIComponent(code), code.slice(1)
+    code, code + code, code.slice(0, TOKEN - CODE) + code, `${code}=`, encodeURIComponent(code), code.slice(1)
   ]
   for (const bearer of bearers) {
     t.equal((await portal.user(bearer)).status, 401)
@@ -35,7 +35,8 @@ await t.test('code and token at each other\'s endpoint', async (t) => {
   const codes = [
     [token, 'code_malformed'],
     [token.slice(0, LOCATOR), 'code_malformed'],
-    [token.slice(LOCATOR), 'code_unknown'],
+    [token.slice(LOCATOR), 'code_malformed'],
+    [token.slice(-CODE), 'code_unknown'],
     [token.slice(0, CODE), 'code_unknown']
   ]
   for (const [value, reason] of codes) {
@@ -147,9 +148,9 @@ await t.test('who has seen a code cannot make its token', async (t) => {
   const portal = wire(url)
   const code = await portal.code()
   const { json: { access_token: token } } = await portal.token({ code })
-  // A residual risk of .github/SECURITY.md: the first part follows from the code, and a made-up second part cancels the
+  // A residual risk of .github/SECURITY.md: all but the secret follows from the code, and a made-up secret cancels the
   // sign-in.
-  const made = token.slice(0, LOCATOR) + randomBytes(66).toString('base64url')
+  const made = token.slice(0, LOCATOR + SEALING_KEY) + randomBytes(33).toString('base64url')
   t.equal((await portal.user(made)).status, 401, 'it opens nothing')
   t.equal(lastReason(events), 'token_unknown')
   t.equal((await portal.user(token)).status, 401, 'and the sign-in starts again')

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
 import { AccessTokens } from '../../lib/grants/access-token.ts'
-import { AuthorizationCodes } from '../../lib/grants/authorization-code.ts'
+import { AuthorizationCodes, type Redeemed } from '../../lib/grants/authorization-code.ts'
 import { type Grant } from '../../lib/grants/grant.ts'
 import { RegisteredPortal } from '../../lib/portal.ts'
 import { PORTAL } from '../helpers/host.ts'
@@ -23,13 +23,16 @@ const grant: Grant = {
 class Keys {
   readonly seen = new Set<string>()
   puts = 0
-  async put (key: string): Promise<boolean> {
+  #value: string | null = null
+
+  async put (key: string, value: string): Promise<boolean> {
     this.puts++
     this.seen.add(key.slice(0, 12))
+    this.#value = value
     return true
   }
 
-  async take (): Promise<null> { return null }
+  async take (): Promise<string | null> { return this.#value }
   async revoke (): Promise<boolean> { return false }
 }
 
@@ -87,20 +90,20 @@ await t.test(`${VALUES} codes and as many tokens`, async (t) => {
   const codes = new AuthorizationCodes(keys, 60, '')
   const tokens = new AccessTokens(keys, 60, '')
   const seen = new Set<string>()
-  const bits = { code: new Bits(66), token: new Bits(81) }
+  const bits = { code: new Bits(66), token: new Bits(80) }
   let strange = 0
   for (let index = 0; index < VALUES; index++) {
     const code = await codes.issue(portal, grant, Infinity)
-    const { locator } = await codes.redeem(code, portal, Infinity)
-    const token = await tokens.issue(locator, grant, Infinity) as string
+    const { redeemed } = await codes.redeem(code, portal, Infinity)
+    const token = await tokens.issue(redeemed as Redeemed, Infinity) as string
     if (code.length !== CODE || token.length !== TOKEN || /[^A-Za-z0-9_-]/.test(code + token)) strange++
     // Of so many the first 72 bits differ, and a million fit into memory.
-    seen.add(code.slice(0, 12)).add(token.slice(0, 12)).add(token.slice(LOCATOR, LOCATOR + 12))
+    seen.add(code.slice(0, 12)).add(token.slice(0, 12)).add(token.slice(LOCATOR, LOCATOR + 12)).add(token.slice(-12))
     bits.code.add(code)
     bits.token.add(token)
   }
-  t.equal(strange, 0, 'each of them is base64url, 528 and 648 bits long')
-  t.equal(seen.size, 3 * VALUES, 'no code, and no part of a token, comes twice')
+  t.equal(strange, 0, 'each of them is base64url, 528 and 642 bits long')
+  t.equal(seen.size, 4 * VALUES, 'no code, and no part of a token, comes twice')
   t.equal(keys.seen.size, keys.puts, 'nor do two of them share a place in the store')
   const most = limit(bits.code.counts + bits.token.counts)
   t.comment(`no count may be more than ${most.toFixed(2)} sigma from even`)

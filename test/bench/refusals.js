@@ -57,7 +57,7 @@ function steps (load, usedCode, flows) {
     ...client, client_secret: portal.clientSecret, grant_type: 'authorization_code', code: usedCode
   }
   const unknownCode = usedCode.replace(/^.{10}/, 'aaaaaaaaaa')
-  const bearer = `authorization: Bearer ${'a'.repeat(108)}`
+  const bearer = `authorization: Bearer ${'a'.repeat(107)}`
   const repeat = (text, status) => () => load.repeat(text, status, flows)
   let codes, tokens
   return Object.entries({

@@ -13,7 +13,7 @@ import { type Answer, type Wire, wire } from '../helpers/wire.ts'
 const GIVE_UP_AFTER = 120_000
 
 /** A code and a token that nobody has issued. */
-export const NOTHING = { code: randomSecret(), token: `${randomSecret().slice(0, 20)}${randomSecret()}` }
+export const NOTHING = { code: randomSecret(66), token: randomSecret(80) }
 
 /** A code and a token. */
 export interface Goods { code: string, token: string }
@@ -203,7 +203,7 @@ export async function watch (t: Test, client: Redis): Promise<Watch> {
     get count () { return own().length },
     async commands () {
       // MONITOR shows the commands in their order: when it shows this one, nothing is missing.
-      const mark = randomSecret()
+      const mark = randomSecret(66)
       await client.ping(mark)
       await until(() => seen.some(([, text]) => text === mark))
       const commands = own()

@@ -38,7 +38,7 @@ export async function signsIn (t: Test, portal: Wire, visitor: Visitor = {}): Pr
 
   const issued = await portal.token({ code })
   isJson(t, issued, 200)
-  t.match(issued.text, /^\{"token_type":"Bearer","access_token":"[\w-]{108}"\}$/)
+  t.match(issued.text, /^\{"token_type":"Bearer","access_token":"[\w-]{107}"\}$/)
 
   const answered = await portal.user(issued.json.access_token)
   isJson(t, answered, 200, recordOf(user))
@@ -111,7 +111,7 @@ async function refusesUser (t: Test, portal: Wire): Promise<void> {
   t.equal(none.headers.get('www-authenticate'), 'Bearer realm="partner-sso"')
   isPrivate(t, none)
 
-  const unknown = await portal.user('A'.repeat(108))
+  const unknown = await portal.user('A'.repeat(107))
   isRefused(t, unknown, 401, 'invalid_token', TOKEN_UNKNOWN)
   t.match(unknown.headers.get('www-authenticate'), /^Bearer realm="partner-sso", error="invalid_token", /)
   isRefused(t, await portal.user('not a token'), 400, 'invalid_request', 'The Authorization header is malformed.')

@@ -7,8 +7,8 @@ import { authorizeRequest, host, type Role, type SteppedStore, tokenRequest, use
 /** What is known before a scene begins. */
 export interface Known {
   code: string
-  /** The part of a token that follows from the code. */
-  locator: string
+  /** The part of a token that follows from the code: all but its secret. */
+  part: string
 }
 
 export interface Scene {
@@ -35,8 +35,8 @@ export const user = (name: string, redemption: string) => (): Role => ({
 })
 
 /** A token that someone made up who has seen the code. */
-export const madeUp = (name: string) => ({ locator }: Known): Role =>
-  ({ name, request: () => userRequest(locator + randomBytes(66).toString('base64url')) })
+export const madeUp = (name: string) => ({ part }: Known): Role =>
+  ({ name, request: () => userRequest(part + randomBytes(33).toString('base64url')) })
 
 /** The request that a code is issued for. */
 export const authorization = (name: string) => (): Role => ({ name, request: () => authorizeRequest })
@@ -60,7 +60,7 @@ export async function play (scene: Scene, store: SteppedStore, playAll = false):
     const code = new URL(String(headers.location)).searchParams.get('code') as string
     const issued = store.save()
     const { access_token: token } = (await app.inject(tokenRequest(code))).json()
-    return { known: { code, locator: token.slice(0, 20) }, restore: scene.issues === true ? nothing : issued }
+    return { known: { code, part: token.slice(0, -44) }, restore: scene.issues === true ? nothing : issued }
   })
   const setting = { ...scene, app, store, roles: scene.roles(known), judge: (world: World) => judge(world, known) }
   return await explore(async () => {

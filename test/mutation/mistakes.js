@@ -177,16 +177,17 @@ export const mistakes = [
   ...inFile('lib/grants/sealing.ts',
     ['only the first 128 bits of a secret are random',
       'randomFillSync(pool)',
-      'for (let at = 0; at < pool.length; at += SECRET_BYTES) {\n' +
+      'for (let at = 0; at < pool.length; at += 64) {\n' +
         '      randomFillSync(pool, at, 16)\n' +
         "      const rest = hash('sha512', pool.subarray(at, at + 16), 'buffer')\n" +
-        '      rest.copy(pool, at + 16, 0, SECRET_BYTES - 16)\n' +
+        '      rest.copy(pool, at + 16, 0, 48)\n' +
         '    }'],
     ['secrets are from Math.random',
       'randomFillSync(pool)', 'for (let at = 0; at < pool.length; at++) pool[at] = Math.random() * 256'],
     ['secrets that were handed out stay in memory',
-      'pool.fill(0, drawn, drawn += SECRET_BYTES)', 'drawn += SECRET_BYTES'],
-    ['each secret shares a byte with the next', 'drawn += SECRET_BYTES)', 'drawn += SECRET_BYTES - 1)'],
+      'pool.fill(0, drawn, drawn += bytes)', 'drawn += bytes'],
+    ['each secret shares a byte with the next', 'drawn += bytes)', 'drawn += bytes - 1)'],
+    ['the last secret of a pool is shorter', 'drawn + bytes > pool.length', 'drawn >= pool.length'],
     ['a sealed value is not authenticated', '    decipher.final()\n', ''],
     ['the tag is cut to 32 bits',
       'decipher.setAuthTag(bytes.subarray(-TAG_BYTES))',
@@ -194,30 +195,41 @@ export const mistakes = [
     ['the derivation ignores what the secret is bound to', '${secret}${info}', '${secret}'],
     ['the derivation ignores the secret', '${secret}${info}', '${secret.slice(0, 1)}${info}'],
     ['storage key and sealing key overlap',
-      'block.slice(2 * NAME_LENGTH, 2 * NAME_LENGTH + KEY_LENGTH)', 'block.slice(0, KEY_LENGTH)'],
+      'block.slice(2 * NAME_LENGTH, 2 * NAME_LENGTH + SEALING_KEY_LENGTH)', 'block.slice(0, SEALING_KEY_LENGTH)'],
     ['the locator of the token is the storage key of the code',
       'locator: block.slice(NAME_LENGTH, 2 * NAME_LENGTH)', 'locator: block.slice(0, NAME_LENGTH)'],
-    ['a secret may be longer', '{88}$/', '{88}/'],
     ['a sealed value too short is opened', '  if (bytes.length < TAG_BYTES) return null\n', '']
   ),
 
   ...inFile('lib/grants/access-token.ts',
     ["a token's key is derived without its kind",
-      'storageKey(`access_token ${this.#scope} ${locator}`)', 'storageKey(`${this.#scope} ${locator}`)'],
+      'fingerprint(`access_token ${this.#scope} ${locator}`)', 'fingerprint(`${this.#scope} ${locator}`)'],
     ["a token's key is derived without the prefix of the registration",
-      'storageKey(`access_token ${this.#scope} ${locator}`)', 'storageKey(`access_token ${locator}`)'],
-    ["a token's sealing key is derived without the prefix of the registration",
-      'sealingKey(secret, `access_token ${this.#scope}`)', "sealingKey(secret, 'access_token')"],
+      'fingerprint(`access_token ${this.#scope} ${locator}`)', 'fingerprint(`access_token ${locator}`)'],
+    ["a token's fingerprint is of no registration",
+      'fingerprint(`access_token ${this.#scope} ${token}`)', 'fingerprint(`access_token ${token}`)'],
+    ["a token's fingerprint leaves out its secret",
+      'fingerprint(`access_token ${this.#scope} ${token}`)',
+      'fingerprint(`access_token ${this.#scope} ${token.slice(0, -44)}`)'],
+    ["a token's fingerprint leaves out its sealing key",
+      'fingerprint(`access_token ${this.#scope} ${token}`)',
+      'fingerprint(`access_token ${this.#scope} ${token.slice(0, 20) + token.slice(-44)}`)'],
+    ["a token's secret is not checked", '!value.startsWith(this.#fingerprint(token))', 'false'],
+    ['the fingerprint may be anywhere in the value', '!value.startsWith(', '!value.includes('],
+    ['a token has no secret', 'sealingKey + randomSecret(SECRET_BYTES)', 'sealingKey + randomSecret(0)'],
+    ['half of the secret of a token is random',
+      'randomSecret(SECRET_BYTES)', "randomSecret(15) + 'A'.repeat(24)"],
     ['a token is stored under its locator itself',
-      'return storageKey(`access_token ${this.#scope} ${locator}`)', 'return locator'],
+      'return fingerprint(`access_token ${this.#scope} ${locator}`)', 'return locator'],
     ['a token is given though it was not stored',
-      'return isStored ? locator + secret : null', 'return isStored || true ? locator + secret : null'],
+      'this.#lifetime, deadline) ? token : null', 'this.#lifetime, deadline) || true ? token : null'],
     ['a revocation ends before the token', 'this.#lifetime + MARGIN', '1'],
     ['a revocation ends with the token', 'this.#lifetime + MARGIN', 'this.#lifetime'],
-    ['tokens live a second longer', 'sealed, this.#lifetime, deadline)', 'sealed, this.#lifetime + 1, deadline)'],
+    ['tokens live a second longer', 'value, this.#lifetime, deadline)', 'value, this.#lifetime + 1, deadline)'],
     ['tokens live as long in milliseconds',
-      'sealed, this.#lifetime, deadline)', 'sealed, this.#lifetime * 1000, deadline)'],
-    ['any text of the length is a token', '/^[\\w-]{20}/.test(value) && ', '']
+      'value, this.#lifetime, deadline)', 'value, this.#lifetime * 1000, deadline)'],
+    ['any text of the length is a token', '/^[\\w-]{107}$/', '/^.{107}$/s'],
+    ['a token may be longer', '{107}$/', '{107}/']
   ),
 
   ...inFile('lib/grants/authorization-code.ts',
@@ -227,7 +239,9 @@ export const mistakes = [
       '`authorization_code ${portal.binding} ${this.#scope}`', '`authorization_code ${portal.binding}`'],
     ['codes live twice as long',
       'encodeGrant(grant)), this.#lifetime, deadline)', 'encodeGrant(grant)), 2 * this.#lifetime, deadline)'],
-    ['a code is given though it was not stored', '    if (!stored) {\n', '    if (!stored && portal === undefined) {\n']
+    ['a code is given though it was not stored', '    if (!stored) {\n', '    if (!stored && portal === undefined) {\n'],
+    ['a code may be longer', '{88}$/', '{88}/'],
+    ['half of a code is random', 'randomSecret(CODE_BYTES)', "randomSecret(33) + 'A'.repeat(44)"]
   ),
 
   ...inFile('lib/portal.ts',
@@ -498,29 +512,29 @@ export const mistakes = [
     ['a code is redeemed before the redirect_uri is checked',
       "        checkRedirectUri(form.get('redirect_uri') as string, portal)\n" +
         '        const deadline = performance.now() + storeTimeout\n' +
-        "        const { grant, locator } = await redeem(form.get('code') as string, portal, deadline)\n",
+        "        const redeemed = await redeem(form.get('code') as string, portal, deadline)\n",
       '        const deadline = performance.now() + storeTimeout\n' +
-        "        const { grant, locator } = await redeem(form.get('code') as string, portal, deadline)\n" +
+        "        const redeemed = await redeem(form.get('code') as string, portal, deadline)\n" +
         "        checkRedirectUri(form.get('redirect_uri') as string, portal)\n"],
     ['a replay does not revoke',
       "await tokens.revoke(locator, deadline) ? 'code_replayed'",
-      "grant !== null ? 'code_replayed'"],
+      "redeemed !== null ? 'code_replayed'"],
     ['every unknown code is a replay', "? 'code_replayed' : 'code_unknown'", "? 'code_replayed' : 'code_replayed'"],
     ['no replay is reported', "? 'code_replayed' : 'code_unknown'", "? 'code_unknown' : 'code_unknown'"],
     ['each store call of a token request has a time limit of its own',
-      'await tokens.issue(locator, grant, deadline)',
-      'await tokens.issue(locator, grant, performance.now() + storeTimeout)'],
-    ['the verifier is not checked', "checkVerifier(form.get('code_verifier'), grant)", ''],
+      'await tokens.issue(redeemed, deadline)',
+      'await tokens.issue(redeemed, performance.now() + storeTimeout)'],
+    ['the verifier is not checked', "checkVerifier(form.get('code_verifier'), redeemed.grant)", ''],
     ['a missing verifier is accepted',
       "if (verifier === undefined) throw new OAuthError('code_verifier_missing')",
       'if (verifier === undefined) return'],
     ['a verifier without a challenge is accepted',
       "if (codeChallenge === '') throw new OAuthError('code_verifier_unexpected')", "if (codeChallenge === '') return"],
     ['a token is issued before the verifier is checked',
-      "checkVerifier(form.get('code_verifier'), grant)\n" +
-        '        const token = await tokens.issue(locator, grant, deadline)',
-      'const token = await tokens.issue(locator, grant, deadline)\n' +
-        "        checkVerifier(form.get('code_verifier'), grant)"],
+      "checkVerifier(form.get('code_verifier'), redeemed.grant)\n" +
+        '        const token = await tokens.issue(redeemed, deadline)',
+      'const token = await tokens.issue(redeemed, deadline)\n' +
+        "        checkVerifier(form.get('code_verifier'), redeemed.grant)"],
     ['credentials in the URL are accepted',
       "if (query.has('client_id') || query.has('client_secret'))",
       "if (query.has('client_id') && query.has('client_secret'))"],

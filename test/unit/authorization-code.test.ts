@@ -1,7 +1,8 @@
 // Codes against a store that breaks its word.
 import t from 'tap'
-import { AuthorizationCodes } from '../../lib/grants/authorization-code.ts'
-import { type Grant } from '../../lib/grants/grant.ts'
+import { AuthorizationCodes, isAuthorizationCode } from '../../lib/grants/authorization-code.ts'
+import { encodeGrant, type Grant } from '../../lib/grants/grant.ts'
+import { open } from '../../lib/grants/sealing.ts'
 import { RegisteredPortal } from '../../lib/portal.ts'
 import { PORTAL } from '../helpers/host.ts'
 
@@ -38,4 +39,31 @@ t.test('neither the code nor the store shows what the code is bound to', async (
       t.notOk(form.includes(code) && text !== code, 'the code')
     }
   }
+})
+
+t.test('the form of a code', async (t) => {
+  const code = 'A-b_'.repeat(22)
+  t.ok(isAuthorizationCode(code))
+  for (const other of ['', code.slice(1), `${code}A`, `${code.slice(1)}=`, `${code.slice(1)}!`, `${code}\n`]) {
+    t.notOk(isAuthorizationCode(other), other)
+  }
+})
+
+t.test('what a code yields is handed on as it is stored, with the key that opens it', async (t) => {
+  const stored: string[] = []
+  const store = {
+    put: async (_key: string, value: string) => stored.push(value) > 0,
+    take: async () => stored.at(-1) ?? null,
+    revoke: async () => false
+  }
+  const codes = new AuthorizationCodes(store, 60, '')
+  const portal = new RegisteredPortal(PORTAL)
+  const code = await codes.issue(portal, grant, Infinity)
+  const { redeemed, locator } = await codes.redeem(code, portal, Infinity)
+  t.same(redeemed?.grant, grant)
+  t.equal(redeemed?.locator, locator)
+  t.equal(redeemed?.sealed, stored[0])
+  t.equal(open(redeemed?.sealingKey as string, stored[0] as string), encodeGrant(grant))
+  stored.push('A'.repeat(100))
+  t.same(await codes.redeem(code, portal, Infinity), { redeemed: null, locator }, 'a value that does not open')
 })

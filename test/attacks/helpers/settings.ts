@@ -10,7 +10,8 @@ export function wellFormed (text: string): string {
   return Buffer.from(text).toString()
 }
 
-/** Characters of a code, and of the two parts of a token: the place it is at, and what opens it. */
+/** Characters of a code, and of the three parts of a token: two follow from the code, the last one is random. */
 export const CODE = 88
 export const LOCATOR = 20
-export const TOKEN = LOCATOR + CODE
+export const SEALING_KEY = 43
+export const TOKEN = LOCATOR + SEALING_KEY + 44

@@ -129,7 +129,7 @@ export const provocations: Record<RefusalReason, Provocation> = {
 
   credentials_missing: { provoke: ({ portal }) => portal.user(undefined) },
   authorization_malformed: { provoke: ({ portal }) => portal.user('not a token') },
-  token_unknown: { provoke: ({ portal }) => portal.user('A'.repeat(108)) },
+  token_unknown: { provoke: ({ portal }) => portal.user('A'.repeat(107)) },
 
   store_unavailable: withOptions({ store: down }, authorize({})),
   internal_error: {
