@@ -215,7 +215,6 @@ export const mistakes = [
       'fingerprint(`access_token ${this.#scope} ${token}`)',
       'fingerprint(`access_token ${this.#scope} ${token.slice(0, 20) + token.slice(-44)}`)'],
     ["a token's secret is not checked", '!value.startsWith(this.#fingerprint(token))', 'false'],
-    ['the fingerprint may be anywhere in the value', '!value.startsWith(', '!value.includes('],
     ['a token has no secret', 'sealingKey + randomSecret(SECRET_BYTES)', 'sealingKey + randomSecret(0)'],
     ['half of the secret of a token is random',
       'randomSecret(SECRET_BYTES)', "randomSecret(15) + 'A'.repeat(24)"],
@@ -239,7 +238,8 @@ export const mistakes = [
       '`authorization_code ${portal.binding} ${this.#scope}`', '`authorization_code ${portal.binding}`'],
     ['codes live twice as long',
       'encodeGrant(grant)), this.#lifetime, deadline)', 'encodeGrant(grant)), 2 * this.#lifetime, deadline)'],
-    ['a code is given though it was not stored', '    if (!stored) {\n', '    if (!stored && portal === undefined) {\n'],
+    ['a code is given though it was not stored',
+      '    if (!stored) {\n', '    if (!stored && portal === undefined) {\n'],
     ['a code may be longer', '{88}$/', '{88}/'],
     ['half of a code is random', 'randomSecret(CODE_BYTES)', "randomSecret(33) + 'A'.repeat(44)"]
   ),

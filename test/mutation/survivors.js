@@ -28,6 +28,9 @@ export const survivors = [
   ...of('lib/portal.ts', 'the length of a random value that nothing is equal to',
     ['32', '31'],
     ['32', '33']),
+  ...of('lib/grants/sealing.ts', SAME,
+    // The hash has 86 characters: three are left.
+    ['2 * NAME_LENGTH + SEALING_KEY_LENGTH', '2 * NAME_LENGTH - SEALING_KEY_LENGTH']),
   ...of('lib/grants/sealing.ts', 'the pool is overwritten with another value',
     ['0', '1', 'pool.fill(']),
   ...of('lib/grants/sealing.ts', 'Node.js takes an empty encoding for utf8',

@@ -75,7 +75,7 @@ t.test('whoever has seen the code knows all of the token but 264 random bits', a
     t.equal(text.slice(0, known.length), known)
     t.match(text.slice(known.length), /^[\w-]{44}$/)
   }
-  t.not(token, other)
+  for (const start of [63, 74, 85, 96]) t.not(token.slice(start, start + 11), other.slice(start, start + 11))
   t.equal(await tokens.redeem(token, Infinity), null, 'the one that is stored is another')
   t.equal(store.taken, 1, 'there is one try')
 })

@@ -41,6 +41,14 @@ t.test('neither the code nor the store shows what the code is bound to', async (
   }
 })
 
+t.test('two codes for the same user have no part in common', async (t) => {
+  const store = { put: async () => true, take: async () => null, revoke: async () => false }
+  const codes = new AuthorizationCodes(store, 60, '')
+  const issue = async () => await codes.issue(new RegisteredPortal(PORTAL), grant, Infinity)
+  const [one, other] = [await issue(), await issue()]
+  for (let start = 0; start < 88; start += 11) t.not(one.slice(start, start + 11), other.slice(start, start + 11))
+})
+
 t.test('the form of a code', async (t) => {
   const code = 'A-b_'.repeat(22)
   t.ok(isAuthorizationCode(code))
