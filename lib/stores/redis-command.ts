@@ -67,10 +67,7 @@ export class RedisCommand extends Command {
       this.reject(error as Error)
     }
     this.#sending = false
-    const answer = this.promise as Promise<unknown>
-    const stop = (): void => clearTimeout(timer)
-    answer.then(stop, stop)
-    return answer
+    return (this.promise as Promise<unknown>).finally(() => clearTimeout(timer))
   }
 
   /** Gives up: what has not been sent yet never is. */

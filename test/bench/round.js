@@ -14,21 +14,27 @@ import { Server } from './server.js'
  * @returns {Promise<T>}
  * @template T
  */
-export async function withServer ({ server, redis, concurrency, size, options }, work) {
+export async function withServer ({ redis, ...setting }, work) {
   await redis.reset()
-  const running = await Server.start(server, { redisUrl: redis.url, host: size, options })
+  const { running, load, close } = await openServer({ redis, ...setting })
   try {
-    const load = await Load.open({ server, host: makeHost(size), port: running.port, concurrency })
-    try {
-      return await work(running, load)
-    } finally {
-      load.close()
-    }
+    return await work(running, load)
   } catch (error) {
-    throw Object.assign(error, { message: `${server.name}: ${error.message}\n${running.output()}` })
+    throw Object.assign(error, { message: `${setting.server.name}: ${error.message}\n${running.output()}` })
   } finally {
-    await running.stop()
+    await close()
   }
+}
+
+/** A fresh server process and its load generator, until `close`. */
+export async function openServer ({ server, redis, concurrency, size, options }) {
+  const running = await Server.start(server, { redisUrl: redis.url, host: size, options })
+  const load = await Load.open({ server, host: makeHost(size), port: running.port, concurrency })
+  const close = () => {
+    load.close()
+    return running.stop()
+  }
+  return { running, load, close }
 }
 
 /** Warms the server up, then measures it over a fixed number of sign-ins; its speed only where it is asked for. */

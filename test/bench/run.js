@@ -1,6 +1,6 @@
 /**
- * The benchmark: `node test/bench/run.js [compare] [turns] [refusals] [capacity] [start-up] [growth]`, all parts when
- * none is named. See README.md beside it.
+ * The benchmark: `node test/bench/run.js [compare] [slices] [turns] [refusals] [capacity] [start-up] [growth]`, all
+ * parts when none is named. See README.md beside it.
  */
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -12,6 +12,7 @@ import { writeSection } from './readme.js'
 import { Redis } from './redis.js'
 import { refusals } from './refusals.js'
 import { serverNamed, servers } from './servers.js'
+import { slices } from './slices.js'
 import { startUp } from './start-up.js'
 import { turns } from './turns.js'
 
@@ -31,6 +32,7 @@ const { values: flags, positionals } = parseArgs({
 
 const parts = {
   compare: (setting) => compare(setting),
+  slices: (setting) => slices({ ...setting, isChosen: flags.servers !== undefined }),
   turns: (setting) => turns({ ...setting, flows: setting.flows / 2 }),
   refusals: (setting) => refusals({
     ...setting,

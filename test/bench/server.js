@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pinned } from './machine.js'
 
-const serve = fileURLToPath(new URL('serve.js', import.meta.url))
+const here = fileURLToPath(new URL('../..', import.meta.url))
 
 /** A server in a process of its own, seen from its parent. */
 export class Server {
@@ -15,16 +16,16 @@ export class Server {
   output
 
   /**
-   * @param {{ module: string, variant: string }} server a row of servers.js
+   * @param {{ module: string, variant: string, checkout?: string }} server a row of servers.js
    * @param {{ redisUrl: string, host?: object, options?: object }} setting
    */
-  static async start ({ module, variant }, setting) {
+  static async start ({ module, variant, checkout = here }, setting) {
     const argument = JSON.stringify({ ...setting, module, variant })
     const [command, args] = pinned('server', [
       '--expose-gc',
       '--max-old-space-size=6144',
       '--no-deprecation',
-      serve,
+      join(checkout, 'test/bench/serve.js'),
       argument
     ])
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })

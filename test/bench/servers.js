@@ -1,3 +1,5 @@
+import { basename, resolve } from 'node:path'
+
 const noScope = { scope: null } // it refuses the empty `scope` that the portal sends
 const openid = { scope: 'openid', redirectStatus: 303 }
 
@@ -94,8 +96,11 @@ export const onCluster = {
 /** The row that the ratios are relative to. */
 export const baseline = 'bare'
 
-export function serverNamed (name) {
+/** A row of `servers`; `name@folder` is the same server of another checkout, which is built. */
+export function serverNamed (text) {
+  const [name, checkout] = text.split('@')
   const found = servers.find((server) => server.name === name)
   if (!found) throw new Error(`No server "${name}"; there are: ${servers.map((server) => server.name).join(', ')}`)
-  return found
+  if (checkout === undefined) return found
+  return { ...found, name: text, title: `${found.title}, of ${basename(checkout)}`, checkout: resolve(checkout) }
 }

@@ -12,6 +12,20 @@ export function spread (values) {
   return { median, min: sorted[0], max: sorted[sorted.length - 1] }
 }
 
+/**
+ * The median, and the bounds between which the true one is with 95 % confidence: order statistics, by the normal
+ * approximation of the binomial distribution.
+ *
+ * @returns {{ median: number, from: number, to: number }}
+ */
+export function middle (values) {
+  const sorted = Float64Array.from(values).sort()
+  const reach = 0.98 * Math.sqrt(sorted.length)
+  const at = (place) => sorted[Math.min(Math.max(Math.round(place), 0), sorted.length - 1)]
+  const centre = (sorted.length - 1) / 2
+  return { median: spread(values).median, from: at(centre - reach), to: at(centre + reach) }
+}
+
 /** Least-squares slope of y over x. */
 export function slope (points) {
   const meanX = mean(points.map(([x]) => x))
