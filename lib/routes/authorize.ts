@@ -29,7 +29,7 @@ interface Parts {
 /** Policy of every answer; an answer of the host keeps its own beside it. */
 const POLICY = "frame-ancestors 'none'"
 
-/** The policy of an answer that the plugin sends itself. (An entry in a WeakMap would cost 2 % of a sign-in.) */
+/** The policy of an answer that the plugin sends itself. (An entry in a WeakMap costs more.) */
 const OWN_POLICY = Symbol('policy')
 
 /** Any reply: the property is there once it is set. */
