@@ -1,12 +1,10 @@
 import { decodeGrant, type Grant, type SealedGrant } from './grant.ts'
-import { fingerprint, open, randomSecret, SEALING_KEY_LENGTH } from './sealing.ts'
+import { fingerprint, NAME_LENGTH, open, randomSecret, SEALING_KEY_LENGTH } from './sealing.ts'
 import { type TimedStore } from '../stores/store.ts'
 
 // Seconds by which a revocation outlives the token, and any request that is about to issue it.
 const MARGIN = 60
 
-const LOCATOR_LENGTH = 20
-const FINGERPRINT_LENGTH = 20
 // 264 random bits: 44 characters.
 const SECRET_BYTES = 33
 // Locator, sealing key and secret.
@@ -41,11 +39,11 @@ export class AccessTokens {
 
   /** Redeems the token, which works once. Returns null when it is unknown, used, expired or revoked. */
   async redeem (token: string, deadline: number): Promise<Grant | null> {
-    const value = await this.#store.take(this.#storageKey(token.slice(0, LOCATOR_LENGTH)), deadline)
+    const value = await this.#store.take(this.#storageKey(token.slice(0, NAME_LENGTH)), deadline)
     // Whoever makes up a secret has one try.
     if (value === null || !value.startsWith(this.#fingerprint(token))) return null
-    const sealingKey = token.slice(LOCATOR_LENGTH, LOCATOR_LENGTH + SEALING_KEY_LENGTH)
-    const text = open(sealingKey, value.slice(FINGERPRINT_LENGTH))
+    const sealingKey = token.slice(NAME_LENGTH, NAME_LENGTH + SEALING_KEY_LENGTH)
+    const text = open(sealingKey, value.slice(NAME_LENGTH))
     return text === null ? null : decodeGrant(text)
   }
 

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hash, type KeyObject, randomFillSync } from 'node:crypto'
 
-// A storage key and a locator: 120 bits each in base64url.
-const NAME_LENGTH = 20
+/** Characters of a storage key, a locator and a fingerprint: 120 bits each in base64url. */
+export const NAME_LENGTH = 20
 /** Characters of a sealing key: the 32 bytes of AES-256 in base64url. */
 export const SEALING_KEY_LENGTH = 43
 const TAG_BYTES = 16

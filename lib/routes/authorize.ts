@@ -29,16 +29,13 @@ interface Parts {
 /** Policy of every answer; an answer of the host keeps its own beside it. */
 const POLICY = "frame-ancestors 'none'"
 
-/** The policy of an answer that the plugin sends itself. (An entry in a WeakMap costs more.) */
-const OWN_POLICY = Symbol('policy')
-
-/** Any reply: the property is there once it is set. */
-type Reply = FastifyReply & { [OWN_POLICY]?: string | undefined }
-
 /** GET /oauth/authorize: the authorization endpoint (spec section 4.1, RFC 6749 section 3.1). */
 export function authorizeRoute (
   { portals, codes, reporter, storeTimeout, currentUser, portalEligibility, loginPage }: Parts
 ): Endpoint {
+  /** The policies of the answers that the plugin sends itself. */
+  const policies = new WeakMap<FastifyReply, string>()
+
   return {
     method: 'GET',
     url: '/oauth/authorize',
@@ -76,21 +73,21 @@ export function authorizeRoute (
     },
 
     errorHandler (error, request, reply) {
-      setPolicy(reply, undefined)
+      policies.delete(reply)
       if (!(error instanceof OAuthError)) return leaveToHost(error, reply)
       reporter.refused(request, error)
       if (error.location !== undefined) return redirect(reply, error.location)
       if (prefersPage(request.headers.accept)) return sendPage(reply, error)
-      setPolicy(reply, POLICY)
+      policies.set(reply, POLICY)
       return sendRefusal(reply, error)
     },
 
-    onSend (_request, reply: Reply, payload, done) {
+    onSend (_request, reply, payload, done) {
       protect(reply)
       reply.headers({
         'referrer-policy': 'no-referrer',
         'x-frame-options': 'DENY',
-        'content-security-policy': reply[OWN_POLICY] ?? besideOurs(reply.getHeader('content-security-policy'))
+        'content-security-policy': policies.get(reply) ?? besideOurs(reply.getHeader('content-security-policy'))
       })
       done(null, payload)
     }
@@ -152,12 +149,12 @@ export function authorizeRoute (
   }
 
   function redirect (reply: FastifyReply, location: string): FastifyReply {
-    setPolicy(reply, POLICY)
+    policies.set(reply, POLICY)
     return reply.redirect(location, 302)
   }
 
   function sendPage (reply: FastifyReply, { refusal, loginUrl }: OAuthError): FastifyReply {
-    setPolicy(reply, errorPagePolicy)
+    policies.set(reply, errorPagePolicy)
     // An unknown portal is the only one there is, or could be any.
     const start = loginUrl ?? portals.only?.information.loginUrl
     return reply.code(refusal.status).type('text/html; charset=utf-8').send(errorPage(refusal, start))
@@ -224,10 +221,6 @@ function externalIdOf (given: any): { externalId?: string } {
   } catch {
     return {}
   }
-}
-
-function setPolicy (reply: Reply, policy: string | undefined): void {
-  reply[OWN_POLICY] = policy
 }
 
 /** The host's policy and ours: a browser applies both (Content Security Policy Level 3, section 8.1). */

@@ -20,7 +20,7 @@ export async function withServer ({ redis, ...setting }, work) {
   try {
     return await work(running, load)
   } catch (error) {
-    throw Object.assign(error, { message: `${setting.server.name}: ${error.message}\n${running.output()}` })
+    throw withOutput(error, setting.server, running)
   } finally {
     await close()
   }
@@ -29,12 +29,22 @@ export async function withServer ({ redis, ...setting }, work) {
 /** A fresh server process and its load generator, until `close`. */
 export async function openServer ({ server, redis, concurrency, size, options }) {
   const running = await Server.start(server, { redisUrl: redis.url, host: size, options })
-  const load = await Load.open({ server, host: makeHost(size), port: running.port, concurrency })
-  const close = () => {
-    load.close()
-    return running.stop()
+  try {
+    const load = await Load.open({ server, host: makeHost(size), port: running.port, concurrency })
+    const close = () => {
+      load.close()
+      return running.stop()
+    }
+    return { running, load, close }
+  } catch (error) {
+    await running.stop()
+    throw withOutput(error, server, running)
   }
-  return { running, load, close }
+}
+
+/** The error, with the server's name and what it wrote last. */
+export function withOutput (error, server, running) {
+  return Object.assign(error, { message: `${server.name}: ${error.message}\n${running.output()}` })
 }
 
 /** Warms the server up, then measures it over a fixed number of sign-ins; its speed only where it is asked for. */

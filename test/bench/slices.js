@@ -1,5 +1,5 @@
 import { napping } from './nap.js'
-import { openServer } from './round.js'
+import { openServer, withOutput } from './round.js'
 import { serverNamed } from './servers.js'
 import { middle } from './statistics.js'
 import { figure, table } from './table.js'
@@ -56,7 +56,7 @@ async function measure ({ compared, redis, concurrency, count, warmUp }) {
       const { running, load, close } = await openServer({ server, redis, concurrency })
       opened.push({ server, running, load, close })
       costs.set(server, Object.fromEntries(Object.keys(GENERATORS).map((name) => [name, []])))
-      await load.checkSingleUse()
+      await load.checkSingleUse().catch((error) => { throw withOutput(error, server, running) })
       await load.signIn(warmUp)
     }
     for (let slice = 0; slice < count; slice++) {

@@ -494,7 +494,7 @@ export const mistakes = [
       "'referrer-policy': 'no-referrer'",
       "'referrer-policy': 'origin-when-cross-origin'"],
     ["the host's policy is overwritten where currentUser answers",
-      'reply[OWN_POLICY] ?? besideOurs(', 'reply[OWN_POLICY] ?? POLICY ?? besideOurs('],
+      'policies.get(reply) ?? besideOurs(', 'policies.get(reply) ?? POLICY ?? besideOurs('],
     ['the error page is sent with 200', 'reply.code(refusal.status).type(', 'reply.code(200).type('],
     ['the error page does not link to the portal that is known', 'loginUrl ?? portals.only', 'portals.only'],
     ['the redirection is permanent', 'reply.redirect(location, 302)', 'reply.redirect(location, 301)'],
