@@ -1,65 +1,67 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { pinned } from './machine.js'
+import { Load } from './load.js'
+import { onServerCore } from './machine.js'
 
-const here = fileURLToPath(new URL('../..', import.meta.url))
+const program = fileURLToPath(new URL('serve.js', import.meta.url))
+const WARM_UP = 5000
 
-/** A server in a process of its own, seen from its parent. */
+/** A server in a process of its own, with its load generator. */
 export class Server {
+  #name
   #child
-  port
-  importTime
-  startTime
-  /** What it wrote last, to tell when something fails. */
-  output
+  #output = ''
+  load
 
-  /**
-   * @param {{ module: string, variant: string, checkout?: string }} server a row of servers.js
-   * @param {{ redisUrl: string, host?: object, options?: object }} setting
-   */
-  static async start ({ module, variant, checkout = here }, setting) {
-    const argument = JSON.stringify({ ...setting, module, variant })
-    const [command, args] = pinned('server', [
-      '--expose-gc',
-      '--max-old-space-size=6144',
-      '--no-deprecation',
-      join(checkout, 'test/bench/serve.js'),
-      argument
-    ])
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
-    const output = lastOutput(child)
+  /** Starts the server, checks that its codes and tokens are single-use, and warms it up. */
+  static async start ({ name, ...argument }, { node, redis, concurrency = 32 }) {
+    const flags = ['--expose-gc', '--no-deprecation']
+    const [command, args] =
+      onServerCore(node.path, ...flags, program, JSON.stringify({ ...argument, redisUrl: redis.url }))
+    const server = new Server(name, spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] }))
     try {
-      return new Server(child, output, await reply(child))
+      server.load = await Load.open(await server.#reply(), concurrency)
+      await server.load.checkSingleUse()
+      await server.load.signIn(WARM_UP)
+      return server
     } catch (error) {
-      throw Object.assign(error, { message: `${error.message}\n${output()}` })
+      await server.stop()
+      throw new Error(`${name}: ${error.message}\n${server.#output}`, { cause: error })
     }
   }
 
-  constructor (child, output, { port, importTime, startTime }) {
+  /** Starts the server and stops it after the work. */
+  static async during (server, setting, work) {
+    const running = await Server.start(server, setting)
+    try {
+      return await work(running)
+    } finally {
+      await running.stop()
+    }
+  }
+
+  constructor (name, child) {
+    this.#name = name
     this.#child = child
-    this.output = output
-    Object.assign(this, { port, importTime, startTime })
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => { this.#output = (this.#output + text).slice(-4000) })
+    }
   }
 
-  /** User and system CPU time so far, in microseconds, of all threads. */
-  async cpu () {
-    const { user, system } = await this.#ask('cpu')
-    return user + system
+  /** Microseconds of the server's processor time that the work takes. */
+  async cost (work) {
+    const before = await this.#ask('cpu')
+    await work()
+    return await this.#ask('cpu') - before
   }
 
-  /** Turns of the event loop so far, and how often the process has gone to sleep. */
-  loop () {
-    return this.#ask('loop')
-  }
-
-  /** Memory after a full garbage collection. */
   memory () {
     return this.#ask('memory')
   }
 
   async stop () {
+    this.load?.close()
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     this.#child.kill('SIGKILL')
     await once(this.#child, 'exit')
@@ -67,31 +69,19 @@ export class Server {
 
   #ask (question) {
     this.#child.send(question)
-    return reply(this.#child)
+    return this.#reply()
   }
-}
 
-/** The child's next message; fails when it ends first. */
-async function reply (child) {
-  const done = new AbortController()
-  try {
-    return await Promise.race([
-      once(child, 'message', { signal: done.signal }).then(([message]) => message),
-      once(child, 'exit', { signal: done.signal }).then(([code, signal]) => {
-        throw new Error(`The server ended (${signal ?? `code ${code}`})`)
-      })
-    ])
-  } finally {
-    done.abort()
-  }
-}
-
-function lastOutput (child) {
-  let text = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk) => {
-      text = (text + chunk).slice(-4000)
+  /** The next message of the process. Rejects when the process ends first. */
+  async #reply () {
+    const done = new AbortController()
+    const { signal } = done
+    const ended = once(this.#child, 'exit', { signal }).then(([code]) => {
+      throw new Error(`The server ${this.#name} ended (${code})`)
     })
+    const [reply] = await Promise.race([once(this.#child, 'message', { signal }), ended])
+    done.abort()
+    ended.catch(() => {})
+    return reply
   }
-  return () => text
 }
