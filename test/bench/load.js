@@ -1,4 +1,4 @@
-import { Connection } from './connection.js'
+import { connect } from './connection.js'
 import { portal, users } from './host.js'
 
 const BROWSER = 'user-agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0\r\n' +
@@ -33,7 +33,7 @@ export class Load {
   #begun = 0
 
   static async open (port, concurrency) {
-    return new Load(await Promise.all(Array.from({ length: concurrency }, () => Connection.open(port))))
+    return new Load(await Promise.all(Array.from({ length: concurrency }, () => connect(port))))
   }
 
   constructor (connections) {

@@ -5,20 +5,19 @@ import { serverNamed } from './servers.js'
 import { median } from './statistics.js'
 import { figure, interval, table } from './table.js'
 
-const REPEATED = 1000
-const TURNS_A_ROUND = 5
+const REPEATED = 500
+const TURNS_A_ROUND = 10
 
 /** What each refusal costs beside the success of its endpoint: in one process, by turns. */
 export async function refusals ({ nodes: [node], redis, rounds, say }) {
   const measured = []
   for (const name of ['ours-url', 'ours-memory']) {
-    const turns = await Server.during(serverNamed(name), { node, redis }, async (server) => {
+    measured.push(await Server.during(serverNamed(name), { node, redis }, async (server) => {
       const redeemed = await server.load.checkSingleUse()
       const turns = []
       for (let turn = 0; turn <= rounds * TURNS_A_ROUND; turn++) turns.push(await costs(server, redeemed))
       return turns.slice(1) // the first one warms up
-    })
-    measured.push(turns)
+    }))
     say(`refusals: ${name}`)
   }
   const rows = Object.keys(measured[0][0]).map((name) => [name, ...measured.flatMap((turns) => describe(name, turns))])

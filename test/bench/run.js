@@ -31,28 +31,25 @@ if (unknown !== undefined) throw new Error(`No part "${unknown}"; there are: ${O
 const cores = availableParallelism()
 pinSelf()
 const redis = await Redis.start()
-try {
-  const begun = performance.now()
-  const setting = {
-    redis,
-    nodes: flags.node.split(',').map(findNode),
-    names: flags.servers.split(','),
-    concurrencies: flags.concurrency.split(',').map(Number),
-    rounds: Number(flags.rounds),
-    signIns: Number(flags['sign-ins']),
-    say: (text) => console.error(text)
-  }
-  const sections = { run: await describeRun(setting) }
-  console.log(sections.run)
-  for (const name of positionals.length > 0 ? positionals : Object.keys(parts)) {
-    sections[name] = await parts[name](setting)
-    console.log(`\n${sections[name]}`)
-  }
-  sections.run += ` It took ${Math.ceil((performance.now() - begun) / 60_000)} minutes.`
-  if (positionals.length === 0) writePage(sections)
-} finally {
-  await redis.stop()
+const begun = performance.now()
+const setting = {
+  redis,
+  nodes: flags.node.split(',').map(findNode),
+  names: flags.servers.split(','),
+  concurrencies: flags.concurrency.split(',').map(Number),
+  rounds: Number(flags.rounds),
+  signIns: Number(flags['sign-ins']),
+  say: (text) => console.error(text)
 }
+const sections = { run: await describeRun(setting) }
+console.log(sections.run)
+for (const name of positionals.length > 0 ? positionals : Object.keys(parts)) {
+  sections[name] = await parts[name](setting)
+  console.log(`\n${sections[name]}`)
+}
+sections.run += ` It took ${Math.ceil((performance.now() - begun) / 60_000)} minutes.`
+if (positionals.length === 0) writePage(sections)
+await redis.stop()
 
 async function describeRun ({ nodes }) {
   const git = (...args) => execFileSync('git', args, { encoding: 'utf8' }).trim()

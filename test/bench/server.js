@@ -7,11 +7,9 @@ import { onServerCore } from './machine.js'
 const program = fileURLToPath(new URL('serve.js', import.meta.url))
 const WARM_UP = 5000
 
-/** A server in a process of its own, with its load generator. */
+/** A server in a process of its own, with its load generator. Whatever fails ends this process, and all with it. */
 export class Server {
-  #name
   #child
-  #output = ''
   load
 
   /** Starts the server, checks that its codes and tokens are single-use, and warms it up. */
@@ -19,34 +17,26 @@ export class Server {
     const flags = ['--expose-gc', '--no-deprecation']
     const [command, args] =
       onServerCore(node.path, ...flags, program, JSON.stringify({ ...argument, redisUrl: redis.url }))
-    const server = new Server(name, spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] }))
-    try {
-      server.load = await Load.open(await server.#reply(), concurrency)
-      await server.load.checkSingleUse()
-      await server.load.signIn(WARM_UP)
-      return server
-    } catch (error) {
-      await server.stop()
-      throw new Error(`${name}: ${error.message}\n${server.#output}`, { cause: error })
-    }
+    const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    child.on('exit', () => { throw new Error(`The server ${name} ended`) })
+    const [port] = await once(child, 'message')
+    const load = await Load.open(port, concurrency)
+    await load.checkSingleUse()
+    await load.signIn(WARM_UP)
+    return new Server(child, load)
   }
 
   /** Starts the server and stops it after the work. */
   static async during (server, setting, work) {
     const running = await Server.start(server, setting)
-    try {
-      return await work(running)
-    } finally {
-      await running.stop()
-    }
+    const result = await work(running)
+    await running.stop()
+    return result
   }
 
-  constructor (name, child) {
-    this.#name = name
+  constructor (child, load) {
     this.#child = child
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text) => { this.#output = (this.#output + text).slice(-4000) })
-    }
+    this.load = load
   }
 
   /** Microseconds of the server's processor time that the work takes. */
@@ -61,27 +51,15 @@ export class Server {
   }
 
   async stop () {
-    this.load?.close()
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
-    this.#child.kill('SIGKILL')
+    this.load.close()
+    this.#child.removeAllListeners('exit')
+    this.#child.kill()
     await once(this.#child, 'exit')
   }
 
-  #ask (question) {
+  async #ask (question) {
     this.#child.send(question)
-    return this.#reply()
-  }
-
-  /** The next message of the process. Rejects when the process ends first. */
-  async #reply () {
-    const done = new AbortController()
-    const { signal } = done
-    const ended = once(this.#child, 'exit', { signal }).then(([code]) => {
-      throw new Error(`The server ${this.#name} ended (${code})`)
-    })
-    const [reply] = await Promise.race([once(this.#child, 'message', { signal }), ended])
-    done.abort()
-    ended.catch(() => {})
+    const [reply] = await once(this.#child, 'message')
     return reply
   }
 }

@@ -34,18 +34,15 @@ export async function slices ({ names, nodes, concurrencies, rounds, ...setting 
 /** Adds the cost of each slice of a round. */
 async function measure (servers, costs, setting) {
   const running = []
-  try {
-    for (const server of servers) running.push([server.name, await Server.start(server, setting)])
-    const count = sliceOf(setting.concurrency)
-    for (let slice = 0; slice < SLICES_A_ROUND; slice++) {
-      // There and back, so that none always follows the same other.
-      for (const [name, server] of slice % 2 === 0 ? running : running.toReversed()) {
-        costs.get(name).push(await server.cost(() => server.load.signIn(count)) / count)
-      }
+  for (const server of servers) running.push([server.name, await Server.start(server, setting)])
+  const count = sliceOf(setting.concurrency)
+  for (let slice = 0; slice < SLICES_A_ROUND; slice++) {
+    // There and back, so that none always follows the same other.
+    for (const [name, server] of slice % 2 === 0 ? running : running.toReversed()) {
+      costs.get(name).push(await server.cost(() => server.load.signIn(count)) / count)
     }
-  } finally {
-    for (const [, server] of running) await server.stop()
   }
+  for (const [, server] of running) await server.stop()
 }
 
 /** The cost, and its ratio to the cost of the reference if that was measured too. */

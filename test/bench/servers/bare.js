@@ -39,18 +39,13 @@ export async function start ({ variant, redisUrl }) {
 
 function redisStore (url) {
   const redis = new Redis(url)
-  return {
-    put: (key, value) => redis.set(key, value, 'EX', 60),
-    take: (key) => redis.getdel(key)
-  }
+  return { put: (key, value) => redis.set(key, value, 'EX', 60), take: (key) => redis.getdel(key) }
 }
 
 function mapStore () {
   const values = new Map()
   return {
-    async put (key, value) {
-      values.set(key, value)
-    },
+    put: async (key, value) => { values.set(key, value) },
     async take (key) {
       const value = values.get(key) ?? null
       values.delete(key)
