@@ -11,7 +11,8 @@ export async function start ({ checkout, variant, redisUrl }) {
     portal,
     currentUser: (request) => currentUser(request.headers.cookie),
     portalEligibility: (user) => user.record,
-    redis: variant === 'url' ? redisUrl : undefined
+    redis: variant === 'url' ? redisUrl : undefined,
+    storeTimeout: 30_000 // other work on the machine must not end the run
   })
   return app
 }

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createSecretKey, hash, randomBytes } from 'node:crypto'
 import formbody from '@fastify/formbody'
 import OAuth2Server from '@node-oauth/oauth2-server'
 import Fastify from 'fastify'
@@ -81,7 +81,7 @@ function clearStore (redis) {
 /** Keys are hashed, and values encrypted with a key that only the code or token yields. */
 function sealedStore (redis) {
   const nameOf = (secret) => hash('sha256', `name ${secret}`, 'base64url')
-  const keyOf = (secret) => hash('sha256', `key ${secret}`, 'buffer')
+  const keyOf = (secret) => cipherKey(hash('sha256', `key ${secret}`, 'buffer'))
   return {
     put: (secret, value) => redis.set(nameOf(secret), seal(keyOf(secret), JSON.stringify(value)), 'EX', LIFETIME),
     async take (secret) {
@@ -90,6 +90,12 @@ function sealedStore (redis) {
     }
   }
 }
+
+const [major, minor] = process.versions.node.split('.').map(Number)
+const release = major * 100 + minor
+// A key of bytes costs twice as much as a KeyObject on these releases, and less on others.
+const isObjectCheaper = release >= 2418 && release <= 2608
+const cipherKey = isObjectCheaper ? createSecretKey : (bytes) => bytes
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
