@@ -1,7 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { assertOption, isVisibleAscii } from './assert-option.ts'
+import { assertOption, isVisibleAscii } from './options/assert.ts'
 import { OAuthError } from './errors.ts'
-import { checkPortal, type Portal, type PortalLevel } from './portal-option.ts'
+import { checkPortal, type Portal, type PortalLevel } from './options/portal.ts'
 
 /** What a hook is told of the portal: everything but its secret. */
 export interface PortalInformation {

@@ -1,14 +1,17 @@
-import { type FastifyRequest } from 'fastify'
-import { type AccessTokens, isAccessToken } from '../grants/access-token.ts'
-import { type Grant } from '../grants/grant.ts'
-import { watchAnswer } from '../http/answered.ts'
+import type { FastifyRequest } from 'fastify'
+import { isAccessToken } from '../grants/access-token.ts'
+import type { AccessTokens } from '../grants/access-token.ts'
+import type { Grant } from '../grants/grant.ts'
 import { bearerToken, isAuthorizationRepeated } from '../http/authorization-header.ts'
 import { refusal, text, unauthorized, unavailable } from '../http/documentation.ts'
-import { type Endpoint, leaveToHost } from '../http/endpoint.ts'
-import { protectOnSend, sendJson, sendRefusal } from '../http/replies.ts'
-import { OAuthError, type RefusalContext } from '../errors.ts'
-import { type Reporter } from '../events.ts'
-import { type Portals } from '../portal.ts'
+import { leaveToHost } from '../http/endpoint.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { partnerSsoOnSend, protect, sendJson, sendRefusal } from '../http/replies.ts'
+import { watchReply } from '../http/watch-reply.ts'
+import { OAuthError } from '../errors.ts'
+import type { RefusalContext } from '../errors.ts'
+import type { Reporter } from '../events.ts'
+import type { Portals } from '../portal.ts'
 import { UserInformation } from '../user-information.ts'
 
 /** What the route works with. */
@@ -27,37 +30,39 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
     url: '/oauth/user',
     documentation,
 
-    async handler (request, reply) {
-      const isAnswered = watchAnswer(reply)
+    handler: async function partnerSsoUser (request, reply) {
+      const hasResponded = watchReply(reply)
       const known: RefusalContext = {}
       try {
-        const grant = await redeem(tokenOf(request))
+        const grant = await redeemToken(tokenOf(request))
         const { clientId, externalId, record } = grant
         Object.assign(known, { clientId, externalId })
         await checkPortal(grant)
-        // The host's time limit was over first: nobody waits for an answer.
-        if (isAnswered()) return reply
+        // `handlerTimeout` expired: Fastify has responded.
+        if (hasResponded()) return reply
         reporter.report(request, { type: 'user_information_returned', reason: 'ok', clientId, externalId })
         return sendJson(reply, 200, record)
       } catch (error) {
-        throw OAuthError.from(error).with(known)
+        throw OAuthError.from(error, known)
       }
     },
 
-    errorHandler (error, request, reply) {
-      if (!(error instanceof OAuthError)) return leaveToHost(error, reply)
+    errorHandler: function partnerSsoUserError (error, request, reply) {
+      if (!(error instanceof OAuthError)) return leaveToHost(error)
       reporter.refused(request, error)
+      // A hook of the host may throw while this is sent: then our onSend does not run.
+      protect(reply)
       const challenge = challengeFor(error)
       if (challenge !== undefined) reply.header('www-authenticate', challenge)
       // RFC 6750 section 3.1: no error code where the request has no credentials.
       return error.reason === 'credentials_missing' ? reply.code(401).send('') : sendRefusal(reply, error)
     },
 
-    onSend: protectOnSend
+    onSend: partnerSsoOnSend
   }
 
-  /** What the token stands for. The token is used up by this. */
-  async function redeem (token: string): Promise<Grant> {
+  /** The grant of the token, which is redeemed by this. */
+  async function redeemToken (token: string): Promise<Grant> {
     const grant = isAccessToken(token) ? await tokens.redeem(token, performance.now() + storeTimeout) : null
     if (grant === null) throw new OAuthError('token_unknown')
     return grant
@@ -86,21 +91,9 @@ function challengeFor ({ reason, refusal }: OAuthError): string | undefined {
   return `${realm}, error="${refusal.error}", error_description="${refusal.description}"`
 }
 
-interface FieldSchema { type?: string, enum?: readonly string[], anyOf?: unknown, description?: string }
-
-const [partnerUser, clientUser] = UserInformation.anyOf
-
-/** A field of the record in words that Swagger 2 knows too: it has no `anyOf`, `const` and `not`. */
-function documentedField ({ anyOf, ...field }: FieldSchema): object {
-  return { ...field, description: `Must be ${field.description}` }
-}
-
-const fields = Object.entries(clientUser.properties).map(([name, field]) => [name, documentedField(field)])
-const choice = (...values: string[]) => ({ type: 'string', enum: values })
-
 const documentation = {
   summary: 'User information',
-  description: 'The record of the user whom the access token stands for.',
+  description: 'The record of the user whom the access token was issued for.',
   headers: {
     type: 'object',
     required: ['authorization'],
@@ -109,17 +102,7 @@ const documentation = {
   response: {
     200: {
       description: 'The user information record',
-      type: 'object',
-      required: clientUser.required,
-      // Without the rules that join type, roles and client fields: Swagger 2 has no words for them.
-      properties: {
-        ...Object.fromEntries(fields),
-        type: { ...choice('partner', 'client'), description: 'Whose user it is: the partner\'s or a client\'s' },
-        control_role: {
-          ...choice(...partnerUser.properties.control_role.enum, ...clientUser.properties.control_role.enum),
-          description: 'What the user may do with the account; the first two where type is "partner"'
-        }
-      }
+      ...UserInformation
     },
     400: refusal('The Authorization header is malformed'),
     401: unauthorized('No access token, or one that is unknown, used or expired'),

@@ -2,7 +2,7 @@
 import Fastify, { type FastifyBaseLogger } from 'fastify'
 import t, { type Test } from 'tap'
 import partnerSso from '../../lib/index.ts'
-import { startupWarnings } from '../../lib/startup-warnings.ts'
+import { startupWarnings } from '../../lib/options/startup-warnings.ts'
 import { hostOptions } from '../helpers/host.ts'
 
 /** The warnings of the process while the test runs. */
