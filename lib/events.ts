@@ -126,11 +126,13 @@ function logEvent (
 }
 
 /** Whether a line of this level is written; true for a logger that cannot tell. */
-function isLogged (log: FastifyBaseLogger & { isLevelEnabled?: (level: LogLevel) => boolean }, level: LogLevel): boolean {
+function isLogged (
+  log: FastifyBaseLogger & { isLevelEnabled?: (level: LogLevel) => boolean }, level: LogLevel
+): boolean {
   return log.isLevelEnabled?.(level) ?? true
 }
 
-/** Logs with the error, or without it when its own getters throw: that must not change the response. */
+/** Logs with the error, or without it where its own getters throw: they must not change the response. */
 function log (request: FastifyRequest, level: LogLevel, fields: object, message: string, err: unknown): void {
   if (err === undefined) return request.log[level](fields, message)
   try {

@@ -11,7 +11,7 @@ export interface Endpoint extends OwnOptions, Pick<RouteOptions, 'preParsing'> {
   documentation: Documentation
 }
 
-/** Bytes of the body of a token request. A usual one has some hundred; Node accepts as many in the head of a request. */
+/** Bytes of a token request's body; a usual one has some hundred. Node accepts as many in the head of a request. */
 const BODY_LIMIT = 16_384
 
 /** The Fastify route. Merges the host's options with ours. Ours win; our hooks run last. */

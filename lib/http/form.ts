@@ -30,7 +30,8 @@ export function parseForm (_request: FastifyRequest, body: Buffer, done: Done<Pa
  * a hook of the host throws.
  */
 export function bodyRefusal (error: unknown, request: FastifyRequest): OAuthError | undefined {
-  const code = (error as { code?: unknown } | null)?.code
-  if (!String(code).startsWith('FST_ERR_CTP_') || !reading.has(request) || request.body !== undefined) return undefined
+  const { code } = Object(error) as { code?: unknown }
+  const isOfBody = typeof code === 'string' && code.startsWith('FST_ERR_CTP_')
+  if (!isOfBody || !reading.has(request) || request.body !== undefined) return undefined
   return new OAuthError(code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? 'content_type_unsupported' : 'body_unreadable')
 }

@@ -10,8 +10,9 @@ const USER_INFORMATION = /^((?:[a-z][a-z0-9+.-]*:)?\/\/)[^?]*@/i
 
 /**
  * Log serializers that keep secrets out of Fastify's own lines: it logs the URL of a request before a route can refuse
- * what is in it (RFC 6749 section 2.3.1, RFC 6750 section 2.3: neither secrets nor tokens belong there). Parameters
- * other than the expected ones are masked. The host's serializer runs as before; only the `url` that it returns changes.
+ * what is in it (RFC 6749 section 2.3.1, RFC 6750 section 2.3: neither secrets nor tokens belong there). User
+ * information and all but the expected parameters are masked. The host's serializer runs as before; only the `url` that
+ * it returns changes.
  */
 export function maskingSerializers (
   log: FastifyBaseLogger, expected: readonly string[], given: Serializers = {}

@@ -42,6 +42,16 @@ t.test('three routes, no twin for HEAD, and a limit for bodies', async (t) => {
   }
 })
 
+t.test('hooks and handlers have names, for traces', async (t) => {
+  const hooks = (await routesOf({})).map(({ handler, errorHandler, preParsing, onSend }) =>
+    [handler, errorHandler, ...[preParsing ?? []].flat(), ...[onSend ?? []].flat()].map((hook) => hook?.name))
+  t.strictSame(hooks, [
+    ['partnerSsoAuthorize', 'partnerSsoAuthorizeError', 'partnerSsoAuthorizeOnSend'],
+    ['partnerSsoToken', 'partnerSsoTokenError', 'partnerSsoPreParsing', 'partnerSsoOnSend'],
+    ['partnerSsoUser', 'partnerSsoUserError', 'partnerSsoOnSend']
+  ])
+})
+
 t.test('what the host gives with routeOptions is kept, and ours stands behind it', async (t) => {
   const onSend = [async () => {}, async () => {}]
   const routeOptions = { bodyLimit: 9999, config: { own: true }, exposeHeadRoute: true, onSend, handlerTimeout: 123 }

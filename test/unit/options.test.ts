@@ -30,13 +30,19 @@ t.test('bad options', async (t) => {
     [{ portal: [PORTAL, { ...PORTAL, clientId: '' }] }, /"portal\[1\]\.clientId" must be .*; got an empty string$/],
     [portal({ clientId: 1 }), /"portal\.clientId" must be .*; got a number$/],
     [portal({ clientId: 'hushé' }), /"portal\.clientId" must be .*; got a string of 5 characters$/],
-    [portal({ clientId: 'hush\r' }), /"portal\.clientId" must be .*; got a string of 5 characters that has a line break$/],
+    [
+      portal({ clientId: 'hush\r' }),
+      /"portal\.clientId" must be .*; got a string of 5 characters that has a line break$/
+    ],
     [portal({ clientSecret: 5417 }), /"portal\.clientSecret" must be a non-empty string.*; got a number$/],
     [portal({ clientSecret: undefined }), /"portal\.clientSecret" must be a non-empty string.*; got undefined$/],
     [portal({ clientSecret: '' }), /"portal\.clientSecret" must be a non-empty string.*; got an empty string$/],
     [portal({ clientSecret: [] }), /"portal\.clientSecret" .*; got an empty array$/],
     [portal({ clientSecret: ['hush', ''] }), /"portal\.clientSecret\[1\]" .*; got an empty string$/],
-    [portal({ clientSecret: 'hush\n' }), /"portal\.clientSecret" .*; got a string of 5 characters that has a line break$/],
+    [
+      portal({ clientSecret: 'hush\n' }),
+      /"portal\.clientSecret" .*; got a string of 5 characters that has a line break$/
+    ],
     [portal({ clientSecret: 'hushé' }), /"portal\.clientSecret" .* visible ASCII .*; got a string of 5 characters$/],
     [portal({ clientSecret: Buffer.from('hush') }), /"portal\.clientSecret" .*; got an object$/],
     [
@@ -123,8 +129,14 @@ t.test('bad options', async (t) => {
     [{ redis: new Date() }, /"redis" must be .*; got an object$/],
     [{ store: {} }, /"store" must be an object with the methods put, take and revoke; got an object$/],
     [{ store: 'redis://user:hush@localhost' }, /"store" must be an object .*; got a string of \d+ characters$/],
-    [{ portal: JSON.stringify({ ...PORTAL, clientSecret: 'hush' }) }, /"portal" must be an object, .*; got a string of \d+ characters$/],
-    [{ portal: [JSON.stringify({ clientSecret: 'hush' })] }, /"portal\[0\]" must be an object .*; got a string of \d+ characters$/],
+    [
+      { portal: JSON.stringify({ ...PORTAL, clientSecret: 'hush' }) },
+      /"portal" must be an object, .*; got a string of \d+ characters$/
+    ],
+    [
+      { portal: [JSON.stringify({ clientSecret: 'hush' })] },
+      /"portal\[0\]" must be an object .*; got a string of \d+ characters$/
+    ],
     [{ portal: [[PORTAL]] }, /"portal\[0\]" must be an object .*; got an array$/],
     [{ currentUser: 'hush' }, /"currentUser" must be a function .*; got a string of \d+ characters$/],
     [{ onEvent: 'hush' }, /"onEvent" must be a function .*; got a string of \d+ characters$/],

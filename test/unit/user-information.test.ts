@@ -91,7 +91,8 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
     [{ ...client, control_role: 'Partner Read Only' }, 'partner',
       /: control_role must be "Client Administrator" or "Client Read Only" where type is "client", got "Partner/],
     [partner, 'client', /: type must be "client" at the client level, got "partner"$/],
-    [{ ...partner, client_id: 'hush' }, 'partner', /: client_id must be absent where type is "partner", got a string of \d+ characters$/],
+    [{ ...partner, client_id: 'hush' }, 'partner',
+      /: client_id must be absent where type is "partner", got a string of 4 characters$/],
     [{ ...partner, client_name: null }, 'partner', /: client_name must be absent where type is "partner", got null$/],
     [{ ...partner, client_external_id: '' }, 'partner', /: client_external_id must be absent .*, got an empty string$/],
     [{ ...client, client_id: '' }, 'partner',
@@ -109,6 +110,20 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
     t.notMatch(error.message, /hush|a@b/)
     t.equal(error.name, 'UserInformationError')
     t.equal(error.message, `The record of portalEligibility breaks a rule: ${error.rule}`)
+  }
+})
+
+t.test('an error says whom the record is about, where it does', async (t) => {
+  const knownOf = (record: object) => {
+    const error = t.throws(() => checkUserInformation(record, 'partner')) as UserInformationError
+    return error.known.externalId
+  }
+  t.equal(knownOf({ ...partner, name: '' }), partner.external_id)
+  t.equal(knownOf({ ...partner, name: 'x'.repeat(RECORD_LIMIT) }), partner.external_id)
+  t.equal(knownOf({ ...partner, get email () { throw new Error('hush') } }), partner.external_id)
+  t.equal(knownOf({ ...partner, external_id: 'x'.repeat(RECORD_LIMIT), name: '' }), 'x'.repeat(RECORD_LIMIT))
+  for (const external_id of ['', 17, undefined, 'x'.repeat(RECORD_LIMIT + 1)]) {
+    t.equal(knownOf({ ...partner, external_id, name: '' }), undefined)
   }
 })
 
