@@ -310,6 +310,9 @@ await t.test('the log at trace', async (t) => {
       ['GET', `/oauth/user?${await portalOf.accessToken()}`],
       ['GET', `/oauth/user?client_id=a&token=${await portalOf.accessToken()}&state=x`],
       ['POST', `/oauth/token?${form(await portalOf.code())}`],
+      ['POST', `http://id:${WRONG}@host/oauth/token`],
+      ['POST', `/oauth/token?state=${WRONG}&scope=${WRONG}`],
+      ['GET', `http://${WRONG}@host/oauth/authorize?client_id=z&state=a`],
       ['GET', `/oauth/authorize?client_id=x&client_secret=${WRONG}&password=${WRONG}&state=a`],
       ['GET', `/oauth/authorize?${WRONG}`],
       ['GET', `/oauth/authorize??client_secret=${WRONG}`],
@@ -329,9 +332,12 @@ await t.test('the log at trace', async (t) => {
       )
     }
     const lines = world.log.text()
-    t.match(lines, '/oauth/authorize?client_id=x&…&state=a', 'what belongs into the URL is still logged')
-    t.match(lines, '/oauth/user?client_id=a&…&state=x')
+    t.match(lines, '/oauth/authorize?client_id=x&…&state=a', 'expected parameters are still logged')
     for (const masked of [
+      '"/oauth/user?…"',
+      '"/oauth/token?…"',
+      '"http://…@host/oauth/token"',
+      '"http://…@host/oauth/authorize?client_id=z&state=a"',
       '"/oauth/user#…"',
       '"/oauth/user;…"',
       '"/oauth/authorize?client_id=y&state=x#…"',
