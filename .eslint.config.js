@@ -46,7 +46,11 @@ export default [
       // The compiler reports real ones; a type and a schema may share a name.
       '@typescript-eslint/no-redeclare': 'off',
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'separate-type-imports' }],
-      'import-x/consistent-type-specifier-style': ['error', 'prefer-top-level']
+      '@typescript-eslint/no-import-type-side-effects': 'error',
+      'no-restricted-syntax': ['error', {
+        selector: ':matches(ImportSpecifier[importKind="type"], ExportSpecifier[exportKind="type"])',
+        message: 'Write `import type { … }` on a line of its own: what is left of the other is loaded.'
+      }]
     }
   },
   // It holds source text, template strings among it.
@@ -58,7 +62,7 @@ export default [
     rules: { '@typescript-eslint/no-floating-promises': 'error' }
   },
   layer('http', 'errors\\.ts', 'lib/http knows the errors, and no route, portal, option or store.'),
-  layer('stores', 'errors\\.ts', 'lib/stores knows the errors, and no code, token, route or option.'),
+  layer('stores', '(?:errors|time-limit)\\.ts', 'lib/stores knows the errors, and no code, token, route or option.'),
   layer('grants', 'errors\\.ts|portal\\.ts|options/portal\\.ts|stores/store\\.ts',
     'lib/grants knows the portal and the Store interface, and no route, option or store.'),
   layer('options', '(?:events|portal|user-information)\\.ts|stores/(?:redis-client|store)\\.ts',

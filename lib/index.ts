@@ -3,6 +3,7 @@ import fp from 'fastify-plugin'
 import { Reporter } from './events.ts'
 import { AccessTokens } from './grants/access-token.ts'
 import { AuthorizationCodes } from './grants/authorization-code.ts'
+import { GrantKeys } from './grants/keys.ts'
 import { partnerSsoErrorHandler, routeOf } from './http/endpoint.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { parseForm } from './http/form.ts'
@@ -10,7 +11,7 @@ import { maskingSerializers } from './http/logged-request.ts'
 import { checkPrefix, resolveOptions } from './options/options.ts'
 import type { PartnerSsoOptions, ResolvedOptions } from './options/options.ts'
 import { startupWarnings } from './options/startup-warnings.ts'
-import { FoundPortals, ListedPortals } from './portal.ts'
+import { Portals } from './portal.ts'
 import { addProbe } from './readiness.ts'
 import { authorizeRoute } from './routes/authorize.ts'
 import { tokenRoute } from './routes/token.ts'
@@ -44,14 +45,15 @@ async function endpoints (app: FastifyInstance, given: PartnerSsoOptions): Promi
   const warn = startupWarnings(app.log)
   const options = resolveOptions(given, warn)
   checkPrefix(app.prefix)
-  const { store, start, isReady, close } = await openStore(options, { log: app.log, warn })
-  app.addHook('onReady', start)
-  app.addHook('onClose', close)
+  const store = await openStore(options, app.log, warn)
+  app.addHook('onReady', () => store.start())
+  app.addHook('onClose', async () => store.close())
 
-  const { portal, currentUser, portalEligibility, loginPage, storeTimeout } = options
-  const portals = typeof portal === 'function' ? new FoundPortals(portal, storeTimeout) : new ListedPortals(portal)
-  const codes = new AuthorizationCodes(store, options.codeLifetime, app.prefix)
-  const tokens = new AccessTokens(store, options.tokenLifetime, app.prefix)
+  const { currentUser, portalEligibility, loginPage, storeTimeout } = options
+  const portals = new Portals(options.portal, storeTimeout, warn)
+  const keys = new GrantKeys(app.prefix)
+  const codes = new AuthorizationCodes(store, keys, options.codeLifetime)
+  const tokens = new AccessTokens(store, keys, options.tokenLifetime)
   const reporter = new Reporter(options.onEvent)
 
   // Drop the host's content-type parsers in this scope.
@@ -63,7 +65,7 @@ async function endpoints (app: FastifyInstance, given: PartnerSsoOptions): Promi
   addRoute(app, options, authorizeRoute({ ...parts, codes, currentUser, portalEligibility, loginPage }))
   addRoute(app, options, tokenRoute({ ...parts, codes, tokens }))
   addRoute(app, options, userRoute({ ...parts, tokens }))
-  return isReady
+  return () => store.isReady()
 }
 
 function addRoute (app: FastifyInstance, { routeOptions, logSerializers }: ResolvedOptions, endpoint: Endpoint): void {

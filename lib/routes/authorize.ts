@@ -45,7 +45,7 @@ export function authorizeRoute (parts: Parts): Endpoint {
       const parameters = new Parameters(queryOf(request.originalUrl))
       const portal = await identifyPortal(parameters, portals)
       const state = stateOf(parameters)
-      const { clientId, level } = portal.information
+      const { clientId } = portal.information
       const known: RefusalContext = { clientId }
       try {
         const codeChallenge = checkParameters(parameters)
@@ -57,7 +57,7 @@ export function authorizeRoute (parts: Parts): Endpoint {
         // `handlerTimeout` expired: Fastify has responded.
         if (hasResponded()) return reply
         const deadline = performance.now() + storeTimeout
-        const code = await codes.issue(portal, { clientId, level, codeChallenge, externalId, record }, deadline)
+        const code = await codes.issue(portal, { codeChallenge, externalId, record }, deadline)
         if (hasResponded()) return reply
         reporter.report(request, { type: 'code_issued', reason: 'ok', clientId, externalId })
         return redirect(reply, portal.callback(`code=${code}`, state))

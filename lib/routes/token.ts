@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { AccessTokens } from '../grants/access-token.ts'
 import { isAuthorizationCode } from '../grants/authorization-code.ts'
-import type { AuthorizationCodes, Redeemed } from '../grants/authorization-code.ts'
+import type { AuthorizationCodes, RedeemedCode } from '../grants/authorization-code.ts'
 import type { Grant } from '../grants/grant.ts'
 import { verifies } from '../grants/pkce.ts'
 import { basicCredentials, isAuthorizationRepeated } from '../http/authorization-header.ts'
@@ -52,7 +52,7 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
         const { externalId } = redeemed.grant
         known.externalId = externalId
         checkVerifier(form.get('code_verifier'), redeemed.grant)
-        const token = await tokens.issue(redeemed, deadline)
+        const token = await tokens.issue(redeemed, portal, deadline)
         // A concurrent replay has revoked the token.
         if (token === null) throw new OAuthError('code_replayed')
         // `handlerTimeout` expired: Fastify has responded.
@@ -79,12 +79,12 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
   }
 
   /** Redeems the code: whatever fails from here on, it cannot be used again. */
-  async function redeemCode (code: string, portal: RegisteredPortal, deadline: number): Promise<Redeemed> {
+  async function redeemCode (code: string, portal: RegisteredPortal, deadline: number): Promise<RedeemedCode> {
     if (!isAuthorizationCode(code)) throw new OAuthError('code_malformed')
-    const { redeemed, locator } = await codes.redeem(code, portal, deadline)
+    const redeemed = await codes.redeem(code, portal, deadline)
     if (redeemed !== null) return redeemed
     // RFC 6749 section 4.1.2: a reused code: SHOULD revoke its token. A live token proves the reuse.
-    throw new OAuthError(await tokens.revoke(locator, deadline) ? 'code_replayed' : 'code_unknown')
+    throw new OAuthError(await tokens.revoke(code, portal, deadline) ? 'code_replayed' : 'code_unknown')
   }
 }
 
@@ -125,7 +125,7 @@ function credentials (request: FastifyRequest, form: Parameters): Credentials {
 }
 
 /** RFC 6749 section 4.1.3: identical to the one of the authorization request. */
-function checkRedirectUri (given: string, { redirectUri: expected }: RegisteredPortal): void {
+function checkRedirectUri (given: string, { information: { redirectUri: expected } }: RegisteredPortal): void {
   if (given === expected) return
   throw new OAuthError('redirect_uri_mismatch', { expected, difference: redirectUriDifference(given, expected) })
 }

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { isAccessToken } from '../grants/access-token.ts'
-import type { AccessTokens } from '../grants/access-token.ts'
-import type { Grant } from '../grants/grant.ts'
+import type { AccessTokens, RedeemedToken } from '../grants/access-token.ts'
 import { bearerToken, isAuthorizationRepeated } from '../http/authorization-header.ts'
 import { refusal, text, unauthorized, unavailable } from '../http/documentation.ts'
 import { leaveToHost } from '../http/endpoint.ts'
@@ -9,7 +8,6 @@ import type { Endpoint } from '../http/endpoint.ts'
 import { partnerSsoOnSend, protect, sendJson, sendRefusal } from '../http/replies.ts'
 import { watchReply } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
-import type { RefusalContext } from '../errors.ts'
 import type { Reporter } from '../events.ts'
 import type { Portals } from '../portal.ts'
 import { UserInformation } from '../user-information.ts'
@@ -32,18 +30,16 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
 
     handler: async function partnerSsoUser (request, reply) {
       const hasResponded = watchReply(reply)
-      const known: RefusalContext = {}
       try {
-        const grant = await redeemToken(tokenOf(request))
-        const { clientId, externalId, record } = grant
-        Object.assign(known, { clientId, externalId })
-        await checkPortal(grant)
+        const token = await redeemToken(tokenOf(request))
+        await checkPortal(token)
+        const { clientId, externalId, record } = token.grant
         // `handlerTimeout` expired: Fastify has responded.
         if (hasResponded()) return reply
         reporter.report(request, { type: 'user_information_returned', reason: 'ok', clientId, externalId })
         return sendJson(reply, 200, record)
       } catch (error) {
-        throw OAuthError.from(error, known)
+        throw OAuthError.from(error)
       }
     },
 
@@ -61,17 +57,19 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
     onSend: partnerSsoOnSend
   }
 
-  /** The grant of the token, which is redeemed by this. */
-  async function redeemToken (token: string): Promise<Grant> {
-    const grant = isAccessToken(token) ? await tokens.redeem(token, performance.now() + storeTimeout) : null
-    if (grant === null) throw new OAuthError('token_unknown')
-    return grant
+  /** Redeems the token: whatever fails from here on, it cannot be used again. */
+  async function redeemToken (token: string): Promise<RedeemedToken> {
+    const redeemed = isAccessToken(token) ? await tokens.redeem(token, performance.now() + storeTimeout) : null
+    if (redeemed === null) throw new OAuthError('token_unknown')
+    return redeemed
   }
 
-  /** A token is refused when its portal is gone, or lost the level that the record was checked for. */
-  async function checkPortal ({ clientId, level }: Grant): Promise<void> {
+  /** The portal must still exist, have the secret that the token was issued with, and be at the same level. */
+  async function checkPortal ({ grant: { clientId, externalId, level }, wasIssuedFor }: RedeemedToken): Promise<void> {
     const portal = await portals.find(clientId)
-    if (portal?.information.level !== level) throw new OAuthError('token_unknown')
+    if (portal === undefined || !wasIssuedFor(portal)) throw new OAuthError('token_unknown')
+    // The record was checked for that level.
+    if (portal.information.level !== level) throw new OAuthError('token_unknown', { clientId, externalId })
   }
 }
 

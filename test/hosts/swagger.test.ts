@@ -1,15 +1,18 @@
 // @fastify/swagger: our routes are in the document of the host, which stays valid.
 import SwaggerParser from '@apidevtools/swagger-parser'
-import swagger, { type SwaggerOptions } from '@fastify/swagger'
+import swagger from '@fastify/swagger'
+import type { SwaggerOptions } from '@fastify/swagger'
 import {
   jsonSchemaTransform, jsonSchemaTransformObject, serializerCompiler, validatorCompiler
 } from 'fastify-type-provider-zod'
-import { type FastifyInstance } from 'fastify'
-import t, { type Test } from 'tap'
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import type { Test } from 'tap'
 import { z } from 'zod'
-import { type PartnerSsoOptions } from '../../lib/index.ts'
+import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { keepsContract } from '../helpers/contract.ts'
-import { startHost, type User } from '../helpers/host.ts'
+import { startHost } from '../helpers/host.ts'
+import type { User } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 
 const info = { title: 'A partner', version: '1.0.0' }

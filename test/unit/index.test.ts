@@ -1,5 +1,6 @@
 // What registering the plugin gives Fastify, and what the package exports.
-import Fastify, { type FastifyInstance, type RouteOptions } from 'fastify'
+import Fastify from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import t from 'tap'
 import * as everything from '../../lib/index.ts'
 import { hostOptions } from '../helpers/host.ts'

@@ -1,7 +1,9 @@
 // A bad option fails at register() with an error that names the option, what it got (never a secret) and what it wants.
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import partnerSso, { type PartnerSsoOptions } from '../../lib/index.ts'
+import partnerSso from '../../lib/index.ts'
+import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { resolveOptions } from '../../lib/options/options.ts'
 import { hostOptions, PORTAL } from '../helpers/host.ts'
 

@@ -1,5 +1,6 @@
 // How the routes answer, whatever hooks of the host have set before.
-import Fastify, { type FastifyReply } from 'fastify'
+import Fastify from 'fastify'
+import type { FastifyReply } from 'fastify'
 import t from 'tap'
 import { OAuthError } from '../../lib/errors.ts'
 import { partnerSsoOnSend, sendJson, sendRefusal } from '../../lib/http/replies.ts'

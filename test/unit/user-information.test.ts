@@ -4,8 +4,9 @@ import t from 'tap'
 import { Compile } from 'typebox/schema'
 import { UserInformation as schema } from '../../lib/index.ts'
 import {
-  checkUserInformation, RECORD_LIMIT, unlistedFields, type UserInformationError, userInformationFaults
+  checkUserInformation, RECORD_LIMIT, unlistedFields, userInformationFaults
 } from '../../lib/user-information.ts'
+import type { UserInformationError } from '../../lib/user-information.ts'
 import { seed } from '../helpers/seed.ts'
 
 const ofSchema = Compile(schema)
