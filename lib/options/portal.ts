@@ -53,7 +53,8 @@ function assertSecrets (given: unknown, name: string): void {
   }
 }
 
-const ABSOLUTE = /^https?:\/\/[^\s"<>\\^`{|}\x7f-\uffff]+$/
+// The characters of a URI (RFC 3986 section 2).
+const ABSOLUTE = /^https?:\/\/[!#-;=?-[\]_a-z~]+$/
 
 // RFC 6749 section 3.1.2; http for loopback only: RFC 9700 section 2.6
 function assertRedirectUri (value: string, name: string): void {

@@ -81,6 +81,7 @@ t.test('bad options', async (t) => {
     [portal({ redirectUri: '/callback' }), /"portal\.redirectUri" must be an absolute URL/],
     [portal({ redirectUri: 'ftp://portal.example/' }), /"portal\.redirectUri" must be an absolute URL/],
     [portal({ redirectUri: 'https://portal.example/\ncb' }), /"portal\.redirectUri" must be an absolute URL/],
+    [portal({ redirectUri: 'https://portal.example/\0' }), /"portal\.redirectUri" must be an absolute URL/],
     [portal({ redirectUri: 'https://portal.example/é' }), /"portal\.redirectUri" must be an absolute URL/],
     [portal({ redirectUri: 'https://portal.example\\cb' }), /"portal\.redirectUri" must be an absolute URL/],
     [
