@@ -89,7 +89,7 @@ export const refusals = {
   // POST /oauth/token
   body_already_read: badRequest('The body cannot be read.', {
     level: 'error',
-    hint: 'A parser of the host, such as express.urlencoded(), has read the body; mount it on paths of the host only.'
+    hint: 'A body parser of the host, such as express.urlencoded(), has read it: mount it on paths of the host only.'
   }),
   body_unreadable: badRequest('The body cannot be read.'),
   content_type_unsupported: badRequest('The body must be application/x-www-form-urlencoded.'),
