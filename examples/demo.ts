@@ -21,7 +21,7 @@ const demos: Record<string, () => Promise<FastifyInstance>> = {
   /** Metrics at /metrics. */
   async prometheus () {
     const app = await demoApp()
-    await metricsRoute(app)
+    await metricsRoute(app, [portal.clientId])
     return app
   },
 
