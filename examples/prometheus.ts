@@ -86,13 +86,14 @@ export async function metricsRoute (app: FastifyInstance, clientIds: string[]): 
     labelNames: ['type', 'reason', 'client_id', 'secret_index'] as const,
     registers: [registry]
   })
-  for (const client_id of [...clientIds, 'unknown']) {
-    for (const outcome of outcomes) counter.inc({ ...outcome, client_id }, 0)
+  for (const clientId of [...clientIds, 'unknown']) {
+    for (const outcome of outcomes) counter.inc({ ...outcome, client_id: clientId }, 0)
   }
   const count = (message: unknown) => {
-    const { type, reason, clientId: client_id = 'unknown', ...event } = message as PartnerSsoEvent
+    const event = message as PartnerSsoEvent
+    const { type, reason, clientId = 'unknown' } = event
     const rotation = 'secretIndex' in event ? { secret_index: event.secretIndex } : {}
-    counter.inc({ type, reason, client_id, ...rotation })
+    counter.inc({ type, reason, client_id: clientId, ...rotation })
   }
   subscribe('fastify-partner-sso:event', count)
   app.addHook('onClose', async () => { unsubscribe('fastify-partner-sso:event', count) })
