@@ -21,7 +21,7 @@ for (const [name, options] of Object.entries(stores)) {
     const authorized = await portal.authorize({ state: 'af0ifjsldkj' })
     t.equal(authorized.status, 302)
     t.match(authorized.headers.get('location'),
-      /^https:\/\/portal\.example\/oauth\/callback\?code=[\w-]{88}&state=af0ifjsldkj$/)
+      /^https:\/\/portal\.example\/oauth\/callback\?code=[\w-]{44}&state=af0ifjsldkj$/)
     const code = authorized.redirect.get('code') as string
 
     const issued = await portal.token({ code })

@@ -158,7 +158,7 @@ t.test('a code that is unknown, used, expired or another portal\'s', async (t) =
     t.match(events.pop(), { reason, clientId: by === portal ? PORTAL.clientId : 'other' })
   }
   await refused('not a code', 'code_malformed')
-  await refused('A'.repeat(88), 'code_unknown')
+  await refused('A'.repeat(44), 'code_unknown')
 
   const used = await portal.code()
   const { access_token: token } = (await portal.token({ code: used })).json
