@@ -32,7 +32,7 @@ const startCounted = async (t: Test): Promise<Host> =>
   await startHost(t, {}, { prepare: (app: FastifyInstance) => metricsRoute(app, [PORTAL.clientId]) })
 
 /** The series at /metrics and their values. */
-async function series (portal: Wire): Promise<Map<string, number>> {
+async function series (t: Test, portal: Wire): Promise<Map<string, number>> {
   const { text, headers } = await portal.send('/metrics')
   t.match(headers.get('content-type'), /^text\/plain; version=0\.0\.4/)
   t.match(text, '# TYPE partner_sso_events_total counter')
@@ -43,10 +43,10 @@ async function series (portal: Wire): Promise<Map<string, number>> {
 
 t.test('Prometheus reads them at /metrics, each from 0', async (t) => {
   const portal = wire((await startCounted(t)).url)
-  const before = await series(portal)
+  const before = await series(t, portal)
   t.strictSame(new Set(before.values()), new Set([0]))
   await play(portal)
-  const after = await series(portal)
+  const after = await series(t, portal)
   t.strictSame([...after.keys()], [...before.keys()], 'no series begins later')
   const counted = [...after].filter(([, count]) => count > 0)
   t.strictSame(counted.sort(), EXPECTED.map(([type, reason, clientId, count]) => {

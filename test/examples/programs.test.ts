@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
+import { addIntegration } from '../../examples/portals-from-table.ts'
 import { users } from '../../examples/users.ts'
 import { portal } from '../../lib/testing/index.ts'
 import type { PortalDouble } from '../../lib/testing/index.ts'
@@ -116,6 +117,13 @@ t.test('on PostgreSQL, before and after a restart of it', async (t) => {
   t.match(await pool.query('SELECT FROM partner_sso'), { rowCount: Number })
   await restart()
   for (const demo of [store, portals]) await signsInAgain(t, demo)
+  await pool.query('UPDATE integrations SET enabled = false')
+  const { portalUrl, baseUrl } = portals
+  await addIntegration(pool, {
+    loginUrl: portalUrl, clientId: 'acme-payments', clientSecret, redirectUri: `${portalUrl}/oauth/callback`
+  })
+  const user = { headers: { cookie: await login(t, baseUrl, 'u-1', '/') } }
+  t.match(await double(portals).signIn(user), { ok: false }, 'a changed integration that is turned off stays off')
 })
 
 /** A request may still get a connection that the server has ended. An app that has ended refuses the login. */
