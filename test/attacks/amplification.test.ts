@@ -3,8 +3,10 @@
 // same endpoint and size that has nothing special in it, measured in the same run. What Fastify itself does with the
 // request before any route runs is not counted: its query parser alone takes up to 15 times as long for plus signs.
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
-import t, { type Test } from 'tap'
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+import t from 'tap'
+import type { Test } from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
 
 /** Times the cost of the other request. The mutation run sets another one: changes that are asleep cost time, too. */

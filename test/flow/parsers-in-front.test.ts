@@ -69,8 +69,8 @@ async function isAnsweredAtOnce (
   isRefused(t, await portal.token({ code }), 400, 'invalid_request', 'The body cannot be read.')
   t.match(events.at(-1), { type: 'request_rejected', reason: 'body_already_read' })
   const line = lines.find(({ reason }) => reason === 'body_already_read')
-  t.match(line, { level: 50, meaning: refusals.body_already_read.meaning }, 'the log says how to fix it')
-  t.match(line?.meaning, /express\.urlencoded\(\)/)
+  t.match(line, { level: 50, hint: refusals.body_already_read.hint }, 'the log says how to fix it')
+  t.match(line?.hint, /express\.urlencoded\(\)/)
 }
 
 function logged (): { lines: Array<Record<string, unknown>>, server: object } {

@@ -1,9 +1,10 @@
 // The routes under a prefix, and several registrations in one app.
 import t from 'tap'
-import { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import partnerSso from '../../lib/index.ts'
 import { isRefused, keepsContract } from '../helpers/contract.ts'
-import { hostOptions, PORTAL, recordOf, startHost, type User } from '../helpers/host.ts'
+import { hostOptions, PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import type { User } from '../helpers/host.ts'
 import { someRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
 

@@ -1,6 +1,6 @@
 // Options of the host's router, and a proxy in front of the app.
 import { createServer, request as httpRequest } from 'node:http'
-import { type AddressInfo } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { isRefused, keepsContract } from '../helpers/contract.ts'
 import { routerOptions } from '../helpers/fastify.ts'

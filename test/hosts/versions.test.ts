@@ -2,7 +2,7 @@
 // of hosts on each of them: `node test/hosts/matrix.js`.
 import cors from '@fastify/cors'
 import fastifyExpress from '@fastify/express'
-import { type FastifyReply, type FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import t from 'tap'
 import { isRefused, keepsContract } from '../helpers/contract.ts'
 import { fastifyNamed } from '../helpers/fastify.ts'
