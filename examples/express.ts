@@ -1,5 +1,5 @@
 // An Express 5 app with a login of its own. A Fastify with the plugin answers the three URLs of the portal.
-// Start it, and a portal beside it: npm run ready && node examples/dist/express.js
+// From a clone, with a portal beside it: npm run ready && node examples/dist/express.js
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage } from 'node:http'
 import express from 'express'

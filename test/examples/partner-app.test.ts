@@ -73,6 +73,6 @@ t.test('the session is signed', async (t) => {
   const login = await logIn(app, 'user=u-1')
   t.match(login.headers['set-cookie'], /; Secure/)
   const home = await app.inject({ url: '/', cookies: { acme_session: login.cookies[0]?.value as string } })
-  t.match(home.body, /Good day, Ada Okafor[^]*href="https:\/\/portal\.example\/external-oauth\/demo"/)
+  t.match(home.body, /Good day, Ada Okafor[^]*href="https:\/\/portal\.example\/external-oauth\/demo"[^]*href="\/login"/)
   t.match(home.headers['content-security-policy'], /form-action 'self' https:\/\/portal\.example$/)
 })
