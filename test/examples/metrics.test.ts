@@ -1,13 +1,16 @@
 // The examples of metrics count what happens, by portal, type and reason, and name no user.
 import { channel } from 'node:diagnostics_channel'
-import { type Attributes, type Meter } from '@opentelemetry/api'
-import { type FastifyInstance } from 'fastify'
-import t, { type Test } from 'tap'
+import type { Attributes, Meter } from '@opentelemetry/api'
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import type { Test } from 'tap'
 import { countEvents } from '../../examples/opentelemetry.ts'
 import { metricsRoute, refusals } from '../../examples/prometheus.ts'
 import { refusals as rows } from '../../lib/errors.ts'
-import { type Host, PORTAL, startHost } from '../helpers/host.ts'
-import { type Wire, wire } from '../helpers/wire.ts'
+import { PORTAL, startHost } from '../helpers/host.ts'
+import type { Host } from '../helpers/host.ts'
+import { wire } from '../helpers/wire.ts'
+import type { Wire } from '../helpers/wire.ts'
 
 /** A sign-in of alice, an unknown client and a replay. */
 async function play (portal: Wire): Promise<void> {

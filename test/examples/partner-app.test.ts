@@ -1,9 +1,10 @@
 // The example that people copy: its session, its login page, and where that page redirects to.
-import { type FastifyInstance, type LightMyRequestResponse } from 'fastify'
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import t from 'tap'
 import { partnerApp } from '../../examples/partner-app.ts'
 import { safeReturnTo } from '../../examples/return-to.ts'
-import { type User, users } from '../../examples/users.ts'
+import { users } from '../../examples/users.ts'
+import type { User } from '../../examples/users.ts'
 import { portal } from '../../lib/testing/index.ts'
 
 const registration = {

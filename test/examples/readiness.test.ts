@@ -1,7 +1,9 @@
 // A process that is told to stop says so at /ready, goes on serving, and ends after the requests that are under way.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
 import { PORTAL } from '../helpers/host.ts'
 
 /** The user is found when the test sends a message, where `slow` is asked for. */
