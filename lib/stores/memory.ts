@@ -7,16 +7,20 @@ const REVOKED = ''
 const VALUES_LIMIT = 64 * 1024 * 1024
 /** Milliseconds between two sweeps of expired records. */
 const SWEEP_INTERVAL = 1000
-/** Records that a sweep looks at in one turn of the event loop: well under a millisecond. */
+/** Records that a sweep looks at in one turn of the event loop, and more in a part that has more. */
 const SLICE = 500
+/** A Map that grows moves all of its records at once: a Map of a million holds up the event loop for half a second. */
+const PARTS = 512
 
 interface StoredRecord {
+  key: string
   value: string
   /** A time of `performance.now()`, which is monotonic. */
   expiresAt: number
+  /** The neighbours in the order of insertion. */
+  older: StoredRecord
+  newer: StoredRecord
 }
-
-type Records = IterableIterator<[string, StoredRecord]>
 
 let turn: Promise<void> | undefined
 
@@ -30,12 +34,13 @@ let turn: Promise<void> | undefined
  */
 export class MemoryStore implements Store {
   readonly #limit: number
-  /** In the order of insertion: the oldest is the first. */
-  readonly #records = new Map<string, StoredRecord>()
+  readonly #parts = Array.from({ length: PARTS }, () => new Map<string, StoredRecord>())
+  /** Both ends of the list of records: `newer` is the oldest, `older` the newest. */
+  readonly #ends = emptyList()
+  #count = 0
   #size = 0
-  /** Yields the oldest. Renewed by each sweep: an iterator keeps the former tables of a Map that grows. */
-  #oldest: Records = this.#records.entries()
-  #sweep: Records | undefined
+  /** Parts that the sweep has seen. */
+  #swept = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor (limit: number) {
@@ -51,50 +56,61 @@ export class MemoryStore implements Store {
 
   async take (key: string): Promise<string | null> {
     await nextTurn()
-    const value = this.#get(key)
-    if (value === undefined || value === REVOKED) return null
-    this.#delete(key)
-    return value
+    const record = this.#get(key)
+    if (record === undefined || record.value === REVOKED) return null
+    this.#remove(record)
+    return record.value
   }
 
   async revoke (key: string, lifetime: number): Promise<boolean> {
     await nextTurn()
     const old = this.#get(key)
     this.#set(key, REVOKED, lifetime)
-    return old !== undefined && old !== REVOKED
+    return old !== undefined && old.value !== REVOKED
   }
 
   close (): void {
     clearTimeout(this.#timer)
-    this.#records.clear()
+    while (this.#count > 0) this.#remove(this.#ends.newer)
   }
 
-  #get (key: string): string | undefined {
-    const record = this.#records.get(key)
-    return record === undefined || isExpired(record) ? undefined : record.value
+  #get (key: string): StoredRecord | undefined {
+    const record = this.#partOf(key).get(key)
+    return record === undefined || record.expiresAt <= performance.now() ? undefined : record
   }
 
   #set (key: string, value: string, lifetime: number): void {
-    this.#delete(key)
-    while (this.#isFullFor(value)) this.#dropOldest()
-    this.#records.set(key, { value, expiresAt: performance.now() + lifetime * 1000 })
+    const held = this.#partOf(key).get(key)
+    if (held !== undefined) this.#remove(held)
+    while (this.#isFullFor(value)) this.#remove(this.#ends.newer)
+    const { older } = this.#ends
+    const record = { key, value, expiresAt: performance.now() + lifetime * 1000, older, newer: this.#ends }
+    this.#ends.older = older.newer = record
+    this.#partOf(key).set(key, record)
+    this.#count++
     this.#size += value.length
     this.#sweepIn(SWEEP_INTERVAL)
   }
 
-  #delete (key: string): void {
-    this.#size -= this.#records.get(key)?.value.length ?? 0
-    this.#records.delete(key)
+  #remove (record: StoredRecord): void {
+    const { key, value, older, newer } = record
+    older.newer = newer
+    newer.older = older
+    // An old record that is garbage would keep younger ones from being collected soon.
+    record.older = record.newer = record
+    this.#partOf(key).delete(key)
+    this.#count--
+    this.#size -= value.length
   }
 
   #isFullFor (value: string): boolean {
-    return this.#records.size === this.#limit ||
-      (this.#records.size > 0 && this.#size + value.length > VALUES_LIMIT)
+    return this.#count === this.#limit || (this.#count > 0 && this.#size + value.length > VALUES_LIMIT)
   }
 
-  #dropOldest (): void {
-    const { value: [key] } = this.#oldest.next() as IteratorYieldResult<[string, StoredRecord]>
-    this.#delete(key)
+  /** Keys are random: any two characters tell the parts evenly. */
+  #partOf (key: string): Map<string, StoredRecord> {
+    const index = (31 * key.charCodeAt(key.length - 2) + key.charCodeAt(key.length - 1)) % PARTS
+    return this.#parts[index] ?? this.#parts[0] as Map<string, StoredRecord>
   }
 
   #sweepIn (milliseconds: number): void {
@@ -104,20 +120,27 @@ export class MemoryStore implements Store {
   /** Looks at one slice in a turn, so that it does not hold up the event loop. */
   #dropExpired (): void {
     this.#timer = undefined
-    this.#sweep ??= this.#records.entries()
-    let seen = 0
-    for (const [key, record] of this.#sweep) {
-      if (isExpired(record)) this.#delete(key)
-      if (++seen === SLICE) return this.#sweepIn(0)
+    for (let seen = 0; seen < SLICE && this.#swept < PARTS; this.#swept++) {
+      seen += this.#dropExpiredOf(this.#parts[this.#swept] as Map<string, StoredRecord>)
     }
-    this.#sweep = undefined
-    this.#oldest = this.#records.entries()
-    if (this.#records.size > 0) this.#sweepIn(SWEEP_INTERVAL)
+    if (this.#swept < PARTS) return this.#sweepIn(0)
+    this.#swept = 0
+    if (this.#count > 0) this.#sweepIn(SWEEP_INTERVAL)
+  }
+
+  #dropExpiredOf (part: Map<string, StoredRecord>): number {
+    const [now, { size }] = [performance.now(), part]
+    for (const record of part.values()) {
+      if (record.expiresAt <= now) this.#remove(record)
+    }
+    return size
   }
 }
 
-function isExpired ({ expiresAt }: StoredRecord): boolean {
-  return expiresAt <= performance.now()
+function emptyList (): StoredRecord {
+  const ends = { key: '', value: '', expiresAt: 0 } as StoredRecord
+  ends.older = ends.newer = ends
+  return ends
 }
 
 /** Resolves at the beginning of the next turn of the event loop, for all who wait for it at once. */
