@@ -2,7 +2,7 @@
 import { type Redis } from 'ioredis'
 import t from 'tap'
 import { type Store } from '../../lib/index.ts'
-import { redisStore } from '../../lib/stores/redis.ts'
+import { RedisStore } from '../../lib/stores/redis.ts'
 import { openConnection } from '../../lib/stores/redis-connection.ts'
 import { freePort } from '../helpers/ports.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
@@ -30,6 +30,6 @@ t.test('a connection error that has a code and no message, as for a name with se
   t.teardown(close)
   ;(client as Redis).emit('error', Object.assign(new Error(''), { code: 'ECONNREFUSED' }))
   t.equal(trouble(), ': ECONNREFUSED')
-  const store = withTimeLimit(redisStore(client, 'p:'), 100)
+  const store = withTimeLimit(new RedisStore(client, 'p:', 1000), 100)
   await t.rejects(store.take('key'), { message: /^Redis is not connected \(\w+\)$/ })
 })

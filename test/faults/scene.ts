@@ -5,7 +5,7 @@ import { type FastifyInstance } from 'fastify'
 import { type Redis } from 'ioredis'
 import { type Test } from 'tap'
 import { type PartnerSsoEvent, type PartnerSsoOptions } from '../../lib/index.ts'
-import { randomSecret } from '../../lib/grants/sealing.ts'
+import { randomSecret } from '../../lib/grants/random-secret.ts'
 import { recordOf, startHost, type User } from '../helpers/host.ts'
 import { type Answer, type Wire, wire } from '../helpers/wire.ts'
 

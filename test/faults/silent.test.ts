@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import t from 'tap'
-import { redisStore } from '../../lib/stores/redis.ts'
+import { RedisStore } from '../../lib/stores/redis.ts'
 import { startProxy } from '../helpers/proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
@@ -61,7 +61,7 @@ t.test('the mark of a revocation, removed by a redemption whose answer comes too
   const client = new Redis(proxy.port)
   t.teardown(() => client.disconnect())
   await client.ping()
-  const store = withTimeLimit(redisStore(client, 'p:'), STORE_TIMEOUT)
+  const store = withTimeLimit(new RedisStore(client, 'p:', 1000), STORE_TIMEOUT)
   t.equal(await store.revoke('key', 3600), false)
   let release = (): void => {}
   proxy.hold = new Promise((resolve) => { release = resolve })

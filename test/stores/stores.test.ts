@@ -2,21 +2,21 @@
 import { Redis } from 'ioredis'
 import t from 'tap'
 import { type Store } from '../../lib/index.ts'
-import { memoryStore } from '../../lib/stores/memory.ts'
-import { redisStore } from '../../lib/stores/redis.ts'
+import { MemoryStore } from '../../lib/stores/memory.ts'
+import { RedisStore } from '../../lib/stores/redis.ts'
 import { checkStore } from '../../lib/testing/index.ts'
 import { someRedis, startRedis } from '../helpers/redis.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
 
 t.test('memory', async (t) => {
-  const store = memoryStore(1000)
+  const store = new MemoryStore(1000)
   t.teardown(() => store.close())
   await t.resolves(checkStore(store))
 })
 
 t.test('Redis', async (t) => {
   const { client, keyPrefix } = await someRedis(t)
-  await t.resolves(checkStore(withTimeLimit(redisStore(client, keyPrefix))))
+  await t.resolves(checkStore(withTimeLimit(new RedisStore(client, keyPrefix, 1000))))
 
   const keys = await client.keys(`${keyPrefix}*`)
   t.ok(keys.length > 0)
@@ -27,7 +27,7 @@ t.test('Redis, through a client with a prefix of its own', async (t) => {
   const { client, port } = await startRedis(t)
   const prefixed = new Redis(port, { keyPrefix: 'host:' })
   t.teardown(() => prefixed.disconnect())
-  const store = withTimeLimit(redisStore(prefixed, 'partner-sso:'))
+  const store = withTimeLimit(new RedisStore(prefixed, 'partner-sso:', 1000))
   await prefixed.ping()
   await store.put('key', 'value', 60)
   t.strictSame(await client.keys('*'), ['host:partner-sso:key'])
@@ -36,7 +36,7 @@ t.test('Redis, through a client with a prefix of its own', async (t) => {
 
 t.test('each operation is one command', async (t) => {
   const { client } = await startRedis(t)
-  const store = withTimeLimit(redisStore(client, 'p:'))
+  const store = withTimeLimit(new RedisStore(client, 'p:', 1000))
   const count = async (operation: () => Promise<unknown>): Promise<string[]> => {
     await client.config('RESETSTAT')
     await operation()

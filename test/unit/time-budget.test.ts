@@ -6,9 +6,10 @@ import t from 'tap'
 import { Reporter } from '../../lib/events.ts'
 import { AccessTokens } from '../../lib/grants/access-token.ts'
 import { AuthorizationCodes } from '../../lib/grants/authorization-code.ts'
+import { GrantKeys } from '../../lib/grants/keys.ts'
 import { routeOf } from '../../lib/http/endpoint.ts'
 import { Parameters } from '../../lib/http/parameters.ts'
-import { ListedPortals } from '../../lib/portal.ts'
+import { Portals } from '../../lib/portal.ts'
 import { authorizeRoute } from '../../lib/routes/authorize.ts'
 import { tokenRoute } from '../../lib/routes/token.ts'
 import { userRoute } from '../../lib/routes/user.ts'
@@ -44,11 +45,11 @@ function recordingStore (): { store: TimedStore, deadlines: Array<[call: string,
 t.test('each request has one deadline for all of its store calls', async (t) => {
   const { store, deadlines } = recordingStore()
   const parts = {
-    portals: new ListedPortals([PORTAL]),
+    portals: new Portals([PORTAL], STORE_TIMEOUT, () => {}),
     reporter: new Reporter(),
     storeTimeout: STORE_TIMEOUT,
-    codes: new AuthorizationCodes(store, 60, ''),
-    tokens: new AccessTokens(store, 60, '')
+    codes: new AuthorizationCodes(store, new GrantKeys(''), 60),
+    tokens: new AccessTokens(store, new GrantKeys(''), 60)
   }
   const app = Fastify()
   t.teardown(() => app.close())

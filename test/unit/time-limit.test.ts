@@ -10,7 +10,7 @@ import { openStore } from '../../lib/stores/open.ts'
 import { type RedisClient } from '../../lib/stores/redis-client.ts'
 import { RedisCommand } from '../../lib/stores/redis-command.ts'
 import { openConnection, whenReady } from '../../lib/stores/redis-connection.ts'
-import { atDeadline, clearTimeout, isPast, within } from '../../lib/stores/time-limit.ts'
+import { atDeadline, clearTimeout, isPast, within } from '../../lib/time-limit.ts'
 import { PORTAL } from '../helpers/host.ts'
 
 const never = new Promise<never>(() => {})
