@@ -41,7 +41,6 @@ export class RedisCommand extends Command {
   readonly #giveUpAfter: number | undefined
   #state: State = 'queued'
   #connection: Socket | undefined
-  #timer: NodeJS.Timeout | undefined
   /** Whether ioredis is about to write it for the first time. */
   #sending = false
 
@@ -49,24 +48,13 @@ export class RedisCommand extends Command {
     super(name, args, { replyEncoding: 'utf8' })
     this.#deadline = deadline
     this.#giveUpAfter = giveUpAfter
-    const { resolve, reject } = this
-    this.resolve = (value) => {
-      clearTimeout(this.#timer)
-      this.#enter('done')
-      return resolve(value)
-    }
-    this.reject = (error) => {
-      clearTimeout(this.#timer)
-      // An error of Redis: it has not executed the command. After MOVED or ASK it may be sent to the right node.
-      if (error.name === 'ReplyError') this.#enter('queued')
-      else if (this.#state === 'sent') this.#enter('abandoned')
-      reject(error)
-    }
   }
 
   /** Sends it by the client. Resolves with the reply, and rejects at the deadline. */
   sendBy (client: RedisClient): Promise<unknown> {
-    this.#timer = atDeadline(this.#deadline, () => this.expire())
+    const timer = atDeadline(this.#deadline, () => this.expire())
+    const clear = (): void => clearTimeout(timer)
+    this.promise.then(clear, clear)
     this.#sending = true
     try {
       const sent = client.sendCommand(this)
@@ -94,7 +82,23 @@ export class RedisCommand extends Command {
     if ((abandoned.get(connection) ?? 0) > 0) return this.#withdraw('Redis does not respond')
     this.#connection = connection
     this.#state = 'sent'
+    this.#watchReply()
     return super.toWritable(socket)
+  }
+
+  /** Not before it is written: the client of a cluster replaces `reject`, to follow MOVED and ASK. */
+  #watchReply (): void {
+    const { resolve, reject } = this
+    this.resolve = (value) => {
+      this.#enter('done')
+      return resolve(value)
+    }
+    this.reject = (error) => {
+      // An error of Redis: it has not executed the command. After MOVED or ASK it may be sent to the right node.
+      if (error.name === 'ReplyError') this.#enter('queued')
+      else if (this.#state === 'sent') this.#enter('abandoned')
+      reject(error)
+    }
   }
 
   #fail (error: Error): void {
