@@ -66,7 +66,7 @@ t.test('silent: only what had left is executed', async (t) => {
     await readyAgain(t, host, name)
     await stillGood(t, host, kept)
     await usedUp(t, host, left)
-    changesOnce(t, host, /did not answer in time/, 6)
+    changesOnce(t, host, /did not respond in time/, 6)
   }
 })
 

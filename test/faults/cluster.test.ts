@@ -186,7 +186,7 @@ t.test('a master hangs for less than it takes to fail over', async (t) => {
   t.strictSame(names(await seen.commands()), ['getdel', 'getdel', 'set'], 'only what was sent before')
   await stillGood(t, host, kept)
   await usedUp(t, host, left)
-  changesOnce(t, host, /did not answer in time/, 6)
+  changesOnce(t, host, /did not respond in time/, 6)
 })
 
 t.test('a master dies: refused, then served by its replica', async (t) => {

@@ -104,8 +104,8 @@ t.test('neither the code nor the store shows the code, the user or the challenge
 t.test('a code is not given out when the store says that it held its key before', async (t) => {
   const store = Object.assign(new OneValue(), { put: async () => false })
   await t.rejects(new AuthorizationCodes(store, new GrantKeys(''), 60).issue(portal, user, Infinity), {
-    reason: 'internal_error', context: { cause: 'The store says that it holds a key that was never used' }
-  })
+    name: 'OAuthError', reason: 'internal_error', context: { cause: 'The store says that it holds a key that was never used' }
+  } as object)
 })
 
 t.test('the form of a code', async (t) => {

@@ -51,9 +51,6 @@ function clientOf (connection: Connection): { client: RedisClient, written: unkn
   return { client: { sendCommand } as unknown as RedisClient, written }
 }
 
-/** Waits until a timer of as many milliseconds that is armed now has fired. */
-const elapse = (milliseconds: number): Promise<number> => new Promise((resolve) => setTimeout(resolve, milliseconds, 0))
-
 /** How ioredis hands on what Redis answers. */
 const answer = (command: RedisCommand, value: unknown): void => { command.resolve(value) }
 const refuse = (command: RedisCommand, message: string): void => { command.reject(new ReplyError(message)) }

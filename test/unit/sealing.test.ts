@@ -74,7 +74,7 @@ t.test('a secret is 33 bytes of what the system drew, in order, and none is used
 })
 
 t.test('no secret stays in the pool', async (t) => {
-  let pool = Buffer.alloc(0)
+  let pool: Buffer = Buffer.alloc(0)
   const randomSecret = await withRandom(t, (bytes) => (pool = bytes).fill(0xff))
   for (let count = 1; count <= 248; count++) {
     randomSecret()
