@@ -259,7 +259,8 @@ t.test('a used code whose token is about to be issued', async (t) => {
   const memory = new MemoryStore(10)
   let onTaken = async () => {}
   const store = {
-    ...memory,
+    put: memory.put.bind(memory),
+    revoke: memory.revoke.bind(memory),
     async take (key: string) {
       const value = await memory.take(key)
       if (value !== null) await onTaken()
