@@ -16,10 +16,10 @@ import { Portals } from '../../dist/portal.js'
 const ID = 'partner-123'
 const SECRET = 'a-secret-of-forty-characters-0123456789a'
 const portal = {
-  loginUrl: 'https://portal.example/x',
+  loginUrl: 'https://portal.example/external-oauth/3f9c',
   clientId: ID,
   clientSecret: SECRET,
-  redirectUri: 'https://portal.example/cb'
+  redirectUri: 'https://portal.example/oauth/callback'
 }
 const rotated = { ...portal, clientSecret: ['another-secret-that-is-being-rotated-in', SECRET] }
 
