@@ -14,7 +14,8 @@ const programs = [
   { name: 'redis-server', debian: 'redis-server', isThere: () => onPath('redis-server') },
   { name: 'redis-sentinel', debian: 'redis-sentinel', isThere: () => onPath('redis-sentinel') },
   { name: 'chromium', debian: 'chromium', isThere: () => onPath('chromium') },
-  { name: 'postgres', debian: 'postgresql', isThere: () => onPath('postgres') || inDebianPostgresql() }
+  { name: 'postgres', debian: 'postgresql', isThere: () => onPath('postgres') || inDebianPostgresql() },
+  { name: 'promtool', debian: 'prometheus', isThere: () => onPath('promtool') }
 ]
 
 const onPath = (command) => process.env.PATH.split(':').some((folder) => existsSync(join(folder, command)))
@@ -37,7 +38,7 @@ function provide () {
   if (process.getuid?.() !== 0 || !onPath('apt-get')) {
     stop(`The tests need ${names}. Nothing was installed.\n` +
       `Debian, Ubuntu: sudo apt-get install ${packages.join(' ')}\n` +
-      'macOS: brew install redis postgresql; brew install --cask chromium')
+      'macOS: brew install redis postgresql prometheus; brew install --cask chromium')
   }
   console.log(`The tests need ${names}: installing ${packages.join(' ')} with apt-get.`)
   run('apt-get', 'update', '-qq')

@@ -10,7 +10,7 @@ import { incidents } from './runbook/incidents.ts'
 import { provocations } from './runbook/refusals.ts'
 import { type Line, startScene } from './runbook/scene.ts'
 
-const RUNBOOK = new URL('../../examples/RUNBOOK.md', import.meta.url)
+const RUNBOOK = new URL('../../.github/RUNBOOK.md', import.meta.url)
 const REASONS = Object.keys(refusals) as RefusalReason[]
 
 /** The one line that a refusal is logged with. */
