@@ -3,7 +3,7 @@
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type PartnerSsoOptions } from '../../lib/index.ts'
-import { memoryStore } from '../../lib/stores/memory.ts'
+import { MemoryStore } from '../../lib/stores/memory.ts'
 import { hostOptions, PORTAL, startHost, type User } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 
@@ -132,7 +132,7 @@ t.test('handlerTimeout is over while the store issues a token: no event says ok'
 })
 
 t.test('handlerTimeout is over while the portal function runs: no event says ok', async (t) => {
-  const store = memoryStore(10)
+  const store = new MemoryStore(10)
   const token = await wire((await startHost(t, { store })).url).accessToken()
   let release = (): void => {}
   const released = new Promise<void>((resolve) => { release = resolve })

@@ -62,8 +62,8 @@ t.test('which secret was used', async (t) => {
 })
 
 t.test('a token is refused where its portal has another level now', async (t) => {
-  const { memoryStore } = await import('../../lib/stores/memory.ts')
-  const store = memoryStore(10)
+  const { MemoryStore } = await import('../../lib/stores/memory.ts')
+  const store = new MemoryStore(10)
   const record = { portalEligibility: ({ id }: { id: string }) => clientRecord({ ...recordOf(id) }.external_id) }
   const client = { ...PORTAL, level: 'client' as const }
   const before = await startHost(t, { store, portal: client, ...record })

@@ -255,11 +255,12 @@ t.test('PKCE', async (t) => {
 
 t.test('a used code whose token is about to be issued', async (t) => {
   // The replay comes after the code was taken and before the token is put.
-  const { memoryStore } = await import('../../lib/stores/memory.ts')
-  const memory = memoryStore(10)
+  const { MemoryStore } = await import('../../lib/stores/memory.ts')
+  const memory = new MemoryStore(10)
   let onTaken = async () => {}
   const store = {
-    ...memory,
+    put: memory.put.bind(memory),
+    revoke: memory.revoke.bind(memory),
     async take (key: string) {
       const value = await memory.take(key)
       if (value !== null) await onTaken()

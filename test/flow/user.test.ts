@@ -60,8 +60,8 @@ t.test('the half of a token that the code yields opens nothing', async (t) => {
 })
 
 t.test('the token of a portal that is no longer registered', async (t) => {
-  const { memoryStore } = await import('../../lib/stores/memory.ts')
-  const store = memoryStore(10)
+  const { MemoryStore } = await import('../../lib/stores/memory.ts')
+  const store = new MemoryStore(10)
   const before = await startHost(t, { store })
   const token = await wire(before.url).accessToken()
   const after = await startHost(t, { store, portal: { ...PORTAL, clientId: 'another' } })
