@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { packed, run } from './packed.ts'
 
 const documents = [
-  'README.md', '.github/RUNBOOK.md', '.github/SECURITY.md', '.github/CONTRIBUTING.md', 'lib/stores/README.md'
+  'README.md', '.github/RUNBOOK.md', '.github/SECURITY.md', '.github/CONTRIBUTING.md', 'lib/README.md',
+  'lib/stores/README.md', 'lib/testing/README.md', 'test/README.md', 'test/RFC.md', 'test/bench/README.md'
 ]
 
 export const texts = new Map(documents.map((document) => [document, readFileSync(document, 'utf8')]))
@@ -19,10 +20,10 @@ export const blocks = [...texts].flatMap(([document, text]): Block[] => [...text
   ([, name, language = '', code = '']) => ({ document, name, language, code })
 ))
 
-/** The code block of the README that has this mark before it. */
+/** The code block that has this mark before it. */
 export function block (name: string): string {
-  const found = blocks.filter((block) => block.document === 'README.md' && block.name === name)
-  if (found[0] === undefined || found.length > 1) throw new Error(`The README has ${found.length} blocks "${name}"`)
+  const found = blocks.filter((block) => block.name === name)
+  if (found[0] === undefined || found.length > 1) throw new Error(`There are ${found.length} blocks "${name}"`)
   return found[0].code
 }
 

@@ -61,7 +61,8 @@ t.test('links lead somewhere, from an installed copy too', async (t) => {
   const { files } = await packed()
   const shipped = files.map(({ path }) => path)
   for (const [document, text] of texts) {
-    for (const [, link = ''] of text.matchAll(/\]\(([^)]+)\)/g)) {
+    for (const [, inline, reference] of text.matchAll(/\]\(([^)]+)\)|^\[[^\]]+\]: (\S+)$/gm)) {
+      const link = inline ?? reference ?? ''
       const [path = '', anchor] = link.split('#')
       const isAbsolute = link.startsWith('https://')
       if (isAbsolute && !link.startsWith(REPOSITORY)) continue
@@ -84,6 +85,26 @@ function anchors (text: string): string[] {
   return [...text.matchAll(/^#+ (.+)$/gm)]
     .map(([, heading = '']) => heading.toLowerCase().replace(/[^\w -]/g, '').replaceAll(' ', '-'))
 }
+
+t.test('the matrix of RFCs names tests that are there', async (t) => {
+  const matrix = texts.get('test/RFC.md') as string
+  const named = [...matrix.matchAll(/`((?:c|a|unit|flow|stores|hosts|interleavings)\/[\w-]+)`/g)]
+  t.ok(named.length > 100)
+  for (const [, name = ''] of named) {
+    const file = name.startsWith('c/')
+      ? `test/contract/checks/${name.slice(2)}.ts`
+      : `test/${name.replace(/^a\//, 'attacks/')}.test.ts`
+    t.ok(existsSync(file), name)
+  }
+})
+
+t.test('no line of prose or code is longer than 120 columns', async (t) => {
+  for (const [document, text] of texts) {
+    // A row of a table, or a log line, has no place for a break.
+    const long = text.split('\n').filter((line) => line.length > 120 && !/^[|{]/.test(line))
+    t.strictSame(long, [], document)
+  }
+})
 
 t.test('the scripts and files that the documents name in commands are there', async (t) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))

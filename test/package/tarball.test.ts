@@ -14,7 +14,9 @@ const outputs = modules.flatMap((module) =>
 /** To be read from an installed copy; what needs the repository to run stays there. */
 const examples = readdirSync('examples', { recursive: true, encoding: 'utf8' })
   .filter((file) => /^(?!dist\/|start\.ts).*\.(?:ts|yml)$/.test(file)).map((file) => `examples/${file}`)
-const pages = ['README.md', '.github/RUNBOOK.md', '.github/SECURITY.md']
+const pages = [
+  'README.md', '.github/RUNBOOK.md', '.github/SECURITY.md', 'lib/stores/README.md', 'lib/testing/README.md'
+]
 
 t.test('what users need, and nothing else', async (t) => {
   const { files, size, unpackedSize } = await packed()
