@@ -109,7 +109,7 @@ t.test('no line of prose or code is longer than 120 columns', async (t) => {
 t.test('the scripts and files that the documents name in commands are there', async (t) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
   const all = [...texts.values()].join('\n')
-  const files = [...all.matchAll(/(?:node|npx\s+tap)\s+(test\/[\w./-]+)/g)].map(([, path = '']) => path)
+  const files = [...all.matchAll(/(?:node|npm\s+test\s+--)\s+(test\/[\w./-]+)/g)].map(([, path = '']) => path)
   t.ok(files.length > 5)
   for (const path of files) t.ok(existsSync(path), path)
   const used = [...all.matchAll(/\bnpm (?:run )?(?!install|ci\b|warns)(\w+)/g)].map(([, script = '']) => script)
