@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Store } from './store.ts'
+import type { Store } from './store.ts'
 import { within } from '../time-limit.ts'
 
 const RACERS = 200

@@ -1,6 +1,6 @@
-import { type Test } from 'tap'
+import type { Test } from 'tap'
 import { PORTAL, recordOf } from './host.ts'
-import { type Answer, type Wire } from './wire.ts'
+import type { Answer, Wire } from './wire.ts'
 
 const TOKEN_UNKNOWN = 'The access token is unknown, used or expired.'
 

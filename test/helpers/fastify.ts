@@ -1,6 +1,6 @@
 // The Fastify that the hosts of the tests are made with. The environment variable FASTIFY names another than the
 // installed one: a package (`fastify-5.0`), or the URL of a module.
-import { type fastify, type FastifyServerOptions } from 'fastify'
+import type { fastify, FastifyServerOptions } from 'fastify'
 
 export type Factory = typeof fastify
 

@@ -1,7 +1,7 @@
 // The author of a store learns from checkStore which promises the store breaks, and which only.
 import t from 'tap'
 import { checkStore } from '../../lib/testing/index.ts'
-import { type Store } from '../../lib/stores/store.ts'
+import type { Store } from '../../lib/stores/store.ts'
 
 interface Entry { value: string | null, expires: number }
 
