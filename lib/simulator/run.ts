@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { printable } from '../testing/printable.ts'
+import { escape } from '../testing/escape.ts'
 import { check, CHECK_HELP } from './check/check.ts'
 import { CannotRun, layOut } from './flags.ts'
 import { serve, SERVE_HELP } from './serve/serve.ts'
@@ -49,7 +49,7 @@ function withoutCommand (name: string, surroundings: Surroundings): number {
   if (['--help', '-h', 'help'].includes(name)) return show(HELP, surroundings)
   if (['--version', '-v', 'version'].includes(name)) return show(version(), surroundings)
   const commands = Object.keys(COMMANDS).join(', ')
-  const complaint = name === '' ? HELP : `There is no command ${printable(name)}. The commands are: ${commands}.\n`
+  const complaint = name === '' ? HELP : `There is no command ${escape(name)}. The commands are: ${commands}.\n`
   surroundings.err(complaint)
   return 2
 }
@@ -61,8 +61,8 @@ function show (text: string, { out, columns }: Surroundings): number {
 
 /** A message for people in one line; a stack only for what nobody foresaw. */
 function messageOf (error: unknown): string {
-  if (error instanceof CannotRun) return printable(error.message)
-  return `Unexpectedly: ${String((error as Error).stack).split('\n').map(printable).join('\n')}`
+  if (error instanceof CannotRun) return escape(error.message)
+  return `Unexpectedly: ${String((error as Error).stack).split('\n').map(escape).join('\n')}`
 }
 
 /** Of the package, whose package.json stands two folders above this file, in `lib` as in `dist`. */

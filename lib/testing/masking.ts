@@ -1,29 +1,37 @@
-import { type Exchange, type Headers } from './wire.ts'
+import type { Exchange, Headers } from './wire.ts'
 
 const HIDDEN = '••••••••'
 const SHORTEST = 4
 const SECRET_HEADERS = new Set(['authorization', 'cookie', 'set-cookie', 'proxy-authorization'])
 const SECRET_FIELDS = /("(?:access_token|refresh_token|id_token|client_secret|code_verifier)"\s*:\s*")[^"]*/g
 const SECRET_PARAMETERS = /((?:^|[?&;\s])(?:access_token|client_secret|code|code_verifier)=)[^&\s"'<]*/g
+const NAMED: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', '\'': 'apos' }
 
 /** Knows the secrets of a sign-in and hides them in everything that is shown or written. */
 export class Secrets {
-  readonly #values = new Set<string>()
+  /** Each secret with the pattern that finds it. */
+  readonly #patterns = new Map<string, string>()
+  #known: RegExp | null = null
 
-  /** Remembers a secret in the forms in which it may travel. Values of fewer than four characters are not hidden. */
-  add (value: string): void {
-    if (value.length < SHORTEST) return
-    const form = new URLSearchParams({ v: value }).toString().slice(2)
-    for (const shape of [value, encodeURIComponent(value), form, JSON.stringify(value).slice(1, -1)]) {
-      this.#values.add(shape)
-    }
+  /**
+   * Remembers a secret.
+   *
+   * @param shortest - a shorter value is not hidden, for it would hide half of the text
+   */
+  add (value: string, shortest = SHORTEST): void {
+    if (value.length < shortest || this.#patterns.has(value)) return
+    this.#patterns.set(value, patternOf(value))
+    this.#known = null
   }
 
-  /** The text with every known secret hidden, and every value in a place where a secret belongs. */
+  /** The text with every known secret hidden, in whatever encoding it stands. */
+  hide (text: string): string {
+    return text.replace(this.#known ??= this.#compile(), HIDDEN)
+  }
+
+  /** The same, and with every value hidden that stands where a secret belongs. */
   mask (text: string): string {
-    const longestFirst = [...this.#values].sort((a, b) => b.length - a.length)
-    const known = longestFirst.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text)
-    return known.replace(SECRET_FIELDS, `$1${HIDDEN}`).replace(SECRET_PARAMETERS, `$1${HIDDEN}`)
+    return this.hide(text).replace(SECRET_FIELDS, `$1${HIDDEN}`).replace(SECRET_PARAMETERS, `$1${HIDDEN}`)
   }
 
   /** The exchange with its secrets hidden, ready to be shown, logged or printed. */
@@ -43,6 +51,30 @@ export class Secrets {
       return [name, SECRET_HEADERS.has(lower) ? maskHeader(lower, value) : this.mask(value)]
     })
   }
+
+  /** The longest first: one secret may contain another. Without any, a pattern that nothing matches. */
+  #compile (): RegExp {
+    const longestFirst = [...this.#patterns].sort(([one], [other]) => other.length - one.length)
+    return new RegExp(longestFirst.map(([, pattern]) => pattern).join('|') || '(?!)', 'giu')
+  }
+}
+
+/** Finds a secret whose characters are written as they are, or as a URL, a form, JSON or HTML writes them. */
+function patternOf (value: string): string {
+  const pattern = Array.from(value, spellings).join('')
+  return value.length < SHORTEST ? `(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])` : pattern
+}
+
+function spellings (character: string): string {
+  if (/[a-z0-9_~-]/i.test(character)) return character
+  const point = character.codePointAt(0) as number
+  const hex = point.toString(16)
+  const html = [`#0*${point}`, `#x0*${hex}`, NAMED[character] ?? []].flat().map((name) => `&${name};`)
+  const percent = [...Buffer.from(character)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
+  const json = Array.from({ length: character.length }, (_none, at) =>
+    `\\\\+u${character.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')
+  const literal = `\\\\*${character.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&')}`
+  return `(?:${[literal, percent, json, ...html, ...character === ' ' ? ['\\+'] : []].join('|')})`
 }
 
 /** Keeps what a reader needs (scheme, cookie names and attributes) and hides the values. */

@@ -1,9 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseGiven } from '../../testing/cookies.ts'
-import { fixFor } from '../../testing/failure.ts'
-import { printableJson } from '../../testing/printable.ts'
-import { type Headers } from '../../testing/wire.ts'
-import { examine, type Examination } from './examination.ts'
+import { escapeJson } from '../../testing/escape.ts'
+import type { Headers } from '../../testing/wire.ts'
 import { CannotRun, type Flag, flagsHelp, readFlags, type Values } from '../flags.ts'
 import {
   BASE_URL, BASIC, CLIENT_ID, CLIENT_SECRET, HELP, integrationOf, LEVEL, PKCE, TIMEOUT
@@ -11,9 +9,12 @@ import {
 import { loggedIn } from './login-command.ts'
 import { progress } from './progress.ts'
 import { json, painter, summary, text } from './report.ts'
-import { RULES } from './rules/all.ts'
-import { Bench, NoAnswer } from './rules/bench.ts'
-import { type Surroundings, type Wait } from '../surroundings.ts'
+import { RULES } from '../rules/all.ts'
+import { Inconclusive } from '../rules/errors.ts'
+import type { Run } from '../rules/run-rules.ts'
+import { runRules, sentenceOf } from '../rules/run-rules.ts'
+import { Service } from '../rules/service.ts'
+import type { Surroundings, Wait } from '../surroundings.ts'
 
 const REDIRECT_URI: Flag = {
   name: 'redirect-uri',
@@ -95,7 +96,7 @@ export async function check (argv: string[], surroundings: Surroundings): Promis
     return await checked(values, surroundings)
   } catch (error) {
     if (error instanceof CannotRun && values.on('json')) {
-      surroundings.out(`${printableJson(JSON.stringify({ stopped: error.message }))}\n`)
+      surroundings.out(`${escapeJson(JSON.stringify({ stopped: error.message }))}\n`)
     }
     throw error
   }
@@ -105,14 +106,14 @@ async function checked (values: Values, surroundings: Surroundings): Promise<num
   const { out, err, columns, env, stop, wait = realTime } = surroundings
   const limit = limitOf(values.number('deadline', 1, 86_400), stop)
   try {
-    const bench = await benchOf(values, wait, limit.signal)
-    await reach(bench)
-    const examination = await examine(bench, RULES, progress(err, columns))
-    if (examination.stopped !== undefined && nothingJudged(examination)) throw new CannotRun(examination.stopped)
-    const { base, level } = bench.portal
+    const service = await serviceOf(values, wait, limit.signal)
+    await reach(service)
+    const run = await runRules(service, RULES, progress(err, columns))
+    if (run.stopped !== undefined && nothingJudged(run)) throw new CannotRun(run.stopped)
+    const { base, level } = service.portal
     const paint = painter(columns !== undefined && !env.NO_COLOR)
-    out(values.on('json') ? json(base.href, level, examination) : text(examination, widthOf(columns), paint))
-    return exitCode(examination)
+    out(values.on('json') ? json(base.href, level, run) : text(run, widthOf(columns), paint))
+    return exitCode(run)
   } finally {
     limit.clear()
   }
@@ -142,24 +143,24 @@ function limitOf (seconds: number, stop: AbortSignal): { signal: AbortSignal, cl
 const widthOf = (columns = Infinity): number => Math.max(20, Math.min(columns, 100))
 
 /** The check ended without a user or a server, before any failure: the reason is all that it says. */
-function nothingJudged (examination: Examination): boolean {
-  return summary(examination).failed === 0 && !examination.findings.some(({ rule: { id }, verdict }) =>
-    id === 'authorize.answer' && verdict.outcome === 'pass')
+function nothingJudged (run: Run): boolean {
+  return summary(run).failed === 0 && !run.findings.some(({ rule: { id }, result }) =>
+    id === 'authorize.answer' && result.outcome === 'pass')
 }
 
-function exitCode (examination: Examination): number {
-  if (summary(examination).failed > 0) return 1
-  return examination.stopped === undefined ? 0 : 2
+function exitCode (run: Run): number {
+  if (summary(run).failed > 0) return 1
+  return run.stopped === undefined ? 0 : 2
 }
 
-async function benchOf (values: Values, wait: Wait, signal: AbortSignal): Promise<Bench> {
+async function serviceOf (values: Values, wait: Wait, signal: AbortSignal): Promise<Service> {
   const portal = integrationOf(values, values.needed('redirect-uri', REDIRECT_URI))
   const ineligible = values.all('ineligible-cookie').flatMap(parseGiven)
   const codeLifetime = values.on('code-lifetime') ? values.number('code-lifetime', 0, 3600) : null
   const command = values.text('login-command')
   const printed = command === undefined ? { cookies: [], redirects: false } : await loggedIn(command)
   const cookies = [...values.all('cookie').flatMap(parseGiven), ...printed.cookies]
-  return new Bench(portal, {
+  return new Service(portal, {
     user: { cookies, headers: values.all('header').map(headerOf) },
     ineligible: ineligible.length === 0 ? null : { cookies: ineligible, headers: [] },
     codeLifetime,
@@ -174,12 +175,11 @@ function headerOf (given: string): Headers[number] {
   return [name, value]
 }
 
-/** @throws CannotRun when nothing answers, or something that is no HTTP server */
-async function reach ({ portal }: Bench): Promise<void> {
+/** @throws CannotRun when nothing responds, or something that is no HTTP server */
+async function reach ({ portal }: Service): Promise<void> {
   try {
     await portal.send({ method: 'GET', url: portal.authorizeUrl, headers: [['Accept', 'text/html']] })
   } catch (error) {
-    if (error instanceof NoAnswer) throw new CannotRun(`${error.message}. ${fixFor(error.trouble.code)}`)
-    throw new CannotRun(`The check cannot run: ${(error as Error).message}.`)
+    throw new CannotRun(error instanceof Inconclusive ? sentenceOf(error) : (error as Error).message)
   }
 }

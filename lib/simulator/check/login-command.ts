@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { type Cookie, parseGiven, parseSetCookie } from '../../testing/cookies.ts'
+import { type Cookie, parseGiven } from '../../testing/cookies.ts'
 import { CannotRun } from '../flags.ts'
 
 /** Milliseconds. */
@@ -22,8 +22,8 @@ export interface LoggedIn {
 export async function loggedIn (command: string, longest = LONGEST): Promise<LoggedIn> {
   const output = await outputOf(command, longest)
   const lines = output.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== '')
-  const set = lines.flatMap((line) => parseSetCookie(/^set-cookie:\s*(.*)$/i.exec(line)?.[1] ?? '') ?? [])
-  const cookies = set.length > 0 ? set : parseGiven(lines.at(-1) ?? '')
+  const set = parseGiven(output)
+  const cookies = /^set-cookie:/im.test(output) ? set : parseGiven(lines.at(-1) ?? '')
   const redirects = lines.some((line) => /^HTTP\/[\d.]+ 30[1-8]\b/.test(line))
   if (cookies.some(({ value }) => value !== '')) return { cookies, redirects }
   const response = lines.find((line) => /^HTTP\/[\d.]+ \d{3}/.test(line))

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { readToken } from '../../testing/answers.ts'
+import { readToken } from '../../testing/responses.ts'
 import { redirectTarget } from '../../testing/browser.ts'
 import { describe, failure, type Failure, fixFor } from '../../testing/failure.ts'
 import { tokenRequest } from '../../testing/requests.ts'
 import { type Integration } from '../../testing/settings.ts'
-import { SignIn } from '../../testing/sign-in.ts'
+import { SignIn } from '../../testing/legs.ts'
 import { type Exchange, header, statusOf, type WireResponse } from '../../testing/wire.ts'
 import { type LoggedOutVisit, visitLoggedOut } from './logged-out-visit.ts'
 import {
@@ -75,7 +75,7 @@ export class Attempt {
 
   /** The error page with which the service ended the attempt; null when it sent none. */
   get servicePage (): WireResponse | null {
-    const failed = this.flow.timeline.reports.find(({ outcome }) => outcome === 'failed')
+    const failed = this.flow.steps().find(({ outcome }) => outcome === 'failed')
     const response = failed?.exchange?.response
     return response !== undefined && /^text\/html\b/i.test(header(response, 'content-type')) ? response : null
   }
@@ -91,7 +91,7 @@ export class Attempt {
     const exchange = await this.#ask(url)
     const absent = this.#absent(exchange)
     if (absent !== null) {
-      this.flow.fail(absent, exchange)
+      this.flow.failed(absent, exchange)
       this.conclusion = this.#failed()
       return null
     }
@@ -112,7 +112,7 @@ export class Attempt {
     const status = statusOf(exchange)
     const expected = 'a redirect to the login page or to the portal'
     const fails = (step: number, error: string): Failure => failure(step, error, expected, describe(exchange))
-    if (exchange.trouble !== undefined) return fails(4, exchange.trouble.code)
+    if (exchange.networkError !== undefined) return fails(4, exchange.networkError.code)
     if (status === 404 || status === 405) return fails(4, 'not_found')
     if (status === 400) return fails(6, 'refused')
     return status >= 500 ? fails(5, 'server_error') : null
@@ -124,8 +124,6 @@ export class Attempt {
     if (away === null) return
     this.#returned = true
     const code = this.flow.returned(callbackUrl)
-    const seventh = this.flow.timeline.reports.find(({ number, outcome }) => number === 7 && outcome === 'done')
-    if (seventh !== undefined) seventh.milliseconds = Math.round(away)
     this.conclusion = code.ok ? await this.#serverToServer(code.value, this.trial) : this.#refused()
   }
 
@@ -143,7 +141,7 @@ export class Attempt {
     const token = await this.flow.redeem(code)
     if (token.ok) await this.flow.fetchUser(token.value)
     if (this.flow.record === null) return this.#failed()
-    const took = (step: number): number => Math.ceil(Number(this.flow.timeline.reports[step - 1]?.milliseconds))
+    const took = (step: number): number => Math.ceil(Number(this.flow.steps()[step - 1]?.milliseconds))
     return {
       outcome: 'pass',
       title: `${this.flow.record.name} is signed in`,
@@ -170,7 +168,7 @@ export class Attempt {
   async #expiredCode (code: string, trial: Trial): Promise<Conclusion> {
     const milliseconds = (this.#options.codeLifetime + 1) * 1000
     this.#codeExpiresAt = this.#options.clock() + milliseconds
-    this.flow.timeline.run(9, 'Waiting until the code has expired.')
+    this.flow.legs = { ...this.flow.legs, running: { leg: 'redeem', note: 'Waiting until the code has expired.' } }
     await wait(milliseconds, undefined, { signal: this.#options.stop }).catch(() => {})
     this.#codeExpiresAt = null
     await this.flow.redeem(code)
@@ -182,12 +180,11 @@ export class Attempt {
     const exchange = await this.#ask(url)
     const target = redirectTarget(exchange, url)
     if (target?.startsWith(FOREIGN) === true) {
-      this.flow.timeline.done(6, 'The service redirected to the foreign address.', exchange)
       this.conclusion = accepted(trial)
       return null
     }
-    const [step, error] = exchange.trouble === undefined ? [6, 'refused'] as const : [4, exchange.trouble.code] as const
-    this.flow.fail(failure(step, error, 'an error page', describe(exchange)), exchange)
+    const [step, error] = exchange.networkError === undefined ? [6, 'refused'] as const : [4, exchange.networkError.code] as const
+    this.flow.failed(failure(step, error, 'an error page', describe(exchange)), exchange)
     this.conclusion = target === null ? rejectedAt([6], trial, this.flow) : LOGIN_FIRST
     return null
   }
@@ -211,7 +208,7 @@ export class Attempt {
     const answer = readToken(exchange)
     if (answer.ok) return accepted(trial)
     const got = this.flow.secrets.mask(answer.got)
-    const unavailable = exchange.trouble !== undefined || statusOf(exchange) >= 500
+    const unavailable = exchange.networkError !== undefined || statusOf(exchange) >= 500
     if (unavailable) return untested(`${asSentence(got)} ${fixFor(answer.error)}`)
     const { sentence, ...conclusion } = rejected(got)
     const advice = errors.includes(answer.error) ? '' : ` The error should be ${errors[0]}.`

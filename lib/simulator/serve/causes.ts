@@ -57,7 +57,7 @@ function formAction ({ redirectUri }: Integration, visit: LoggedOutVisit): Cause
 
 function cookieNotSent (portal: Integration, visit: LoggedOutVisit): Cause {
   const { pathname } = new URL(portal.authorizeUrl)
-  const kept = visit.cookies.find(({ sameSite, path }) => sameSite === 'strict' || !pathname.startsWith(path))
+  const kept = visit.cookies.find(({ sameSite, path = '/' }) => sameSite === 'strict' || !pathname.startsWith(path))
   const reason = kept?.sameSite === 'strict' ? 'SameSite=Strict' : `Path=${kept?.path}`
   return {
     title: 'The session cookie is not sent',

@@ -12,7 +12,7 @@ type Section = ExchangeView['sections'][number]
 const LONGEST = 4000
 
 /** Request and response, section by section. */
-export function readExchange ({ request, response, trouble }: Exchange): ExchangeView {
+export function readExchange ({ request, response, networkError }: Exchange): ExchangeView {
   const { origin, pathname, searchParams } = new URL(request.url)
   const form = request.body === undefined ? [] : [...new URLSearchParams(request.body)]
   return {
@@ -23,7 +23,7 @@ export function readExchange ({ request, response, trouble }: Exchange): Exchang
       ...rows('Headers', request.headers),
       ...rows('Form', form),
       ...(response === undefined ? [] : answered(response)),
-      ...(trouble === undefined ? [] : [{ title: 'No response', text: trouble.sentence }])
+      ...(networkError === undefined ? [] : [{ title: 'No response', text: networkError.sentence }])
     ]
   }
 }

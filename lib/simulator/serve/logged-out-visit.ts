@@ -1,9 +1,8 @@
-import { redirectTarget } from '../../testing/browser.ts'
-import { type Cookie } from '../../testing/cookies.ts'
-import { browserOf } from '../../testing/portal-double.ts'
+import { Browser, redirectTarget } from '../../testing/browser.ts'
+import { CookieJar, type Cookie } from '../../testing/cookies.ts'
 import { type Integration } from '../../testing/settings.ts'
 import { type Exchange, statusOf } from '../../testing/wire.ts'
-import { formActionBlocking, policiesOf } from '../check/rules/content-security-policy.ts'
+import { formActionBlocking, policiesOf } from '../rules/content-security-policy.ts'
 
 /** What a browser without a session meets when the portal sends it to the service. */
 export interface LoggedOutVisit {
@@ -25,7 +24,7 @@ export async function visitLoggedOut (portal: Integration, url: string, first: E
   const status = statusOf(first)
   const target = redirectTarget(first, url)
   if (target === null || new URL(target).origin !== portal.base.origin) return { status, page: null, cookies: [] }
-  const browser = browserOf(portal, {})
+  const browser = new Browser(portal, new CookieJar())
   const arrival = await browser.open(target)
   const { response } = arrival.exchange
   const cookies = browser.jar.all()

@@ -1,4 +1,4 @@
-import { type SignIn } from '../../testing/sign-in.ts'
+import { type SignIn } from '../../testing/legs.ts'
 
 /** An invalid request that the developer sends on purpose. */
 export interface Trial {

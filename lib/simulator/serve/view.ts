@@ -1,7 +1,7 @@
 import { unlistedFields } from '../../user-information.ts'
 import { type Failure } from '../../testing/failure.ts'
 import { type Integration } from '../../testing/settings.ts'
-import { type StepReport } from '../../testing/timeline.ts'
+import { type StepReport, stepsOf } from '../../testing/steps.ts'
 import { type Exchange } from '../../testing/wire.ts'
 import { type UserInformation } from '../../user-information.ts'
 import { type Attempt } from './attempt.ts'
@@ -64,7 +64,7 @@ function readAttempt (attempt: Attempt, shown: boolean): Omit<AttemptView, 'caus
     sentence: conclusion?.sentence ?? progressSentence(attempt),
     secondsLeft: attempt.secondsLeft,
     failure: conclusion?.outcome === 'pass' ? null : flow.failure,
-    steps: flow.timeline.reports.map((step) => readStep(step, flow.secrets.mask(step.note), visible)),
+    steps: stepsOf(flow.portal, flow.legs).map((step) => readStep(step, flow.secrets.mask(step.note), visible)),
     probes: attempt.probes.map(({ title, exchange }) => ({ title, exchange: visible(exchange) })),
     record: flow.record,
     ignored: flow.record === null ? [] : unlistedFields({ ...flow.record }),
@@ -91,6 +91,6 @@ function progress (attempt: Attempt): string {
 
 function progressSentence (attempt: Attempt): string {
   if (attempt.away !== null) return 'The browser is at your service. This page continues when it comes back.'
-  const running = attempt.flow.timeline.reports.find(({ outcome }) => outcome === 'running')
+  const running = attempt.flow.steps().find(({ outcome }) => outcome === 'running')
   return running === undefined || running.note === '' ? 'The next step is in progress.' : running.note
 }
