@@ -9,9 +9,8 @@ const NAMED: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': '
 
 /** Knows the secrets of a sign-in and hides them in everything that is shown or written. */
 export class Secrets {
-  /** Each secret with the pattern that finds it. */
-  readonly #patterns = new Map<string, string>()
-  #known: RegExp | null = null
+  /** Each secret with the pattern that finds it; the longest first, for one secret may contain another. */
+  #patterns: Array<[value: string, pattern: RegExp]> = []
 
   /**
    * Remembers a secret.
@@ -19,14 +18,14 @@ export class Secrets {
    * @param shortest - a shorter value is not hidden, for it would hide half of the text
    */
   add (value: string, shortest = SHORTEST): void {
-    if (value.length < shortest || this.#patterns.has(value)) return
-    this.#patterns.set(value, patternOf(value))
-    this.#known = null
+    if (value.length < shortest || this.#patterns.some(([known]) => known === value)) return
+    this.#patterns.push([value, patternOf(value)])
+    this.#patterns.sort(([one], [other]) => other.length - one.length)
   }
 
   /** The text with every known secret hidden, in whatever encoding it stands. */
   hide (text: string): string {
-    return text.replace(this.#known ??= this.#compile(), HIDDEN)
+    return this.#patterns.reduce((rest, [, pattern]) => rest.replace(pattern, HIDDEN), text)
   }
 
   /** The same, and with every value hidden that stands where a secret belongs. */
@@ -51,18 +50,13 @@ export class Secrets {
       return [name, SECRET_HEADERS.has(lower) ? maskHeader(lower, value) : this.mask(value)]
     })
   }
-
-  /** The longest first: one secret may contain another. Without any, a pattern that nothing matches. */
-  #compile (): RegExp {
-    const longestFirst = [...this.#patterns].sort(([one], [other]) => other.length - one.length)
-    return new RegExp(longestFirst.map(([, pattern]) => pattern).join('|') || '(?!)', 'giu')
-  }
 }
 
 /** Finds a secret whose characters are written as they are, or as a URL, a form, JSON or HTML writes them. */
-function patternOf (value: string): string {
+function patternOf (value: string): RegExp {
   const pattern = Array.from(value, spellings).join('')
-  return value.length < SHORTEST ? `(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])` : pattern
+  const isShort = value.length < SHORTEST
+  return new RegExp(isShort ? `(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])` : pattern, 'giu')
 }
 
 function spellings (character: string): string {
