@@ -44,7 +44,9 @@ const inOrder = (...calls: Test[]): Test => async (store) => {
 /** Calls at once, and what is to be said of their results. */
 const race = <Value>(
   call: (store: Store, racer: number) => Promise<Value>, judge: (results: Value[]) => void
-): Test => async (store) => judge(await Promise.all(Array.from({ length: RACERS }, (_none, racer) => call(store, racer))))
+): Test => async (store) => {
+    judge(await Promise.all(Array.from({ length: RACERS }, (_none, racer) => call(store, racer))))
+  }
 
 const count = (what: string, expected: number, counts: (result: unknown) => boolean) => (results: unknown[]): void =>
   expect(`the number of ${what}`, results.filter(counts).length, expected)
@@ -92,9 +94,10 @@ const PROMISES: Record<string, (key: string, other: string, third: string) => Te
       put(revoked, true), revoke(revoked, true), revoke(revoked, false),
       put(taken, true), take(taken, 'value'), revoke(taken, false),
       expiry, revoke(expired, false)),
-  [`of ${RACERS} takes and revokes at once exactly one finds the value`]: (key) => inOrder(put(key, true), race<unknown>(
-    (store, racer) => racer % 2 === 0 ? store.revoke(key, LIFETIME) : store.take(key),
-    count('finds', 1, (found) => found === true || found === 'value'))),
+  [`of ${RACERS} takes and revokes at once exactly one finds the value`]: (key) =>
+    inOrder(put(key, true), race<unknown>(
+      (store, racer) => racer % 2 === 0 ? store.revoke(key, LIFETIME) : store.take(key),
+      count('finds', 1, (found) => found === true || found === 'value'))),
   [`of ${RACERS} puts that race with a revoke none leaves a value behind`]: (key) => inOrder(race<unknown>(
     (store, racer) => racer === RACERS / 2 ? store.revoke(key, LIFETIME) : store.put(key, 'value', LIFETIME),
     () => {}), take(key, null)),

@@ -29,7 +29,8 @@ export type Mistake =
   // Nearly right.
   | 'no-cache' | 'frame-options-any' | 'ancestors-any' | 'referrer-downgrade' | 'basic-at-user' | 'bearer-at-token'
   | 'echo-untyped' | 'echo-redirect-uri' | 'record-in-refusal' | 'email-in-refusal' | 'token-in-refusal'
-  | 'token-500' | 'unknown-code-500' | 'unknown-token-500' | 'unknown-client-500' | 'slash-redirect-uri' | 'case-redirect-uri'
+  | 'token-500' | 'unknown-code-500' | 'unknown-token-500' | 'unknown-client-500'
+  | 'slash-redirect-uri' | 'case-redirect-uri'
 
 export interface SpecServer {
   app: FastifyInstance

@@ -101,7 +101,8 @@ const FOUND: Record<Exclude<Mistake, Elsewhere>, string[]> = {
   'unknown-code-500': ['?token.unknown-code'],
   'unknown-token-500': ['?user.unknown-token'],
   'unknown-client-500': [
-    '?authorize.foreign-redirect-uri', '?authorize.unknown-client', '?authorize.missing-client'
+    '?authorize.foreign-redirect-uri', '?authorize.unknown-client', '?authorize.missing-client',
+    '?authorize.repeated'
   ],
   'slash-redirect-uri': ['!authorize.foreign-redirect-uri'],
   'case-redirect-uri': ['!authorize.foreign-redirect-uri']

@@ -138,7 +138,8 @@ export class Service {
   }
 
   /** An authorization request of the user, and what came of it. */
-  async request ({ verifier = this.portal.pkce ? randomText() : undefined, changes }: CodeOptions = {}): Promise<Requested> {
+  async request ({ verifier: given, changes }: CodeOptions = {}): Promise<Requested> {
+    const verifier = given ?? (this.portal.pkce ? randomText() : undefined)
     const flow = new SignIn(this.portal, this.secrets, verifier)
     const arrival = await this.#arrive(flow.start(changes))
     const reading = readArrival(arrival, flow.state, this.portal)
@@ -214,7 +215,8 @@ export class Service {
 const LIMITED = 'The service limits the rate of requests (429): raise its limit for the time of the check.'
 
 function unavailable (exchange: Exchange, error: string): Inconclusive {
-  return new Inconclusive(`the service says that it is unavailable for the moment: ${describe(exchange)}`, fixFor(error))
+  const reason = `the service says that it is unavailable for the moment: ${describe(exchange)}`
+  return new Inconclusive(reason, fixFor(error))
 }
 
 /** The same for an error that the browser carries to the portal. */

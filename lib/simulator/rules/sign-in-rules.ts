@@ -60,7 +60,8 @@ function asUntested (error: Error): never {
 }
 
 const different = (request: string, one: string, other: string): Failed =>
-  new Failed(`the same request got different responses, so processes do not share a store: ${request}: ${one}, then ${other}`)
+  new Failed('the same request got different responses, so processes do not share a store: ' +
+    `${request}: ${one}, then ${other}`)
 
 /** The sign-in of the user, leg by leg. The rules that follow need it. */
 export const CODE_RULE = must('authorize.answer', 'RFC 6749 §4.1.2',
@@ -109,7 +110,8 @@ function notHooked ({ reading }: Leg<unknown>): void {
 /** A complete form that gets no response, or the same error as one that is plainly wrong, was not read. */
 async function formIsRead (service: Service): Promise<void> {
   const wrong = () => service.redeem({ code: 'an-unknown-code' }, { grant_type: 'no-such-grant' })
-  const { reading, exchange } = await service.redeem(await service.code()).catch((error) => hangs(service, error, wrong))
+  const grant = await service.code()
+  const { reading, exchange } = await service.redeem(grant).catch((error) => hangs(service, error, wrong))
   if (reading.ok || reading.error !== 'invalid_request' || statusOf(exchange) !== 400) return
   const bodies = [exchange, (await wrong()).exchange].map(({ response }) => JSON.stringify(jsonObject(response)))
   expect(bodies[0] !== bodies[1], `${describe(exchange)}, for a complete form and for a wrong one alike`)

@@ -168,7 +168,8 @@ export class Attempt {
   async #expiredCode (code: string, trial: Trial): Promise<Conclusion> {
     const milliseconds = (this.#options.codeLifetime + 1) * 1000
     this.#codeExpiresAt = this.#options.clock() + milliseconds
-    this.flow.legs = { ...this.flow.legs, running: { leg: 'redeem', note: 'Waiting until the code has expired.' } }
+    const note = 'Waiting until the code has expired.'
+    this.flow.legs = { ...this.flow.legs, running: { leg: 'redeem', note } }
     await wait(milliseconds, undefined, { signal: this.#options.stop }).catch(() => {})
     this.#codeExpiresAt = null
     await this.flow.redeem(code)
@@ -183,7 +184,8 @@ export class Attempt {
       this.conclusion = accepted(trial)
       return null
     }
-    const [step, error] = exchange.networkError === undefined ? [6, 'refused'] as const : [4, exchange.networkError.code] as const
+    const { code } = exchange.networkError ?? {}
+    const [step, error] = code === undefined ? [6, 'refused'] as const : [4, code] as const
     this.flow.failed(failure(step, error, 'an error page', describe(exchange)), exchange)
     this.conclusion = target === null ? rejectedAt([6], trial, this.flow) : LOGIN_FIRST
     return null
