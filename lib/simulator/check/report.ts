@@ -1,5 +1,5 @@
+import { styleText } from 'node:util'
 import { printable, printableJson } from '../../testing/printable.ts'
-import { wrap } from '../flags.ts'
 import { type Examination, type Finding } from './examination.ts'
 
 /** Counts of an examination. */
@@ -14,11 +14,9 @@ export interface Summary {
 
 export type Paint = (colour: 'green' | 'red' | 'yellow' | 'bold', text: string) => string
 
-const CODES = { green: 32, red: 31, yellow: 33, bold: 1 }
-
 /** Colours for a terminal, or none. */
 export const painter = (coloured: boolean): Paint => (colour, text) =>
-  coloured ? `\x1b[${CODES[colour]}m${text}\x1b[0m` : text
+  coloured ? styleText(colour, text, { validateStream: false }) : text
 
 export function summary ({ findings }: Examination): Summary {
   const count = (result: string): number => findings.filter((finding) => wordOf(finding) === result).length
@@ -95,4 +93,16 @@ export function json (baseUrl: string, level: string, examination: Examination):
   const stopped = examination.stopped === undefined ? {} : { stopped: examination.stopped }
   const report = { baseUrl, level, summary: summary(examination), ...stopped, rules }
   return `${printableJson(JSON.stringify(report, null, 2))}\n`
+}
+
+/** Breaks a text into lines of at most the width: at spaces, and within a word that is longer than a line. */
+export function wrap (text: string, width: number): string[] {
+  const lines: string[] = ['']
+  for (const word of text.split(' ').flatMap((one) => one.match(new RegExp(`.{1,${width}}`, 'gsu')) ?? [''])) {
+    const last = String(lines.at(-1))
+    if (last === '') lines[lines.length - 1] = word
+    else if (last.length + 1 + word.length > width) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines
 }

@@ -10,7 +10,7 @@ import { SignIn } from '../../../testing/sign-in.ts'
 import { type Trouble } from '../../../testing/trouble.ts'
 import { type Exchange, type Headers } from '../../../testing/wire.ts'
 import { type UserInformation } from '../../../user-information.ts'
-import { type Wait } from '../../surroundings.ts'
+import type { Wait } from '../../process.ts'
 import { Inconclusive, Untested } from './untested.ts'
 
 /** What identifies a user to the partner's application. */
