@@ -1,37 +1,72 @@
-import { type Failure } from '../../../testing/failure.ts'
-import { type Step, STEPS } from '../../../testing/steps.ts'
-import { type Cause } from '../causes.ts'
-import { type AttemptView } from '../view.ts'
+import { secretsOf } from '../../../testing/legs.ts'
+import { STEPS, stepsOf } from '../../../testing/steps.ts'
+import type { Step } from '../../../testing/steps.ts'
+import type { Finding } from '../../rules/run-rules.ts'
+import type { Attempt } from '../attempt.ts'
+import { conclusionOf } from '../conclusion.ts'
+import type { Conclusion } from '../conclusion.ts'
 import { exchangeDetails } from './exchange.ts'
-import { type Setup, startPath, tone, trialsCard } from './home.ts'
-import { capital, html, type Html } from './html.ts'
+import type { Hiding } from './exchange.ts'
+import { startPath, tone, trialsCard } from './home.ts'
+import type { Setup } from './home.ts'
+import { capital, html } from './html.ts'
+import type { Html } from './html.ts'
 import { layout } from './layout.ts'
 import { recordCard } from './record.ts'
 import { timeline } from './timeline.ts'
+
+/** Characters of the service's own error page that are shown. */
+const LONGEST_PAGE = 64 * 1024
+
+export interface Shown {
+  /** Whether it is the first sign-in of this browser that succeeds. */
+  isFirst: boolean
+  /** Whether codes, tokens and the state are readable; the client secret never is. */
+  secretsShown: boolean
+}
 
 /**
  * One attempt: how it goes, what failed or who signed in, and its fifteen steps. What matters most comes first, for a
  * narrow screen and for a screen reader.
  */
-export function attemptPage (setup: Setup, view: AttemptView, shown: boolean): string {
-  const { ended, record, steps, outcome } = view
+export async function attemptPage (setup: Setup, attempt: Attempt, shown: Shown): Promise<string> {
+  const { ended, record, signIn } = attempt
+  const conclusion = conclusionOf(attempt)
+  const hiding = hidingOf(attempt, shown.secretsShown)
+  const steps = stepsOf(setup.portal, signIn.legs)
   return layout({
-    title: view.title,
+    title: conclusion.title,
     baseUrl: setup.portal.base.href,
     reload: ended ? null : 2,
-    body: html`<div id="live" data-ended="${String(ended)}" data-announced="${view.title}. ${view.sentence}">
-${lede(setup, view)}
-${causesCard(view.causes)}${problemCard(view.failure)}${servicePageCard(view)}
+    body: html`<div id="live" data-ended="${String(ended)}" data-announced="${conclusion.title}. ${conclusion.sentence}">
+${lede(setup, attempt, conclusion, shown.isFirst)}
+${attempt.isStuck ? loginCard(await attempt.loginFindings()) : null}${problemCard(attempt)}${servicePageCard(attempt)}
 <div class="columns">
-${stack('first', [probesCard(view), record === null ? null : recordCard(record, view.ignored, setup.portal.level)])}
+${stack('first', [
+    trialCard(attempt, hiding),
+    record === null ? null : recordCard(record, setup.portal.level, hiding.text)
+  ])}
 <section class="card main" aria-labelledby="steps">
-<div class="bar"><h2 id="steps">The fifteen steps</h2>${secretsLink(view.id, shown)}</div>
-${timeline(steps, outcome === 'pass')}
+<div class="beside"><h2 id="steps">The fifteen steps</h2>${secretsLink(attempt.id, shown.secretsShown)}</div>
+${timeline(steps, hiding, conclusion.outcome === 'pass')}
 </section>
 ${stack('last', [ended ? trialsCard(setup.loginUrl, true) : null])}
 </div>
 </div>`
   })
+}
+
+function hidingOf ({ signIn: { portal, secrets } }: Attempt, secretsShown: boolean): Hiding {
+  if (!secretsShown) {
+    return { text: (text) => secrets.hide(text), exchange: (exchange) => secrets.maskExchange(exchange) }
+  }
+  const clientSecret = secretsOf(portal)
+  return { text: (text) => clientSecret.hide(text), exchange: (exchange) => exchange }
+}
+
+/** The service's own error page for its frame; null when it sent none. */
+export function servicePage ({ servicePage, signIn }: Attempt): string | null {
+  return servicePage === null ? null : signIn.secrets.hide(servicePage.body.slice(0, LONGEST_PAGE))
 }
 
 /** Cards below each other; nothing where there is no card. */
@@ -51,44 +86,56 @@ export function messagePage ({ portal, loginUrl }: Setup, title: string, sentenc
   })
 }
 
-function lede ({ loginUrl }: Setup, { trial, outcome, title, sentence, secondsLeft, ended }: AttemptView): Html {
-  const [query, again] = trial === null ? ['', 'Sign in again'] : [`?trial=${trial.id}`, 'Try again']
+function lede ({ loginUrl }: Setup, attempt: Attempt, { outcome, title, sentence }: Conclusion, isFirst: boolean): Html {
+  const { trial, secondsLeft, ended, record } = attempt
   return html`<div class="lede">
 <span class="chip ${tone(outcome)}">${trial === null ? 'Sign-in' : `Trial: ${trial.title}`}</span>
 <h1>${title}</h1>
 <p>${sentence}</p>
+${record !== null && trial === null && isFirst
+    ? html`<p>Sign in a second time: the browser should not ask for a login again. If it does, the session cookie is
+SameSite=Strict.</p>`
+    : null}
 ${secondsLeft === null ? null : html`<p class="countdown" id="countdown">${secondsLeft} s left</p>`}
-${!ended
-    ? null
-    : html`<div class="actions">
-<a class="button main" id="again" href="${startPath(loginUrl)}${query}">${again}</a>
-<a class="button" id="home" href="/">Start page</a></div>`}
+${ended ? actions(startPath(loginUrl), attempt) : null}
 </div>`
 }
 
-/** For the developer whose browser does not come back from the service. */
-function causesCard (causes: Cause[]): Html | null {
-  if (causes.length === 0) return null
+function actions (start: string, { trial, loginPage }: Attempt): Html {
+  const [query, again] = trial === null ? ['', 'Sign in again'] : [`?trial=${trial.id}`, 'Try again']
+  const other = `${start}?${trial === null ? '' : `trial=${trial.id}&`}login`
+  return html`<div class="actions">
+<a class="button main" id="again" href="${start}${query}">${again}</a>
+${loginPage === null ? null : html`<a class="button" id="other" href="${other}">Log in as someone else</a>`}
+<a class="button" id="home" href="/">Start page</a></div>`
+}
+
+const WORDS = { pass: 'passes', fail: 'fails', untested: 'not tested' }
+
+/** For the developer whose browser does not come back from the service: what `check` says of the login. */
+function loginCard (findings: Finding[]): Html {
   return html`<section class="card wide" aria-labelledby="causes">
 <h2 id="causes">The browser does not come back?</h2>
-<p class="hint">Take your time if you are logging in. If not, compare what your browser shows with the usual
-causes.</p>
-<ul class="causes">${causes.map(({ title, sign, fix, seen }) => html`<li>
-<h3>${title}${seen === null ? null : html` <span class="chip wait">Likely</span>`}</h3>
-${seen === null ? null : html`<p><b>Seen by the simulator:</b> ${seen}</p>`}
-<p><b>How to tell:</b> ${sign}</p>
-<p><b>Fix:</b> ${fix}</p>
-</li>`)}</ul>
+<p class="quiet small">Take your time if you are logging in. If not: these rules of the login were tried without a user.</p>
+<ul class="rows">${findings.map((finding) => html`<li>${findingOf(finding)}</li>`)}</ul>
 </section>`
 }
 
-function problemCard (failure: Failure | null): Html | null {
+/** What came of a rule. */
+function findingOf ({ rule, result }: Finding): Html {
+  return html`<h3>${rule.sentence} <span class="chip ${tone(result.outcome)}">${WORDS[result.outcome]}</span></h3>
+${result.outcome === 'fail' ? html`<p><b>Got:</b> ${capital(result.got)}</p>` : null}
+${result.outcome === 'untested' ? html`<p><b>Not tested:</b> ${capital(result.reason)}</p>` : null}
+${result.outcome === 'pass' ? null : html`<p><b>What to do:</b> ${result.outcome === 'fail' ? result.fix : rule.fix}</p>`}`
+}
+
+function problemCard ({ failure }: Attempt): Html | null {
   if (failure === null) return null
   const { step, error, expected, got, fix } = failure
   return html`<section class="card wide problem" aria-labelledby="problem">
 <h2 id="problem">What went wrong</h2>
-<p class="hint"><code>${error}</code></p>
-<dl class="facts rows">
+<p class="quiet small"><code>${error}</code></p>
+<dl>
 <div><dt>Step ${step}</dt><dd>${(STEPS[step - 1] as Step).action}</dd></div>
 <div><dt>Expected</dt><dd>${capital(expected)}</dd></div>
 <div><dt>Got</dt><dd>${capital(got)}</dd></div>
@@ -98,23 +145,24 @@ function problemCard (failure: Failure | null): Html | null {
 }
 
 /** The service's own error page, in a frame where it can run, load and send nothing. */
-function servicePageCard ({ id, servicePage }: AttemptView): Html | null {
+function servicePageCard ({ id, servicePage }: Attempt): Html | null {
   if (servicePage === null) return null
-  const url = `/sign-ins/${id}/service-page`
   return html`<section class="card wide" aria-labelledby="service-page">
-<div class="bar"><h2 id="service-page">The page that your service shows</h2>
-<a id="service-page-link" href="${url}" target="_blank" rel="noopener">Open alone</a></div>
-<p class="hint">Status ${servicePage.status}. Scripts, links, forms and external files do not work in this copy.</p>
-<iframe class="service-page" src="${url}" sandbox title="The page that your service shows" loading="lazy"></iframe>
+<h2 id="service-page">The page that your service shows</h2>
+<p class="quiet small">Status ${servicePage.status}. Scripts, links, forms and external files do not work in this copy.</p>
+<iframe src="/sign-ins/${id}/service-page" sandbox title="The page that your service shows"
+ loading="lazy"></iframe>
 </section>`
 }
 
-function probesCard ({ probes, trial }: AttemptView): Html | null {
-  if (probes.length === 0 || trial === null) return null
-  return html`<section class="card" aria-labelledby="probes">
-<h2 id="probes">The trial</h2>
-<p class="hint">${trial.expects}</p>
-${probes.map(({ title, exchange }, at) => html`<p>${title}</p>${exchangeDetails(`probe-${at}`, exchange)}`)}
+/** The rules that a trial tries, and what was sent for them. */
+function trialCard ({ trial, findings, exchanges }: Attempt, hiding: Hiding): Html | null {
+  if (trial === null) return null
+  return html`<section class="card" aria-labelledby="trial">
+<h2 id="trial">The trial</h2>
+<p class="quiet small">${trial.does}</p>
+<ul class="rows">${findings.map((finding) => html`<li>${findingOf(finding)}</li>`)}</ul>
+${exchanges.map((exchange, at) => exchangeDetails(`trial-${at + 1}`, exchange, hiding))}
 </section>`
 }
 
