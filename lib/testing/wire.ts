@@ -1,4 +1,4 @@
-import { type Trouble } from './trouble.ts'
+import type { NetworkError } from './network-error.ts'
 
 /** Header names and values, as they travel; a name may occur more than once. */
 export type Headers = ReadonlyArray<readonly [name: string, value: string]>
@@ -18,11 +18,11 @@ export interface WireResponse {
   body: string
 }
 
-/** A request and its outcome: a response, or the trouble that prevented one. */
+/** A request and its outcome: a response, or why there is none. */
 export interface Exchange {
   request: WireRequest
   response?: WireResponse
-  trouble?: Trouble
+  networkError?: NetworkError
   /** Time until the whole response was read. */
   milliseconds: number
 }

@@ -8,7 +8,7 @@ import { run } from '../../lib/simulator/run.ts'
 import { FLAGS as SERVE_FLAGS } from '../../lib/simulator/serve/serve.ts'
 import { Browser } from '../../lib/testing/browser.ts'
 import { CookieJar } from '../../lib/testing/cookies.ts'
-import { printableJson } from '../../lib/testing/printable.ts'
+import { escapeJson } from '../../lib/testing/escape.ts'
 import { integration } from '../../lib/testing/settings.ts'
 import { check, program, report } from '../helpers/program.ts'
 import { freePort } from '../helpers/ports.ts'
@@ -37,12 +37,12 @@ await t.test('an unknown host', async (t) => {
 
 await t.test('something that speaks no HTTP', async (t) => {
   const baseUrl = await rawServer(t, (socket) => { socket.end('SSH-2.0-OpenSSH_9.2\r\n') })
-  await cannotRun(t, baseUrl, /Something answers at http:\/\/127\.0\.0\.1:\d+, but not in HTTP\./)
+  await cannotRun(t, baseUrl, /Something responds at http:\/\/127\.0\.0\.1:\d+, but not in HTTP\./)
 })
 
 await t.test('something that hangs up', async (t) => {
   const baseUrl = await rawServer(t, (socket) => { socket.destroy() })
-  await cannotRun(t, baseUrl, /hung up without an answer/)
+  await cannotRun(t, baseUrl, /closed the connection without a response/)
 })
 
 await t.test('https where http is spoken', async (t) => {
@@ -64,9 +64,9 @@ await t.test('an address that cannot be reached', async (t) => {
 
 await t.test('a server that never answers, and one that never ends', async (t) => {
   const silent = await httpServer(t, () => {})
-  await cannotRun(t, silent, /gave no complete answer within 0\.3 s\. See what the service/, ['--timeout', '0.3'])
+  await cannotRun(t, silent, /gave no complete response within 0\.3 s\. See what the service/, ['--timeout', '0.3'])
   const endless = await httpServer(t, (_request, response) => { response.write('<') })
-  await cannotRun(t, endless, /no complete answer/, ['--timeout', '0.3'])
+  await cannotRun(t, endless, /no complete response/, ['--timeout', '0.3'])
 })
 
 await t.test('an answer without end', async (t) => {
@@ -76,7 +76,7 @@ await t.test('an answer without end', async (t) => {
 
 await t.test('a rate limit', async (t) => {
   const baseUrl = await httpServer(t, (_request, response) => { response.writeHead(429).end() })
-  await cannotRun(t, baseUrl, /^The check cannot run: the service limits the rate/)
+  await cannotRun(t, baseUrl, /^The service limits the rate/)
 })
 
 await t.test('a redirect loop is found', async (t) => {
@@ -113,7 +113,7 @@ await t.test('a server that dies under the check ends it', async (t) => {
   t.teardown(() => server.app.close())
   const { code, stopped, rules, summary } = await report(baseUrl, USER)
   t.equal(code, 2)
-  t.match(stopped, /^The service no longer answers: .* hung up/)
+  t.match(stopped, /^The service no longer responds: .* closed the connection/)
   t.ok(rules.length < 40)
   t.equal(summary.failed, 0, 'no answer is no failure')
   const { out } = await check(baseUrl, USER)
@@ -241,8 +241,8 @@ await t.test('a hostile service sends nothing to the terminal that the terminal 
   }
   t.match(JSON.parse((await check(baseUrl, [...USER, '--json'])).out).summary, { failed: 1 })
   const report = JSON.stringify({ baseUrl: clipboard }, null, 2)
-  t.notMatch(printableJson(report), '\u202e')
-  t.strictSame(JSON.parse(printableJson(report)), { baseUrl: clipboard }, 'and the same value')
+  t.notMatch(escapeJson(report), '\u202e')
+  t.strictSame(JSON.parse(escapeJson(report)), { baseUrl: clipboard }, 'and the same value')
 })
 
 await t.test('no cookie and no header of the user leaves the service', async (t) => {

@@ -1,7 +1,7 @@
 // A form-action that forbids the way back to the portal is found, and only such a one.
 import t from 'tap'
-import { formActionBlocking, policiesOf } from '../../lib/simulator/check/rules/content-security-policy.ts'
-import { loginPageOf } from '../../lib/simulator/check/rules/login-page.ts'
+import { formActionBlocking, policiesOf } from '../../lib/simulator/rules/content-security-policy.ts'
+import { loginPageOf } from '../../lib/simulator/rules/login-page.ts'
 import { type Exchange, type WireResponse } from '../../lib/testing/wire.ts'
 import { report } from '../helpers/program.ts'
 import { listening } from '../helpers/spec-server.ts'
@@ -12,7 +12,7 @@ const PORT = 'https://portal.example:8443/cb'
 
 function blocked (policy: string, redirectUri: string): string | null {
   const headers = [['Content-Security-Policy', policy]] as const
-  return formActionBlocking(policiesOf({ status: 200, headers, body: '<form>' }), PAGE, redirectUri)
+  return formActionBlocking(policiesOf({ headers, body: '<form>' }), PAGE, redirectUri)
 }
 
 await t.test('policies that let the form lead to the portal', async (t) => {

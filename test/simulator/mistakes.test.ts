@@ -134,12 +134,12 @@ await t.test('a hook in front of the authorization endpoint is told from a cooki
     fix: /^Exempt \/oauth\/authorize, \/oauth\/token and \/oauth\/user from .* global hooks/
   }])
   for (const [given, advice] of [
-    [[], 'make a user known with --cookie, --header or --login-command'],
+    [[], 'make a user known with --cookie or --header'],
     [['--header', 'x-user: ada'], 'if it reads the header x-user, give a value that it accepts']
   ] as const) {
     const { code, err } = await check(hooked.baseUrl, [...given])
     t.equal(code, 2, 'the service may know its users by a header, which a proxy sets')
-    t.match(err, /^A hook of the application answers in front of the authorization endpoint \(401 with/)
+    t.match(err, /^A hook of the application responds in front of the authorization endpoint \(401 with/)
     t.match(err, advice)
   }
 
@@ -183,7 +183,7 @@ await t.test('a proxy that strips the path: the check says where the endpoints a
     id: 'address.endpoints',
     outcome: 'fail',
     got: /^GET \/app\/oauth\/authorize: 404/,
-    fix: `Something answers at ${baseUrl}/oauth/authorize`
+    fix: `The endpoint was found at ${baseUrl}/oauth/authorize`
   })
   t.strictSame(failedRules(result), ['!address.endpoints'])
   t.equal(result.code, 1)

@@ -15,14 +15,14 @@ t.test('a body of a megabyte is read, and none that is larger', async (t) => {
   t.equal(statusOf(largest), 200)
   t.equal(largest.response?.body.length, MEGABYTE)
   const tooLarge = await send(request(`${baseUrl}/${MEGABYTE + 1}`))
-  t.equal(tooLarge.trouble?.code, 'too_large')
+  t.equal(tooLarge.networkError?.code, 'too_large')
   t.equal(statusOf(tooLarge), 0, 'there is no answer')
 })
 
 t.test('a signal from outside ends the request before its time', async (t) => {
   const stop = new AbortController()
   const baseUrl = await httpServer(t, () => stop.abort(new DOMException('Stopped', 'AbortError')))
-  t.match(await overHttp(60_000)(request(baseUrl), stop.signal), { trouble: { code: 'timeout' } })
+  t.match(await overHttp(60_000)(request(baseUrl), stop.signal), { networkError: { code: 'timeout' } })
 
   const stopToo = new AbortController()
   const app = {
@@ -31,5 +31,5 @@ t.test('a signal from outside ends the request before its time', async (t) => {
       return await new Promise<never>(() => {})
     }
   }
-  t.match(await inProcess(app, 60_000)(request('http://x/'), stopToo.signal), { trouble: { code: 'timeout' } })
+  t.match(await inProcess(app, 60_000)(request('http://x/'), stopToo.signal), { networkError: { code: 'timeout' } })
 })

@@ -1,23 +1,24 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { fixFor } from '../../testing/failure.ts'
-import { printableJson } from '../../testing/printable.ts'
-import { type Headers } from '../../testing/wire.ts'
-import { examine, type Examination } from './examination.ts'
+import { escapeJson } from '../../testing/escape.ts'
+import type { Headers } from '../../testing/wire.ts'
 import { CannotRun, needed, numberOf, readFlags } from '../flags.ts'
 import { INTEGRATION_FLAGS, INTEGRATION_HELP, integrationOf } from '../integration-flags.ts'
 import { loginOf } from './login.ts'
 import { progress } from './progress.ts'
 import { json, painter, summary, text } from './report.ts'
-import { RULES } from './rules/all.ts'
-import { Bench, NoAnswer } from './rules/bench.ts'
+import { RULES } from '../rules/all.ts'
+import { Inconclusive } from '../rules/errors.ts'
+import type { Run } from '../rules/run-rules.ts'
+import { runRules, sentenceOf } from '../rules/run-rules.ts'
+import { Service } from '../rules/service.ts'
 import type { Process, Wait } from '../process.ts'
 
 export const FLAGS = {
   ...INTEGRATION_FLAGS,
   'redirect-uri': { type: 'string' },
-  cookie: { type: 'string', multiple: true, default: [] },
-  header: { type: 'string', multiple: true, default: [] },
-  'ineligible-cookie': { type: 'string', multiple: true, default: [] },
+  cookie: { type: 'string', multiple: true, default: [] as string[] },
+  header: { type: 'string', multiple: true, default: [] as string[] },
+  'ineligible-cookie': { type: 'string', multiple: true, default: [] as string[] },
   'code-lifetime': { type: 'string' },
   deadline: { type: 'string', default: '300' },
   json: { type: 'boolean', default: false }
@@ -78,7 +79,7 @@ export async function check (argv: string[], process: Process): Promise<number> 
     return await checked(values, process)
   } catch (error) {
     if (error instanceof CannotRun && values.json) {
-      process.out(`${printableJson(JSON.stringify({ stopped: error.message }))}\n`)
+      process.out(`${escapeJson(JSON.stringify({ stopped: error.message }))}\n`)
     }
     throw error
   }
@@ -88,14 +89,14 @@ async function checked (values: Values, process: Process): Promise<number> {
   const { out, err, columns, env, stop, wait = realTime } = process
   const limit = limitOf(numberOf('deadline', values.deadline, 1, 86_400), stop)
   try {
-    const bench = await benchOf(values, env, wait, limit.signal)
-    await reach(bench)
-    const examination = await examine(bench, RULES, progress(err, columns))
-    if (examination.stopped !== undefined && nothingJudged(examination)) throw new CannotRun(examination.stopped)
-    const { base, level } = bench.portal
+    const service = serviceOf(values, env, wait, limit.signal)
+    await reach(service)
+    const run = await runRules(service, RULES, progress(err, columns))
+    if (run.stopped !== undefined && nothingJudged(run)) throw new CannotRun(run.stopped)
+    const { base, level } = service.portal
     const paint = painter(columns !== undefined && !env.NO_COLOR)
-    out(values.json ? json(base.href, level, examination) : text(examination, widthOf(columns), paint))
-    return exitCode(examination)
+    out(values.json ? json(base.href, level, run) : text(run, widthOf(columns), paint))
+    return exitCode(run)
   } finally {
     limit.clear()
   }
@@ -125,22 +126,21 @@ function limitOf (seconds: number, stop: AbortSignal): { signal: AbortSignal, cl
 const widthOf = (columns = Infinity): number => Math.max(20, Math.min(columns, 100))
 
 /** The check ended without a user or a server, before any failure: the reason is all that it says. */
-function nothingJudged (examination: Examination): boolean {
-  return summary(examination).failed === 0 && !examination.findings.some(({ rule: { id }, verdict }) =>
-    id === 'authorize.answer' && verdict.outcome === 'pass')
+function nothingJudged (run: Run): boolean {
+  return summary(run).failed === 0 && !run.findings.some(({ rule: { id }, result }) =>
+    id === 'authorize.answer' && result.outcome === 'pass')
 }
 
-function exitCode (examination: Examination): number {
-  if (summary(examination).failed > 0) return 1
-  return examination.stopped === undefined ? 0 : 2
+function exitCode (run: Run): number {
+  if (summary(run).failed > 0) return 1
+  return run.stopped === undefined ? 0 : 2
 }
 
-async function benchOf (values: Values, env: Process['env'], wait: Wait, signal: AbortSignal): Promise<Bench> {
-  const redirectUri = needed('redirect-uri', values['redirect-uri'])
-  const portal = integrationOf(values, env, redirectUri)
+function serviceOf (values: Values, env: Process['env'], wait: Wait, signal: AbortSignal): Service {
+  const portal = integrationOf(values, env, needed('redirect-uri', values['redirect-uri']))
   const [user, ineligible] = [loginOf('cookie', values.cookie), loginOf('ineligible-cookie', values['ineligible-cookie'])]
   const lifetime = values['code-lifetime']
-  return new Bench(portal, {
+  return new Service(portal, {
     user: { cookies: user.cookies, headers: values.header.map(headerOf) },
     ineligible: ineligible.cookies.length === 0 ? null : { cookies: ineligible.cookies, headers: [] },
     codeLifetime: lifetime === undefined ? null : numberOf('code-lifetime', lifetime, 0, 3600),
@@ -155,12 +155,11 @@ function headerOf (given: string): Headers[number] {
   return [name, value]
 }
 
-/** @throws CannotRun when nothing answers, or something that is no HTTP server */
-async function reach ({ portal }: Bench): Promise<void> {
+/** @throws CannotRun when nothing responds, or something that is no HTTP server */
+async function reach ({ portal }: Service): Promise<void> {
   try {
     await portal.send({ method: 'GET', url: portal.authorizeUrl, headers: [['Accept', 'text/html']] })
   } catch (error) {
-    if (error instanceof NoAnswer) throw new CannotRun(`${error.message}. ${fixFor(error.trouble.code)}`)
-    throw new CannotRun(`The check cannot run: ${(error as Error).message}.`)
+    throw new CannotRun(error instanceof Inconclusive ? sentenceOf(error) : (error as Error).message)
   }
 }

@@ -121,7 +121,7 @@ function addPages (app: FastifyInstance, options: SimulatorOptions, attempts: At
     const session = request.cookies[SESSION]
     const attempt = attempts.find(session, request.params.id)
     if (attempt === undefined) return gone(reply)
-    const isFirst = attempts.of(session).every((other) => other === attempt || other.record === null)
+    const isFirst = attempts.of(session).every((other) => other === attempt || other.signIn.record === null)
     return page(reply, await attemptPage(options, attempt, { isFirst, secretsShown: request.query.secrets === 'shown' }))
   })
 

@@ -9,7 +9,6 @@ import type { Integration } from '../../testing/settings.ts'
 import type { Leg } from '../../testing/steps.ts'
 import type { Exchange, WireResponse } from '../../testing/wire.ts'
 import { header, statusOf } from '../../testing/wire.ts'
-import type { UserInformation } from '../../user-information.ts'
 import type { Finding } from '../rules/run-rules.ts'
 import { runRule } from '../rules/run-rules.ts'
 import type { Material } from '../rules/service.ts'
@@ -74,26 +73,11 @@ export class Attempt {
     return Math.max(0, Math.ceil((this.#codeExpiresAt - this.#options.clock()) / 1000))
   }
 
-  /** The leg that ended the sign-in without success. */
-  get #failed (): { exchange: Exchange, reading: Failure } | null {
-    const { authorize, redeem, fetch } = this.signIn.legs
-    const { exchange, reading } = [fetch, redeem, authorize].find((leg) => leg !== undefined) ?? {}
-    return exchange === undefined || reading === undefined || reading.ok ? null : { exchange, reading }
-  }
-
-  /** The failure that ended the sign-in, secrets hidden. */
-  get failure (): Failure | null {
-    return this.#failed?.reading ?? null
-  }
-
-  get record (): UserInformation | null {
-    const reading = this.signIn.legs.fetch?.reading
-    return reading?.ok === true ? reading.value : null
-  }
-
   /** The page of its own with which the service ended the attempt; null when it sent none. */
   get servicePage (): WireResponse | null {
-    const { response } = this.#failed?.exchange ?? this.exchanges.at(-1) ?? {}
+    const { authorize, redeem, fetch } = this.signIn.legs
+    const failed = [authorize, redeem, fetch].find((leg) => leg?.reading.ok === false)
+    const { response } = failed?.exchange ?? this.exchanges.at(-1) ?? {}
     return response !== undefined && /^text\/html\b/i.test(header(response, 'content-type')) ? response : null
   }
 

@@ -12,7 +12,7 @@ export interface Conclusion {
 }
 
 export function conclusionOf (attempt: Attempt): Conclusion {
-  const { trial, findings, failure, record } = attempt
+  const { trial, findings, signIn: { failure, record } } = attempt
   if (!attempt.ended) return { outcome: 'running', ...progressOf(attempt) }
   const finding = findings.at(-1)
   if (trial !== null && finding !== undefined) return judged(finding)
@@ -25,11 +25,11 @@ export function conclusionOf (attempt: Attempt): Conclusion {
 
 /** One line for the terminal: when, how long the service took, who or what, and how it ended. */
 export function summaryOf (attempt: Attempt): string {
-  const { trial, record, failure, signIn } = attempt
+  const { trial, signIn: { record, failure, secrets } } = attempt
   const { title } = conclusionOf(attempt)
   const time = new Date().toTimeString().slice(0, 8)
   const took = `${Math.ceil(tookOf(attempt))} ms`.padStart(8)
-  const who = record === null ? '' : ` (${signIn.secrets.mask(record.external_id)})`
+  const who = record === null ? '' : ` (${secrets.mask(record.external_id)})`
   const why = failure === null ? '' : `: ${failure.error}, ${failure.got}`
   return `${time} ${took}  ${trial === null ? '' : `${trial.title}: `}${title}${who}${why}`
 }

@@ -3,7 +3,7 @@ import t from 'tap'
 import { rejectedAt, type Trial, TRIALS as ALL } from '../../../lib/simulator/serve/trials.ts'
 import { failure } from '../../../lib/testing/failure.ts'
 import { integration } from '../../../lib/testing/settings.ts'
-import { SignIn } from '../../../lib/testing/sign-in.ts'
+import { SignIn } from '../../../lib/testing/legs.ts'
 import { httpServer } from '../../helpers/raw-server.ts'
 import { type Mistake, RECORDS, SETTINGS } from '../../helpers/spec-server.ts'
 import { simulator, start } from './scene.ts'
@@ -97,7 +97,9 @@ await t.test('what has nothing to do with the trial judges nothing, though it co
   const trial = ALL.find(({ id }) => id === 'expired-code') as Trial
   const outcome = (error: string): string => {
     const flow = new SignIn(integration({ ...SETTINGS, baseUrl: 'https://partner.example' }))
-    flow.fail(failure(10, error, 'a token', 'something else'))
+    flow.failed(failure(10, error, 'a token', 'something else'), {
+      request: { method: 'GET', url: 'http://x', headers: [] }, milliseconds: 1
+    })
     return rejectedAt([9, 10], trial, flow).outcome
   }
   for (const error of [

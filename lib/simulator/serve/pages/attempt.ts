@@ -30,10 +30,10 @@ export interface Shown {
  * narrow screen and for a screen reader.
  */
 export async function attemptPage (setup: Setup, attempt: Attempt, shown: Shown): Promise<string> {
-  const { ended, record, signIn } = attempt
+  const { ended, signIn: { record, legs } } = attempt
   const conclusion = conclusionOf(attempt)
   const hiding = hidingOf(attempt, shown.secretsShown)
-  const steps = stepsOf(setup.portal, signIn.legs)
+  const steps = stepsOf(setup.portal, legs)
   return layout({
     title: conclusion.title,
     baseUrl: setup.portal.base.href,
@@ -87,7 +87,7 @@ export function messagePage ({ portal, loginUrl }: Setup, title: string, sentenc
 }
 
 function lede ({ loginUrl }: Setup, attempt: Attempt, { outcome, title, sentence }: Conclusion, isFirst: boolean): Html {
-  const { trial, secondsLeft, ended, record } = attempt
+  const { trial, secondsLeft, ended, signIn: { record } } = attempt
   return html`<div class="lede">
 <span class="chip ${tone(outcome)}">${trial === null ? 'Sign-in' : `Trial: ${trial.title}`}</span>
 <h1>${title}</h1>
@@ -129,7 +129,7 @@ ${result.outcome === 'untested' ? html`<p><b>Not tested:</b> ${capital(result.re
 ${result.outcome === 'pass' ? null : html`<p><b>What to do:</b> ${result.outcome === 'fail' ? result.fix : rule.fix}</p>`}`
 }
 
-function problemCard ({ failure }: Attempt): Html | null {
+function problemCard ({ signIn: { failure } }: Attempt): Html | null {
   if (failure === null) return null
   const { step, error, expected, got, fix } = failure
   return html`<section class="card wide problem" aria-labelledby="problem">
