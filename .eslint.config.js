@@ -96,7 +96,7 @@ export default [
   },
   blackBox('lib/testing/*.ts', '../', 'nothing'),
   // A misspelt flag is named as a misspelt option is.
-  blackBox('lib/simulator/*.ts', '../', 'testing/|unknown-options\.ts'),
+  blackBox('lib/simulator/*.ts', '../', 'testing/|unknown-options\\.ts'),
   blackBox('lib/simulator/*/*.ts', '../../', 'testing/'),
   blackBox('lib/simulator/*/*/*.ts', '../../../', 'testing/')
 ]

@@ -26,7 +26,8 @@ export function readFlags<Known extends Options> (args: string[], options: Known
 /** The value of a flag that must be given. @throws CannotRun that names the flag, and its environment variable */
 export function needed (flag: string, value: string | undefined, variable?: string): string {
   if (value !== undefined && value !== '') return value
-  throw new CannotRun(`--${flag} is needed${variable === undefined ? '' : ` (or the environment variable ${variable})`}.`)
+  const other = variable === undefined ? '' : ` (or the environment variable ${variable})`
+  throw new CannotRun(`--${flag} is needed${other}.`)
 }
 
 /** A number between two bounds. @throws CannotRun */

@@ -16,15 +16,10 @@ Commands:
 partner-sso-portal <command> --help lists the flags of a command; partner-sso-portal --version prints the version.
 `
 
-interface Command {
-  run: (argv: string[], process: Process) => Promise<number>
-  help: string
-}
-
-const COMMANDS: Record<string, Command> = {
-  serve: { run: serve, help: SERVE_HELP },
-  check: { run: check, help: CHECK_HELP }
-}
+const COMMANDS = new Map([
+  ['serve', { run: serve, help: SERVE_HELP }],
+  ['check', { run: check, help: CHECK_HELP }]
+])
 
 /**
  * The program `partner-sso-portal`.
@@ -33,7 +28,7 @@ const COMMANDS: Record<string, Command> = {
  */
 export async function run (argv: string[], process: Process): Promise<number> {
   const [name = '', ...rest] = argv
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  const command = COMMANDS.get(name)
   if (command === undefined) return withoutCommand(name, process)
   if (rest.includes('--help') || rest.includes('-h')) return show(command.help, process)
   if (rest.includes('--version')) return show(version(), process)
@@ -48,7 +43,7 @@ export async function run (argv: string[], process: Process): Promise<number> {
 function withoutCommand (name: string, process: Process): number {
   if (['--help', '-h', 'help'].includes(name)) return show(HELP, process)
   if (['--version', '-v', 'version'].includes(name)) return show(version(), process)
-  const commands = Object.keys(COMMANDS).join(', ')
+  const commands = [...COMMANDS.keys()].join(', ')
   const complaint = name === '' ? HELP : `There is no command ${escape(name)}. The commands are: ${commands}.\n`
   process.err(complaint)
   return 2

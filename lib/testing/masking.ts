@@ -71,12 +71,13 @@ const spellings = (value: string, encoded: RegExp): string =>
 function spellingsOf (character: string): string {
   const point = character.codePointAt(0) as number
   const percent = [...Buffer.from(character)].map((byte) => `%(?:25)*${hex(byte, 2)}`).join('')
-  const units = character.split('').map((unit) => `\\\\{1,3}(?:u${hex(unit.charCodeAt(0), 4)}|x${hex(point, 2)})`).join('')
+  const units = character.split('').map((unit) => unit.charCodeAt(0))
+  const script = units.map((unit) => `\\\\{1,3}(?:u${hex(unit, 4)}|x${hex(unit, 2)})`).join('')
   // A letter or digit has no name in HTML; of the names of other characters none is told from another.
   const name = /[a-z0-9]/i.test(character) ? '' : '|[a-z][a-z0-9]*'
   const reference = `&(?:amp;)*(?:#0*${point}|#x0*${hex(point, 1)}${name});?`
   const literal = character.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&')
-  return `\\\\?(?:${literal}|${percent}|${units}|${reference}${character === ' ' ? '|\\+' : ''})`
+  return `\\\\?(?:${literal}|${percent}|${script}|${reference}${character === ' ' ? '|\\+' : ''})`
 }
 
 const hex = (number: number, digits: number): string => number.toString(16).padStart(digits, '0')

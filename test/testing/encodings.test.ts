@@ -15,7 +15,8 @@ const percent = (text: string): string =>
 const unicode = (text: string): string =>
   text.split('').map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
 const references = (text: string): string => [...text].map((one) => `&#${one.codePointAt(0)};`).join('')
-const hexReferences = (text: string): string => [...text].map((one) => `&#X00${one.codePointAt(0)?.toString(16)}`).join('')
+const hexReferences = (text: string): string =>
+  [...text].map((one) => `&#X00${one.codePointAt(0)?.toString(16)}`).join('')
 const json = (text: string): string => JSON.stringify(text).slice(1, -1)
 const html = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
   .replaceAll('"', '&quot;').replaceAll('\'', '&apos;').replaceAll('+', '&plus;')

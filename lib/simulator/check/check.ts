@@ -138,7 +138,8 @@ function exitCode (run: Run): number {
 
 function serviceOf (values: Values, env: Process['env'], wait: Wait, signal: AbortSignal): Service {
   const portal = integrationOf(values, env, needed('redirect-uri', values['redirect-uri']))
-  const [user, ineligible] = [loginOf('cookie', values.cookie), loginOf('ineligible-cookie', values['ineligible-cookie'])]
+  const user = loginOf('cookie', values.cookie)
+  const ineligible = loginOf('ineligible-cookie', values['ineligible-cookie'])
   const lifetime = values['code-lifetime']
   return new Service(portal, {
     user: { cookies: user.cookies, headers: values.header.map(headerOf) },

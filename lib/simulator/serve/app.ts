@@ -111,18 +111,18 @@ function refuseEmbedded (reply: FastifyReply): FastifyReply {
 /** What a browser sees: the start page, and its own sign-ins. */
 function addPages (app: FastifyInstance, options: SimulatorOptions, attempts: Attempts): void {
   const gone = (reply: FastifyReply): FastifyReply => {
-    const sentence = 'Each browser sees the sign-ins that it began, until the simulator stops or a hundred newer ones came.'
+    const sentence = 'Each browser sees the sign-ins that it began, among the last hundred, until the simulator stops.'
     return page(reply.code(404), messagePage(options, 'This browser has no such sign-in', sentence))
   }
 
   app.get('/', async (request, reply) => page(reply, homePage(options, attempts.of(request.cookies[SESSION]))))
 
-  app.get<Id & { Querystring: { secrets?: string } }>('/sign-ins/:id', async (request, reply) => {
+  app.get<Id>('/sign-ins/:id', async (request, reply) => {
     const session = request.cookies[SESSION]
     const attempt = attempts.find(session, request.params.id)
     if (attempt === undefined) return gone(reply)
     const isFirst = attempts.of(session).every((other) => other === attempt || other.signIn.record === null)
-    return page(reply, await attemptPage(options, attempt, { isFirst, secretsShown: request.query.secrets === 'shown' }))
+    return page(reply, await attemptPage(options, attempt, isFirst))
   })
 
   // For the frame on the page of the sign-in. By itself its links would work.

@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Arrival } from '../../testing/browser.ts'
 import { redirectTarget } from '../../testing/browser.ts'
 import type { Failure } from '../../testing/failure.ts'
 import type { Grant } from '../../testing/legs.ts'
 import { SignIn } from '../../testing/legs.ts'
 import { readArrival } from '../../testing/responses.ts'
 import type { Integration } from '../../testing/settings.ts'
-import type { Leg } from '../../testing/steps.ts'
-import type { Exchange, WireResponse } from '../../testing/wire.ts'
+import type { Exchange, Send, WireResponse } from '../../testing/wire.ts'
 import { header, statusOf } from '../../testing/wire.ts'
 import type { Finding } from '../rules/run-rules.ts'
 import { runRule } from '../rules/run-rules.ts'
 import type { Material } from '../rules/service.ts'
 import { Service } from '../rules/service.ts'
-import { LOGIN_RULES } from './trials.ts'
 import type { Trial } from './trials.ts'
+import { LOGIN_RULES } from './trials.ts'
 
 export interface AttemptOptions {
   portal: Integration
@@ -29,6 +29,8 @@ export interface AttemptOptions {
 
 /** A browser that is away for longer may be stuck, in milliseconds. */
 const LONG = 5000
+/** Characters of a response that are kept. */
+const LARGEST = 64 * 1024
 
 /** One sign-in, or one trial, through a real browser. The simulator makes the portal's own requests. */
 export class Attempt {
@@ -37,8 +39,8 @@ export class Attempt {
   readonly startedAt = new Date()
   readonly trial: Trial | null
   readonly signIn: SignIn
-  /** Of the trial's rules: what came of each, and what was sent, secrets not hidden. */
-  readonly findings: Finding[] = []
+  /** What came of the trial's rule, and what was sent for it, secrets not hidden. */
+  finding: Finding | null = null
   readonly exchanges: Exchange[] = []
   /** Whether the browser came back from the service. */
   cameBack = false
@@ -54,7 +56,7 @@ export class Attempt {
   constructor (options: AttemptOptions) {
     this.#options = options
     this.trial = options.trial
-    this.signIn = new SignIn(options.portal)
+    this.signIn = new SignIn({ ...options.portal, send: firstKilobytes(options.portal.send) })
   }
 
   /** Whether the browser is at the service. */
@@ -88,7 +90,7 @@ export class Attempt {
    * @returns where the browser has to go, or null when the attempt has ended
    */
   async begin (toLogin: boolean): Promise<string | null> {
-    const url = this.trial?.takes === 'nothing' ? await this.#run({}) : await this.#send()
+    const url = this.trial?.takes === 'nothing' ? await this.#try({}) : await this.#send()
     this.ended = url === null
     return toLogin && url !== null ? this.loginPage ?? url : url
   }
@@ -97,14 +99,13 @@ export class Attempt {
   async finish (callbackUrl: string): Promise<void> {
     this.cameBack = true
     const code = this.signIn.returned(callbackUrl)
-    const exchange = (this.signIn.legs.authorize as Leg<string>).exchange
-    const url = this.signIn.portal.authorizeUrl
+    const ineligible = arrivalAt(callbackUrl, this.signIn.legs.sent as Exchange)
     if (code.ok) await this.#withCode({ code: code.value, verifier: this.signIn.verifier })
-    else if (this.trial?.takes === 'refusal') await this.#run({ ineligible: { at: 'callback', callbackUrl, exchange, url } })
+    else if (this.trial?.takes === 'refusal') await this.#try({ ineligible })
     this.ended = true
   }
 
-  /** What a browser without a user meets at the service: rules on the login. Asks once. */
+  /** What `check` says of the way to the login. Asks once. */
   loginFindings (): Promise<Finding[]> {
     const { portal, stop } = this.#options
     const service = new Service(portal, {}, stop)
@@ -113,9 +114,9 @@ export class Attempt {
   }
 
   async #send (): Promise<string | null> {
-    const { portal, clock } = this.#options
+    const { portal } = this.signIn
     const url = this.signIn.start()
-    const exchange = await this.signIn.portal.send({ method: 'GET', url, headers: [['Accept', 'text/html']] })
+    const exchange = await portal.send({ method: 'GET', url, headers: [['Accept', 'text/html']] })
     const absent = this.#absent(url, exchange)
     if (absent !== null) {
       this.signIn.failed(absent, exchange)
@@ -123,44 +124,41 @@ export class Attempt {
     }
     const target = redirectTarget(exchange, url)
     if (target !== null && new URL(target).origin === portal.base.origin) this.loginPage = target
-    this.#leftAt = clock()
+    this.#leftAt = this.#options.clock()
     return url
   }
 
   /** Why the browser is not sent to the service; null when it is. That somebody has to log in is no reason. */
   #absent (url: string, exchange: Exchange): Failure | null {
     const status = statusOf(exchange)
-    if (exchange.networkError === undefined && (status < 400 || status === 401 || status === 403)) return null
-    const at = exchange.networkError === undefined ? 'page' : 'nowhere'
-    const reading = readArrival({ at, exchange, url }, this.signIn.state, this.signIn.portal)
+    const isThere = exchange.networkError === undefined
+    if (isThere && (status < 400 || status === 401 || status === 403)) return null
+    const arrival = { at: isThere ? 'page' as const : 'nowhere' as const, exchange, url }
+    const reading = readArrival(arrival, this.signIn.state, this.signIn.portal)
     return reading.ok ? null : reading
   }
 
   async #withCode (grant: Grant): Promise<void> {
     if (this.trial?.takes === 'code') {
-      await this.#run({ grant })
+      await this.#try({ grant })
       return
     }
     const token = await this.signIn.redeem(grant.code)
-    const record = token.ok ? await this.signIn.fetchUser(token.value) : token
-    if (record.ok && this.trial?.takes === 'sign-in') await this.#run({ redeemed: grant })
+    if (token.ok) await this.signIn.fetchUser(token.value)
+    if (this.signIn.record !== null && this.trial?.takes === 'redeemed code') await this.#try({ redeemed: grant })
   }
 
-  /** Tries the trial's rules, each with the same material, until one does not pass. */
-  async #run (material: Material): Promise<null> {
+  /** Tries the rule of the trial, which ends with it. */
+  async #try (material: Material): Promise<null> {
     const { portal, codeLifetime, stop } = this.#options
-    for (const rule of this.trial?.rules ?? []) {
-      const service = new Service(portal, {
-        codeLifetime,
-        material: { ...material },
-        secrets: this.signIn.secrets,
-        wait: (milliseconds, signal) => this.#countDown(milliseconds, signal),
-        onExchange: (exchange) => this.exchanges.push(exchange)
-      }, stop)
-      const finding = await runRule(service, rule)
-      this.findings.push(finding)
-      if (finding.result.outcome !== 'pass') break
-    }
+    const service = new Service(portal, {
+      codeLifetime,
+      material,
+      secrets: this.signIn.secrets,
+      wait: (milliseconds, signal) => this.#countDown(milliseconds, signal),
+      onExchange: (exchange) => this.exchanges.push(exchange)
+    }, stop)
+    this.finding = await runRule(service, (this.trial as Trial).rule)
     return null
   }
 
@@ -168,4 +166,17 @@ export class Attempt {
     this.#codeExpiresAt = this.#options.clock() + milliseconds
     await wait(milliseconds, undefined, { signal }).finally(() => { this.#codeExpiresAt = null })
   }
+}
+
+/** The redirect that the browser followed to the callback. */
+function arrivalAt (callbackUrl: string, { request }: Exchange): Arrival {
+  const response = { status: 302, headers: [['Location', callbackUrl] as const], body: '' }
+  return { at: 'callback', callbackUrl, exchange: { request, response, milliseconds: 0 }, url: request.url }
+}
+
+/** A response of a megabyte costs no more than its beginning. */
+const firstKilobytes = (send: Send): Send => async (request, signal) => {
+  const { response, ...exchange } = await send(request, signal)
+  if (response === undefined) return exchange
+  return { ...exchange, response: { ...response, body: response.body.slice(0, LARGEST) } }
 }

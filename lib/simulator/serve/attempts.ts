@@ -45,7 +45,8 @@ export class Attempts {
 
   /** The attempts of a browser, newest first. */
   of (cookie: string | undefined): Attempt[] {
-    return [...this.#entries.values()].filter(({ session }) => session === cookie).map(({ attempt }) => attempt).reverse()
+    const own = [...this.#entries.values()].filter(({ session }) => session === cookie)
+    return own.map(({ attempt }) => attempt).reverse()
   }
 
   #leastWanted (): string {

@@ -1,4 +1,5 @@
 import { stepsOf } from '../../testing/steps.ts'
+import type { Finding } from '../rules/run-rules.ts'
 import type { Attempt } from './attempt.ts'
 
 /** How a sign-in or a trial goes or ended. All texts are free of secrets. */
@@ -12,10 +13,9 @@ export interface Conclusion {
 }
 
 export function conclusionOf (attempt: Attempt): Conclusion {
-  const { trial, findings, signIn: { failure, record } } = attempt
+  const { trial, finding, signIn: { failure, record } } = attempt
   if (!attempt.ended) return { outcome: 'running', ...progressOf(attempt) }
-  const finding = findings.at(-1)
-  if (trial !== null && finding !== undefined) return judged(finding)
+  if (finding !== null) return judged(finding)
   if (failure !== null) {
     return { outcome: 'fail', title: `The sign-in stopped at step ${failure.step}`, sentence: failure.fix }
   }
@@ -30,11 +30,11 @@ export function summaryOf (attempt: Attempt): string {
   const time = new Date().toTimeString().slice(0, 8)
   const took = `${Math.ceil(tookOf(attempt))} ms`.padStart(8)
   const who = record === null ? '' : ` (${secrets.mask(record.external_id)})`
-  const why = failure === null ? '' : `: ${failure.error}, ${failure.got}`
+  const why = failure === null ? '' : `: ${failure.got}`
   return `${time} ${took}  ${trial === null ? '' : `${trial.title}: `}${title}${who}${why}`
 }
 
-function judged ({ rule, result }: Attempt['findings'][number]): Omit<Conclusion, never> {
+function judged ({ rule, result }: Finding): Conclusion {
   if (result.outcome === 'untested') {
     return { outcome: 'untested', title: 'The trial could not be made', sentence: sentence(result.reason) }
   }
@@ -44,11 +44,11 @@ function judged ({ rule, result }: Attempt['findings'][number]): Omit<Conclusion
 
 function signedIn (attempt: Attempt, name: string): Conclusion {
   const { redeem, fetch } = attempt.signIn.legs
-  const took = [redeem, fetch].map((leg) => Math.ceil(Number(leg?.exchange.milliseconds)))
+  const [token, user] = [redeem, fetch].map((leg) => `${Math.ceil(Number(leg?.exchange.milliseconds))} ms`)
   return {
     outcome: 'pass',
     title: `${name} is signed in`,
-    sentence: `All fifteen steps succeeded. Your service took ${took[0]} ms for the token and ${took[1]} ms for the user.`
+    sentence: `All fifteen steps succeeded. Your service took ${token} for the token and ${user} for the user.`
   }
 }
 

@@ -72,7 +72,8 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
 /** Says why the service gives no response; says nothing where it gives one. */
 async function reach ({ send, authorizeUrl }: Integration, stop: AbortSignal): Promise<string> {
   const { networkError } = await send({ method: 'GET', url: authorizeUrl, headers: [['Accept', 'text/html']] }, stop)
-  return networkError === undefined || stop.aborted ? '' : `${escape(networkError.sentence)} ${fixFor(networkError.code)}\n`
+  if (networkError === undefined || stop.aborted) return ''
+  return `${escape(networkError.sentence)} ${fixFor(networkError.code)}\n`
 }
 
 /**

@@ -1,12 +1,11 @@
-import { secretsOf } from '../../../testing/legs.ts'
 import { STEPS, stepsOf } from '../../../testing/steps.ts'
 import type { Step } from '../../../testing/steps.ts'
+import { Inconclusive } from '../../rules/errors.ts'
 import type { Finding } from '../../rules/run-rules.ts'
 import type { Attempt } from '../attempt.ts'
 import { conclusionOf } from '../conclusion.ts'
 import type { Conclusion } from '../conclusion.ts'
 import { exchangeDetails } from './exchange.ts'
-import type { Hiding } from './exchange.ts'
 import { startPath, tone, trialsCard } from './home.ts'
 import type { Setup } from './home.ts'
 import { capital, html } from './html.ts'
@@ -18,50 +17,37 @@ import { timeline } from './timeline.ts'
 /** Characters of the service's own error page that are shown. */
 const LONGEST_PAGE = 64 * 1024
 
-export interface Shown {
-  /** Whether it is the first sign-in of this browser that succeeds. */
-  isFirst: boolean
-  /** Whether codes, tokens and the state are readable; the client secret never is. */
-  secretsShown: boolean
-}
-
 /**
  * One attempt: how it goes, what failed or who signed in, and its fifteen steps. What matters most comes first, for a
  * narrow screen and for a screen reader.
+ *
+ * @param isFirst - whether no other sign-in of this browser has succeeded
  */
-export async function attemptPage (setup: Setup, attempt: Attempt, shown: Shown): Promise<string> {
-  const { ended, signIn: { record, legs } } = attempt
+export async function attemptPage (setup: Setup, attempt: Attempt, isFirst: boolean): Promise<string> {
+  const { ended, signIn: { record, legs, secrets } } = attempt
   const conclusion = conclusionOf(attempt)
-  const hiding = hidingOf(attempt, shown.secretsShown)
+  const { title, sentence, outcome } = conclusion
   const steps = stepsOf(setup.portal, legs)
   return layout({
-    title: conclusion.title,
+    title,
     baseUrl: setup.portal.base.href,
     reload: ended ? null : 2,
-    body: html`<div id="live" data-ended="${String(ended)}" data-announced="${conclusion.title}. ${conclusion.sentence}">
-${lede(setup, attempt, conclusion, shown.isFirst)}
+    body: html`<div id="live" data-ended="${String(ended)}" data-announced="${title}. ${sentence}">
+${lede(setup, attempt, conclusion, isFirst)}
 ${attempt.isStuck ? loginCard(await attempt.loginFindings()) : null}${problemCard(attempt)}${servicePageCard(attempt)}
 <div class="columns">
 ${stack('first', [
-    trialCard(attempt, hiding),
-    record === null ? null : recordCard(record, setup.portal.level, hiding.text)
+    trialCard(attempt),
+    record === null ? null : recordCard(record, setup.portal.level, secrets)
   ])}
 <section class="card main" aria-labelledby="steps">
-<div class="beside"><h2 id="steps">The fifteen steps</h2>${secretsLink(attempt.id, shown.secretsShown)}</div>
-${timeline(steps, hiding, conclusion.outcome === 'pass')}
+<h2 id="steps">The fifteen steps</h2>
+${timeline(steps, secrets, outcome === 'pass')}
 </section>
 ${stack('last', [ended ? trialsCard(setup.loginUrl, true) : null])}
 </div>
 </div>`
   })
-}
-
-function hidingOf ({ signIn: { portal, secrets } }: Attempt, secretsShown: boolean): Hiding {
-  if (!secretsShown) {
-    return { text: (text) => secrets.hide(text), exchange: (exchange) => secrets.maskExchange(exchange) }
-  }
-  const clientSecret = secretsOf(portal)
-  return { text: (text) => clientSecret.hide(text), exchange: (exchange) => exchange }
 }
 
 /** The service's own error page for its frame; null when it sent none. */
@@ -86,15 +72,15 @@ export function messagePage ({ portal, loginUrl }: Setup, title: string, sentenc
   })
 }
 
-function lede ({ loginUrl }: Setup, attempt: Attempt, { outcome, title, sentence }: Conclusion, isFirst: boolean): Html {
+function lede ({ loginUrl }: Setup, attempt: Attempt, conclusion: Conclusion, isFirst: boolean): Html {
+  const { outcome, title, sentence } = conclusion
   const { trial, secondsLeft, ended, signIn: { record } } = attempt
   return html`<div class="lede">
 <span class="chip ${tone(outcome)}">${trial === null ? 'Sign-in' : `Trial: ${trial.title}`}</span>
 <h1>${title}</h1>
 <p>${sentence}</p>
 ${record !== null && trial === null && isFirst
-    ? html`<p>Sign in a second time: the browser should not ask for a login again. If it does, the session cookie is
-SameSite=Strict.</p>`
+    ? html`<p>Now sign in again: a session cookie with SameSite=Strict makes the second sign-in ask for a login.</p>`
     : null}
 ${secondsLeft === null ? null : html`<p class="countdown" id="countdown">${secondsLeft} s left</p>`}
 ${ended ? actions(startPath(loginUrl), attempt) : null}
@@ -116,21 +102,23 @@ const WORDS = { pass: 'passes', fail: 'fails', untested: 'not tested' }
 function loginCard (findings: Finding[]): Html {
   return html`<section class="card wide" aria-labelledby="causes">
 <h2 id="causes">The browser does not come back?</h2>
-<p class="quiet small">Take your time if you are logging in. If not: these rules of the login were tried without a user.</p>
+<p class="quiet small">Take your time if you are logging in. If not: rules of <code>check</code>, tried without a user.</p>
 <ul class="rows">${findings.map((finding) => html`<li>${findingOf(finding)}</li>`)}</ul>
 </section>`
 }
 
 /** What came of a rule. */
-function findingOf ({ rule, result }: Finding): Html {
+function findingOf ({ rule, result, error }: Finding): Html {
+  const { fix } = { ...rule, ...result, ...error instanceof Inconclusive ? error : {} }
   return html`<h3>${rule.sentence} <span class="chip ${tone(result.outcome)}">${WORDS[result.outcome]}</span></h3>
 ${result.outcome === 'fail' ? html`<p><b>Got:</b> ${capital(result.got)}</p>` : null}
-${result.outcome === 'untested' ? html`<p><b>Not tested:</b> ${capital(result.reason)}</p>` : null}
-${result.outcome === 'pass' ? null : html`<p><b>What to do:</b> ${result.outcome === 'fail' ? result.fix : rule.fix}</p>`}`
+${result.outcome === 'untested' ? html`<p>Not tested: ${result.reason}</p>` : null}
+${result.outcome === 'pass' ? null : html`<p><b>What to do:</b> ${fix}</p>`}`
 }
 
-function problemCard ({ signIn: { failure } }: Attempt): Html | null {
-  if (failure === null) return null
+/** Where a trial has a finding, that says it. */
+function problemCard ({ finding, signIn: { failure } }: Attempt): Html | null {
+  if (finding !== null || failure === null) return null
   const { step, error, expected, got, fix } = failure
   return html`<section class="card wide problem" aria-labelledby="problem">
 <h2 id="problem">What went wrong</h2>
@@ -149,25 +137,19 @@ function servicePageCard ({ id, servicePage }: Attempt): Html | null {
   if (servicePage === null) return null
   return html`<section class="card wide" aria-labelledby="service-page">
 <h2 id="service-page">The page that your service shows</h2>
-<p class="quiet small">Status ${servicePage.status}. Scripts, links, forms and external files do not work in this copy.</p>
+<p class="quiet small">Status ${servicePage.status}. Its scripts, links, forms and external files do not work here.</p>
 <iframe src="/sign-ins/${id}/service-page" sandbox title="The page that your service shows"
  loading="lazy"></iframe>
 </section>`
 }
 
-/** The rules that a trial tries, and what was sent for them. */
-function trialCard ({ trial, findings, exchanges }: Attempt, hiding: Hiding): Html | null {
+/** What a trial found, and what was sent for it. */
+function trialCard ({ trial, finding, exchanges, signIn: { secrets } }: Attempt): Html | null {
   if (trial === null) return null
   return html`<section class="card" aria-labelledby="trial">
 <h2 id="trial">The trial</h2>
 <p class="quiet small">${trial.does}</p>
-<ul class="rows">${findings.map((finding) => html`<li>${findingOf(finding)}</li>`)}</ul>
-${exchanges.map((exchange, at) => exchangeDetails(`trial-${at + 1}`, exchange, hiding))}
+<div>${finding === null ? null : findingOf(finding)}</div>
+${exchanges.map((exchange, at) => exchangeDetails(`trial-${at + 1}`, exchange, secrets))}
 </section>`
-}
-
-function secretsLink (id: string, shown: boolean): Html {
-  return shown
-    ? html`<a id="secrets" href="/sign-ins/${id}">Hide codes and tokens</a>`
-    : html`<a id="secrets" href="/sign-ins/${id}?secrets=shown">Show codes and tokens</a>`
 }

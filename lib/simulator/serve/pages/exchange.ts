@@ -1,3 +1,4 @@
+import type { Secrets } from '../../../testing/masking.ts'
 import { jsonObject } from '../../../testing/wire.ts'
 import type { Exchange, Headers, WireResponse } from '../../../testing/wire.ts'
 import { html } from './html.ts'
@@ -8,25 +9,18 @@ const LONGEST = 8 * 1024
 /** Of a body that is cut, so many characters are left out at the end: they may be half of a secret. */
 const MARGIN = 1024
 
-/** Hides secrets in what a page shows. */
-export interface Hiding {
-  text: (text: string) => string
-  exchange: (exchange: Exchange) => Exchange
-}
-
-/** An HTTP exchange that opens on demand: request and response, section by section. */
-export function exchangeDetails (id: string, exchange: Exchange, hiding: Hiding): Html {
+/** An HTTP exchange that opens on demand: request and response, section by section, secrets hidden. */
+export function exchangeDetails (id: string, exchange: Exchange, secrets: Secrets): Html {
   const isCut = (exchange.response?.body.length ?? 0) > LONGEST
-  const { request, response, networkError } = hiding.exchange(isCut ? firstKilobytes(exchange) : exchange)
+  const { request, response, networkError } = secrets.maskExchange(isCut ? firstKilobytes(exchange) : exchange)
   const { origin, pathname, searchParams } = new URL(request.url)
-  const rows = (title: string, values: Headers) => list(title, values, hiding)
   return html`<details id="${id}">
 <summary>${request.method} ${pathname}${response === undefined ? '' : ` → ${response.status}`}</summary>
 <div class="wire">${text('Request to', origin + pathname)}
-${rows('Parameters', [...searchParams])}${rows('Headers', request.headers)}
-${rows('Form', [...new URLSearchParams(request.body)])}
-${response === undefined ? null : html`${text('Response', String(response.status))}${rows('Headers', response.headers)}`}
-${response === undefined || response.body === '' ? null : text('Body', hiding.text(readable(response, isCut)))}
+${list('Parameters', [...searchParams])}${list('Headers', request.headers)}
+${list('Form', [...new URLSearchParams(request.body)])}
+${response === undefined ? null : text('Response', String(response.status))}${list('Headers', response?.headers ?? [])}
+${response === undefined || response.body === '' ? null : text('Body', readable(response, isCut))}
 ${networkError === undefined ? null : text('No response', networkError.sentence)}</div></details>`
 }
 
@@ -47,9 +41,8 @@ function readable (response: WireResponse, isCut: boolean): string {
 
 const text = (title: string, value: string): Html => html`<h4>${title}</h4><pre>${value}</pre>`
 
-function list (title: string, rows: Headers, hiding: Hiding): Html | null {
+function list (title: string, rows: Headers): Html | null {
   if (rows.length === 0) return null
-  const shown = rows.map(([name, value]) =>
-    html`<dt>${hiding.text(name)}</dt><dd>${value === '' ? html`<span class="quiet">empty</span>` : hiding.text(value)}</dd>`)
+  const shown = rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value === '' ? '(empty)' : value}</dd>`)
   return html`<h4>${title}</h4><dl class="mono">${shown}</dl>`
 }

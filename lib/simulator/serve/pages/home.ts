@@ -2,6 +2,7 @@ import type { Integration } from '../../../testing/settings.ts'
 import type { Attempt } from '../attempt.ts'
 import { conclusionOf } from '../conclusion.ts'
 import type { Conclusion } from '../conclusion.ts'
+import type { Trial } from '../trials.ts'
 import { TRIALS } from '../trials.ts'
 import { html } from './html.ts'
 import type { Html } from './html.ts'
@@ -27,7 +28,7 @@ of the fifteen steps.</p>
 ${stuckCard(attempts)}
 <div class="columns">
 <div class="stack main">${attemptsSection(attempts)}${trialsCard(loginUrl, false)}</div>
-<div class="stack last">${setupCard(portal, loginUrl)}${addressesCard(portal)}</div>
+<div class="stack last">${setupCard(portal, loginUrl)}</div>
 </div>`
   })
 }
@@ -38,14 +39,15 @@ export function trialsCard (loginUrl: string, brief: boolean): Html {
 <h2 id="trials">Try invalid requests</h2>
 <p class="quiet small">A correct service rejects each of them.</p>
 <ul class="rows">${TRIALS.map((trial) => html`<li class="beside">
-<div><h3>${trial.title}</h3>
-${brief ? null : html`<p class="small">${trial.does}</p>
-${trial.rules.map(({ sentence }) => html`<p class="small quiet">${sentence}</p>`)}`}</div>
+<div><h3>${trial.title}</h3>${brief ? null : explained(trial)}</div>
 <a class="button" id="try-${trial.id}" href="${startPath(loginUrl)}?trial=${trial.id}"
  aria-label="Try: ${trial.title}">Try</a>
 </li>`)}</ul>
 </section>`
 }
+
+const explained = ({ does, rule }: Trial): Html =>
+  html`<p class="small">${does}</p><p class="small quiet">${rule.sentence}</p>`
 
 export const startPath = (loginUrl: string): string => new URL(loginUrl).pathname
 
@@ -82,29 +84,22 @@ function attemptRow (attempt: Attempt): Html {
 <time class="small quiet" datetime="${time}">${time.slice(11, 19)} UTC</time></li>`
 }
 
-function setupCard ({ clientId, redirectUri }: Integration, loginUrl: string): Html {
+const USERS = {
+  partner: 'Partner OAuth level: partner users and client users.',
+  client: 'Client OAuth level: client users only.'
+}
+
+function setupCard (portal: Integration, loginUrl: string): Html {
+  const { clientId, redirectUri, authorizeUrl, tokenUrl, userUrl, level } = portal
   return html`<section class="card" aria-labelledby="setup">
 <h2 id="setup">What your service needs</h2>
 <p class="quiet small">Register the portal with these four values.</p>
-<dl>
-${fact('login_url', loginUrl)}${fact('client_id', clientId)}
-${fact('client_secret', 'as given at the start')}${fact('redirect_uri', redirectUri)}
-</dl>
-</section>`
-}
-
-function addressesCard ({ authorizeUrl, tokenUrl, userUrl, level }: Integration): Html {
-  const users = {
-    partner: 'Partner OAuth level: partner users and client users.',
-    client: 'Client OAuth level: client users only.'
-  }
-  return html`<section class="card" aria-labelledby="addresses">
-<h2 id="addresses">What the portal calls</h2>
-<p class="quiet small">${users[level]}</p>
-<dl>
-${fact('Authorization URL', authorizeUrl)}${fact('Access Token URL', tokenUrl)}
-${fact('User Information URL', userUrl)}
-</dl>
+<dl>${fact('login_url', loginUrl)}${fact('client_id', clientId)}
+${fact('client_secret', 'as given at the start')}${fact('redirect_uri', redirectUri)}</dl>
+<h2>What the portal calls</h2>
+<p class="quiet small">${USERS[level]}</p>
+<dl>${fact('Authorization URL', authorizeUrl)}${fact('Access Token URL', tokenUrl)}
+${fact('User Information URL', userUrl)}</dl>
 </section>`
 }
 

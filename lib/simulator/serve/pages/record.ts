@@ -1,3 +1,4 @@
+import type { Secrets } from '../../../testing/masking.ts'
 import type { Level } from '../../../testing/settings.ts'
 import { unlistedFields } from '../../../user-information.ts'
 import type { UserInformation } from '../../../user-information.ts'
@@ -26,17 +27,17 @@ const LABELS: Record<string, string> = {
 }
 
 /** The user as the portal understands the record. */
-export function recordCard (record: UserInformation, level: Level, hide: (text: string) => string): Html {
+export function recordCard (record: UserInformation, level: Level, secrets: Secrets): Html {
   const fields = new Map<string, unknown>(Object.entries(record))
   const ignored = unlistedFields({ ...record })
   return html`<section class="card" aria-labelledby="record">
 <h2 id="record">The user at the portal</h2>
-<p class="quiet small">${record.type === 'partner' ? 'A partner user' : 'A client user'}, at the ${level} OAuth level.</p>
+<p class="quiet small">A ${record.type} user, at the ${level} OAuth level.</p>
 <dl>${Object.entries(LABELS).map(([field, label]) =>
-    fields.has(field) ? fact(label, hide(String(fields.get(field)))) : html``)}</dl>
+    fields.has(field) ? fact(label, secrets.mask(String(fields.get(field)))) : html``)}</dl>
 ${ignored.length === 0
     ? null
-    : html`<p class="quiet small">The portal does not know, and ignores: <code>${hide(ignored.join(', '))}</code></p>`}
+    : html`<p class="quiet small">The portal ignores: <code>${secrets.mask(ignored.join(', '))}</code></p>`}
 </section>`
 }
 

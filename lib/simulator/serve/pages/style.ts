@@ -40,6 +40,10 @@ h3 { font-size: 1rem; font-weight: 600 }
 .lede .countdown { color: var(--text); font-size: 1.6rem; font-weight: 650; font-variant-numeric: tabular-nums }
 .chip { display: inline-block; border-radius: 99px; padding: .1rem .7rem; font-size: .84rem; font-weight: 600 }
 .lede .chip { margin-bottom: .9rem }
+.dot {
+  position: absolute; left: 0; width: 1.75rem; height: 1.75rem; border-radius: 50%; display: grid;
+  place-items: center; font-size: .8rem; font-weight: 650; background: var(--sunken); color: var(--muted);
+}
 .good { color: var(--good); background: var(--good-soft) }
 .bad { color: var(--bad); background: var(--bad-soft) }
 .wait { color: var(--wait); background: var(--wait-soft) }
@@ -70,16 +74,12 @@ iframe { display: block; width: 100%; height: 22rem; background: #fff; border: 1
 .button:hover { border-color: var(--accent) }
 .button.main { background: var(--accent); border-color: var(--accent); color: var(--accent-text) }
 .actions { display: flex; gap: .75rem; flex-wrap: wrap; margin-top: 1.4rem }
-.leg + .leg { margin-top: 1.6rem }
+.leg > h3 { margin-bottom: .8rem }
 .step { position: relative; padding: 0 0 1.05rem 2.6rem }
 .step::before {
   content: ""; position: absolute; left: .84rem; top: 1.9rem; bottom: .1rem; width: 2px; background: var(--line);
 }
 .step:last-child::before { content: none }
-.dot {
-  position: absolute; left: 0; width: 1.75rem; height: 1.75rem; border-radius: 50%; display: grid;
-  place-items: center; font-size: .8rem; font-weight: 650; background: var(--sunken); color: var(--muted);
-}
 details { margin-top: .45rem }
 summary { cursor: pointer; color: var(--accent); width: fit-content }
 .wire { border: 1px solid var(--line); border-radius: 10px; background: var(--sunken); padding: .8rem 1rem }

@@ -1,6 +1,7 @@
+import type { Secrets } from '../../../testing/masking.ts'
 import type { StepReport } from '../../../testing/steps.ts'
+import type { Exchange } from '../../../testing/wire.ts'
 import { exchangeDetails } from './exchange.ts'
-import type { Hiding } from './exchange.ts'
 import { capital, html } from './html.ts'
 import type { Html } from './html.ts'
 
@@ -20,23 +21,33 @@ const OUTCOMES = {
 }
 
 /** The fifteen steps. A rejection that a trial asked for is shown as a success. */
-export function timeline (steps: StepReport[], hiding: Hiding, rejectionExpected: boolean): Html {
+export function timeline (steps: StepReport[], secrets: Secrets, rejectionExpected: boolean): Html {
   return html`${LEGS.map(({ title, from, to }) => html`<div class="leg"><h3 class="small quiet">${title}</h3>
-<ol start="${from}">${steps.slice(from - 1, to).map((step) => row(step, hiding, rejectionExpected))}</ol></div>`)}`
+<ol start="${from}">${steps.slice(from - 1, to).map((step) => row(step, secrets, rejectionExpected))}</ol></div>`)}`
 }
 
-function row (step: StepReport, hiding: Hiding, rejectionExpected: boolean): Html {
-  const { number, actor, action, note, milliseconds, exchange } = step
+function row (step: StepReport, secrets: Secrets, rejectionExpected: boolean): Html {
+  const { number, actor, action, note } = step
   const outcome = step.outcome === 'failed' && rejectionExpected ? 'expected' : step.outcome
   const { tone, mark, words } = OUTCOMES[outcome]
+  const { exchange, milliseconds } = timed(step)
   const took = milliseconds === undefined ? '' : ` · ${duration(milliseconds)}`
   return html`<li class="step ${outcome}" value="${number}">
 <span class="dot ${tone}"><span aria-hidden="true">${mark || number}</span><span class="hidden">${words}</span></span>
 <p class="small quiet">${number} · ${actor}<span class="took">${took}</span></p>
 <p>${action}</p>
-${note === '' ? null : html`<p class="small quiet">${capital(hiding.text(note))}</p>`}
-${exchange === undefined ? null : exchangeDetails(`step-${number}`, exchange, hiding)}
+${note === '' ? null : html`<p class="small quiet">${capital(secrets.mask(note))}</p>`}
+${exchange === undefined ? null : exchangeDetails(`step-${number}`, exchange, secrets)}
 </li>`
+}
+
+interface Sent { exchange: Exchange | undefined, milliseconds: number | undefined }
+
+/** The step that sends a request shows the request; the step that returns the response shows both, and the time. */
+function timed ({ number, outcome, exchange, milliseconds }: StepReport): Sent {
+  const isSent = outcome === 'done' && (number === 9 || number === 13)
+  if (exchange === undefined || !isSent) return { exchange, milliseconds }
+  return { exchange: { request: exchange.request, milliseconds: 0 }, milliseconds: undefined }
 }
 
 /** 12 ms, 4.2 s. */
