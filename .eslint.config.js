@@ -95,7 +95,8 @@ export default [
     }
   },
   blackBox('lib/testing/*.ts', '../', 'nothing'),
-  blackBox('lib/simulator/*.ts', '../', 'testing/'),
+  // A misspelt flag is named as a misspelt option is.
+  blackBox('lib/simulator/*.ts', '../', 'testing/|unknown-options\\.ts'),
   blackBox('lib/simulator/*/*.ts', '../../', 'testing/'),
   blackBox('lib/simulator/*/*/*.ts', '../../../', 'testing/')
 ]

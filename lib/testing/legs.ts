@@ -46,7 +46,7 @@ export async function fetchUser (
 /** The secrets of an integration. */
 export function secretsOf ({ clientId, clientSecret }: Integration): Secrets {
   const secrets = new Secrets()
-  secrets.add(clientSecret, 1)
+  secrets.addForGood(clientSecret)
   secrets.add(basicCredentials(clientId, clientSecret).slice('Basic '.length))
   return secrets
 }

@@ -1,6 +1,5 @@
 import { styleText } from 'node:util'
 import { escapeJson } from '../../testing/escape.ts'
-import { wrap } from '../flags.ts'
 import type { Result } from '../rules/rule.ts'
 import type { Finding, Run } from '../rules/run-rules.ts'
 
@@ -93,4 +92,16 @@ export function json (baseUrl: string, level: string, run: Run): string {
   const stopped = run.stopped === undefined ? {} : { stopped: run.stopped }
   const report = { baseUrl, level, summary: summary(run), ...stopped, rules }
   return `${escapeJson(JSON.stringify(report, null, 2))}\n`
+}
+
+/** Breaks a text into lines of at most the width: at spaces, and within a word that is longer than a line. */
+function wrap (text: string, width: number): string[] {
+  const lines: string[] = ['']
+  for (const word of text.split(' ').flatMap((one) => one.match(new RegExp(`.{1,${width}}`, 'gsu')) ?? [''])) {
+    const last = String(lines.at(-1))
+    if (last === '') lines[lines.length - 1] = word
+    else if (last.length + 1 + word.length > width) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines
 }

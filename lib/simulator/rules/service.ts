@@ -48,6 +48,8 @@ export interface Settings {
   /** Whether it is known that the login responds with a redirect. */
   loginRedirects: boolean
   material: Material
+  /** Where secrets are added; those of the integration by default. */
+  secrets: Secrets
   /** Lets time pass until the signal is aborted. Real time by default. */
   wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>
   /** Called with each exchange, secrets not hidden. */
@@ -92,12 +94,13 @@ export class Service {
       loginRedirects: false,
       wait: (milliseconds, signal) => wait(milliseconds, undefined, { signal }),
       onExchange: () => {},
+      secrets: secretsOf(portal),
       ...settings,
       material: { ...settings.material }
     }
     this.signal = signal
     this.portal = { ...portal, send: (request) => this.#send(portal, request) }
-    this.secrets = secretsOf(portal)
+    this.secrets = this.settings.secrets
     this.browser = this.browserOf(this.settings.user)
     this.anonymous = this.browserOf()
     for (const { cookies, headers } of [this.settings.user, this.settings.ineligible ?? NOBODY]) {
