@@ -101,8 +101,9 @@ export default [
       }]
     }
   },
-  blackBox('lib/testing/*.ts', '../', 'stores/check\\.ts'),
-  blackBox('lib/simulator/*.ts', '../', 'testing/'),
+  blackBox('lib/testing/*.ts', '../', 'nothing'),
+  // A misspelt flag is named as a misspelt option is.
+  blackBox('lib/simulator/*.ts', '../', 'testing/|unknown-options\\.ts'),
   blackBox('lib/simulator/*/*.ts', '../../', 'testing/'),
   blackBox('lib/simulator/*/*/*.ts', '../../../', 'testing/')
 ]

@@ -1,5 +1,5 @@
-import { type Arrival } from '../../../testing/browser.ts'
-import { headerValues, type WireResponse } from '../../../testing/wire.ts'
+import type { Arrival } from '../../testing/browser.ts'
+import type { WireResponse } from '../../testing/wire.ts'
 
 /** What a browser whose user is not logged in is shown. */
 export interface LoginPage {
@@ -22,10 +22,6 @@ export function loginPageOf ({ at, exchange: { response }, url }: Arrival): Logi
   const scripted = /<script\b|\son[a-z]+\s*=|<meta\b[^<>]*http-equiv\s*=\s*["']?refresh/i.test(response.body)
   return { url, response, scripted, forms: formsOf(response.body) }
 }
-
-/** Whether a page or the redirect to it could keep something in a cookie. */
-export const setsCookie = (response: WireResponse | undefined): boolean =>
-  headerValues(response, 'set-cookie').length > 0
 
 /** Splits at tags instead of matching from tag to tag: the time grows with the size of the page. */
 function formsOf (body: string): Form[] {

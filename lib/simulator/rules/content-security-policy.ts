@@ -1,16 +1,17 @@
-import { header, type WireResponse } from '../../../testing/wire.ts'
+import type { WireResponse } from '../../testing/wire.ts'
+import { header } from '../../testing/wire.ts'
 
 /**
  * All policies of a page: those of the header, separated by commas, and those of meta elements. The expressions match
  * no `<` inside an element, so that the time grows with the size of the page and not with its square.
  */
-export function policiesOf (response: WireResponse): string[] {
+export function policiesOf (response: Omit<WireResponse, 'status'>): string[] {
   const metas = [...response.body.matchAll(/<meta\b([^<>]*)>/gi)]
     .map(([, attributes = '']) => attributes)
     .filter((attributes) => /http-equiv\s*=\s*["']?content-security-policy["'\s]/i.test(`${attributes} `))
     .map((attributes) => /\scontent\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(attributes))
     .map((content) => content?.[1] ?? content?.[2] ?? '')
-  return [...header(response, 'content-security-policy').split(','), ...metas]
+  return [...header({ status: 0, ...response }, 'content-security-policy').split(','), ...metas]
     .map((policy) => policy.trim())
     .filter((policy) => policy !== '')
 }

@@ -1,10 +1,8 @@
-import { type Environment } from './flags.ts'
-
 export type Wait = (milliseconds: number, signal: AbortSignal) => Promise<unknown>
 
 /** What the program needs of the process that runs it. */
-export interface Surroundings {
-  env: Environment
+export interface Process {
+  env: Record<string, string | undefined>
   /** Results. */
   out: (text: string) => void
   /** Progress and errors. */

@@ -1,12 +1,16 @@
-import { type Arrival, isCallback } from './browser.ts'
-import { describe, failure, type Failure, oauthError } from './failure.ts'
-import { type UserInformation, userInformationFaults } from '../user-information.ts'
-import { type Integration } from './settings.ts'
-import { type Trouble } from './trouble.ts'
-import { type Exchange, header, isRedirect, jsonObject, statusOf } from './wire.ts'
+import type { Arrival } from './browser.ts'
+import { isCallback } from './browser.ts'
+import type { Failure } from './failure.ts'
+import { describe, describeError, failure, oauthError } from './failure.ts'
+import type { NetworkError } from './network-error.ts'
+import type { Integration } from './settings.ts'
+import type { UserInformation } from '../user-information.ts'
+import { userInformationFaults } from '../user-information.ts'
+import type { Exchange } from './wire.ts'
+import { header, isRedirect, jsonObject, statusOf } from './wire.ts'
 
-/** What a step yields: a value, or the failure that ends the sign-in. */
-export type Answer<Value> = { ok: true, value: Value } | Failure
+/** What the portal reads in a response: a value, or the failure that ends the sign-in. */
+export type Reading<Value> = { ok: true, value: Value } | Failure
 
 const CODE_EXPECTED = 'a redirect to the redirect_uri with code and the same state'
 const TOKEN_EXPECTED = '200 and JSON with token_type "Bearer" and access_token'
@@ -25,30 +29,29 @@ const CALLBACK_STEPS: Record<string, number> = {
 }
 
 /** Steps 5 to 8, seen from where the browser arrived. */
-export function readArrival (arrival: Arrival, state: string, portal: Integration): Answer<string> {
+export function readArrival (arrival: Arrival, state: string, portal: Integration): Reading<string> {
   if (arrival.at === 'callback') return readCallback(arrival.callbackUrl, state, portal)
   if (arrival.at === 'loop') {
     return failure(5, 'redirect_loop', CODE_EXPECTED, `more than ten redirects, the last ${describe(arrival.exchange)}`)
   }
   if (arrival.at === 'elsewhere') return readElsewhere(arrival, portal)
-  if (arrival.at === 'nowhere') return unanswered(4, arrival.exchange, CODE_EXPECTED)
+  if (arrival.at === 'nowhere') return noResponse(4, arrival.exchange, CODE_EXPECTED)
   return readPage(arrival, portal)
 }
 
 /** Steps 7 and 8: the redirect as it reaches the portal. */
-export function readCallback (
+function readCallback (
   callbackUrl: string,
   state: string,
   { redirectUri }: Pick<Integration, 'redirectUri'>
-): Answer<string> {
+): Reading<string> {
   if (!isCallback(callbackUrl, new URL(redirectUri))) {
     return failure(7, 'not_redirected', CODE_EXPECTED, `a redirect to ${callbackUrl}`)
   }
   const { searchParams: parameters } = new URL(callbackUrl)
   const error = parameters.get('error')
   if (error !== null) {
-    const got = refusal(error, parameters.get('error_description'))
-    return failure(CALLBACK_STEPS[error] ?? 7, error, CODE_EXPECTED, got)
+    return failure(CALLBACK_STEPS[error] ?? 7, error, CODE_EXPECTED, describeError(parameters))
   }
   const states = parameters.getAll('state')
   if (states.length !== 1 || states[0] !== state) {
@@ -63,7 +66,7 @@ export function readCallback (
 }
 
 /** Steps 10 to 12. */
-export function readToken (exchange: Exchange): Answer<string> {
+export function readToken (exchange: Exchange): Reading<string> {
   const steps = { sent: 9, judged: (error: string) => TOKEN_STEPS[error] ?? 9, returned: 12 }
   const read = readJson(exchange, steps, TOKEN_EXPECTED)
   if (!read.ok) return read
@@ -82,7 +85,7 @@ const TOKEN_STEPS: Record<string, number> = {
 }
 
 /** Steps 14 and 15. */
-export function readUser (exchange: Exchange, { level }: Pick<Integration, 'level'>): Answer<UserInformation> {
+export function readUser (exchange: Exchange, { level }: Pick<Integration, 'level'>): Reading<UserInformation> {
   const read = readJson(exchange, { sent: 13, judged: () => 14, returned: 15 }, USER_EXPECTED)
   if (!read.ok) return read
   const faults = userInformationFaults(read.value, level)
@@ -92,9 +95,9 @@ export function readUser (exchange: Exchange, { level }: Pick<Integration, 'leve
 
 interface StepNumbers { sent: number, judged: (error: string) => number, returned: number }
 
-function readJson (exchange: Exchange, steps: StepNumbers, expected: string): Answer<Record<string, unknown>> {
+function readJson (exchange: Exchange, steps: StepNumbers, expected: string): Reading<Record<string, unknown>> {
   const { response } = exchange
-  if (response === undefined) return unanswered(steps.sent, exchange, expected)
+  if (response === undefined) return noResponse(steps.sent, exchange, expected)
   const error = oauthError(response)
   if (response.status >= 400 && error !== null) {
     return failure(steps.judged(error), error, expected, describe(exchange))
@@ -108,7 +111,7 @@ function readJson (exchange: Exchange, steps: StepNumbers, expected: string): An
   return { ok: true, value: body }
 }
 
-function readPage ({ exchange, url }: Arrival, portal: Integration): Answer<never> {
+function readPage ({ exchange, url }: Arrival, portal: Integration): Reading<never> {
   const status = statusOf(exchange)
   const atEndpoint = url.split('?')[0] === portal.authorizeUrl
   const fails = (step: number, error: string, got = describe(exchange)) => failure(step, error, CODE_EXPECTED, got)
@@ -118,7 +121,7 @@ function readPage ({ exchange, url }: Arrival, portal: Integration): Answer<neve
   return fails(5, status < 300 && !atEndpoint ? 'login_required' : 'not_redirected', `${describe(exchange)} at ${url}`)
 }
 
-function readElsewhere ({ exchange }: Arrival, portal: Integration): Answer<never> {
+function readElsewhere ({ exchange }: Arrival, portal: Integration): Reading<never> {
   const got = describe(exchange)
   const registered = new URL(portal.redirectUri).origin
   if (got.includes(registered)) return failure(7, 'not_redirected', `a redirect to ${portal.redirectUri}`, got)
@@ -129,13 +132,10 @@ function statusError (status: number): string {
   if (isRedirect(status)) return 'redirected'
   if (status === 404 || status === 405) return 'not_found'
   if (status === 401 || status === 403) return 'forbidden'
+  if (status >= 502 && status <= 504) return 'unavailable'
   return status >= 500 ? 'server_error' : 'unexpected_status'
 }
 
-function unanswered (step: number, exchange: Exchange, expected: string): Failure {
-  return failure(step, (exchange.trouble as Trouble).code, expected, describe(exchange))
-}
-
-function refusal (error: string, description: string | null): string {
-  return description === null ? `the error ${error}` : `the error ${error} (${description})`
+function noResponse (step: number, exchange: Exchange, expected: string): Failure {
+  return failure(step, (exchange.networkError as NetworkError).code, expected, describe(exchange))
 }

@@ -1,5 +1,5 @@
 /** Why there is no response. */
-export interface Trouble {
+export interface NetworkError {
   code: 'unreachable' | 'timeout' | 'not_http' | 'tls' | 'hung_up' | 'too_large' | 'app_failed'
   /** One plain sentence for a person. */
   sentence: string
@@ -15,7 +15,7 @@ export class AppFailed extends Error {
   }
 }
 
-type Tell = (origin: string, timeout: number) => Trouble
+type Tell = (origin: string, timeout: number) => NetworkError
 
 const unknownHost: Tell = (origin) => ({ code: 'unreachable', sentence: `The host name of ${origin} is not known.` })
 const certificate: Tell = (origin) => ({
@@ -25,11 +25,11 @@ const certificate: Tell = (origin) => ({
 })
 const hungUp: Tell = (origin) => ({
   code: 'hung_up',
-  sentence: `${origin} took the request and hung up without an answer.`
+  sentence: `${origin} took the request and closed the connection without a response.`
 })
 const late: Tell = (origin, timeout) => ({
   code: 'timeout',
-  sentence: `${origin} gave no complete answer within ${timeout / 1000} s.`
+  sentence: `${origin} gave no complete response within ${timeout / 1000} s.`
 })
 
 const KNOWN: Record<string, Tell> = {
@@ -50,15 +50,17 @@ const KNOWN: Record<string, Tell> = {
 }
 
 /** Says in a plain sentence why a request got no response. */
-export function trouble (error: unknown, origin: string, timeout: number): Trouble {
+export function networkError (error: unknown, origin: string, timeout: number): NetworkError {
   if (error instanceof TooLarge) {
-    return { code: 'too_large', sentence: `${origin} sent an answer of more than a megabyte.` }
+    return { code: 'too_large', sentence: `${origin} sent a response of more than a megabyte.` }
   }
   if (error instanceof AppFailed) return { code: 'app_failed', sentence: `The app failed: ${error.message}` }
   const { name, code = name, message } = error as NodeJS.ErrnoException
   const known = KNOWN[code] ?? KNOWN[name]
   if (known !== undefined) return known(origin, timeout)
-  if (code.startsWith('HPE_')) return { code: 'not_http', sentence: `Something answers at ${origin}, but not in HTTP.` }
+  if (code.startsWith('HPE_')) {
+    return { code: 'not_http', sentence: `Something responds at ${origin}, but not in HTTP.` }
+  }
   if (code === 'EPROTO' || code.startsWith('ERR_SSL')) {
     return { code: 'tls', sentence: `${origin} does not speak TLS; is it meant to be http?` }
   }
