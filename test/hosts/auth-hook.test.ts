@@ -22,7 +22,7 @@ t.test('a global hook that our routes are let past by their config', async (t) =
   // The hook stands before the answer to unknown paths too, so that a HEAD needs the login of the host to see a 404.
   const headLoggedIn = (init: RequestInit): RequestInit =>
     init.method === 'HEAD' ? { ...init, headers: { ...init.headers, 'x-own-login': '1' } } : init
-  await keepsContract(t, wire(url, undefined, async (target, init) => await fetch(target, headLoggedIn(init))))
+  await keepsContract(t, wire(url, undefined, { fetch: (target, init) => fetch(target, headLoggedIn(init)) }))
   t.equal((await wire(url).send('/own')).status, 401)
 })
 

@@ -83,7 +83,7 @@ const program = (redis: string | undefined) => `
   await app.register(partnerSso, hostOptions(${JSON.stringify(redis === undefined ? {} : { redis })}))
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   const closing = (init) => ({ ...init, headers: { ...init.headers, connection: 'close' } })
-  const portal = wire(url, undefined, (target, init) => fetch(target, closing(init)))
+  const portal = wire(url, undefined, { fetch: (target, init) => fetch(target, closing(init)) })
   const { text } = await portal.user(await portal.accessToken())
   if (text !== JSON.stringify(recordOf('alice'))) throw new Error(text)
   await portal.code()

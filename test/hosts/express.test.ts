@@ -128,7 +128,7 @@ for (const [how, start] of Object.entries(inFront)) {
       const url = await start(t, parser, { onEvent: (event) => events.push(event) }, { stream })
       // The limit only ends a hang; an answer needs no such time.
       const limit = { signal: AbortSignal.timeout(10_000) }
-      const portal = wire(url, undefined, async (target, init) => await fetch(target, { ...init, ...limit }))
+      const portal = wire(url, undefined, { fetch: async (target, init) => await fetch(target, { ...init, ...limit }) })
       const code = await portal.code()
       events.length = 0
       const answer = await portal.token({ code })

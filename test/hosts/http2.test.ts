@@ -36,5 +36,5 @@ t.test('the contract', async (t) => {
     session.close()
     await app.close()
   })
-  await keepsContract(t, wire(url, undefined, fetchBy(session)))
+  await keepsContract(t, wire(url, undefined, { fetch: fetchBy(session) }))
 })
