@@ -57,7 +57,7 @@ export default [
     rules: { '@typescript-eslint/no-floating-promises': 'error' }
   },
   floor('http', 'errors\\.ts', 'lib/http knows the errors, and no route, portal, option or store.'),
-  floor('stores', 'errors\\.ts', 'lib/stores knows the errors, and no code, token, route or option.'),
+  floor('stores', '(?:errors|time-limit)\\.ts', 'lib/stores knows the errors, and no code, token, route or option.'),
   floor('grants', 'errors\\.ts|portal(?:-option)?\\.ts|stores/store\\.ts',
     'lib/grants knows the portal and the Store interface, and no route, option or store.'),
   {

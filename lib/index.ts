@@ -4,11 +4,12 @@ import fp from 'fastify-plugin'
 import { Reporter } from './events.ts'
 import { AccessTokens } from './grants/access-token.ts'
 import { AuthorizationCodes } from './grants/authorization-code.ts'
+import { GrantKeys } from './grants/keys.ts'
 import { routeOf } from './http/endpoint.ts'
 import { maskingSerializers } from './http/logged-request.ts'
 import { Parameters } from './http/parameters.ts'
 import { checkPrefix, type PartnerSsoOptions, resolveOptions } from './options.ts'
-import { FoundPortals, ListedPortals } from './portal.ts'
+import { Portals } from './portal.ts'
 import { addProbe } from './readiness.ts'
 import { authorizeRoute } from './routes/authorize.ts'
 import { tokenRoute } from './routes/token.ts'
@@ -43,14 +44,15 @@ async function endpoints (app: FastifyInstance, given: PartnerSsoOptions): Promi
   const warn = startupWarnings(app.log)
   const options = resolveOptions(given, warn)
   checkPrefix(app.prefix)
-  const { store, start, isReady, close } = await openStore(options, { log: app.log, warn })
-  app.addHook('onReady', start)
-  app.addHook('onClose', close)
+  const store = await openStore(options, app.log, warn)
+  app.addHook('onReady', () => store.start())
+  app.addHook('onClose', async () => store.close())
 
-  const { portal, currentUser, portalEligibility, loginPage, storeTimeout } = options
-  const portals = typeof portal === 'function' ? new FoundPortals(portal, storeTimeout) : new ListedPortals(portal)
-  const codes = new AuthorizationCodes(store, options.codeLifetime, app.prefix)
-  const tokens = new AccessTokens(store, options.tokenLifetime, app.prefix)
+  const { currentUser, portalEligibility, loginPage, storeTimeout } = options
+  const portals = new Portals(options.portal, storeTimeout, warn)
+  const keys = new GrantKeys(app.prefix)
+  const codes = new AuthorizationCodes(store, keys, options.codeLifetime)
+  const tokens = new AccessTokens(store, keys, options.tokenLifetime)
   const reporter = new Reporter(options.onEvent)
 
   // Drop the host's content-type parsers in this scope.
@@ -63,7 +65,7 @@ async function endpoints (app: FastifyInstance, given: PartnerSsoOptions): Promi
   addRoute(app, routeOf(authorizeRoute({ ...parts, codes, currentUser, portalEligibility, loginPage }), routeOptions))
   addRoute(app, routeOf(tokenRoute({ ...parts, codes, tokens }), routeOptions))
   addRoute(app, routeOf(userRoute({ ...parts, tokens }), routeOptions))
-  return isReady
+  return () => store.isReady()
 }
 
 function addRoute (app: FastifyInstance, route: RouteOptions): void {

@@ -1,66 +1,74 @@
-import { decodeGrant, type Grant, type SealedGrant } from './grant.ts'
-import { fingerprint, NAME_LENGTH, open, randomSecret, SEALING_KEY_LENGTH } from './sealing.ts'
-import { type TimedStore } from '../stores/store.ts'
+import type { RegisteredPortal } from '../portal.ts'
+import type { TimedStore } from '../stores/store.ts'
+import { decodeGrant, type Grant, isOutdated, type SealedGrant } from './grant.ts'
+import { type GrantKeys, NAME_LENGTH, SEALING_KEY_LENGTH } from './keys.ts'
+import { open } from './sealing.ts'
 
 // Seconds by which a revocation outlives the token, and any request that is about to issue it.
 const MARGIN = 60
 
-// 264 random bits: 44 characters.
-const SECRET_BYTES = 33
-// Locator, sealing key and secret.
-const TOKEN = /^[\w-]{107}$/
+// Locator and sealing key.
+const TOKEN = new RegExp(`^[\\w-]{${NAME_LENGTH + SEALING_KEY_LENGTH}}$`)
+
+/** What a token represented. Not to be trusted before `wasIssuedFor`. */
+export interface RedeemedToken {
+  grant: Grant
+  /** Whether a process that has one of the portal's client secrets issued the token. */
+  wasIssuedFor (portal: RegisteredPortal): boolean
+}
 
 /**
  * Issues, redeems and revokes access tokens (spec section 2.2).
  *
- * A token is a locator, a sealing key and a secret. The locator determines the storage key and follows from the code: a
- * replay of the code can revoke the token without knowing it. The sealing key is that of the code, whose sealed grant
- * is handed on as it is. The secret is random, so that a code does not yield its token: the store keeps a fingerprint
- * of the whole token beside the grant.
+ * A token is a locator and a sealing key. The locator is derived from the code and determines the storage key: a replay
+ * of the code can revoke the token without knowing it. The sealing key is that of the code, whose sealed grant is
+ * handed on as it is; it cannot be derived without the client secret.
  */
 export class AccessTokens {
   readonly #store: TimedStore
+  readonly #keys: GrantKeys
   readonly #lifetime: number
-  readonly #scope: string
 
-  /** `scope` keeps the tokens of different registrations apart where they share one store. */
-  constructor (store: TimedStore, lifetime: number, scope: string) {
+  /** `lifetime` in seconds. */
+  constructor (store: TimedStore, keys: GrantKeys, lifetime: number) {
     this.#store = store
+    this.#keys = keys
     this.#lifetime = lifetime
-    this.#scope = scope
   }
 
-  /** Issues a token for the grant of a code. Returns null when the code was replayed in the meantime. */
-  async issue ({ locator, sealingKey, sealed }: SealedGrant, deadline: number): Promise<string | null> {
-    const token = locator + sealingKey + randomSecret(SECRET_BYTES)
-    const value = this.#fingerprint(token) + sealed
-    return await this.#store.put(this.#storageKey(locator), value, this.#lifetime, deadline) ? token : null
+  /** Issues the token for the grant of a code. Returns null when the code was replayed in the meantime. */
+  async issue (
+    { locator, sealingKey, sealed }: SealedGrant, portal: RegisteredPortal, deadline: number
+  ): Promise<string | null> {
+    const token = locator + sealingKey
+    const issuedAt = Date.now()
+    const fingerprints = this.#keys.fingerprints(token, issuedAt, portal)
+    const value = `${issuedAt}_${fingerprints.length}_${fingerprints.join('')}${sealed}`
+    return await this.#store.put(this.#keys.ofToken(locator), value, this.#lifetime, deadline) ? token : null
   }
 
-  /** Redeems the token, which works once. Returns null when it is unknown, used, expired or revoked. */
-  async redeem (token: string, deadline: number): Promise<Grant | null> {
-    const value = await this.#store.take(this.#storageKey(token.slice(0, NAME_LENGTH)), deadline)
-    // Whoever makes up a secret has one try.
-    if (value === null || !value.startsWith(this.#fingerprint(token))) return null
-    const sealingKey = token.slice(NAME_LENGTH, NAME_LENGTH + SEALING_KEY_LENGTH)
-    const text = open(sealingKey, value.slice(NAME_LENGTH))
-    return text === null ? null : decodeGrant(text)
+  /** Redeems the single-use token. Returns null when it is unknown, used, expired or revoked. */
+  async redeem (token: string, deadline: number): Promise<RedeemedToken | null> {
+    const value = await this.#store.take(this.#keys.ofToken(token.slice(0, NAME_LENGTH)), deadline)
+    const [, time, count, rest] = /^(\d+)_(\d+)_(.+)$/s.exec(value ?? '') ?? []
+    if (rest === undefined || isOutdated(Number(time), this.#lifetime)) return null
+    const length = Number(count) * NAME_LENGTH
+    const text = open(token.slice(NAME_LENGTH), rest.slice(length))
+    const grant = text === null ? null : decodeGrant(text)
+    if (grant === null) return null
+    const stored = rest.slice(0, length)
+    const wasIssuedFor = (portal: RegisteredPortal): boolean =>
+      this.#keys.fingerprints(token, Number(time), portal).some((fingerprint) => stored.includes(fingerprint))
+    return { grant, wasIssuedFor }
   }
 
   /**
-   * Revokes the token at the locator, or keeps it from being issued (RFC 6749 section 4.1.2: SHOULD revoke). Returns
-   * true when the token was alive.
+   * Revokes the token of a code, or keeps it from being issued (RFC 6749 section 4.1.2: SHOULD revoke). Returns true
+   * when the token was alive.
    */
-  async revoke (locator: string, deadline: number): Promise<boolean> {
-    return await this.#store.revoke(this.#storageKey(locator), this.#lifetime + MARGIN, deadline)
-  }
-
-  #storageKey (locator: string): string {
-    return fingerprint(`access_token ${this.#scope} ${locator}`)
-  }
-
-  #fingerprint (token: string): string {
-    return fingerprint(`access_token ${this.#scope} ${token}`)
+  async revoke (code: string, portal: RegisteredPortal, deadline: number): Promise<boolean> {
+    const { locator } = this.#keys.ofCode(code, portal)
+    return await this.#store.revoke(this.#keys.ofToken(locator), this.#lifetime + MARGIN, deadline)
   }
 }
 

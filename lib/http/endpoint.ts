@@ -31,7 +31,7 @@ export function routeOf (endpoint: Endpoint, ofHost: RouteShorthandOptions): Rou
 }
 
 // A location of ours with a code in it.
-const LIVE_CODE = /[?&]code=[\w-]{88}(?:&|$)/
+const LIVE_CODE = /[?&]code=[\w-]{44}(?:&|$)/
 
 /**
  * Leaves an error that is none of ours to the host's error handler. A hook of the host may have thrown after we

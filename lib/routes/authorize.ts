@@ -47,7 +47,7 @@ export function authorizeRoute (
       const parameters = new Parameters(queryOf(request.originalUrl))
       const portal = await identify(parameters)
       const state = stateOf(parameters)
-      const known: RefusalContext = { clientId: portal.clientId }
+      const known: RefusalContext = { clientId: portal.information.clientId }
       try {
         const codeChallenge = check(parameters)
         const user = await askCurrentUser(request, reply, portal, isAnswered)
@@ -57,9 +57,9 @@ export function authorizeRoute (
         known.externalId = externalId
         // The host's time limit was over first: nobody waits for a code.
         if (isAnswered()) return reply
-        const { clientId, level } = portal.information
+        const { clientId } = portal.information
         const deadline = performance.now() + storeTimeout
-        const code = await codes.issue(portal, { clientId, level, codeChallenge, externalId, record }, deadline)
+        const code = await codes.issue(portal, { codeChallenge, externalId, record }, deadline)
         if (isAnswered()) return reply
         reporter.report(request, { type: 'code_issued', reason: 'ok', clientId, externalId })
         return redirect(reply, portal.callback(`code=${code}`, state))
@@ -106,7 +106,8 @@ export function authorizeRoute (
   }
 
   async function askCurrentUser (
-    request: FastifyRequest, reply: FastifyReply, { clientId }: RegisteredPortal, isAnswered: () => boolean
+    request: FastifyRequest, reply: FastifyReply, { information: { clientId } }: RegisteredPortal,
+    isAnswered: () => boolean
   ): Promise<unknown> {
     let user
     try {
@@ -122,7 +123,7 @@ export function authorizeRoute (
   }
 
   function sendToLogin (
-    request: FastifyRequest, reply: FastifyReply, { clientId }: RegisteredPortal
+    request: FastifyRequest, reply: FastifyReply, { information: { clientId } }: RegisteredPortal
   ): FastifyReply {
     if (loginPage === undefined) throw new OAuthError('not_logged_in')
     let location

@@ -1,6 +1,6 @@
 import { type FastifyRequest } from 'fastify'
 import { type AccessTokens } from '../grants/access-token.ts'
-import { type AuthorizationCodes, isAuthorizationCode, type Redeemed } from '../grants/authorization-code.ts'
+import { type AuthorizationCodes, isAuthorizationCode, type RedeemedCode } from '../grants/authorization-code.ts'
 import { type Grant } from '../grants/grant.ts'
 import { verifies } from '../grants/pkce.ts'
 import { watchAnswer } from '../http/answered.ts'
@@ -47,7 +47,7 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
         const { externalId } = redeemed.grant
         known.externalId = externalId
         checkVerifier(form.get('code_verifier'), redeemed.grant)
-        const token = await tokens.issue(redeemed, deadline)
+        const token = await tokens.issue(redeemed, portal, deadline)
         // A replay was first, and has revoked the token.
         if (token === null) throw new OAuthError('code_replayed')
         // The host's time limit was over first: nobody waits for the token.
@@ -72,12 +72,12 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
   }
 
   /** Up to here the code was not touched; from here on it is used up. */
-  async function redeem (code: string, portal: RegisteredPortal, deadline: number): Promise<Redeemed> {
+  async function redeem (code: string, portal: RegisteredPortal, deadline: number): Promise<RedeemedCode> {
     if (!isAuthorizationCode(code)) throw new OAuthError('code_malformed')
-    const { redeemed, locator } = await codes.redeem(code, portal, deadline)
+    const redeemed = await codes.redeem(code, portal, deadline)
     if (redeemed !== null) return redeemed
     // RFC 6749 section 4.1.2: SHOULD revoke what a code yielded that is used twice. It was used if its token is alive.
-    throw new OAuthError(await tokens.revoke(locator, deadline) ? 'code_replayed' : 'code_unknown')
+    throw new OAuthError(await tokens.revoke(code, portal, deadline) ? 'code_replayed' : 'code_unknown')
   }
 }
 
@@ -118,7 +118,7 @@ function credentials (request: FastifyRequest, form: Parameters): Credentials {
 }
 
 /** RFC 6749 section 4.1.3: identical to the one of the authorization request. */
-function checkRedirectUri (given: string, { redirectUri: expected }: RegisteredPortal): void {
+function checkRedirectUri (given: string, { information: { redirectUri: expected } }: RegisteredPortal): void {
   if (given === expected) return
   throw new OAuthError('redirect_uri_mismatch', { expected, difference: redirectUriDifference(given, expected) })
 }

@@ -1,12 +1,11 @@
 import { type FastifyRequest } from 'fastify'
-import { type AccessTokens, isAccessToken } from '../grants/access-token.ts'
-import { type Grant } from '../grants/grant.ts'
+import { type AccessTokens, isAccessToken, type RedeemedToken } from '../grants/access-token.ts'
 import { watchAnswer } from '../http/answered.ts'
 import { bearerToken, isAuthorizationRepeated } from '../http/authorization-header.ts'
 import { refusal, text, unauthorized, unavailable } from '../http/documentation.ts'
 import { type Endpoint, leaveToHost } from '../http/endpoint.ts'
 import { protectOnSend, sendJson, sendRefusal } from '../http/replies.ts'
-import { OAuthError, type RefusalContext } from '../errors.ts'
+import { OAuthError } from '../errors.ts'
 import { type Reporter } from '../events.ts'
 import { type Portals } from '../portal.ts'
 import { UserInformation } from '../user-information.ts'
@@ -29,18 +28,16 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
 
     async handler (request, reply) {
       const isAnswered = watchAnswer(reply)
-      const known: RefusalContext = {}
       try {
-        const grant = await redeem(tokenOf(request))
-        const { clientId, externalId, record } = grant
-        Object.assign(known, { clientId, externalId })
-        await checkPortal(grant)
+        const token = await redeem(tokenOf(request))
+        await checkPortal(token)
+        const { clientId, externalId, record } = token.grant
         // The host's time limit was over first: nobody waits for an answer.
         if (isAnswered()) return reply
         reporter.report(request, { type: 'user_information_returned', reason: 'ok', clientId, externalId })
         return sendJson(reply, 200, record)
       } catch (error) {
-        throw OAuthError.from(error).with(known)
+        throw OAuthError.from(error)
       }
     },
 
@@ -57,16 +54,18 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
   }
 
   /** What the token stands for. The token is used up by this. */
-  async function redeem (token: string): Promise<Grant> {
-    const grant = isAccessToken(token) ? await tokens.redeem(token, performance.now() + storeTimeout) : null
-    if (grant === null) throw new OAuthError('token_unknown')
-    return grant
+  async function redeem (token: string): Promise<RedeemedToken> {
+    const redeemed = isAccessToken(token) ? await tokens.redeem(token, performance.now() + storeTimeout) : null
+    if (redeemed === null) throw new OAuthError('token_unknown')
+    return redeemed
   }
 
-  /** A token is refused when its portal is gone, or lost the level that the record was checked for. */
-  async function checkPortal ({ clientId, level }: Grant): Promise<void> {
+  /** The portal must still exist, have the secret that the token was issued with, and be at the same level. */
+  async function checkPortal ({ grant: { clientId, externalId, level }, wasIssuedFor }: RedeemedToken): Promise<void> {
     const portal = await portals.find(clientId)
-    if (portal?.information.level !== level) throw new OAuthError('token_unknown')
+    if (portal === undefined || !wasIssuedFor(portal)) throw new OAuthError('token_unknown')
+    // The record was checked for that level.
+    if (portal.information.level !== level) throw new OAuthError('token_unknown', { clientId, externalId })
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Store } from './store.ts'
-import { within } from './time-limit.ts'
+import { within } from '../time-limit.ts'
 
 const RACERS = 200
 const LIFETIME = 30
@@ -219,7 +219,8 @@ async function connected (store: Store): Promise<void> {
     () => store.take(randomKey()),
     () => store.revoke(randomKey(), 1)
   ]
-  const outcomes = await Promise.allSettled(calls.map((call) => within<unknown>(deadline, call)))
+  const late = (): Error => new Error('The store did not respond in time')
+  const outcomes = await Promise.allSettled(calls.map((call) => within<unknown>(deadline, call, late)))
   const reasons = outcomes.flatMap((outcome) => outcome.status === 'rejected' ? [String(outcome.reason)] : [])
   if (reasons.length === calls.length) throw new Error(`There is no connection to the store: ${reasons[0]}`)
 }

@@ -1,74 +1,135 @@
 import { randomBytes } from 'node:crypto'
+import type { FastifyBaseLogger } from 'fastify'
 import { OAuthError } from '../errors.ts'
-import { type Store, type TimedStore } from './store.ts'
-import { within } from './time-limit.ts'
+import type { Store, TimedStore } from './store.ts'
+import { within } from '../time-limit.ts'
 
-/** Called when the store becomes unavailable, with the cause, and when it is available again. */
-export type OnAvailability = (available: boolean, cause?: string) => void
+/** A store that the guard wraps. */
+export interface BackingStore extends TimedStore {
+  /** Waits for the first connection, until the deadline of the first call at most. */
+  connected? (deadline: number): Promise<void>
+  /** Releases what the plugin opened. */
+  close? (): void
+}
+
+/** The time in which the store is unavailable. */
+interface Outage {
+  /** A time of `performance.now()`. */
+  since: number
+  /** Requests that were refused. */
+  refused: number
+  /** What the log says: an error as a request saw it, or one that knows why the connection is lost. */
+  logged: 'symptom' | 'cause' | undefined
+}
+/** Milliseconds of each half of the start. Fastify allows ten seconds for all of it (`pluginTimeout`). */
+const START_TIMEOUT = 4000
 
 /**
- * Stands before a store. Whatever fails, and whatever is no answer of the operation, is `store_unavailable`. A change
- * of state is reported once.
+ * Wraps a store: errors and invalid return values become `store_unavailable`. Logs once when the store becomes
+ * unavailable, and once when it is available again.
  */
 export class GuardedStore implements TimedStore {
-  /** The error of the last call; null while the store is available. */
-  failure: unknown = null
-  readonly #store: TimedStore
-  readonly #onAvailability: OnAvailability
+  readonly #store: BackingStore
+  readonly #timeout: number
+  readonly #log: FastifyBaseLogger
+  /** While the store is unavailable. */
+  #outage: Outage | undefined
+  #probing: Promise<boolean> | undefined
 
-  constructor (store: TimedStore, onAvailability: OnAvailability) {
+  /** `timeout` is the number of milliseconds that a request, or a probe, may wait for the store. */
+  constructor (store: BackingStore, timeout: number, log: FastifyBaseLogger) {
     this.#store = store
-    this.#onAvailability = onAvailability
+    this.#timeout = timeout
+    this.#log = log
   }
 
   put (key: string, value: string, lifetime: number, deadline: number): Promise<boolean> {
-    return this.#call('put', isBoolean, () => this.#store.put(key, value, lifetime, deadline))
+    return this.#call(this.#store.put(key, value, lifetime, deadline), 'put', isBoolean)
   }
 
   take (key: string, deadline: number): Promise<string | null> {
-    return this.#call('take', isTextOrNull, () => this.#store.take(key, deadline))
+    return this.#call(this.#store.take(key, deadline), 'take', isTextOrNull)
   }
 
   revoke (key: string, lifetime: number, deadline: number): Promise<boolean> {
-    return this.#call('revoke', isBoolean, () => this.#store.revoke(key, lifetime, deadline))
+    return this.#call(this.#store.revoke(key, lifetime, deadline), 'revoke', isBoolean)
   }
 
-  /** Stores a value and takes it back. Rejects when the store does not do so by the deadline. */
-  probe (deadline: number): Promise<true> {
+  /** Waits for the store. Rejects when it can never serve a sign-in; one that is down does not hinder the start. */
+  async start (): Promise<void> {
+    const timeout = Math.min(this.#timeout, START_TIMEOUT)
+    await this.#store.connected?.(performance.now() + timeout)
+    await this.#probe(performance.now() + timeout).catch(refuseUnfit)
+  }
+
+  /**
+   * Whether the store can serve sign-ins now. Callers at the same time share one probe: a readiness route does not
+   * multiply the load.
+   */
+  isReady (): Promise<boolean> {
+    this.#probing ??= this.#isReady().finally(() => { this.#probing = undefined })
+    return this.#probing
+  }
+
+  close (): void {
+    this.#store.close?.()
+  }
+
+  async #isReady (): Promise<boolean> {
+    const deadline = performance.now() + this.#timeout
+    await this.#store.connected?.(deadline)
+    return await this.#probe(deadline).then(() => true, () => false)
+  }
+
+  /** Stores a value and takes it back, and revokes a key: the mark is left behind for a second. */
+  async #probe (deadline: number): Promise<void> {
     const key = probeKey()
-    return this.#call('probe', isKept, async () =>
-      await this.#store.put(key, 'probe', 1, deadline) === true && await this.#store.take(key, deadline) === 'probe')
-  }
-
-  /** The same, and revokes a key: for the start, since the mark is left behind for a second. */
-  async probeAll (deadline: number): Promise<void> {
-    await this.probe(deadline)
-    await this.revoke(probeKey(), 1, deadline)
-  }
-
-  async #call<T> (
-    name: string,
-    isAnswer: (value: unknown) => value is T,
-    operation: () => Promise<unknown>
-  ): Promise<T> {
     try {
-      const answer = await operation()
-      if (!isAnswer(answer)) throw new Error(wrongAnswer(name, answer))
-      this.#change(null)
-      return answer
-    } catch (thrown) {
-      const error = thrown ?? new Error('The store threw nothing')
-      this.#change(error)
+      await this.#store.put(key, 'probe', 1, deadline)
+      const taken = await this.#store.take(key, deadline)
+      if (taken !== 'probe') throw new Error('take did not return the value that was put')
+      await this.#store.revoke(probeKey(), 1, deadline)
+    } catch (error) {
+      this.#lost(error)
+      throw error
+    }
+    this.#found()
+  }
+
+  async #call<T> (operation: Promise<unknown>, name: string, isValid: (value: unknown) => value is T): Promise<T> {
+    let result
+    try {
+      result = await operation
+      // Only the kind: the value may be a stored one.
+      if (!isValid(result)) throw new Error(`${name} gave ${result === null ? 'null' : typeof result}`)
+    } catch (error) {
+      this.#lost(error).refused++
       throw new OAuthError('store_unavailable', { cause: describe(error) })
     }
+    this.#found()
+    return result
   }
 
-  #change (failure: unknown): void {
-    const changed = (failure === null) !== (this.failure === null)
-    this.failure = failure
-    if (!changed) return
-    if (failure === null) this.#onAvailability(true)
-    else this.#onAvailability(false, describe(failure))
+  /** Logs once, and once more when the cause of a lost connection becomes known. */
+  #lost (error: unknown): Outage {
+    const outage = this.#outage ??= { since: performance.now(), refused: 0, logged: undefined }
+    const detail = error instanceof Error && error.cause !== undefined ? 'cause' : 'symptom'
+    if (outage.logged === undefined || (outage.logged === 'symptom' && detail === 'cause')) {
+      outage.logged = detail
+      const cause = describe(error)
+      this.#log.error({ event: 'store_unavailable', reason: 'store_unavailable', cause },
+        `partner-sso: store_unavailable (${cause}): no sign-in succeeds until the store is back`)
+    }
+    return outage
+  }
+
+  #found (): void {
+    if (this.#outage === undefined) return
+    const { since, refused } = this.#outage
+    this.#outage = undefined
+    const duration = Math.round(performance.now() - since)
+    this.#log.warn({ event: 'store_available', reason: 'ok', duration, refused },
+      `partner-sso: store_available after ${duration} ms, ${refused} requests refused`)
   }
 }
 
@@ -79,16 +140,9 @@ function probeKey (): string {
 
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean'
 const isTextOrNull = (value: unknown): value is string | null => typeof value === 'string' || value === null
-const isKept = (value: unknown): value is true => value === true
-
-function wrongAnswer (name: string, answer: unknown): string {
-  if (name === 'probe') return 'It did not keep what was put and give it back'
-  // Only the kind: the answer may be a stored value.
-  return `${name} gave ${answer === null ? 'null' : typeof answer}`
-}
 
 /** The sentence of an error. Redis repeats the arguments of a command in some of them: these are cut off. */
-export function describe (error: unknown): string {
+function describe (error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error).replace(/, with args.*/s, '')
   } catch {
@@ -96,11 +150,24 @@ export function describe (error: unknown): string {
   }
 }
 
-/** Puts a time limit on each call of a store that has none of its own. */
+// Errors of a Redis server in some state; inside a script Redis 6 puts a sentence before them. Any other error says
+// something about the command.
+const TEMPORARY = new RegExp('(?:^|-)(?:LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|OOM|BUSY|MISCONF|' +
+  'NOREPLICAS|NOAUTH|WRONGPASS|ERR max number of clients)\\b')
+
+/** A store that is down may come back. A server that refuses a command for good never serves a sign-in. */
+function refuseUnfit (error: unknown): void {
+  if (!(error instanceof Error) || error.name !== 'ReplyError' || TEMPORARY.test(error.message)) return
+  throw new Error('partner-sso: Redis refuses a command that is needed: SET with EX and NX, GETDEL, and EVAL of a ' +
+    `script with GETDEL, SADD and EXPIRE (Redis 6.2 or later, not renamed, allowed to this user): ${describe(error)}`)
+}
+
+/** Adds the time limit to a store that has none of its own. */
 export function timed (store: Store): TimedStore {
+  const late = (): Error => new Error('The store did not respond in time')
   return {
-    put: (key, value, lifetime, deadline) => within(deadline, () => store.put(key, value, lifetime)),
-    take: (key, deadline) => within(deadline, () => store.take(key)),
-    revoke: (key, lifetime, deadline) => within(deadline, () => store.revoke(key, lifetime))
+    put: (key, value, lifetime, deadline) => within(deadline, () => store.put(key, value, lifetime), late),
+    take: (key, deadline) => within(deadline, () => store.take(key), late),
+    revoke: (key, lifetime, deadline) => within(deadline, () => store.revoke(key, lifetime), late)
   }
 }

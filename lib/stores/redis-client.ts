@@ -1,4 +1,4 @@
-import { type RedisOptions } from 'ioredis'
+import type { RedisOptions } from 'ioredis'
 
 /**
  * What the plugin needs of a Redis client of the host's own. `Redis` and `Cluster` of ioredis 5 and 6 and of iovalkey
@@ -6,7 +6,14 @@ import { type RedisOptions } from 'ioredis'
  */
 export interface RedisClient {
   readonly status: string
-  readonly options: { readonly keyPrefix?: string | undefined }
+  readonly options: {
+    readonly keyPrefix?: string | undefined
+    // Named in a log line while the client is not connected.
+    readonly host?: string | undefined
+    readonly port?: number | undefined
+    readonly path?: string | undefined
+    readonly sentinels?: unknown
+  }
   sendCommand (command: any): unknown
   connect (): Promise<unknown>
   on (event: 'ready' | 'error', listener: (...values: any[]) => void): unknown

@@ -1,100 +1,159 @@
-import { Command, type RedisOptions } from 'ioredis'
-import { type RedisClient } from './redis-client.ts'
-import { type Connection, type OnRefused, openConnection, whenReady } from './redis-connection.ts'
-import { type OnLateAnswer, RedisCommand } from './redis-command.ts'
-import { type TimedStore } from './store.ts'
-import { within } from './time-limit.ts'
+import { Redis, type RedisOptions } from 'ioredis'
+import { isRedisClient, type RedisClient } from './redis-client.ts'
+import { RedisCommand } from './redis-command.ts'
+import type { TimedStore } from './store.ts'
+import { atDeadline, clearTimeout, setTimeout } from '../time-limit.ts'
 
-// Marks a key as revoked, followed by the lifetime of the mark; no base64url text starts with it.
-const REVOKED = '!'
+/**
+ * Takes the value and leaves a mark: a set, which GETDEL refuses to remove (WRONGTYPE), and which SET NX does not
+ * replace. GETDEL comes first: after it has written, Redis does not refuse the rest for want of memory.
+ */
+const REVOKE = `
+local value = redis.pcall('GETDEL', KEYS[1])
+redis.call('SADD', KEYS[1], '')
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+return type(value) == 'string' and 1 or 0`
 
 /**
  * The Redis store: one command for each operation, each on one key, so it runs on a single node, on Sentinel and on
  * Cluster alike. Nothing is sent while the client is not connected, and nothing after the deadline.
  */
-export function redisStore (
-  client: RedisClient,
-  keyPrefix: string,
-  { trouble = () => '', giveUpAfter }: Partial<Connection> = {}
-): TimedStore {
-  // Commands built here bypass the prefix that the host may have set on its client.
-  const prefix = (client.options.keyPrefix ?? '') + keyPrefix
+export class RedisStore implements TimedStore {
+  readonly #client: RedisClient
+  readonly #prefix: string
+  /** Closes a client of the plugin's own; a client of the host is neither reconfigured nor closed. */
+  readonly close: () => void
+  /** Milliseconds after which a connection of the plugin's own that does not respond is closed. */
+  readonly #giveUpAfter: number | undefined
+  /** The last error of a client of the plugin's own that is not connected. */
+  #failure: Error | undefined
+  #connected: Promise<void> | undefined
 
-  /** Throws where nothing can be sent. */
-  function send (deadline: number, name: string, args: string[], onLateAnswer?: OnLateAnswer): Promise<unknown> {
-    if (client.status !== 'ready') throw new Error(`Redis is not connected (${client.status})${trouble()}`)
-    return new RedisCommand(name, args, { deadline, giveUpAfter, onLateAnswer }).sendBy(client)
+  constructor (redis: string | RedisOptions | RedisClient, keyPrefix: string, storeTimeout: number) {
+    if (isRedisClient(redis)) {
+      this.#client = redis
+      this.close = () => {}
+    } else {
+      // A call times out after storeTimeout, the connection after twice that.
+      const client = ownClient(redis, 2 * storeTimeout)
+      // Without a listener ioredis prints each error.
+      client.on('error', (error: Error) => { this.#failure = error }).on('ready', () => { this.#failure = undefined })
+      this.#client = client
+      this.#giveUpAfter = storeTimeout
+      this.close = () => client.disconnect()
+    }
+    // Commands built here bypass the prefix that the host may have set on its client.
+    this.#prefix = (this.#client.options.keyPrefix ?? '') + keyPrefix
+  }
+
+  async put (key: string, value: string, lifetime: number, deadline: number): Promise<boolean> {
+    const reply = await this.#send(deadline, 'set', [this.#prefix + key, value, 'EX', String(lifetime), 'NX'])
+    if (reply !== 'OK' && reply !== null) throw unexpectedReply('SET')
+    return reply === 'OK'
+  }
+
+  async take (key: string, deadline: number): Promise<string | null> {
+    const reply = await this.#send(deadline, 'getdel', [this.#prefix + key]).catch(nullIfRevoked)
+    // Redis replies QUEUED to any command where the host has begun a transaction (MULTI).
+    if (reply !== null && (typeof reply !== 'string' || reply === 'QUEUED')) throw unexpectedReply('GETDEL')
+    return reply
+  }
+
+  async revoke (key: string, lifetime: number, deadline: number): Promise<boolean> {
+    const reply = await this.#send(deadline, 'eval', [REVOKE, '1', this.#prefix + key, String(lifetime)])
+    if (reply !== 1 && reply !== 0) throw unexpectedReply('EVAL')
+    return reply === 1
   }
 
   /**
-   * Puts back a mark that GETDEL removed. The command is an ordinary one of the client, which sends it again after a
-   * lost connection: a mark may be set twice, and late.
+   * Resolves when the first attempt to connect has succeeded or failed, or at the deadline of the first call. Later a
+   * client that is not connected is unavailable at once.
    */
-  async function putBack (key: string, mark: string): Promise<void> {
-    const command = new Command('set', [prefix + key, mark, 'EX', lifetimeOf(mark)])
-    client.sendCommand(command)
-    await command.promise
+  connected (deadline: number): Promise<void> {
+    this.#connected ??= this.#firstAttempt(deadline)
+    return this.#connected
   }
 
-  return {
-    async put (key, value, lifetime, deadline) {
-      const answer = await send(deadline, 'set', [prefix + key, value, 'EX', String(lifetime), 'NX'])
-      if (answer !== 'OK' && answer !== null) throw notTheAnswer('SET')
-      return answer === 'OK'
-    },
+  #send (deadline: number, name: string, args: string[]): Promise<unknown> {
+    if (this.#client.status !== 'ready') return Promise.reject(this.#notConnected())
+    return new RedisCommand(name, args, deadline, this.#giveUpAfter).sendBy(this.#client)
+  }
 
-    async take (key, deadline) {
-      // An answer that comes too late is of no use to the caller, but a mark must not get lost with it.
-      const onLateAnswer: OnLateAnswer = (answer) => {
-        if (isMark(answer)) putBack(key, answer).catch(() => {})
+  #notConnected (): Error {
+    const { status, options } = this.#client
+    const where = [status, addressOf(options)].filter(Boolean).join(', ')
+    const why = this.#failure === undefined ? '' : `: ${causeOf(this.#failure)}`
+    return new Error(`Redis is not connected (${where})${why}`, { cause: this.#failure })
+  }
+
+  async #firstAttempt (deadline: number): Promise<void> {
+    const client = this.#client
+    if (client.status === 'ready') return
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer)
+        client.removeListener('ready', done)
+        client.removeListener('error', done)
+        resolve()
       }
-      const answer = textOrNull('GETDEL', await send(deadline, 'getdel', [prefix + key], onLateAnswer))
-      if (!isMark(answer)) return answer
-      await within(deadline, () => putBack(key, answer))
-      return null
-    },
-
-    async revoke (key, lifetime, deadline) {
-      const mark = REVOKED + lifetime
-      const old = textOrNull('SET', await send(deadline, 'set', [prefix + key, mark, 'EX', lifetimeOf(mark), 'GET']))
-      return old !== null && !isMark(old)
-    }
+      const timer = atDeadline(deadline, done)
+      client.on('ready', done)
+      client.on('error', done)
+      // A client made with lazyConnect waits for its first command.
+      if (client.status === 'wait') client.connect().catch(() => {})
+    })
   }
 }
 
-function isMark (answer: unknown): answer is string {
-  return typeof answer === 'string' && answer.startsWith(REVOKED)
+/** Sentinel and Cluster have several addresses. */
+function addressOf ({ host, port, path, sentinels }: RedisClient['options']): string | undefined {
+  if (host === undefined || sentinels) return undefined
+  return path || `${host}:${port}`
 }
 
-function lifetimeOf (mark: string): string {
-  return mark.slice(REVOKED.length)
+function causeOf (error: NodeJS.ErrnoException): string {
+  const text = error.message || String(error.code)
+  return /wrong version number/.test(text) ? `${text} (rediss:// to a port that does not speak TLS)` : text
 }
 
-/** A stored text or none. Redis answers QUEUED to any command where the host has begun a transaction (MULTI). */
-function textOrNull (name: string, answer: unknown): string | null {
-  if (answer === null || (typeof answer === 'string' && answer !== 'QUEUED')) return answer
-  throw notTheAnswer(name)
+/** GETDEL refuses to remove a mark. */
+function nullIfRevoked (error: Error): null {
+  if (error.name === 'ReplyError' && error.message.startsWith('WRONGTYPE')) return null
+  throw error
 }
 
-/** The answer itself is not named: it may be a stored value. */
-function notTheAnswer (name: string): Error {
-  return new Error(`Redis answered ${name} with something that is no answer to it (a connection in MULTI, a proxy)`)
+/** The reply itself is not named: it may be a stored value. */
+function unexpectedReply (name: string): Error {
+  return new Error(`Redis gave an unexpected reply to ${name} (a connection in MULTI, a proxy)`)
 }
 
-/** What `openStore` needs: the store, when it is connected, and how it is closed. */
-export function openRedis (
-  redis: string | RedisOptions | RedisClient,
-  { keyPrefix, storeTimeout, onRefused }: { keyPrefix: string, storeTimeout: number, onRefused: OnRefused }
-): { store: TimedStore, connected (deadline: number): Promise<void>, close (): void } {
-  const connection = openConnection(redis, storeTimeout, onRefused)
-  let connected: Promise<void> | undefined
-  return {
-    store: redisStore(connection.client, keyPrefix, connection),
-    // The first attempt is waited for. Later a client that is not connected is unavailable at once.
-    connected (deadline) {
-      connected ??= whenReady(connection.client, deadline)
-      return connected
-    },
-    close: connection.close
+// The mapping of replies changes the client's type, and makes no difference to these commands.
+type OwnOptions = Omit<RedisOptions, 'replyMapping'>
+
+/** A client of the plugin's own: connects at once, reconnects soon, and leaves a server that cannot serve any more. */
+function ownClient (target: string | RedisOptions, unresponsiveAfter: number): Redis {
+  const defaults: OwnOptions = {
+    // RESP2: nothing of RESP3 is used, and some proxies refuse its HELLO.
+    protocol: 2,
+    retryStrategy: (times) => Math.min(times * 50, 500),
+    connectTimeout: Math.max(unresponsiveAfter, 1000),
+    // A master that became a replica is left: Sentinel may know another by now.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    sentinelCommandTimeout: unresponsiveAfter
   }
+  const client = typeof target === 'string'
+    ? new Redis(target, defaults)
+    : new Redis({ ...defaults, ...target as OwnOptions })
+  dropUnresponsive(client, unresponsiveAfter)
+  return client
+}
+
+/** Leaves a server that accepts the connection and then says nothing, so that the client never becomes ready. */
+function dropUnresponsive (client: Redis, milliseconds: number): void {
+  let timer: NodeJS.Timeout | undefined
+  const clear = (): void => clearTimeout(timer)
+  client.on('connect', () => {
+    clear()
+    timer = setTimeout(() => client.stream.destroy(), milliseconds).unref()
+  }).on('ready', clear).on('close', clear)
 }

@@ -1,24 +1,29 @@
 /**
  * Where codes and access tokens are kept until they are redeemed. Three operations, each of them atomic: the single use
- * of codes and tokens depends on nothing else. A call that fails or takes too long is answered with
+ * of codes and tokens depends on nothing else. A request whose call fails or takes too long is refused with
  * `temporarily_unavailable`.
  *
- * Keys and values are opaque: a key is a one-way derivation of a code or token, a value is encrypted with a key that
- * only the code or token yields. Both are base64url text (`A-Z a-z 0-9 - _`), a key of 20 characters, a value of some
- * hundred characters or more. `checkStore` of `fastify-partner-sso/testing` tests whether
- * a store keeps these promises.
+ * Keys and values are opaque base64url text (`A-Z a-z 0-9 - _`): a key, of 20 characters, is a one-way derivation of a
+ * code or token; a value, of some hundred characters or more, is encrypted. `checkStore` of
+ * `fastify-partner-sso/testing` tests whether a store keeps these promises.
  */
 export interface Store {
   /** Stores value under key for lifetime seconds unless the key is held. False when it was held. */
   put (key: string, value: string, lifetime: number): Promise<boolean>
-  /** Removes the value and returns it to one caller only. Null when there is none, it expired or it was revoked. */
+  /**
+   * Removes the value and returns it; null when there is none, it expired or it was revoked. At most one caller gets
+   * it. Never removes a revocation.
+   */
   take (key: string): Promise<string | null>
-  /** Removes what the key holds, and for lifetime seconds keeps it from being put. True when it held a value. */
+  /**
+   * Removes what the key holds, and for lifetime seconds keeps it from being put, however often it is taken. True when
+   * it held a value.
+   */
   revoke (key: string, lifetime: number): Promise<boolean>
 }
 
 /**
- * The store as the plugin uses it. `deadline` is a time of `performance.now()`: a call that has no answer by then
+ * The store as the plugin uses it. `deadline` is a time of `performance.now()`: a call without a response by then
  * fails, and a command that has not been sent by then never is. One deadline serves all the calls of a request.
  */
 export interface TimedStore {

@@ -4,8 +4,8 @@ export const { setTimeout, clearTimeout, setImmediate } = globalThis
 /**
  * Calls `expire` at the deadline, a time of `performance.now()`. The timer is returned for `clearTimeout`.
  *
- * After a stall of the event loop timers run first, so one turn is left for answers that have arrived meanwhile:
- * `expire` may be called although the call was answered in that turn.
+ * After a stall of the event loop timers run first, so one turn is left for responses that have arrived meanwhile:
+ * `expire` may be called although the call was settled in that turn.
  */
 export function atDeadline (deadline: number, expire: () => void): NodeJS.Timeout {
   // Rounded up: Node.js cuts off fractions, and the timer would fire too early.
@@ -17,10 +17,10 @@ export function isPast (deadline: number): boolean {
   return performance.now() >= deadline
 }
 
-/** The outcome of the call, or a rejection at the deadline. After the deadline the call is not made. */
-export function within<T> (deadline: number, call: () => Promise<T>): Promise<T> {
+/** The outcome of the call, or a rejection with `late()` at the deadline. After the deadline the call is not made. */
+export function within<T> (deadline: number, call: () => T | Promise<T>, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
-    const expire = (): void => reject(new Error('The store did not answer in time'))
+    const expire = (): void => reject(late())
     if (isPast(deadline)) return expire()
     const timer = atDeadline(deadline, expire)
     Promise.resolve().then(call).then(resolve, reject).finally(() => clearTimeout(timer))
