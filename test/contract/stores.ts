@@ -1,6 +1,6 @@
 // The three kinds of store, and what someone can do to each who reads and writes it behind the app's back.
 import type { PartnerSsoOptions, Store } from '../../lib/index.ts'
-import { memoryStore } from '../../lib/stores/memory.ts'
+import { MemoryStore } from '../../lib/stores/memory.ts'
 import type { RedisServer } from '../helpers/redis.ts'
 import { clock } from './clock.ts'
 
@@ -130,5 +130,5 @@ export const storeKinds = ['in process', 'Redis', 'own'] as const
 
 export function openStore (kind: typeof storeKinds[number], redis: RedisServer): StoreAccess {
   if (kind === 'Redis') return redisStore(redis, `contract-${++stores}:`)
-  return kind === 'own' ? watched(ownStore(), OWN_STORE_TAKES) : watched(memoryStore(1000), 0)
+  return kind === 'own' ? watched(ownStore(), OWN_STORE_TAKES) : watched(new MemoryStore(1000), 0)
 }

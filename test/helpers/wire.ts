@@ -130,8 +130,7 @@ export function injecting (app: FastifyInstance): Fetch {
     })
     const named = Object.entries(answer.headers).flatMap(([name, value]) =>
       [value ?? []].flat().map((one): [string, string] => [name, String(one)]))
-    const isEmpty = answer.statusCode === 204 || answer.statusCode === 304
-    return new Response(isEmpty ? null : new Uint8Array(answer.rawPayload), { status: answer.statusCode, headers: named })
+    return new Response(new Uint8Array(answer.rawPayload), { status: answer.statusCode, headers: named })
   }
 }
 

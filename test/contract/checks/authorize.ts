@@ -91,6 +91,31 @@ export async function notEligible (t: Test, { at, behaviour, events }: Subject):
   }
 }
 
+/** The record must fit the portal's level; what is wrong with it is said in a sentence without personal data. */
+export async function recordRules (t: Test, { at, behaviour, events, portal, recordOf }: Subject): Promise<void> {
+  const record = recordOf('alice')
+  const noIds = { client_id: undefined, client_external_id: undefined }
+  const partner = { ...noIds, type: 'partner', control_role: 'Partner Read Only' }
+  const client = { ...noIds, type: 'client', control_role: 'Client Read Only' }
+  const cases: Array<[changes: object, externalId: string | undefined]> = [
+    [portal.level === 'client' ? partner : client, 'alice'],
+    [{ control_role: record.type === 'client' ? 'Partner Read Only' : 'Client Read Only' }, 'alice'],
+    [{ product_role: 'operator' }, 'alice'],
+    [{ email: '' }, 'alice'],
+    [{ name: 7 }, 'alice'],
+    [{ external_id: '' }, undefined]
+  ]
+  for (const [changes, externalId] of cases) {
+    behaviour.portalEligibility = () => ({ ...record, ...changes })
+    events()
+    const { redirect } = await at.authorize()
+    t.strictSame([redirect.get('error'), redirect.get('state')], ['server_error', 'a state'], JSON.stringify(changes))
+    const [event] = events()
+    t.match(event, { type: 'sign_in_refused', reason: 'user_information_invalid', rule: String, externalId })
+    t.notMatch(JSON.stringify(event), /@partner|Name of/)
+  }
+}
+
 /** The hooks are told of the portal, not of its secret, and are not called for what will be refused anyway. */
 export async function hooks (t: Test, { at, behaviour, portal, recordOf }: Subject): Promise<void> {
   let calls = 0

@@ -91,7 +91,8 @@ export async function portalsChange (t: Test, subject: Subject): Promise<void> {
 
 /** Of another portal than the one asked for: one warning, which names no identifier that nobody registered. */
 export async function portalOfAnother (t: Test, subject: Subject): Promise<void> {
-  const { at, lines } = await subject.another({ options: { portal: () => ({ ...subject.portal, clientId: 'another' }) } })
+  const portal = () => ({ ...subject.portal, clientId: 'another' })
+  const { at, lines } = await subject.another({ options: { portal } })
   lines()
   isRefused(t, await at.authorize({ client_id: 'made-up' }), 400, 'invalid_request', unknown.description)
   const written = lines()

@@ -1,5 +1,6 @@
 // Each refusal of the list, as it leaves the app and as the host is told of it.
 import type { Test } from 'tap'
+import { refusals as source } from '../../../lib/errors.ts'
 import type { PartnerSsoEvent, RefusalReason } from '../../../lib/index.ts'
 import type { Answer, Wire } from '../../helpers/wire.ts'
 import { DESCRIPTION, isGuarded, isPrivate, isJson } from '../replies.ts'
@@ -22,6 +23,8 @@ async function refuses (t: Test, subject: Subject, reason: RefusalReason, refusa
   subject.lines()
   const answer = await refusal.provoke(noting(subject.at, codes))
   isResponse(t, answer, refusal, subject)
+  const { error_description: said } = answer.text === '' ? Object.fromEntries(answer.redirect) : answer.json
+  if (said !== undefined) t.equal(said, source[reason].description, 'in words of ours')
   const event = subject.events().at(-1) as PartnerSsoEvent
   isEvent(t, event, reason, refusal, subject)
   isLine(t, subject, event, refusal)
@@ -89,11 +92,11 @@ function isEvent (
 /** One line, with what the event tells. */
 function isLine (t: Test, { lines }: Subject, { type, requestId, ...told }: PartnerSsoEvent, refusal: Refusal): void {
   const found = lines().filter(({ reason }) => reason === told.reason)
-  const { level, msg, reqId, event, meaning, err, ...line } = found[0] as Record<string, unknown>
+  const { level, msg, reqId, event, hint, err, ...line } = found[0] as Record<string, unknown>
   t.strictSame(
-    { lines: found.length, level, reqId, event, msg },
-    { lines: 1, level: LEVELS[refusal.level], reqId: requestId, event: type, msg: `partner-sso: ${type} (${told.reason})` }
+    { lines: found.length, level, reqId, event },
+    { lines: 1, level: LEVELS[refusal.level], reqId: requestId, event: type }
   )
-  t.match(line, told)
-  t.equal(meaning !== undefined, refusal.level === 'error', 'what the host has to fix is explained')
+  t.match({ ...line, msg }, { ...told, msg: `partner-sso: ${type} (${told.reason})` })
+  t.equal(hint !== undefined, refusal.level === 'error', 'what the host has to fix is explained')
 }

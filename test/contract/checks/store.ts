@@ -116,6 +116,30 @@ export async function marks (t: Test, { at, events, store }: Subject): Promise<v
   refuses(t, await at.user(token), 401, 'invalid_token')
 }
 
+/** A store that is away: 503 and when to come again; the event tells whose sign-in it was, as far as that is known. */
+export async function storeAway (t: Test, subject: Subject): Promise<void> {
+  const away = async (): Promise<never> => { throw new Error('zzz-cause at zzz-host:6379') }
+  const [code, token] = [await subject.at.code(), await subject.at.accessToken()]
+  const options = { store: { put: away, take: away, revoke: away }, redis: undefined, keyPrefix: undefined }
+  const { at, events, lines, portal: { clientId } } = await subject.another({ options })
+  const authorized = await at.authorize()
+  t.equal(authorized.redirect.get('error'), 'temporarily_unavailable')
+  const answers = [await at.token({ code }), await at.user(token)]
+  for (const answer of answers) {
+    refuses(t, answer, 503, 'temporarily_unavailable')
+    t.strictSame([answer.headers.get('retry-after'), answer.headers.get('www-authenticate')], ['1', null])
+  }
+  const told = events()
+  const unavailable = { type: 'store_unavailable', reason: 'store_unavailable' }
+  t.strictSame(told.map(({ requestId, ...event }) => event),
+    [{ ...unavailable, clientId, externalId: 'alice' }, { ...unavailable, clientId }, unavailable])
+  const sent = [authorized, ...answers].map(({ headers, text }) => [...headers, text])
+  t.notMatch(JSON.stringify([told, sent]), 'zzz')
+  t.match(JSON.stringify(lines()), 'zzz-cause', 'the host learns it')
+  refuses(t, await at.user('x'), 401, 'invalid_token')
+  refuses(t, await at.token({ code: 'x' }), 400, 'invalid_grant')
+}
+
 /** A replay that comes after the code was taken and before its token is put: no token is issued. */
 export async function overtaken (t: Test, { at, events, store }: Subject): Promise<void> {
   const code = await at.code()

@@ -129,6 +129,7 @@ export async function replay (t: Test, subject: Subject): Promise<void> {
     refuses(t, await later.token({ code }), 400, 'invalid_grant')
     t.match(seen(), [{ type: 'code_replayed', reason: 'code_replayed', clientId: portal.clientId }], `process ${index}`)
     refuses(t, await at.user(token), 401, 'invalid_token', 'its token is dead')
+    seen()
     refuses(t, await later.token({ code }), 400, 'invalid_grant')
     t.match(seen(), [{ type: 'request_rejected', reason: 'code_unknown' }], 'a mark tells nothing')
   }
