@@ -6,13 +6,14 @@ import { atDeadline, clearTimeout, setTimeout } from '../time-limit.ts'
 
 /**
  * Takes the value and leaves a mark: a set, which GETDEL refuses to remove (WRONGTYPE), and which SET NX does not
- * replace. GETDEL comes first: after it has written, Redis does not refuse the rest for want of memory.
+ * replace. GETDEL comes first: after it has written, Redis does not refuse the rest for want of memory. The reply is
+ * text: a client of the host may turn numbers into text.
  */
 const REVOKE = `
 local value = redis.pcall('GETDEL', KEYS[1])
 redis.call('SADD', KEYS[1], '')
 redis.call('EXPIRE', KEYS[1], ARGV[1])
-return type(value) == 'string' and 1 or 0`
+return type(value) == 'string' and 'live' or 'none'`
 
 /**
  * The Redis store: one command for each operation, each on one key, so it runs on a single node, on Sentinel and on
@@ -61,8 +62,8 @@ export class RedisStore implements TimedStore {
 
   async revoke (key: string, lifetime: number, deadline: number): Promise<boolean> {
     const reply = await this.#send(deadline, 'eval', [REVOKE, '1', this.#prefix + key, String(lifetime)])
-    if (reply !== 1 && reply !== 0) throw unexpectedReply('EVAL')
-    return reply === 1
+    if (reply !== 'live' && reply !== 'none') throw unexpectedReply('EVAL')
+    return reply === 'live'
   }
 
   /**
