@@ -1,7 +1,7 @@
 // A host that lets nobody in without its own login, and our routes past it: the portal has no such login.
 import { type FastifyRequest } from 'fastify'
 import t from 'tap'
-import { keepsContract } from '../helpers/contract.ts'
+import { keepsContract } from '../contract/keeps-contract.ts'
 import { startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 

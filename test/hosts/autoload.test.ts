@@ -2,7 +2,7 @@
 import autoload from '@fastify/autoload'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { keepsContract } from '../helpers/contract.ts'
+import { keepsContract } from '../contract/keeps-contract.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { capture } from '../attacks/helpers/log.ts'
 import { wire } from '../helpers/wire.ts'

@@ -1,7 +1,8 @@
 // @fastify/cors for the whole app, in its ways of naming origins. No page of another origin may read our answers.
 import cors, { type FastifyCorsOptions } from '@fastify/cors'
 import t from 'tap'
-import { isGuarded, isPrivate, keepsContract } from '../helpers/contract.ts'
+import { keepsContract } from '../contract/keeps-contract.ts'
+import { isGuarded, isPrivate } from '../contract/replies.ts'
 import { startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 

@@ -2,7 +2,7 @@
 import { type ClientHttp2Session, connect, constants } from 'node:http2'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
-import { keepsContract } from '../helpers/contract.ts'
+import { keepsContract } from '../contract/keeps-contract.ts'
 import { Fastify } from '../helpers/fastify.ts'
 import { hostOptions, type User } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'

@@ -2,7 +2,8 @@
 import rateLimit from '@fastify/rate-limit'
 import t from 'tap'
 import { type Test } from 'tap'
-import { isPrivate, keepsContract, signsIn } from '../helpers/contract.ts'
+import { keepsContract, signsIn } from '../contract/keeps-contract.ts'
+import { isPrivate } from '../contract/replies.ts'
 import { startHost } from '../helpers/host.ts'
 import { type Answer, wire } from '../helpers/wire.ts'
 

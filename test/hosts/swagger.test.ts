@@ -8,7 +8,7 @@ import { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { z } from 'zod'
 import { type PartnerSsoOptions } from '../../lib/index.ts'
-import { keepsContract } from '../helpers/contract.ts'
+import { keepsContract } from '../contract/keeps-contract.ts'
 import { startHost, type User } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 

@@ -22,9 +22,7 @@ async function refuses (t: Test, subject: Subject, reason: RefusalReason, refusa
   subject.events()
   subject.lines()
   const answer = await refusal.provoke(noting(subject.at, codes))
-  isResponse(t, answer, refusal, subject)
-  const { error_description: said } = answer.text === '' ? Object.fromEntries(answer.redirect) : answer.json
-  if (said !== undefined) t.equal(said, source[reason].description, 'in words of ours')
+  isResponse(t, answer, refusal, subject, reason)
   const event = subject.events().at(-1) as PartnerSsoEvent
   isEvent(t, event, reason, refusal, subject)
   isLine(t, subject, event, refusal)
@@ -43,20 +41,27 @@ function noting (at: Wire, codes: string[]): Wire {
   }
 }
 
-function isResponse (t: Test, answer: Answer, { at, status, error }: Refusal, { portal }: Subject): void {
-  t.strictSame([answer.status, answer.headers.has('retry-after')], [status, status === 503])
+/** The response of a refusal. */
+export function isResponse (
+  t: Test,
+  answer: Answer,
+  { at, status, error }: Refusal,
+  { portal }: { portal: { redirectUri: string } },
+  reason: string
+): void {
+  const { description } = source[reason as RefusalReason]
+  t.match(description, DESCRIPTION)
+  t.strictSame([answer.status, answer.headers.has('retry-after')], [status, status === 503], reason)
   if (at === 'redirect') {
     const expected = new RegExp(`^error=${error}&error_description=[^&+]+(?:&state=a\\+state)?$`)
     const location = (answer.headers.get('location') ?? '').split('?')
-    t.match([...location, answer.redirect.get('error_description')], [portal.redirectUri, expected, DESCRIPTION])
+    t.match([...location, answer.redirect.get('error_description')], [portal.redirectUri, expected, description])
     return isGuarded(t, answer)
   }
   t.equal(answer.headers.get('location'), null)
   if (at === 'page') isGuarded(t, answer)
   isChallenge(t, answer, { at, status, error })
   if (answer.text === '') return isPrivate(t, answer)
-  const { error_description: description } = answer.json
-  t.match(description, DESCRIPTION)
   isJson(t, answer, status, { error, error_description: description })
 }
 

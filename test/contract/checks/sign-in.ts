@@ -8,11 +8,10 @@ import type { Subject } from '../subject.ts'
 const TOKEN_UNKNOWN = 'The access token is unknown, used or expired.'
 const CODE_UNKNOWN = 'The code is unknown, used or expired.'
 
-/** Each response to the letter; the events and log lines of it; both values work once. */
-export async function signIn (t: Test, { at, portal, store, ...subject }: Subject): Promise<void> {
-  subject.events()
-  subject.lines()
-  store.operations()
+/** A sign-in of alice, each response to the letter. Returns the code and the token that were used. */
+export async function completes (
+  t: Test, { at, portal, recordOf }: Pick<Subject, 'at' | 'recordOf'> & { portal: { redirectUri: string } }
+): Promise<{ code: string, token: string }> {
   const authorized = await at.authorize({ state: undefined }, 'alice', {}, '&state=a%2bb%20c%2F%c3%a9+')
   const [location = '', state] = authorized.headers.get('location')?.split('&state=') ?? []
   const [uri, code = ''] = location.split('?code=')
@@ -30,7 +29,17 @@ export async function signIn (t: Test, { at, portal, store, ...subject }: Subjec
 
   const answered = await at.user(token)
   isJson(t, answered, 200)
-  t.strictSame(answered.json, subject.recordOf('alice'))
+  t.strictSame(answered.json, recordOf('alice'))
+  return { code, token }
+}
+
+/** A sign-in, its events and log lines; both values work once. */
+export async function signIn (t: Test, subject: Subject): Promise<void> {
+  const { at, portal, store } = subject
+  subject.events()
+  subject.lines()
+  store.operations()
+  const { code, token } = await completes(t, subject)
   const operations = store.operations()
   if (operations.length > 0) t.strictSame(operations, ['put', 'take', 'put', 'take'], 'four store commands')
 
