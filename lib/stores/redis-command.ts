@@ -52,14 +52,10 @@ export class RedisCommand extends Command {
     const { resolve, reject } = this
     this.resolve = (value) => {
       clearTimeout(this.#timer)
-      this.#enter('done')
       return resolve(value)
     }
     this.reject = (error) => {
       clearTimeout(this.#timer)
-      // An error of Redis: it has not executed the command. After MOVED or ASK it may be sent to the right node.
-      if (error.name === 'ReplyError') this.#enter('queued')
-      else if (this.#state === 'sent') this.#enter('abandoned')
       reject(error)
     }
   }
@@ -94,7 +90,23 @@ export class RedisCommand extends Command {
     if ((abandoned.get(connection) ?? 0) > 0) return this.#withdraw('Redis does not respond')
     this.#connection = connection
     this.#state = 'sent'
+    this.#watchReply()
     return super.toWritable(socket)
+  }
+
+  /** Wraps what ioredis calls with the reply: a Cluster has put its own `reject` there, to redirect the command. */
+  #watchReply (): void {
+    const { resolve, reject } = this
+    this.resolve = (value) => {
+      this.#enter('done')
+      return resolve(value)
+    }
+    this.reject = (error) => {
+      // An error of Redis: it has not executed the command. After MOVED or ASK it may be sent to the right node.
+      if (error.name === 'ReplyError') this.#enter('queued')
+      else if (this.#state === 'sent') this.#enter('abandoned')
+      reject(error)
+    }
   }
 
   #fail (error: Error): void {

@@ -351,8 +351,8 @@ await t.test(`${REQUESTS} requests`, { timeout: 0 }, async (t) => {
       for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
         const wanted = JSON.stringify(next)
         // One of ten gets a good code or token: the others would only cost time.
-        const code = wanted.includes(CODE) && queue.length % 10 === 0 ? await portal.code() : 'c'.repeat(88)
-        const token = wanted.includes(TOKEN) && queue.length % 10 === 0 ? await portal.accessToken() : 't'.repeat(107)
+        const code = wanted.includes(CODE) && queue.length % 10 === 0 ? await portal.code() : 'c'.repeat(44)
+        const token = wanted.includes(TOKEN) && queue.length % 10 === 0 ? await portal.accessToken() : 't'.repeat(63)
         const fill = (text: string) => text.replaceAll(CODE, code).replaceAll(TOKEN, token)
         if (typeof next === 'string') await send(fill(next), false)
         else {

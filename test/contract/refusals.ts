@@ -164,7 +164,7 @@ export const refusals: Record<RefusalReason, Refusal> = {
   redirect_uri_mismatch: token({ redirect_uri: `${PORTAL.redirectUri}/` },
     { error: 'invalid_grant', known: ['clientId', 'expected', 'difference'] }),
   code_malformed: grant(['clientId'], (at) => at.token({ code: 'no code' })),
-  code_unknown: grant(['clientId'], (at) => at.token({ code: 'A'.repeat(88) })),
+  code_unknown: grant(['clientId'], (at) => at.token({ code: 'A'.repeat(44) })),
   code_replayed: {
     ...grant(['clientId'], async (at) => {
       const code = await at.code('ada')
@@ -183,7 +183,7 @@ export const refusals: Record<RefusalReason, Refusal> = {
 
   credentials_missing: user((at) => at.user(undefined), 401, 'invalid_request'),
   authorization_malformed: user((at) => at.user('not a token'), 400, 'invalid_request'),
-  token_unknown: user((at) => at.user('A'.repeat(107)), 401, 'invalid_token'),
+  token_unknown: user((at) => at.user('A'.repeat(63)), 401, 'invalid_token'),
 
   store_unavailable: {
     ...redirect({}, { error: 'temporarily_unavailable', event: 'store_unavailable', level: 'debug' }),

@@ -10,8 +10,8 @@ export function wellFormed (text: string): string {
   return Buffer.from(text).toString()
 }
 
-/** Characters of a code, and of the three parts of a token: two follow from the code, the last one is random. */
-export const CODE = 88
+/** Characters of a code, and of the two parts of a token. */
+export const CODE = 44
 export const LOCATOR = 20
 export const SEALING_KEY = 43
-export const TOKEN = LOCATOR + SEALING_KEY + 44
+export const TOKEN = LOCATOR + SEALING_KEY

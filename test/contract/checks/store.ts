@@ -68,7 +68,7 @@ export async function changedValues (t: Test, subject: Subject): Promise<void> {
     await store.write(key, changed(value, index))
     refuses(t, await at.user(token), 401, 'invalid_token', `a value with character ${index} changed`)
   }
-  for (const index of [0, 19, 20, 62, 63, 106]) {
+  for (const index of [0, 19, 20, 40, 62]) {
     const token = await at.accessToken()
     refuses(t, await at.user(changed(token, index)), 401, 'invalid_token', `a token with character ${index} changed`)
   }
@@ -106,7 +106,7 @@ export async function marks (t: Test, { at, events, store }: Subject): Promise<v
   const [[key, value] = ['', '']] = [...await store.read()].filter(([key]) => !before.has(key))
   const { access_token: token } = (await at.token({ code })).json
   refuses(t, await at.token({ code }), 400, 'invalid_grant')
-  for (const forged of [token, token, changed(token, 100), token.slice(0, -4) + 'AAAA', token]) {
+  for (const forged of [token, token, changed(token, 50), token.slice(0, -4) + 'AAAA', token]) {
     refuses(t, await at.user(forged), 401, 'invalid_token')
   }
   await store.write(key, value)

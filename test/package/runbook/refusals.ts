@@ -105,7 +105,7 @@ export const provocations: Record<RefusalReason, Provocation> = {
   client_secret_wrong: token({ client_secret: 'the old one' }),
   redirect_uri_mismatch: token({ redirect_uri: `${PORTAL.redirectUri}/` }),
   code_malformed: token({ code: 'no code' }),
-  code_unknown: token({ code: 'A'.repeat(88) }),
+  code_unknown: token({ code: 'A'.repeat(44) }),
   code_replayed: {
     async provoke ({ portal }) {
       const code = await portal.code('ada')
@@ -129,7 +129,7 @@ export const provocations: Record<RefusalReason, Provocation> = {
 
   credentials_missing: { provoke: ({ portal }) => portal.user(undefined) },
   authorization_malformed: { provoke: ({ portal }) => portal.user('not a token') },
-  token_unknown: { provoke: ({ portal }) => portal.user('A'.repeat(107)) },
+  token_unknown: { provoke: ({ portal }) => portal.user('A'.repeat(63)) },
 
   store_unavailable: withOptions({ store: down }, authorize({})),
   internal_error: {
