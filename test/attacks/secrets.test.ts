@@ -1,6 +1,7 @@
 // Someone reads the log of the partner's app, written at `trace`, or a dump of its Redis, taken while users sign in:
 // neither lets them in, and neither names anyone. Every reason to refuse is provoked once, with the credentials, codes
 // and tokens in all the wrong places, and what happened is in the log and in the events under its reason code.
+// Alone: it looks for secrets in all that is logged.
 import { createHash, randomBytes } from 'node:crypto'
 import { type Redis } from 'ioredis'
 import t, { type Test } from 'tap'

@@ -1,4 +1,5 @@
 // An app that is closed: what is under way is answered, what the plugin opened is let go of, and nothing else.
+// Alone: it starts processes.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'

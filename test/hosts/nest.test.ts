@@ -1,5 +1,6 @@
 // NestJS with its Fastify adapter. The environment variable NEST names another folder to run the host in: with it,
 // `node test/hosts/matrix.js` tries the packed package on Nest 11.
+// Alone: it starts processes.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'

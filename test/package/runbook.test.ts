@@ -9,7 +9,7 @@ import { incidents } from './runbook/incidents.ts'
 import { provocations } from './runbook/refusals.ts'
 import { type Line, startScene } from './runbook/scene.ts'
 
-const RUNBOOK = new URL('../../examples/RUNBOOK.md', import.meta.url)
+const RUNBOOK = 'examples/RUNBOOK.md'
 const REASONS = Object.keys(refusals) as RefusalReason[]
 
 /** What the source says of a reason. */

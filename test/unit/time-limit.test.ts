@@ -1,4 +1,5 @@
 // Time limits on a clock that the test moves: each ends at its deadline, not a millisecond before and none after.
+// Alone: it has a clock of its own.
 import { byClock, type Clock, newClock, pass } from '../interleavings/clock.ts'
 import { EventEmitter } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
