@@ -2,10 +2,10 @@
 import neostandard from 'neostandard'
 
 /**
- * A floor of the house: files of a folder import what is listed, and nothing else by a relative path.
- * The floors are explained in lib/README.md.
+ * A layer: files of a folder import what is listed, and nothing else by a relative path. The layers are explained in
+ * lib/README.md.
  */
-const floor = (folder, allowed, message) => ({
+const layer = (folder, allowed, message) => ({
   files: [`lib/${folder}/**/*.ts`],
   rules: {
     '@typescript-eslint/no-restricted-imports': ['error', {
@@ -45,7 +45,12 @@ export default [
       camelcase: ['error', { allow: ['^[a-z]+(_[a-z]+)+$'] }],
       // The compiler reports real ones; a type and a schema may share a name.
       '@typescript-eslint/no-redeclare': 'off',
-      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }]
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'separate-type-imports' }],
+      '@typescript-eslint/no-import-type-side-effects': 'error',
+      'no-restricted-syntax': ['error', {
+        selector: ':matches(ImportSpecifier[importKind="type"], ExportSpecifier[exportKind="type"])',
+        message: 'Write `import type { … }` on a line of its own: what is left of the other is loaded.'
+      }]
     }
   },
   // It holds source text, template strings among it.
@@ -56,10 +61,12 @@ export default [
     languageOptions: { parserOptions: { project: './lib/tsconfig.json', tsconfigRootDir: process.cwd() } },
     rules: { '@typescript-eslint/no-floating-promises': 'error' }
   },
-  floor('http', 'errors\\.ts', 'lib/http knows the errors, and no route, portal, option or store.'),
-  floor('stores', '(?:errors|time-limit)\\.ts', 'lib/stores knows the errors, and no code, token, route or option.'),
-  floor('grants', 'errors\\.ts|portal(?:-option)?\\.ts|stores/store\\.ts',
+  layer('http', 'errors\\.ts', 'lib/http knows the errors, and no route, portal, option or store.'),
+  layer('stores', '(?:errors|time-limit)\\.ts', 'lib/stores knows the errors, and no code, token, route or option.'),
+  layer('grants', 'errors\\.ts|portal\\.ts|options/portal\\.ts|stores/store\\.ts',
     'lib/grants knows the portal and the Store interface, and no route, option or store.'),
+  layer('options', '(?:events|portal|user-information)\\.ts|stores/(?:redis-client|store)\\.ts',
+    'lib/options knows the types of what the options name, and no route, code or token.'),
   {
     files: ['lib/grants/authorization-code.ts', 'lib/grants/access-token.ts'],
     rules: {

@@ -20,306 +20,113 @@ export type RefusalType =
   | 'sign_in_refused'
   | 'store_unavailable'
 
-/** Where a request is refused. `page`: at the authorization endpoint, before the redirect_uri is trusted. */
-export type RefusalPlace = 'page' | 'authorize' | 'token' | 'user'
-
 interface Refusal {
-  /** The error code in the answer. */
+  /** The error code in the response. */
   error: OAuthErrorCode
-  /** HTTP status where the answer is no redirect. */
+  /** HTTP status where the response is no redirect. */
   status: 400 | 401 | 500 | 503
   /** The type of the event. */
   type: RefusalType
   level: 'debug' | 'info' | 'warn' | 'error'
   /** The error_description: fixed ASCII without quote and backslash (RFC 6749 section 5.2), never an echo. */
   description: string
-  /** Where requests are refused for this reason. */
-  at: readonly RefusalPlace[]
-  /** What it means and what to do, for the people who run the host. Never sent. */
-  meaning: string
+  /** Logged at level `error`: what the host has to fix. Never sent. */
+  hint?: string
 }
 
-/** What differs between refusals of one kind. */
-type Words = Pick<Refusal, 'at' | 'description' | 'meaning'>
+const badRequest = (description: string, changes: Partial<Refusal> = {}): Refusal =>
+  ({ error: 'invalid_request', status: 400, type: 'request_rejected', level: 'warn', description, ...changes })
+const badGrant = (description: string): Refusal => badRequest(description, { error: 'invalid_grant' })
+const denied = (description: string): Refusal =>
+  badRequest(description, { error: 'access_denied', type: 'sign_in_refused', level: 'info' })
+const unavailable = (changes: Partial<Refusal>): Refusal =>
+  badRequest('The service is temporarily unavailable.', { error: 'temporarily_unavailable', status: 503, ...changes })
+const failed = (description: string, hint: string, type: RefusalType): Refusal =>
+  ({ error: 'server_error', status: 500, type, level: 'error', description, hint })
 
-const badRequest = (words: Words): Refusal =>
-  ({ error: 'invalid_request', status: 400, type: 'request_rejected', level: 'warn', ...words })
-const badGrant = (words: Words): Refusal => ({ ...badRequest(words), error: 'invalid_grant' })
-const denied = (words: Words): Refusal =>
-  ({ error: 'access_denied', status: 400, type: 'sign_in_refused', level: 'info', ...words })
+// The portal is not told which function of the host failed; the reason tells the host.
+const hookFailed = (hint: string): Refusal =>
+  failed('The sign-in could not be completed.', hint, 'sign_in_refused')
+const requestFailed = (hint: string): Refusal =>
+  failed('The request could not be completed.', hint, 'request_rejected')
 
-// One sentence for all three: the answer must not tell an unknown client from a wrong secret.
-const badClient = (meaning: string): Refusal => ({
-  error: 'invalid_client',
-  status: 401,
-  type: 'client_authentication_failed',
-  level: 'warn',
-  description: 'Client authentication failed.',
-  at: ['token'],
-  meaning
-})
+// One sentence: the response must not tell an unknown client from a wrong secret, or an unknown code from a used one.
+const badClient = badRequest('Client authentication failed.',
+  { error: 'invalid_client', status: 401, type: 'client_authentication_failed' })
+const badCode = badGrant('The code is unknown, used or expired.')
 
-// The portal is not told which function of the host failed; the reason code tells the host.
-const hostFailed = (meaning: string): Refusal => ({
-  error: 'server_error',
-  status: 500,
-  type: 'sign_in_refused',
-  level: 'error',
-  description: 'The sign-in could not be completed.',
-  at: ['authorize'],
-  meaning
-})
-
-const CODE_REFUSED = 'The code is unknown, used or expired.'
-const MALFORMED_BY_PORTAL = 'The portal, or whoever plays it, sends an invalid request.'
-
-/** Every reason to refuse, by its stable reason code. */
+/** Every reason to refuse, by its stable reason code. Causes and fixes are in examples/RUNBOOK.md. */
 export const refusals = {
-  client_id_missing: badRequest({
-    at: ['page', 'token'],
-    description: 'The client_id parameter is missing.',
-    meaning: `${MALFORMED_BY_PORTAL} At authorize often a person who opened the URL by hand.`
-  }),
-  client_id_repeated: badRequest({
-    at: ['page'],
-    description: 'The client_id parameter is repeated.',
-    meaning: MALFORMED_BY_PORTAL
-  }),
-  client_id_unknown: badRequest({
-    at: ['page'],
-    description: 'The client_id is not registered.',
-    meaning: 'No portal has this client_id. Compare `portal.clientId` with the value that the portal shows.'
-  }),
-  redirect_uri_missing: badRequest({
-    at: ['page', 'token'],
-    description: 'The redirect_uri parameter is missing.',
-    meaning: MALFORMED_BY_PORTAL
-  }),
-  redirect_uri_repeated: badRequest({
-    at: ['page'],
-    description: 'The redirect_uri parameter is repeated.',
-    meaning: MALFORMED_BY_PORTAL
-  }),
-  redirect_uri_unregistered: badRequest({
-    at: ['page'],
-    description: 'The redirect_uri is not the registered one.',
-    meaning: 'The redirect_uri differs from `portal.redirectUri` (`expected`); `difference` says in what. ' +
-      'Register the one that the portal shows. From many addresses it is an attack, which failed.'
-  }),
-  portal_failed: {
-    ...hostFailed('The `portal` function threw, or returned an invalid portal; `err` says which rule it breaks.'),
-    type: 'request_rejected',
-    at: ['page', 'token', 'user'],
-    description: 'The request could not be completed.'
-  },
-  portal_timeout: {
-    ...badRequest({
-      at: ['page', 'token', 'user'],
-      description: 'The service is temporarily unavailable.',
-      meaning: 'The `portal` function did not return within `storeTimeout`. Look at the database or vault it asks.'
-    }),
-    error: 'temporarily_unavailable',
-    status: 503,
-    level: 'error'
-  },
-  parameters_excessive: badRequest({
-    at: ['page', 'token'],
-    description: 'There are too many parameters.',
-    meaning: 'The request has more than 1000 parameters. The portal sends eight at most: it is an attack.'
-  }),
-  parameter_repeated: badRequest({
-    at: ['authorize', 'token'],
-    description: 'A parameter is repeated.',
-    meaning: MALFORMED_BY_PORTAL
-  }),
-  response_type_missing: badRequest({
-    at: ['authorize'],
-    description: 'The response_type parameter is missing.',
-    meaning: MALFORMED_BY_PORTAL
-  }),
-  response_type_unsupported: {
-    ...badRequest({
-      at: ['authorize'],
-      description: 'The response_type must be code.',
-      meaning: MALFORMED_BY_PORTAL
-    }),
-    error: 'unsupported_response_type'
-  },
-  state_missing: badRequest({
-    at: ['authorize'],
-    description: 'The state parameter is missing.',
-    meaning: MALFORMED_BY_PORTAL
-  }),
-  code_challenge_malformed: badRequest({
-    at: ['authorize'],
-    description: 'The code_challenge is not a base64url SHA-256 value, or is missing beside its method.',
-    meaning: MALFORMED_BY_PORTAL
-  }),
-  code_challenge_method_unsupported: badRequest({
-    at: ['authorize'],
-    description: 'The code_challenge_method must be S256.',
-    meaning: MALFORMED_BY_PORTAL
-  }),
+  // All routes
+  portal_failed: requestFailed('The `portal` function threw, or returned an invalid portal; see `err`.'),
+  portal_timeout: unavailable({ level: 'error', hint: 'The `portal` function did not return within `storeTimeout`.' }),
+  parameters_excessive: badRequest('There are too many parameters.'),
+  parameter_repeated: badRequest('A parameter is repeated.'),
+  client_id_missing: badRequest('The client_id parameter is missing.'),
+  redirect_uri_missing: badRequest('The redirect_uri parameter is missing.'),
+  // The log tells once when the store becomes unavailable, not with every request.
+  store_unavailable: unavailable({ type: 'store_unavailable', level: 'debug' }),
+  internal_error: requestFailed('The plugin failed, or a hook changed its request; see `err`.'),
 
-  not_logged_in: denied({
-    at: ['authorize'],
-    description: 'The user is not logged in at the partner application.',
-    meaning: 'Nobody is logged in, and there is no `loginPage` to send the browser to. ' +
-      'If the user is logged in, the session cookie did not arrive: it must be `SameSite=Lax`.'
-  }),
-  not_eligible: denied({
-    at: ['authorize'],
-    description: 'The user may not enter the portal.',
-    meaning: '`portalEligibility` returned null: the user may not enter.'
-  }),
-  current_user_failed: hostFailed('`currentUser` threw; `err` is what it threw.'),
-  login_page_failed: hostFailed('The `loginPage` function threw, or returned no URL; `err` says which.'),
-  portal_eligibility_failed: hostFailed('`portalEligibility` threw; `err` is what it threw.'),
-  user_information_invalid: hostFailed('The record of `portalEligibility` is invalid; `rule` names the broken rule.'),
+  // GET /oauth/authorize
+  client_id_repeated: badRequest('The client_id parameter is repeated.'),
+  client_id_unknown: badRequest('The client_id is not registered.'),
+  redirect_uri_repeated: badRequest('The redirect_uri parameter is repeated.'),
+  redirect_uri_unregistered: badRequest('The redirect_uri is not the registered one.'),
+  response_type_missing: badRequest('The response_type parameter is missing.'),
+  response_type_unsupported: badRequest('The response_type must be code.', { error: 'unsupported_response_type' }),
+  state_missing: badRequest('The state parameter is missing.'),
+  code_challenge_malformed:
+    badRequest('The code_challenge is not a base64url SHA-256 value, or is missing beside its method.'),
+  code_challenge_method_unsupported: badRequest('The code_challenge_method must be S256.'),
+  not_logged_in: denied('The user is not logged in at the partner application.'),
+  not_eligible: denied('The user may not enter the portal.'),
+  current_user_failed: hookFailed('`currentUser` threw; see `err`.'),
+  login_page_failed: hookFailed('The `loginPage` function threw, or returned no URL; see `err`.'),
+  portal_eligibility_failed: hookFailed('`portalEligibility` threw; see `err`.'),
+  user_information_invalid: hookFailed('The record of `portalEligibility` is invalid; see `rule`.'),
 
-  body_already_read: {
-    ...badRequest({
-      at: ['token'],
-      description: 'The body cannot be read.',
-      meaning: 'A body parser of the host, such as `express.urlencoded()`, read the body before Fastify could. ' +
-        'Mount it on the paths of your own routes only.'
-    }),
-    level: 'error'
-  },
-  content_type_unsupported: badRequest({
-    at: ['token'],
-    description: 'The body must be application/x-www-form-urlencoded.',
-    meaning: MALFORMED_BY_PORTAL
+  // POST /oauth/token
+  body_already_read: badRequest('The body cannot be read.', {
+    level: 'error',
+    hint: 'A body parser of the host, such as express.urlencoded(), has read it: mount it on paths of the host only.'
   }),
-  body_unreadable: badRequest({
-    at: ['token'],
-    description: 'The body cannot be read.',
-    meaning: 'The body is larger than 16 KiB, is cut off, or is not valid form encoding.'
-  }),
-  credentials_in_url: badRequest({
-    at: ['token'],
-    description: 'Client credentials must not be sent in the URL.',
-    meaning: `${MALFORMED_BY_PORTAL} The secret may be in logs on the way: rotate it.`
-  }),
-  grant_type_missing: badRequest({
-    at: ['token'],
-    description: 'The grant_type parameter is missing.',
-    meaning: MALFORMED_BY_PORTAL
-  }),
-  grant_type_unsupported: {
-    ...badRequest({
-      at: ['token'],
-      description: 'The grant_type must be authorization_code.',
-      meaning: MALFORMED_BY_PORTAL
-    }),
-    error: 'unsupported_grant_type'
-  },
-  client_secret_missing: badRequest({
-    at: ['token'],
-    description: 'The client_secret parameter is missing.',
-    meaning: MALFORMED_BY_PORTAL
-  }),
-  code_missing: badRequest({
-    at: ['token'],
-    description: 'The code parameter is missing.',
-    meaning: MALFORMED_BY_PORTAL
-  }),
-  authentication_repeated: badRequest({
-    at: ['token'],
-    description: 'More than one client authentication method is used.',
-    meaning: `${MALFORMED_BY_PORTAL} A proxy in front may add an Authorization header of its own.`
-  }),
-  authentication_malformed: badClient('The HTTP Basic header cannot be decoded.'),
-  client_unknown: badClient('No portal has this client_id. Compare `portal.clientId` with what the portal shows.'),
-  client_secret_wrong: badClient('The client_secret is wrong. Compare `portal.clientSecret` with what the portal ' +
-    'shows; while the secret is rotated, list both.'),
-  redirect_uri_mismatch: badGrant({
-    at: ['token'],
-    description: 'The redirect_uri is not the one the code was issued for.',
-    meaning: 'The redirect_uri differs from `portal.redirectUri` (`expected`); `difference` says in what.'
-  }),
-  code_malformed: badGrant({
-    at: ['token'],
-    description: CODE_REFUSED,
-    meaning: 'The value is no code of this plugin.'
-  }),
-  code_unknown: badGrant({
-    at: ['token'],
-    description: CODE_REFUSED,
-    meaning: 'The code expired, was used before, belongs to another portal, or never existed. ' +
-      'If it happens to every sign-in: several processes run without a shared store, or `codeLifetime` is too short.'
-  }),
-  code_replayed: {
-    ...badGrant({
-      at: ['token'],
-      description: CODE_REFUSED,
-      meaning: 'The code was sent twice, and its access token was revoked. Somebody may have stolen the code, ' +
-        'or the portal repeats requests.'
-    }),
-    type: 'code_replayed'
-  },
-  code_verifier_missing: badGrant({
-    at: ['token'],
-    description: 'The code_verifier is missing.',
-    meaning: 'The code was issued for a code_challenge, and no code_verifier was sent.'
-  }),
-  code_verifier_unexpected: badGrant({
-    at: ['token'],
-    description: 'A code_verifier was sent though the code was issued without a code_challenge.',
-    meaning: 'A code_verifier was sent for a code without code_challenge: possibly an injected code.'
-  }),
-  code_verifier_mismatch: badGrant({
-    at: ['token'],
-    description: 'The code_verifier does not match the code_challenge.',
-    meaning: 'The code_verifier does not match: possibly a stolen code.'
-  }),
+  body_unreadable: badRequest('The body cannot be read.'),
+  content_type_unsupported: badRequest('The body must be application/x-www-form-urlencoded.'),
+  credentials_in_url: badRequest('Client credentials must not be sent in the URL.'),
+  grant_type_missing: badRequest('The grant_type parameter is missing.'),
+  grant_type_unsupported:
+    badRequest('The grant_type must be authorization_code.', { error: 'unsupported_grant_type' }),
+  client_secret_missing: badRequest('The client_secret parameter is missing.'),
+  code_missing: badRequest('The code parameter is missing.'),
+  authentication_repeated: badRequest('More than one client authentication method is used.'),
+  authentication_malformed: badClient,
+  client_unknown: badClient,
+  client_secret_wrong: badClient,
+  redirect_uri_mismatch: badGrant('The redirect_uri is not the one the code was issued for.'),
+  code_malformed: badCode,
+  code_unknown: badCode,
+  code_replayed: { ...badCode, type: 'code_replayed' },
+  code_verifier_missing: badGrant('The code_verifier is missing.'),
+  code_verifier_unexpected:
+    badGrant('A code_verifier was sent though the code was issued without a code_challenge.'),
+  code_verifier_mismatch: badGrant('The code_verifier does not match the code_challenge.'),
 
-  credentials_missing: {
-    ...badRequest({ at: ['user'], description: 'An access token is needed.', meaning: 'There is no Bearer token.' }),
-    status: 401
-  },
-  authorization_malformed: badRequest({
-    at: ['user'],
-    description: 'The Authorization header is malformed.',
-    meaning: `${MALFORMED_BY_PORTAL} The Bearer token is malformed, or the header is repeated.`
-  }),
-  token_unknown: {
-    ...badRequest({
-      at: ['user'],
-      description: 'The access token is unknown, used or expired.',
-      meaning: 'The token expired, was used before, was revoked, never existed, or its portal was removed or changed.'
-    }),
-    error: 'invalid_token',
-    status: 401
-  },
-
-  store_unavailable: {
-    error: 'temporarily_unavailable',
-    status: 503,
-    type: 'store_unavailable',
-    // The log tells once when the store becomes unavailable, not with every request.
-    level: 'debug',
-    description: 'The service is temporarily unavailable.',
-    at: ['authorize', 'token', 'user'],
-    meaning: 'Redis, or the store of the host, did not answer within `storeTimeout`, or refused. ' +
-      'The log has one error line with the cause when the store is lost, and one line when it is back.'
-  },
-  internal_error: {
-    ...hostFailed('A fault of the plugin itself, or of a hook that changes its request; `err` is what was thrown.'),
-    type: 'request_rejected',
-    at: ['authorize', 'token', 'user'],
-    description: 'The request could not be completed.'
-  }
+  // GET /oauth/user
+  credentials_missing: badRequest('An access token is needed.', { status: 401 }),
+  authorization_malformed: badRequest('The Authorization header is malformed.'),
+  token_unknown:
+    badRequest('The access token is unknown, used or expired.', { error: 'invalid_token', status: 401 })
 } satisfies Record<string, Refusal>
 
-/** Why a request was refused: stable, for logs and `onEvent`, more exact than the answer. */
+/** Why a request was refused: stable, for logs and `onEvent`, more exact than the response. */
 export type RefusalReason = keyof typeof refusals
 
 /** In what a refused redirect_uri differs from the registered one. */
 export type RedirectUriDifference =
   'scheme' | 'host' | 'port' | 'path' | 'trailing slash' | 'case' | 'query' | 'encoding'
 
-/** What is known about a refused request. */
+/** What is known about a refused request, for the log and the event. */
 export interface RefusalContext {
   /** The private cause. It is logged, never sent. */
   cause?: unknown
@@ -335,34 +142,40 @@ export interface RefusalContext {
   rule?: string
 }
 
-/** A refusal. The public answer and the private cause are apart. */
-export class OAuthError extends Error {
-  readonly reason: RefusalReason
-  context: RefusalContext
-  /** Set once the redirect_uri is trusted: from there on the error leaves by redirect (RFC 6749 section 4.1.2.1). */
-  location?: string
+/** How a refusal of the authorization endpoint reaches the person or the portal. */
+export interface WayBack {
   /** Where the person can start again, once the portal is known. */
   loginUrl?: string
+  /**
+   * Once the redirect_uri is trusted, the refusal leaves by redirect (RFC 6749 section 4.1.2.1): the location with the
+   * given parameters.
+   */
+  callback?: (parameters: string) => string
+}
 
-  constructor (reason: RefusalReason, context: RefusalContext = {}) {
+/** A refusal. What is sent (`refusal`) and what is logged (`context`) are separate. */
+export class OAuthError extends Error {
+  readonly reason: RefusalReason
+  readonly context: RefusalContext
+  readonly wayBack: WayBack
+
+  constructor (reason: RefusalReason, context: RefusalContext = {}, wayBack: WayBack = {}) {
     super(refusals[reason].description, { cause: context.cause })
     this.name = 'OAuthError'
     this.reason = reason
     this.context = context
+    this.wayBack = wayBack
   }
 
   get refusal (): Refusal {
     return refusals[this.reason]
   }
 
-  /** The error itself, or an `internal_error` with anything else as its cause. */
-  static from (error: unknown): OAuthError {
-    return error instanceof OAuthError ? error : new OAuthError('internal_error', { cause: error })
-  }
-
-  /** Adds what else is known; what the refusal knows already stays. */
-  with (context: RefusalContext): this {
-    this.context = { ...context, ...this.context }
-    return this
+  /** A refusal with what the route knows in addition. Anything else that was thrown becomes an `internal_error`. */
+  static from (thrown: unknown, known: RefusalContext = {}, wayBack?: WayBack): OAuthError {
+    if (!(thrown instanceof OAuthError)) {
+      return new OAuthError('internal_error', { ...known, cause: thrown }, wayBack)
+    }
+    return new OAuthError(thrown.reason, { ...known, ...thrown.context }, wayBack)
   }
 }

@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
-import { type FastifyBaseLogger, type FastifyRequest } from 'fastify'
-import { type OAuthError, type RedirectUriDifference, type RefusalReason, type RefusalType } from './errors.ts'
+import { isPromise } from 'node:util/types'
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import type { OAuthError, RedirectUriDifference, RefusalReason, RefusalType } from './errors.ts'
 
 interface EventFields {
   /** `client_id` of the portal; absent while the portal is not known. */
@@ -52,16 +53,16 @@ export type PartnerSsoEvent = SuccessEvent | TokenIssuedEvent | LoginRequiredEve
 /** Called with every event. A throw in it is logged and changes nothing. */
 export type OnEvent = (event: PartnerSsoEvent, request: FastifyRequest) => void
 
-type Level = 'debug' | 'info' | 'warn' | 'error'
+type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /** An event before the request's id is added. */
 type Outcome = PartnerSsoEvent extends infer Event
   ? Event extends PartnerSsoEvent ? Omit<Event, 'requestId'> : never
   : never
 
-/** What the log line has besides the event. */
+/** What the log line has in addition to the event. */
 interface LogFields {
-  meaning?: string
+  hint?: string | undefined
   err?: unknown
 }
 
@@ -76,27 +77,29 @@ export class Reporter {
     this.#onEvent = onEvent
   }
 
-  report (request: FastifyRequest, outcome: Outcome, level: Level = 'info', { err, ...more }: LogFields = {}): void {
-    if (isLogged(request.log, level)) {
-      const { type, ...fields } = outcome
-      log(request, level, { event: type, ...fields, ...more }, `partner-sso: ${type}`, err)
-    }
-    if (this.#onEvent === undefined && !events.hasSubscribers) return
-    const event = { ...outcome, requestId: request.id }
-    this.#tellHost(event, request)
-    events.publish(event)
-  }
-
-  /** Logs what the host's own code threw, where the answer no longer depends on it. */
-  failed (request: FastifyRequest, what: string, error: unknown): void {
-    log(request, 'error', {}, `partner-sso: ${what}`, error)
+  report (request: FastifyRequest, outcome: Outcome): void {
+    if (isLogged(request.log, 'info')) logEvent(request, 'info', outcome, outcome.type)
+    this.#publish(request, outcome)
   }
 
   refused (request: FastifyRequest, { reason, refusal, context }: OAuthError): void {
     const { cause: err, ...known } = context
-    const { type, level, meaning } = refusal
-    // What the host has to fix is explained where its people look.
-    this.report(request, { type, reason, ...known }, level, level === 'error' ? { meaning, err } : { err })
+    const { type, level, hint } = refusal
+    const outcome = { type, reason, ...known }
+    if (isLogged(request.log, level)) logEvent(request, level, outcome, `${type} (${reason})`, { hint, err })
+    this.#publish(request, outcome)
+  }
+
+  /** Logs what the host's own code threw, where the response no longer depends on it. */
+  failed (request: FastifyRequest, what: string, error: unknown): void {
+    log(request, 'error', {}, `partner-sso: ${what}`, error)
+  }
+
+  #publish (request: FastifyRequest, outcome: Outcome): void {
+    if (this.#onEvent === undefined && !events.hasSubscribers) return
+    const event = { ...outcome, requestId: request.id }
+    this.#tellHost(event, request)
+    events.publish(event)
   }
 
   #tellHost (event: PartnerSsoEvent, request: FastifyRequest): void {
@@ -105,20 +108,32 @@ export class Reporter {
       const returned: unknown = this.#onEvent?.(event, request)
       // TypeScript accepts an async function here. Unhandled, its rejection would end the process, and it may be a
       // promise of another realm or of another library.
-      if (returned !== undefined) Promise.resolve(returned).catch(threw)
+      if (returned === undefined) return
+      // `then` reads it; with a getter that throws, a rejection could not be handled.
+      if (isPromise(returned)) Reflect.defineProperty(returned, 'constructor', { value: Promise })
+      Promise.resolve(returned).catch(threw)
     } catch (error) {
       threw(error)
     }
   }
 }
 
+function logEvent (
+  request: FastifyRequest, level: LogLevel, { type: event, ...fields }: Outcome, what: string, more: LogFields = {}
+): void {
+  const { err, ...rest } = more
+  log(request, level, { event, ...fields, ...rest }, `partner-sso: ${what}`, err)
+}
+
 /** Whether a line of this level is written; true for a logger that cannot tell. */
-function isLogged (log: FastifyBaseLogger & { isLevelEnabled?: (level: Level) => boolean }, level: Level): boolean {
+function isLogged (
+  log: FastifyBaseLogger & { isLevelEnabled?: (level: LogLevel) => boolean }, level: LogLevel
+): boolean {
   return log.isLevelEnabled?.(level) ?? true
 }
 
-/** Logs with the error, or without it when its own getters throw: that must not change the answer. */
-function log (request: FastifyRequest, level: Level, fields: object, message: string, err: unknown): void {
+/** Logs with the error, or without it where its own getters throw: they must not change the response. */
+function log (request: FastifyRequest, level: LogLevel, fields: object, message: string, err: unknown): void {
   if (err === undefined) return request.log[level](fields, message)
   try {
     request.log[level]({ ...fields, err }, message)

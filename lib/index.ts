@@ -1,22 +1,23 @@
-import formbody from '@fastify/formbody'
-import { type FastifyInstance, type RegisterOptions, type RouteOptions } from 'fastify'
+import type { FastifyInstance, RegisterOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { Reporter } from './events.ts'
 import { AccessTokens } from './grants/access-token.ts'
 import { AuthorizationCodes } from './grants/authorization-code.ts'
 import { GrantKeys } from './grants/keys.ts'
-import { routeOf } from './http/endpoint.ts'
+import { partnerSsoErrorHandler, routeOf } from './http/endpoint.ts'
+import type { Endpoint } from './http/endpoint.ts'
+import { parseForm } from './http/form.ts'
 import { maskingSerializers } from './http/logged-request.ts'
-import { Parameters } from './http/parameters.ts'
-import { checkPrefix, type PartnerSsoOptions, resolveOptions } from './options.ts'
+import { checkPrefix, resolveOptions } from './options/options.ts'
+import type { PartnerSsoOptions, ResolvedOptions } from './options/options.ts'
+import { startupWarnings } from './options/startup-warnings.ts'
 import { Portals } from './portal.ts'
 import { addProbe } from './readiness.ts'
 import { authorizeRoute } from './routes/authorize.ts'
 import { tokenRoute } from './routes/token.ts'
 import { userRoute } from './routes/user.ts'
-import { startupWarnings } from './startup-warnings.ts'
 import { openStore } from './stores/open.ts'
-import { type ClientUserInformation, type PartnerUserInformation, UserInformation } from './user-information.ts'
+import { UserInformation } from './user-information.ts'
 
 /** An app of any copy of Fastify 5: NestJS brings one of its own, whose types are not those of the copy seen here. */
 type AnyFastify = Pick<FastifyInstance, 'prefix' | 'version'>
@@ -57,25 +58,26 @@ async function endpoints (app: FastifyInstance, given: PartnerSsoOptions): Promi
 
   // Drop the host's content-type parsers in this scope.
   app.removeAllContentTypeParsers()
-  await app.register(formbody, { parser: (text) => new Parameters(text) as unknown as Record<string, unknown> })
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer' }, parseForm)
+  app.setErrorHandler(partnerSsoErrorHandler)
 
-  const logSerializers = { ...options.logSerializers, ...options.routeOptions.logSerializers }
-  const routeOptions = { ...options.routeOptions, logSerializers: maskingSerializers(app.log, logSerializers) }
   const parts = { portals, reporter, storeTimeout }
-  addRoute(app, routeOf(authorizeRoute({ ...parts, codes, currentUser, portalEligibility, loginPage }), routeOptions))
-  addRoute(app, routeOf(tokenRoute({ ...parts, codes, tokens }), routeOptions))
-  addRoute(app, routeOf(userRoute({ ...parts, tokens }), routeOptions))
+  addRoute(app, options, authorizeRoute({ ...parts, codes, currentUser, portalEligibility, loginPage }))
+  addRoute(app, options, tokenRoute({ ...parts, codes, tokens }))
+  addRoute(app, options, userRoute({ ...parts, tokens }))
   return () => store.isReady()
 }
 
-function addRoute (app: FastifyInstance, route: RouteOptions): void {
+function addRoute (app: FastifyInstance, { routeOptions, logSerializers }: ResolvedOptions, endpoint: Endpoint): void {
+  const expected = Object.keys(endpoint.documentation.querystring?.properties ?? {})
+  const serializers = maskingSerializers(app.log, expected, { ...logSerializers, ...routeOptions.logSerializers })
   try {
-    app.route(route)
+    app.route(routeOf(endpoint, { ...routeOptions, logSerializers: serializers }))
   } catch (cause) {
     if ((cause as { code?: string }).code !== 'FST_ERR_DUPLICATED_ROUTE') throw cause
-    throw new Error(`partner-sso: the route ${String(route.method)} ${app.prefix}${route.url} already exists. Where ` +
-      'the plugin is registered more than once, or the app has such a route of its own, give each registration a ' +
-      '"prefix" of its own', { cause })
+    throw new Error(`partner-sso: the route ${String(endpoint.method)} ${app.prefix}${endpoint.url} already exists. ` +
+      'Where the plugin is registered more than once, or the app has such a route of its own, give each registration ' +
+      'a "prefix" of its own', { cause })
   }
 }
 
@@ -91,15 +93,15 @@ const partnerSso: PartnerSso = fp(plugin, { name: NAME, fastify: '5.x' })
 Object.assign(partnerSso, { partnerSso, UserInformation })
 
 export { partnerSso as default, partnerSso, partnerSso as 'module.exports' }
-export {
-  type LoginRequiredEvent, type OnEvent, type PartnerSsoEvent, type RefusalEvent, type SuccessEvent,
-  type TokenIssuedEvent
+export type {
+  LoginRequiredEvent, OnEvent, PartnerSsoEvent, RefusalEvent, SuccessEvent, TokenIssuedEvent
 } from './events.ts'
-export { type OAuthErrorCode, type RedirectUriDifference, type RefusalReason, type RefusalType } from './errors.ts'
-export { type EligibilityContext, type PartnerSsoOptions } from './options.ts'
-export { type PortalFinder, type PortalInformation } from './portal.ts'
-export { type Portal, type PortalLevel } from './portal-option.ts'
-export { type PartnerSsoStatus } from './readiness.ts'
-export { type RedisClient } from './stores/redis-client.ts'
-export { type Store } from './stores/store.ts'
-export { type ClientUserInformation, type PartnerUserInformation, UserInformation }
+export type { OAuthErrorCode, RedirectUriDifference, RefusalReason, RefusalType } from './errors.ts'
+export type { EligibilityContext, PartnerSsoOptions } from './options/options.ts'
+export type { Portal, PortalLevel } from './options/portal.ts'
+export type { PortalFinder, PortalInformation } from './portal.ts'
+export type { PartnerSsoStatus } from './readiness.ts'
+export type { RedisClient } from './stores/redis-client.ts'
+export type { Store } from './stores/store.ts'
+export type { ClientUserInformation, PartnerUserInformation } from './user-information.ts'
+export { UserInformation }

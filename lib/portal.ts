@@ -1,7 +1,8 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { isVisibleAscii } from './assert-option.ts'
 import { OAuthError } from './errors.ts'
-import { checkPortal, type Portal, type PortalLevel } from './portal-option.ts'
+import { isVisibleAscii } from './options/assert.ts'
+import { checkPortal } from './options/portal.ts'
+import type { Portal, PortalLevel } from './options/portal.ts'
 import { within } from './time-limit.ts'
 
 /** What a hook is told of the portal: everything but its secret. */

@@ -1,4 +1,4 @@
-import { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 
 /** What the plugin adds to the app that registers it, as `app.partnerSso`. */
 export interface PartnerSsoStatus {

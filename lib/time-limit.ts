@@ -9,7 +9,7 @@ export const { setTimeout, clearTimeout, setImmediate } = globalThis
  */
 export function atDeadline (deadline: number, expire: () => void): NodeJS.Timeout {
   // Rounded up: Node.js cuts off fractions, and the timer would fire too early.
-  return setTimeout(() => setImmediate(expire), Math.ceil(deadline - performance.now()))
+  return setTimeout(() => setImmediate(expire), Math.max(0, Math.ceil(deadline - performance.now())))
 }
 
 /** Whether the deadline has passed: nothing is sent any more. */

@@ -1,4 +1,5 @@
-import { type PortalLevel } from './portal-option.ts'
+import { kindOf } from './options/assert.ts'
+import type { PortalLevel } from './options/portal.ts'
 import * as Type from './typebox.ts'
 
 // The description of a field completes the sentence "<field> must be …". Documents and error messages both use it.
@@ -101,11 +102,21 @@ export const RECORD_LIMIT = 16_384
 export class UserInformationError extends TypeError {
   /** The broken rule and the kind of what was given, or the text of a role. It holds no personal data. */
   readonly rule: string
+  readonly #externalId: unknown
 
-  constructor (rule: string, options?: ErrorOptions) {
+  constructor (rule: string, externalId?: unknown, options?: ErrorOptions) {
     super(`The record of portalEligibility breaks a rule: ${rule}`, options)
     this.name = 'UserInformationError'
     this.rule = rule
+    this.#externalId = externalId
+  }
+
+  /** The rule, and whom the record is about, where it says so. */
+  get known (): { rule: string, externalId?: string } {
+    const { rule } = this
+    const externalId = this.#externalId
+    const isOne = typeof externalId === 'string' && externalId !== '' && externalId.length <= RECORD_LIMIT
+    return isOne ? { rule, externalId } : { rule }
   }
 }
 
@@ -123,15 +134,16 @@ export interface CheckedRecord {
  */
 export function checkUserInformation (given: unknown, level: PortalLevel): CheckedRecord {
   if (typeof given !== 'object' || given === null) {
-    throw new UserInformationError(`it must be an object, got ${kind(given)}`)
+    throw new UserInformationError(`it must be an object, got ${kindOf(given)}`)
   }
   const record = listedFields(given)
   const valid = users.get(record.type)?.Check(record) === true && levelFaults(record, level).length === 0
-  if (!valid) throw new UserInformationError(faults(record, level)[0] as string)
+  if (!valid) throw new UserInformationError(faults(record, level)[0] as string, record.external_id)
   const json = JSON.stringify(record)
   const size = Buffer.byteLength(json)
   if (size > RECORD_LIMIT) {
-    throw new UserInformationError(`its JSON must be at most ${RECORD_LIMIT} bytes in UTF-8, got ${size}`)
+    throw new UserInformationError(`its JSON must be at most ${RECORD_LIMIT} bytes in UTF-8, got ${size}`,
+      record.external_id)
   }
   return { externalId: record.external_id as string, json }
 }
@@ -153,7 +165,7 @@ function listedFields (given: object): Fields {
     try {
       record[field] = (given as Fields)[field]
     } catch (cause) {
-      throw new UserInformationError(`${field} must be readable, but reading it threw`, { cause })
+      throw new UserInformationError(`${field} must be readable, but reading it threw`, record.external_id, { cause })
     }
   }
   return record
@@ -181,13 +193,5 @@ function levelFaults ({ type, client_id: id, client_external_id: externalId }: F
 /** The kind of a value; of a role the text, where it looks like one. */
 function shown (field: Field, value: unknown): string {
   const hasWord = worded.includes(field) && typeof value === 'string' && /^[\w -]{1,40}$/.test(value)
-  return hasWord ? `"${value}"` : kind(value)
-}
-
-function kind (value: unknown): string {
-  if (value === null || value === undefined || Number.isNaN(value)) return String(value)
-  if (value === '') return 'an empty string'
-  if (value === Infinity || value === -Infinity) return 'an infinite number'
-  if (Array.isArray(value)) return 'an array'
-  return `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`
+  return hasWord ? `"${value}"` : kindOf(value)
 }

@@ -1,4 +1,4 @@
-import { type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { formDecode } from './parameters.ts'
 
 /** The credentials of a portal (RFC 6749 section 2.3.1). */

@@ -1,17 +1,18 @@
-import { type FastifySchema } from 'fastify'
+import type { FastifySchema } from 'fastify'
 
 /** What an API document says of a route. Nothing is validated or serialized by it. */
 export interface Documentation {
   summary: string
   description: string
+  querystring?: { properties: object, [keyword: string]: unknown }
   [keyword: string]: unknown
 }
 
 /**
- * What tells @fastify/swagger of a route, in JSON Schema that is valid in Swagger 2 and OpenAPI 3 alike. It is not the
- * route's own `schema`: Fastify would serialize the answers of the host's error handler by it, and a transform of the
- * host that understands zod alone would fail on it. Of the host's `schema` in `routeOptions`, the route keeps what
- * describes (tags, hide, security) and nothing that validates or serializes.
+ * Describes a route to @fastify/swagger (OpenAPI 3). It is not the route's own `schema`: Fastify would serialize the
+ * responses of the host's error handler by it, and a transform of the host that understands zod alone would fail on it.
+ * Of the host's `schema` in `routeOptions`, the route keeps what describes (tags, hide, security) and nothing that
+ * validates or serializes.
  */
 export function documented (
   documentation: Documentation, ofHost: FastifySchema = {}

@@ -1,6 +1,7 @@
-import { type FastifyReply, type FastifyRequest, type RouteOptions, type RouteShorthandOptions } from 'fastify'
-import { type Documentation, documented } from './documentation.ts'
-import { OAuthError } from '../errors.ts'
+import type { FastifyReply, FastifyRequest, RouteOptions, RouteShorthandOptions } from 'fastify'
+import { yieldToHost } from './browser-headers.ts'
+import { documented } from './documentation.ts'
+import type { Documentation } from './documentation.ts'
 import { protect } from './replies.ts'
 
 type OwnOptions = Required<Pick<RouteOptions, 'method' | 'url' | 'handler' | 'errorHandler' | 'onSend'>>
@@ -10,10 +11,10 @@ export interface Endpoint extends OwnOptions, Pick<RouteOptions, 'preParsing'> {
   documentation: Documentation
 }
 
-/** Bytes of a token request: a good one has some hundred. As many as Node accepts in the head of a request. */
+/** Bytes of a token request's body; a usual one has some hundred. Node accepts as many in the head of a request. */
 const BODY_LIMIT = 16_384
 
-/** The Fastify route: the host's options, then ours, which win; of the hooks ours are the last. */
+/** The Fastify route. Merges the host's options with ours. Ours win; our hooks run last. */
 export function routeOf (endpoint: Endpoint, ofHost: RouteShorthandOptions): RouteOptions {
   const { documentation, preParsing, ...own } = endpoint
   const described = documented(documentation, ofHost.schema)
@@ -23,33 +24,27 @@ export function routeOf (endpoint: Endpoint, ofHost: RouteShorthandOptions): Rou
     ...own,
     schema: described.schema,
     config: { ...described.config, ...ofHost.config },
-    // A HEAD twin would issue a code, or use up a token.
+    // A HEAD request would run the GET handler: issue a code, or redeem a token.
     exposeHeadRoute: false,
     preParsing: [ofHost.preParsing ?? [], preParsing ?? []].flat(),
     onSend: [ofHost.onSend ?? [], own.onSend].flat()
   }
 }
 
-// A location of ours with a code in it.
-const LIVE_CODE = /[?&]code=[\w-]{44}(?:&|$)/
-
 /**
- * Leaves an error that is none of ours to the host's error handler. A hook of the host may have thrown after we
- * answered: then nothing of our answer stays but that it must not be stored.
+ * The error handler of the scope: leaves an error to the host's error handler. Fastify calls it after that of a route:
+ * for an error of the host that the route has left, and when a hook of the host throws while the response of the route
+ * is sent.
  */
-export function leaveToHost (error: unknown, reply: FastifyReply): never {
-  if (LIVE_CODE.test(String(reply.getHeader('location')))) reply.removeHeader('location')
+export function partnerSsoErrorHandler (
+  error: unknown, _request: FastifyRequest, reply: FastifyReply
+): Promise<never> {
   protect(reply)
-  throw error
+  yieldToHost(reply)
+  return leaveToHost(error)
 }
 
-/**
- * Rejects a request whose body was read before Fastify could, by an Express parser for instance: waiting for it would
- * hang. Runs after the host's own `preParsing` hooks, which may replace the stream.
- */
-export function requireUnreadBody (
-  _request: FastifyRequest, _reply: FastifyReply, body: { readableEnded?: boolean },
-  done: (error: Error | null) => void
-): void {
-  done(body.readableEnded === true ? new OAuthError('body_already_read') : null)
+/** Leaves an error of the host to the next error handler. Fastify would send a thrown value that is no Error. */
+export function leaveToHost (error: unknown): Promise<never> {
+  return Promise.reject(error)
 }

@@ -1,9 +1,9 @@
-import { type FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 
-/** Where a browser goes that is not logged in: a URL, or a function that makes it. */
+/** Where a browser is sent when nobody is logged in: a URL, or a function that returns one. */
 export type LoginPage = string | ((returnTo: string, request: FastifyRequest) => string)
 
-/** The URL of the login page, with the way back to this request. Throws what a `loginPage` function throws. */
+/** The URL of the login page, with the URL to return to. Throws what a `loginPage` function throws. */
 export function loginLocation (loginPage: LoginPage, request: FastifyRequest): string {
   const returnTo = relative(request.originalUrl)
   if (typeof loginPage === 'function') return asLocation(loginPage(returnTo, request))
@@ -19,7 +19,7 @@ function relative (url: string): string {
 
 function asLocation (url: unknown): string {
   if (typeof url !== 'string' || url === '') {
-    // Of an async function, which TypeScript refuses: its rejection would end the process.
+    // It may be the promise of an async function. Unhandled, its rejection would end the process.
     Promise.resolve(url).catch(() => {})
     throw new TypeError('loginPage must return a URL')
   }

@@ -1,4 +1,4 @@
-/** More parameters than this are not read, as Node's own query parser does by default. */
+/** Parameters that are read, at most: as many as Node's own query parser reads by default. */
 const MOST_PARAMETERS = 1000
 
 /** One parameter. */
@@ -54,7 +54,7 @@ export class Parameters {
   }
 
   #add (pair: string): void {
-    // Each escape is complete between two ampersands. One part that is not valid is enough to know.
+    // An escape cannot span two parameters. One invalid parameter makes the whole text malformed.
     this.malformed ||= percentDecode(pair) === null
     const equals = pair.indexOf('=')
     const name = this.#decode(equals === -1 ? pair : pair.slice(0, equals))
@@ -90,28 +90,14 @@ function decodeAscii (encoded: string): string {
 }
 
 // What a query must not contain unencoded (RFC 3986 section 3.4), and what browsers and URL parsers cut off or change.
-const UNSAFE = /[^\x21\x24-\x3b\x3d\x3f-\x7e]/
-const isUnsafe = Uint8Array.from({ length: 256 }, (_, byte) => Number(UNSAFE.test(String.fromCharCode(byte))))
-const HEXADECIMAL = Buffer.from('0123456789ABCDEF')
-const PERCENT = 0x25
+const UNSAFE = /[^\x21\x24-\x3b\x3d\x3f-\x7e]/g
+const ESCAPES = Array.from({ length: 256 }, (_, byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
 
 /** Escapes everything that could end the query which the encoded text is put into. Its decoded value stays the same. */
 export function safeInQuery (encoded: string): string {
-  if (!UNSAFE.test(encoded)) return encoded
-  // Node passes on each byte of the request line as one character.
-  const bytes = Buffer.from(encoded, /[^\0-\xff]/.test(encoded) ? 'utf8' : 'latin1')
-  const escaped = Buffer.allocUnsafe(3 * bytes.length)
-  let length = 0
-  for (const byte of bytes) {
-    if (isUnsafe[byte]) {
-      escaped[length++] = PERCENT
-      escaped[length++] = HEXADECIMAL[byte >> 4] as number
-      escaped[length++] = HEXADECIMAL[byte & 15] as number
-    } else {
-      escaped[length++] = byte
-    }
-  }
-  return escaped.toString('latin1', 0, length)
+  // Node passes on each byte of the request line as one character; another server may pass on characters.
+  const bytes = /[^\0-\xff]/.test(encoded) ? Buffer.from(encoded).toString('latin1') : encoded
+  return bytes.replace(UNSAFE, (byte) => ESCAPES[byte.charCodeAt(0)] as string)
 }
 
 /** The query part of a request target, without the question mark. */

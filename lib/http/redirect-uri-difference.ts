@@ -1,4 +1,4 @@
-import { type RedirectUriDifference } from '../errors.ts'
+import type { RedirectUriDifference } from '../errors.ts'
 import { formDecode } from './parameters.ts'
 
 /**

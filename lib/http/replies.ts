@@ -1,5 +1,5 @@
-import { type FastifyReply, type FastifyRequest } from 'fastify'
-import { type OAuthError } from '../errors.ts'
+import type { FastifyReply } from 'fastify'
+import type { OAuthError } from '../errors.ts'
 
 /** Seconds after which a portal that got a 503 may try again. */
 const RETRY_AFTER = '1'
@@ -20,8 +20,8 @@ function remove (reply: FastifyReply, name: string): void {
 }
 
 /** Runs after the host's hooks, so that none of them undoes it. */
-export function protectOnSend (
-  _request: FastifyRequest, reply: FastifyReply, payload: unknown, done: (error: null, payload: unknown) => void
+export function partnerSsoOnSend (
+  _request: unknown, reply: FastifyReply, payload: unknown, done: (error: null, payload: unknown) => void
 ): void {
   protect(reply)
   done(null, payload)

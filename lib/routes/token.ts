@@ -1,18 +1,23 @@
-import { type FastifyRequest } from 'fastify'
-import { type AccessTokens } from '../grants/access-token.ts'
-import { type AuthorizationCodes, isAuthorizationCode, type RedeemedCode } from '../grants/authorization-code.ts'
-import { type Grant } from '../grants/grant.ts'
+import type { FastifyRequest } from 'fastify'
+import type { AccessTokens } from '../grants/access-token.ts'
+import { isAuthorizationCode } from '../grants/authorization-code.ts'
+import type { AuthorizationCodes, RedeemedCode } from '../grants/authorization-code.ts'
+import type { Grant } from '../grants/grant.ts'
 import { verifies } from '../grants/pkce.ts'
-import { watchAnswer } from '../http/answered.ts'
-import { basicCredentials, type Credentials, isAuthorizationRepeated } from '../http/authorization-header.ts'
+import { basicCredentials, isAuthorizationRepeated } from '../http/authorization-header.ts'
+import type { Credentials } from '../http/authorization-header.ts'
 import { fixed, refusal, text, unauthorized, unavailable } from '../http/documentation.ts'
-import { type Endpoint, leaveToHost, requireUnreadBody } from '../http/endpoint.ts'
+import { leaveToHost } from '../http/endpoint.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { bodyRefusal, partnerSsoPreParsing } from '../http/form.ts'
 import { Parameters, queryOf } from '../http/parameters.ts'
 import { redirectUriDifference } from '../http/redirect-uri-difference.ts'
-import { protectOnSend, sendJson, sendRefusal } from '../http/replies.ts'
-import { OAuthError, type RefusalContext } from '../errors.ts'
-import { type Reporter } from '../events.ts'
-import { type Portals, type RegisteredPortal } from '../portal.ts'
+import { partnerSsoOnSend, protect, sendJson, sendRefusal } from '../http/replies.ts'
+import { watchReply } from '../http/watch-reply.ts'
+import { OAuthError } from '../errors.ts'
+import type { RefusalContext } from '../errors.ts'
+import type { Reporter } from '../events.ts'
+import type { Portals, RegisteredPortal } from '../portal.ts'
 
 /** What the route works with. */
 interface Parts {
@@ -31,10 +36,10 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
     url: '/oauth/token',
     documentation,
 
-    preParsing: requireUnreadBody,
+    preParsing: partnerSsoPreParsing,
 
-    async handler (request, reply) {
-      const isAnswered = watchAnswer(reply)
+    handler: async function partnerSsoToken (request, reply) {
+      const hasResponded = watchReply(reply)
       const known: RefusalContext = {}
       try {
         const form = formOf(request)
@@ -43,40 +48,42 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
         known.clientId = clientId
         checkRedirectUri(form.get('redirect_uri') as string, portal)
         const deadline = performance.now() + storeTimeout
-        const redeemed = await redeem(form.get('code') as string, portal, deadline)
+        const redeemed = await redeemCode(form.get('code') as string, portal, deadline)
         const { externalId } = redeemed.grant
         known.externalId = externalId
         checkVerifier(form.get('code_verifier'), redeemed.grant)
         const token = await tokens.issue(redeemed, portal, deadline)
-        // A replay was first, and has revoked the token.
+        // A concurrent replay has revoked the token.
         if (token === null) throw new OAuthError('code_replayed')
-        // The host's time limit was over first: nobody waits for the token.
-        if (isAnswered()) return reply
+        // `handlerTimeout` expired: Fastify has responded.
+        if (hasResponded()) return reply
         reporter.report(request, { type: 'token_issued', reason: 'ok', clientId, externalId, secretIndex })
         return sendJson(reply, 200, `{"token_type":"Bearer","access_token":"${token}"}`)
       } catch (error) {
-        throw OAuthError.from(error).with(known)
+        throw OAuthError.from(error, known)
       }
     },
 
-    errorHandler (thrown, request, reply) {
-      const error = refusalOf(thrown)
-      if (error === undefined) return leaveToHost(thrown, reply)
+    errorHandler: function partnerSsoTokenError (thrown, request, reply) {
+      const error = thrown instanceof OAuthError ? thrown : bodyRefusal(thrown, request)
+      if (error === undefined) return leaveToHost(thrown)
       reporter.refused(request, error)
+      // A hook of the host may throw while this is sent: then our onSend does not run.
+      protect(reply)
       // RFC 6749 section 5.2 and RFC 9110 section 15.5.2: a 401 says how to authenticate.
       if (error.refusal.status === 401) reply.header('www-authenticate', 'Basic realm="partner-sso"')
       return sendRefusal(reply, error)
     },
 
-    onSend: protectOnSend
+    onSend: partnerSsoOnSend
   }
 
-  /** Up to here the code was not touched; from here on it is used up. */
-  async function redeem (code: string, portal: RegisteredPortal, deadline: number): Promise<RedeemedCode> {
+  /** Redeems the code: whatever fails from here on, it cannot be used again. */
+  async function redeemCode (code: string, portal: RegisteredPortal, deadline: number): Promise<RedeemedCode> {
     if (!isAuthorizationCode(code)) throw new OAuthError('code_malformed')
     const redeemed = await codes.redeem(code, portal, deadline)
     if (redeemed !== null) return redeemed
-    // RFC 6749 section 4.1.2: SHOULD revoke what a code yielded that is used twice. It was used if its token is alive.
+    // RFC 6749 section 4.1.2: a reused code: SHOULD revoke its token. A live token proves the reuse.
     throw new OAuthError(await tokens.revoke(code, portal, deadline) ? 'code_replayed' : 'code_unknown')
   }
 }
@@ -131,13 +138,6 @@ function checkVerifier (verifier: string | undefined, { codeChallenge }: Grant):
   if (!verifies(verifier, codeChallenge)) throw new OAuthError('code_verifier_mismatch')
 }
 
-/** A refusal of ours, or what Fastify says of a body that it cannot read; undefined for anything else. */
-function refusalOf (error: Error & { code?: string }): OAuthError | undefined {
-  if (error instanceof OAuthError) return error
-  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new OAuthError('content_type_unsupported')
-  return error.code?.startsWith('FST_ERR_CTP_') ? new OAuthError('body_unreadable') : undefined
-}
-
 const documentation = {
   summary: 'Token endpoint',
   description: 'Exchanges a code for an access token (RFC 6749 section 4.1.3). ' +
@@ -148,7 +148,7 @@ const documentation = {
     required: ['grant_type', 'code', 'redirect_uri'],
     properties: {
       grant_type: fixed('authorization_code'),
-      code: text('The code, good for one use'),
+      code: text('The code, single-use'),
       redirect_uri: text('Callback URL of the portal, exactly as registered'),
       client_id: text('Client identifier of the portal'),
       client_secret: text('Client secret of the portal'),
@@ -157,7 +157,7 @@ const documentation = {
   },
   response: {
     200: {
-      description: 'The access token, good for one use',
+      description: 'The access token, single-use',
       type: 'object',
       required: ['token_type', 'access_token'],
       properties: { token_type: fixed('Bearer'), access_token: text('Opaque') }

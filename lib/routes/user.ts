@@ -1,13 +1,15 @@
-import { type FastifyRequest } from 'fastify'
-import { type AccessTokens, isAccessToken, type RedeemedToken } from '../grants/access-token.ts'
-import { watchAnswer } from '../http/answered.ts'
+import type { FastifyRequest } from 'fastify'
+import { isAccessToken } from '../grants/access-token.ts'
+import type { AccessTokens, RedeemedToken } from '../grants/access-token.ts'
 import { bearerToken, isAuthorizationRepeated } from '../http/authorization-header.ts'
 import { refusal, text, unauthorized, unavailable } from '../http/documentation.ts'
-import { type Endpoint, leaveToHost } from '../http/endpoint.ts'
-import { protectOnSend, sendJson, sendRefusal } from '../http/replies.ts'
+import { leaveToHost } from '../http/endpoint.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { partnerSsoOnSend, protect, sendJson, sendRefusal } from '../http/replies.ts'
+import { watchReply } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
-import { type Reporter } from '../events.ts'
-import { type Portals } from '../portal.ts'
+import type { Reporter } from '../events.ts'
+import type { Portals } from '../portal.ts'
 import { UserInformation } from '../user-information.ts'
 
 /** What the route works with. */
@@ -26,14 +28,14 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
     url: '/oauth/user',
     documentation,
 
-    async handler (request, reply) {
-      const isAnswered = watchAnswer(reply)
+    handler: async function partnerSsoUser (request, reply) {
+      const hasResponded = watchReply(reply)
       try {
-        const token = await redeem(tokenOf(request))
+        const token = await redeemToken(tokenOf(request))
         await checkPortal(token)
         const { clientId, externalId, record } = token.grant
-        // The host's time limit was over first: nobody waits for an answer.
-        if (isAnswered()) return reply
+        // `handlerTimeout` expired: Fastify has responded.
+        if (hasResponded()) return reply
         reporter.report(request, { type: 'user_information_returned', reason: 'ok', clientId, externalId })
         return sendJson(reply, 200, record)
       } catch (error) {
@@ -41,20 +43,22 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
       }
     },
 
-    errorHandler (error, request, reply) {
-      if (!(error instanceof OAuthError)) return leaveToHost(error, reply)
+    errorHandler: function partnerSsoUserError (error, request, reply) {
+      if (!(error instanceof OAuthError)) return leaveToHost(error)
       reporter.refused(request, error)
+      // A hook of the host may throw while this is sent: then our onSend does not run.
+      protect(reply)
       const challenge = challengeFor(error)
       if (challenge !== undefined) reply.header('www-authenticate', challenge)
       // RFC 6750 section 3.1: no error code where the request has no credentials.
       return error.reason === 'credentials_missing' ? reply.code(401).send('') : sendRefusal(reply, error)
     },
 
-    onSend: protectOnSend
+    onSend: partnerSsoOnSend
   }
 
-  /** What the token stands for. The token is used up by this. */
-  async function redeem (token: string): Promise<RedeemedToken> {
+  /** Redeems the token: whatever fails from here on, it cannot be used again. */
+  async function redeemToken (token: string): Promise<RedeemedToken> {
     const redeemed = isAccessToken(token) ? await tokens.redeem(token, performance.now() + storeTimeout) : null
     if (redeemed === null) throw new OAuthError('token_unknown')
     return redeemed
@@ -85,21 +89,9 @@ function challengeFor ({ reason, refusal }: OAuthError): string | undefined {
   return `${realm}, error="${refusal.error}", error_description="${refusal.description}"`
 }
 
-interface FieldSchema { type?: string, enum?: readonly string[], anyOf?: unknown, description?: string }
-
-const [partnerUser, clientUser] = UserInformation.anyOf
-
-/** A field of the record in words that Swagger 2 knows too: it has no `anyOf`, `const` and `not`. */
-function documentedField ({ anyOf, ...field }: FieldSchema): object {
-  return { ...field, description: `Must be ${field.description}` }
-}
-
-const fields = Object.entries(clientUser.properties).map(([name, field]) => [name, documentedField(field)])
-const choice = (...values: string[]) => ({ type: 'string', enum: values })
-
 const documentation = {
   summary: 'User information',
-  description: 'The record of the user whom the access token stands for.',
+  description: 'The record of the user whom the access token was issued for.',
   headers: {
     type: 'object',
     required: ['authorization'],
@@ -108,17 +100,7 @@ const documentation = {
   response: {
     200: {
       description: 'The user information record',
-      type: 'object',
-      required: clientUser.required,
-      // Without the rules that join type, roles and client fields: Swagger 2 has no words for them.
-      properties: {
-        ...Object.fromEntries(fields),
-        type: { ...choice('partner', 'client'), description: 'Whose user it is: the partner\'s or a client\'s' },
-        control_role: {
-          ...choice(...partnerUser.properties.control_role.enum, ...clientUser.properties.control_role.enum),
-          description: 'What the user may do with the account; the first two where type is "partner"'
-        }
-      }
+      ...UserInformation
     },
     400: refusal('The Authorization header is malformed'),
     401: unauthorized('No access token, or one that is unknown, used or expired'),

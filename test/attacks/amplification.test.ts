@@ -4,8 +4,10 @@
 // request before any route runs is not counted: its query parser alone takes up to 15 times as long for plus signs.
 // Alone: it measures processor time.
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
-import t, { type Test } from 'tap'
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+import t from 'tap'
+import type { Test } from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
 
 /** Times the cost of the other request. The mutation run sets another one: changes that are asleep cost time, too. */

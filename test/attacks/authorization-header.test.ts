@@ -1,7 +1,7 @@
 // Someone writes the Authorization header as no client would: twice, in another scheme, with odd base64, with a colon
 // too few or too many, in bytes that some server may fold into others. Only what the RFCs describe lets anyone in, and
 // a code or token that came in a malformed header is not used up.
-import { type FastifyServerOptions } from 'fastify'
+import type { FastifyServerOptions } from 'fastify'
 import t from 'tap'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'

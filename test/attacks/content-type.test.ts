@@ -97,7 +97,10 @@ await t.test('types of content', async (t) => {
     'body_unreadable'
   )
   await attempt([FORM], `\u00ef\u00bb\u00bf${form}`, 'client_id_missing')
-  await attempt([FORM], '\u00ff\u00fe', 'grant_type_missing', 'body_unreadable')
+  await attempt([FORM], '\u00ff\u00fe', 'body_unreadable')
+  for (const invalid of ['%ff', '\u00ff', '%c3', '\u00c3', '%ed%a0%80', '\u00ed\u00a0\u0080']) {
+    await attempt([FORM], `${form}&x=${invalid}`, 'body_unreadable')
+  }
   await attempt([FORM], '', 'grant_type_missing', 'body_unreadable')
 
   t.equal(

@@ -3,7 +3,7 @@
 // Redis. It is refused, and nothing is used up that belongs to someone else.
 import { createHash, randomBytes } from 'node:crypto'
 import t from 'tap'
-import { type PartnerSsoEvent } from '../../lib/index.ts'
+import type { PartnerSsoEvent } from '../../lib/index.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { someRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'

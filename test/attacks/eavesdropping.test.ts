@@ -1,9 +1,11 @@
 // Someone listens on the way to Redis, or answers in its place. With rediss:// nothing can be read on the way, and a
 // server whose certificate is not trusted gets no command.
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Server } from 'node:net'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
 import { CERTIFICATE, KEY } from '../helpers/certificate.ts'
 import { startHost } from '../helpers/host.ts'
 import { startRedis } from '../helpers/redis.ts'

@@ -2,7 +2,8 @@
 // throws or rejects, its session store is down, it answers twice. The process lives, and the answer is the documented
 // one.
 import t from 'tap'
-import { startHost, type User } from '../helpers/host.ts'
+import { startHost } from '../helpers/host.ts'
+import type { User } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 import { capture } from './helpers/log.ts'
 

@@ -1,7 +1,8 @@
 // Someone speaks HTTP/2, whose headers are no lines of text: a path with bytes that HTTP/1.1 would not let through, two
 // Authorization headers, headers of HTTP/1.1 that mean nothing here. The rules are the same.
-import { connect, type ClientHttp2Session, type OutgoingHttpHeaders } from 'node:http2'
-import { type FastifyServerOptions } from 'fastify'
+import { connect } from 'node:http2'
+import type { ClientHttp2Session, OutgoingHttpHeaders } from 'node:http2'
+import type { FastifyServerOptions } from 'fastify'
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { sayFrames } from './helpers/http2-frames.ts'

@@ -1,7 +1,7 @@
 // Someone wears the service down: bodies without end, a hundred thousand parameters, percent signs that cannot be
 // decoded, headers that make a parser think, bytes that come one by one, connections that break off. Each costs little
 // time, and a portal is answered meanwhile.
-import { type FastifyServerOptions } from 'fastify'
+import type { FastifyServerOptions } from 'fastify'
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'

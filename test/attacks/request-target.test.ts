@@ -1,7 +1,7 @@
 // Someone writes the request target so that the router finds the endpoint and the target, read by another program,
 // leads elsewhere: return_to of the login page would then be an open redirection, from the partner's own login.
 import t from 'tap'
-import { type PartnerSsoEvent } from '../../lib/index.ts'
+import type { PartnerSsoEvent } from '../../lib/index.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { authorizePath, request, say } from './helpers/raw.ts'
 import { staysHere } from './helpers/return-to.ts'

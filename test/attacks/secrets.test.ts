@@ -3,15 +3,20 @@
 // and tokens in all the wrong places, and what happened is in the log and in the events under its reason code.
 // Alone: it looks for secrets in all that is logged.
 import { createHash, randomBytes } from 'node:crypto'
-import { type Redis } from 'ioredis'
-import t, { type Test } from 'tap'
-import { refusals, type RefusalReason } from '../../lib/errors.ts'
-import { type PartnerSsoOptions, type Store } from '../../lib/index.ts'
-import { PORTAL, recordOf, startHost, type Host, type User } from '../helpers/host.ts'
+import type { Redis } from 'ioredis'
+import t from 'tap'
+import type { Test } from 'tap'
+import { refusals } from '../../lib/errors.ts'
+import type { RefusalReason } from '../../lib/errors.ts'
+import type { PartnerSsoOptions, Store } from '../../lib/index.ts'
+import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import type { Host, User } from '../helpers/host.ts'
 import { freePort } from '../helpers/ports.ts'
 import { startRedis } from '../helpers/redis.ts'
-import { wire, type Answer, type Wire } from '../helpers/wire.ts'
-import { type Captured, capture } from './helpers/log.ts'
+import { wire } from '../helpers/wire.ts'
+import type { Answer, Wire } from '../helpers/wire.ts'
+import { capture } from './helpers/log.ts'
+import type { Captured } from './helpers/log.ts'
 import { authorizePath, request, say } from './helpers/raw.ts'
 import { CODE, TOKEN } from './helpers/settings.ts'
 
@@ -311,6 +316,9 @@ await t.test('the log at trace', async (t) => {
       ['GET', `/oauth/user?${await portalOf.accessToken()}`],
       ['GET', `/oauth/user?client_id=a&token=${await portalOf.accessToken()}&state=x`],
       ['POST', `/oauth/token?${form(await portalOf.code())}`],
+      ['POST', `http://id:${WRONG}@host/oauth/token`],
+      ['POST', `/oauth/token?state=${WRONG}&scope=${WRONG}`],
+      ['GET', `http://${WRONG}@host/oauth/authorize?client_id=z&state=a`],
       ['GET', `/oauth/authorize?client_id=x&client_secret=${WRONG}&password=${WRONG}&state=a`],
       ['GET', `/oauth/authorize?${WRONG}`],
       ['GET', `/oauth/authorize??client_secret=${WRONG}`],
@@ -330,9 +338,12 @@ await t.test('the log at trace', async (t) => {
       )
     }
     const lines = world.log.text()
-    t.match(lines, '/oauth/authorize?client_id=x&…&state=a', 'what belongs into the URL is still logged')
-    t.match(lines, '/oauth/user?client_id=a&…&state=x')
+    t.match(lines, '/oauth/authorize?client_id=x&…&state=a', 'expected parameters are still logged')
     for (const masked of [
+      '"/oauth/user?…"',
+      '"/oauth/token?…"',
+      '"http://…@host/oauth/token"',
+      '"http://…@host/oauth/authorize?client_id=z&state=a"',
       '"/oauth/user#…"',
       '"/oauth/user;…"',
       '"/oauth/authorize?client_id=y&state=x#…"',

@@ -2,9 +2,10 @@
 // number of them at once, in whatever order they happen to start, must look as if they had run one after the other.
 // Many runs: MODEL_RUNS=5000; SEED replays a run.
 import fc from 'fast-check'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
 import { Redis } from 'ioredis'
-import { type Store } from '../../lib/stores/store.ts'
+import type { Store } from '../../lib/stores/store.ts'
 import { memoryStore } from '../../lib/stores/memory.ts'
 import { redisStore } from '../../lib/stores/redis.ts'
 import { someRedis } from '../helpers/redis.ts'

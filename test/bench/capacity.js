@@ -1,75 +1,51 @@
-import { RedisCluster } from './redis-cluster.js'
-import { withServer } from './round.js'
-import { onCluster, serverNamed } from './servers.js'
-import { spread } from './statistics.js'
-import { figure, figures, table } from './table.js'
+import { Server } from './server.js'
+import { serverNamed } from './servers.js'
+import { median } from './statistics.js'
+import { figure, table } from './table.js'
 
+const SIGN_INS = 3000
+const TURNS_A_ROUND = 3
+const LIVE = 1000
 const MILLION_AN_HOUR = 1e6 / 3600
 
-/**
- * What an operator plans with: what a core of a host serves, what that costs Redis, and how the commands spread over a
- * Cluster. The load generator waits on its sockets, as the portal does.
- *
- * @returns {Promise<string>} the figures as Markdown
- */
-export async function capacity ({ redis, rounds, say, ...setting }) {
-  const cluster = await RedisCluster.start(3)
-  try {
-    const stores = [
-      { title: 'in process', server: serverNamed('ours-memory'), redis },
-      { title: 'one Redis', server: serverNamed('ours-url'), redis },
-      { title: onCluster.title, server: onCluster, redis: cluster }
-    ]
-    const results = stores.map(() => [])
-    for (let round = 1; round <= rounds; round++) {
-      for (const [index, { title, ...each }] of stores.entries()) {
-        const result = await measure({ ...setting, ...each })
-        results[index].push(result)
-        const costs = `${figure(result.host)} µs of the host, ${figure(result.redis)} of Redis`
-        say(`round ${round}  ${title.padEnd(28)} ${costs}`)
-      }
-    }
-    return report(stores.map(({ title, server }, index) => ({ title, server, results: results[index] })))
-  } finally {
-    await cluster.stop()
-  }
+/** What an operator plans with: processor time of hosts and Redis, and the size of what is alive. */
+export async function capacity (setting) {
+  const columns = []
+  for (const name of ['ours-url', 'ours-memory']) columns.push(await measure(name, setting))
+  setting.say('capacity')
+  const rows = Object.keys(columns[0]).map((row) => [row, ...columns.map((column) => column[row] ?? '–')])
+  return table(['', 'Redis', 'in process'], rows)
 }
 
-function measure ({ flows, warmUp, server, redis, concurrency }) {
-  return withServer({ server, redis, concurrency }, async (running, load) => {
-    await load.checkSingleUse()
-    await load.signIn(warmUp)
-    await redis.resetCounters()
-    const before = { host: await running.cpu(), redis: await redis.cpu() }
-    await load.signIn(flows)
-    const host = (await running.cpu() - before.host) / flows
-    const ofRedis = (await redis.cpu() - before.redis) / flows
-    const commands = redis.commandsOfEach === undefined ? [await redis.commands()] : await redis.commandsOfEach()
-    const calls = commands.map((each) => Object.values(each).reduce((total, count) => total + count, 0) / flows)
-    return { host, redis: ofRedis, calls, redirections: await redis.redirections() }
+async function measure (name, { nodes: [node], redis, rounds }) {
+  return await Server.during(serverNamed(name), { node, redis }, async (server) => {
+    const turns = []
+    for (let turn = 0; turn < rounds * TURNS_A_ROUND; turn++) turns.push(await costs(server, redis))
+    const host = median(turns.map((turn) => turn.host)).value
+    const store = median(turns.map((turn) => turn.store)).value
+    return {
+      'host, CPU µs of a sign-in': figure(host),
+      'sign-ins per second and core': figure(1e6 / host),
+      'a million sign-ins an hour, cores': figure(host * MILLION_AN_HOUR / 1e6),
+      ...name === 'ours-url' && {
+        'Redis, CPU µs of a sign-in': figure(store),
+        'cores of hosts per core of Redis': figure(host / store),
+        ...await sizes(server, redis)
+      }
+    }
   })
 }
 
-function report (stores) {
-  const columns = stores.map(({ server, results }) => describe(server, results))
-  const rows = Object.keys(columns[0]).map((name) => [name, ...columns.map((column) => column[name])])
-  return table(['', ...stores.map(({ title }) => title)], rows)
+async function costs (server, redis) {
+  let host
+  const store = await redis.cost(async () => { host = await server.cost(() => server.load.signIn(SIGN_INS)) })
+  return { host: host / SIGN_INS, store: store / SIGN_INS }
 }
 
-function describe (server, results) {
-  const host = spread(results.map((result) => result.host))
-  const redis = spread(results.map((result) => result.redis))
-  const { calls } = results.at(-1)
-  const ofRedis = (text) => server.redis ? text : '–'
-  return {
-    'host, CPU µs per sign-in': figures(host),
-    'sign-ins per second and core of hosts': String(Math.round(1e6 / host.median)),
-    'Redis commands per sign-in': ofRedis(calls.reduce((total, count) => total + count, 0).toFixed(2)),
-    'of these on each node': ofRedis(calls.map((count) => count.toFixed(2)).join(', ')),
-    'redirected (MOVED, ASK)': ofRedis(String(Math.max(...results.map((result) => result.redirections)))),
-    'Redis, CPU µs per sign-in': ofRedis(figures(redis)),
-    'cores of hosts that keep one core of Redis busy': ofRedis(figure(host.median / redis.median)),
-    'a million sign-ins an hour: cores of hosts': figure(host.median * MILLION_AN_HOUR / 1e6),
-    'a million sign-ins an hour: cores of Redis': ofRedis(figure(redis.median * MILLION_AN_HOUR / 1e6))
-  }
+async function sizes ({ load }, redis) {
+  await redis.empty()
+  const codes = await load.authorize(LIVE)
+  const code = await redis.bytes() / LIVE
+  await load.token(codes)
+  return { 'live code, bytes in Redis': figure(code), 'live token, bytes in Redis': figure(await redis.bytes() / LIVE) }
 }

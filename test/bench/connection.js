@@ -1,75 +1,30 @@
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { createConnection } from 'node:net'
 
 /**
- * One keep-alive HTTP/1.1 connection, one request at a time. It knows just enough HTTP for the answers
- * expected here and fails on anything else: what the load generator costs is taken from the server's time.
+ * A keep-alive HTTP/1.1 connection, one request at a time. It reads responses with a Content-Length and fails on any
+ * other: a whole HTTP client would cost more than the server that is measured.
  */
-export class Connection {
-  /** Pieces of answers that came in so far, on all connections. */
-  static received = 0
-
-  #socket
-  #received = ''
-  #waiting
-
-  /** @returns {Promise<Connection>} */
-  static open (port) {
-    return new Promise((resolve, reject) => {
-      const socket = connect({ port, host: '127.0.0.1', noDelay: true })
-      socket.once('error', reject)
-      socket.once('connect', () => {
-        socket.off('error', reject)
-        resolve(new Connection(socket))
-      })
-    })
-  }
-
-  constructor (socket) {
-    this.#socket = socket
-    socket.setEncoding('latin1')
-    socket.on('data', (text) => this.#read(text))
-    socket.on('error', (error) => this.#fail(error))
-    socket.on('close', () => this.#fail(new Error('The server closed the connection')))
-  }
-
-  /**
-   * @param {string} text head and body, as they go over the wire
-   * @returns {Promise<{ status: number, head: string, body: string }>}
-   */
-  request (text) {
-    return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject }
-      this.#socket.write(text, 'latin1')
-    })
-  }
-
-  close () {
-    this.#socket.destroy()
-  }
-
-  #read (text) {
-    Connection.received++
-    this.#received = this.#received === '' ? text : this.#received + text
-    const endOfHead = this.#received.indexOf('\r\n\r\n')
-    if (endOfHead === -1) return
-    const head = this.#received.slice(0, endOfHead)
-    const length = /\r\ncontent-length: *(\d+)/i.exec(head)
-    if (length === null) return this.#fail(new Error(`An answer without Content-Length:\n${head}`))
-    const end = endOfHead + 4 + Number(length[1])
-    if (this.#received.length < end) return
-    if (this.#received.length > end || !this.#waiting) {
-      return this.#fail(new Error(`More than one answer:\n${this.#received}`))
-    }
-    const answer = { status: Number(head.slice(9, 12)), head, body: this.#received.slice(endOfHead + 4) }
-    const { resolve } = this.#waiting
-    this.#received = ''
-    this.#waiting = undefined
-    resolve(answer)
-  }
-
-  #fail (error) {
-    this.#waiting?.reject(error)
-    this.#waiting = undefined
-    this.#socket.destroy()
+export async function connect (port) {
+  const socket = createConnection({ port, host: '127.0.0.1', noDelay: true })
+  await once(socket, 'connect')
+  let received = ''
+  let waiting
+  socket.setEncoding('latin1').on('data', (text) => {
+    received += text
+    const [head, body = ''] = received.split('\r\n\r\n', 2)
+    const missing = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1]) - body.length
+    if (missing > 0 || !received.includes('\r\n\r\n')) return
+    if (missing !== 0) throw new Error(`Not one response with a Content-Length:\n${received}`)
+    received = ''
+    waiting({ status: Number(head.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length)), head, body })
+  })
+  return {
+    /** @returns {Promise<{ status: number, head: string, body: string }>} */
+    request: (text) => new Promise((resolve) => {
+      waiting = resolve
+      socket.write(text, 'latin1')
+    }),
+    close: () => socket.destroy()
   }
 }

@@ -1,62 +1,41 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 
-/**
- * Which core each side runs on: the server has one to itself, load generator and Redis share the rest.
- * Undefined where there is no `taskset` or one core only; then nothing is pinned.
- */
-export const pins = choosePins()
+const SERVER = 0
+const OTHERS = 1
 
-function choosePins () {
+const isPinned = [SERVER, OTHERS].every((core) => {
   try {
-    execFileSync('taskset', ['--version'], { stdio: 'ignore' })
-    const cores = coreList(/Cpus_allowed_list:\s*(\S+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1])
-    if (cores.length < 2) return undefined
-    const [server, load, redis = load] = cores
-    return { server, load, redis }
+    execFileSync('taskset', ['-c', String(core), 'true'], { stdio: 'ignore' })
+    return true
   } catch {
-    return undefined
+    return false
   }
+})
+
+export const pinning = isPinned ? 'the server on one core, load generator and Redis on another' : 'no process pinned'
+
+/** The command line on the core of the server, or on that of load generator and Redis. */
+export const onServerCore = (...command) => pinned(SERVER, command)
+export const onOtherCore = (...command) => pinned(OTHERS, command)
+
+function pinned (core, command) {
+  const [program, ...args] = isPinned ? ['taskset', '-c', String(core), ...command] : command
+  return [program, args]
 }
 
-/** `0-2,5` is 0, 1, 2 and 5. */
-function coreList (text) {
-  return text.split(',').flatMap((range) => {
-    const [first, last = first] = range.split('-').map(Number)
-    return Array.from({ length: last - first + 1 }, (_, n) => first + n)
-  })
-}
-
-let serverNode = process.execPath
-
-/** Has the servers run on another release of Node; the npm package `node` carries its binary. Returns its version. */
-export function useNode (release) {
-  const program = 'process.execPath + " " + process.versions.node'
-  const args = ['--yes', '--prefer-offline', '-p', `node@${release}`, '--', 'node', '-p', program]
-  const [path, version] = execFileSync('npx', args, { encoding: 'utf8' }).trim().split(' ')
-  serverNode = path
-  return version
-}
-
-/** The command line that runs `node` with the arguments on the core of `side`. */
-export function pinned (side, args) {
-  const node = side === 'server' ? serverNode : process.execPath
-  return pins ? ['taskset', ['-c', String(pins[side]), node, ...args]] : [node, args]
-}
-
-/** Pins all threads of this process, the load generator. */
+/** Moves all threads of this process, the load generator, to their core. */
 export function pinSelf () {
-  if (pins) execFileSync('taskset', ['-a', '-c', '-p', String(pins.load), String(process.pid)], { stdio: 'ignore' })
+  if (!isPinned) return
+  execFileSync('taskset', ['-a', '-c', '-p', String(OTHERS), String(process.pid)], { stdio: 'ignore' })
 }
 
-/** The machine's kind, for the reader of a result; taken before this process is pinned. */
-const { arch, platform, versions } = process
-export const machine = `${availableParallelism()} cores, ${platform} ${arch}, Node ${versions.node}`
-
-export function describePins () {
-  if (!pins) return 'nothing pinned'
-  const together = pins.redis === pins.load
-  const shared = together ? 'load generator and Redis on another' : 'load generator and Redis on one each'
-  return `server pinned to one core, ${shared}`
+/** A Node.js release such as `24`: the running one, or from the npm package `node`. */
+export function findNode (release) {
+  const program = 'process.execPath + " " + process.versions.node'
+  const isRunning = process.versions.node.split('.')[0] === release
+  const [command, ...args] = isRunning
+    ? [process.execPath]
+    : ['npx', '--yes', '--prefer-offline', '--package', `node@${release}`, '--', 'node']
+  const [path, version] = execFileSync(command, [...args, '-p', program], { encoding: 'utf8' }).trim().split(' ')
+  return { path, version }
 }

@@ -1,44 +1,25 @@
-/**
- * A fresh process that measures one start-up step and prints its milliseconds:
- * `probe.js import|import-beside-fastify|register …`.
- */
-const [, , step, subject, redisUrl] = process.argv
+/** Runs one step of a start in this fresh process, and prints its milliseconds. */
+import { portal } from './host.js'
 
 const steps = {
-  async import () {
-    return timed(() => import(subject))
-  },
-
-  /** What is left to load in a process that has Fastify already. */
-  async 'import-beside-fastify' () {
-    await import('fastify')
-    return timed(() => import(subject))
-  },
-
-  /** From an app that is there to an app that is ready, with nothing, or the plugin on the store named. */
-  async register () {
-    const { default: Fastify } = await import('fastify')
-    const plugin = subject === 'nothing' ? undefined : (await import('fastify-partner-sso')).default
-    const app = Fastify()
-    return timed(async () => {
-      if (plugin) app.register(plugin, options(subject === 'redis' ? { redis: redisUrl } : {}))
-      await app.ready()
-    })
+  fastify: () => timed(() => import('fastify')),
+  plugin: () => timed(() => import('fastify-partner-sso')),
+  alone: () => ready(),
+  async together () {
+    const { default: partnerSso } = await import('fastify-partner-sso')
+    return await ready((app) => app.register(partnerSso, {
+      portal, currentUser: () => null, portalEligibility: () => null
+    }))
   }
 }
 
-function options (store) {
-  return {
-    portal: {
-      loginUrl: 'https://portal.example/external-oauth/3f9c',
-      clientId: 'portal',
-      clientSecret: 'secret',
-      redirectUri: 'https://portal.example/callback'
-    },
-    currentUser: () => null,
-    portalEligibility: () => null,
-    ...store
-  }
+async function ready (register = () => {}) {
+  const { default: Fastify } = await import('fastify')
+  const app = Fastify()
+  return await timed(async () => {
+    register(app)
+    await app.ready()
+  })
 }
 
 async function timed (work) {
@@ -47,5 +28,5 @@ async function timed (work) {
   return performance.now() - begun
 }
 
-console.log(await steps[step]())
+console.log(await steps[process.argv[2]]())
 process.exit()

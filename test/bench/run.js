@@ -1,92 +1,73 @@
-/**
- * The benchmark: `node test/bench/run.js [compare] [slices] [turns] [refusals] [capacity] [start-up] [growth]`, all
- * parts when none is named. See README.md beside it.
- */
-import { existsSync } from 'node:fs'
+/** The benchmark: README.md beside this file explains it, and is written by a run of all parts. */
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { capacity } from './capacity.js'
-import { compare } from './compare.js'
-import { growth } from './growth.js'
-import { describePins, machine, pinSelf, useNode } from './machine.js'
-import { writeSection } from './readme.js'
+import { findNode, pinning, pinSelf } from './machine.js'
 import { Redis } from './redis.js'
 import { refusals } from './refusals.js'
-import { serverNamed, servers } from './servers.js'
+import { allServers } from './servers.js'
 import { slices } from './slices.js'
+import { soak } from './soak.js'
 import { startUp } from './start-up.js'
-import { turns } from './turns.js'
+
+const parts = { slices, refusals, 'start-up': startUp, capacity, soak }
+const page = new URL('README.md', import.meta.url)
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    quick: { type: 'boolean', default: false },
-    rounds: { type: 'string' },
-    flows: { type: 'string' },
-    'warm-up': { type: 'string' },
-    concurrency: { type: 'string', default: '32' },
-    servers: { type: 'string' },
-    node: { type: 'string' },
-    'no-write': { type: 'boolean', default: false }
+    node: { type: 'string', default: '24,26' },
+    servers: { type: 'string', default: allServers.join() },
+    concurrency: { type: 'string', default: '32,128' },
+    rounds: { type: 'string', default: '2' },
+    'sign-ins': { type: 'string', default: '200000' }
   }
 })
+const unknown = positionals.find((name) => parts[name] === undefined)
+if (unknown !== undefined) throw new Error(`No part "${unknown}"; there are: ${Object.keys(parts).join(', ')}`)
 
-const parts = {
-  compare: (setting) => compare(setting),
-  slices: (setting) => slices({ ...setting, isChosen: flags.servers !== undefined }),
-  turns: (setting) => turns({ ...setting, flows: setting.flows / 2 }),
-  refusals: (setting) => refusals({
-    ...setting,
-    servers: setting.servers.filter(({ name }) => ['ours-url', 'ours-memory'].includes(name)),
-    flows: setting.flows / 2
-  }),
-  capacity: (setting) => capacity(setting),
-  'start-up': (setting) => startUp({
-    ...setting,
-    times: flags.quick ? 3 : 15,
-    ours: setting.servers.some(({ ours }) => ours)
-  }),
-  growth: (setting) => growth({
-    ...setting,
-    servers: setting.servers.filter(({ name }) => ['ours-url', 'ours-memory', 'bare'].includes(name)),
-    flows: setting.flows / 2,
-    quick: flags.quick
-  })
-}
-const chosenParts = positionals.length > 0 ? positionals : Object.keys(parts)
-for (const name of chosenParts) {
-  if (!parts[name]) throw new Error(`No part "${name}"; there are: ${Object.keys(parts).join(', ')}`)
-}
-
-const chosenServers = flags.servers?.split(',').map(serverNamed) ?? servers
-if (chosenServers.some(({ ours }) => ours) && !existsSync(new URL('../../dist/index.js', import.meta.url))) {
-  throw new Error('The package is not built: run `npm run build` first, or name other servers with --servers')
-}
-
+const cores = availableParallelism()
 pinSelf()
 const redis = await Redis.start()
-const servedBy = flags.node === undefined ? '' : `, servers on Node ${useNode(flags.node)}`
-const kind = `${machine}${servedBy}, Redis ${await redis.version()}; ${describePins()}`
-console.log(`${kind}\n`)
-
-const write = !flags.quick && !flags.servers && !flags.node && !flags['no-write']
+const begun = performance.now()
 const setting = {
   redis,
-  servers: chosenServers,
-  rounds: Number(flags.rounds ?? (flags.quick ? 1 : 3)),
-  flows: Number(flags.flows ?? (flags.quick ? 3000 : 20_000)),
-  warmUp: Number(flags['warm-up'] ?? (flags.quick ? 2000 : 10_000)),
-  concurrency: Number(flags.concurrency),
-  write,
+  nodes: flags.node.split(',').map(findNode),
+  names: flags.servers.split(','),
+  concurrencies: flags.concurrency.split(',').map(Number),
+  rounds: Number(flags.rounds),
+  signIns: Number(flags['sign-ins']),
   say: (text) => console.error(text)
 }
+const sections = { run: await describeRun(setting) }
+console.log(sections.run)
+for (const name of positionals.length > 0 ? positionals : Object.keys(parts)) {
+  sections[name] = await parts[name](setting)
+  console.log(`\n${sections[name]}`)
+}
+sections.run += ` It took ${Math.ceil((performance.now() - begun) / 60_000)} minutes.`
+if (positionals.length === 0) writePage(sections)
+await redis.stop()
 
-try {
-  for (const name of chosenParts) {
-    const result = await parts[name](setting)
-    console.log(`\n${result}\n`)
-    const day = new Date().toISOString().slice(0, 10)
-    if (write) writeSection(name, `${day}; ${kind}; ${setting.rounds} rounds.\n\n${result}`)
-  }
-} finally {
-  await redis.stop()
+async function describeRun ({ nodes }) {
+  const git = (...args) => execFileSync('git', args, { encoding: 'utf8' }).trim()
+  const changed = git('status', '--porcelain', 'lib', 'package-lock.json') === '' ? '' : ' with changes'
+  const command = ['npm run bench', ...process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : []].join(' ')
+  const servers = nodes.map(({ version }) => version).join(' and ')
+  return `\`${command}\` on ${new Date().toISOString().slice(0, 10)}, commit ${git('rev-parse', '--short', 'HEAD')}` +
+    `${changed}: servers on Node ${servers}, load generator on Node ${process.versions.node}, Redis ` +
+    `${await redis.version()}; ${process.platform} ${process.arch}, ${cores} cores, ${pinning}.`
+}
+
+/** Puts each section between its two marks. */
+function writePage (sections) {
+  const text = Object.entries(sections).reduce((text, [name, section]) => {
+    const [begin, end] = [`<!-- ${name} -->\n`, `\n<!-- /${name} -->`]
+    const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)]
+    if (from < begin.length || to < from) throw new Error(`README.md has no marks of the section ${name}`)
+    return text.slice(0, from) + section + text.slice(to)
+  }, readFileSync(page, 'utf8'))
+  writeFileSync(page, text)
 }

@@ -1,32 +1,23 @@
-/**
- * The process of one server: starts the one that its argument names, then answers its parent's questions.
- * It ends when its parent does.
- */
-import { makeHost } from './host.js'
-
+/** The process of one server: starts the one that its argument names, then replies to its parent. */
 process.on('disconnect', () => process.exit())
 
-const { module, host, ...setting } = JSON.parse(process.argv[2])
-const partner = makeHost(host)
-
-const begun = performance.now()
+const { module, ...setting } = JSON.parse(process.argv[2])
 const { start } = await import(`./servers/${module}.js`)
-const imported = performance.now()
-const port = await start({ ...setting, host: partner })
-const started = performance.now()
+const app = await start(setting)
+await app.listen({ host: '127.0.0.1', port: 0 })
 
-const answers = {
-  cpu: () => process.cpuUsage(),
-  /** Turns of the event loop so far, and how often the process has gone to sleep. */
-  loop: () => ({
-    turns: performance.nodeTiming.uvMetricsInfo.loopCount,
-    sleeps: process.resourceUsage().voluntaryContextSwitches
-  }),
+const replies = {
+  /** Microseconds of processor time so far, user and system, of all threads. */
+  cpu () {
+    const { user, system } = process.cpuUsage()
+    return user + system
+  },
+  /** Bytes after a full garbage collection. */
   memory () {
-    globalThis.gc?.()
+    globalThis.gc()
     return process.memoryUsage()
   }
 }
 
-process.on('message', (question) => process.send(answers[question]()))
-process.send({ port, importTime: imported - begun, startTime: started - imported })
+process.on('message', (question) => process.send(replies[question]()))
+process.send(app.server.address().port)

@@ -1,97 +1,65 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { pinned } from './machine.js'
+import { Load } from './load.js'
+import { onServerCore } from './machine.js'
 
-const here = fileURLToPath(new URL('../..', import.meta.url))
+const program = fileURLToPath(new URL('serve.js', import.meta.url))
+const WARM_UP = 5000
 
-/** A server in a process of its own, seen from its parent. */
+/** A server in a process of its own, with its load generator. Whatever fails ends this process, and all with it. */
 export class Server {
   #child
-  port
-  importTime
-  startTime
-  /** What it wrote last, to tell when something fails. */
-  output
+  load
 
-  /**
-   * @param {{ module: string, variant: string, checkout?: string }} server a row of servers.js
-   * @param {{ redisUrl: string, host?: object, options?: object }} setting
-   */
-  static async start ({ module, variant, checkout = here }, setting) {
-    const argument = JSON.stringify({ ...setting, module, variant })
-    const [command, args] = pinned('server', [
-      '--expose-gc',
-      '--max-old-space-size=6144',
-      '--no-deprecation',
-      join(checkout, 'test/bench/serve.js'),
-      argument
-    ])
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
-    const output = lastOutput(child)
-    try {
-      return new Server(child, output, await reply(child))
-    } catch (error) {
-      throw Object.assign(error, { message: `${error.message}\n${output()}` })
-    }
+  /** Starts the server, checks that its codes and tokens are single-use, and warms it up. */
+  static async start ({ name, ...argument }, { node, redis, concurrency = 32 }) {
+    const flags = ['--expose-gc', '--no-deprecation']
+    const [command, args] =
+      onServerCore(node.path, ...flags, program, JSON.stringify({ ...argument, redisUrl: redis.url }))
+    const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    child.on('exit', () => { throw new Error(`The server ${name} ended`) })
+    const [port] = await once(child, 'message')
+    const load = await Load.open(port, concurrency)
+    await load.checkSingleUse()
+    await load.signIn(WARM_UP)
+    return new Server(child, load)
   }
 
-  constructor (child, output, { port, importTime, startTime }) {
+  /** Starts the server and stops it after the work. */
+  static async during (server, setting, work) {
+    const running = await Server.start(server, setting)
+    const result = await work(running)
+    await running.stop()
+    return result
+  }
+
+  constructor (child, load) {
     this.#child = child
-    this.output = output
-    Object.assign(this, { port, importTime, startTime })
+    this.load = load
   }
 
-  /** User and system CPU time so far, in microseconds, of all threads. */
-  async cpu () {
-    const { user, system } = await this.#ask('cpu')
-    return user + system
+  /** Microseconds of the server's processor time that the work takes. */
+  async cost (work) {
+    const before = await this.#ask('cpu')
+    await work()
+    return await this.#ask('cpu') - before
   }
 
-  /** Turns of the event loop so far, and how often the process has gone to sleep. */
-  loop () {
-    return this.#ask('loop')
-  }
-
-  /** Memory after a full garbage collection. */
   memory () {
     return this.#ask('memory')
   }
 
   async stop () {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
-    this.#child.kill('SIGKILL')
+    this.load.close()
+    this.#child.removeAllListeners('exit')
+    this.#child.kill()
     await once(this.#child, 'exit')
   }
 
-  #ask (question) {
+  async #ask (question) {
     this.#child.send(question)
-    return reply(this.#child)
+    const [reply] = await once(this.#child, 'message')
+    return reply
   }
-}
-
-/** The child's next message; fails when it ends first. */
-async function reply (child) {
-  const done = new AbortController()
-  try {
-    return await Promise.race([
-      once(child, 'message', { signal: done.signal }).then(([message]) => message),
-      once(child, 'exit', { signal: done.signal }).then(([code, signal]) => {
-        throw new Error(`The server ended (${signal ?? `code ${code}`})`)
-      })
-    ])
-  } finally {
-    done.abort()
-  }
-}
-
-function lastOutput (child) {
-  let text = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk) => {
-      text = (text + chunk).slice(-4000)
-    })
-  }
-  return () => text
 }

@@ -1,50 +1,33 @@
-import { execFile } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { pinned } from './machine.js'
-import { spread } from './statistics.js'
-import { figures, table } from './table.js'
+import { onServerCore } from './machine.js'
+import { median } from './statistics.js'
+import { interval, table } from './table.js'
 
-const probe = fileURLToPath(new URL('probe.js', import.meta.url))
-const reference = 'import fastify'
+const program = fileURLToPath(new URL('probe.js', import.meta.url))
+const PROBES_A_ROUND = 8
 
-const probes = [
-  { title: reference, args: ['import', 'fastify'] },
-  { title: 'import fastify-partner-sso', args: ['import', 'fastify-partner-sso'], ours: true },
-  {
-    title: 'import fastify-partner-sso, Fastify there already',
-    args: ['import-beside-fastify', 'fastify-partner-sso'],
-    ours: true
-  },
-  { title: 'import ioredis', args: ['import', 'ioredis'] },
-  { title: 'import @node-oauth/oauth2-server', args: ['import', '@node-oauth/oauth2-server'] },
-  { title: 'import @jmondi/oauth2-server', args: ['import', '@jmondi/oauth2-server'] },
-  { title: 'import oidc-provider', args: ['import', 'oidc-provider'] },
-  { title: 'ready: Fastify alone', args: ['register', 'nothing'] },
-  { title: 'ready: with the plugin, in-process store', args: ['register', 'memory'], ours: true },
-  { title: 'ready: with the plugin, Redis by URL', args: ['register', 'redis'], ours: true }
-]
-
-/** Import and registration times, each in fresh processes, by turns. @returns {Promise<string>} a Markdown table */
-export async function startUp ({ redis, times, ours, say }) {
-  const chosen = probes.filter((row) => ours || !row.ours)
-  const measured = new Map(chosen.map((row) => [row, []]))
-  for (let time = 0; time <= times; time++) {
-    for (const row of chosen) {
-      const milliseconds = await runProbe([...row.args, redis.url])
-      if (time > 0) measured.get(row).push(milliseconds) // the first one finds the files cold
-    }
-    say(`start-up ${time} of ${times}`)
-  }
-  const { median } = spread(measured.get(chosen[0]))
-  return table(['Step, in a fresh process', 'ms', `× ${reference}`], chosen.map((row) => {
-    const result = spread(measured.get(row))
-    return [row.title, figures(result), (result.median / median).toFixed(2)]
-  }))
+const rows = {
+  'import of Fastify': ({ fastify }) => fastify,
+  'import of the plugin': ({ plugin }) => plugin,
+  'Fastify alone, ready': ({ alone }) => alone,
+  'with the plugin in process, ready': ({ together }) => together,
+  'the plugin adds': ({ alone, together }) => together - alone
 }
 
-async function runProbe (args) {
-  const [command, all] = pinned('server', [probe, ...args])
-  const { stdout } = await promisify(execFile)(command, all)
-  return Number(stdout)
+/** The milliseconds of imports and of `app.ready()`, each in a fresh process, by turns. */
+export function startUp ({ nodes: [node], rounds, say }) {
+  const turns = []
+  for (let turn = 0; turn <= rounds * PROBES_A_ROUND; turn++) {
+    const steps = ['fastify', 'plugin', 'alone', 'together']
+    turns.push(Object.fromEntries(steps.map((step) => [step, probe(node, step)])))
+  }
+  turns.shift() // the first one finds the files cold
+  say('start-up')
+  return table(['Step', 'ms'], Object.entries(rows).map(([title, of]) => [title, interval(median(turns.map(of)), 1)]))
+}
+
+function probe (node, step) {
+  const [command, args] = onServerCore(node.path, '--no-deprecation', program, step)
+  return Number(execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))
 }

@@ -1,40 +1,26 @@
-/** The value below which the share `part` of the values lies. */
-export function quantile (values, part) {
-  const sorted = Float64Array.from(values).sort()
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]
-}
-
-/** @returns {{ median: number, min: number, max: number }} */
-export function spread (values) {
-  const sorted = Float64Array.from(values).sort()
-  const middle = sorted.length >> 1
-  const median = sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
-  return { median, min: sorted[0], max: sorted[sorted.length - 1] }
-}
-
 /**
- * The median, and the bounds between which the true one is with 95 % confidence: order statistics, by the normal
+ * The median, and the bounds between which the true one lies with 95 % confidence: order statistics, by the normal
  * approximation of the binomial distribution.
- *
- * @returns {{ median: number, from: number, to: number }}
  */
-export function middle (values) {
+export function median (values) {
   const sorted = Float64Array.from(values).sort()
+  const centre = (sorted.length - 1) / 2
   const reach = 0.98 * Math.sqrt(sorted.length)
   const at = (place) => sorted[Math.min(Math.max(Math.round(place), 0), sorted.length - 1)]
-  const centre = (sorted.length - 1) / 2
-  return { median: spread(values).median, from: at(centre - reach), to: at(centre + reach) }
+  const value = (sorted[Math.floor(centre)] + sorted[Math.ceil(centre)]) / 2
+  return { value, from: at(centre - reach), to: at(centre + reach) }
 }
 
-/** Least-squares slope of y over x. */
+/** The medians' counterpart for growth: the least-squares slope of the points, with its 95 % confidence interval. */
 export function slope (points) {
-  const meanX = mean(points.map(([x]) => x))
-  const meanY = mean(points.map(([, y]) => y))
-  const above = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0)
-  const below = points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0)
-  return above / below
+  const centre = [0, 1].map((axis) => mean(points.map((point) => point[axis])))
+  const moved = points.map(([x, y]) => [x - centre[0], y - centre[1]])
+  const squares = sum(moved.map(([x]) => x * x))
+  const value = sum(moved.map(([x, y]) => x * y)) / squares
+  const residue = sum(moved.map(([x, y]) => (y - value * x) ** 2)) / (points.length - 2)
+  const reach = 2 * Math.sqrt(residue / squares)
+  return { value, from: value - reach, to: value + reach }
 }
 
-function mean (values) {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
-}
+const sum = (values) => values.reduce((total, value) => total + value, 0)
+const mean = (values) => sum(values) / values.length

@@ -1,6 +1,7 @@
 // The behaviour of the three routes, in many configurations: each value of a dimension meets each value of every other.
 import { setTimeout } from 'node:timers/promises'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
 import { PORTAL } from '../helpers/host.ts'
 import { startRedis } from '../helpers/redis.ts'
 import * as authorize from './checks/authorize.ts'
@@ -10,7 +11,8 @@ import * as signIn from './checks/sign-in.ts'
 import * as store from './checks/store.ts'
 import * as token from './checks/token.ts'
 import { has, pairsOf, pairwise } from './pairwise.ts'
-import { dimensions, startSubject, type Subject } from './subject.ts'
+import { dimensions, startSubject } from './subject.ts'
+import type { Subject } from './subject.ts'
 
 type Check = (t: Test, subject: Subject) => Promise<void>
 

@@ -4,7 +4,8 @@ import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
 import qs from 'qs'
 import type { PartnerSsoOptions } from '../../lib/index.ts'
-import { type Factory, routerOptions } from '../helpers/fastify.ts'
+import { routerOptions } from '../helpers/fastify.ts'
+import type { Factory } from '../helpers/fastify.ts'
 
 export interface HostKind {
   server? (factory: Factory): FastifyServerOptions

@@ -4,7 +4,8 @@ import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { OAuthErrorCode, PartnerSsoOptions, RefusalReason, RefusalType, Store } from '../../lib/index.ts'
 import { PORTAL, recordOf } from '../helpers/host.ts'
-import { type Answer, basic, CHALLENGE, challenge, type Changes, VERIFIER, type Wire } from '../helpers/wire.ts'
+import { basic, CHALLENGE, challenge, VERIFIER } from '../helpers/wire.ts'
+import type { Answer, Changes, Wire } from '../helpers/wire.ts'
 
 export interface Refusal {
   /** `page`: at the authorization endpoint, before the redirect_uri is trusted. */

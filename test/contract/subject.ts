@@ -3,17 +3,22 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Fastify50 from 'fastify-5.0'
 import Fastify511 from 'fastify-5.11'
 import type { Test } from 'tap'
-import partnerSso, {
-  type EligibilityContext, type PartnerSsoEvent, type PartnerSsoOptions, type Portal, type UserInformation
+import partnerSso from '../../lib/index.ts'
+import type {
+  EligibilityContext, PartnerSsoEvent, PartnerSsoOptions, Portal, UserInformation
 } from '../../lib/index.ts'
-import { type Factory, Fastify } from '../helpers/fastify.ts'
+import { Fastify } from '../helpers/fastify.ts'
+import type { Factory } from '../helpers/fastify.ts'
 import { PORTAL, recordOf } from '../helpers/host.ts'
 import type { RedisServer } from '../helpers/redis.ts'
-import { injecting, type Wire, wire } from '../helpers/wire.ts'
+import { injecting, wire } from '../helpers/wire.ts'
+import type { Wire } from '../helpers/wire.ts'
 import { clock } from './clock.ts'
-import { type HostKind, hostKinds } from './hosts.ts'
+import { hostKinds } from './hosts.ts'
+import type { HostKind } from './hosts.ts'
 import type { CaseOf } from './pairwise.ts'
-import { openStore, type StoreAccess, storeKinds } from './stores.ts'
+import { openStore, storeKinds } from './stores.ts'
+import type { StoreAccess } from './stores.ts'
 
 /** Seconds. Each of them is below `storeTimeout`; two of them together, or one and a store operation, are not. */
 const HOOK_TAKES = 6

@@ -1,8 +1,10 @@
 // What the host is told: each event, its fields, and that a listener can break nothing.
 import t from 'tap'
-import { type FastifyRequest } from 'fastify'
-import partnerSso, { type PartnerSsoEvent } from '../../lib/index.ts'
-import { hostOptions, PORTAL, recordOf, startHost, type User } from '../helpers/host.ts'
+import type { FastifyRequest } from 'fastify'
+import partnerSso from '../../lib/index.ts'
+import type { PartnerSsoEvent } from '../../lib/index.ts'
+import { hostOptions, PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import type { User } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 
 function logged (): { lines: Record<string, unknown>[], server: object } {

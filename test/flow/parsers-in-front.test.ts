@@ -2,15 +2,20 @@
 import fastifyExpress from '@fastify/express'
 import middie from '@fastify/middie'
 import express from 'express'
-import Fastify, { type FastifyInstance } from 'fastify'
-import { createServer, type RequestListener } from 'node:http'
-import { type AddressInfo } from 'node:net'
-import t, { type Test } from 'tap'
-import partnerSso, { type PartnerSsoEvent } from '../../lib/index.ts'
+import Fastify from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import { createServer } from 'node:http'
+import type { RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import type { Test } from 'tap'
+import partnerSso from '../../lib/index.ts'
+import type { PartnerSsoEvent } from '../../lib/index.ts'
 import { refusals } from '../../lib/errors.ts'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { isRefused } from '../contract/replies.ts'
-import { hostOptions, startHost, type User } from '../helpers/host.ts'
+import { hostOptions, startHost } from '../helpers/host.ts'
+import type { User } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 
 interface Middlewares { use (...middlewares: unknown[]): void }
@@ -70,8 +75,8 @@ async function isAnsweredAtOnce (
   isRefused(t, await portal.token({ code }), 400, 'invalid_request', 'The body cannot be read.')
   t.match(events.at(-1), { type: 'request_rejected', reason: 'body_already_read' })
   const line = lines.find(({ reason }) => reason === 'body_already_read')
-  t.match(line, { level: 50, meaning: refusals.body_already_read.meaning }, 'the log says how to fix it')
-  t.match(line?.meaning, /express\.urlencoded\(\)/)
+  t.match(line, { level: 50, hint: refusals.body_already_read.hint }, 'the log says how to fix it')
+  t.match(line?.hint, /express\.urlencoded\(\)/)
 }
 
 function logged (): { lines: Array<Record<string, unknown>>, server: object } {

@@ -1,5 +1,5 @@
 import { run } from '../../lib/simulator/run.ts'
-import { type Wait } from '../../lib/simulator/surroundings.ts'
+import type { Wait } from '../../lib/simulator/surroundings.ts'
 import { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI } from './spec-server.ts'
 
 export interface Ran { code: number, out: string, err: string }

@@ -1,5 +1,5 @@
 // A host that lets nobody in without its own login, and our routes past it: the portal has no such login.
-import { type FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import t from 'tap'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { startHost } from '../helpers/host.ts'

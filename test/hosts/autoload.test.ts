@@ -1,7 +1,8 @@
 // @fastify/autoload registers the plugin from a file, with the options that it and fastify-cli merge in.
 import autoload from '@fastify/autoload'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { capture } from '../attacks/helpers/log.ts'

@@ -2,11 +2,12 @@
 import formbody from '@fastify/formbody'
 import qs from 'qs'
 import t from 'tap'
-import { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { routerOptions } from '../helpers/fastify.ts'
 import { startHost } from '../helpers/host.ts'
-import { wire, type Wire } from '../helpers/wire.ts'
+import { wire } from '../helpers/wire.ts'
+import type { Wire } from '../helpers/wire.ts'
 
 const echo = (app: FastifyInstance) =>
   app.post('/form', async (request) => ({ body: request.body, query: request.query }))

@@ -1,5 +1,6 @@
 // @fastify/cors for the whole app, in its ways of naming origins. No page of another origin may read our answers.
-import cors, { type FastifyCorsOptions } from '@fastify/cors'
+import cors from '@fastify/cors'
+import type { FastifyCorsOptions } from '@fastify/cors'
 import t from 'tap'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { isGuarded, isPrivate } from '../contract/replies.ts'

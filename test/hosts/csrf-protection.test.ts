@@ -2,7 +2,7 @@
 // portal is no browser and has no cookie.
 import cookie from '@fastify/cookie'
 import csrf from '@fastify/csrf-protection'
-import { type onRequestHookHandler } from 'fastify'
+import type { onRequestHookHandler } from 'fastify'
 import t from 'tap'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { startHost } from '../helpers/host.ts'

@@ -1,6 +1,6 @@
 // The host wraps what its routes answer, and answers errors and unknown paths in its own way.
 import t from 'tap'
-import { type Test } from 'tap'
+import type { Test } from 'tap'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { isPrivate } from '../contract/replies.ts'
 import { startHost } from '../helpers/host.ts'
@@ -78,7 +78,11 @@ t.test('setErrorHandler and setNotFoundHandler', async (t) => {
 // What a hook of the host throws, on its way through our routes.
 const stages = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const
 
-async function throwing (t: Test, stage: typeof stages[number], handled: boolean): Promise<string> {
+const HOST_ERROR = { code: 'HOST_ERROR', statusCode: 409 }
+
+async function throwing (
+  t: Test, stage: typeof stages[number], handled: boolean, fields: object = HOST_ERROR
+): Promise<string> {
   const { url } = await startHost(t, {}, {
     prepare (app) {
       if (handled) {
@@ -87,7 +91,7 @@ async function throwing (t: Test, stage: typeof stages[number], handled: boolean
       }
       // One signature serves all four: each of them may return a promise.
       app.addHook(stage as 'onRequest', async () => {
-        throw Object.assign(new Error(`from ${stage}`), { code: 'HOST_ERROR', statusCode: 409 })
+        throw Object.assign(new Error(`from ${stage}`), fields)
       })
     }
   })
@@ -110,3 +114,29 @@ for (const stage of stages) {
     }
   })
 }
+
+for (const stage of stages) {
+  t.test(`what ${stage} throws with a code of Fastify's body parsers`, async (t) => {
+    for (const code of ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'FST_ERR_CTP_BODY_TOO_LARGE']) {
+      const portal = wire(await throwing(t, stage, true, { code }))
+      const answer = await portal.token({ code: 'x' })
+      t.strictSame([answer.status, answer.json], [418, { code, message: `from ${stage}` }], 'is the host\'s')
+      isPrivate(t, answer)
+    }
+  })
+}
+
+t.test('what is thrown and is no Error', async (t) => {
+  for (const thrown of ['text', { a: 1 }]) {
+    const { url } = await startHost(t, {}, {
+      prepare (app) {
+        app.setErrorHandler((error, _request, reply) => reply.code(418).send({ thrown: error }))
+        app.addHook('preHandler', async () => await Promise.reject(thrown))
+      }
+    })
+    const portal = wire(url)
+    for (const answer of [await portal.authorize(), await portal.token({ code: 'x' }), await portal.user('x')]) {
+      t.strictSame([answer.status, answer.json], [418, { thrown }])
+    }
+  }
+})

@@ -1,6 +1,6 @@
 // @fastify/helmet for the whole app. Its headers stay on the host's routes; the authorization endpoint has its own.
 import helmet from '@fastify/helmet'
-import { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { startHost } from '../helpers/host.ts'

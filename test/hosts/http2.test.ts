@@ -1,10 +1,12 @@
 // A host that speaks HTTP/2.
-import { type ClientHttp2Session, connect, constants } from 'node:http2'
+import { connect, constants } from 'node:http2'
+import type { ClientHttp2Session } from 'node:http2'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { Fastify } from '../helpers/fastify.ts'
-import { hostOptions, type User } from '../helpers/host.ts'
+import { hostOptions } from '../helpers/host.ts'
+import type { User } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 
 /** Sends what `fetch` would, in HTTP/2. */

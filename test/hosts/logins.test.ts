@@ -3,11 +3,12 @@
 import cookie from '@fastify/cookie'
 import secureSession from '@fastify/secure-session'
 import session from '@fastify/session'
-import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import t from 'tap'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { isGuarded } from '../contract/replies.ts'
-import { startHost, type User } from '../helpers/host.ts'
+import { startHost } from '../helpers/host.ts'
+import type { User } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 
 interface Login {

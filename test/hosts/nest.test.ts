@@ -1,11 +1,13 @@
 // NestJS with its Fastify adapter. The environment variable NEST names another folder to run the host in: with it,
 // `node test/hosts/matrix.js` tries the packed package on Nest 11.
 // Alone: it starts processes.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
 import { keepsContract, signsIn } from '../contract/keeps-contract.ts'
 import { isPrivate } from '../contract/replies.ts'
 import { PORTAL } from '../helpers/host.ts'

@@ -1,10 +1,11 @@
 // The routes under a prefix, and several registrations in one app.
 import t from 'tap'
-import { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import partnerSso from '../../lib/index.ts'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { isRefused } from '../contract/replies.ts'
-import { hostOptions, PORTAL, recordOf, startHost, type User } from '../helpers/host.ts'
+import { hostOptions, PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import type { User } from '../helpers/host.ts'
 import { someRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
 

@@ -1,11 +1,12 @@
 // @fastify/rate-limit, for the whole app and for our routes alone. A 429 is the host's answer, in the host's shape.
 import rateLimit from '@fastify/rate-limit'
 import t from 'tap'
-import { type Test } from 'tap'
+import type { Test } from 'tap'
 import { keepsContract, signsIn } from '../contract/keeps-contract.ts'
 import { isPrivate } from '../contract/replies.ts'
 import { startHost } from '../helpers/host.ts'
-import { type Answer, wire } from '../helpers/wire.ts'
+import { wire } from '../helpers/wire.ts'
+import type { Answer } from '../helpers/wire.ts'
 
 const USUAL = { statusCode: 429, error: 'Too Many Requests', message: 'Rate limit exceeded, retry in 1 minute' }
 

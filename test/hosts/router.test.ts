@@ -1,6 +1,6 @@
 // Options of the host's router, and a proxy in front of the app.
 import { createServer, request as httpRequest } from 'node:http'
-import { type AddressInfo } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { isRefused } from '../contract/replies.ts'

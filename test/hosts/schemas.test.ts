@@ -1,5 +1,5 @@
 // The host validates and serializes in its own way. None of it reaches our routes.
-import { type FastifyServerOptions } from 'fastify'
+import type { FastifyServerOptions } from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
 import t from 'tap'
 import { z } from 'zod'

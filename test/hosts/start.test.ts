@@ -1,12 +1,14 @@
 // A set-up that cannot work fails when the app starts, with an error that says what to do.
-import { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { Redis } from 'ioredis'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import partnerSso, { type PartnerSsoOptions } from '../../lib/index.ts'
+import partnerSso from '../../lib/index.ts'
+import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { signsIn } from '../contract/keeps-contract.ts'
 import { Fastify } from '../helpers/fastify.ts'
-import { hostOptions, startHost, type User } from '../helpers/host.ts'
+import { hostOptions, startHost } from '../helpers/host.ts'
+import type { User } from '../helpers/host.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
 

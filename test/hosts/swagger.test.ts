@@ -1,15 +1,18 @@
 // @fastify/swagger: our routes are in the document of the host, which stays valid.
 import SwaggerParser from '@apidevtools/swagger-parser'
-import swagger, { type SwaggerOptions } from '@fastify/swagger'
+import swagger from '@fastify/swagger'
+import type { SwaggerOptions } from '@fastify/swagger'
 import {
   jsonSchemaTransform, jsonSchemaTransformObject, serializerCompiler, validatorCompiler
 } from 'fastify-type-provider-zod'
-import { type FastifyInstance } from 'fastify'
-import t, { type Test } from 'tap'
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import type { Test } from 'tap'
 import { z } from 'zod'
-import { type PartnerSsoOptions } from '../../lib/index.ts'
+import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { keepsContract } from '../contract/keeps-contract.ts'
-import { startHost, type User } from '../helpers/host.ts'
+import { startHost } from '../helpers/host.ts'
+import type { User } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 
 const info = { title: 'A partner', version: '1.0.0' }
@@ -60,9 +63,11 @@ function isDocumented (t: Test, { paths }: any): void {
   t.strictSame(names(user.parameters), ['header authorization'])
   t.strictSame(Object.keys(user.responses), ['200', '400', '401', '503'])
   const { schema: record } = user.responses[200].content['application/json']
-  t.strictSame(record.required, ['external_id', 'email', 'name', 'type', 'control_role', 'product_role'])
-  t.strictSame(record.properties.control_role.enum,
-    ['Partner Administrator', 'Partner Read Only', 'Client Administrator', 'Client Read Only'])
+  t.strictSame(record.anyOf.map(({ properties: { control_role } }: any) => control_role.enum),
+    [['Partner Administrator', 'Partner Read Only'], ['Client Administrator', 'Client Read Only']])
+  for (const { required } of record.anyOf) {
+    t.strictSame(required, ['external_id', 'email', 'name', 'type', 'control_role', 'product_role'])
+  }
   for (const { summary, description, responses } of [authorize, token, user]) {
     t.ok(summary)
     t.ok(description)
@@ -74,16 +79,6 @@ function isDocumented (t: Test, { paths }: any): void {
 for (const openapi of ['3.0.3', '3.1.0']) {
   t.test(`OpenAPI ${openapi}`, async (t) => isDocumented(t, await documentOf(t, { openapi: { openapi, info } })))
 }
-
-t.test('Swagger 2', async (t) => {
-  const { paths } = await documentOf(t, { swagger: { info } })
-  t.strictSame(names(paths['/oauth/authorize'].get.parameters), query)
-  const { parameters, consumes, responses } = paths['/oauth/token'].post
-  t.strictSame(names(parameters), formNames.map((name, index) => `formData ${name}${index < 3 ? '' : '?'}`))
-  t.strictSame(consumes, ['application/x-www-form-urlencoded'])
-  t.strictSame(Object.keys(responses), ['200', '400', '401', '503'])
-  t.strictSame(names(paths['/oauth/user'].get.parameters), ['header authorization'])
-})
 
 t.test("with zod's transform", async (t) => {
   const options = {

@@ -2,7 +2,7 @@
 // of hosts on each of them: `node test/hosts/matrix.js`.
 import cors from '@fastify/cors'
 import fastifyExpress from '@fastify/express'
-import { type FastifyReply, type FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import t from 'tap'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { isRefused } from '../contract/replies.ts'

@@ -23,7 +23,7 @@ t.test('the install command has what the quick start imports', async (t) => {
 t.test('the table of options has every option, its default, and no other', async (t) => {
   const options = { portla: true } as unknown as Parameters<typeof partnerSso>[1]
   await t.rejects(async () => await Fastify().register(partnerSso, options), { message: /did you mean "portal"/ })
-  const source = readFileSync('lib/options.ts', 'utf8')
+  const source = readFileSync('lib/options/options.ts', 'utf8')
   const [, list = ''] = /^export interface PartnerSsoOptions.*?\{\n(.*?)^\}/ms.exec(source) ?? []
   const inSource = [...list.matchAll(/^ {2}(\w+)\??: /gm)].map(([, name]) => name)
   const [, section = ''] = /^## Options\n(.*?)^## /ms.exec(readme) ?? []
@@ -37,7 +37,7 @@ t.test('the table of options has every option, its default, and no other', async
 })
 
 t.test('the table of a portal has every value', async (t) => {
-  const source = readFileSync('lib/portal-option.ts', 'utf8')
+  const source = readFileSync('lib/options/portal.ts', 'utf8')
   const [, list = ''] = /^export interface Portal \{\n(.*?)^\}/ms.exec(source) ?? []
   const inSource = [...list.matchAll(/^ {2}(\w+)\??: /gm)].map(([, name]) => name)
   const inReadme = [...readme.matchAll(/^\| `portal\.(\w+)` \| (?:required|`'partner'`) /gm)].map(([, name]) => name)

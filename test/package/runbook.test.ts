@@ -1,53 +1,19 @@
-// The runbook shows log lines and a table of reasons. Both are as they are today: each line comes from a real app on
-// which its cause is played, each row from the source. To rewrite the page after a change:
+// The runbook shows log lines as they are today: each comes from a real app on which its cause is played. To rewrite the
+// page after a change:
 //
 //   UPDATE_RUNBOOK=1 npx tap test/package/runbook.test.ts --disable-coverage
 import { readFile, writeFile } from 'node:fs/promises'
-import t, { type Test } from 'tap'
-import { type RefusalPlace, type RefusalReason, refusals } from '../../lib/errors.ts'
+import t from 'tap'
+import type { Test } from 'tap'
+import { refusals } from '../../lib/errors.ts'
+import type { RefusalReason } from '../../lib/errors.ts'
 import { incidents } from './runbook/incidents.ts'
 import { provocations } from './runbook/refusals.ts'
-import { type Line, startScene } from './runbook/scene.ts'
+import { startScene } from './runbook/scene.ts'
+import type { Line } from './runbook/scene.ts'
 
 const RUNBOOK = 'examples/RUNBOOK.md'
 const REASONS = Object.keys(refusals) as RefusalReason[]
-
-/** What the source says of a reason. */
-interface Source {
-  at: readonly RefusalPlace[]
-  status: number
-  error: string
-  type: string
-  level: string
-  meaning: string
-}
-
-const sourceOf = (reason: RefusalReason): Source => refusals[reason]
-
-/** What the portal sees, at each place. */
-function answerOf (reason: RefusalReason): string {
-  const { at, status, error } = sourceOf(reason)
-  const answers = at.map((place) => {
-    if (place === 'page') return `${status}, a page for the person; nothing reaches the portal`
-    if (place === 'authorize') return `redirect with \`${error}\``
-    return reason === 'credentials_missing' ? `${status}` : `${status} \`${error}\``
-  })
-  return [...new Set(answers)].join('; ')
-}
-
-function rowOf (reason: RefusalReason): string {
-  const { at, type, level, meaning } = sourceOf(reason)
-  const endpoints = [...new Set(at.map((place) => place === 'page' ? 'authorize' : place))].join(', ')
-  return `| \`${reason}\` | ${meaning} | ${endpoints} | ${answerOf(reason)} | \`${type}\` | ${level} |`
-}
-
-function tableOfReasons (): string {
-  return [
-    '| Reason | Meaning | Endpoint | What the portal gets | Event | Log level |',
-    '|---|---|---|---|---|---|',
-    ...REASONS.map(rowOf)
-  ].join('\n')
-}
 
 /** The one line that a refusal is logged with. */
 async function refusalLine (t: Test, reason: RefusalReason): Promise<Line[]> {
@@ -55,17 +21,16 @@ async function refusalLine (t: Test, reason: RefusalReason): Promise<Line[]> {
   const scene = await startScene(t, options)
   await provoke(scene)
   const lines = scene.lines().filter((line) => line.reason === reason)
-  const { type, level } = sourceOf(reason)
+  const { type, level } = refusals[reason]
   const levels: Record<string, number> = { debug: 20, info: 30, warn: 40, error: 50 }
   t.equal(lines.length, 1)
   t.match(lines, [{ event: type, level: levels[level] }], `${reason} is logged once, as the table says`)
   return lines
 }
 
-/** The page with its table and its log lines as they are today. */
+/** The page with its log lines as they are today. */
 function rewritten (page: string, samples: ReadonlyMap<string, Line[]>): string {
   return page
-    .replace(/(^## Reasons\n[^]*?\n)\|[^]*?\|\n(?!\|)/m, `$1${tableOfReasons()}\n`)
     .replaceAll(/(<!-- log: (.+) -->\n```json\n)[^]*?```/g, (_block, start: string, names: string) => {
       const lines = names.split(', ').flatMap((name) => samples.get(name) ?? [])
       return `${start}${lines.map((line) => `${JSON.stringify(line)}\n`).join('')}\`\`\``
@@ -86,7 +51,7 @@ await t.test('each incident is answered by what is logged', async (t) => {
   }
 })
 
-await t.test('the runbook shows them all, and the table of reasons, as they are', async (t) => {
+await t.test('the runbook shows them all, as they are', async (t) => {
   const page = await readFile(RUNBOOK, 'utf8')
   const shown = [...page.matchAll(/<!-- log: (.+) -->/g)].flatMap(([, names = '']) => names.split(', '))
   t.strictSame(shown.sort(), [...samples.keys()].sort(), 'each is shown once')

@@ -46,9 +46,9 @@ t.test('are the types wrong?', async (t) => {
   t.strictSame(found.sort(), accepted)
 })
 
-t.test('each dependency is explained in lib/dependencies.md, and no other', async (t) => {
+t.test('each dependency is explained in lib/README.md, and no other', async (t) => {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
-  const document = readFileSync('lib/dependencies.md', 'utf8')
+  const document = readFileSync('lib/README.md', 'utf8')
   const explained = [...document.matchAll(/^\| `(.+?)` \| .+ \|$/gm)].map(([, name]) => name)
   t.strictSame(explained.sort(), Object.keys(dependencies).sort())
 })

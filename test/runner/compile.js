@@ -32,5 +32,6 @@ function renameLoaded (path) {
 /** TypeBox is hundreds of files, and tap looks at each that is loaded. */
 async function bundleTypebox () {
   const file = join(COMPILED, 'lib/typebox.js')
-  await build({ entryPoints: [file], outfile: file, allowOverwrite: true, bundle: true, format: 'esm', platform: 'node' })
+  const here = { entryPoints: [file], outfile: file, allowOverwrite: true }
+  await build({ ...here, bundle: true, format: 'esm', platform: 'node' })
 }

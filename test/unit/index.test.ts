@@ -1,5 +1,6 @@
 // What registering the plugin gives Fastify, and what the package exports.
-import Fastify, { type FastifyInstance, type RouteOptions } from 'fastify'
+import Fastify from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import t from 'tap'
 import * as everything from '../../lib/index.ts'
 import { hostOptions } from '../helpers/host.ts'
@@ -40,6 +41,16 @@ t.test('three routes, no twin for HEAD, and a limit for bodies', async (t) => {
     t.equal(bodyLimit, 16_384)
     t.equal(exposeHeadRoute, false)
   }
+})
+
+t.test('hooks and handlers have names, for traces', async (t) => {
+  const hooks = (await routesOf({})).map(({ handler, errorHandler, preParsing, onSend }) =>
+    [handler, errorHandler, ...[preParsing ?? []].flat(), ...[onSend ?? []].flat()].map((hook) => hook?.name))
+  t.strictSame(hooks, [
+    ['partnerSsoAuthorize', 'partnerSsoAuthorizeError', 'partnerSsoAuthorizeOnSend'],
+    ['partnerSsoToken', 'partnerSsoTokenError', 'partnerSsoPreParsing', 'partnerSsoOnSend'],
+    ['partnerSsoUser', 'partnerSsoUserError', 'partnerSsoOnSend']
+  ])
 })
 
 t.test('what the host gives with routeOptions is kept, and ours stands behind it', async (t) => {

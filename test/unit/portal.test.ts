@@ -4,7 +4,7 @@ import t from 'tap'
 import { type OAuthError } from '../../lib/errors.ts'
 import type * as portalModule from '../../lib/portal.ts'
 import { FoundPortals, ListedPortals, RegisteredPortal } from '../../lib/portal.ts'
-import { type Portal } from '../../lib/portal-option.ts'
+import { type Portal } from '../../lib/options/portal.ts'
 import { PORTAL } from '../helpers/host.ts'
 
 const TWO: Portal = { ...PORTAL, clientId: 'two', clientSecret: ['old', 'new', 'newer'] }

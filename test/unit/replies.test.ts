@@ -1,8 +1,9 @@
 // How the routes answer, whatever hooks of the host have set before.
-import Fastify, { type FastifyReply } from 'fastify'
+import Fastify from 'fastify'
+import type { FastifyReply } from 'fastify'
 import t from 'tap'
 import { OAuthError } from '../../lib/errors.ts'
-import { protectOnSend, sendJson, sendRefusal } from '../../lib/http/replies.ts'
+import { partnerSsoOnSend, sendJson, sendRefusal } from '../../lib/http/replies.ts'
 
 interface Answered {
   statusCode: number
@@ -12,7 +13,7 @@ interface Answered {
 
 async function answer (send: (reply: FastifyReply) => FastifyReply): Promise<Answered> {
   const app = Fastify()
-  app.get('/', { onSend: protectOnSend }, (_request, reply) => {
+  app.get('/', { onSend: partnerSsoOnSend }, (_request, reply) => {
     reply.headers({
       'cache-control': 'public, max-age=60',
       etag: '"digest"',

@@ -1,8 +1,10 @@
 // Warnings at start are seen, also where the host's logger is off: the log, or process.emitWarning.
-import Fastify, { type FastifyBaseLogger } from 'fastify'
-import t, { type Test } from 'tap'
+import Fastify from 'fastify'
+import type { FastifyBaseLogger } from 'fastify'
+import t from 'tap'
+import type { Test } from 'tap'
 import partnerSso from '../../lib/index.ts'
-import { startupWarnings } from '../../lib/startup-warnings.ts'
+import { startupWarnings } from '../../lib/options/startup-warnings.ts'
 import { hostOptions } from '../helpers/host.ts'
 
 /** The warnings of the process while the test runs. */

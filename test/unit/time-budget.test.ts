@@ -1,13 +1,12 @@
 // All store calls of a request together take `storeTimeout` at most: a route gives each of them the same deadline, of
 // its own request and no other.
-import formbody from '@fastify/formbody'
 import Fastify from 'fastify'
 import t from 'tap'
 import { Reporter } from '../../lib/events.ts'
 import { AccessTokens } from '../../lib/grants/access-token.ts'
 import { AuthorizationCodes } from '../../lib/grants/authorization-code.ts'
 import { routeOf } from '../../lib/http/endpoint.ts'
-import { Parameters } from '../../lib/http/parameters.ts'
+import { parseForm } from '../../lib/http/form.ts'
 import { ListedPortals } from '../../lib/portal.ts'
 import { authorizeRoute } from '../../lib/routes/authorize.ts'
 import { tokenRoute } from '../../lib/routes/token.ts'
@@ -52,7 +51,7 @@ t.test('each request has one deadline for all of its store calls', async (t) => 
   }
   const app = Fastify()
   t.teardown(() => app.close())
-  await app.register(formbody, { parser: (text) => new Parameters(text) as unknown as Record<string, unknown> })
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer' }, parseForm)
   const hooks = { currentUser: () => 'ada', portalEligibility: () => recordOf('ada') }
   for (const route of [authorizeRoute({ ...parts, ...hooks }), tokenRoute(parts), userRoute(parts)]) {
     app.route(routeOf(route, {}))

@@ -4,8 +4,9 @@ import t from 'tap'
 import { Compile } from 'typebox/schema'
 import { UserInformation as schema } from '../../lib/index.ts'
 import {
-  checkUserInformation, RECORD_LIMIT, unlistedFields, type UserInformationError, userInformationFaults
+  checkUserInformation, RECORD_LIMIT, unlistedFields, userInformationFaults
 } from '../../lib/user-information.ts'
+import type { UserInformationError } from '../../lib/user-information.ts'
 import { seed } from '../helpers/seed.ts'
 
 const ofSchema = Compile(schema)
@@ -71,7 +72,7 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
   const text = (field: keyof typeof MEANINGS, got: string) =>
     new RegExp(`: ${field} must be a non-empty string \\(${MEANINGS[field]}\\), got ${got}$`)
   const cases: [unknown, 'partner' | 'client', RegExp][] = [
-    ['hush', 'partner', /it must be an object, got a string$/],
+    ['hush', 'partner', /it must be an object, got a string of \d+ characters$/],
     [null, 'partner', /it must be an object, got null$/],
     [[], 'partner', text('external_id', 'undefined')],
     [{ ...partner, external_id: 17 }, 'partner', text('external_id', 'a number')],
@@ -81,7 +82,7 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
     [{ ...partner, name: 7n }, 'partner', text('name', 'a bigint')],
     [{ ...partner, product_role: 'operator' }, 'partner',
       /: product_role must be "Product Operator" or "Product Read Only", got "operator"$/],
-    [{ ...partner, product_role: 'a@b' }, 'partner', /, got a string$/],
+    [{ ...partner, product_role: 'a@b' }, 'partner', /, got a string of \d+ characters$/],
     [{ ...partner, type: 'Partner' }, 'partner', /: type must be "partner" or "client", got "Partner"$/],
     [{ ...partner, type: 'constructor' }, 'partner', /: type must be "partner" or "client", got "constructor"$/],
     [{ ...partner, type: '__proto__' }, 'partner', /: type must be "partner" or "client", got "__proto__"$/],
@@ -91,7 +92,8 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
     [{ ...client, control_role: 'Partner Read Only' }, 'partner',
       /: control_role must be "Client Administrator" or "Client Read Only" where type is "client", got "Partner/],
     [partner, 'client', /: type must be "client" at the client level, got "partner"$/],
-    [{ ...partner, client_id: 'hush' }, 'partner', /: client_id must be absent where type is "partner", got a string$/],
+    [{ ...partner, client_id: 'hush' }, 'partner',
+      /: client_id must be absent where type is "partner", got a string of 4 characters$/],
     [{ ...partner, client_name: null }, 'partner', /: client_name must be absent where type is "partner", got null$/],
     [{ ...partner, client_external_id: '' }, 'partner', /: client_external_id must be absent .*, got an empty string$/],
     [{ ...client, client_id: '' }, 'partner',
@@ -109,6 +111,20 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
     t.notMatch(error.message, /hush|a@b/)
     t.equal(error.name, 'UserInformationError')
     t.equal(error.message, `The record of portalEligibility breaks a rule: ${error.rule}`)
+  }
+})
+
+t.test('an error says whom the record is about, where it does', async (t) => {
+  const knownOf = (record: object) => {
+    const error = t.throws(() => checkUserInformation(record, 'partner')) as UserInformationError
+    return error.known.externalId
+  }
+  t.equal(knownOf({ ...partner, name: '' }), partner.external_id)
+  t.equal(knownOf({ ...partner, name: 'x'.repeat(RECORD_LIMIT) }), partner.external_id)
+  t.equal(knownOf({ ...partner, get email () { throw new Error('hush') } }), partner.external_id)
+  t.equal(knownOf({ ...partner, external_id: 'x'.repeat(RECORD_LIMIT), name: '' }), 'x'.repeat(RECORD_LIMIT))
+  for (const external_id of ['', 17, undefined, 'x'.repeat(RECORD_LIMIT + 1)]) {
+    t.equal(knownOf({ ...partner, external_id, name: '' }), undefined)
   }
 })
 

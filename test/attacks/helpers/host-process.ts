@@ -1,7 +1,9 @@
 // One of several processes of a partner's app that share one Redis: argv holds the options as JSON.
 import Fastify from 'fastify'
-import partnerSso, { type PartnerSsoEvent } from '../../../lib/index.ts'
-import { hostOptions, type User } from '../../helpers/host.ts'
+import partnerSso from '../../../lib/index.ts'
+import type { PartnerSsoEvent } from '../../../lib/index.ts'
+import { hostOptions } from '../../helpers/host.ts'
+import type { User } from '../../helpers/host.ts'
 
 const reasons: Record<string, number> = {}
 const count = ({ type, reason }: PartnerSsoEvent) => {

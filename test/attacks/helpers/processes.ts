@@ -1,6 +1,7 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { type PartnerSsoOptions } from '../../../lib/index.ts'
+import type { PartnerSsoOptions } from '../../../lib/index.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 

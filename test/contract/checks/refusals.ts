@@ -4,7 +4,8 @@ import { refusals as source } from '../../../lib/errors.ts'
 import type { PartnerSsoEvent, RefusalReason } from '../../../lib/index.ts'
 import type { Answer, Wire } from '../../helpers/wire.ts'
 import { DESCRIPTION, isGuarded, isPrivate, isJson } from '../replies.ts'
-import { type Refusal, refusals } from '../refusals.ts'
+import { refusals } from '../refusals.ts'
+import type { Refusal } from '../refusals.ts'
 import type { Subject } from '../subject.ts'
 
 const LEVELS = { debug: 20, info: 30, warn: 40, error: 50 }

@@ -1,10 +1,12 @@
 // Contract section 6: what someone gains who reads and writes the store, and has no client secret.
 import type { Test } from 'tap'
 import type { Portal } from '../../../lib/index.ts'
-import { type Answer, CHALLENGE, challenge, VERIFIER } from '../../helpers/wire.ts'
+import { CHALLENGE, challenge, VERIFIER } from '../../helpers/wire.ts'
+import type { Answer } from '../../helpers/wire.ts'
 import { clock } from '../clock.ts'
 import { refuses } from '../replies.ts'
-import { LIFETIMES, type Subject } from '../subject.ts'
+import { LIFETIMES } from '../subject.ts'
+import type { Subject } from '../subject.ts'
 
 /** Nothing in it lets anyone in or names anyone. */
 export async function unreadable (t: Test, { at, portal, store }: Subject): Promise<void> {

@@ -1,6 +1,7 @@
 // Contract section 4: the token endpoint, replays, and the two together with what changes meanwhile.
 import type { Test } from 'tap'
-import { type Answer, basic, CHALLENGE, challenge, VERIFIER } from '../../helpers/wire.ts'
+import { basic, CHALLENGE, challenge, VERIFIER } from '../../helpers/wire.ts'
+import type { Answer } from '../../helpers/wire.ts'
 import { refuses } from '../replies.ts'
 import type { Subject } from '../subject.ts'
 

@@ -1,8 +1,9 @@
 // Ten incidents, played on purpose, and what is logged at the start: the lines that the runbook shows.
-import { type Test } from 'tap'
+import type { Test } from 'tap'
 import { PORTAL, recordOf } from '../../helpers/host.ts'
 import { startRedis } from '../../helpers/redis.ts'
-import { type Line, type Options, type Scene, startScene } from './scene.ts'
+import { startScene } from './scene.ts'
+import type { Line, Options, Scene } from './scene.ts'
 
 /** Plays an incident. Returns the lines that answer the question. */
 export type Incident = (t: Test) => Promise<Line[]>

@@ -1,10 +1,10 @@
 // How each refusal comes about. The compiler checks that none is missing.
-import { type RefusalReason } from '../../../lib/errors.ts'
-import { type Readable } from 'node:stream'
+import type { RefusalReason } from '../../../lib/errors.ts'
+import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
-import { type Store } from '../../../lib/index.ts'
+import type { Store } from '../../../lib/index.ts'
 import { PORTAL, recordOf } from '../../helpers/host.ts'
-import { type Options, type Scene } from './scene.ts'
+import type { Options, Scene } from './scene.ts'
 
 interface Provocation {
   options?: Options

@@ -1,8 +1,10 @@
 // An app whose log is read: what the samples of the runbook are made of.
-import { type Test } from 'tap'
-import { type PartnerSsoOptions } from '../../../lib/index.ts'
-import { startHost, type User } from '../../helpers/host.ts'
-import { type Wire, wire } from '../../helpers/wire.ts'
+import type { Test } from 'tap'
+import type { PartnerSsoOptions } from '../../../lib/index.ts'
+import { startHost } from '../../helpers/host.ts'
+import type { User } from '../../helpers/host.ts'
+import { wire } from '../../helpers/wire.ts'
+import type { Wire } from '../../helpers/wire.ts'
 
 /** A log line as pino has written it, without time, process and host. */
 export type Line = Record<string, unknown> & { level: number, msg: string, event?: string, reason?: string }

@@ -1,4 +1,4 @@
-import { type FastifyBaseLogger } from 'fastify'
+import type { FastifyBaseLogger } from 'fastify'
 
 /** Tells the host something at start that it must not miss. */
 export type Warn = (message: string) => void

@@ -1,6 +1,6 @@
 // Which names look like misspelt ones: one letter of a short name, two of a long one; case and separators do not count.
 import t from 'tap'
-import { similarName } from '../../lib/unknown-options.ts'
+import { similarName } from '../../lib/options/misspellings.ts'
 
 t.test('one edit of a short name, two of a long one', async (t) => {
   for (const [name, known, isSimilar] of [

@@ -1,14 +1,16 @@
-import { type FastifyReply, type FastifyRequest, type RouteShorthandOptions } from 'fastify'
-import { type RedisOptions } from 'ioredis'
-import { assertOption, isVisibleAscii, kindOf, valueOf } from './assert-option.ts'
-import { type OnEvent } from './events.ts'
-import { type PortalFinder, type PortalInformation } from './portal.ts'
-import { checkPortal, type Portal } from './portal-option.ts'
-import { type Warn } from './startup-warnings.ts'
-import { isRedisClient, isRedisOptions, isRedisUrl, type RedisClient } from './stores/redis-client.ts'
-import { type Store } from './stores/store.ts'
-import { similarName } from './unknown-options.ts'
-import { type UserInformation } from './user-information.ts'
+import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
+import type { RedisOptions } from 'ioredis'
+import { assertOption, isVisibleAscii, kindOf } from './assert.ts'
+import type { OnEvent } from '../events.ts'
+import { similarName } from './misspellings.ts'
+import type { PortalFinder, PortalInformation } from '../portal.ts'
+import { checkPortal } from './portal.ts'
+import type { Portal } from './portal.ts'
+import type { Warn } from './startup-warnings.ts'
+import { isRedisClient, isRedisOptions, isRedisUrl } from '../stores/redis-client.ts'
+import type { RedisClient } from '../stores/redis-client.ts'
+import type { Store } from '../stores/store.ts'
+import type { UserInformation } from '../user-information.ts'
 
 type Awaitable<T> = T | Promise<T>
 
@@ -34,27 +36,27 @@ export interface PartnerSsoOptions<User = any> {
    * A function is called with every request, and nothing is cached: portals can be added, changed and removed while the
    * app runs. It is called with 1 to 255 visible ASCII characters, and may take `storeTimeout`. Null and undefined mean
    * an unknown client. What it returns is checked like the option, and must have the `clientId` asked for. A throw or a
-   * bad portal is answered with `server_error`, a timeout with `temporarily_unavailable`; the log has the reason.
+   * bad portal is refused with `server_error`, a timeout with `temporarily_unavailable`; the log has the reason.
    */
   portal: Portal | Portal[] | PortalFinder
 
   /**
    * Returns the user who is logged in at your application, or null or undefined when nobody is. Called at
    * `GET /oauth/authorize` only, after the parameters were checked. It may send a reply of its own; the plugin then
-   * does nothing more. A throw is answered with `server_error`.
+   * does nothing more. A throw is refused with `server_error`.
    */
   currentUser: (request: FastifyRequest, reply: FastifyReply) => Awaitable<User | null | undefined>
 
   /**
    * Returns the record that this user enters the portal with, in wire format (spec section 2.3), or null or undefined
-   * to deny (`access_denied`). A throw, or a record that breaks a rule, is answered with `server_error` and logged.
+   * to deny (`access_denied`). A throw, or a record that breaks a rule, is refused with `server_error` and logged.
    */
   portalEligibility: (user: User, context: EligibilityContext) => Awaitable<UserInformation | null | undefined>
 
   /**
    * Where a browser is sent when nobody is logged in. A string gets `?return_to=` added, with the relative URL to come
    * back to; the login page must accept relative URLs only. A function gets that URL and returns the whole address. A
-   * throw in it is answered with `server_error`.
+   * throw in it is refused with `server_error`.
    *
    * Without it the portal is told `access_denied`, and a warning at start says so.
    */
@@ -87,8 +89,8 @@ export interface PartnerSsoOptions<User = any> {
   memoryLimit?: number | undefined
 
   /**
-   * Milliseconds that a request waits for the store, all its store calls together, 1 to 30000. After that the answer is
-   * `temporarily_unavailable`. A `portal` function may take as long again.
+   * Milliseconds that a request waits for the store, all its store calls together, 1 to 30000. After that the request
+   * is refused with `temporarily_unavailable`. A `portal` function may take as long again.
    * @default 1000
    */
   storeTimeout?: number | undefined
@@ -114,6 +116,9 @@ export interface PartnerSsoOptions<User = any> {
   /**
    * Fastify route options for all three routes: `config`, `constraints`, `handlerTimeout`, hooks and the like. What the
    * protocol needs (handlers, security headers, no HEAD routes) cannot be changed by them.
+   *
+   * At the token endpoint Fastify's `handlerTimeout` ends when the body has arrived (fastify#6725). From there on
+   * `storeTimeout` limits the request.
    */
   routeOptions?: RouteOptions | undefined
 
@@ -146,37 +151,69 @@ export interface ResolvedOptions extends Omit<PartnerSsoOptions, keyof Defaults 
   logSerializers?: Record<string, (value: any) => unknown>
 }
 
-const names = [
-  'portal', 'currentUser', 'portalEligibility', 'loginPage', 'redis', 'store', ...Object.keys(defaults), 'onEvent',
-  'routeOptions',
-  'prefix', 'logLevel', 'logSerializers' // Fastify's own
-]
+interface Rule {
+  isValid: (value: any) => boolean
+  /** Completes the sentence "option … must be …". */
+  expected: string
+}
 
-/** Checks the options and fills in the defaults. Throws a TypeError that names the option and what it must be. */
-export function resolveOptions (given: PartnerSsoOptions, warn: Warn): ResolvedOptions {
-  checkNames(Object.keys(given), warn)
-  const portal = checkPortals(given.portal)
-  const options: ResolvedOptions = { ...defaults, routeOptions: {}, ...present(given), portal }
-  checkHooks(options)
-  checkStore(options)
-  checkWhole('memoryLimit', options.memoryLimit, 1, 2 ** 24, 'records')
-  checkWhole('storeTimeout', options.storeTimeout, 1, 30_000, 'milliseconds')
-  checkWhole('codeLifetime', options.codeLifetime, 1, 600, 'seconds')
-  checkWhole('tokenLifetime', options.tokenLifetime, 1, 3600, 'seconds')
-  if (options.loginPage === undefined) warn(NO_LOGIN_PAGE)
-  return options
+const isFunction = (value: unknown): boolean => typeof value === 'function'
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const rule = (isValid: Rule['isValid'], expected: string): Rule => ({ isValid, expected })
+const optional = (isValid: Rule['isValid'], expected: string): Rule =>
+  ({ isValid: (value) => value === undefined || isValid(value), expected })
+const whole = (least: number, most: number, unit: string): Rule =>
+  rule((value) => Number.isInteger(value) && value >= least && value <= most,
+    `a whole number of ${unit} from ${least} to ${most}`)
+
+const rules: Record<Exclude<keyof PartnerSsoOptions, 'prefix'>, Rule> = {
+  portal: rule((value) => isObject(value) || Array.isArray(value) || isFunction(value),
+    'an object, an array of them, or a function (clientId) => portal'),
+  currentUser: rule(isFunction, 'a function (request, reply) => user or null'),
+  portalEligibility: rule(isFunction, 'a function (user, context) => record or null'),
+  loginPage: optional((value) => isFunction(value) || (isVisibleAscii(value) && !/[ \\]/.test(value)),
+    'a URL in visible ASCII characters, or a function (returnTo, request) => URL'),
+  redis: optional((value) => isRedisUrl(value) || isRedisClient(value) || isRedisOptions(value),
+    'a redis:// or rediss:// URL, ioredis options, or a client of ioredis or iovalkey'),
+  store: optional((value) => [value?.put, value?.take, value?.revoke].every(isFunction),
+    'an object with the methods put, take and revoke'),
+  keyPrefix: rule((value) => typeof value === 'string', 'a string'),
+  memoryLimit: whole(1, 2 ** 24, 'records'),
+  storeTimeout: whole(1, 30_000, 'milliseconds'),
+  codeLifetime: whole(1, 600, 'seconds'),
+  tokenLifetime: whole(1, 3600, 'seconds'),
+  onEvent: optional(isFunction, 'a function (event, request) => void'),
+  routeOptions: rule(isObject, 'an object of Fastify route options')
 }
 
 const NO_LOGIN_PAGE = 'partner-sso: no loginPage is given: unless currentUser sends a reply of its own, a browser ' +
   'that is not logged in is sent back to the portal with access_denied'
 
-/** The path before the routes, with that of the scopes around: a code of one tenant would be good for all of them. */
+/** Checks the options and fills in the defaults. Throws a TypeError that names the option and what it must be. */
+export function resolveOptions (given: PartnerSsoOptions, warn: Warn): ResolvedOptions {
+  checkNames(Object.keys(given), warn)
+  const options = { ...defaults, routeOptions: {}, ...present(given) }
+  for (const [name, { isValid, expected }] of Object.entries(rules)) {
+    const value: unknown = options[name as keyof typeof options]
+    assertOption(isValid(value), name, expected, typeof value === 'number' ? String(value) : kindOf(value))
+  }
+  const { portal, redis, store, loginPage } = options
+  assertOption(redis === undefined || store === undefined, 'store', 'absent where redis is given', 'both')
+  if (loginPage === undefined) warn(NO_LOGIN_PAGE)
+  return { ...options, portal: typeof portal === 'function' ? portal : checkPortals(portal) }
+}
+
+/** The path before the routes, with that of the scopes around: a code of one tenant would be valid for all of them. */
 export function checkPrefix (prefix: string): void {
-  // In Fastify's router `::` stands for a colon in the path.
+  // In Fastify's router `::` is a colon in the path.
   const hasParameter = /[:*]/.test(prefix.replaceAll('::', ''))
   assertOption(!hasParameter, 'prefix', 'a path without parameters: register the plugin once for each tenant, or ' +
-    'once with portal as a function', valueOf(prefix))
+    'once with portal as a function', kindOf(prefix))
 }
+
+// `prefix` and the last two are Fastify's own.
+const names = [...Object.keys(rules), 'prefix', 'logLevel', 'logSerializers']
 
 function checkNames (given: string[], warn: Warn): void {
   const unknown = given.filter((name) => !names.includes(name))
@@ -194,46 +231,13 @@ function present<T extends object> (options: T): { [Name in keyof T]: Exclude<T[
   return Object.fromEntries(entries) as { [Name in keyof T]: Exclude<T[Name], undefined> }
 }
 
-function checkPortals (given: PartnerSsoOptions['portal']): Portal[] | PortalFinder {
-  if (typeof given === 'function') return given
-  assertOption(typeof given === 'object' && given !== null, 'portal',
-    'an object, an array of them, or a function (clientId) => portal', kindOf(given))
+function checkPortals (given: Portal | Portal[]): Portal[] {
   if (!Array.isArray(given)) return [checkPortal(given, 'portal')]
-  assertOption(given.length > 0, 'portal', 'one portal at least', 'an empty array')
+  assertOption(given.length > 0, 'portal', 'one portal at least', kindOf(given))
   const portals = given.map((portal, index) => checkPortal(portal, `portal[${index}]`))
   const ids = portals.map(({ clientId }) => clientId)
-  const repeated = ids.find((id, index) => ids.indexOf(id) !== index)
-  assertOption(repeated === undefined, 'portal', 'portals with different clientIds', `${valueOf(repeated)} twice`)
+  const repeated = ids.findIndex((id, index) => ids.indexOf(id) !== index)
+  assertOption(repeated === -1, 'portal', 'portals with different clientIds',
+    `the same in portal[${ids.indexOf(ids[repeated] as string)}] and portal[${repeated}]`)
   return portals
-}
-
-function checkHooks ({ currentUser, portalEligibility, loginPage, onEvent, routeOptions }: ResolvedOptions): void {
-  assertFunction(currentUser, 'currentUser', '(request, reply) => user or null')
-  assertFunction(portalEligibility, 'portalEligibility', '(user, context) => record or null')
-  if (onEvent !== undefined) assertFunction(onEvent, 'onEvent', '(event, request) => void')
-  const isUrl = isVisibleAscii(loginPage) && !/[ \\]/.test(loginPage)
-  assertOption(loginPage === undefined || typeof loginPage === 'function' || isUrl, 'loginPage',
-    'a URL in visible ASCII characters, or a function (returnTo, request) => URL', valueOf(loginPage))
-  const isObject = typeof routeOptions === 'object' && routeOptions !== null && !Array.isArray(routeOptions)
-  assertOption(isObject, 'routeOptions', 'an object of Fastify route options', kindOf(routeOptions))
-}
-
-function assertFunction (given: unknown, name: string, signature: string): void {
-  assertOption(typeof given === 'function', name, `a function ${signature}`, kindOf(given))
-}
-
-function checkStore ({ redis, store, keyPrefix }: ResolvedOptions): void {
-  assertOption(redis === undefined || store === undefined, 'store', 'absent where redis is given', 'both')
-  const isStore = (['put', 'take', 'revoke'] as const).every((name) => typeof store?.[name] === 'function')
-  assertOption(store === undefined || isStore, 'store', 'an object with the methods put, take and revoke',
-    kindOf(store))
-  const isRedis = typeof redis === 'string' ? isRedisUrl(redis) : isRedisClient(redis) || isRedisOptions(redis)
-  assertOption(redis === undefined || isRedis, 'redis',
-    'a redis:// or rediss:// URL, ioredis options, or a client of ioredis or iovalkey', kindOf(redis))
-  assertOption(typeof keyPrefix === 'string', 'keyPrefix', 'a string', kindOf(keyPrefix))
-}
-
-function checkWhole (name: string, value: unknown, least: number, most: number, unit: string): void {
-  assertOption(Number.isInteger(value) && Number(value) >= least && Number(value) <= most, name,
-    `a whole number of ${unit} from ${least} to ${most}`, valueOf(value))
 }

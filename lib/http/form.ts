@@ -1,0 +1,37 @@
+import { isUtf8 } from 'node:buffer'
+import type { FastifyRequest } from 'fastify'
+import { OAuthError } from '../errors.ts'
+import { Parameters } from './parameters.ts'
+
+type Done<T> = (error: Error | null, result?: T) => void
+
+/** Requests whose body Fastify may be reading. */
+const reading = new WeakSet<FastifyRequest>()
+
+/**
+ * Rejects a request whose body was read before Fastify could, by an Express parser for instance: waiting for it would
+ * hang. Runs after the host's own `preParsing` hooks, which may replace the stream.
+ */
+export function partnerSsoPreParsing (
+  request: FastifyRequest, _reply: unknown, body: { readableEnded?: boolean }, done: Done<never>
+): void {
+  reading.add(request)
+  done(body.readableEnded === true ? new OAuthError('body_already_read') : null)
+}
+
+/** The content-type parser of forms. */
+export function parseForm (_request: FastifyRequest, body: Buffer, done: Done<Parameters>): void {
+  if (isUtf8(body)) done(null, new Parameters(body.toString()))
+  else done(new OAuthError('body_unreadable'))
+}
+
+/**
+ * The refusal when Fastify could not read the body; undefined for any other error, such as one with the same code that
+ * a hook of the host throws.
+ */
+export function bodyRefusal (error: unknown, request: FastifyRequest): OAuthError | undefined {
+  const { code } = Object(error) as { code?: unknown }
+  const isOfBody = typeof code === 'string' && code.startsWith('FST_ERR_CTP_')
+  if (!isOfBody || !reading.has(request) || request.body !== undefined) return undefined
+  return new OAuthError(code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? 'content_type_unsupported' : 'body_unreadable')
+}

@@ -1,0 +1,25 @@
+/**
+ * Throws a TypeError that names the option, what it must be, and what was given. `given` is written by `kindOf`, and
+ * is the value itself only where that cannot be a secret: an option may have got one by mistake.
+ */
+export function assertOption (isValid: boolean, name: string, expected: string, given: string): asserts isValid {
+  if (!isValid) throw new TypeError(`partner-sso: option "${name}" must be ${expected}; got ${given}`)
+}
+
+/** The kind of a value, in words that cannot hold a secret or personal data. */
+export function kindOf (value: unknown): string {
+  if (typeof value === 'string') return kindOfText(value)
+  if (value === null || value === undefined || Number.isNaN(value)) return String(value)
+  if (value === Infinity || value === -Infinity) return 'an infinite number'
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
+  return `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`
+}
+
+function kindOfText (text: string): string {
+  if (text === '') return 'an empty string'
+  return `a string of ${text.length} characters${/[\r\n]/.test(text) ? ' that has a line break' : ''}`
+}
+
+export function isVisibleAscii (value: unknown): value is string {
+  return typeof value === 'string' && /^[\x20-\x7e]+$/.test(value)
+}

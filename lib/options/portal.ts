@@ -1,0 +1,94 @@
+import { assertOption, isVisibleAscii, kindOf } from './assert.ts'
+
+/** OAuth level of the integration, set at the portal (spec section 2.3): which users the service may supply. */
+export type PortalLevel = 'partner' | 'client'
+
+/** One portal environment, with the four values of spec section 1.5. */
+export interface Portal {
+  /** Absolute https or http URL where a sign-in starts at the portal. The error page links to it. */
+  loginUrl: string
+  /** The portal's OAuth client identifier: visible ASCII. Unique among the portals of one registration. */
+  clientId: string
+  /**
+   * The portal's OAuth client secret: visible ASCII. Give an array while a secret is being rotated: each of them is
+   * accepted, and the event `token_issued` tells by `secretIndex` which one was used.
+   */
+  clientSecret: string | string[]
+  /**
+   * The portal's callback URL: absolute, ASCII, https (http for loopback hosts only), with no fragment, no user
+   * information and no `code`, `state` or `error` parameter. Compared character by character (RFC 9700 section 2.1).
+   */
+  redirectUri: string
+  /**
+   * OAuth level set at the portal: `partner` supplies partner and client users, `client` client users only.
+   * @default 'partner'
+   */
+  level?: PortalLevel | undefined
+}
+
+const VISIBLE = 'a non-empty string of visible ASCII characters and spaces'
+
+/**
+ * Checks one portal, from the option or from the host's function, and returns a copy with the known fields only: a row
+ * of a table may have more. `name` is the option's name in errors. No error repeats a secret.
+ */
+export function checkPortal (given: unknown, name: string): Portal {
+  assertOption(typeof given === 'object' && given !== null && !Array.isArray(given), name,
+    'an object with the values of a portal', kindOf(given))
+  const { loginUrl, clientId, clientSecret, redirectUri, level = 'partner' } = given as Portal
+  assertUrl(loginUrl, `${name}.loginUrl`, 'an absolute https or http URL', /^/)
+  assertOption(isVisibleAscii(clientId), `${name}.clientId`, VISIBLE, kindOf(clientId))
+  assertSecrets(clientSecret, `${name}.clientSecret`)
+  assertRedirectUri(redirectUri, `${name}.redirectUri`)
+  assertOption(level === 'partner' || level === 'client', `${name}.level`, '"partner" or "client"', kindOf(level))
+  return { loginUrl, clientId, clientSecret, redirectUri, level }
+}
+
+function assertSecrets (given: unknown, name: string): void {
+  const expected = `${VISIBLE}, or an array of them`
+  if (!Array.isArray(given)) return assertOption(isVisibleAscii(given), name, expected, kindOf(given))
+  assertOption(given.length > 0, name, expected, kindOf(given))
+  for (const [index, secret] of given.entries()) {
+    assertOption(isVisibleAscii(secret), `${name}[${index}]`, expected, kindOf(secret))
+  }
+}
+
+// The characters of a URI (RFC 3986 section 2).
+const ABSOLUTE = /^https?:\/\/[!#-;=?-[\]_a-z~]+$/
+
+// RFC 6749 section 3.1.2; http for loopback only: RFC 9700 section 2.6
+function assertRedirectUri (value: string, name: string): void {
+  const { protocol, hostname, searchParams } =
+    assertUrl(value, name, 'an absolute URL in visible ASCII characters', ABSOLUTE)
+  const given = JSON.stringify(value)
+  const isSecure = protocol === 'https:' || isLoopback(hostname)
+  assertOption(isSecure, name, 'https (http for loopback hosts only)', given)
+  assertOption(!value.includes('#'), name, 'a URL without fragment', given)
+  const hasOurs = ['code', 'state', 'error'].some((parameter) => searchParams.has(parameter))
+  assertOption(!hasOurs, name, 'a URL without a code, state or error parameter', given)
+}
+
+/** An absolute http URL is shown in the error: it is no secret, unless user information is in it. */
+function assertUrl (value: string, name: string, expected: string, pattern: RegExp): URL {
+  const url = parseUrl(value)
+  const isHttp = url !== null && /^https?:/.test(url.protocol)
+  const hasUserInformation = url !== null && url.username + url.password !== ''
+  const isShown = isHttp && !hasUserInformation && value.includes('://')
+  assertOption(isHttp && pattern.test(value), name, expected, isShown ? JSON.stringify(value) : kindOf(value))
+  assertOption(!hasUserInformation, name, 'a URL without user information', 'a URL that has some')
+  return url
+}
+
+/** The URL of a text; null when it is none. A URL object is none: it is not sent, compared or shown as it is. */
+function parseUrl (value: unknown): URL | null {
+  if (typeof value !== 'string') return null
+  try {
+    return new URL(value)
+  } catch {
+    return null
+  }
+}
+
+function isLoopback (hostname: string): boolean {
+  return /^(?:(?:.*\.)?localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
+}
