@@ -1,14 +1,14 @@
-// The runbook shows log lines as they are today: each comes from a real app on which its cause is played. To rewrite the
-// page after a change:
+// The runbook shows log lines as they are today: each comes from a real app on which its cause is played. To rewrite
+// the page after a change:
 //
-//   UPDATE_RUNBOOK=1 npx tap test/package/runbook.test.ts --disable-coverage
+//   UPDATE_RUNBOOK=1 npm test -- test/package/runbook.test.ts
 import { readFile, writeFile } from 'node:fs/promises'
 import t from 'tap'
 import type { Test } from 'tap'
 import { refusals } from '../../lib/errors.ts'
 import type { RefusalReason } from '../../lib/errors.ts'
+import { refusals as provocations } from '../contract/refusals.ts'
 import { incidents } from './runbook/incidents.ts'
-import { provocations } from './runbook/refusals.ts'
 import { startScene } from './runbook/scene.ts'
 import type { Line } from './runbook/scene.ts'
 
@@ -19,8 +19,8 @@ const REASONS = Object.keys(refusals) as RefusalReason[]
 async function refusalLine (t: Test, reason: RefusalReason): Promise<Line[]> {
   const { options = {}, provoke } = provocations[reason]
   const scene = await startScene(t, options)
-  await provoke(scene)
-  const lines = scene.lines().filter((line) => line.reason === reason)
+  await provoke(scene.portal)
+  const lines = scene.lines().filter((line) => line.event !== undefined && line.reason === reason)
   const { type, level } = refusals[reason]
   const levels: Record<string, number> = { debug: 20, info: 30, warn: 40, error: 50 }
   t.equal(lines.length, 1)

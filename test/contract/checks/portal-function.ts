@@ -31,7 +31,7 @@ const rows: Record<string, Row> = {
   throws: { find: () => { throw new Error('The vault is sealed') }, ...failed, logged: 'The vault is sealed' },
   rejects: { find: async () => { throw new Error('The vault is sealed') }, ...failed, logged: 'The vault is sealed' },
   'a bad secret': {
-    find: (portal) => ({ ...portal, clientSecret: 'hush\n' }), ...failed, logged: 'a string that has a line break'
+    find: (portal) => ({ ...portal, clientSecret: 'hush\n' }), ...failed, logged: 'that has a line break'
   },
   'a bad URL': { find: (portal) => ({ ...portal, loginUrl: 'https://u:hush@portal.example/' }), ...failed },
   silent: {
