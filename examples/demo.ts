@@ -1,4 +1,4 @@
-// The partner's app with one of the examples added to it, and a portal beside it:
+// The partner's app with one of the examples added to it, and a portal beside it. From a clone:
 //
 //   npm run ready && node examples/dist/demo.js prometheus | opentelemetry | postgres-store | portals-from-table
 //
@@ -6,10 +6,11 @@
 import { randomBytes } from 'node:crypto'
 import { metrics } from '@opentelemetry/api'
 import { ConsoleMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
-import { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { Pool } from 'pg'
 import { countEvents } from './opentelemetry.ts'
-import { partnerApp, type PartnerAppSettings } from './partner-app.ts'
+import { partnerApp } from './partner-app.ts'
+import type { PartnerAppSettings } from './partner-app.ts'
 import { portal, startPortal } from './portal.ts'
 import { addIntegration, createTable as createPortals, portalsIn } from './portals-from-table.ts'
 import { createTable, deleteExpired, postgresStore } from './postgres-store.ts'
@@ -21,7 +22,7 @@ const demos: Record<string, () => Promise<FastifyInstance>> = {
   /** Metrics at /metrics. */
   async prometheus () {
     const app = await demoApp()
-    await metricsRoute(app)
+    await metricsRoute(app, [portal.clientId])
     return app
   },
 
@@ -62,7 +63,11 @@ const demos: Record<string, () => Promise<FastifyInstance>> = {
   }
 }
 
-const database = (): Pool => new Pool({ connectionString: process.env.DATABASE_URL, connectionTimeoutMillis: 1000 })
+function database (): Pool {
+  const pool = new Pool({ connectionString: process.env.DATABASE_URL, connectionTimeoutMillis: 1000 })
+  // Without a listener, a restart of PostgreSQL ends this process. The pool opens new connections by itself.
+  return pool.on('error', (error) => { console.error(`PostgreSQL: ${error.message}`) })
+}
 
 /** The app. Everybody has to log in again when it is started again. */
 async function demoApp (sso: PartnerAppSettings['sso'] = {}): Promise<FastifyInstance> {

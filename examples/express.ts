@@ -1,14 +1,15 @@
 // An Express 5 app with a login of its own. A Fastify with the plugin answers the three URLs of the portal.
-// Start it, and a portal beside it: npm run ready && node examples/dist/express.js
+// From a clone, with a portal beside it: npm run ready && node examples/dist/express.js
 import { randomUUID } from 'node:crypto'
-import { type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import express from 'express'
 import Fastify from 'fastify'
 import partnerSso from 'fastify-partner-sso'
 import { homePage, loginPage, stylesheet } from './pages.ts'
 import { portal, startPortal } from './portal.ts'
 import { safeReturnTo } from './return-to.ts'
-import { portalRecord, type User, users } from './users.ts'
+import { portalRecord, users } from './users.ts'
+import type { User } from './users.ts'
 
 const port = Number(process.env.PORT ?? 3000)
 

@@ -1,7 +1,8 @@
 // Metrics with the OpenTelemetry API: the host's own SDK decides where they go. Needs @opentelemetry/api.
-// Start it, and a portal beside it: npm run ready && node examples/dist/demo.js opentelemetry
+// From a clone, with a portal beside it: npm run ready && node examples/dist/demo.js opentelemetry
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { type Meter, metrics } from '@opentelemetry/api'
+import { metrics } from '@opentelemetry/api'
+import type { Meter } from '@opentelemetry/api'
 import type { PartnerSsoEvent } from 'fastify-partner-sso'
 
 /**

@@ -1,4 +1,4 @@
-import { type User } from './users.ts'
+import type { User } from './users.ts'
 
 export const stylesheet = `
 :root {
@@ -47,7 +47,8 @@ export function homePage (user: User, portalLoginUrl: string): string {
 <h1>Good day, ${escape(user.name)}</h1>
 <p>You are logged in at Acme Payments. Disputes are handled in the dispute portal; you need no second password
 there.</p>
-<p><a class="button" href="${escape(portalLoginUrl)}">Open the dispute portal</a></p>`)
+<p><a class="button" href="${escape(portalLoginUrl)}">Open the dispute portal</a></p>
+<p><a href="/login">Log in as someone else</a></p>`)
 }
 
 export function loginPage (users: User[], returnTo: string, refused: boolean): string {

@@ -1,11 +1,14 @@
 // A partner's application: its own users and login page, and fastify-partner-sso to let them into the portal.
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
-import Fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify'
-import partnerSso, { type PartnerSsoOptions, type Portal } from 'fastify-partner-sso'
+import Fastify from 'fastify'
+import type { FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify'
+import partnerSso from 'fastify-partner-sso'
+import type { PartnerSsoOptions, Portal } from 'fastify-partner-sso'
 import { homePage, loginPage, stylesheet } from './pages.ts'
 import { safeReturnTo } from './return-to.ts'
-import { portalRecord, type User, users } from './users.ts'
+import { portalRecord, users } from './users.ts'
+import type { User } from './users.ts'
 
 export interface PartnerAppSettings {
   portal: Portal

@@ -1,8 +1,9 @@
 // The portal that the examples run beside the app. In production it is your portal, and these values are its own.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-import { type Portal } from 'fastify-partner-sso'
+import type { Portal } from 'fastify-partner-sso'
 
 const port = Number(process.env.PORTAL_PORT ?? 3001)
 // Not localhost, where the app is: for browsers the app and the portal are two sites, as they are in production.

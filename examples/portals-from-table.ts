@@ -1,11 +1,11 @@
 // Portals that are kept in a table: each integration is a row, found by its client_id with every request. A row can be
 // added, changed or disabled while the app runs, and nothing has to be restarted.
 //
-// Start an app with it, and a portal beside it:
+// From a clone, an app with it and a portal beside it:
 //   npm run ready && DATABASE_URL=postgres://localhost/acme node examples/dist/demo.js portals-from-table
-import { type Portal, type PortalFinder } from 'fastify-partner-sso'
+import type { Portal, PortalFinder } from 'fastify-partner-sso'
 
-/** A `Pool` of node-postgres is one. */
+/** A `Pool` of node-postgres is one. Without an `error` listener on it, a restart of PostgreSQL ends the process. */
 export interface Database {
   query (sql: string, values?: unknown[]): Promise<{ rows: unknown[] }>
 }
@@ -34,7 +34,7 @@ export function portalsIn (database: Database): PortalFinder {
   }
 }
 
-/** Adds an integration, or changes it, as an administration page would. */
+/** Adds an integration, or changes it, as an administration page would. One that is disabled stays disabled. */
 export async function addIntegration (database: Database, portal: Portal): Promise<void> {
   const { clientId, clientSecret, loginUrl, redirectUri, level = 'partner' } = portal
   await database.query(

@@ -1,10 +1,12 @@
 // A store on PostgreSQL, for apps that have a database and no Redis. Each operation is one statement, so it is atomic:
 // PostgreSQL locks the row of the key. `test/stores/postgres.test.ts` runs it through `checkStore`.
 //
-// Start an app with it, and a portal beside it:
+// The pool needs an `error` listener: without one, a restart of PostgreSQL ends the process (demo.ts).
+//
+// From a clone, an app with it and a portal beside it:
 //   npm run ready && DATABASE_URL=postgres://localhost/acme node examples/dist/demo.js postgres-store
-import { type Store } from 'fastify-partner-sso'
-import { type Pool } from 'pg'
+import type { Store } from 'fastify-partner-sso'
+import type { Pool } from 'pg'
 
 /** Keys are 20 characters of base64url, values base64url text of some hundred; a key without a value was revoked. */
 const TABLE = `

@@ -1,4 +1,4 @@
-// `npm start`: the partner's application and, beside it, a portal to sign in to.
+// `npm start`, in a clone: the partner's application and, beside it, a portal to sign in to.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'

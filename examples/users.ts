@@ -1,4 +1,4 @@
-import { type UserInformation } from 'fastify-partner-sso'
+import type { UserInformation } from 'fastify-partner-sso'
 
 /** A user of the partner application, as its database has them. */
 export interface User {

@@ -55,7 +55,7 @@ const badClient = badRequest('Client authentication failed.',
   { error: 'invalid_client', status: 401, type: 'client_authentication_failed' })
 const badCode = badGrant('The code is unknown, used or expired.')
 
-/** Every reason to refuse, by its stable reason code. Causes and fixes are in examples/RUNBOOK.md. */
+/** Every reason to refuse, by its stable reason code. Causes and fixes are in .github/RUNBOOK.md. */
 export const refusals = {
   // All routes
   portal_failed: requestFailed('The `portal` function threw, or returned an invalid portal; see `err`.'),

@@ -1,3 +1,4 @@
+import formbody from '@fastify/formbody'
 import type { FastifyInstance, RegisterOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { Reporter } from './events.ts'
@@ -6,8 +7,8 @@ import { AuthorizationCodes } from './grants/authorization-code.ts'
 import { GrantKeys } from './grants/keys.ts'
 import { partnerSsoErrorHandler, routeOf } from './http/endpoint.ts'
 import type { Endpoint } from './http/endpoint.ts'
-import { parseForm } from './http/form.ts'
 import { maskingSerializers } from './http/logged-request.ts'
+import { Parameters } from './http/parameters.ts'
 import { checkPrefix, resolveOptions } from './options/options.ts'
 import type { PartnerSsoOptions, ResolvedOptions } from './options/options.ts'
 import { startupWarnings } from './options/startup-warnings.ts'
@@ -58,7 +59,7 @@ async function endpoints (app: FastifyInstance, given: PartnerSsoOptions): Promi
 
   // Drop the host's content-type parsers in this scope.
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer' }, parseForm)
+  await app.register(formbody, { parser: (text) => new Parameters(text) as unknown as Record<string, unknown> })
   app.setErrorHandler(partnerSsoErrorHandler)
 
   const parts = { portals, reporter, storeTimeout }

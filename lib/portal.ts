@@ -110,7 +110,8 @@ export class Portals {
   async authenticate (clientId: string, clientSecret: string): Promise<Authentication> {
     const portal = await this.#find(clientId)
     const secretIndex = (portal ?? this.#noPortal()).secretIndex(clientSecret)
-    if (portal === undefined) throw new OAuthError('client_unknown')
+    // An omitted argument would cost some 200 ns more than the context of the other refusal.
+    if (portal === undefined) throw new OAuthError('client_unknown', {})
     if (secretIndex === -1) throw new OAuthError('client_secret_wrong', { clientId })
     return { portal, secretIndex }
   }

@@ -1,5 +1,5 @@
 // A NestJS app whose users enter the dispute portal.
-// Start it, and a portal beside it: npm run ready && node examples/dist/nest/main.js
+// From a clone, with a portal beside it: npm run ready && node examples/dist/nest/main.js
 import 'reflect-metadata'
 import { randomBytes } from 'node:crypto'
 import cookie from '@fastify/cookie'

@@ -3,6 +3,7 @@ import type { TimedStore } from '../stores/store.ts'
 import { decodeGrant, type Grant, isOutdated, type SealedGrant } from './grant.ts'
 import { type GrantKeys, NAME_LENGTH, SEALING_KEY_LENGTH } from './keys.ts'
 import { open } from './sealing.ts'
+import { StoredValue } from './stored-value.ts'
 
 // Seconds by which a revocation outlives the token, and any request that is about to issue it.
 const MARGIN = 60
@@ -41,24 +42,23 @@ export class AccessTokens {
     { locator, sealingKey, sealed }: SealedGrant, portal: RegisteredPortal, deadline: number
   ): Promise<string | null> {
     const token = locator + sealingKey
-    const issuedAt = Date.now()
-    const fingerprints = this.#keys.fingerprints(token, issuedAt, portal)
-    const value = `${issuedAt}_${fingerprints.length}_${fingerprints.join('')}${sealed}`
+    const text = `${Date.now()}_${sealed}`
+    const fingerprints = this.#keys.fingerprints('token', token, text, portal)
+    const value = new StoredValue(fingerprints.length, fingerprints.join(''), text).toString()
     return await this.#store.put(this.#keys.ofToken(locator), value, this.#lifetime, deadline) ? token : null
   }
 
   /** Redeems the single-use token. Returns null when it is unknown, used, expired or revoked. */
   async redeem (token: string, deadline: number): Promise<RedeemedToken | null> {
-    const value = await this.#store.take(this.#keys.ofToken(token.slice(0, NAME_LENGTH)), deadline)
-    const [, time, count, rest] = /^(\d+)_(\d+)_(.+)$/s.exec(value ?? '') ?? []
-    if (rest === undefined || isOutdated(Number(time), this.#lifetime)) return null
-    const length = Number(count) * NAME_LENGTH
-    const text = open(token.slice(NAME_LENGTH), rest.slice(length))
+    const storageKey = this.#keys.ofToken(token.slice(0, NAME_LENGTH))
+    const value = StoredValue.parse(await this.#store.take(storageKey, deadline))
+    const [, issuedAt, sealed] = /^(\d+)_(.+)$/s.exec(value?.text ?? '') ?? []
+    if (value === null || sealed === undefined || isOutdated(Number(issuedAt), this.#lifetime)) return null
+    const text = open(token.slice(NAME_LENGTH), sealed)
     const grant = text === null ? null : decodeGrant(text)
     if (grant === null) return null
-    const stored = rest.slice(0, length)
     const wasIssuedFor = (portal: RegisteredPortal): boolean =>
-      this.#keys.fingerprints(token, Number(time), portal).some((fingerprint) => stored.includes(fingerprint))
+      value.hasAny(this.#keys.fingerprints('token', token, value.text, portal))
     return { grant, wasIssuedFor }
   }
 

@@ -19,7 +19,8 @@ export interface CodeNames {
  * apart that share a store.
  *
  * The store sees storage keys and fingerprints, which lead to nothing else. A sealing key and a fingerprint need the
- * portal's client secret: who can write to the store, but has no client secret, can make no grant and no token.
+ * portal's client secret: who can write to the store, but has no client secret, can make no grant and no token. A
+ * fingerprint is bound to the text, since a token contains its sealing key: its bearer could seal another text.
  */
 export class GrantKeys {
   readonly #scope: string
@@ -44,10 +45,14 @@ export class GrantKeys {
     return this.#derive(locator, 'access_token', '').slice(0, NAME_LENGTH)
   }
 
-  /** Proves that a token was issued at that time by a process that has the secret. One for each secret. */
-  fingerprints (token: string, issuedAt: number, { secrets, information: { clientId } }: RegisteredPortal): string[] {
-    return secrets.map((secret) =>
-      this.#derive(token, 'fingerprint', JSON.stringify([issuedAt, clientId, secret])).slice(0, NAME_LENGTH))
+  /** Each proves that a process that has the secret stored the text for the code or token. One for each secret. */
+  fingerprints (
+    kind: 'code' | 'token', codeOrToken: string, text: string, { secrets, information: { clientId } }: RegisteredPortal
+  ): string[] {
+    return secrets.map((secret) => {
+      const info = JSON.stringify([clientId, secret]) + text
+      return this.#derive(codeOrToken, `${kind}_fingerprint`, info).slice(0, NAME_LENGTH)
+    })
   }
 
   /**

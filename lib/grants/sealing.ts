@@ -13,14 +13,14 @@ export interface Opened {
   sealed: string
 }
 
-/** Seals the text with each of the keys: how many, then the sealed texts, which have one length. */
+/** Seals the text with each of the keys: the sealed texts have one length. */
 export function sealForEach (sealingKeys: string[], text: string): string {
-  return `${sealingKeys.length}_${sealingKeys.map((key) => seal(key, text)).join('')}`
+  return sealingKeys.map((key) => seal(key, text)).join('')
 }
 
-/** Opens what was sealed with any of the keys. Returns null when it was sealed with none of them. */
-export function openWithAny (sealingKeys: string[], value: string): Opened | null {
-  for (const sealed of sealedTexts(value)) {
+/** Opens one of the sealed texts with any of the keys. Returns null when none was sealed with one of them. */
+export function openWithAny (sealingKeys: string[], texts: string, count: number): Opened | null {
+  for (const sealed of sealedTexts(texts, count)) {
     for (const sealingKey of sealingKeys) {
       const text = open(sealingKey, sealed)
       if (text !== null) return { text, sealingKey, sealed }
@@ -29,11 +29,9 @@ export function openWithAny (sealingKeys: string[], value: string): Opened | nul
   return null
 }
 
-function sealedTexts (value: string): string[] {
-  const [, count, texts = ''] = /^(\d+)_(.+)$/s.exec(value) ?? []
-  const length = texts.length / Number(count)
-  if (!Number.isInteger(length)) return []
-  return Array.from({ length: Number(count) }, (_none, index) => texts.slice(index * length, (index + 1) * length))
+function sealedTexts (texts: string, count: number): string[] {
+  const length = texts.length / count
+  return Array.from({ length: count }, (_none, index) => texts.slice(index * length, (index + 1) * length))
 }
 
 /** Encrypts and authenticates the text with AES-256-GCM. A key must seal one text only. */

@@ -1,9 +1,5 @@
-import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import { OAuthError } from '../errors.ts'
-import { Parameters } from './parameters.ts'
-
-type Done<T> = (error: Error | null, result?: T) => void
 
 /** Requests whose body Fastify may be reading. */
 const reading = new WeakSet<FastifyRequest>()
@@ -13,16 +9,11 @@ const reading = new WeakSet<FastifyRequest>()
  * hang. Runs after the host's own `preParsing` hooks, which may replace the stream.
  */
 export function partnerSsoPreParsing (
-  request: FastifyRequest, _reply: unknown, body: { readableEnded?: boolean }, done: Done<never>
+  request: FastifyRequest, _reply: unknown, body: { readableEnded?: boolean },
+  done: (error: Error | null) => void
 ): void {
   reading.add(request)
   done(body.readableEnded === true ? new OAuthError('body_already_read') : null)
-}
-
-/** The content-type parser of forms. */
-export function parseForm (_request: FastifyRequest, body: Buffer, done: Done<Parameters>): void {
-  if (isUtf8(body)) done(null, new Parameters(body.toString()))
-  else done(new OAuthError('body_unreadable'))
 }
 
 /**

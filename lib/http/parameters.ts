@@ -15,11 +15,13 @@ export class Parameters {
   /** Whether there are more parameters than are read. */
   excessive = false
   /** Whether a name or value is not valid percent-encoded UTF-8. */
-  malformed = false
+  malformed: boolean
   readonly #entries = new Map<string, Entry>()
 
   /** Reads `a=1&b=2`. Pass the text from the wire: the host's parsers can hide repeated parameters. */
   constructor (text: string) {
+    // Fastify reads a byte of a body that is not UTF-8 as U+FFFD.
+    this.malformed = text.includes('\ufffd')
     let count = 0
     for (let start = 0, end; start < text.length; start = end + 1) {
       end = text.indexOf('&', start)

@@ -13,6 +13,7 @@ export interface RedisClient {
     readonly port?: number | undefined
     readonly path?: string | undefined
     readonly sentinels?: unknown
+    readonly tls?: unknown
   }
   sendCommand (command: any): unknown
   connect (): Promise<unknown>

@@ -83,7 +83,7 @@ export class RedisStore implements TimedStore {
   #notConnected (): Error {
     const { status, options } = this.#client
     const where = [status, addressOf(options)].filter(Boolean).join(', ')
-    const why = this.#failure === undefined ? '' : `: ${causeOf(this.#failure)}`
+    const why = this.#failure === undefined ? '' : `: ${causeOf(this.#failure, Boolean(options.tls))}`
     return new Error(`Redis is not connected (${where})${why}`, { cause: this.#failure })
   }
 
@@ -112,9 +112,11 @@ function addressOf ({ host, port, path, sentinels }: RedisClient['options']): st
   return path || `${host}:${port}`
 }
 
-function causeOf (error: NodeJS.ErrnoException): string {
-  const text = error.message || String(error.code)
-  return /wrong version number/.test(text) ? `${text} (rediss:// to a port that does not speak TLS)` : text
+/** A server without TLS refuses the handshake, or waits for the end of a line, as Redis does. */
+function causeOf ({ code, message }: NodeJS.ErrnoException, isTls: boolean): string {
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return `${code} (rediss:// to a port that does not speak TLS)`
+  const isSilent = isTls && message === 'connect ETIMEDOUT'
+  return isSilent ? `${message} (rediss://: does the port speak TLS?)` : message || String(code)
 }
 
 /** GETDEL refuses to remove a mark. */

@@ -131,7 +131,7 @@ await t.test('the log at trace', async (t) => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line))
-      .filter((line) => line.event !== undefined && line.reason === reason)
+      .filter((line) => line.reqId !== undefined && line.reason === reason)
     t.equal(logged.length, 1, 'it is in the log once')
     t.match(logged[0], { event: refusal.event, reqId: event?.requestId })
     t.strictSame(

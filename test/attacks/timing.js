@@ -4,21 +4,31 @@
 //
 // The kinds take turns in random order, on one connection to a server in a process of its own. Each is compared with
 // the first by Welch's t-test, on the times below the 90th percentile of all: what is above is the machine's, not ours.
+// All of it is measured with each way to register a portal.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { request, Agent } from 'node:http'
 import { Writable } from 'node:stream'
 import Fastify from 'fastify'
 import partnerSso from '../../dist/index.js'
-import { ListedPortals } from '../../dist/portal.js'
+import { Portals } from '../../dist/portal.js'
 
 const ID = 'partner-123'
 const SECRET = 'a-secret-of-forty-characters-0123456789a'
 const portal = {
-  loginUrl: 'https://portal.example/x',
+  loginUrl: 'https://portal.example/external-oauth/3f9c',
   clientId: ID,
-  clientSecret: [SECRET, 'another-secret-that-is-being-rotated-in'],
-  redirectUri: 'https://portal.example/cb'
+  clientSecret: SECRET,
+  redirectUri: 'https://portal.example/oauth/callback'
+}
+const rotated = { ...portal, clientSecret: ['another-secret-that-is-being-rotated-in', SECRET] }
+
+/** The ways to register a portal. */
+const registrations = {
+  'one secret': portal,
+  'two secrets': rotated,
+  'a function, one secret': async (id) => id === ID ? portal : null,
+  'a function, two secrets': async (id) => id === ID ? rotated : null
 }
 
 /** The first one is what the others are compared with. All are of the same length. */
@@ -30,13 +40,16 @@ const kinds = {
   'wrong in the first character': [ID, 'z' + SECRET.slice(1)]
 }
 
-if (process.argv[2] === 'serve') await serve()
+if (process.argv[2] === 'serve') await serve(registrations[process.argv[3]])
 else {
-  await measureInside(20 * (Number(process.argv[2] ?? 20_000)))
-  await measureOutside(Number(process.argv[2] ?? 20_000))
+  const number = Number(process.argv[2] ?? 20_000)
+  for (const name of Object.keys(registrations)) {
+    await measureInside(name, 5 * number)
+    await measureOutside(name, number)
+  }
 }
 
-async function serve () {
+async function serve (portal) {
   const app = Fastify({
     logger: { level: 'info', stream: new Writable({ write: (_chunk, _encoding, done) => done() }) }
   })
@@ -45,24 +58,26 @@ async function serve () {
 }
 
 /** The authentication alone, in this process. */
-async function measureInside (number) {
-  const portals = new ListedPortals([portal])
-  await compare('authentication alone', number, ([id, secret]) => {
+async function measureInside (name, number) {
+  const registered = registrations[name]
+  const portals = new Portals(typeof registered === 'function' ? registered : [registered], 1000, () => {})
+  await compare(`${name}, authentication alone`, number, async ([id, secret]) => {
     const before = process.hrtime.bigint()
     try {
-      portals.authenticate(id, secret)
+      await portals.authenticate(id, secret)
     } catch {}
     return Number(process.hrtime.bigint() - before)
   })
 }
 
 /** The token endpoint, log included, as somebody on the same machine sees it. */
-async function measureOutside (number) {
-  const server = spawn(process.execPath, [import.meta.filename, 'serve'], { stdio: ['ignore', 'pipe', 'inherit'] })
+async function measureOutside (name, number) {
+  const args = [import.meta.filename, 'serve', name]
+  const server = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const [line] = await once(server.stdout, 'data')
   const url = `${String(line).trim()}/oauth/token`
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  await compare('over a socket', number, async ([id, secret]) => {
+  await compare(`${name}, over a socket`, number, async ([id, secret]) => {
     const form = `grant_type=authorization_code&code=x&redirect_uri=y&client_id=${id}&client_secret=${secret}`
     const before = process.hrtime.bigint()
     await new Promise((resolve, reject) => {

@@ -1,12 +1,16 @@
 // The examples of metrics count what happens, by portal, type and reason, and name no user.
 import { channel } from 'node:diagnostics_channel'
-import { type Attributes, type Meter } from '@opentelemetry/api'
-import { type FastifyInstance } from 'fastify'
+import type { Attributes, Meter } from '@opentelemetry/api'
+import type { FastifyInstance } from 'fastify'
 import t from 'tap'
+import type { Test } from 'tap'
 import { countEvents } from '../../examples/opentelemetry.ts'
-import { metricsRoute } from '../../examples/prometheus.ts'
+import { metricsRoute, refusals } from '../../examples/prometheus.ts'
+import { refusals as rows } from '../../lib/errors.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
-import { type Wire, wire } from '../helpers/wire.ts'
+import type { Host } from '../helpers/host.ts'
+import { wire } from '../helpers/wire.ts'
+import type { Wire } from '../helpers/wire.ts'
 
 /** A sign-in of alice, an unknown client and a replay. */
 async function play (portal: Wire): Promise<void> {
@@ -27,23 +31,41 @@ const EXPECTED: Array<[type: string, reason: string, clientId: string, count: nu
 
 const PERSONAL = /alice|bob|Name of|zzz/
 
-t.test('Prometheus reads them at /metrics', async (t) => {
-  const { url } = await startHost(t, {}, { prepare: (app: FastifyInstance) => metricsRoute(app) })
-  const portal = wire(url)
-  await play(portal)
+const startCounted = async (t: Test): Promise<Host> =>
+  await startHost(t, {}, { prepare: (app: FastifyInstance) => metricsRoute(app, [PORTAL.clientId]) })
+
+/** The series at /metrics and their values. */
+async function series (t: Test, portal: Wire): Promise<Map<string, number>> {
   const { text, headers } = await portal.send('/metrics')
   t.match(headers.get('content-type'), /^text\/plain; version=0\.0\.4/)
   t.match(text, '# TYPE partner_sso_events_total counter')
-  const lines = text.split('\n').filter((line) => line.startsWith('partner_sso_events_total{'))
-  t.strictSame(lines, EXPECTED.map(([type, reason, clientId, count]) =>
-    `partner_sso_events_total{type="${type}",reason="${reason}",client_id="${clientId}"} ${count}`))
   t.notMatch(text, PERSONAL)
+  return new Map([...text.matchAll(/^partner_sso_events_total\{(.+)\} (\d+)$/gm)]
+    .map(([, labels = '', value]) => [labels.replaceAll('"', ''), Number(value)]))
+}
+
+t.test('Prometheus reads them at /metrics, each from 0', async (t) => {
+  const portal = wire((await startCounted(t)).url)
+  const before = await series(t, portal)
+  t.strictSame(new Set(before.values()), new Set([0]))
+  await play(portal)
+  const after = await series(t, portal)
+  t.strictSame([...after.keys()], [...before.keys()], 'no series begins later')
+  const counted = [...after].filter(([, count]) => count > 0)
+  t.strictSame(counted.sort(), EXPECTED.map(([type, reason, clientId, count]) => {
+    const secret = type === 'token_issued' ? 'secret_index=0,' : ''
+    return [`type=${type},reason=${reason},${secret}client_id=${clientId}`, count]
+  }).sort())
+})
+
+t.test('it knows by which event each refusal is reported', async (t) => {
+  t.strictSame(refusals, Object.fromEntries(Object.entries(rows).map(([reason, { type }]) => [reason, type])))
 })
 
 t.test('nothing is counted after the app has closed', async (t) => {
   const events = channel('fastify-partner-sso:event')
   t.notOk(events.hasSubscribers)
-  const { app } = await startHost(t, {}, { prepare: (app: FastifyInstance) => metricsRoute(app) })
+  const { app } = await startCounted(t)
   t.ok(events.hasSubscribers)
   await app.close()
   t.notOk(events.hasSubscribers)

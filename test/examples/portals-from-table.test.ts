@@ -1,7 +1,8 @@
 // The example that keeps its portals in a table: a row is added, signed in to, and turned off. The table stands in for
 // PostgreSQL; it answers the example's two statements.
 import t from 'tap'
-import { addIntegration, type Database, portalsIn } from '../../examples/portals-from-table.ts'
+import { addIntegration, portalsIn } from '../../examples/portals-from-table.ts'
+import type { Database } from '../../examples/portals-from-table.ts'
 import { portal } from '../../lib/testing/index.ts'
 import { recordOf, startHost } from '../helpers/host.ts'
 

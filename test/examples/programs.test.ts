@@ -3,9 +3,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
+import { addIntegration } from '../../examples/portals-from-table.ts'
 import { users } from '../../examples/users.ts'
 import { portal } from '../../lib/testing/index.ts'
+import type { PortalDouble } from '../../lib/testing/index.ts'
 import { startPostgres } from '../helpers/postgres.ts'
 import { freePort } from '../helpers/ports.ts'
 
@@ -57,19 +60,26 @@ async function login (t: Test, baseUrl: string, user: string, returnTo: string):
   return cookie.split(';')[0] as string
 }
 
+const double = ({ baseUrl, portalUrl }: Started): PortalDouble => portal({
+  baseUrl,
+  clientId: 'acme-payments',
+  clientSecret,
+  redirectUri: `${portalUrl}/oauth/callback`,
+  timeout: 60_000
+})
+
 /** Each user enters as what they are, or not at all. */
-async function signsIn (t: Test, { baseUrl, portalUrl }: Started): Promise<void> {
-  const integration = { clientId: 'acme-payments', clientSecret, redirectUri: `${portalUrl}/oauth/callback` }
-  const double = portal({ baseUrl, ...integration, timeout: 60_000 })
+async function signsIn (t: Test, demo: Started): Promise<void> {
+  const { baseUrl, portalUrl } = demo
   for (const { id, email, role } of users) {
     const cookie = await login(t, baseUrl, id, id === 'u-1' ? 'https://evil.example/' : '/oauth/authorize')
-    const result = await double.signIn({ headers: { cookie } })
+    const result = await double(demo).signIn({ headers: { cookie } })
     if (role === 'guest') t.match(result, { ok: false }, 'a guest may not enter')
     else t.match(result, { ok: true, record: { external_id: id, email } })
     const home = await fetch(baseUrl, { headers: { cookie } })
     t.match(await home.text(), `href="${portalUrl}/external-oauth/demo"`, 'the home page links to the portal')
   }
-  t.match(await double.signIn(), { ok: false }, 'nobody enters without a login')
+  t.match(await double(demo).signIn(), { ok: false }, 'nobody enters without a login')
   const logged = await fetch(`${baseUrl}/login`, { method: 'POST', body: new URLSearchParams({ user: 'u-99' }) })
   t.equal(logged.status, 400)
 }
@@ -98,19 +108,31 @@ t.test('OpenTelemetry', async (t) => {
   t.notMatch(demo.output(), 'ada@partner.example')
 })
 
-t.test('on PostgreSQL', async (t) => {
-  const { url, pool } = await startPostgres(t)
-  await t.test('the store', async (t) => {
-    await signsIn(t, await start(t, ['demo.js', 'postgres-store'], { DATABASE_URL: url }))
-    const { rows } = await pool.query('SELECT count(*)::int AS count FROM partner_sso')
-    t.match(rows, [{ count: Number }])
+t.test('on PostgreSQL, before and after a restart of it', async (t) => {
+  const { url, pool, restart } = await startPostgres(t)
+  const store = await start(t, ['demo.js', 'postgres-store'], { DATABASE_URL: url })
+  const portals = await start(t, ['demo.js', 'portals-from-table'], { DATABASE_URL: url })
+  for (const demo of [store, portals]) await signsIn(t, demo)
+  const { rows } = await pool.query('SELECT client_id FROM integrations')
+  t.strictSame(rows, [{ client_id: 'acme-payments' }])
+  t.match(await pool.query('SELECT FROM partner_sso'), { rowCount: Number })
+  await restart()
+  for (const demo of [store, portals]) await signsInAgain(t, demo)
+  await pool.query('UPDATE integrations SET enabled = false')
+  const { portalUrl, baseUrl } = portals
+  await addIntegration(pool, {
+    loginUrl: portalUrl, clientId: 'acme-payments', clientSecret, redirectUri: `${portalUrl}/oauth/callback`
   })
-  await t.test('the portals', async (t) => {
-    await signsIn(t, await start(t, ['demo.js', 'portals-from-table'], { DATABASE_URL: url }))
-    const { rows } = await pool.query('SELECT client_id FROM integrations')
-    t.strictSame(rows, [{ client_id: 'acme-payments' }])
-  })
+  const user = { headers: { cookie: await login(t, baseUrl, 'u-1', '/') } }
+  t.match(await double(portals).signIn(user), { ok: false }, 'a changed integration that is turned off stays off')
 })
+
+/** A request may still get a connection that the server has ended. An app that has ended refuses the login. */
+async function signsInAgain (t: Test, demo: Started): Promise<void> {
+  const logIn = async () => ({ headers: { cookie: await login(t, demo.baseUrl, 'u-1', '/') } })
+  while (!(await double(demo).signIn(await logIn())).ok);
+  await signsIn(t, demo)
+}
 
 async function hasGuardAndReadiness (t: Test, baseUrl: string): Promise<void> {
   t.strictSame(await (await fetch(`${baseUrl}/ready`)).json(), { ready: true })

@@ -3,7 +3,7 @@
 // killed.
 import { advance, STORE_TIMEOUT } from './clock.ts'
 import t, { type Test } from 'tap'
-import { redisStore } from '../../lib/stores/redis.ts'
+import { RedisStore } from '../../lib/stores/redis.ts'
 import { checkStore } from '../../lib/testing/index.ts'
 import { startProxy } from '../helpers/proxy.ts'
 import { freePort } from '../helpers/ports.ts'
@@ -37,7 +37,7 @@ async function each<T extends ClientHost> (
 t.test('every promise of the store, and sign-ins', async (t) => {
   const { port } = await startRedis(t)
   await each(t, await hosts(t, port), async (t, { client, host }) => {
-    await t.resolves(checkStore(withTimeLimit(redisStore(client, 'check:'))))
+    await t.resolves(checkStore(withTimeLimit(new RedisStore(client, 'check:', 1000))))
     await Promise.all(Array.from({ length: 20 }, () => signIn(t, host)))
   })
 })
@@ -66,7 +66,7 @@ t.test('silent: only what had left is executed', async (t) => {
     await readyAgain(t, host, name)
     await stillGood(t, host, kept)
     await usedUp(t, host, left)
-    changesOnce(t, host, /did not answer in time/, 6)
+    changesOnce(t, host, /did not respond in time/, 6)
   }
 })
 

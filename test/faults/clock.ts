@@ -40,7 +40,7 @@ const clearTimeout = (timer: NodeJS.Timeout | undefined): void => {
 Object.assign(globalThis, { setTimeout, clearTimeout })
 
 // Loaded from here, so that it has these timers: unless something of lib was loaded before.
-const limits = await import('../../lib/stores/time-limit.ts')
+const limits = await import('../../lib/time-limit.ts')
 
 /** Sets the clock forward. What is due on the way runs in its order, each with turns of the event loop after it. */
 export async function advance (milliseconds: number): Promise<void> {

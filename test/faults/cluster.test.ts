@@ -2,7 +2,7 @@
 import { advance, STORE_TIMEOUT, turns } from './clock.ts'
 import { Command } from 'ioredis'
 import t, { type Test } from 'tap'
-import { redisStore } from '../../lib/stores/redis.ts'
+import { RedisStore } from '../../lib/stores/redis.ts'
 import { checkStore } from '../../lib/testing/index.ts'
 import { type Node, startCluster } from './cluster.ts'
 import { startProxy } from '../helpers/proxy.ts'
@@ -32,7 +32,7 @@ async function prefixOn (node: Node): Promise<string> {
 t.test('every promise of the store, and no sign-in fails', async (t) => {
   const client = cluster.connect()
   await until(() => client.status === 'ready')
-  await t.resolves(checkStore(withTimeLimit(redisStore(client, 'partner-sso:'), STORE_TIMEOUT)))
+  await t.resolves(checkStore(withTimeLimit(new RedisStore(client, 'partner-sso:', 1000), STORE_TIMEOUT)))
   const host = await scene(t, { redis: client })
   await Promise.all(Array.from({ length: 50 }, async () => { await signIn(t, host) }))
 })
@@ -44,7 +44,7 @@ t.test('clients of other libraries: the same', async (t) => {
     client.on('error', () => {})
     t.teardown(() => client.disconnect())
     t.ok(await until(() => client.status === 'ready'), name)
-    await t.resolves(checkStore(withTimeLimit(redisStore(client, `${name}:`), STORE_TIMEOUT)), name)
+    await t.resolves(checkStore(withTimeLimit(new RedisStore(client, `${name}:`, 1000), STORE_TIMEOUT)), name)
     const host = await scene(t, { redis: client, keyPrefix: `${name} host:` })
     await Promise.all(Array.from({ length: 10 }, () => signIn(t, host)))
   }
@@ -60,7 +60,7 @@ t.test('while a slot moves (ASK), and after it has (MOVED)', async (t) => {
   const asking = await watch(t, to.client)
 
   await cluster.beginMove(slot, to)
-  const store = withTimeLimit(redisStore(client, keyPrefix), STORE_TIMEOUT)
+  const store = withTimeLimit(new RedisStore(client, keyPrefix, 1000), STORE_TIMEOUT)
   await t.resolves(checkStore(store), 'the store keeps its promises meanwhile')
   await signIn(t, host)
   t.ok((await asking.commands()).length > 0, 'the new node was asked')
@@ -140,7 +140,7 @@ for (const [name, redisOptions] of Object.entries(givenUp)) {
     // ioredis connects to a node when it first needs it.
     const waiting = client.nodes('master').filter(({ status }) => status === 'wait').map(({ options }) => options.port)
     const node = cluster.masters.find(({ port }) => waiting.includes(port)) as Node
-    const store = withTimeLimit(redisStore(client, await prefixOn(node)), STORE_TIMEOUT)
+    const store = withTimeLimit(new RedisStore(client, await prefixOn(node), 1000), STORE_TIMEOUT)
     const seen = await watch(t, node.client)
     node.process.kill('SIGSTOP')
     const refused = t.rejects(store.take('a key'), /in time|timed out/)
@@ -186,7 +186,7 @@ t.test('a master hangs for less than it takes to fail over', async (t) => {
   t.strictSame(names(await seen.commands()), ['getdel', 'getdel', 'set'], 'only what was sent before')
   await stillGood(t, host, kept)
   await usedUp(t, host, left)
-  changesOnce(t, host, /did not answer in time/, 6)
+  changesOnce(t, host, /did not respond in time/, 6)
 })
 
 t.test('a master dies: refused, then served by its replica', async (t) => {

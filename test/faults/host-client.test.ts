@@ -67,7 +67,7 @@ t.test('Redis is stopped, and wakes up', async (t) => {
       await stillGood(t, host, kept)
       await usedUp(t, host, left)
       await recovered(t, host)
-      changesOnce(t, host, /did not answer in time|timed out/, 6)
+      changesOnce(t, host, /did not respond in time|timed out/, 6)
     })
   }
 })
@@ -125,7 +125,7 @@ t.test('a client that cannot be used for it: refused, and said so', async (t) =>
     // The start waits for the client, though in vain.
     const host = await scene(t, { redis: client, storeTimeout: 100 })
     await unavailable(t, host, NOTHING, name)
-    t.match(host.log.find(({ msg }) => msg.includes('the store is unavailable')), { cause })
+    t.match(host.log.find(({ level, event }) => level === 50 && event === 'store_unavailable'), { cause })
     t.equal(await host.ready(), false)
   }
 })

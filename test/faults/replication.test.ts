@@ -3,7 +3,7 @@
 // often it happens is counted here for SECURITY.md, and that waiting for the replica (WAIT) holds up the connection is
 // shown.
 import t, { type Test } from 'tap'
-import { redisStore } from '../../lib/stores/redis.ts'
+import { RedisStore } from '../../lib/stores/redis.ts'
 import { type Proxy, startProxy } from '../helpers/proxy.ts'
 import { type RedisServer, startRedis } from '../helpers/redis.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
@@ -29,8 +29,8 @@ async function startPair (t: Test): Promise<Pair> {
 
 /** How many of the redeemed codes are back when the master is gone at the moment it has answered. */
 async function comeBack ({ master, replica, link, attach }: Pair, lag: number, wait: boolean): Promise<number> {
-  const store = withTimeLimit(redisStore(master.client, 'p:'), 60_000)
-  const promoted = withTimeLimit(redisStore(replica.client, 'p:'), 60_000)
+  const store = withTimeLimit(new RedisStore(master.client, 'p:', 1000), 60_000)
+  const promoted = withTimeLimit(new RedisStore(replica.client, 'p:', 1000), 60_000)
   let back = 0
   for (let round = 0; round < ROUNDS; round++) {
     link.delay = 0
@@ -60,7 +60,7 @@ t.test('a redeemed code comes back when the replica lags', async (t) => {
 t.test('the price of waiting: each redemption holds up the connection until the replica has answered', async (t) => {
   const { master, link, attach } = await startPair(t)
   await attach()
-  const store = withTimeLimit(redisStore(master.client, 'p:'), 60_000)
+  const store = withTimeLimit(new RedisStore(master.client, 'p:', 1000), 60_000)
   for (const key of ['first', 'second']) await store.put(key, 'value', 3600)
   await master.client.wait(1, 0)
   // What the replica is sent is held back until `release`.

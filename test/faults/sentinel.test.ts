@@ -3,7 +3,7 @@ import './clock.ts'
 import { Redis } from 'ioredis'
 import { once } from 'node:events'
 import t from 'tap'
-import { redisStore } from '../../lib/stores/redis.ts'
+import { RedisStore } from '../../lib/stores/redis.ts'
 import { checkStore } from '../../lib/testing/index.ts'
 import { startSentinel } from './sentinel.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
@@ -16,7 +16,7 @@ for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
     client.on('error', () => {})
     t.teardown(() => client.disconnect())
     await client.ping()
-    await t.resolves(checkStore(withTimeLimit(redisStore(client, 'partner-sso:'))))
+    await t.resolves(checkStore(withTimeLimit(new RedisStore(client, 'partner-sso:', 1000))))
 
     const host = await scene(t, { redis: options })
     t.ok(await until(() => host.ready()), 'ready')

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { chmod, chown, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -34,6 +35,8 @@ export interface PostgresServer {
   pool: Pool
   /** Stops the server at once, as a crash would. */
   stop (): Promise<void>
+  /** Stops it, and starts it again with its data. */
+  restart (): Promise<void>
 }
 
 /** Starts a real PostgreSQL for one test, on a free port of 127.0.0.1, in a folder that is removed after it. */
@@ -51,26 +54,35 @@ export async function startPostgres (t: Teardown): Promise<PostgresServer> {
   const settings = {
     listen_addresses: '127.0.0.1', port, unix_socket_directories: '', fsync: 'off', max_connections: 50
   }
-  const server = spawn(join(bin, 'postgres'),
-    ['-D', directory, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-    { ...user, cwd: directory, stdio: 'ignore' })
-  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()))
+  const args = ['-D', directory, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
+  const run = () => spawn(join(bin, 'postgres'), args, { ...user, cwd: directory, stdio: 'ignore' })
+  let server = run()
   const url = `postgres://sso@127.0.0.1:${port}/postgres`
   const pool = new Pool({ connectionString: url, connectionTimeoutMillis: 60_000, max: 40 })
   pool.on('error', () => {})
+  const started = async (): Promise<void> => {
+    while (!await pool.query('SELECT 1').then(() => true, () => false)) {
+      if (server.exitCode !== null) throw new Error(`postgres ended with ${server.exitCode}`)
+      await sleep(20)
+    }
+  }
   const stop = async (): Promise<void> => {
+    if (server.exitCode !== null || server.signalCode !== null) return
+    const ended = once(server, 'exit')
     // SIGQUIT: immediate shutdown, with its child processes.
     server.kill('SIGQUIT')
     await ended
+  }
+  const restart = async (): Promise<void> => {
+    await stop()
+    server = run()
+    await started()
   }
   t.teardown(async () => {
     await pool.end()
     await stop()
     await rm(directory, { recursive: true, force: true })
   })
-  while (!await pool.query('SELECT 1').then(() => true, () => false)) {
-    if (server.exitCode !== null) throw new Error(`postgres ended with ${server.exitCode}`)
-    await sleep(20)
-  }
-  return { url, pool, stop }
+  await started()
+  return { url, pool, stop, restart }
 }

@@ -2,13 +2,14 @@
 import { randomBytes } from 'node:crypto'
 import { byClock, newClock } from './clock.ts'
 import { type Exploration, explore } from './explorer.ts'
+import { NAME_LENGTH } from '../../lib/grants/keys.ts'
 import { authorizeRequest, host, type Role, type SteppedStore, tokenRequest, userRequest, World } from './world.ts'
 
 /** What is known before a scene begins. */
 export interface Known {
   code: string
-  /** The part of a token that follows from the code: all but its secret. */
-  part: string
+  /** The part of the token that is derived from the code: all but its sealing key. */
+  locator: string
 }
 
 export interface Scene {
@@ -35,8 +36,8 @@ export const user = (name: string, redemption: string) => (): Role => ({
 })
 
 /** A token that someone made up who has seen the code. */
-export const madeUp = (name: string) => ({ part }: Known): Role =>
-  ({ name, request: () => userRequest(part + randomBytes(33).toString('base64url')) })
+export const madeUp = (name: string) => ({ locator }: Known): Role =>
+  ({ name, request: () => userRequest(locator + randomBytes(32).toString('base64url')) })
 
 /** The request that a code is issued for. */
 export const authorization = (name: string) => (): Role => ({ name, request: () => authorizeRequest })
@@ -60,7 +61,7 @@ export async function play (scene: Scene, store: SteppedStore, playAll = false):
     const code = new URL(String(headers.location)).searchParams.get('code') as string
     const issued = store.save()
     const { access_token: token } = (await app.inject(tokenRequest(code))).json()
-    return { known: { code, part: token.slice(0, -44) }, restore: scene.issues === true ? nothing : issued }
+    return { known: { code, locator: token.slice(0, NAME_LENGTH) }, restore: scene.issues === true ? nothing : issued }
   })
   const setting = { ...scene, app, store, roles: scene.roles(known), judge: (world: World) => judge(world, known) }
   return await explore(async () => {
@@ -80,7 +81,7 @@ async function judge (world: World, known: Known): Promise<string[]> {
       ? 'a token yielded the record twice'
       : null,
     world.outcomes.get('stranger')?.status === 200 ? 'a made-up token yielded the record' : null,
-    await isAliveAfterReplay(world, tokens) ? 'a token is alive although a replay was answered' : null,
+    await isAliveAfterReplay(world, tokens) ? 'a token is alive although a replay was refused' : null,
     await isCodeLost(world, code) ? 'a code that was answered 503 before its command was executed is lost' : null,
     await isTokenLost(world, tokens) ? 'a token that was answered 503 before its command was executed is lost' : null
   ]

@@ -1,13 +1,13 @@
 // The plugin's own in-process store. Every operation waits until the explorer lets it happen, and then runs to its end.
 import { byClock, newClock } from './clock.ts'
-import { type Store } from '../../lib/index.ts'
-import { memoryStore } from '../../lib/stores/memory.ts'
+import type { Store } from '../../lib/index.ts'
+import { MemoryStore } from '../../lib/stores/memory.ts'
 import { begin, isProbe, type SteppedStore } from './world.ts'
 
 const LIMIT = 100
 
 /** The in-process store under the explorer, or what is given in its place. */
-export function steppedMemory (makeStore: (limit: number) => Store = memoryStore): SteppedStore {
+export function steppedMemory (makeStore: (limit: number) => Store = (limit) => new MemoryStore(limit)): SteppedStore {
   let inner = makeStore(LIMIT)
   // What cannot be looked into is told by what has been done to it.
   let past: Record<'code' | 'token', string[]> = { code: [], token: [] }

@@ -1,5 +1,6 @@
-// Redis, as far as the plugin uses it: the semantics of SET … EX … NX, SET … EX … GET and GETDEL, by way of the
-// plugin's own Redis store. Every command waits until the explorer lets it happen.
+// Redis, as far as the plugin uses it: the semantics of SET … EX … NX, GETDEL and the script of `revoke`, by way of the
+// plugin's own Redis store. Every command waits until the explorer lets it happen. `stepped-redis.test.ts` compares it
+// with a redis-server.
 import { begin, connection, isProbe, type SteppedStore, valueName } from './world.ts'
 
 /** What the plugin's commands have in common with those of ioredis. */
@@ -11,63 +12,90 @@ interface Command {
   reject (error: Error): void
 }
 
-interface Entry { value: string, minutes: number }
+/** A value, or the mark of a revocation: a set. */
+interface Entry { value: string | typeof MARK, minutes: number }
+
+const MARK = Symbol('mark')
+
+/** An error that Redis replies with. */
+class ReplyError extends Error {
+  override name = 'ReplyError'
+}
 
 /** Mistakes in what single use rests on, to see that they are found. */
 export type Mistake =
   | 'SET ignores NX'
   | 'GETDEL keeps the value'
+  | 'GETDEL removes a mark'
   | 'a revocation needs a token'
-  | 'a mark is not put back'
+  | 'a revocation leaves a text'
+  | 'a refused command is executed'
+
+export interface SteppedRedis extends SteppedStore {
+  /** Seconds that the key is held for; -2 when it is not. */
+  ttl (key: string): number
+}
 
 /** A Redis of the explorer's. */
-export function steppedRedis (mistake?: Mistake): SteppedStore {
+export function steppedRedis (mistake?: Mistake): SteppedRedis {
   const entries = new Map<string, Entry>()
   // The first key that is ever put is that of the code; all others are the one of its token.
   let codeKey: string | undefined
-  let isMarkTaken = false
-  const isRevocation = (value: string | null) => valueName(value) === 'mark'
+  let isFull = false
   const nameOf = (key: string) => key === codeKey ? 'code' : 'token'
 
-  function set (key: string, value: string, options: string[]): string | null {
+  function set (key: string, value: string, options: string[]): string | null | ReplyError {
     if (!isProbe(key)) codeKey ??= key
-    const before = entries.get(key)?.value ?? null
-    if (options.includes('NX') && before !== null && mistake !== 'SET ignores NX') return null
-    if (isRevocation(value) && isIgnored(before)) return before
+    if (isFull) return new ReplyError("OOM command not allowed when used memory > 'maxmemory'.")
+    if (options.includes('NX') && entries.has(key) && mistake !== 'SET ignores NX') return null
     entries.set(key, { value, minutes: Number(options[options.indexOf('EX') + 1]) / 60 })
-    return options.includes('GET') ? before : 'OK'
+    return 'OK'
   }
 
-  /** With these mistakes: a revocation of nothing, and the mark that GETDEL has removed. */
-  function isIgnored (before: string | null): boolean {
-    if (mistake === 'a mark is not put back') return isMarkTaken
-    return mistake === 'a revocation needs a token' && before === null
-  }
-
-  function getdel (key: string): string | null {
-    const value = entries.get(key)?.value ?? null
-    isMarkTaken ||= isRevocation(value)
+  function getdel (key: string): string | null | ReplyError {
+    const { value = null } = entries.get(key) ?? {}
+    if (value === MARK && mistake !== 'GETDEL removes a mark') {
+      return new ReplyError('WRONGTYPE Operation against a key holding the wrong kind of value')
+    }
     if (mistake !== 'GETDEL keeps the value') entries.delete(key)
-    return value
+    return value === MARK ? null : value
   }
 
-  function execute ({ name, args: [key, value, ...options] }: Command): string | null {
-    if (name === 'getdel') return getdel(key as string)
-    if (name === 'set') return set(key as string, value as string, options)
-    throw new Error(`The model does not know ${name}`)
+  /** The script of `revoke`. Redis runs it where memory is full: it begins with GETDEL. */
+  function revoke (key: string, seconds: string): number {
+    const isHeld = typeof entries.get(key)?.value === 'string'
+    if (!isHeld && mistake === 'a revocation needs a token') return 0
+    const value = mistake === 'a revocation leaves a text' ? 'revoked' : MARK
+    entries.set(key, { value, minutes: Number(seconds) / 60 })
+    return Number(isHeld)
   }
+
+  const commands: Record<string, (...args: string[]) => unknown> = {
+    set: (key = '', value = '', ...options) => set(key, value, options),
+    getdel: (key = '') => getdel(key),
+    eval: (_script, _keys, key = '', seconds = '') => revoke(key, seconds)
+  }
+  const operations: Record<string, string> = { set: 'put', getdel: 'take', eval: 'revoke' }
 
   function sendCommand (command: Command): void {
     // As ioredis does it: a command that must not be sent throws, or writes something else.
     const written = String(command.toWritable(connection()))
     if (!written.toLowerCase().includes(command.name)) throw new Error('The plugin withdrew the command')
-    const [key = '', value] = command.args
+    const { name, args } = command
+    const key = args[name === 'eval' ? 2 : 0] ?? ''
+    const execute = () => commands[name]?.(...args)
     begin({
-      name: `${command.name === 'getdel' ? 'take' : valueName(value) === 'mark' ? 'revoke' : 'put'} ${nameOf(key)}`,
+      name: `${operations[name]} ${nameOf(key)}`,
       key,
-      execute: () => execute(command),
-      answer: (reply) => command.resolve(reply),
-      lose: () => command.reject(new Error('Connection is closed.'))
+      execute,
+      answer: (reply) => reply instanceof Error ? command.reject(reply) : command.resolve(reply),
+      connection: {
+        lose: () => command.reject(new Error('Connection is closed.')),
+        refuse () {
+          if (mistake === 'a refused command is executed') execute()
+          command.reject(new ReplyError("READONLY You can't write against a read only replica."))
+        }
+      }
     })
   }
 
@@ -77,6 +105,8 @@ export function steppedRedis (mistake?: Mistake): SteppedStore {
   return {
     options: { redis: client },
     perProcess: true,
+    fill (full) { isFull = full },
+    ttl: (key) => (entries.get(key)?.minutes ?? -2 / 60) * 60,
     age (minutes) {
       for (const [key, entry] of entries) {
         entry.minutes -= minutes
@@ -91,7 +121,7 @@ export function steppedRedis (mistake?: Mistake): SteppedStore {
       const kept = [...entries].filter(([key]) => !isProbe(key)).map(([key, entry]) => [key, { ...entry }] as const)
       return async () => {
         entries.clear()
-        isMarkTaken = false
+        isFull = false
         codeKey = keptCodeKey
         for (const [key, entry] of kept) entries.set(key, { ...entry })
       }

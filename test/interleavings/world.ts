@@ -9,6 +9,7 @@ import { type Play, type Step } from './explorer.ts'
 
 export const STORE_TIMEOUT = 1000
 const MINUTE = 60_000
+const FULL = 'the store is full'
 // A request that has not got on after so many turns of the event loop never will.
 const MOST_TURNS = 1000
 
@@ -32,6 +33,8 @@ export interface SteppedStore {
   options: Pick<PartnerSsoOptions, 'redis' | 'store'>
   /** Whether every process has a clock and a connection of its own. */
   perProcess: boolean
+  /** Makes the store full, so that it refuses `put`, or no longer full. Undefined where that cannot happen. */
+  fill? (full: boolean): void
   /** Called when time has passed: what is over goes. */
   age (minutes: number): void
   /** All that it holds, with names in place of keys and values. */
@@ -48,10 +51,15 @@ export interface Operation {
   key: string
   /** Runs it at the store. */
   execute (): unknown
-  /** Gives the answer to the plugin. */
+  /** Gives the reply to the plugin. */
   answer (reply: unknown): void
-  /** Tells the plugin that the connection is lost; undefined where there is none. */
-  lose?: () => void
+  /** What can happen between the plugin and the store; undefined where they are one process. */
+  connection?: {
+    /** Tells the plugin that the connection is lost. */
+    lose (): void
+    /** Replies that the command is refused. */
+    refuse (): void
+  }
 }
 
 interface Pending extends Operation {
@@ -60,6 +68,8 @@ interface Pending extends Operation {
   isExecuted: boolean
   /** Whether its request has given it up. */
   isLate: boolean
+  /** Whether Redis replied QUEUED: it is executed at EXEC, or never, and no other reply comes. */
+  isQueued: boolean
 }
 
 class Actor {
@@ -124,6 +134,7 @@ export class World implements Play {
   readonly #actors: Actor[]
   readonly #pending: Pending[] = []
   #minutes: number
+  #isFull = false
 
   constructor (setting: Setting) {
     this.setting = setting
@@ -134,7 +145,7 @@ export class World implements Play {
   }
 
   add (actor: Actor, operation: Operation): void {
-    this.#pending.push({ ...operation, actor, isExecuted: false, isLate: false })
+    this.#pending.push({ ...operation, actor, isExecuted: false, isLate: false, isQueued: false })
   }
 
   steps (): Step[] {
@@ -149,19 +160,22 @@ export class World implements Play {
       if (request !== null) add(`${actor.name} begins`, [actor.name], () => this.#begin(actor, request))
     })
     const isRunning = this.#pending.length > 0 || steps.length > 0
-    if (this.#minutes > 0 && isRunning) {
-      add('a minute passes', this.#actors.map(({ name }) => name), () => this.#age())
+    const everyone = this.#actors.map(({ name }) => name)
+    if (this.#minutes > 0 && isRunning) add('a minute passes', everyone, () => this.#age())
+    if (this.#isFull && isRunning) add('the store is no longer full', [...everyone, 'faults'], () => this.#fill(false))
+    if (this.setting.store.fill !== undefined && !this.#isFull && isRunning && this.#mayFail()) {
+      add(FULL, [...everyone, 'faults'], () => this.#fill(true))
     }
     return steps
   }
 
   state (): string {
     const actors = this.#actors.map(({ name, state, history }) => [name, state, ...history])
-    const pending = this.#pending.map(({ actor, name, isExecuted, isLate, reply }) =>
-      [actor.name, name, isExecuted, isLate, isExecuted ? valueName(reply) : null])
+    const pending = this.#pending.map(({ actor, name, isExecuted, isLate, isQueued, reply }) =>
+      [actor.name, name, isExecuted, isLate, isQueued, isExecuted ? valueName(reply) : null])
     const past = [[...this.executed].sort(), [...this.unexecuted].sort()]
     const held = Object.entries(this.setting.store.held()).sort()
-    return JSON.stringify([held, actors, pending.sort(), this.mishaps, this.#minutes, past])
+    return JSON.stringify([held, actors, pending.sort(), this.mishaps, this.#minutes, this.#isFull, past])
   }
 
   async faults (): Promise<string[]> {
@@ -176,8 +190,13 @@ export class World implements Play {
   /** A request after all is over, with nothing in its way. */
   async probe (request: InjectOptions): Promise<Outcome> {
     const { clock } = this.#actors[0] as Actor
+    this.setting.store.fill?.(false)
     // The request begins when it is awaited.
     return outcomeOf(await byClock(clock, async () => await this.setting.app.inject(request)))
+  }
+
+  #mayFail (): boolean {
+    return this.mishaps.length < this.setting.faults
   }
 
   #stepsOf (pending: Pending, add: AddStep): void {
@@ -187,18 +206,26 @@ export class World implements Play {
     const late = isLate || isGone ? ' late' : ''
     if (!isExecuted) add(`${label} is executed${late}`, [actor.name, key], () => this.#execute(pending))
     else add(`${label} is answered${late}`, [actor.name], () => this.#answer(pending))
-    if (pending.lose === undefined || (this.mishaps.length === this.setting.faults && late === '')) return
-    const addFault = (what: string, happen: () => void) => {
+    if (pending.connection === undefined) return
+    const lost = `${label} ${isExecuted ? 'answer ' : ''}is lost${late}`
+    if (late !== '') add(lost, [actor.name, 'faults'], () => this.#lose(pending))
+    if (late !== '' || !this.#mayFail()) return
+    const addFault = (what: string, happen: () => void | Promise<void>) => {
       // Only so many may happen, and their order is told.
       add(what, [actor.name, 'faults'], () => {
-        if (late === '') this.mishaps.push(what)
-        happen()
+        this.mishaps.push(what)
+        return happen()
       })
     }
-    addFault(`${label} ${isExecuted ? 'answer ' : ''}is lost${late}`, () => this.#lose(pending))
-    if (late !== '') return
+    addFault(lost, () => this.#lose(pending))
     addFault(`${label} takes too long`, () => this.#expire(pending))
     addFault(`the process of ${actor.name} ends`, () => this.#end(actor))
+    if (isExecuted) {
+      addFault(`${label} is answered at the deadline`, () => this.#answerAtDeadline(pending))
+    } else {
+      addFault(`${label} is refused`, () => this.#refuse(pending))
+      addFault(`${label} is queued`, () => this.#queue(pending))
+    }
   }
 
   #begin (actor: Actor, request: InjectOptions): void {
@@ -223,7 +250,7 @@ export class World implements Play {
     pending.isExecuted = true
     this.executed.push(`${pending.actor.name}: ${pending.name} ${valueName(pending.reply)}`)
     // Nobody is left to hear the answer.
-    if (pending.actor.state === 'gone') this.#drop(pending)
+    if (pending.actor.state === 'gone' || pending.isQueued) this.#drop(pending)
   }
 
   #answer (pending: Pending): void {
@@ -232,12 +259,43 @@ export class World implements Play {
     this.#run(pending.actor, () => pending.answer(pending.reply))
   }
 
+  /** The event loop was stalled: the reply is there when the time is over, and is read before anyone is told. */
+  #answerAtDeadline (pending: Pending): void {
+    this.#drop(pending)
+    pending.actor.history.push(`${pending.name} ${valueName(pending.reply)} at the deadline`)
+    this.#run(pending.actor, () => {
+      pass(pending.actor.clock, STORE_TIMEOUT)
+      pending.answer(pending.reply)
+    })
+  }
+
   #lose (pending: Pending): void {
     this.#drop(pending)
     if (pending.actor.state === 'gone') return
     if (!pending.isLate) pending.actor.history.push(`${pending.name} lost`)
     if (!pending.isExecuted) this.unexecuted.push(`${pending.actor.name}: ${pending.name}`)
-    this.#run(pending.actor, () => pending.lose?.())
+    if (!pending.isQueued) this.#run(pending.actor, () => pending.connection?.lose())
+  }
+
+  #refuse (pending: Pending): void {
+    this.#drop(pending)
+    pending.actor.history.push(`${pending.name} refused`)
+    this.unexecuted.push(`${pending.actor.name}: ${pending.name}`)
+    this.#run(pending.actor, () => pending.connection?.refuse())
+  }
+
+  /** The host has begun a transaction on the connection. */
+  #queue (pending: Pending): void {
+    pending.isQueued = true
+    pending.isLate = true
+    pending.actor.history.push(`${pending.name} queued`)
+    this.#run(pending.actor, () => pending.answer('QUEUED'))
+  }
+
+  #fill (full: boolean): void {
+    this.#isFull = full
+    if (full) this.mishaps.push(FULL)
+    this.setting.store.fill?.(full)
   }
 
   #expire (pending: Pending): void {
@@ -284,9 +342,7 @@ export class World implements Play {
 
 /** Replies and values in words: random texts differ in each play. */
 export function valueName (value: unknown): string {
-  if (typeof value !== 'string') return String(value)
-  if (value === 'OK') return value
-  return value.startsWith('!') ? 'mark' : 'value'
+  return typeof value !== 'string' || value === 'OK' ? String(value) : 'value'
 }
 
 function outcomeOf ({ statusCode, headers: { location }, body }: LightMyRequestResponse): Outcome {

@@ -1,17 +1,19 @@
 // The code blocks of the documents, written to a folder where they find the package, as it ships, by its name.
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { packed, run } from './packed.ts'
 
-const documents = ['README.md', '.github/SECURITY.md', 'lib/stores/README.md'].filter((path) => existsSync(path))
+const documents = [
+  'README.md', '.github/RUNBOOK.md', '.github/SECURITY.md', '.github/CONTRIBUTING.md', 'lib/stores/README.md'
+]
 
 export const texts = new Map(documents.map((document) => [document, readFileSync(document, 'utf8')]))
 export const readme = texts.get('README.md') as string
 
 export interface Block { document: string, name: string | undefined, language: string, code: string }
 
-const fence = /^(?:<!-- ([\w ]+) -->\n+)?```(\w+)\n(.*?)^```$/gms
+const fence = /^(?:<!-- ([\w: ]+) -->\n+)?```(\w+)\n(.*?)^```$/gms
 
 export const blocks = [...texts].flatMap(([document, text]): Block[] => [...text.matchAll(fence)].map(
   ([, name, language = '', code = '']) => ({ document, name, language, code })

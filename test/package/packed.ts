@@ -9,7 +9,9 @@ import { isBuilt } from './built.js'
 
 const execute = promisify(execFile)
 const folders = ['lib', 'examples']
-const files = ['package.json', 'tsconfig.json', 'LICENSE', 'README.md']
+const files = [
+  'package.json', 'tsconfig.json', 'LICENSE', 'README.md', '.github/RUNBOOK.md', '.github/SECURITY.md'
+]
 
 /** What is compiled for the examples is not packed, and is rewritten by other tests. */
 const isSource = (path: string): boolean => !path.startsWith(join('examples', 'dist'))

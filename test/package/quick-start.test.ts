@@ -1,11 +1,13 @@
 // The quick start of the README, as a new user has it: started by its command, logged in to by its own login, signed
 // in to from the portal simulator, and checked. Its ports are replaced by free ones.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
 import { portal } from '../../lib/testing/index.ts'
 import { freePort } from '../helpers/ports.ts'
 import { block, commands, readme, written } from './documents.ts'

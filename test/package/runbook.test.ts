@@ -12,7 +12,7 @@ import { incidents } from './runbook/incidents.ts'
 import { startScene } from './runbook/scene.ts'
 import type { Line } from './runbook/scene.ts'
 
-const RUNBOOK = 'examples/RUNBOOK.md'
+const RUNBOOK = '.github/RUNBOOK.md'
 const REASONS = Object.keys(refusals) as RefusalReason[]
 
 /** The one line that a refusal is logged with. */
@@ -20,7 +20,7 @@ async function refusalLine (t: Test, reason: RefusalReason): Promise<Line[]> {
   const { options = {}, provoke } = provocations[reason]
   const scene = await startScene(t, options)
   await provoke(scene.portal)
-  const lines = scene.lines().filter((line) => line.event !== undefined && line.reason === reason)
+  const lines = scene.lines().filter((line) => line.reqId !== undefined && line.reason === reason)
   const { type, level } = refusals[reason]
   const levels: Record<string, number> = { debug: 20, info: 30, warn: 40, error: 50 }
   t.equal(lines.length, 1)

@@ -1,173 +1,221 @@
-// What stands before every store: failures become `store_unavailable`, and a change of state is reported once.
-import t from 'tap'
-import { MessageChannel } from 'node:worker_threads'
+// What wraps every store: failures become `store_unavailable`, an outage is two log lines, and a server that can never
+// serve a sign-in stops the start.
+import cluster from 'node:cluster'
+import { type FastifyBaseLogger } from 'fastify'
+import t, { type Test } from 'tap'
 import { GuardedStore, timed } from '../../lib/stores/guard.ts'
+import { openStore } from '../../lib/stores/open.ts'
+import { type Store } from '../../lib/stores/store.ts'
+import { passTime } from '../helpers/clock.ts'
 import { timers } from '../helpers/timers.ts'
 
-const good = { put: async () => true, take: async () => 'value', revoke: async () => false }
 const soon = (milliseconds = 60_000): number => performance.now() + milliseconds
+const never = (): Promise<never> => new Promise(() => {})
+const good: Store = { put: async () => true, take: async () => 'probe', revoke: async () => false }
 
-t.test('what the store gives is passed on, and its arguments to it', async (t) => {
+type Line = [level: string, fields: unknown, message: string]
+
+/** The guard round a store of which these operations are replaced. */
+function guard (faults: Partial<Store> = {}, timeout = 1000) {
+  const lines: Line[] = []
+  const level = (name: string) => (fields: unknown, message: string) => { lines.push([name, fields, message]) }
+  const log = { error: level('error'), warn: level('warn') } as unknown as FastifyBaseLogger
+  const store = { ...good, ...faults }
+  return { store, guarded: new GuardedStore(timed(store), timeout, log), lines }
+}
+
+const put = async (guarded: GuardedStore): Promise<unknown> => await guarded.put('a', 'b', 1, soon()).catch(() => {})
+
+t.test('results and arguments are passed on; a store of the host knows no deadline', async (t) => {
   const calls: unknown[][] = []
-  const note = <T>(answer: T) => async (...args: unknown[]): Promise<T> => {
-    calls.push(args)
-    return answer
+  const note = <T>(name: string, result: T) => async (...args: unknown[]): Promise<T> => {
+    calls.push([name, ...args])
+    return result
   }
-  const store = { put: note(true), take: note('value'), revoke: note(false) }
-  const deadline = soon()
-  const guarded = new GuardedStore(store, () => t.fail('nothing has changed'))
-  t.equal(await guarded.put('a', 'b', 1, deadline), true)
-  t.equal(await guarded.take('c', deadline), 'value')
-  t.equal(await guarded.revoke('d', 2, deadline), false)
-  t.strictSame(calls.splice(0), [['a', 'b', 1, deadline], ['c', deadline], ['d', 2, deadline]])
-
-  const limited = timed(store)
-  t.equal(await limited.put('a', 'b', 1, deadline), true)
-  t.equal(await limited.take('c', deadline), 'value')
-  t.equal(await limited.revoke('d', 2, deadline), false)
-  t.strictSame(calls, [['a', 'b', 1], ['c'], ['d', 2]], 'a store of the host knows no deadline')
+  const { guarded, lines } = guard({ put: note('put', true), take: note('take', 'value'), revoke: note('revoke', false) })
+  t.equal(await guarded.put('a', 'b', 1, soon()), true)
+  t.equal(await guarded.take('c', soon()), 'value')
+  t.equal(await guarded.revoke('d', 2, soon()), false)
+  t.strictSame(calls, [['put', 'a', 'b', 1], ['take', 'c'], ['revoke', 'd', 2]])
+  t.strictSame(lines, [])
 })
 
 t.test('whatever is thrown is store_unavailable, with its sentence and nothing of the command', async (t) => {
+  const unreadable = Object.defineProperty(new Error('x'), 'message', { get () { throw new Error('no message') } })
   for (const [thrown, cause] of [
     [new Error('Connection is closed.'), 'Connection is closed.'],
-    [
-      new Error('ERR unknown command \'getdel\', with args beginning with: \'a-key\'\n\'more\''),
-      'ERR unknown command \'getdel\''
-    ],
+    [new Error('ERR unknown command \'getdel\', with args beginning with: \'key\'\n\'more\''), 'ERR unknown command \'getdel\''],
     ['no error at all', 'no error at all'],
-    [null, 'The store threw nothing'],
-    [undefined, 'The store threw nothing'],
+    [null, 'null'],
     [Object.create(null), 'An error without a readable message'],
-    [
-      Object.defineProperty(new Error('x'), 'message', { get () { throw new Error('no message') } }),
-      'An error without a readable message'
-    ]
+    [unreadable, 'An error without a readable message']
   ] as const) {
-    const told: unknown[][] = []
-    const guarded = new GuardedStore({ ...good, take: async () => { throw thrown } }, (...args) => told.push(args))
+    const { guarded, lines } = guard({ take: async () => { throw thrown } })
     await t.rejects(guarded.take('a', soon()), { name: 'OAuthError', reason: 'store_unavailable', context: { cause } })
-    t.strictSame(told, [[false, cause]])
+    t.match(lines, [['error', { cause }, cause]])
   }
 })
 
-t.test('a value that is no answer of the operation is store_unavailable, and not repeated', async (t) => {
-  const not = (...answers: unknown[]): unknown[] => answers
+t.test('an invalid return value is store_unavailable, and not repeated: it may be a stored one', async (t) => {
+  const calls = {
+    put: (guarded: GuardedStore) => guarded.put('a', 'b', 1, soon()),
+    take: (guarded: GuardedStore) => guarded.take('a', soon()),
+    revoke: (guarded: GuardedStore) => guarded.revoke('a', 1, soon())
+  }
   for (const name of ['put', 'take', 'revoke'] as const) {
-    const wrong = name === 'take'
-      ? not(undefined, true, 1, Buffer.from('value'), ['value'], {})
-      : not(undefined, null, 'OK', 'secret', 1, Buffer.from('OK'), {})
-    for (const answer of wrong) {
-      const guarded = new GuardedStore({ ...good, [name]: async () => answer }, () => {})
-      const calls = {
-        put: () => guarded.put('a', 'b', 1, soon()),
-        take: () => guarded.take('a', soon()),
-        revoke: () => guarded.revoke('a', 1, soon())
-      }
-      const error = await Promise.resolve(calls[name]()).catch((error: unknown) => error)
-      t.match(error, {
-        reason: 'store_unavailable',
-        context: { cause: `${name} gave ${answer === null ? 'null' : typeof answer}` }
+    const wrong = name === 'take' ? [undefined, true, 1, Buffer.from('value'), {}] : [undefined, null, 'OK', 1, {}]
+    for (const value of wrong) {
+      const { guarded } = guard({ [name]: async () => value })
+      const cause = `${name} gave ${value === null ? 'null' : typeof value}`
+      const error = await Promise.resolve(calls[name](guarded)).catch((error: unknown) => error)
+      t.match(error, { reason: 'store_unavailable', context: { cause } })
+    }
+  }
+})
+
+t.test('an outage is one line at its beginning and one at its end, with its duration and count', async (t) => {
+  const { store, guarded, lines } = guard()
+  for (const outage of [1, 2]) {
+    store.put = async () => { throw new Error('down') }
+    for (let count = 0; count < 3; count++) await put(guarded)
+    const cause = 'down'
+    t.strictSame(lines.splice(0), [['error', { event: 'store_unavailable', reason: 'store_unavailable', cause },
+      'partner-sso: store_unavailable (down): no sign-in succeeds until the store is back']])
+    passTime(t, 90)
+    store.put = good.put
+    for (let count = 0; count < 2; count++) await put(guarded)
+    const [[level, fields, message]] = lines as [[string, { duration: number }, string]]
+    t.equal(level, 'warn')
+    t.match(fields, { event: 'store_available', reason: 'ok', refused: 3 })
+    t.ok(fields.duration >= 90_000 && fields.duration < 150_000, `outage ${outage}`)
+    t.match(message, /^partner-sso: store_available after \d+ ms, 3 requests refused$/)
+    t.equal(lines.splice(0).length, 1)
+  }
+})
+
+t.test('a second line once the cause of a lost connection is known, and no third', async (t) => {
+  const { store, guarded, lines } = guard()
+  const errors = [new Error('lost'), new Error('lost'), new Error('refused', { cause: new Error('why') }), new Error('lost'),
+    new Error('another', { cause: new Error('why') })]
+  for (const error of errors) {
+    store.put = async () => { throw error }
+    await put(guarded)
+  }
+  t.strictSame(lines.map(([, fields]) => (fields as { cause: string }).cause), ['lost', 'refused'])
+  store.put = good.put
+  await put(guarded)
+  t.match(lines.at(-1), ['warn', { refused: 5 }])
+})
+
+t.test('a probe puts and takes a value, and revokes, under keys as long as any other', async (t) => {
+  const calls: string[][] = []
+  const note = <T>(name: string, result: T) => async (key: string): Promise<T> => {
+    calls.push([name, key])
+    return result
+  }
+  const { guarded, lines } = guard({ put: note('put', true), take: note('take', 'probe'), revoke: note('revoke', false) })
+  await guarded.start()
+  t.equal(await guarded.isReady(), true)
+  t.strictSame(calls.map(([name]) => name), ['put', 'take', 'revoke', 'put', 'take', 'revoke'])
+  const [put, take, revoke, again] = calls.map(([, key]) => key) as [string, string, string, string]
+  t.match(put, /^probe-[\w-]{14}$/)
+  t.equal(take, put)
+  t.equal(new Set([put, revoke, again]).size, 3)
+  t.strictSame(lines, [])
+})
+
+t.test('a store that does not return what was put, or cannot revoke, is not ready, and hinders no start', async (t) => {
+  const faults: Array<Partial<Store>> = [
+    { take: async () => null }, { take: async () => 'another' }, { revoke: async () => { throw new Error('no') } }
+  ]
+  for (const fault of faults) {
+    const { guarded, lines } = guard(fault)
+    await t.resolves(guarded.start())
+    t.equal(await guarded.isReady(), false)
+    t.match(lines, [['error', { event: 'store_unavailable' }]])
+    t.equal(lines.length, 1)
+  }
+})
+
+t.test('callers at the same time share one probe', async (t) => {
+  let puts = 0
+  const { guarded } = guard({ put: async () => { puts++; return true } })
+  t.strictSame(await Promise.all(Array.from({ length: 50 }, () => guarded.isReady())), Array(50).fill(true))
+  t.equal(puts, 1)
+  await guarded.isReady()
+  t.equal(puts, 2)
+})
+
+const refusal = (message: string): Error => Object.assign(new Error(message), { name: 'ReplyError' })
+const inScript = (message: string) => `ERR Error running script (call to f_1): @user_script:3: -${message}`
+
+t.test('temporary errors do not stop the start, also where a script met them', async (t) => {
+  const temporary = ['LOADING Redis is loading', 'READONLY You can\'t write', 'MASTERDOWN Link with MASTER is down',
+    'CLUSTERDOWN Hash slot not served', 'OOM command not allowed', 'WRONGPASS invalid', 'NOAUTH Authentication required.',
+    'MISCONF Redis is configured', 'NOREPLICAS Not enough', 'BUSY Redis is busy', 'TRYAGAIN Multiple keys',
+    'MOVED 1 a:1', 'ASK 1 a:1', 'ERR max number of clients reached']
+  const errors = [...temporary, ...['READONLY You', 'OOM command'].map(inScript)].map(refusal)
+  for (const error of [...errors, new Error('ERR unknown command')]) {
+    for (const name of ['put', 'revoke']) {
+      const { guarded } = guard({ [name]: async () => { throw error } })
+      await t.resolves(guarded.start(), error.message)
+    }
+  }
+})
+
+t.test('a server that refuses a command for good stops the start, whatever its words', async (t) => {
+  const refusals = ["ERR unknown command 'getdel'", "NOPERM User app has no permissions to run the 'eval' command",
+    'ERR syntax error', 'unsupported command', 'OOMPH no', 'ERR', inScript('NOPERM no'),
+    'ERR The user executing the script can\'t run this command or subcommand']
+  for (const message of refusals) {
+    for (const name of ['put', 'take', 'revoke']) {
+      const { guarded } = guard({ [name]: async () => { throw refusal(`${message}, with args beginning with: a`) } })
+      await t.rejects(guarded.start(), {
+        message: 'partner-sso: Redis refuses a command that is needed: SET with EX and NX, GETDEL, and EVAL of a script ' +
+          `with GETDEL, SADD and EXPIRE (Redis 6.2 or later, not renamed, allowed to this user): ${message}`
       })
     }
   }
 })
 
-t.test('each change is reported once', async (t) => {
-  const told: unknown[][] = []
-  let fails = false
-  const broken = async (): Promise<never> => { throw new Error('down') }
-  const guarded = new GuardedStore({ ...good, put: () => fails ? broken() : good.put() }, (...args) => told.push(args))
-  t.equal(guarded.failure, null)
-  const put = (): Promise<unknown> => guarded.put('a', 'b', 1, soon()).catch(() => {})
-  for (fails of [false, true, true, false, false, true]) await put()
-  t.match(guarded.failure, { message: 'down' })
-  t.strictSame(told, [[false, 'down'], [true], [false, 'down']])
-})
-
-t.test('a probe stores something and takes it back, under a key of its own', async (t) => {
-  const stored = new Map<string, string>()
-  const keys: string[] = []
-  const revoked: unknown[][] = []
-  const store = {
-    async put (key: string, value: string) {
-      keys.push(key)
-      stored.set(key, value)
-      return true
-    },
-    async take (key: string) {
-      const value = stored.get(key) ?? null
-      stored.delete(key)
-      return value
-    },
-    async revoke (...args: unknown[]) {
-      revoked.push(args)
-      return false
-    }
-  }
-  const guarded = new GuardedStore(store, () => t.fail('nothing has changed'))
-  for (let count = 0; count < 2; count++) t.equal(await guarded.probe(soon()), true)
-  t.strictSame(revoked, [], 'it leaves nothing behind')
-  const deadline = soon()
-  await guarded.probeAll(deadline)
-  t.match(revoked, [[/^probe-[\w-]{14}$/, 1, deadline]])
-  t.equal(stored.size, 0)
-  t.equal(new Set([...keys, revoked[0]?.[0]]).size, 4)
-})
-
-t.test('a probe that finds something else is a failure', async (t) => {
-  const cause = 'It did not keep what was put and give it back'
-  const faults = [
-    { put: async () => false }, { put: async () => 'OK' as never }, { take: async () => null },
-    { take: async () => 'another' }
-  ]
-  for (const fault of faults) {
-    const told: unknown[][] = []
-    const guarded = new GuardedStore({ ...good, take: async () => 'probe', ...fault }, (...args) => told.push(args))
-    await t.rejects(guarded.probe(soon()), { name: 'OAuthError', reason: 'store_unavailable', context: { cause } })
-    t.strictSame(told, [[false, cause]])
-  }
-})
-
-t.test('a store that never answers is given up', async (t) => {
-  const never = new Promise<never>(() => {})
-  const store = timed({ put: () => never, take: () => never, revoke: () => never })
-  const calls: Array<(deadline: number) => Promise<unknown>> = [
-    (deadline) => store.put('a', 'b', 1, deadline),
-    (deadline) => store.take('a', deadline),
-    (deadline) => store.revoke('a', 1, deadline)
-  ]
-  for (const call of calls) {
-    await t.rejects(call(soon(20)), { message: 'The store did not answer in time' })
-  }
-})
-
-t.test('after the deadline a store is not called any more', async (t) => {
+t.test('with no call or timer left behind: after the deadline nothing is called, and a response ends the wait', async (t) => {
   let calls = 0
   const counted = async (): Promise<never> => { calls++; throw new Error('It was called') }
-  const store = timed({ put: counted, take: counted, revoke: counted })
-  await t.rejects(store.take('a', performance.now()), { message: 'The store did not answer in time' })
+  t.match(await guard({ take: counted }).guarded.take('a', performance.now()).catch((error: unknown) => error), {
+    context: { cause: 'The store did not respond in time' }
+  })
   t.equal(calls, 0)
-})
-
-t.test('answered, no timer is left', async (t) => {
   const before = timers()
-  const store = timed({ ...good, take: () => { throw new Error('at once') } })
-  const pending = store.put('a', 'b', 1, soon())
+  const pending = guard().guarded.put('a', 'b', 1, soon())
   t.equal(timers(), before + 1)
-  t.equal(await pending, true)
-  await t.rejects(store.take('a', soon()), { message: 'at once' })
+  await pending
+  await t.rejects(guard({ take: () => { throw new Error('at once') } }).guarded.take('a', soon()))
   await new Promise((resolve) => setImmediate(resolve))
   t.equal(timers(), before)
 })
 
-t.test('after a stall of the event loop, answers that have arrived are read first', async (t) => {
-  const { port1, port2 } = new MessageChannel()
-  t.teardown(() => port1.close())
-  const answer = new Promise<string>((resolve) => { port1.on('message', resolve) })
-  const taken = timed({ ...good, take: () => answer }).take('a', soon(300))
-  // It arrives during the stall, and the deadline passes in it.
-  port2.postMessage('value')
-  for (const end = soon(400); performance.now() < end;);
-  t.equal(await taken, 'value')
+/** Opens the in-process store, and returns the warnings of it. */
+async function warningsOf (t: Test, store?: Store): Promise<string[]> {
+  const warnings: string[] = []
+  const options = { store, keyPrefix: '', memoryLimit: 1, storeTimeout: 1000 }
+  const opened = await openStore(options, {} as FastifyBaseLogger, (message) => { warnings.push(message) })
+  t.teardown(() => opened.close())
+  return warnings
+}
+
+t.test('the in-process store warns, and says where it may be one of several', async (t) => {
+  const several = /^partner-sso: neither redis nor store is given: .*one of several.*Set redis or store\.$/
+  const [alone, ...more] = await warningsOf(t)
+  t.match(alone, /^partner-sso: neither redis nor store is given/)
+  t.notMatch(alone, several)
+  t.strictSame(more, [])
+  for (const name of ['NODE_APP_INSTANCE', 'pm_id']) {
+    process.env[name] = '0'
+    t.match(await warningsOf(t), [several], name)
+    delete process.env[name]
+  }
+  Object.assign(cluster, { isWorker: true })
+  t.teardown(() => Object.assign(cluster, { isWorker: false }))
+  t.match(await warningsOf(t), [several])
+  t.strictSame(await warningsOf(t, { put: never, take: never, revoke: never }), [], 'a store that they share')
 })

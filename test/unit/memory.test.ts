@@ -1,49 +1,111 @@
-// The in-process store. That it keeps the promises of a store is shown by test/stores and test/attacks/store-model.
+// The in-process store: its limits, and that it forgets what has expired. What every store promises is shown by
+// test/stores and test/attacks/store-model.
+import { byClock, newClock, pass } from '../interleavings/clock.ts'
 import t, { type Test } from 'tap'
-import { memoryStore } from '../../lib/stores/memory.ts'
+import { MemoryStore } from '../../lib/stores/memory.ts'
 
-function storeOf (t: Test, limit: number): ReturnType<typeof memoryStore> {
-  const store = memoryStore(limit)
+function storeOf (t: Test, limit: number): MemoryStore {
+  const store = new MemoryStore(limit)
   t.teardown(() => store.close())
   return store
 }
 
-t.test('at the limit the oldest record goes: a mark of a revocation is as old as it is', async (t) => {
+const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `key-${index}`)
+
+t.test('at the limit the oldest record goes, whatever its lifetime: a mark is as old as its revocation', async (t) => {
   const store = storeOf(t, 3)
-  await store.put('code', 'value', 60)
+  await store.put('long', 'value', 600)
   await store.revoke('revoked', 120)
   await store.put('token', 'value', 60)
-  await store.put('one more', 'value', 60)
-  t.equal(await store.take('code'), null, 'the oldest has gone, and not the mark')
-  t.equal(await store.put('revoked', 'value', 60), false, 'the mark is still there')
+  await store.put('one more', 'value', 600)
+  t.equal(await store.take('long'), null)
+  t.equal(await store.put('revoked', 'value', 60), false)
   t.equal(await store.take('token'), 'value')
 })
 
-t.test('at the limit a long lifetime does not push out younger records of a short one', async (t) => {
-  // Codes that live longer than tokens: who asks for many codes must not push out the tokens of others.
-  const store = storeOf(t, 10)
-  for (let count = 0; count < 10; count++) await store.put(`code ${count}`, 'value', 600)
-  await store.put('token', 'value', 60)
-  for (let count = 10; count < 19; count++) await store.put(`code ${count}`, 'value', 600)
-  t.equal(await store.take('token'), 'value', 'nine records are younger')
-  t.equal(await store.take('code 9'), null)
-  t.equal(await store.take('code 10'), 'value')
-})
-
-t.test('a value that is put again after it was taken is young again', async (t) => {
-  const store = storeOf(t, 2)
-  await store.put('a', 'value', 60)
-  await store.put('b', 'value', 60)
+t.test('what was taken, and put or revoked again, is young again', async (t) => {
+  const store = storeOf(t, 3)
+  for (const key of ['a', 'b', 'c']) await store.put(key, 'value', 60)
   await store.take('a')
   await store.put('a', 'value', 60)
-  await store.put('c', 'value', 60)
-  t.equal(await store.take('b'), null)
-  t.equal(await store.take('a'), 'value')
+  await store.revoke('b', 60)
+  for (const key of ['d', 'e']) await store.put(key, 'value', 60)
+  t.equal(await store.take('c'), null, 'the oldest')
+  t.equal(await store.take('a'), null, 'the next')
+  t.equal(await store.put('b', 'value', 60), false, 'the third')
+  t.equal(await store.take('d'), 'value')
 })
 
-t.test('closed, it holds nothing', async (t) => {
+t.test('of many records the oldest goes, in order', async (t) => {
+  const [limit, all] = [1000, names(2500)]
+  const store = storeOf(t, limit)
+  await Promise.all(all.map((key) => store.put(key, key, 60)))
+  const found = await Promise.all(all.map((key) => store.take(key)))
+  t.strictSame(found, all.map((key, index) => index < 1500 ? null : key))
+})
+
+t.test('64 MiB of values: the oldest go until the next has room', async (t) => {
+  const store = storeOf(t, 100_000)
+  const value = 'x'.repeat(8 * 1024 * 1024)
+  for (const key of names(8)) await store.put(key, value, 60)
+  t.equal((await store.take('key-0'))?.length, value.length, 'eight of 8 MiB have room')
+  await store.put('key-0', value, 60)
+  await store.put('small', 'x', 60)
+  t.equal(await store.take('key-1'), null, 'a ninth has none')
+  t.equal((await store.take('key-2'))?.length, value.length)
+  t.equal(await store.take('small'), 'x')
+  await store.put('large', `${value}${value}`, 60)
+  t.ok(await store.take('key-3'), 'what was taken has left its room')
+})
+
+t.test('a record is there for its lifetime, to the millisecond; then its key is free', async (t) => {
+  const clock = newClock()
+  const store = storeOf(t, 10)
+  await byClock(clock, () => store.put('a', 'value', 60))
+  pass(clock, 59_999)
+  t.equal(await byClock(clock, () => store.put('a', 'other', 60)), false)
+  pass(clock, 1)
+  t.equal(await byClock(clock, () => store.take('a')), null)
+  t.equal(await byClock(clock, () => store.put('a', 'again', 60)), true)
+  t.equal(await byClock(clock, () => store.revoke('a', 60)), true)
+  pass(clock, 60_000)
+  t.equal(await byClock(clock, () => store.revoke('a', 60)), false)
+})
+
+t.test('what has expired is dropped though nobody asks for it, a slice in a turn; then no timer is left', async (t) => {
+  const clock = newClock()
+  const store = storeOf(t, 10_000)
+  const live = names(100)
+  await byClock(clock, () => Promise.all(names(5000).map((key) => store.put(`${key}!`, 'value', 60))))
+  await byClock(clock, () => Promise.all(live.map((key) => store.put(key, 'value', 120))))
+  const dropped: string[] = []
+  const remove = Map.prototype.delete
+  t.intercept(Map.prototype, 'delete', {
+    value (this: Map<unknown, unknown>, key: string) {
+      dropped.push(key)
+      return remove.call(this, key)
+    }
+  })
+  pass(clock, 61_000)
+  let turns = 0
+  for (; dropped.length < 5000 && turns < 1000; turns++) {
+    const before = dropped.length
+    pass(clock, 0)
+    if (dropped.length - before > 2000) t.fail('too many in one turn')
+  }
+  t.ok(turns > 2)
+  t.ok(dropped.every((key) => key.endsWith('!')), 'and nothing else')
+  pass(clock, 60_000)
+  for (let turn = 0; turn < 1000 && clock.timers.size > 0; turn++) pass(clock, 1)
+  t.equal(clock.timers.size, 0)
+  t.equal(dropped.length, 5100)
+})
+
+t.test('closed, it holds nothing, and no timer', async (t) => {
+  const clock = newClock()
   const store = storeOf(t, 2)
-  await store.put('a', 'value', 60)
-  store.close()
-  t.equal(await store.take('a'), null)
+  await byClock(clock, () => store.put('a', 'value', 60))
+  byClock(clock, () => store.close())
+  t.equal(clock.timers.size, 0)
+  t.equal(await byClock(clock, () => store.take('a')), null)
 })

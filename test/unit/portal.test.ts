@@ -1,17 +1,22 @@
-// The registered portals: where they are sent back to, and how they authenticate.
+// The registered portals: what a code is bound to, how they authenticate, and what a function of the host may do wrong.
+import { byClock, newClock, pass } from '../interleavings/clock.ts'
 import * as crypto from 'node:crypto'
+import { mock } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { type OAuthError } from '../../lib/errors.ts'
-import type * as portalModule from '../../lib/portal.ts'
-import { FoundPortals, ListedPortals, RegisteredPortal } from '../../lib/portal.ts'
 import { type Portal } from '../../lib/options/portal.ts'
+import type * as portalModule from '../../lib/portal.ts'
+import { type PortalFinder, Portals, RegisteredPortal } from '../../lib/portal.ts'
 import { PORTAL } from '../helpers/host.ts'
 
 const TWO: Portal = { ...PORTAL, clientId: 'two', clientSecret: ['old', 'new', 'newer'] }
+const noWarning = (message: string): never => { throw new Error(message) }
+const portalsOf = (portal: Portal[] | PortalFinder, warn: (message: string) => void = noWarning) =>
+  new Portals(portal, 1000, warn)
+const finder = (clientId: string) => [PORTAL, TWO].find((portal) => portal.clientId === clientId)
 
-const portalOf = (clientId: string) => [PORTAL, TWO].find((portal) => portal.clientId === clientId)
-
-/** What a refusal says, or a failure where there is none. */
+/** What a refusal says. */
 async function refusal (call: () => unknown): Promise<{ reason: string, context: OAuthError['context'] }> {
   try {
     await call()
@@ -41,159 +46,146 @@ t.test('a hook is told everything but the secret, and cannot change it', async (
   const { information } = new RegisteredPortal({ ...PORTAL, note: 'a column of the table' } as Portal)
   t.strictSame(information, { ...known, level: 'partner' })
   t.ok(Object.isFrozen(information))
-  t.equal(new RegisteredPortal({ ...PORTAL, level: 'client' }).information.level, 'client')
 })
 
-t.test('a code is bound to everything of its portal but the secret', async (t) => {
-  const binding = (changes: Partial<Portal> = {}): string => new RegisteredPortal({ ...PORTAL, ...changes }).binding
-  t.equal(binding({ clientSecret: 'another', level: 'partner' }), binding())
-  t.notMatch(binding(), PORTAL.clientSecret)
-  const changes: Array<Partial<Portal>> = [
-    { clientId: 'b' }, { redirectUri: 'https://p.example/x' }, { loginUrl: 'https://p.example/x' }, { level: 'client' }
-  ]
-  for (const change of changes) t.not(binding(change), binding(), Object.keys(change).join())
-  t.not(binding({ clientId: 'a"', redirectUri: 'b' }), binding({ clientId: 'a', redirectUri: '"b' }), 'told apart')
-})
-
-for (const [kind, portals] of [
-  ['a list', new ListedPortals([PORTAL, TWO])],
-  ['a function', new FoundPortals(portalOf, 1000)]
-] as const) {
+for (const [kind, portals] of [['a list', portalsOf([PORTAL, TWO])], ['a function', portalsOf(finder)]] as const) {
   t.test(`${kind}: each secret of each portal, and no other`, async (t) => {
-    const one = await portals.authenticate(PORTAL.clientId, PORTAL.clientSecret)
-    t.equal(one.portal.clientId, PORTAL.clientId)
-    t.equal(one.secretIndex, 0)
     for (const [index, secret] of ['old', 'new', 'newer'].entries()) {
       const { portal, secretIndex } = await portals.authenticate('two', secret)
-      t.equal(portal.clientId, 'two')
+      t.equal(portal.information.clientId, 'two')
       t.equal(secretIndex, index)
     }
     const wrong = { reason: 'client_secret_wrong', context: { clientId: 'two' } }
-    for (const secret of ['', 'ol', 'oldnew', 'old,new,newer', PORTAL.clientSecret]) {
+    for (const secret of ['', 'ol', 'oldnew', 'old,new,newer', 'old\0', PORTAL.clientSecret]) {
       t.strictSame(await refusal(() => portals.authenticate('two', secret)), wrong)
     }
     t.strictSame(await refusal(() => portals.authenticate('three', 'old')), { reason: 'client_unknown', context: {} })
-    t.equal((await portals.find('two'))?.clientId, 'two')
+    t.strictSame(await refusal(() => portals.authenticate('none', 'old')), { reason: 'client_unknown', context: {} })
     t.equal(await portals.find('three'), undefined)
-  })
-
-  t.test(`${kind}: secrets that begin or end alike are told apart`, async (t) => {
-    const start = 's'.repeat(64)
-    const portal = { ...PORTAL, clientSecret: `${start}-one` }
-    const listed = kind === 'a list' ? new ListedPortals([portal]) : new FoundPortals(() => portal, 1000)
-    t.equal((await listed.authenticate(PORTAL.clientId, `${start}-one`)).secretIndex, 0)
-    for (const secret of [`${start}-two`, start, `${start}-one-more`, 'one']) {
-      t.equal((await refusal(() => listed.authenticate(PORTAL.clientId, secret))).reason, 'client_secret_wrong')
-    }
+    t.equal((await portals.find(PORTAL.clientId))?.information.clientId, PORTAL.clientId)
   })
 }
 
-t.test('constant time: every answer compares as often, in constant time, whatever was sent', async (t) => {
+t.test('constant time: as many digests and comparisons, whether the client or the secret is unknown', async (t) => {
   const calls = { timingSafeEqual: 0, hash: 0 }
-  const counted = await t.mockImport<typeof portalModule>('../../lib/portal.ts', {
+  const { Portals: Counted } = await t.mockImport<typeof portalModule>('../../lib/portal.ts', {
     'node:crypto': {
       ...crypto,
-      timingSafeEqual: (a: Buffer, b: Buffer) => {
+      timingSafeEqual (...args: Parameters<typeof crypto.timingSafeEqual>) {
         calls.timingSafeEqual++
-        return crypto.timingSafeEqual(a, b)
+        return crypto.timingSafeEqual(...args)
       },
-      hash: (...args: Parameters<typeof crypto.hash>) => {
+      hash (...args: Parameters<typeof crypto.hash>) {
         calls.hash++
         return crypto.hash(...args)
       }
     }
   })
-  for (const [portals, comparisons] of [
-    [new counted.ListedPortals([PORTAL, TWO]), 3],
-    [new counted.ListedPortals([PORTAL]), 1],
-    [new counted.FoundPortals(portalOf, 1000), 4]
-  ] as const) {
-    const count = async (clientId: string, secret: string): Promise<{ timingSafeEqual: number, hash: number }> => {
+  for (const given of [[PORTAL, TWO], [PORTAL], finder]) {
+    const portals = new Counted(given, 1000, noWarning)
+    const count = async (clientId: string, secret: string) => {
       Object.assign(calls, { timingSafeEqual: 0, hash: 0 })
-      try {
-        await portals.authenticate(clientId, secret)
-      } catch {}
+      await portals.authenticate(clientId, secret).catch(() => {})
       return { ...calls }
     }
+    // A list digests the secrets of a portal once.
+    for (const clientId of [PORTAL.clientId, 'two', 'unknown']) await count(clientId, 'x')
     const wrong = await count(PORTAL.clientId, 'wrong')
-    t.equal(wrong.timingSafeEqual, comparisons)
-    t.strictSame(await count('unknown', 'wrong'), wrong, 'an unknown client')
-    t.strictSame(await count(PORTAL.clientId, PORTAL.clientSecret), wrong, 'the right secret')
-    for (const secret of ['old', 'new', 'newer', 'none']) {
-      t.equal((await count('two', secret)).timingSafeEqual, comparisons, `a portal with three secrets: ${secret}`)
+    t.strictSame(wrong, { timingSafeEqual: 4, hash: typeof given === 'function' ? 5 : 1 })
+    for (const [clientId, secret] of [['unknown', 'x'], [PORTAL.clientId, PORTAL.clientSecret]] as const) {
+      t.strictSame(await count(clientId, secret), wrong)
     }
+    if (given === finder) t.strictSame(await count('two', 'old'), wrong, 'one with three secrets')
   }
 })
 
-t.test('only one: an unknown client_id can mean no other', async (t) => {
-  t.equal(new ListedPortals([PORTAL]).only?.clientId, PORTAL.clientId)
-  t.equal(new ListedPortals([PORTAL, TWO]).only, undefined)
-  t.equal(new FoundPortals(() => PORTAL, 1000).only, undefined)
+t.test('the only portal', async (t) => {
+  t.equal(portalsOf([PORTAL]).only?.information.clientId, PORTAL.clientId)
+  t.equal(portalsOf([PORTAL, TWO]).only, undefined)
+  t.equal(portalsOf(() => PORTAL).only, undefined)
 })
 
-t.test('a function is asked for visible ASCII of 1 to 255 characters, and nothing else', async (t) => {
+t.test('a function is called with 1 to 255 visible ASCII characters, each time, and with nothing else', async (t) => {
   const asked: string[] = []
-  const portals = new FoundPortals((clientId) => { asked.push(clientId); return null }, 1000)
+  const portals = portalsOf((clientId) => { asked.push(clientId); return null })
   for (const hostile of ['', 'a'.repeat(256), 'é', 'a\nb', 'a\0', '\x7f', '\u2028', '\ud800', '١']) {
     t.equal(await portals.find(hostile), undefined)
     t.equal((await refusal(() => portals.authenticate(hostile, 'x'))).reason, 'client_unknown')
   }
   t.strictSame(asked, [])
-  const fine = ['a', ' ', '~', 'a'.repeat(255), '__proto__', "'; DROP TABLE portals; --"]
+  const fine = ['a', 'a', ' ', '~', 'a'.repeat(255), '__proto__', "'; DROP TABLE portals; --"]
   for (const clientId of fine) t.equal(await portals.find(clientId), undefined)
   t.strictSame(asked, fine)
 })
 
-t.test('a function is asked every time: nothing is kept', async (t) => {
-  let portal: Portal | null = PORTAL
-  const portals = new FoundPortals(async () => portal, 1000)
-  t.ok(await portals.find(PORTAL.clientId))
-  portal = { ...PORTAL, clientSecret: 'rotated' }
-  const { reason } = await refusal(() => portals.authenticate(PORTAL.clientId, PORTAL.clientSecret))
-  t.equal(reason, 'client_secret_wrong')
-  t.equal((await portals.authenticate(PORTAL.clientId, 'rotated')).secretIndex, 0)
-  portal = null
-  t.equal(await portals.find(PORTAL.clientId), undefined)
+t.test('a function that ignores its argument: an unknown client, one warning, and no word of what was asked', async (t) => {
+  const warnings: string[] = []
+  const portals = portalsOf(async () => PORTAL, (message) => { warnings.push(message) })
+  for (const invented of ['invented-1', 'invented-2', PORTAL.clientSecret]) {
+    t.equal(await portals.find(invented), undefined)
+    t.strictSame(await refusal(() => portals.authenticate(invented, PORTAL.clientSecret)),
+      { reason: 'client_unknown', context: {} })
+  }
+  t.match(warnings, [/^partner-sso: the portal function returned a portal of another clientId/])
+  t.equal(warnings.length, 1)
+  for (const text of ['invented', PORTAL.clientSecret, PORTAL.clientId]) t.notOk(warnings[0]?.includes(text))
+  t.equal((await portals.authenticate(PORTAL.clientId, PORTAL.clientSecret)).secretIndex, 0, 'the one that it knows')
 })
 
-t.test('a function that throws, or returns what is no such portal', async (t) => {
-  const { clientId } = PORTAL
+t.test('a function that throws, or returns no portal: the reason, without a secret or what was asked', async (t) => {
   const cases: Array<[unknown, RegExp]> = [
     ['a text with hush in it', /"portal\(\)" must be an object with the values of a portal; got a string$/],
     [[PORTAL], /"portal\(\)" must be an object .*; got an array$/],
     [false, /"portal\(\)" must be .*; got a boolean$/],
     [{}, /\(\)\.loginUrl" must be .*; got undefined$/],
-    [{ ...PORTAL, clientId: 'other' }, /\(\)\.clientId" must be the client_id that was asked for; got another one$/],
     [{ ...PORTAL, clientSecret: 'hush\n' }, /\(\)\.clientSecret" must be .*; got a string that has a line break$/],
-    [{ ...PORTAL, redirectUri: 'https://x:hush@p.example/' }, /\(\)\.redirectUri" must be .*; got a URL that has/],
-    [{ ...PORTAL, level: null }, /\(\)\.level" must be "partner" or "client"; got null$/]
+    [{ ...PORTAL, redirectUri: 'https://x:hush@p.example/' }, /\(\)\.redirectUri" must be .*; got a URL that has/]
   ]
   for (const [returned, message] of cases) {
-    const portals = new FoundPortals(async () => returned as Portal, 1000)
-    for (const call of [() => portals.find(clientId), () => portals.authenticate(clientId, 'x')]) {
-      const { reason, context } = await refusal(call)
+    const portals = portalsOf(async () => returned as Portal)
+    for (const call of [() => portals.find('hush-id'), () => portals.authenticate('hush-id', 'x')]) {
+      const { reason, context: { cause, ...context } } = await refusal(call)
       t.equal(reason, 'portal_failed')
-      t.equal(context.clientId, clientId)
-      const { message: told } = context.cause as Error
-      t.match(told, message)
-      t.notMatch(told, 'hush')
+      t.strictSame(context, {})
+      t.match((cause as Error).message, message)
+      t.notMatch((cause as Error).message, 'hush')
     }
   }
   const cause = new Error('The vault is sealed')
-  for (const finder of [() => { throw cause }, async () => { throw cause }]) {
-    t.strictSame(await refusal(() => new FoundPortals(finder, 1000).find(clientId)),
-      { reason: 'portal_failed', context: { cause } }, 'a client_id that may be made up is not repeated')
+  for (const failing of [() => { throw cause }, async () => { throw cause }]) {
+    t.strictSame(await refusal(() => portalsOf(failing).find('a')), { reason: 'portal_failed', context: { cause } })
   }
 })
 
-t.test('a function that does not answer in time', async (t) => {
-  const never = new FoundPortals(() => new Promise<never>(() => {}), 20)
-  t.strictSame(await refusal(() => never.find(PORTAL.clientId)), { reason: 'portal_timeout', context: {} })
-  t.equal((await refusal(() => never.authenticate(PORTAL.clientId, 'x'))).reason, 'portal_timeout')
-
+t.test('a function that hangs times out, and what it does later harms nobody', async (t) => {
+  const clock = newClock()
   let fail = (_error: Error): void => {}
-  const late = new FoundPortals(() => new Promise<never>((_resolve, reject) => { fail = reject }), 1)
-  t.equal((await refusal(() => late.find(PORTAL.clientId))).reason, 'portal_timeout')
-  fail(new Error('It fails when nobody waits any more: that must not end the process'))
-  await new Promise((resolve) => setImmediate(resolve))
+  const portals = portalsOf(async () => await new Promise<never>((_resolve, reject) => { fail = reject }))
+  for (const call of [() => portals.find('a'), () => portals.authenticate('a', 'x')]) {
+    let refused: unknown
+    byClock(clock, () => { refusal(call).then((value) => { refused = value }, () => {}) })
+    await turn()
+    pass(clock, 999)
+    for (let turns = 0; turns < 3; turns++) await turn()
+    t.equal(refused, undefined)
+    pass(clock, 1)
+    for (let turns = 0; turns < 3; turns++) await turn()
+    t.strictSame(refused, { reason: 'portal_timeout', context: {} })
+    fail(new Error('Too late: it must not end the process'))
+    await turn()
+  }
+})
+
+t.test('fake timers of the host stop no time limit', async (t) => {
+  const names = ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate'] as const
+  const real = Object.fromEntries(names.map((name) => [name, globalThis[name]]))
+  // As sinon and others do it.
+  for (const name of names) Object.assign(globalThis, { [name]: () => 0 })
+  mock.timers.enable({ apis: ['setTimeout', 'setImmediate'] })
+  t.teardown(() => {
+    mock.timers.reset()
+    Object.assign(globalThis, real)
+  })
+  const hanging = new Portals(() => new Promise<never>(() => {}), 1, noWarning)
+  t.equal((await refusal(() => hanging.find('a'))).reason, 'portal_timeout')
 })

@@ -1,11 +1,12 @@
 // A command that is executed once at most: what it gives ioredis to write, each time ioredis is about to write it.
 // test/faults shows the same with real servers that fail.
+import { byClock, newClock, pass } from '../interleavings/clock.ts'
 import { ReplyError } from 'ioredis'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { mock } from 'node:test'
 import t from 'tap'
 import { type RedisClient } from '../../lib/stores/redis-client.ts'
-import { type CommandOptions, RedisCommand } from '../../lib/stores/redis-command.ts'
+import { RedisCommand } from '../../lib/stores/redis-command.ts'
 import { timers } from '../helpers/timers.ts'
 
 const PING = '*1\r\n$4\r\nPING\r\n'
@@ -37,8 +38,8 @@ class Connection {
 
 const soon = (milliseconds = 60_000): number => performance.now() + milliseconds
 
-function command (options: Partial<CommandOptions> = {}): RedisCommand {
-  const command = new RedisCommand('getdel', ['key'], { deadline: soon(), ...options })
+function command ({ deadline = soon(), giveUpAfter }: { deadline?: number, giveUpAfter?: number } = {}): RedisCommand {
+  const command = new RedisCommand('getdel', ['key'], deadline, giveUpAfter)
   command.promise.catch(() => {})
   return command
 }
@@ -49,9 +50,6 @@ function clientOf (connection: Connection): { client: RedisClient, written: unkn
   const sendCommand = (command: RedisCommand): void => { written.push(command.toWritable(connection)) }
   return { client: { sendCommand } as unknown as RedisClient, written }
 }
-
-/** Waits until a timer of as many milliseconds that is armed now has fired. */
-const elapse = (milliseconds: number): Promise<number> => new Promise((resolve) => setTimeout(resolve, milliseconds, 0))
 
 /** How ioredis hands on what Redis answers. */
 const answer = (command: RedisCommand, value: unknown): void => { command.resolve(value) }
@@ -73,14 +71,14 @@ t.test('a second time it does not leave', async (t) => {
   const lost = command()
   t.equal(lost.toWritable(connection), GETDEL)
   t.equal(lost.toWritable(new Connection()), PING)
-  await t.rejects(lost.promise, { message: 'The connection to Redis was lost before the answer came' })
+  await t.rejects(lost.promise, { message: 'The connection to Redis was lost before the reply came' })
   t.equal(lost.toWritable(new Connection()), PING, 'nor a third time')
 })
 
 t.test('what has expired does not leave at all', async (t) => {
   const expired = command()
   expired.expire()
-  await t.rejects(expired.promise, { message: 'Redis did not answer in time' })
+  await t.rejects(expired.promise, { message: 'Redis did not respond in time' })
   t.equal(expired.toWritable(new Connection()), PING)
   t.equal(expired.isSettled, true)
 })
@@ -112,15 +110,15 @@ t.test('a connection that does not answer gets nothing more', async (t) => {
   const first = command()
   const given = first.sendBy(client)
   first.expire()
-  await t.rejects(given, { message: 'Redis did not answer in time' })
+  await t.rejects(given, { message: 'Redis did not respond in time' })
 
   const second = command()
-  await t.rejects(second.sendBy(client), { message: 'Redis does not answer' })
+  await t.rejects(second.sendBy(client), { message: 'Redis does not respond' })
   t.strictSame(written, [GETDEL], 'thrown, so that ioredis expects no reply')
 
   const queued = command()
   t.equal(queued.toWritable(connection), PING, 'what was queued by ioredis is written in any case')
-  await t.rejects(queued.promise, { message: 'Redis does not answer' })
+  await t.rejects(queued.promise, { message: 'Redis does not respond' })
 
   t.equal(command().toWritable(new Connection()), GETDEL, 'another connection is not silent')
 
@@ -154,45 +152,25 @@ t.test('an unanswered command is counted once, and answered once', async (t) => 
   t.equal(command().toWritable(connection), PING, 'the one before was not counted as answered twice')
 })
 
-t.test('what was answered in time is not unanswered', async (t) => {
-  const connection = new Connection()
-  for (const end of [(each: RedisCommand) => answer(each, 'value'), (each: RedisCommand) => refuse(each, 'ERR')]) {
-    const each = command({ giveUpAfter: 0 })
-    each.toWritable(connection)
-    end(each)
-    each.expire()
-    t.equal(command().toWritable(connection), GETDEL)
-  }
-  t.equal(await elapse(1), 0)
-  t.notOk(connection.isDestroyed)
-})
-
-t.test('a connection that does not answer is given up after a while', async (t) => {
-  const connection = new Connection()
-  const late = command({ giveUpAfter: 1 })
-  late.toWritable(connection)
-  t.equal(await elapse(1), 0, 'not while the caller waits')
-  t.notOk(connection.isDestroyed)
-  late.expire()
-  while (!connection.isDestroyed) await elapse(1)
-  t.equal(connection.calls.at(-1), 'destroy')
-})
-
-t.test('a connection that answers late, and one of the host, are not given up', async (t) => {
-  const [slow, foreign, silent] = [new Connection(), new Connection(), new Connection()]
-  const late = command({ giveUpAfter: 1 })
-  late.toWritable(slow)
-  late.expire()
-  answer(late, 'value')
-  const never = command()
-  never.toWritable(foreign)
-  never.expire()
-  const later = command({ giveUpAfter: 1 })
-  later.toWritable(silent)
-  later.expire()
-  while (!silent.isDestroyed) await elapse(1)
-  t.notOk(slow.isDestroyed)
-  t.notOk(foreign.isDestroyed)
+t.test('a connection is given up when it has not replied as long after the deadline, and no other', async (t) => {
+  const [silent, slow, inTime, foreign] = [new Connection(), new Connection(), new Connection(), new Connection()]
+  const clock = newClock()
+  const sent = byClock(clock, () => [silent, slow, inTime].map((connection) => {
+    const each = command({ deadline: clock.now + 300, giveUpAfter: 500 })
+    each.sendBy(clientOf(connection).client)
+    return each
+  })) as [RedisCommand, RedisCommand, RedisCommand]
+  byClock(clock, () => command({ deadline: clock.now + 300 }).sendBy(clientOf(foreign).client))
+  answer(sent[2], 'value')
+  pass(clock, 300)
+  for (let turns = 0; turns < 3; turns++) await nextTurn()
+  await t.rejects(sent[0].promise, { message: 'Redis did not respond in time' })
+  t.equal(await sent[2].promise, 'value')
+  answer(sent[1], 'late')
+  pass(clock, 499)
+  t.notOk(silent.isDestroyed)
+  pass(clock, 1)
+  t.strictSame([silent, slow, inTime, foreign].map(({ isDestroyed }) => isDestroyed), [true, false, false, false])
 })
 
 t.test('waiting for a late answer does not keep the process', async (t) => {
@@ -200,37 +178,6 @@ t.test('waiting for a late answer does not keep the process', async (t) => {
   const late = command({ giveUpAfter: 10_000 })
   late.toWritable(new Connection())
   late.expire()
-  t.equal(timers(), before)
-})
-
-t.test('a late answer is handed on; an answer in time, a refusal and the answer to PING are not', async (t) => {
-  const answers: unknown[] = []
-  const noting = (): RedisCommand => command({ onLateAnswer: (answer) => { answers.push(answer) } })
-  const [inTime, late, none, refused, again] = [noting(), noting(), noting(), noting(), noting()]
-  for (const each of [inTime, late, none, refused, again]) each.toWritable(new Connection())
-  answer(inTime, 'value')
-  for (const each of [late, none, refused, again]) each.expire()
-  answer(late, Buffer.from('!90'))
-  answer(late, 'once more')
-  answer(none, null)
-  refuse(refused, 'ERR')
-  t.equal(again.toWritable(new Connection()), PING, 'after a reconnection')
-  answer(again, 'PONG')
-  t.strictSame(answers, ['!90', null])
-})
-
-t.test('at the deadline the caller gets an error, and no timer is left', async (t) => {
-  const before = timers()
-  const { client } = clientOf(new Connection())
-  const silent = command({ deadline: soon(500) })
-  await t.rejects(silent.sendBy(client), { message: 'Redis did not answer in time' })
-
-  const answered = command()
-  const outcome = answered.sendBy(clientOf(new Connection()).client)
-  t.equal(timers(), before + 1)
-  answer(answered, 'value')
-  await outcome
-  await nextTurn()
   t.equal(timers(), before)
 })
 
@@ -252,9 +199,53 @@ t.test('answered at the very moment of the deadline, it counts as answered', asy
   t.equal(command().toWritable(connection), GETDEL, 'and its connection is not silent')
 })
 
-t.test('a client that throws is a rejection', async (t) => {
-  const client = { sendCommand: () => { throw new Error('No more') } } as unknown as RedisClient
-  await t.rejects(command().sendBy(client), { message: 'No more' })
+const pause = async (): Promise<void> => await nextTurn()
+
+/** What hosts and APM agents put round `sendCommand`. */
+const wrappers: Record<string, (send: (command: RedisCommand) => unknown) => (command: RedisCommand) => unknown> = {
+  'measured, async': (send) => async (command) => await send(command),
+  'with an await before': (send) => async (command) => { await pause(); return await send(command) },
+  'that returns nothing': (send) => (command) => { send(command) }
+}
+
+for (const [name, wrap] of Object.entries(wrappers)) {
+  t.test(`sendCommand ${name}: each rejection reaches the caller, and nobody else`, async (t) => {
+    const unhandled: unknown[] = []
+    const note = (error: unknown) => { unhandled.push(error) }
+    process.on('unhandledRejection', note)
+    t.teardown(() => process.off('unhandledRejection', note))
+    const ends: Array<[RegExp, (command: RedisCommand) => void]> = [
+      [/respond in time/, (sent) => sent.expire()], [/READONLY/, (sent) => refuse(sent, 'READONLY')],
+      [/closed/, loseConnection]
+    ]
+    for (const [message, end] of ends) {
+      const sendCommand = wrap((sent) => { sent.toWritable(new Connection()); return sent.promise })
+      const sent = new RedisCommand('getdel', ['key'], soon())
+      const outcome = sent.sendBy({ sendCommand } as unknown as RedisClient)
+      for (let turns = 0; turns < 3; turns++) await pause()
+      end(sent)
+      await t.rejects(outcome, { message })
+    }
+    for (let turns = 0; turns < 3; turns++) await pause()
+    t.strictSame(unhandled, [])
+  })
+}
+
+t.test('a client that throws, or rejects by itself, is a rejection at once', async (t) => {
+  const error = new Error('No more')
+  for (const sendCommand of [() => { throw error }, async () => { throw error }]) {
+    await t.rejects(command().sendBy({ sendCommand } as unknown as RedisClient), { message: 'No more' })
+  }
+})
+
+t.test('withdrawn while a wrapper waits: rejected at once', async (t) => {
+  const connection = new Connection()
+  const silent = command()
+  silent.toWritable(connection)
+  silent.expire()
+  const sendCommand = async (sent: RedisCommand) => { await pause(); sent.toWritable(connection) }
+  const late = command()
+  await t.rejects(late.sendBy({ sendCommand } as unknown as RedisClient), { message: 'Redis does not respond' })
 })
 
 t.test('what is written in one turn leaves together', async (t) => {
@@ -280,6 +271,6 @@ t.test('fake timers of the host leave no connection corked, and stop no time lim
   })
   const connection = new Connection()
   const outcome = command({ deadline: soon(500) }).sendBy(clientOf(connection).client)
-  await t.rejects(outcome, { message: 'Redis did not answer in time' })
+  await t.rejects(outcome, { message: 'Redis did not respond in time' })
   t.strictSame(connection.calls, ['cork', 'uncork'])
 })

@@ -1,127 +1,84 @@
-// Secrets, their derivation and what is sealed with it.
+// What is sealed, and the random secrets.
 import * as crypto from 'node:crypto'
-import { createDecipheriv, createHash, randomBytes } from 'node:crypto'
-import t from 'tap'
-import { type Test } from 'tap'
-import * as ours from '../../lib/grants/sealing.ts'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import type * as secrets from '../../lib/grants/random-secret.ts'
+import { open, openWithAny, seal, sealForEach } from '../../lib/grants/sealing.ts'
+import { seed } from '../helpers/seed.ts'
 
-const { cipherKey, derive, fingerprint, open, randomSecret, seal } = ours
+const randomKey = () => crypto.randomBytes(32).toString('base64url')
 
-const randomKey = () => randomBytes(32).toString('base64url')
+t.test('AES-256-GCM: test cases 13 and 14 of the GCM specification (McGrew and Viega, appendix B)', async (t) => {
+  const zeros = Buffer.alloc(32).toString('base64url')
+  const hex = (sealed: string) => Buffer.from(sealed, 'base64url').toString('hex')
+  t.equal(hex(seal(zeros, '')), '530f8afbc74536b9a963b4f1c4cb738b')
+  t.equal(hex(seal(zeros, '\0'.repeat(16))), 'cea7403d4d606b6e074ec5d3baf39d18d0d1c8a799996bf0265b98b5d48ab919')
+})
 
-t.test('a secret has as many random bytes as were asked for, each drawn once', async (t) => {
-  const secrets = Array.from({ length: 1000 }, (_, index) => randomSecret(index % 2 === 0 ? 66 : 33))
-  t.equal(new Set(secrets).size, 1000)
-  for (const [index, secret] of secrets.entries()) {
-    t.match(secret, index % 2 === 0 ? /^[\w-]{88}$/ : /^[\w-]{44}$/)
+t.test('any text opens with its key, and neither with another nor changed', async (t) => {
+  fc.assert(fc.property(fc.string({ unit: 'grapheme' }), fc.nat(), (text, at) => {
+    const key = randomKey()
+    const sealed = seal(key, text)
+    t.equal(open(key, sealed), text)
+    t.equal(open(randomKey(), sealed), null)
+    const bytes = Buffer.from(sealed, 'base64url')
+    bytes[at % bytes.length] = (bytes[at % bytes.length] as number) ^ 1
+    t.equal(open(key, bytes.toString('base64url')), null)
+    t.equal(open(key, sealed.slice(0, at % sealed.length)), null)
+  }), { numRuns: 100, seed })
+})
+
+t.test('sealed for each secret, opened with any of them', async (t) => {
+  const [old, current, next] = [randomKey(), randomKey(), randomKey()]
+  const value = sealForEach([old, current], 'text')
+  t.match(value, /^2_[\w-]+$/)
+  for (const keys of [[old], [current], [old, current], [current, old], [next, current]]) {
+    const opened = openWithAny(keys, value)
+    t.match(opened, { text: 'text' })
+    t.ok(keys.includes(opened?.sealingKey as string))
+    t.equal(open(opened?.sealingKey as string, opened?.sealed as string), 'text', 'the one that this key opens')
   }
+  t.equal(openWithAny([next], value), null)
+  t.equal(openWithAny([], value), null)
 })
 
-t.test('the derivation is the one-step one of NIST SP 800-56C section 4.1', async (t) => {
-  const secret = randomSecret(66)
-  const block = createHash('sha512').update(Buffer.from([0, 0, 0, 1])).update(secret).update('an info').digest()
-  const { sealingKey, ...names } = derive(secret, 'an info')
-  t.equal(sealingKey.length, 43)
-  t.same(Buffer.from(sealingKey, 'base64url'), block.subarray(30, 62))
-  t.same(names, {
-    storageKey: block.subarray(0, 15).toString('base64url'),
-    locator: block.subarray(15, 30).toString('base64url')
-  })
-})
-
-t.test('what is derived is bound to the secret and the info', async (t) => {
-  const secret = randomSecret(66)
-  const derived = derive(secret, 'a')
-  t.equal(derived.storageKey.length, 20)
-  t.equal(derived.sealingKey.length, 43)
-  t.equal(derived.locator.length, 20)
-  t.same(derive(secret, 'a'), derived)
-  for (const other of [derive(secret, 'b'), derive(randomSecret(66), 'a')]) {
-    t.not(other.storageKey, derived.storageKey)
-    t.not(other.sealingKey, derived.sealingKey)
-    t.not(other.locator, derived.locator)
-  }
-})
-
-t.test('a fingerprint is as long as a storage key, and differs with the text', async (t) => {
-  t.equal(fingerprint('a'), createHash('sha512').update('a').digest('base64url').slice(0, 20))
-  t.not(fingerprint('a'), fingerprint('b'))
-})
-
-t.test('what is sealed opens with its key only, and unchanged only', async (t) => {
+t.test('what was never sealed opens with nothing', async (t) => {
   const key = randomKey()
-  const text = 'text \u{1f600}\n'
-  const sealed = seal(key, text)
-  t.equal(open(key, sealed), text)
-  t.equal(open(key, seal(key, '')), '')
-  t.equal(open(randomKey(), sealed), null)
-  for (let index = 0; index < sealed.length; index += 5) {
-    const changed = sealed.slice(0, index) + (sealed[index] === 'A' ? 'B' : 'A') + sealed.slice(index + 1)
-    t.equal(open(key, changed), null)
+  const sealed = seal(key, 'text')
+  const counts = ['0', '2', '3', '99999999999999999999', '-1', '1.5', '']
+  for (const value of ['', '1_', sealed, `1${sealed}`, `_${sealed}`, ...counts.map((count) => `${count}_${sealed}`)]) {
+    t.equal(openWithAny([key], value), null, value)
   }
-  for (const other of ['', 'AAAA', sealed.slice(0, -8)]) t.equal(open(key, other), null)
+  t.match(openWithAny([key], `1_${sealed}`), { text: 'text' })
 })
 
-t.test('a sealed value is AES-256-GCM with a nonce of 12 zero bytes, and a tag of 16 at its end', async (t) => {
-  const key = randomKey()
-  const bytes = Buffer.from(seal(key, 'a text'), 'base64url')
-  t.equal(bytes.length, 6 + 16)
-  const decipher = createDecipheriv('aes-256-gcm', Buffer.from(key, 'base64url'), Buffer.alloc(12))
-    .setAuthTag(bytes.subarray(6))
-  t.equal(decipher.update(bytes.subarray(0, 6), undefined, 'utf8') + decipher.final('utf8'), 'a text')
-})
-
-/** The module with a source of random bytes that the test chooses, and the buffers that it was asked to fill. */
-async function withRandom (t: Test, fill: (bytes: Buffer) => Buffer) {
-  const filled: Buffer[] = []
-  const randomFillSync = (bytes: Buffer) => { filled.push(bytes); return fill(bytes) }
+/** The module with a source of random bytes that the test chooses. */
+async function withRandom (t: Test, randomFillSync: (bytes: Buffer) => Buffer): Promise<() => string> {
   const mocks = { 'node:crypto': { ...crypto, randomFillSync } }
-  const sealing = await t.mockImport<typeof ours>('../../lib/grants/sealing.ts', mocks)
-  return { randomSecret: sealing.randomSecret, filled }
+  return (await t.mockImport<typeof secrets>('../../lib/grants/random-secret.ts', mocks)).randomSecret
 }
 
-t.test('a secret is what the operating system drew, all of its bits, in order', async (t) => {
-  const drawn: Buffer[] = []
-  const { randomSecret, filled } = await withRandom(t, (bytes) => {
+t.test('a secret is 33 bytes of what the system drew, in order, and none is used twice', async (t) => {
+  const pools: Buffer[] = []
+  const randomSecret = await withRandom(t, (bytes) => {
     crypto.randomFillSync(bytes)
-    drawn.push(Buffer.from(bytes))
+    pools.push(Buffer.from(bytes))
     return bytes
   })
-  const secrets = Array.from({ length: 300 }, () => randomSecret(66))
-  // Of a pool, what is left when it has less than a secret is not used.
-  const used = drawn.map((pool) => pool.subarray(0, pool.length - pool.length % 66))
-  const handedOut = Buffer.concat(secrets.map((secret) => Buffer.from(secret, 'base64url')))
-  t.ok(handedOut.equals(Buffer.concat(used).subarray(0, 300 * 66)))
-  t.equal(filled.length, 3, 'a pool is drawn at once')
+  const drawn = Array.from({ length: 600 }, () => randomSecret())
+  for (const secret of drawn) t.match(secret, /^[\w-]{44}$/)
+  const used = pools.map((pool) => pool.subarray(0, pool.length - pool.length % 33))
+  const given = Buffer.concat(drawn.map((secret) => Buffer.from(secret, 'base64url')))
+  t.ok(given.equals(Buffer.concat(used).subarray(0, given.length)))
+  t.equal(new Set(drawn).size, 600)
 })
 
-t.test('the last bytes of a pool are used, and not one more', async (t) => {
-  const { randomSecret, filled } = await withRandom(t, (bytes) => bytes.fill(filled.length))
-  for (let count = 0; count < 128; count++) t.match(randomSecret(64), /^(?:AQEB)+AQ$/)
-  t.equal(filled.length, 1)
-  t.match(randomSecret(64), /^(?:AgIC)+Ag$/)
-  t.equal(filled.length, 2)
-  // 64 bytes are left, one less than are asked for.
-  for (let count = 0; count < 126; count++) randomSecret(64)
-  t.match(randomSecret(65), /^(?:AwMD)+AwM$/)
-})
-
-t.test('no secret stays in the pool once it was drawn', async (t) => {
-  const { randomSecret, filled } = await withRandom(t, (bytes) => bytes.fill(0xff))
-  for (let count = 1; count <= 124; count++) {
-    randomSecret(66)
-    const [pool] = filled as [Buffer]
-    t.equal(pool.lastIndexOf(0), count * 66 - 1, `${count} secrets are wiped`)
-    t.equal(pool.indexOf(0xff), count * 66, 'and nothing else')
-  }
-})
-
-t.test('the cipher is given bytes or a KeyObject, whichever costs less on the release of Node', async (t) => {
-  const bytes = randomBytes(32)
-  const key = bytes.toString('base64url')
-  for (const node of [2019, 2417, 2609, 2700]) t.same(cipherKey(key, node), bytes, String(node))
-  for (const node of [2418, 2422, 2500, 2608]) {
-    t.match(cipherKey(key, node), { type: 'secret', symmetricKeySize: 32 }, String(node))
-    t.ok((cipherKey(key, node) as crypto.KeyObject).export().equals(bytes))
+t.test('no secret stays in the pool', async (t) => {
+  let pool: Buffer = Buffer.alloc(0)
+  const randomSecret = await withRandom(t, (bytes) => (pool = bytes).fill(0xff))
+  for (let count = 1; count <= 248; count++) {
+    randomSecret()
+    t.equal(pool.lastIndexOf(0), count * 33 - 1)
+    t.equal(pool.indexOf(0xff), count * 33)
   }
 })

@@ -1,13 +1,15 @@
 // All store calls of a request together take `storeTimeout` at most: a route gives each of them the same deadline, of
 // its own request and no other.
+import formbody from '@fastify/formbody'
 import Fastify from 'fastify'
 import t from 'tap'
 import { Reporter } from '../../lib/events.ts'
 import { AccessTokens } from '../../lib/grants/access-token.ts'
 import { AuthorizationCodes } from '../../lib/grants/authorization-code.ts'
+import { GrantKeys } from '../../lib/grants/keys.ts'
 import { routeOf } from '../../lib/http/endpoint.ts'
-import { parseForm } from '../../lib/http/form.ts'
-import { ListedPortals } from '../../lib/portal.ts'
+import { Parameters } from '../../lib/http/parameters.ts'
+import { Portals } from '../../lib/portal.ts'
 import { authorizeRoute } from '../../lib/routes/authorize.ts'
 import { tokenRoute } from '../../lib/routes/token.ts'
 import { userRoute } from '../../lib/routes/user.ts'
@@ -43,15 +45,15 @@ function recordingStore (): { store: TimedStore, deadlines: Array<[call: string,
 t.test('each request has one deadline for all of its store calls', async (t) => {
   const { store, deadlines } = recordingStore()
   const parts = {
-    portals: new ListedPortals([PORTAL]),
+    portals: new Portals([PORTAL], STORE_TIMEOUT, () => {}),
     reporter: new Reporter(),
     storeTimeout: STORE_TIMEOUT,
-    codes: new AuthorizationCodes(store, 60, ''),
-    tokens: new AccessTokens(store, 60, '')
+    codes: new AuthorizationCodes(store, new GrantKeys(''), 60),
+    tokens: new AccessTokens(store, new GrantKeys(''), 60)
   }
   const app = Fastify()
   t.teardown(() => app.close())
-  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer' }, parseForm)
+  await app.register(formbody, { parser: (text) => new Parameters(text) as unknown as Record<string, unknown> })
   const hooks = { currentUser: () => 'ada', portalEligibility: () => recordOf('ada') }
   for (const route of [authorizeRoute({ ...parts, ...hooks }), tokenRoute(parts), userRoute(parts)]) {
     app.route(routeOf(route, {}))

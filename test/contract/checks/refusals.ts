@@ -97,7 +97,7 @@ function isEvent (
 
 /** One line, with what the event tells. */
 function isLine (t: Test, { lines }: Subject, { type, requestId, ...told }: PartnerSsoEvent, refusal: Refusal): void {
-  const found = lines().filter(({ event, reason }) => event !== undefined && reason === told.reason)
+  const found = lines().filter(({ reqId, reason }) => reqId !== undefined && reason === told.reason)
   const { level, msg, reqId, event, hint, err, ...line } = found[0] as Record<string, unknown>
   t.strictSame(
     { lines: found.length, level, reqId, event },

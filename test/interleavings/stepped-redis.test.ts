@@ -1,0 +1,117 @@
+// The explorer is worth as much as its Redis is like the real one. The plugin's own Redis store runs the same sequences
+// on both: each result, each refusal and what is held at the end is the same, also where memory is full.
+import './clock.ts'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import type { RedisClient } from '../../lib/index.ts'
+import { RedisStore } from '../../lib/stores/redis.ts'
+import { startRedis } from '../helpers/redis.ts'
+import { seed } from '../helpers/seed.ts'
+import { type Mistake, steppedRedis } from './stepped-redis.ts'
+
+const RUNS = 50
+const LIFETIMES = [60, 120] as const
+const KEYS = ['a', 'b'] as const
+
+interface Operation { name: 'put' | 'take' | 'revoke' | 'fill' | 'free', key: typeof KEYS[number], lifetime: number }
+
+const operations: fc.Arbitrary<Operation[]> = fc.array(fc.record({
+  name: fc.constantFrom('put', 'take', 'revoke', 'fill', 'free'),
+  key: fc.constantFrom(...KEYS),
+  lifetime: fc.constantFrom(...LIFETIMES)
+}), { maxLength: 20 })
+
+/** A Redis to run operations on. */
+interface Server {
+  client: RedisClient
+  fill (full: boolean): unknown
+  /** Seconds that the key is held for; -2 when it is not. */
+  ttl (key: string): number | Promise<number>
+}
+
+/** The results of the operations: of an error its first word. */
+async function run ({ client, fill, ttl }: Server, operations: Operation[]): Promise<unknown[]> {
+  const store = new RedisStore(client, '', 30_000)
+  const results: unknown[] = []
+  const note = async (result: Promise<unknown>) =>
+    results.push(await result.catch((error: Error) => `${error.name} ${error.message.split(' ')[0]}`))
+  for (const { name, key, lifetime } of operations) {
+    const deadline = performance.now() + 30_000
+    if (name === 'fill' || name === 'free') await fill(name === 'fill')
+    else if (name === 'put') await note(store.put(key, `value-${results.length}`, lifetime, deadline))
+    else if (name === 'take') await note(store.take(key, deadline))
+    else await note(store.revoke(key, lifetime, deadline))
+  }
+  // A real second may have passed.
+  for (const key of KEYS) results.push(Math.ceil(await ttl(key) / 10))
+  return results
+}
+
+function model (mistake?: Mistake): Server {
+  const stepped = steppedRedis(mistake)
+  return {
+    client: stepped.options.redis as RedisClient, fill: (full) => stepped.fill?.(full), ttl: (key) => stepped.ttl(key)
+  }
+}
+
+async function real (t: Test): Promise<Server & { clear (): Promise<void> }> {
+  const { client } = await startRedis(t, ['--maxmemory-policy', 'noeviction'])
+  return {
+    client,
+    fill: (full) => client.config('SET', 'maxmemory', full ? '1' : '0'),
+    ttl: (key) => client.ttl(key),
+    async clear () {
+      await client.config('SET', 'maxmemory', '0')
+      await client.flushall()
+    }
+  }
+}
+
+async function compare (server: Awaited<ReturnType<typeof real>>, mistake?: Mistake): Promise<void> {
+  await fc.assert(fc.asyncProperty(operations, async (operations) => {
+    await server.clear()
+    const [expected, got] = [await run(server, operations), await run(model(mistake), operations)]
+    if (JSON.stringify(got) !== JSON.stringify(expected)) {
+      throw new Error(`Redis gave ${JSON.stringify(expected)}, the model ${JSON.stringify(got)}`)
+    }
+  }), { numRuns: RUNS, seed })
+}
+
+await t.test('the model does what Redis does', async (t) => {
+  const server = await real(t)
+  await t.resolves(compare(server))
+  const mistakes: Mistake[] = [
+    'SET ignores NX', 'GETDEL keeps the value', 'GETDEL removes a mark', 'a revocation needs a token',
+    'a revocation leaves a text'
+  ]
+  for (const mistake of mistakes) await t.rejects(compare(server, mistake), mistake)
+})
+
+await t.test('a command that Redis refuses is not executed, and one that it queues is, or never', async (t) => {
+  const { client } = await startRedis(t)
+  const store = new RedisStore(client, '', 30_000)
+  const calls: Record<string, () => Promise<unknown>> = {
+    put: () => store.put('free', 'value', 60, performance.now() + 30_000),
+    take: () => store.take('held', performance.now() + 30_000),
+    revoke: () => store.revoke('held', 60, performance.now() + 30_000)
+  }
+  const content = async () => [await client.get('held'), await client.exists('free')]
+  await client.set('held', 'value')
+
+  // A replica whose master is gone.
+  await client.replicaof('127.0.0.1', 1)
+  for (const call of Object.values(calls)) await t.rejects(call(), { name: 'ReplyError', message: /READONLY/ })
+  await client.replicaof('NO', 'ONE')
+  t.strictSame(await content(), ['value', 0])
+
+  for (const end of ['discard', 'exec'] as const) {
+    for (const call of Object.values(calls)) {
+      await client.call('MULTI')
+      await t.rejects(call(), /unexpected reply/)
+      await client.call(end)
+    }
+    t.strictSame(await content().catch((error: Error) => error.message.split(' ')[0]), {
+      discard: ['value', 0], exec: 'WRONGTYPE'
+    }[end])
+  }
+})
