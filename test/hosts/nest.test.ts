@@ -1,5 +1,5 @@
 // NestJS with its Fastify adapter. The environment variable NEST names another folder to run the host in: with it,
-// `node test/hosts/matrix.js` tries the packed package on Nest 11.
+// `node test/versions.js --nest 11` tries the packed package on Nest 11.
 // Alone: it starts processes.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'

@@ -1,5 +1,5 @@
 // The oldest Fastify 5, the one that NestJS 11 brings, and the newest: what one of them does in its own way. All tests
-// of hosts on each of them: `node test/hosts/matrix.js`.
+// of hosts on each of them: `node test/versions.js`.
 import cors from '@fastify/cors'
 import fastifyExpress from '@fastify/express'
 import type { FastifyReply, FastifyRequest } from 'fastify'
