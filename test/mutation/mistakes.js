@@ -97,11 +97,6 @@ export const mistakes = [
   ['the external_id may break the lines', '\\n${JSON.stringify(externalId)}\\n', '\\n"${externalId}"\\n'],
   ['the external_id of an event is written as JSON', 'JSON.parse(externalId) as string', 'externalId.slice(1, -1)'],
   [
-    'only the first 128 bits of a secret are random',
-    'randomFillSync(pool)',
-    "for (let at = 0; at < pool.length; at += 64) {\n      randomFillSync(pool, at, 16)\n      const rest = hash('sha512', pool.subarray(at, at + 16), 'buffer')\n      rest.copy(pool, at + 16, 0, 48)\n    }"
-  ],
-  [
     'secrets are from Math.random',
     'randomFillSync(pool)',
     'for (let at = 0; at < pool.length; at++) pool[at] = Math.random() * 256'

@@ -20,7 +20,7 @@ export async function compile () {
   await bundleTypebox()
 }
 
-const isNoSource = (path) => !/\.(?:c|m)?ts$|\/bench(?:\/|$)/.test(path)
+const isNoSource = (path) => !/\.(?:c|m)?ts$|tsconfig\.json$|\/bench(?:\/|$)/.test(path)
 
 /** A module that a test names in a text, to mock or to fork it, has another name now; of the same length. */
 function renameLoaded (path) {
