@@ -1,4 +1,7 @@
-// Does a test fail when the protocol is broken? `node test/mutation/run.js [part of a sentence ...] [--tests folder ...]`
+// Does a test fail when the protocol is broken?
+//
+//   node test/mutation/run.js [part of a sentence ...] [--tests folder ...]
+//
 // Each mistake of mistakes.js is made alone in the compiled tree, and the tests run until one fails. By default the
 // contract suite in four configurations, then the unit tests. A mistake that no test notices is printed; exit 1.
 import { transform } from 'esbuild'
