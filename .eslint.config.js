@@ -32,7 +32,7 @@ const blackBox = (glob, up, inside) => ({
 })
 
 export default [
-  ...neostandard({ ts: true, ignores: ['dist/', 'node_modules/', '.tap/', 'examples/dist/', 'coverage/'] }),
+  ...neostandard({ ts: true, ignores: ['dist/', 'node_modules/', '.tap/', 'compiled/', 'examples/dist/', 'coverage/'] }),
   {
     rules: {
       '@stylistic/max-len': ['error', { code: 120, ignoreUrls: false }]

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { ParseArgsConfig } from 'node:util'
-import { similarName } from '../unknown-options.ts'
+import { similarName } from '../options/misspellings.ts'
 
 /** Ends the program with one plain sentence and exit code 2: it could not run. */
 export class CannotRun extends Error {}

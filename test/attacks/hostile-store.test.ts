@@ -5,7 +5,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import t from 'tap'
 import type { Test } from 'tap'
-import type { FastifyInstance, InjectOptions } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { Redis } from 'ioredis'
 import { encodeGrant } from '../../lib/grants/grant.ts'
 import { GrantKeys, NAME_LENGTH, SEALING_KEY_LENGTH } from '../../lib/grants/keys.ts'
@@ -16,7 +16,7 @@ import { RegisteredPortal } from '../../lib/portal.ts'
 import { checkUserInformation } from '../../lib/user-information.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { startRedis } from '../helpers/redis.ts'
-import { wire } from '../helpers/wire.ts'
+import { injecting, wire } from '../helpers/wire.ts'
 import type { Wire } from '../helpers/wire.ts'
 
 /** A store that the attacker reads and writes. Nothing in it expires. */
@@ -82,13 +82,8 @@ const asValues = (sealed: string): string[] => {
 }
 
 /** The portal's requests, in process. */
-function local (app: FastifyInstance, portal = PORTAL): Wire {
-  return wire('http://localhost', portal, async (url, { redirect, ...init }) => {
-    const request = { url, ...init as InjectOptions, payload: String(init.body ?? '') }
-    const { statusCode, headers, payload } = await app.inject(request)
-    return new Response(payload, { status: statusCode, headers: headers as Record<string, string> })
-  })
-}
+const local = (app: FastifyInstance, portal = PORTAL): Wire =>
+  wire('http://localhost', portal, { fetch: injecting(app) })
 
 /** Expects that the code, and the token, are refused: never a record, never 500. */
 async function refuses (t: Test, portal: Wire, { code, token }: { code?: string, token?: string }, what: string) {
