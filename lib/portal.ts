@@ -73,7 +73,7 @@ const NO_PORTAL: Portal = {
 
 /** Secrets are compared by their digests: `timingSafeEqual` needs buffers of equal length. */
 function digest (secret: string): Buffer {
-  return hash('sha512', secret, 'buffer')
+  return hash('sha256', secret, 'buffer')
 }
 
 type Awaitable<T> = T | Promise<T>

@@ -123,8 +123,8 @@ export class UserInformationError extends TypeError {
 /** A record that was checked. */
 export interface CheckedRecord {
   externalId: string
-  /** The listed fields and no others. */
-  json: string
+  /** The listed fields and no others, for `recordJson`. */
+  compact: string
 }
 
 /**
@@ -139,13 +139,19 @@ export function checkUserInformation (given: unknown, level: PortalLevel): Check
   const record = listedFields(given)
   const valid = users.get(record.type)?.Check(record) === true && levelFaults(record, level).length === 0
   if (!valid) throw new UserInformationError(faults(record, level)[0] as string, record.external_id)
-  const json = JSON.stringify(record)
-  const size = Buffer.byteLength(json)
+  const compact = fields.map((field) => JSON.stringify(record[field]) ?? '').join('\n')
+  const size = Buffer.byteLength(recordJson(compact))
   if (size > RECORD_LIMIT) {
     throw new UserInformationError(`its JSON must be at most ${RECORD_LIMIT} bytes in UTF-8, got ${size}`,
       record.external_id)
   }
-  return { externalId: record.external_id as string, json }
+  return { externalId: record.external_id as string, compact }
+}
+
+/** The JSON of a checked record. The store keeps the values alone, one line each: JSON escapes line breaks. */
+export function recordJson (compact: string): string {
+  const values = compact.split('\n')
+  return `{${fields.flatMap((field, index) => values[index] ? `"${field}":${values[index]}` : []).join(',')}}`
 }
 
 /** Every rule that the record breaks at the level, one sentence each. */

@@ -6,11 +6,9 @@
 // tap runs `jobs` files at once in each round. Every round prints its counts and its time, and each failure in full.
 // Build first (npm run build): some tests import the package by its name.
 import { fork } from 'node:child_process'
-import { existsSync, statSync } from 'node:fs'
-import { normalize } from 'node:path'
 import { parseArgs } from 'node:util'
-import { runTap, testFiles } from './runner/tap.js'
-import { inProcesses } from './runner/together.js'
+import { compile } from './runner/compile.js'
+import { processesOf, runTap, testFiles } from './runner/tap.js'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -31,18 +29,9 @@ if (values.burner) {
   }
 }
 
-/** The test files that the command names; all of them when it names none. */
-function chosenFiles () {
-  if (positionals.length === 0) return testFiles()
-  const wrong = positionals.filter((path) => !existsSync(path))
-  if (wrong.length > 0) throw new Error(`No such file or folder: ${wrong.join(', ')}`)
-  const isFolder = (path) => statSync(path).isDirectory()
-  const named = positionals.map((path) => normalize(isFolder(path) ? `${path}/` : path))
-  return testFiles().filter((file) => named.some((path) => path.endsWith('/') ? file.startsWith(path) : file === path))
-}
-
-const chosen = chosenFiles()
-const files = inProcesses(chosen)
+const chosen = testFiles(positionals)
+await compile()
+const files = processesOf(chosen)
 const { times, jobs, burn } = values
 console.log(`${chosen.length} test files, ${times} times, ${jobs} at once, ${burn} busy processes beside`)
 const burners = Array.from({ length: Number(values.burn) }, () => fork(import.meta.filename, ['--burner']))

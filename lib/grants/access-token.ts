@@ -1,7 +1,9 @@
 import type { RegisteredPortal } from '../portal.ts'
 import type { TimedStore } from '../stores/store.ts'
-import { decodeGrant, type Grant, isOutdated, type SealedGrant } from './grant.ts'
-import { type GrantKeys, NAME_LENGTH, SEALING_KEY_LENGTH } from './keys.ts'
+import { decodeGrant } from './grant.ts'
+import type { Grant, SealedGrant } from './grant.ts'
+import { NAME_LENGTH, SEALING_KEY_LENGTH } from './keys.ts'
+import type { GrantKeys } from './keys.ts'
 import { open } from './sealing.ts'
 import { StoredValue } from './stored-value.ts'
 
@@ -42,23 +44,19 @@ export class AccessTokens {
     { locator, sealingKey, sealed }: SealedGrant, portal: RegisteredPortal, deadline: number
   ): Promise<string | null> {
     const token = locator + sealingKey
-    const text = `${Date.now()}_${sealed}`
-    const fingerprints = this.#keys.fingerprints('token', token, text, portal)
-    const value = new StoredValue(fingerprints.length, fingerprints.join(''), text).toString()
+    const value = StoredValue.encode(sealed, (text) => this.#keys.fingerprints('token', token, text, portal))
     return await this.#store.put(this.#keys.ofToken(locator), value, this.#lifetime, deadline) ? token : null
   }
 
   /** Redeems the single-use token. Returns null when it is unknown, used, expired or revoked. */
   async redeem (token: string, deadline: number): Promise<RedeemedToken | null> {
     const storageKey = this.#keys.ofToken(token.slice(0, NAME_LENGTH))
-    const value = StoredValue.parse(await this.#store.take(storageKey, deadline))
-    const [, issuedAt, sealed] = /^(\d+)_(.+)$/s.exec(value?.text ?? '') ?? []
-    if (value === null || sealed === undefined || isOutdated(Number(issuedAt), this.#lifetime)) return null
-    const text = open(token.slice(NAME_LENGTH), sealed)
+    const value = StoredValue.decode(await this.#store.take(storageKey, deadline), this.#lifetime)
+    const text = value && open(token.slice(NAME_LENGTH), value.text)
     const grant = text === null ? null : decodeGrant(text)
-    if (grant === null) return null
+    if (value === null || grant === null) return null
     const wasIssuedFor = (portal: RegisteredPortal): boolean =>
-      value.hasAny(this.#keys.fingerprints('token', token, value.text, portal))
+      value.isProvenBy((text) => this.#keys.fingerprints('token', token, text, portal))
     return { grant, wasIssuedFor }
   }
 

@@ -1,7 +1,8 @@
 import { OAuthError } from '../errors.ts'
 import type { RegisteredPortal } from '../portal.ts'
 import type { TimedStore } from '../stores/store.ts'
-import { decodeGrant, encodeGrant, type Grant, isOutdated, type SealedGrant } from './grant.ts'
+import { decodeGrant, encodeGrant } from './grant.ts'
+import type { Grant, SealedGrant } from './grant.ts'
 import type { GrantKeys } from './keys.ts'
 import { randomSecret } from './random-secret.ts'
 import { openWithAny, sealForEach } from './sealing.ts'
@@ -33,24 +34,21 @@ export class AuthorizationCodes {
   ): Promise<string> {
     const code = randomSecret()
     const { clientId, level } = portal.information
-    const text = encodeGrant({ issuedAt: Date.now(), clientId, level, ...user })
-    const sealed = sealForEach(this.#keys.sealingKeys(code, portal), text)
-    const fingerprints = this.#keys.fingerprints('code', code, sealed, portal)
-    const value = new StoredValue(fingerprints.length, fingerprints.join(''), sealed)
+    const sealed = sealForEach(this.#keys.sealingKeys(code, portal), encodeGrant({ clientId, level, ...user }))
+    const value = StoredValue.encode(sealed, (text) => this.#keys.fingerprints('code', code, text, portal))
     const { storageKey } = this.#keys.ofCode(code, portal)
-    if (await this.#store.put(storageKey, value.toString(), this.#lifetime, deadline)) return code
+    if (await this.#store.put(storageKey, value, this.#lifetime, deadline)) return code
     throw new OAuthError('internal_error', { cause: 'The store says that it holds a key that was never used' })
   }
 
   /** Redeems the single-use code. Returns null when it is unknown, used, expired or another portal's. */
   async redeem (code: string, portal: RegisteredPortal, deadline: number): Promise<RedeemedCode | null> {
     const { storageKey, locator } = this.#keys.ofCode(code, portal)
-    const value = StoredValue.parse(await this.#store.take(storageKey, deadline))
-    if (value === null || !value.hasAny(this.#keys.fingerprints('code', code, value.text, portal))) return null
+    const value = StoredValue.decode(await this.#store.take(storageKey, deadline), this.#lifetime)
+    if (!value?.isProvenBy((text) => this.#keys.fingerprints('code', code, text, portal))) return null
     const opened = openWithAny(this.#keys.sealingKeys(code, portal), value.text, value.count)
     const grant = opened && decodeGrant(opened.text)
-    if (opened === null || grant === null || isOutdated(grant.issuedAt, this.#lifetime)) return null
-    return { grant, locator, sealingKey: opened.sealingKey, sealed: opened.sealed }
+    return grant && { grant, locator, sealingKey: opened.sealingKey, sealed: opened.sealed }
   }
 }
 

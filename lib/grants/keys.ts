@@ -61,6 +61,6 @@ export class GrantKeys {
    */
   #derive (secret: string, purpose: string, info: string): string {
     // As text: a Buffer made by node:crypto costs as much as the hash.
-    return hash('sha512', `\0\0\0\x01${secret}${purpose} ${info} ${this.#scope}`, 'base64url')
+    return hash('sha256', `\0\0\0\x01${secret}${purpose} ${info} ${this.#scope}`, 'base64url')
   }
 }

@@ -1,39 +1,51 @@
 import { NAME_LENGTH } from './keys.ts'
 
-/** Most characters of a stored value: the longest record, sealed for five secrets, has fewer. */
-const LONGEST = 256 * 1024
+/** Most characters of a stored value: many times the longest record. */
+const LONGEST = 1024 * 1024
+/** Seconds by which the clocks of the servers of one app may differ. */
+const CLOCK_TOLERANCE = 300
+
+/** The fingerprints of a text, one for each secret of the portal. */
+export type Prove = (text: string) => string[]
 
 /**
- * What the store keeps: a text, and one fingerprint for each secret of the portal that stored it. The sealing key does
- * not prove who sealed the text: it is part of the token.
+ * What the store keeps: a text, when it was stored, and fingerprints of both. The sealing key does not prove who sealed
+ * a text, since a token contains it. The store counts the lifetime; the time here makes worthless what somebody writes
+ * back to the store later.
  */
 export class StoredValue {
   readonly text: string
-  /** Number of fingerprints. */
+  /** Number of secrets of the portal that stored it. */
   readonly count: number
+  readonly #dated: string
   readonly #fingerprints: string
 
-  constructor (count: number, fingerprints: string, text: string) {
+  private constructor (count: number, fingerprints: string, dated: string) {
     this.count = count
     this.#fingerprints = fingerprints
-    this.text = text
+    this.#dated = dated
+    this.text = dated.slice(dated.indexOf('_') + 1)
   }
 
-  /** Reverses `toString`. Returns null for what cannot be a value of ours. */
-  static parse (value: string | null): StoredValue | null {
+  static encode (text: string, prove: Prove): string {
+    const dated = `${Date.now()}_${text}`
+    const fingerprints = prove(dated)
+    return `${fingerprints.length}_${fingerprints.join('')}${dated}`
+  }
+
+  /** Reverses `encode`. Null for any other text, and for what was stored for lifetime seconds too long ago. */
+  static decode (value: string | null, lifetime: number): StoredValue | null {
     if (value === null || value.length > LONGEST) return null
-    const [, count, rest] = /^([1-9]\d{0,3})_(.+)$/s.exec(value) ?? []
-    if (rest === undefined) return null
+    const [, count = '', rest = ''] = /^([1-9]\d{0,3})_(.+)$/s.exec(value) ?? []
     const length = Number(count) * NAME_LENGTH
-    return new StoredValue(Number(count), rest.slice(0, length), rest.slice(length))
+    const dated = rest.slice(length)
+    const storedAt = Number(/^\d+(?=_)/.exec(dated)?.[0] ?? NaN)
+    const isValid = Date.now() <= storedAt + (lifetime + CLOCK_TOLERANCE) * 1000
+    return isValid ? new StoredValue(Number(count), rest.slice(0, length), dated) : null
   }
 
-  /** Whether it was stored with any of these fingerprints. */
-  hasAny (fingerprints: string[]): boolean {
-    return fingerprints.some((fingerprint) => this.#fingerprints.includes(fingerprint))
-  }
-
-  toString (): string {
-    return `${this.count}_${this.#fingerprints}${this.text}`
+  /** Whether it was stored by a process that has one of the secrets. */
+  isProvenBy (prove: Prove): boolean {
+    return prove(this.#dated).some((fingerprint) => this.#fingerprints.includes(fingerprint))
   }
 }

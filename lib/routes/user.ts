@@ -10,7 +10,7 @@ import { watchReply } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
 import type { Reporter } from '../events.ts'
 import type { Portals } from '../portal.ts'
-import { UserInformation } from '../user-information.ts'
+import { recordJson, UserInformation } from '../user-information.ts'
 
 /** What the route works with. */
 interface Parts {
@@ -37,7 +37,7 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
         // `handlerTimeout` expired: Fastify has responded.
         if (hasResponded()) return reply
         reporter.report(request, { type: 'user_information_returned', reason: 'ok', clientId, externalId })
-        return sendJson(reply, 200, record)
+        return sendJson(reply, 200, recordJson(record))
       } catch (error) {
         throw OAuthError.from(error)
       }

@@ -1,73 +1,58 @@
-import { integration, type Integration } from '../testing/settings.ts'
-import { CannotRun, type Flag, type Values } from './flags.ts'
+import { integration } from '../testing/settings.ts'
+import type { Integration, Level } from '../testing/settings.ts'
+import { CannotRun, needed, numberOf } from './flags.ts'
+import type { Process } from './process.ts'
 
-export const BASE_URL: Flag = {
-  name: 'base-url',
-  value: 'url',
-  variable: 'PORTAL_BASE_URL',
-  meaning: 'Where the service runs; /oauth/authorize, /oauth/token and /oauth/user are added.'
+/** The flags that describe the service and how the portal calls it. */
+export const INTEGRATION_FLAGS = {
+  'base-url': { type: 'string' },
+  'client-id': { type: 'string' },
+  'client-secret': { type: 'string' },
+  level: { type: 'string', default: 'partner' },
+  basic: { type: 'boolean', default: false },
+  pkce: { type: 'boolean', default: false },
+  timeout: { type: 'string', default: '5' }
+} as const
+
+/** Values of these flags, as `readFlags` returns them. */
+interface IntegrationValues {
+  'base-url'?: string | undefined
+  'client-id'?: string | undefined
+  'client-secret'?: string | undefined
+  level: string
+  basic: boolean
+  pkce: boolean
+  timeout: string
 }
 
-export const CLIENT_ID: Flag = {
-  name: 'client-id',
-  value: 'id',
-  variable: 'PORTAL_CLIENT_ID',
-  meaning: 'The client_id that the service expects.'
-}
-
-export const CLIENT_SECRET: Flag = {
-  name: 'client-secret',
-  value: 'secret',
-  variable: 'PORTAL_CLIENT_SECRET',
-  meaning: 'The client_secret that the service expects. ' +
-    'Prefer the variable: the list of processes shows the flags of each.'
-}
-
-export const LEVEL: Flag = {
-  name: 'level',
-  value: 'partner|client',
-  variable: 'PORTAL_LEVEL',
-  fallback: 'partner',
-  meaning: 'OAuth level of the integration.'
-}
-
-export const BASIC: Flag = {
-  name: 'basic',
-  variable: 'PORTAL_BASIC',
-  meaning: 'Send the credentials as HTTP Basic and not in the form.'
-}
-
-export const PKCE: Flag = {
-  name: 'pkce',
-  variable: 'PORTAL_PKCE',
-  meaning: 'Send a code_challenge (S256).'
-}
-
-export const TIMEOUT: Flag = {
-  name: 'timeout',
-  value: 'seconds',
-  variable: 'PORTAL_TIMEOUT',
-  fallback: '5',
-  meaning: 'The longest that one response may take.'
-}
-
-export const HELP: Flag = { name: 'help', meaning: 'Print this help.' }
+export const INTEGRATION_HELP = `\
+  --base-url <url>          where the service runs, without /oauth/… (or PORTAL_BASE_URL)
+  --client-id <id>          the client_id that the service expects (or PORTAL_CLIENT_ID)
+  --client-secret <secret>  its client_secret. Better give it in PORTAL_CLIENT_SECRET: every user of the
+                            machine can see the flags of a process
+  --level <level>           OAuth level of the integration: partner (default) or client
+  --basic                   send the credentials as HTTP Basic instead of in the form
+  --pkce                    send a code_challenge (S256)
+  --timeout <seconds>       the longest that one response may take (default 5)`
 
 /**
- * The integration that the flags describe.
+ * The integration that the flags and the environment describe.
  *
- * @throws CannotRun when one is missing or bad
+ * @throws CannotRun when a value is missing or bad
  */
-export function integrationOf (values: Values, redirectUri: string): Integration {
+export function integrationOf (values: IntegrationValues, env: Process['env'], redirectUri: string): Integration {
+  const given = (flag: 'base-url' | 'client-id' | 'client-secret', variable: string): string =>
+    needed(flag, values[flag] ?? env[variable], variable)
+  if (!['partner', 'client'].includes(values.level)) throw new CannotRun('--level must be partner or client.')
   const settings = {
-    baseUrl: values.needed('base-url', BASE_URL),
-    clientId: values.needed('client-id', CLIENT_ID),
-    clientSecret: values.needed('client-secret', CLIENT_SECRET),
+    baseUrl: given('base-url', 'PORTAL_BASE_URL'),
+    clientId: given('client-id', 'PORTAL_CLIENT_ID'),
+    clientSecret: given('client-secret', 'PORTAL_CLIENT_SECRET'),
     redirectUri,
-    level: values.oneOf('level', ['partner', 'client']),
-    clientAuthentication: values.on('basic') ? 'basic' as const : 'form' as const,
-    pkce: values.on('pkce'),
-    timeout: values.number('timeout', 0.1, 600) * 1000
+    level: values.level as Level,
+    clientAuthentication: values.basic ? 'basic' as const : 'form' as const,
+    pkce: values.pkce,
+    timeout: numberOf('timeout', values.timeout, 0.1, 600) * 1000
   }
   try {
     return integration(settings)

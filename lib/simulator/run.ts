@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { printable } from '../testing/printable.ts'
+import { escape } from '../testing/escape.ts'
 import { check, CHECK_HELP } from './check/check.ts'
-import { CannotRun, layOut } from './flags.ts'
+import { CannotRun } from './flags.ts'
+import type { Process } from './process.ts'
 import { serve, SERVE_HELP } from './serve/serve.ts'
-import { type Surroundings } from './surroundings.ts'
 
 const HELP = `Usage: partner-sso-portal <command> [flags]
 
@@ -16,53 +16,48 @@ Commands:
 partner-sso-portal <command> --help lists the flags of a command; partner-sso-portal --version prints the version.
 `
 
-interface Command {
-  run: (argv: string[], surroundings: Surroundings) => Promise<number>
-  help: string
-}
-
-const COMMANDS: Record<string, Command> = {
-  serve: { run: serve, help: SERVE_HELP },
-  check: { run: check, help: CHECK_HELP }
-}
+const COMMANDS = new Map([
+  ['serve', { run: serve, help: SERVE_HELP }],
+  ['check', { run: check, help: CHECK_HELP }]
+])
 
 /**
  * The program `partner-sso-portal`.
  *
  * @returns the exit code: 0 on success, 1 when a check failed, 2 when it could not run
  */
-export async function run (argv: string[], surroundings: Surroundings): Promise<number> {
+export async function run (argv: string[], process: Process): Promise<number> {
   const [name = '', ...rest] = argv
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-  if (command === undefined) return withoutCommand(name, surroundings)
-  if (rest.includes('--help') || rest.includes('-h')) return show(command.help, surroundings)
-  if (rest.includes('--version')) return show(version(), surroundings)
+  const command = COMMANDS.get(name)
+  if (command === undefined) return withoutCommand(name, process)
+  if (rest.includes('--help') || rest.includes('-h')) return show(command.help, process)
+  if (rest.includes('--version')) return show(version(), process)
   try {
-    return await command.run(rest, surroundings)
+    return await command.run(rest, process)
   } catch (error) {
-    surroundings.err(`${messageOf(error)}\n`)
+    process.err(`${messageOf(error)}\n`)
     return 2
   }
 }
 
-function withoutCommand (name: string, surroundings: Surroundings): number {
-  if (['--help', '-h', 'help'].includes(name)) return show(HELP, surroundings)
-  if (['--version', '-v', 'version'].includes(name)) return show(version(), surroundings)
-  const commands = Object.keys(COMMANDS).join(', ')
-  const complaint = name === '' ? HELP : `There is no command ${printable(name)}. The commands are: ${commands}.\n`
-  surroundings.err(complaint)
+function withoutCommand (name: string, process: Process): number {
+  if (['--help', '-h', 'help'].includes(name)) return show(HELP, process)
+  if (['--version', '-v', 'version'].includes(name)) return show(version(), process)
+  const commands = [...COMMANDS.keys()].join(', ')
+  const complaint = name === '' ? HELP : `There is no command ${escape(name)}. The commands are: ${commands}.\n`
+  process.err(complaint)
   return 2
 }
 
-function show (text: string, { out, columns }: Surroundings): number {
-  out(layOut(text, Math.min(columns ?? 100, 120)))
+function show (text: string, { out }: Process): number {
+  out(text)
   return 0
 }
 
 /** A message for people in one line; a stack only for what nobody foresaw. */
 function messageOf (error: unknown): string {
-  if (error instanceof CannotRun) return printable(error.message)
-  return `Unexpectedly: ${String((error as Error).stack).split('\n').map(printable).join('\n')}`
+  if (error instanceof CannotRun) return escape(error.message)
+  return `Unexpectedly: ${String((error as Error).stack).split('\n').map(escape).join('\n')}`
 }
 
 /** Of the package, whose package.json stands two folders above this file, in `lib` as in `dist`. */

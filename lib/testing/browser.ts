@@ -1,6 +1,7 @@
-import { type CookieJar } from './cookies.ts'
-import { type Integration } from './settings.ts'
-import { type Exchange, header, headerValues, type Headers, isRedirect, statusOf } from './wire.ts'
+import type { CookieJar } from './cookies.ts'
+import type { Integration } from './settings.ts'
+import type { Exchange, Headers } from './wire.ts'
+import { header, headerValues, isRedirect, statusOf } from './wire.ts'
 
 const MOST_REDIRECTS = 10
 
@@ -85,7 +86,7 @@ export class Browser {
       ],
       ...form
     })
-    for (const line of headerValues(exchange.response, 'set-cookie')) this.jar.take(line, address.pathname)
+    for (const line of headerValues(exchange.response, 'set-cookie')) this.jar.take(line, address)
     return exchange
   }
 }
@@ -95,6 +96,17 @@ export function redirectTarget ({ response }: Exchange, url: string): string | n
   const location = header(response, 'location')
   if (response === undefined || !isRedirect(response.status)) return null
   return URL.canParse(location, url) ? new URL(location, url).href : null
+}
+
+/** Where an arrival's last response sends the browser; null when it sends it nowhere. */
+export function targetOf (arrival: Arrival): string | null {
+  return arrival.at === 'callback' ? arrival.callbackUrl : redirectTarget(arrival.exchange, arrival.url)
+}
+
+/** The code that an arrival carries, whatever its state and wherever it leads; null when there is none. */
+export function codeOf (arrival: Arrival): string | null {
+  const target = targetOf(arrival)
+  return target === null ? null : new URL(target).searchParams.get('code')
 }
 
 /** Whether an address is the callback, with the query that the callback has of its own. */

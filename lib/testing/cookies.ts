@@ -2,7 +2,10 @@
 export interface Cookie {
   name: string
   value: string
-  path: string
+  /** Absent where the person who gave the cookie did not say it: then it is sent to every path. */
+  path?: string
+  /** The host without this attribute. */
+  domain?: string
   /** As the service wrote it, in lower case; absent where it said nothing. */
   sameSite?: string
   secure: boolean
@@ -16,57 +19,77 @@ const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/
 /** Whether an address is https, or http on this machine. */
 export const isSecure = ({ protocol, hostname }: URL): boolean => protocol !== 'http:' || LOOPBACK.test(hostname)
 
-/** Reads one `Set-Cookie` value (RFC 6265 §5.2); null when it has no name or removes the cookie. */
-export function parseSetCookie (line: string, requestPath = '/'): Cookie | null {
+interface SetCookie { cookie: Cookie, expired: boolean }
+
+/** Reads one `Set-Cookie` value (RFC 6265 §5.2); null when it has no name. */
+function parseSetCookie (line: string): SetCookie | null {
   const [pair = '', ...rest] = line.split(';').map((part) => part.trim())
-  const attributes = new Map(rest.map((part) => split(part)).map(([name, value]) => [name.toLowerCase(), value]))
+  const attributes = new Map(rest.map(split).map(([name, value]) => [name.toLowerCase(), value]))
   const [name, value] = split(pair)
-  if (name === '' || expired(attributes)) return null
+  if (name === '') return null
+  const text = (attribute: string) => attributes.get(attribute)?.toLowerCase()
   const path = attributes.get('path')
-  const sameSite = attributes.get('samesite')?.toLowerCase()
-  return {
+  const cookie = {
     name,
     value,
-    path: path?.startsWith('/') === true ? path : defaultPath(requestPath),
     secure: attributes.has('secure'),
-    ...(sameSite === undefined ? {} : { sameSite })
+    ...path?.startsWith('/') === true ? { path } : {},
+    ...text('domain') ? { domain: String(text('domain')).replace(/^\./, '') } : {},
+    ...attributes.has('samesite') ? { sameSite: String(text('samesite')) } : {}
   }
+  return { cookie, expired: isExpired(attributes) }
 }
 
-/** Reads cookies as a person gives them: `a=1; b=2` as a browser sends it, or a whole `Set-Cookie` value. */
+/**
+ * Reads cookies as a person gives them: `a=1; b=2` as a browser sends it, a `Set-Cookie` value, or a whole response as
+ * `curl -si` prints it.
+ */
 export function parseGiven (text: string): Cookie[] {
+  const lines = [...text.matchAll(/^set-cookie:\s*(.*)$/gim)].map(([, line]) => String(line))
+  if (lines.length > 0) return lines.flatMap(kept)
   const parts = text.split(';').map((part) => part.trim())
   const attributes = parts.filter((part) => ATTRIBUTES.has(split(part)[0].toLowerCase()))
   const pairs = parts.filter((part) => !attributes.includes(part))
-  return pairs.flatMap((pair) => parseSetCookie([pair, ...attributes].join(';')) ?? [])
+  // Where a person's cookie belongs is known: to the service.
+  return pairs.flatMap((pair) => kept([pair, ...attributes].join(';'))).map(({ domain, ...cookie }) => cookie)
 }
 
-/** The cookies that a browser keeps for the partner's application during one sign-in. */
+function kept (line: string): Cookie[] {
+  const read = parseSetCookie(line)
+  return read === null || read.expired ? [] : [read.cookie]
+}
+
+/** The cookies that a browser keeps for the application: one for each name, domain and path (RFC 6265 §5.3). */
 export class CookieJar {
-  readonly #cookies = new Map<string, Cookie>()
+  #cookies: Cookie[]
 
   constructor (given: Iterable<Cookie> = []) {
-    for (const cookie of given) this.#cookies.set(cookie.name, cookie)
+    this.#cookies = [...given]
   }
 
-  /** Keeps, replaces or removes a cookie as the `Set-Cookie` line says. */
-  take (line: string, requestPath: string): void {
-    const cookie = parseSetCookie(line, requestPath)
-    const name = split(line.split(';')[0] as string)[0].trim()
-    if (cookie === null) this.#cookies.delete(name)
-    else this.#cookies.set(name, cookie)
+  /** Keeps, replaces or removes a cookie as the `Set-Cookie` line of a response says. */
+  take (line: string, { hostname, pathname }: URL): void {
+    const read = parseSetCookie(line)
+    if (read === null) return
+    const cookie = { domain: hostname, path: defaultPath(pathname), ...read.cookie }
+    if (!isWithinDomain(hostname, cookie.domain)) return
+    // The one that a person gave is this one, before it was renewed.
+    this.#cookies = this.#cookies.filter(({ name, domain = cookie.domain, path = cookie.path }) =>
+      name !== cookie.name || domain !== cookie.domain || path !== cookie.path)
+    if (!read.expired) this.#cookies.push(cookie)
   }
 
   /** The value of the `Cookie` header for an address of the application; empty when there is none to send. */
   header (address: URL): string {
-    return this.all()
-      .filter(({ path, secure }) => within(address.pathname, path) && (!secure || isSecure(address)))
+    return this.#cookies
+      .filter(({ path = '/', secure }) => isWithin(address.pathname, path) && (!secure || isSecure(address)))
+      .sort((one, other) => (other.path ?? '/').length - (one.path ?? '/').length)
       .map(({ name, value }) => `${name}=${value}`)
       .join('; ')
   }
 
   all (): Cookie[] {
-    return [...this.#cookies.values()]
+    return [...this.#cookies]
   }
 }
 
@@ -76,18 +99,19 @@ function split (part: string): [name: string, value: string] {
 }
 
 /** RFC 6265 §5.3, step 3: Max-Age goes before Expires. */
-function expired (attributes: Map<string, string>): boolean {
+function isExpired (attributes: Map<string, string>): boolean {
   const age = attributes.get('max-age')
   if (age !== undefined && /^-?\d+$/.test(age)) return Number(age) <= 0
   return Date.parse(attributes.get('expires') ?? '') <= Date.now()
 }
 
-/** RFC 6265 §5.1.4. */
-function defaultPath (requestPath: string): string {
-  return requestPath.slice(0, requestPath.lastIndexOf('/')) || '/'
-}
+/** RFC 6265 §5.1.3. */
+const isWithinDomain = (host: string, domain: string): boolean => host === domain || host.endsWith(`.${domain}`)
 
 /** RFC 6265 §5.1.4. */
-function within (path: string, cookiePath: string): boolean {
+const defaultPath = (requestPath: string): string => requestPath.slice(0, requestPath.lastIndexOf('/')) || '/'
+
+/** RFC 6265 §5.1.4. */
+function isWithin (path: string, cookiePath: string): boolean {
   return path === cookiePath || path.startsWith(cookiePath.endsWith('/') ? cookiePath : `${cookiePath}/`)
 }

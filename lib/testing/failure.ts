@@ -1,6 +1,6 @@
-import { printable } from './printable.ts'
-import { type Trouble } from './trouble.ts'
-import { type Exchange, header, jsonObject, type WireResponse } from './wire.ts'
+import { escape } from './escape.ts'
+import type { Exchange, WireResponse } from './wire.ts'
+import { header, jsonObject } from './wire.ts'
 
 /** Why a sign-in went no further. Every text is free of secrets and of control characters. */
 export interface Failure {
@@ -11,7 +11,7 @@ export interface Failure {
    * A stable code. The service's own OAuth error (`access_denied`, `invalid_grant`, …) where it sent one; else one of
    * `unreachable`, `timeout`, `not_http`, `tls`, `hung_up`, `too_large`, `app_failed`, `login_required`,
    * `redirect_loop`, `not_redirected`, `refused`, `not_found`, `redirected`, `forbidden`, `state_mismatch`, `no_code`,
-   * `not_json`, `malformed_token`, `malformed_record`, `server_error`, `unexpected_status`.
+   * `not_json`, `malformed_token`, `malformed_record`, `unavailable`, `server_error`, `unexpected_status`.
    */
   error: string
   /** What the portal expects here. */
@@ -33,7 +33,7 @@ const FIXES: Record<string, string> = {
   login_required: 'Log the user in first: pass a session cookie or header, or a login.',
   redirect_loop: 'The login page and the authorization endpoint send the browser to each other: ' +
     'most often the session cookie is not kept or not sent.',
-  not_redirected: 'The authorization endpoint must answer a good request with a redirect to the redirect_uri.',
+  not_redirected: 'The authorization endpoint must redirect a good request to the redirect_uri.',
   refused: 'Compare client_id and redirect_uri with what the service has registered, character by character.',
   not_found: 'Check the base URL and prefix; a proxy in front may strip or add a part of the path.',
   redirected: 'Exempt this endpoint from the application’s login hook: the portal calls it without cookies.',
@@ -42,8 +42,8 @@ const FIXES: Record<string, string> = {
   state_mismatch: 'Send the received state back unchanged; ' +
     'if it is unchanged, another sign-in was started in the same browser.',
   no_code: 'The redirect to the portal must carry the parameter code.',
-  not_json: 'Answer with JSON and Content-Type: application/json; ' +
-    'an error page or a proxy may have answered in its place.',
+  not_json: 'Respond with JSON and Content-Type: application/json; ' +
+    'an error page or a proxy may have responded in its place.',
   malformed_token: 'Return exactly token_type "Bearer" and a non-empty access_token.',
   malformed_record: 'Correct the record that the service builds for this user.',
   access_denied: 'The service says that this user may not use the portal: ' +
@@ -54,6 +54,8 @@ const FIXES: Record<string, string> = {
     'check that all processes of the service share one store.',
   invalid_token: 'The token was unknown, used or expired: check that all processes of the service share one store.',
   server_error: 'See the error log of the service: a hook threw, or the user’s record breaks a rule.',
+  unavailable: 'A proxy, or a process that is being stopped, responded in place of the service: ' +
+    'see whether the service runs behind it, then try again.',
   temporarily_unavailable: 'The store of the service is down: check Redis.',
   invalid_scope: 'The portal sends an empty scope, which means none: treat an empty parameter as one that is missing.',
   unsupported_response_type: 'The service must support response_type=code.',
@@ -64,7 +66,7 @@ const FIXES: Record<string, string> = {
 export const fixFor = (error: string): string => FIXES[error] ?? 'See the log of the service.'
 
 export function failure (step: number, error: string, expected: string, got: string): Failure {
-  return { ok: false, step, error: printable(error), expected, got: printable(got), fix: fixFor(error) }
+  return { ok: false, step, error: escape(error), expected, got: escape(got), fix: fixFor(error) }
 }
 
 /** The OAuth error code in a JSON body (RFC 6749 §5.2), or null. Fastify's own error bodies name no OAuth code. */
@@ -74,22 +76,31 @@ export function oauthError (response: WireResponse | undefined): string | null {
 }
 
 /** One line on a response: status, error and its description, type of content, target of a redirect. */
-export function describe ({ response, trouble }: Exchange): string {
-  if (response === undefined) return printable((trouble as Trouble).sentence)
+export function describe ({ request, response, networkError }: Exchange): string {
+  // A request of a real browser, whose response is not seen here.
+  if (response === undefined) return networkError?.sentence ?? redirectOf(request.url)
   const body = jsonObject(response)
   const location = header(response, 'location')
   const parts = [
-    location === '' ? '' : `a redirect to ${location}`,
+    location === '' ? '' : redirectOf(location),
     typeof body?.error === 'string' ? `the error ${clip(body.error)}` : '',
-    explanation(body)
+    explained(body?.error_description ?? body?.message)
   ].filter((part) => part !== '')
-  return printable(`${response.status} with ${parts.length === 0 ? contentOf(response) : parts.join(' ')}`)
+  return `${response.status} with ${parts.length === 0 ? contentOf(response) : parts.join(' ')}`
 }
 
-function explanation (body: Record<string, unknown> | null): string {
-  const text = body?.error_description ?? body?.message
-  return typeof text === 'string' ? `(${clip(text)})` : ''
+/** An OAuth error in a redirect, in words (RFC 6749 §4.1.2.1). */
+export function describeError (parameters: URLSearchParams): string {
+  return `the error ${parameters.get('error')} ${explained(parameters.get('error_description') ?? undefined)}`.trim()
 }
+
+function redirectOf (location: string): string {
+  const url = URL.canParse(location, 'http://x') ? new URL(location, 'http://x') : null
+  if (url === null || !url.searchParams.has('error')) return `a redirect to ${location}`
+  return `a redirect to ${location.split('?')[0]} with ${describeError(url.searchParams)}`
+}
+
+const explained = (text: unknown): string => typeof text === 'string' ? `(${clip(text)})` : ''
 
 function contentOf (response: WireResponse): string {
   if (response.body === '') return 'an empty body'

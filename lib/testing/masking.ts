@@ -1,29 +1,39 @@
-import { type Exchange, type Headers } from './wire.ts'
+import type { Exchange, Headers } from './wire.ts'
 
 const HIDDEN = '••••••••'
 const SHORTEST = 4
+/** What a URL, a form, JSON or HTML may encode of a secret. */
+const SPECIAL = /[^\w~-]/
 const SECRET_HEADERS = new Set(['authorization', 'cookie', 'set-cookie', 'proxy-authorization'])
 const SECRET_FIELDS = /("(?:access_token|refresh_token|id_token|client_secret|code_verifier)"\s*:\s*")[^"]*/g
 const SECRET_PARAMETERS = /((?:^|[?&;\s])(?:access_token|client_secret|code|code_verifier)=)[^&\s"'<]*/g
 
 /** Knows the secrets of a sign-in and hides them in everything that is shown or written. */
 export class Secrets {
-  readonly #values = new Set<string>()
+  /** Each secret with what finds it. */
+  readonly #known = new Map<string, string | RegExp>()
 
-  /** Remembers a secret in the forms in which it may travel. Values of fewer than four characters are not hidden. */
+  /** Remembers a secret. Values of fewer than four characters are not hidden: that would hide half of the text. */
   add (value: string): void {
-    if (value.length < SHORTEST) return
-    const form = new URLSearchParams({ v: value }).toString().slice(2)
-    for (const shape of [value, encodeURIComponent(value), form, JSON.stringify(value).slice(1, -1)]) {
-      this.#values.add(shape)
-    }
+    if (value.length < SHORTEST || this.#known.has(value)) return
+    this.#known.set(value, SPECIAL.test(value) ? new RegExp(spellings(value, SPECIAL), 'gi') : value)
   }
 
-  /** The text with every known secret hidden, and every value in a place where a secret belongs. */
+  /** Remembers a secret that outlives the sign-in: also its Base64, any of its characters encoded, and short ones. */
+  addForGood (value: string): void {
+    if (value !== '') this.#known.set(value, everySpelling(value))
+  }
+
+  /** The text with every known secret hidden, in whatever encoding it stands. */
+  hide (text: string): string {
+    // The longest first: one secret may contain another.
+    const longestFirst = [...this.#known].sort(([one], [other]) => other.length - one.length)
+    return longestFirst.reduce((rest, [, pattern]) => rest.replaceAll(pattern, HIDDEN), text)
+  }
+
+  /** The same, and with every value hidden that stands where a secret belongs. */
   mask (text: string): string {
-    const longestFirst = [...this.#values].sort((a, b) => b.length - a.length)
-    const known = longestFirst.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text)
-    return known.replace(SECRET_FIELDS, `$1${HIDDEN}`).replace(SECRET_PARAMETERS, `$1${HIDDEN}`)
+    return this.hide(text).replace(SECRET_FIELDS, `$1${HIDDEN}`).replace(SECRET_PARAMETERS, `$1${HIDDEN}`)
   }
 
   /** The exchange with its secrets hidden, ready to be shown, logged or printed. */
@@ -44,6 +54,33 @@ export class Secrets {
     })
   }
 }
+
+/** Finds a secret in whatever encoding it travels. A short one is found as a word only. */
+function everySpelling (value: string): RegExp {
+  const every = spellings(value, /./su)
+  if (value.length < SHORTEST) return new RegExp(`(?<![\\p{L}\\p{N}])${every}(?![\\p{L}\\p{N}])`, 'giu')
+  const base64 = (['base64', 'base64url'] as const).map((name) => Buffer.from(value).toString(name).replace(/=+$/, ''))
+  return new RegExp([every, ...base64.map((one) => spellings(one, SPECIAL))].join('|'), 'gi')
+}
+
+/** Finds a secret of which some characters may be encoded. */
+const spellings = (value: string, encoded: RegExp): string =>
+  Array.from(value, (character) => encoded.test(character) ? spellingsOf(character) : character).join('')
+
+/** A character as it is, or as a URL, a form, JSON, JavaScript or HTML writes it, also encoded again and again. */
+function spellingsOf (character: string): string {
+  const point = character.codePointAt(0) as number
+  const percent = [...Buffer.from(character)].map((byte) => `%(?:25)*${hex(byte, 2)}`).join('')
+  const units = character.split('').map((unit) => unit.charCodeAt(0))
+  const script = units.map((unit) => `\\\\{1,3}(?:u${hex(unit, 4)}|x${hex(unit, 2)})`).join('')
+  // A letter or digit has no name in HTML; of the names of other characters none is told from another.
+  const name = /[a-z0-9]/i.test(character) ? '' : '|[a-z][a-z0-9]*'
+  const reference = `&(?:amp;)*(?:#0*${point}|#x0*${hex(point, 1)}${name});?`
+  const literal = character.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&')
+  return `\\\\?(?:${literal}|${percent}|${script}|${reference}${character === ' ' ? '|\\+' : ''})`
+}
+
+const hex = (number: number, digits: number): string => number.toString(16).padStart(digits, '0')
 
 /** Keeps what a reader needs (scheme, cookie names and attributes) and hides the values. */
 function maskHeader (name: string, value: string): string {

@@ -1,13 +1,17 @@
-import { type Answer } from './answers.ts'
-import { type Arrival, Browser } from './browser.ts'
-import { CookieJar, parseGiven, type Cookie } from './cookies.ts'
-import { type Failure } from './failure.ts'
-import { type UserInformation } from '../user-information.ts'
-import { type Changes } from './requests.ts'
-import { integration, type Integration, type PortalOptions } from './settings.ts'
-import { SignIn } from './sign-in.ts'
-import { type StepReport } from './timeline.ts'
-import { type Exchange, statusOf, type WireResponse } from './wire.ts'
+import type { Arrival } from './browser.ts'
+import { Browser } from './browser.ts'
+import type { Cookie } from './cookies.ts'
+import { CookieJar, parseGiven } from './cookies.ts'
+import type { Failure } from './failure.ts'
+import { fetchUser, redeem, secretsOf, SignIn } from './legs.ts'
+import type { Changes } from './requests.ts'
+import type { Reading } from './responses.ts'
+import type { Integration, PortalOptions } from './settings.ts'
+import { integration } from './settings.ts'
+import type { StepReport } from './steps.ts'
+import type { UserInformation } from '../user-information.ts'
+import type { Exchange, WireResponse } from './wire.ts'
+import { statusOf } from './wire.ts'
 
 /** What identifies the user to the partner's application. Cookies, headers and login can be combined. */
 export interface User {
@@ -110,65 +114,55 @@ export function portal (options: PortalOptions): PortalDouble {
   return {
     signIn: (user = {}) => signIn(settings, user),
     authorize: (user = {}, parameters = {}) => authorize(settings, user, parameters),
-    token: (code, { verifier, parameters = {} } = {}) => token(settings, code, verifier, parameters),
-    user: (accessToken) => fetchUser(settings, accessToken)
+    token: (code, options = {}) => token(settings, code, options),
+    user: (accessToken) => user(settings, accessToken)
   }
 }
 
 async function signIn (settings: Integration, user: User): Promise<SignInResult> {
   const flow = new SignIn(settings)
-  const code = await walk(flow, user)
-  if (!code.ok) return { ...code, steps: flow.steps() }
-  const accessToken = await flow.redeem(code.value)
-  if (!accessToken.ok) return { ...accessToken, steps: flow.steps() }
-  const record = await flow.fetchUser(accessToken.value)
+  const record = await walk(flow, user)
   return record.ok ? { ok: true, record: record.value, steps: flow.steps() } : { ...record, steps: flow.steps() }
+}
+
+async function walk (flow: SignIn, user: User): Promise<Reading<UserInformation>> {
+  const code = await arrive(flow, user)
+  if (!code.ok) return code
+  const accessToken = await flow.redeem(code.value)
+  return accessToken.ok ? flow.fetchUser(accessToken.value) : accessToken
 }
 
 async function authorize (settings: Integration, user: User, parameters: Changes): Promise<AuthorizeResult> {
   const flow = new SignIn(settings)
-  const code = await walk(flow, user, parameters)
+  const code = await arrive(flow, user, parameters)
   if (!code.ok) return { ...code, steps: flow.steps() }
   const verifier = flow.verifier === undefined ? {} : { verifier: flow.verifier }
   return { ok: true, code: code.value, state: flow.state, ...verifier, steps: flow.steps() }
 }
 
 async function token (
-  settings: Integration, code: string, verifier: string | undefined, parameters: Changes
+  settings: Integration, code: string, { verifier, parameters }: { verifier?: string, parameters?: Changes }
 ): Promise<TokenResult> {
-  const flow = new SignIn(settings)
-  const proof = verifier === undefined ? {} : { code_verifier: verifier }
-  const answer = await flow.redeem(code, { code_verifier: undefined, ...proof, ...parameters })
-  const { response } = lastExchange(flow, 9)
-  if (answer.ok) return { ok: true, accessToken: answer.value, response: response as WireResponse }
-  return { ...answer, ...(response === undefined ? {} : { response }) }
+  const { reading, exchange } = await redeem(settings, secretsOf(settings), { code, verifier }, parameters)
+  if (!reading.ok) return { ...reading, ...responseOf(exchange) }
+  return { ok: true, accessToken: reading.value, response: exchange.response as WireResponse }
 }
 
-async function fetchUser (settings: Integration, accessToken: string): Promise<UserResult> {
-  const flow = new SignIn(settings)
-  const answer = await flow.fetchUser(accessToken)
-  const { response } = lastExchange(flow, 13)
-  if (answer.ok) return { ok: true, record: answer.value, response: response as WireResponse }
-  return { ...answer, ...(response === undefined ? {} : { response }) }
+async function user (settings: Integration, accessToken: string): Promise<UserResult> {
+  const { reading, exchange } = await fetchUser(settings, secretsOf(settings), accessToken)
+  if (!reading.ok) return { ...reading, ...responseOf(exchange) }
+  return { ok: true, record: reading.value, response: exchange.response as WireResponse }
 }
 
-/** The exchange of the leg that begins with the given step: kept by that step, or by the later one that failed. */
-function lastExchange (flow: SignIn, from: number): Exchange {
-  const kept = flow.timeline.reports.slice(from - 1).find((report) => report.exchange !== undefined)
-  return (kept as Required<StepReport>).exchange
-}
+const responseOf = ({ response }: Exchange): { response?: WireResponse } => response === undefined ? {} : { response }
 
-async function walk (flow: SignIn, user: User, parameters: Changes = {}): Promise<Answer<string>> {
-  const browser = browserOf(flow.portal, user)
+/** Steps 1 to 8. */
+async function arrive (flow: SignIn, user: User, parameters: Changes = {}): Promise<Reading<string>> {
+  const browser = new Browser(flow.portal, new CookieJar(given(user.cookies)), Object.entries(user.headers ?? {}))
   const url = flow.start(parameters)
   const arrival = await browser.open(url)
   if (arrival.at !== 'page' || user.login === undefined) return flow.arrived(arrival)
   return flow.arrived(await logIn(browser, arrival, user.login) ?? await browser.open(url))
-}
-
-/** The browser of a user. */
-export function browserOf (portal: Integration, { cookies = {}, headers = {} }: User): Browser {
-  return new Browser(portal, new CookieJar(given(cookies)), Object.entries(headers))
 }
 
 /** Lets the caller log in; returns the arrival at the portal when the login led there. */
@@ -189,7 +183,7 @@ async function logIn (browser: Browser, page: Arrival, login: NonNullable<User['
   return callback
 }
 
-function given (cookies: string | Record<string, string>): Cookie[] {
+function given (cookies: string | Record<string, string> = {}): Cookie[] {
   if (typeof cookies === 'string') return parseGiven(cookies)
-  return Object.entries(cookies).map(([name, value]) => ({ name, value, path: '/', secure: false }))
+  return Object.entries(cookies).map(([name, value]) => ({ name, value, secure: false }))
 }

@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { AppFailed, TooLarge, trouble } from './trouble.ts'
-import { type Exchange, type Headers, type Send, type WireRequest, type WireResponse } from './wire.ts'
+import { AppFailed, networkError, TooLarge } from './network-error.ts'
+import type { Exchange, Headers, Send, WireRequest, WireResponse } from './wire.ts'
 
 /** Bytes of the largest body that is read. */
 const LARGEST_BODY = 1024 * 1024
@@ -28,7 +28,7 @@ export const overHttp = (timeout: number): Send => (request, signal) =>
 /**
  * Calls a Fastify app in-process.
  *
- * @param timeout - milliseconds until the app must have answered
+ * @param timeout - milliseconds until the app must have responded
  */
 export const inProcess = (app: Injectable, timeout: number): Send => (request, signal) =>
   timed(request, timeout, signal, (ended) => Promise.race([injected(app, request), aborted(ended)]))
@@ -46,7 +46,7 @@ async function timed (
   const { origin } = new URL(request.url)
   const outcome = await exchange(signal).then(
     (response) => ({ response }),
-    (error: unknown) => ({ trouble: trouble(signal.aborted ? signal.reason : error, origin, timeout) })
+    (error: unknown) => ({ networkError: networkError(signal.aborted ? signal.reason : error, origin, timeout) })
   )
   clearTimeout(timer)
   return { request, ...outcome, milliseconds: Math.round((performance.now() - start) * 10) / 10 }

@@ -1,4 +1,4 @@
-import { type Trouble } from './trouble.ts'
+import type { NetworkError } from './network-error.ts'
 
 /** Header names and values, as they travel; a name may occur more than once. */
 export type Headers = ReadonlyArray<readonly [name: string, value: string]>
@@ -18,11 +18,11 @@ export interface WireResponse {
   body: string
 }
 
-/** A request and its outcome: a response, or the trouble that prevented one. */
+/** A request and its outcome: a response, or why there is none. */
 export interface Exchange {
   request: WireRequest
   response?: WireResponse
-  trouble?: Trouble
+  networkError?: NetworkError
   /** Time until the whole response was read. */
   milliseconds: number
 }
@@ -49,10 +49,14 @@ export function header (response: WireResponse | undefined, name: string): strin
   return headerValues(response, name).join(', ')
 }
 
+/** Characters of the longest body that is read as JSON: no response of these endpoints is longer. */
+const LONGEST_JSON = 64 * 1024
+
 /** The JSON object in the body; null when there is none. */
 export function jsonObject (response: WireResponse | undefined): Record<string, unknown> | null {
+  if (response === undefined || response.body.length > LONGEST_JSON) return null
   try {
-    const value: unknown = JSON.parse(String(response?.body))
+    const value: unknown = JSON.parse(response.body)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
     return isObject ? value as Record<string, unknown> : null
   } catch {

@@ -1,6 +1,7 @@
 // Someone sends a user to a link whose parameters and headers hold scripts, hoping that the error page shows them: in
 // the partner's own origin, where the user is logged in. The page holds nothing of the request, and in a real browser
 // nothing runs and nothing loads.
+// Alone: it takes long.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

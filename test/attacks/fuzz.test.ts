@@ -2,6 +2,7 @@
 // right, and bytes that are no request at all. No answer is a 5xx, none leads to a strange place, no connection hangs,
 // the process lives, its heap stays as it was, and a user can still sign in. Many requests: FUZZ_REQUESTS=1000000;
 // SEED replays a run.
+// Alone: it measures the heap.
 import fc from 'fast-check'
 import t from 'tap'
 import { PORTAL, recordOf } from '../helpers/host.ts'

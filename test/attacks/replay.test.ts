@@ -1,6 +1,7 @@
 // Someone who has got hold of a used code, and of the portal's credentials, presents it again: after the portal has its
 // token, or at the same moment. The portal must not keep a token that a stolen code may have yielded to someone else:
 // when all is over, no token of that code is alive (RFC 6749 section 4.1.2). Many rounds: REPLAY_ROUNDS=2000.
+// Alone: it starts processes.
 import t from 'tap'
 import type { Test } from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'

@@ -1,6 +1,7 @@
 // A stolen code or token is redeemed by the thief at the same moment as by the portal: 200 redemptions at once, spread
 // over several processes that share one Redis. Exactly one gets through, and each of the others is refused and
 // reported. Many rounds: SINGLE_USE_ROUNDS=1000.
+// Alone: it starts processes.
 import t from 'tap'
 import { PORTAL } from '../helpers/host.ts'
 import { someRedis } from '../helpers/redis.ts'

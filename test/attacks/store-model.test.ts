@@ -2,7 +2,8 @@
 // number of them at once, in whatever order they happen to start, must look as if they had run one after the other.
 // Many runs: MODEL_RUNS=5000; SEED replays a run.
 import fc from 'fast-check'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
 import { Redis } from 'ioredis'
 import { MemoryStore } from '../../lib/stores/memory.ts'
 import { RedisStore } from '../../lib/stores/redis.ts'

@@ -1,6 +1,6 @@
 // What the log says of a store's failure: always something, never a key or value.
 import t from 'tap'
-import { type Store } from '../../lib/index.ts'
+import type { Store } from '../../lib/index.ts'
 import { scene } from './scene.ts'
 
 const working: Store = { put: async () => true, take: async () => null, revoke: async () => false }

@@ -2,18 +2,20 @@
 // Redis is down, silent, slow, read-only, or in the middle of a transaction of the host, and when connections are
 // killed.
 import { advance, STORE_TIMEOUT } from './clock.ts'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
 import { RedisStore } from '../../lib/stores/redis.ts'
 import { checkStore } from '../../lib/testing/index.ts'
 import { startProxy } from '../helpers/proxy.ts'
 import { freePort } from '../helpers/ports.ts'
 import { startRedis } from '../helpers/redis.ts'
-import { type AnyClient, libraries } from '../helpers/redis-clients.ts'
+import { libraries } from '../helpers/redis-clients.ts'
+import type { AnyClient } from '../helpers/redis-clients.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
 import {
-  changesOnce, goods, NOTHING, readyAgain, recovered, type Scene, scene, signIn, stillGood, timedOut, unavailable,
-  usedUp
+  changesOnce, goods, NOTHING, readyAgain, recovered, scene, signIn, stillGood, timedOut, unavailable, usedUp
 } from './scene.ts'
+import type { Scene } from './scene.ts'
 
 interface ClientHost { name: string, client: AnyClient, host: Scene }
 

@@ -1,17 +1,20 @@
 // A Redis Cluster of three masters with replicas, while slots move and while masters hang and die.
 import { advance, STORE_TIMEOUT, turns } from './clock.ts'
 import { Command } from 'ioredis'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
 import { RedisStore } from '../../lib/stores/redis.ts'
 import { checkStore } from '../../lib/testing/index.ts'
-import { type Node, startCluster } from './cluster.ts'
+import { startCluster } from './cluster.ts'
+import type { Node } from './cluster.ts'
 import { startProxy } from '../helpers/proxy.ts'
 import { libraries } from '../helpers/redis-clients.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
 import {
-  allLeft, changesOnce, failedOver, type Goods, goods, names, NOTHING, readyAgain, type Scene, scene, signIn, stillGood,
-  timedOut, unavailable, until, usedUp, watch
+  allLeft, changesOnce, failedOver, goods, names, NOTHING, readyAgain, scene, signIn, stillGood, timedOut,
+  unavailable, until, usedUp, watch
 } from './scene.ts'
+import type { Goods, Scene } from './scene.ts'
 
 const cluster = await startCluster(t)
 

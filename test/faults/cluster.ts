@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Cluster, type ClusterOptions } from 'ioredis'
+import { Cluster } from 'ioredis'
+import type { ClusterOptions } from 'ioredis'
 import { freePort } from '../helpers/ports.ts'
-import { type RedisServer, startRedis } from '../helpers/redis.ts'
+import { startRedis } from '../helpers/redis.ts'
+import type { RedisServer } from '../helpers/redis.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 

@@ -1,8 +1,10 @@
 // The client is the host's own, with whatever settings it has for its own commands: the plugin's are sent once at most
 // all the same, and not after their callers have given up.
 import { advance, STORE_TIMEOUT } from './clock.ts'
-import t, { type Test } from 'tap'
-import { Redis, type RedisOptions } from 'ioredis'
+import t from 'tap'
+import type { Test } from 'tap'
+import { Redis } from 'ioredis'
+import type { RedisOptions } from 'ioredis'
 import { pass, startProxy } from '../helpers/proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
 import {

@@ -1,13 +1,16 @@
 // The process of a host is killed (kill -9) at every point of a sign-in: before and after each command that it sends to
 // Redis, and between the requests. Nothing is issued twice, the user signs in again by another process, and nothing
 // stays in Redis beyond its lifetime.
-import { type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
 import { recordOf } from '../helpers/host.ts'
-import { pass, type Proxy, startProxy } from '../helpers/proxy.ts'
+import { pass, startProxy } from '../helpers/proxy.ts'
+import type { Proxy } from '../helpers/proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
-import { type Answer, wire } from '../helpers/wire.ts'
+import { wire } from '../helpers/wire.ts'
+import type { Answer } from '../helpers/wire.ts'
 import { startHostProcess } from './fork-host.ts'
 
 const ROUNDS = Number(process.env.KILL_ROUNDS ?? 2)

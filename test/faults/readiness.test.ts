@@ -1,8 +1,10 @@
 // app.partnerSso.ready(): what a host's readiness route can ask.
 import { advance, STORE_TIMEOUT, turns } from './clock.ts'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import partnerSso, { type PartnerSsoStatus, type Store } from '../../lib/index.ts'
+import partnerSso from '../../lib/index.ts'
+import type { PartnerSsoStatus, Store } from '../../lib/index.ts'
 import { hostOptions } from '../helpers/host.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { readyAgain, scene, until } from './scene.ts'

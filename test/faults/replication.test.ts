@@ -2,10 +2,13 @@
 // is promoted after it, when the master dies before the replica has heard of it. This is Redis, not the plugin. How
 // often it happens is counted here for SECURITY.md, and that waiting for the replica (WAIT) holds up the connection is
 // shown.
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
 import { RedisStore } from '../../lib/stores/redis.ts'
-import { type Proxy, startProxy } from '../helpers/proxy.ts'
-import { type RedisServer, startRedis } from '../helpers/redis.ts'
+import { startProxy } from '../helpers/proxy.ts'
+import type { Proxy } from '../helpers/proxy.ts'
+import { startRedis } from '../helpers/redis.ts'
+import type { RedisServer } from '../helpers/redis.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
 import { until } from './scene.ts'
 

@@ -1,13 +1,15 @@
 // A host on a Redis that is about to fail, seen from outside: by the browser, by the portal, and in the log.
 import { advance, STORE_TIMEOUT, turns } from './clock.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type FastifyInstance } from 'fastify'
-import { type Redis } from 'ioredis'
-import { type Test } from 'tap'
-import { type PartnerSsoEvent, type PartnerSsoOptions } from '../../lib/index.ts'
+import type { FastifyInstance } from 'fastify'
+import type { Redis } from 'ioredis'
+import type { Test } from 'tap'
+import type { PartnerSsoEvent, PartnerSsoOptions } from '../../lib/index.ts'
 import { randomSecret } from '../../lib/grants/random-secret.ts'
-import { recordOf, startHost, type User } from '../helpers/host.ts'
-import { type Answer, type Wire, wire } from '../helpers/wire.ts'
+import { recordOf, startHost } from '../helpers/host.ts'
+import type { User } from '../helpers/host.ts'
+import { wire } from '../helpers/wire.ts'
+import type { Answer, Wire } from '../helpers/wire.ts'
 
 /** Milliseconds after which a condition is given up: only one that never comes true takes so long. */
 const GIVE_UP_AFTER = 120_000

@@ -1,11 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { freePort } from '../helpers/ports.ts'
-import { clientOf, type RedisServer, startRedis } from '../helpers/redis.ts'
+import { clientOf, startRedis } from '../helpers/redis.ts'
+import type { RedisServer } from '../helpers/redis.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 

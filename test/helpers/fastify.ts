@@ -1,6 +1,6 @@
 // The Fastify that the hosts of the tests are made with. The environment variable FASTIFY names another than the
 // installed one: a package (`fastify-5.0`), or the URL of a module.
-import { type fastify, type FastifyServerOptions } from 'fastify'
+import type { fastify, FastifyServerOptions } from 'fastify'
 
 export type Factory = typeof fastify
 
@@ -13,7 +13,9 @@ export async function fastifyNamed (name: string): Promise<Factory> {
 export const Fastify = await fastifyNamed(process.env.FASTIFY ?? 'fastify')
 
 /** Server options that hold these router options. Fastify reads them at the top level before 5.5. */
-export function routerOptions (options: NonNullable<FastifyServerOptions['routerOptions']>): FastifyServerOptions {
-  const [major = 0, minor = 0] = Fastify().version.split('.').map(Number)
+export function routerOptions (
+  options: NonNullable<FastifyServerOptions['routerOptions']>, factory = Fastify
+): FastifyServerOptions {
+  const [major = 0, minor = 0] = factory().version.split('.').map(Number)
   return major > 5 || minor >= 5 ? { routerOptions: options } : options as FastifyServerOptions
 }

@@ -1,6 +1,8 @@
-import { type FastifyInstance, type FastifyServerOptions } from 'fastify'
-import partnerSso, { type PartnerSsoEvent, type PartnerSsoOptions, type UserInformation } from '../../lib/index.ts'
-import { type Factory, Fastify } from './fastify.ts'
+import type { FastifyInstance, FastifyServerOptions } from 'fastify'
+import partnerSso from '../../lib/index.ts'
+import type { PartnerSsoEvent, PartnerSsoOptions, UserInformation } from '../../lib/index.ts'
+import { Fastify } from './fastify.ts'
+import type { Factory } from './fastify.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 

@@ -1,4 +1,4 @@
-import { type TimedStore } from '../../lib/stores/store.ts'
+import type { TimedStore } from '../../lib/stores/store.ts'
 
 /** A store of the last value that was put, which it gives to any caller for any key: only the grants' own checks count. */
 export class OneValue implements TimedStore {

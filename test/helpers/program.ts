@@ -1,5 +1,5 @@
 import { run } from '../../lib/simulator/run.ts'
-import { type Wait } from '../../lib/simulator/surroundings.ts'
+import type { Wait } from '../../lib/simulator/process.ts'
 import { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI } from './spec-server.ts'
 
 export interface Ran { code: number, out: string, err: string }
@@ -29,8 +29,8 @@ export async function program (argv: string[], { env = {}, columns, ...around }:
 /** `check` against a server of the tests. It waits long for a busy machine. */
 export function check (baseUrl: string, more: string[] = [], around: Around = {}): Promise<Ran> {
   const argv = ['check', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--redirect-uri', REDIRECT_URI]
-  const env = { PORTAL_CLIENT_SECRET: CLIENT_SECRET, PORTAL_TIMEOUT: '60' }
-  return program([...argv, ...more], { env, ...around })
+  const env = { PORTAL_CLIENT_SECRET: CLIENT_SECRET }
+  return program([...argv, '--timeout', '60', ...more], { env, ...around })
 }
 
 interface Report {

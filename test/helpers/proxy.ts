@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
+import { createConnection, createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 
 interface Teardown { teardown (stop: () => unknown): void }
 

@@ -2,7 +2,7 @@ import * as ioredis from 'ioredis'
 import * as ioredis54 from 'ioredis-5.4'
 import * as ioredis511 from 'ioredis-5.11'
 import * as iovalkey from 'iovalkey'
-import { type RedisClient } from '../../lib/index.ts'
+import type { RedisClient } from '../../lib/index.ts'
 
 /** What these tests use of a client, whichever library it is of. */
 export type AnyClient = RedisClient & { disconnect (): void }

@@ -1,4 +1,4 @@
-import { type Store, type TimedStore } from '../../lib/stores/store.ts'
+import type { Store, TimedStore } from '../../lib/stores/store.ts'
 
 /** The store with a time limit for each call, as `checkStore` takes it. */
 export function withTimeLimit (store: TimedStore, milliseconds = 60_000): Store {

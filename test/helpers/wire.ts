@@ -1,17 +1,30 @@
+// The portal's requests on the wire, written once for all tests.
+import type { FastifyInstance } from 'fastify'
+import { createHash } from 'node:crypto'
 import { PORTAL } from './host.ts'
 
-type Fetch = (url: string, init: RequestInit) => Promise<Response>
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-type Changes = Record<string, string | undefined>
+/** What a test changes in a request; undefined leaves the parameter out. */
+export type Changes = Record<string, string | undefined>
 
 interface Credentials { clientId: string, clientSecret: string, redirectUri: string }
 
-/** The portal's requests on the wire. A test may change each parameter; undefined leaves it out. */
+/** How the portal speaks: all of it is optional in the RFCs. */
+interface Manners {
+  fetch?: Fetch
+  /** Authenticates with HTTP Basic instead of the form. */
+  basic?: boolean
+  /** Sends a code_challenge and its code_verifier. */
+  pkce?: boolean
+}
+
+/** The portal's requests. A test may change each parameter. */
 export interface Wire {
   /** Any request. */
   send (path: string, init?: RequestInit): Promise<Answer>
-  /** GET /oauth/authorize; with the user logged in unless null. */
-  authorize (changes?: Changes, user?: string | null, headers?: Record<string, string>): Promise<Answer>
+  /** GET /oauth/authorize; with the user logged in unless null. `more` is added to the query as it is. */
+  authorize (changes?: Changes, user?: string | null, headers?: Record<string, string>, more?: string): Promise<Answer>
   /** POST /oauth/token */
   token (changes?: Changes, headers?: Record<string, string>): Promise<Answer>
   /** GET /oauth/user */
@@ -32,8 +45,25 @@ export interface Answer {
   redirect: URLSearchParams
 }
 
-/** The portal of `PORTAL`, or of `portal`, against a base URL; `fetch` may be another way to get there. */
-export function wire (url: string, portal: Credentials = PORTAL, fetch: Fetch = globalThis.fetch): Wire {
+/** The pair of RFC 7636 appendix B. */
+export const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
+export const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
+
+/** The parameters of an authorization request with a code_challenge for the verifier. */
+export const challenge = (verifier = VERIFIER) => ({
+  code_challenge: createHash('sha256').update(verifier).digest('base64url'), code_challenge_method: 'S256'
+})
+
+/** HTTP Basic: both parts form-encoded (RFC 6749 section 2.3.1). */
+export function basic (id: string, secret: string): { authorization: string } {
+  const [user, password] = [id, secret].map((part) => new URLSearchParams({ '': part }).toString().slice(1))
+  return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` }
+}
+
+/** The portal of `PORTAL`, or of `portal`, against a base URL. */
+export function wire (
+  url: string, portal: Credentials = PORTAL, { fetch = globalThis.fetch, basic: isBasic, pkce }: Manners = {}
+): Wire {
   const send = async (path: string, init: RequestInit = {}): Promise<Answer> => {
     const response = await fetch(url + path, { redirect: 'manual', ...init })
     const text = await response.text()
@@ -43,35 +73,64 @@ export function wire (url: string, portal: Credentials = PORTAL, fetch: Fetch = 
       headers: response.headers,
       text,
       get json () { return JSON.parse(text) },
-      redirect: new URLSearchParams(location === null ? '' : new URL(location, url).search)
+      redirect: new URLSearchParams(location === null ? '' : new URL(location, 'http://partner.example').search)
     }
   }
   const common = { client_id: portal.clientId, redirect_uri: portal.redirectUri }
 
   return {
     send,
-    authorize: async (changes = {}, user = 'alice', headers = {}) => await send(
-      `/oauth/authorize?${encode({ ...common, response_type: 'code', state: 'a state', ...changes })}`,
-      { headers: { ...(user === null ? {} : { 'x-user': user }), ...headers } }
-    ),
-    token: async (changes = {}, headers = {}) => await send('/oauth/token', {
-      method: 'POST',
-      headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded', ...headers },
-      body: encode({ ...common, client_secret: portal.clientSecret, grant_type: 'authorization_code', ...changes })
-    }),
-    user: async (token, headers = {}) => await send('/oauth/user', {
-      headers: {
-        accept: 'application/json',
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...headers
-      }
-    }),
+    async authorize (changes = {}, user = 'alice', headers = {}, more = '') {
+      const asked = { ...common, response_type: 'code', state: 'a state', ...pkce ? challenge() : {}, ...changes }
+      const loggedIn: Record<string, string> = user === null ? {} : { 'x-user': user }
+      return await send(`/oauth/authorize?${encode(asked)}${more}`, { headers: { ...loggedIn, ...headers } })
+    },
+    async token (changes = {}, headers = {}) {
+      const { client_id: id, client_secret: secret, ...others } = {
+        ...common,
+        client_secret: portal.clientSecret,
+        grant_type: 'authorization_code',
+        ...pkce ? { code_verifier: VERIFIER } : {},
+        ...changes
+      } as Changes
+      const inHeader = isBasic && id && secret && headers.authorization === undefined
+      return await send('/oauth/token', {
+        method: 'POST',
+        headers: {
+          accept: 'application/json',
+          'content-type': 'application/x-www-form-urlencoded',
+          ...inHeader ? basic(id, secret) : {},
+          ...headers
+        },
+        body: encode(inHeader ? others : { client_id: id, client_secret: secret, ...others })
+      })
+    },
+    async user (token, headers = {}) {
+      const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
+      return await send('/oauth/user', { headers: { accept: 'application/json', ...authorization, ...headers } })
+    },
     async code (user = 'alice', changes = {}) {
       return (await this.authorize(changes, user)).redirect.get('code') as string
     },
     async accessToken (user = 'alice') {
       return (await this.token({ code: await this.code(user) })).json.access_token as string
     }
+  }
+}
+
+/** Requests that reach the app in its own process, without a socket. */
+export function injecting (app: FastifyInstance): Fetch {
+  return async (url, { method = 'GET', headers = {}, body }) => {
+    const payload = body === undefined || body === null ? {} : { payload: String(body) }
+    const answer = await app.inject({
+      method: method as 'GET',
+      url: url.replace(/^https?:\/\/[^/]*/, ''),
+      headers: headers as Record<string, string>,
+      ...payload
+    })
+    const named = Object.entries(answer.headers).flatMap(([name, value]) =>
+      [value ?? []].flat().map((one): [string, string] => [name, String(one)]))
+    return new Response(new Uint8Array(answer.rawPayload), { status: answer.statusCode, headers: named })
   }
 }
 

@@ -1,7 +1,7 @@
 // A host that lets nobody in without its own login, and our routes past it: the portal has no such login.
 import type { FastifyRequest } from 'fastify'
 import t from 'tap'
-import { keepsContract } from '../helpers/contract.ts'
+import { keepsContract } from '../contract/keeps-contract.ts'
 import { startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 
@@ -22,7 +22,7 @@ t.test('a global hook that our routes are let past by their config', async (t) =
   // The hook stands before the answer to unknown paths too, so that a HEAD needs the login of the host to see a 404.
   const headLoggedIn = (init: RequestInit): RequestInit =>
     init.method === 'HEAD' ? { ...init, headers: { ...init.headers, 'x-own-login': '1' } } : init
-  await keepsContract(t, wire(url, undefined, async (target, init) => await fetch(target, headLoggedIn(init))))
+  await keepsContract(t, wire(url, undefined, { fetch: (target, init) => fetch(target, headLoggedIn(init)) }))
   t.equal((await wire(url).send('/own')).status, 401)
 })
 

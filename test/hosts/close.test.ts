@@ -1,4 +1,5 @@
 // An app that is closed: what is under way is answered, what the plugin opened is let go of, and nothing else.
+// Alone: it starts processes.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
@@ -6,7 +7,7 @@ import { Redis } from 'ioredis'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
 import type { PartnerSsoOptions } from '../../lib/index.ts'
-import { signsIn } from '../helpers/contract.ts'
+import { signsIn } from '../contract/keeps-contract.ts'
 import { Fastify } from '../helpers/fastify.ts'
 import { hostOptions, startHost } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
@@ -85,7 +86,7 @@ const program = (redis: string | undefined) => `
   await app.register(partnerSso, hostOptions(${JSON.stringify(redis === undefined ? {} : { redis })}))
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   const closing = (init) => ({ ...init, headers: { ...init.headers, connection: 'close' } })
-  const portal = wire(url, undefined, (target, init) => fetch(target, closing(init)))
+  const portal = wire(url, undefined, { fetch: (target, init) => fetch(target, closing(init)) })
   const { text } = await portal.user(await portal.accessToken())
   if (text !== JSON.stringify(recordOf('alice'))) throw new Error(text)
   await portal.code()

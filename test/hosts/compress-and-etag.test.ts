@@ -4,7 +4,7 @@ import etag from '@fastify/etag'
 import { request } from 'node:http'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
-import { keepsContract } from '../helpers/contract.ts'
+import { keepsContract } from '../contract/keeps-contract.ts'
 import { recordOf, startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 

@@ -2,7 +2,8 @@
 import cors from '@fastify/cors'
 import type { FastifyCorsOptions } from '@fastify/cors'
 import t from 'tap'
-import { isGuarded, isPrivate, keepsContract } from '../helpers/contract.ts'
+import { keepsContract } from '../contract/keeps-contract.ts'
+import { isGuarded, isPrivate } from '../contract/replies.ts'
 import { startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 

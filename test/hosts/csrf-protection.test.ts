@@ -4,7 +4,7 @@ import cookie from '@fastify/cookie'
 import csrf from '@fastify/csrf-protection'
 import type { onRequestHookHandler } from 'fastify'
 import t from 'tap'
-import { keepsContract } from '../helpers/contract.ts'
+import { keepsContract } from '../contract/keeps-contract.ts'
 import { startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 

@@ -1,7 +1,8 @@
 // The host wraps what its routes answer, and answers errors and unknown paths in its own way.
 import t from 'tap'
 import type { Test } from 'tap'
-import { isPrivate, keepsContract } from '../helpers/contract.ts'
+import { keepsContract } from '../contract/keeps-contract.ts'
+import { isPrivate } from '../contract/replies.ts'
 import { startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 

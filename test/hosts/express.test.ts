@@ -12,7 +12,8 @@ import t from 'tap'
 import type { Test } from 'tap'
 import partnerSso from '../../lib/index.ts'
 import type { PartnerSsoEvent, PartnerSsoOptions } from '../../lib/index.ts'
-import { isRefused, keepsContract } from '../helpers/contract.ts'
+import { keepsContract } from '../contract/keeps-contract.ts'
+import { isRefused } from '../contract/replies.ts'
 import { Fastify } from '../helpers/fastify.ts'
 import { hostOptions, PORTAL, startHost } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
@@ -133,7 +134,7 @@ for (const [how, start] of Object.entries(inFront)) {
       const url = await start(t, parser, { onEvent: (event) => events.push(event) }, { stream })
       // The limit only ends a hang; an answer needs no such time.
       const limit = { signal: AbortSignal.timeout(10_000) }
-      const portal = wire(url, undefined, async (target, init) => await fetch(target, { ...init, ...limit }))
+      const portal = wire(url, undefined, { fetch: async (target, init) => await fetch(target, { ...init, ...limit }) })
       const code = await portal.code()
       events.length = 0
       const answer = await portal.token({ code })

@@ -3,7 +3,7 @@ import { connect, constants } from 'node:http2'
 import type { ClientHttp2Session } from 'node:http2'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
-import { keepsContract } from '../helpers/contract.ts'
+import { keepsContract } from '../contract/keeps-contract.ts'
 import { Fastify } from '../helpers/fastify.ts'
 import { hostOptions } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
@@ -38,5 +38,5 @@ t.test('the contract', async (t) => {
     session.close()
     await app.close()
   })
-  await keepsContract(t, wire(url, undefined, fetchBy(session)))
+  await keepsContract(t, wire(url, undefined, { fetch: fetchBy(session) }))
 })

@@ -1,5 +1,6 @@
 // NestJS with its Fastify adapter. The environment variable NEST names another folder to run the host in: with it,
-// `node test/hosts/matrix.js` tries the packed package on Nest 11.
+// `node test/versions.js --nest 11` tries the packed package on Nest 11.
+// Alone: it starts processes.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,7 +8,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t from 'tap'
 import type { Test } from 'tap'
-import { isPrivate, keepsContract, signsIn } from '../helpers/contract.ts'
+import { keepsContract, signsIn } from '../contract/keeps-contract.ts'
+import { isPrivate } from '../contract/replies.ts'
 import { PORTAL } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 

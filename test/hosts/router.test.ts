@@ -2,7 +2,8 @@
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { isRefused, keepsContract } from '../helpers/contract.ts'
+import { keepsContract } from '../contract/keeps-contract.ts'
+import { isRefused } from '../contract/replies.ts'
 import { routerOptions } from '../helpers/fastify.ts'
 import { startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
@@ -24,7 +25,7 @@ t.test('slashes and letter case that make no difference', async (t) => {
   await keepsContract(t, wire(url))
   // Paths may be spelled as the host allows; what is in the parameters is never changed.
   const respelled = (target: string) => target.replace(/\/oauth\/(\w+)/, '//OAuth/$1/')
-  await keepsContract(t, wire(url, undefined, async (target, init) => await fetch(respelled(target), init)))
+  await keepsContract(t, wire(url, undefined, { fetch: async (target, init) => await fetch(respelled(target), init) }))
   const otherClient = await wire(url).authorize({ client_id: 'PARTNER-123' })
   isRefused(t, otherClient, 400, 'invalid_request', 'The client_id is not registered.')
   const otherUri = await wire(url).authorize({ redirect_uri: 'https://portal.example/oauth/callback/' })
@@ -44,7 +45,7 @@ t.test('useSemicolonDelimiter', async (t) => {
 t.test('constraints of the host', async (t) => {
   const { url } = await startHost(t, { routeOptions: { constraints: { version: '2.0.0' } } })
   const versioned = (init: RequestInit) => ({ ...init, headers: { ...init.headers, 'accept-version': '2.x' } })
-  await keepsContract(t, wire(url, undefined, async (target, init) => await fetch(target, versioned(init))))
+  await keepsContract(t, wire(url, undefined, { fetch: async (target, init) => await fetch(target, versioned(init)) }))
   t.equal((await wire(url).user('x')).status, 404)
 })
 

@@ -2,7 +2,7 @@
 // response stays, without what belongs to ours alone.
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { isGuarded, isPrivate } from '../helpers/contract.ts'
+import { isGuarded, isPrivate } from '../contract/replies.ts'
 import { startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 import type { Answer } from '../helpers/wire.ts'

@@ -2,7 +2,8 @@
 import underPressure from '@fastify/under-pressure'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { isPrivate, keepsContract } from '../helpers/contract.ts'
+import { keepsContract } from '../contract/keeps-contract.ts'
+import { isPrivate } from '../contract/replies.ts'
 import { startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 

@@ -1,10 +1,11 @@
 // The oldest Fastify 5, the one that NestJS 11 brings, and the newest: what one of them does in its own way. All tests
-// of hosts on each of them: `node test/hosts/matrix.js`.
+// of hosts on each of them: `node test/versions.js`.
 import cors from '@fastify/cors'
 import fastifyExpress from '@fastify/express'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import t from 'tap'
-import { isRefused, keepsContract } from '../helpers/contract.ts'
+import { keepsContract } from '../contract/keeps-contract.ts'
+import { isRefused } from '../contract/replies.ts'
 import { fastifyNamed } from '../helpers/fastify.ts'
 import { startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'

@@ -1,9 +1,11 @@
 // The scenes: which requests meet, and what must be true when all is over.
 import { randomBytes } from 'node:crypto'
 import { byClock, newClock } from './clock.ts'
-import { type Exploration, explore } from './explorer.ts'
+import { explore } from './explorer.ts'
+import type { Exploration } from './explorer.ts'
 import { NAME_LENGTH } from '../../lib/grants/keys.ts'
-import { authorizeRequest, host, type Role, type SteppedStore, tokenRequest, userRequest, World } from './world.ts'
+import { authorizeRequest, host, tokenRequest, userRequest, World } from './world.ts'
+import type { Role, SteppedStore } from './world.ts'
 
 /** What is known before a scene begins. */
 export interface Known {

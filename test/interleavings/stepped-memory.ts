@@ -2,7 +2,8 @@
 import { byClock, newClock } from './clock.ts'
 import type { Store } from '../../lib/index.ts'
 import { MemoryStore } from '../../lib/stores/memory.ts'
-import { begin, isProbe, type SteppedStore } from './world.ts'
+import { begin, isProbe } from './world.ts'
+import type { SteppedStore } from './world.ts'
 
 const LIMIT = 100
 

@@ -2,12 +2,14 @@
 // on both: each result, each refusal and what is held at the end is the same, also where memory is full.
 import './clock.ts'
 import fc from 'fast-check'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
 import type { RedisClient } from '../../lib/index.ts'
 import { RedisStore } from '../../lib/stores/redis.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { seed } from '../helpers/seed.ts'
-import { type Mistake, steppedRedis } from './stepped-redis.ts'
+import { steppedRedis } from './stepped-redis.ts'
+import type { Mistake } from './stepped-redis.ts'
 
 const RUNS = 50
 const LIFETIMES = [60, 120] as const

@@ -1,7 +1,8 @@
 // Redis, as far as the plugin uses it: the semantics of SET … EX … NX, GETDEL and the script of `revoke`, by way of the
 // plugin's own Redis store. Every command waits until the explorer lets it happen. `stepped-redis.test.ts` compares it
 // with a redis-server.
-import { begin, connection, isProbe, type SteppedStore, valueName } from './world.ts'
+import { begin, connection, isProbe, valueName } from './world.ts'
+import type { SteppedStore } from './world.ts'
 
 /** What the plugin's commands have in common with those of ioredis. */
 interface Command {

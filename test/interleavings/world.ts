@@ -1,11 +1,15 @@
 // A world in which requests of the portal meet: the real plugin on a store whose every operation waits until the
 // explorer lets it happen. Each request has a process of its own on Redis, and all share one on the in-process store.
-import { byClock, type Clock, newClock, pass } from './clock.ts'
+import { byClock, newClock, pass } from './clock.ts'
+import type { Clock } from './clock.ts'
 import { AsyncLocalStorage } from 'node:async_hooks'
-import Fastify, { type FastifyInstance, type InjectOptions, type LightMyRequestResponse } from 'fastify'
-import partnerSso, { type PartnerSsoOptions } from '../../lib/index.ts'
-import { hostOptions, PORTAL, type User } from '../helpers/host.ts'
-import { type Play, type Step } from './explorer.ts'
+import Fastify from 'fastify'
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
+import partnerSso from '../../lib/index.ts'
+import type { PartnerSsoOptions } from '../../lib/index.ts'
+import { hostOptions, PORTAL } from '../helpers/host.ts'
+import type { User } from '../helpers/host.ts'
+import type { Play, Step } from './explorer.ts'
 
 export const STORE_TIMEOUT = 1000
 const MINUTE = 60_000

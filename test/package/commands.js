@@ -1,12 +1,9 @@
-// What the commands `nodes.js`, `managers.js`, `runners.js` and `test/hosts/matrix.js` share.
+// What `runners.js` and `test/versions.js` share.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { isBuilt } from './built.js'
-
-/** The versions of Node that the package is for. */
-export const nodeVersions = ['20', '22', '24', '26']
 
 /** Settings of the npm that started us, and of tap, are none of a host's. */
 const inherited = Object.fromEntries(
@@ -31,17 +28,6 @@ export function mustRun (command, args, options) {
 /** Runs a program on a version of Node: the binary is that of the npm package `node`. */
 export function onNode (version, args, options) {
   return run('npx', ['--yes', '--prefer-offline', '-p', `node@${version}`, '--', 'node', ...args], options)
-}
-
-/** Runs test files by tap, which starts them on the Node that it runs on itself. */
-export function tests (version, files, options) {
-  const tap = 'node_modules/tap/dist/esm/run.mjs'
-  const { ok, stdout, stderr } = onNode(version, [tap, '--disable-coverage', '--reporter=tap', ...files], options)
-  const [, pass = '0'] = /^# \{.*\bpass: (\d+)/m.exec(stdout) ?? []
-  const [, fail = ok ? '0' : '?'] = /^# \{.*\bfail: (\d+)/m.exec(stdout) ?? []
-  const failures = stdout.split('\n').filter((line) => /^\s*not ok/.test(line))
-  const failedFiles = failures.flatMap((line) => /^not ok \d+ - (\S+)/.exec(line)?.[1] ?? [])
-  return { ok, pass: Number(pass), fail, failures, failedFiles, stderr }
 }
 
 /** A temporary folder that is removed when this program ends. */

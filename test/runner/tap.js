@@ -1,13 +1,62 @@
 // Runs tap on test files and reads its results. Shared by `npm test` (test/run.js) and test/repeat.js.
 import { spawn } from 'node:child_process'
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join, normalize, relative } from 'node:path'
 import { createInterface } from 'node:readline'
+import { COMPILED } from './compile.js'
 
-/** Every test file. */
-export function testFiles () {
+const PROCESSES = join(COMPILED, 'processes')
+
+/** Test files of one process at most. */
+const MOST = 8
+
+/** Folders whose test files take long or need a process of their own. These begin first. */
+const APART = ['interleavings', 'contract', 'browser', 'package', 'faults', 'examples', 'simulator']
+
+/** Every test file, or those that are named, by themselves or by their folder. */
+export function testFiles (named = []) {
+  const wrong = named.filter((path) => !existsSync(path))
+  if (wrong.length > 0) throw new Error(`No such file or folder: ${wrong.join(', ')}`)
+  const paths = named.map((path) => normalize(statSync(path).isDirectory() ? `${path}/` : path))
   return readdirSync('test', { recursive: true }).filter((file) => file.endsWith('.test.ts'))
     .map((file) => join('test', file)).sort()
+    .filter((file) => paths.length === 0 || paths.some((path) => file === path || file.startsWith(path)))
+}
+
+const folderOf = (file) => file.split('/')[1]
+
+/** Whether the test file needs a process of its own: it has a clock or a heap of its own, or starts many others. */
+const isAlone = (file) => APART.includes(folderOf(file)) || /^\/\/ Alone:/m.test(readFileSync(file, 'utf8'))
+
+/**
+ * A module for each process, which loads one test file or several: to start a process, and to load tap and Fastify in
+ * it, takes longer than most test files. tap begins them in the order of their names.
+ */
+export function processesOf (files) {
+  rmSync(PROCESSES, { recursive: true, force: true })
+  mkdirSync(PROCESSES, { recursive: true })
+  const rank = (file) => (APART.indexOf(folderOf(file)) + 1) || Infinity
+  const alone = files.filter(isAlone).sort((one, other) => rank(one) - rank(other)).map((file) => [file])
+  const shared = files.filter((file) => !isAlone(file))
+  const folders = [...new Set(shared.map(folderOf))]
+  const groups = folders.flatMap((folder) => chunks(shared.filter((file) => folderOf(file) === folder)))
+  return [...alone, ...groups].map(loading)
+}
+
+/** The files in parts of about the same size. */
+function chunks (files) {
+  const count = Math.ceil(files.length / MOST)
+  return Array.from({ length: count }, (_, part) => files.filter((_, index) => index % count === part))
+}
+
+/** Writes a module that loads the files, by one statement each: tap takes a pause between two files for the end. */
+function loading (files, index) {
+  const [first] = files
+  const name = files.length === 1 ? first.slice('test/'.length, -'.test.ts'.length) : `${folderOf(first)}-together`
+  const path = join(PROCESSES, `${String(index + 1).padStart(2, '0')}-${name.replaceAll('/', '-')}.mjs`)
+  const modules = files.map((file) => relative(PROCESSES, join(COMPILED, file.replace(/\.ts$/, '.js'))))
+  writeFileSync(path, modules.map((module) => `import '${module}'\n`).join(''))
+  return path
 }
 
 /**

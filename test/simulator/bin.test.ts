@@ -8,9 +8,9 @@ import { freePort } from '../helpers/ports.ts'
 const MAIN = fileURLToPath(new URL('../../lib/simulator/main.ts', import.meta.url))
 
 function start (argv: string[]) {
-  const settings = { PORTAL_CLIENT_SECRET: 'secret', PORTAL_CLIENT_ID: 'partner-123', PORTAL_TIMEOUT: '60' }
+  const settings = { PORTAL_CLIENT_SECRET: 'secret', PORTAL_CLIENT_ID: 'partner-123' }
   const env = { ...process.env, ...settings }
-  const child = spawn(process.execPath, [...process.execArgv, MAIN, ...argv], { env })
+  const child = spawn(process.execPath, [...process.execArgv, MAIN, ...argv, '--timeout', '60'], { env })
   const output = { out: '', err: '' }
   child.stdout.on('data', (chunk) => { output.out += String(chunk) })
   child.stderr.on('data', (chunk) => { output.err += String(chunk) })

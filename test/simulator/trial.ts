@@ -1,13 +1,13 @@
 // Tries rules on a service that is called in-process and answers some requests in an unusual way. No time passes.
-import { Bench } from '../../lib/simulator/check/rules/bench.ts'
-import { RULES } from '../../lib/simulator/check/rules/all.ts'
-import { examine } from '../../lib/simulator/check/examination.ts'
+import { RULES } from '../../lib/simulator/rules/all.ts'
+import { runRules } from '../../lib/simulator/rules/run-rules.ts'
+import { Service } from '../../lib/simulator/rules/service.ts'
 import { parseGiven } from '../../lib/testing/cookies.ts'
 import { integration, type Integration } from '../../lib/testing/settings.ts'
 import { type Exchange, type WireRequest, type WireResponse } from '../../lib/testing/wire.ts'
 import { type Mistake, SETTINGS, specServer } from '../helpers/spec-server.ts'
 
-const SILENT = { code: 'timeout', sentence: 'The service gave no complete answer within 5 s.' } as const
+const SILENT = { code: 'timeout', sentence: 'The service gave no complete response within 5 s.' } as const
 
 export interface Trial {
   changes?: Partial<Integration>
@@ -28,7 +28,7 @@ export async function tried (ids: string[], trial: Trial = {}) {
   const addresses = {
     authorizeUrl: at(portal.authorizeUrl), tokenUrl: at(portal.tokenUrl), userUrl: at(portal.userUrl)
   }
-  const bench = new Bench({ ...portal, ...addresses, ...changes }, {
+  const service = new Service({ ...portal, ...addresses, ...changes }, {
     user: { cookies: parseGiven(cookie), headers: [] },
     ineligible: ineligible === undefined ? null : { cookies: parseGiven(ineligible), headers: [] },
     codeLifetime: null,
@@ -36,7 +36,7 @@ export async function tried (ids: string[], trial: Trial = {}) {
     wait: async () => {}
   }, signal ?? new AbortController().signal)
   const rules = RULES.filter(({ id }) => ids.includes(id))
-  return examine(bench, rules, { begins: () => {}, ends: () => {} })
+  return runRules(service, rules, { begins: () => {}, ends: () => {} })
 }
 
 export type Answer = Partial<WireResponse> | 'silence' | null
@@ -50,7 +50,7 @@ export async function altered (answer: (request: WireRequest) => Answer, mistake
       async send (request): Promise<Exchange> {
         const other = answer(request)
         if (other === null) return send(request)
-        if (other === 'silence') return { request, trouble: SILENT, milliseconds: 5000 }
+        if (other === 'silence') return { request, networkError: SILENT, milliseconds: 5000 }
         return { request, response: { status: 200, headers: [], body: '', ...other }, milliseconds: 1 }
       }
     }
@@ -69,5 +69,5 @@ export const json = (status: number, value: object): Answer =>
 export async function verdict (id: string, trial: Trial = {}) {
   const { findings, stopped } = await tried([id], trial)
   const [finding] = findings
-  return { ...finding?.verdict, severity: finding?.severity, stopped }
+  return { ...finding?.result, stopped }
 }

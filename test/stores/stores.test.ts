@@ -1,8 +1,9 @@
 // One suite for every store: put-if-absent, take once in a race of 200, revoke before and after put, real expiry.
 import { Redis } from 'ioredis'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
 import { createTable, postgresStore } from '../../examples/postgres-store.ts'
-import { type Store } from '../../lib/index.ts'
+import type { Store } from '../../lib/index.ts'
 import { MemoryStore } from '../../lib/stores/memory.ts'
 import { RedisStore } from '../../lib/stores/redis.ts'
 import { checkStore } from '../../lib/testing/index.ts'

@@ -3,8 +3,7 @@ import t from 'tap'
 import { failure } from '../../lib/testing/failure.ts'
 import { portal } from '../../lib/testing/index.ts'
 import { integration } from '../../lib/testing/settings.ts'
-import { STEPS } from '../../lib/testing/steps.ts'
-import { Timeline } from '../../lib/testing/timeline.ts'
+import { type LegName, STEPS, stepsOf } from '../../lib/testing/steps.ts'
 import { freePort } from '../helpers/ports.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import {
@@ -48,24 +47,30 @@ for (const [mistake, step, error, got, cookie = 'sid=ada'] of CASES) {
 await t.test('a failure tells which of the steps before it succeeded', (t) => {
   const from = (first: number, last: number): number[] => STEPS.map(({ number }) => number).slice(first - 1, last)
   t.strictSame(from(1, 15), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])
-  for (const [error, step, running, done] of [
-    ['login_required', 5, 5, from(1, 4)],
-    ['refused', 6, 5, from(1, 4)],
-    ['no_code', 7, 5, from(1, 6)],
-    ['state_mismatch', 8, 5, from(1, 7)],
-    ['not_found', 9, 9, from(1, 8)],
-    ['invalid_client', 11, 9, from(1, 9)],
-    ['malformed_token', 12, 9, from(1, 11)],
-    ['invalid_token', 14, 13, from(1, 13)],
-    ['malformed_record', 15, 13, from(1, 14)]
-  ] as const) {
-    const timeline = new Timeline()
-    for (const number of from(1, running - 1)) timeline.done(number, '')
-    timeline.run(running, 'Waiting.')
-    timeline.fail(failure(step, error, 'something', 'something else'))
+  const exchange = { request: { method: 'GET', url: 'http://x/', headers: [] }, milliseconds: 1 }
+  const leg = <Value>(value: Value) => ({ exchange, reading: { ok: true as const, value } })
+  const settings = integration({ ...SETTINGS, baseUrl: 'http://localhost' })
+  const outcomesOf = (legs: Parameters<typeof stepsOf>[1]) => stepsOf(settings, legs).map(({ outcome }) => outcome)
+  const before = { authorize: {}, redeem: { authorize: leg('') }, fetch: { authorize: leg(''), redeem: leg('') } }
+  for (const [error, step, name, done] of [
+    ['unreachable', 4, 'authorize', from(1, 3)],
+    ['login_required', 5, 'authorize', from(1, 4)],
+    ['refused', 6, 'authorize', from(1, 4)],
+    ['no_code', 7, 'authorize', from(1, 6)],
+    ['state_mismatch', 8, 'authorize', from(1, 7)],
+    ['not_found', 9, 'redeem', from(1, 8)],
+    ['invalid_client', 11, 'redeem', from(1, 9)],
+    ['malformed_token', 12, 'redeem', from(1, 11)],
+    ['invalid_token', 14, 'fetch', from(1, 13)],
+    ['malformed_record', 15, 'fetch', from(1, 14)]
+  ] as Array<[error: string, step: number, name: LegName, done: number[]]>) {
     const outcomes = STEPS.map(({ number }) => number === step ? 'failed' : done.includes(number) ? 'done' : 'waiting')
-    t.strictSame(timeline.reports.map(({ outcome }) => outcome), outcomes, error)
+    const failed = { exchange, reading: failure(step, error, 'something', 'something else') }
+    t.strictSame(outcomesOf({ sent: exchange, ...before[name], [name]: failed }), outcomes, error)
   }
+  t.strictSame(outcomesOf({ sent: exchange, running: { leg: 'authorize', note: '' } }), [
+    ...Array(4).fill('done'), 'running', ...Array(10).fill('waiting')
+  ])
   t.end()
 })
 
@@ -74,7 +79,7 @@ await t.test('each failure that is known has a remedy of its own', (t) => {
     'unreachable', 'timeout', 'not_http', 'tls', 'hung_up', 'too_large', 'app_failed', 'login_required',
     'redirect_loop', 'not_redirected', 'refused', 'not_found', 'redirected', 'forbidden', 'state_mismatch', 'no_code',
     'not_json', 'malformed_token', 'malformed_record', 'access_denied', 'invalid_request', 'invalid_client',
-    'invalid_grant', 'invalid_token', 'server_error', 'temporarily_unavailable', 'invalid_scope',
+    'invalid_grant', 'invalid_token', 'server_error', 'unavailable', 'temporarily_unavailable', 'invalid_scope',
     'unsupported_response_type', 'unsupported_grant_type'
   ].map((error) => failure(1, error, '', '').fix)
   for (const remedy of remedies) t.match(remedy, /^\S.{20,}\.$/)
@@ -181,7 +186,8 @@ await t.test('each answer of the token endpoint belongs to a step', async (t) =>
   ] as const) t.match(await answered(400, { error }), { step, error })
   for (const [status, error] of [
     [300, 'unexpected_status'], [301, 'redirected'], [308, 'redirected'], [401, 'forbidden'], [403, 'forbidden'],
-    [404, 'not_found'], [405, 'not_found'], [418, 'unexpected_status'], [500, 'server_error']
+    [404, 'not_found'], [405, 'not_found'], [418, 'unexpected_status'], [500, 'server_error'],
+    [502, 'unavailable'], [503, 'unavailable'], [504, 'unavailable'], [505, 'server_error']
   ] as const) t.match(await answered(status, {}), { step: 9, error }, `${status}`)
 })
 

@@ -3,8 +3,7 @@ import t from 'tap'
 import { portal } from '../../lib/testing/index.ts'
 import { Secrets } from '../../lib/testing/masking.ts'
 import { integration } from '../../lib/testing/settings.ts'
-import { SignIn } from '../../lib/testing/sign-in.ts'
-import { Timeline } from '../../lib/testing/timeline.ts'
+import { SignIn } from '../../lib/testing/legs.ts'
 import { type Exchange } from '../../lib/testing/wire.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import { CLIENT_SECRET, REDIRECT_URI, SETTINGS } from '../helpers/spec-server.ts'
@@ -55,7 +54,9 @@ await t.test('cookies, credentials, codes and tokens, in whatever form a service
 await t.test('a known secret is hidden in each shape in which it may travel, wherever it stands', (t) => {
   const secrets = new Secrets()
   secrets.add('a b"/ä')
-  for (const shape of ['a b"/ä', 'a%20b%22%2F%C3%A4', 'a+b%22%2F%C3%A4', 'a b\\"/ä']) {
+  for (const shape of [
+    'a b"/ä', 'a%20b%22%2F%C3%A4', 'a+b%22%2f%c3%a4', 'a b\\"/ä', 'a b&quot;/&#228;', 'A B&#34;&#x2F;&#xE4;'
+  ]) {
     t.equal(secrets.mask(`<${shape}> and ${shape}.`), `<${HIDDEN}> and ${HIDDEN}.`, shape)
   }
   secrets.add('a b"/ä and more')
@@ -151,10 +152,9 @@ await t.test('a code that came from elsewhere and a token that nobody uses, wher
 })
 
 await t.test('notes of steps that went well', (t) => {
-  const timeline = new Timeline()
-  const secrets = new Secrets()
-  secrets.add('the-secret')
-  timeline.done(2, 'The integration of client_id the-secret was found.')
-  t.equal(timeline.masked(secrets)[1]?.note, `The integration of client_id ${HIDDEN} was found.`)
+  const signIn = new SignIn(integration({ baseUrl: 'http://localhost', ...SETTINGS, clientId: 'the-secret' }))
+  signIn.secrets.add('the-secret')
+  signIn.start()
+  t.equal(signIn.steps()[1]?.note, `The integration of client_id ${HIDDEN} was found.`)
   t.end()
 })

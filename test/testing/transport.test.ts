@@ -1,7 +1,7 @@
 // How requests go out: no more of an answer is read than is allowed, and an end from outside ends them.
 import t from 'tap'
 import { inProcess, overHttp } from '../../lib/testing/transport.ts'
-import { statusOf } from '../../lib/testing/wire.ts'
+import { jsonObject, statusOf } from '../../lib/testing/wire.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -15,14 +15,14 @@ t.test('a body of a megabyte is read, and none that is larger', async (t) => {
   t.equal(statusOf(largest), 200)
   t.equal(largest.response?.body.length, MEGABYTE)
   const tooLarge = await send(request(`${baseUrl}/${MEGABYTE + 1}`))
-  t.equal(tooLarge.trouble?.code, 'too_large')
+  t.equal(tooLarge.networkError?.code, 'too_large')
   t.equal(statusOf(tooLarge), 0, 'there is no answer')
 })
 
 t.test('a signal from outside ends the request before its time', async (t) => {
   const stop = new AbortController()
   const baseUrl = await httpServer(t, () => stop.abort(new DOMException('Stopped', 'AbortError')))
-  t.match(await overHttp(60_000)(request(baseUrl), stop.signal), { trouble: { code: 'timeout' } })
+  t.match(await overHttp(60_000)(request(baseUrl), stop.signal), { networkError: { code: 'timeout' } })
 
   const stopToo = new AbortController()
   const app = {
@@ -31,5 +31,11 @@ t.test('a signal from outside ends the request before its time', async (t) => {
       return await new Promise<never>(() => {})
     }
   }
-  t.match(await inProcess(app, 60_000)(request('http://x/'), stopToo.signal), { trouble: { code: 'timeout' } })
+  t.match(await inProcess(app, 60_000)(request('http://x/'), stopToo.signal), { networkError: { code: 'timeout' } })
+})
+
+t.test('JSON of 64 KB is read, and none that is longer', (t) => {
+  const object = (length: number) => jsonObject({ status: 200, headers: [], body: '{}'.padEnd(length) })
+  t.strictSame([object(64 * 1024), object(64 * 1024 + 1)], [{}, null])
+  t.end()
 })

@@ -1,16 +1,18 @@
 // Tokens against a store that somebody else writes to.
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
 import { AccessTokens, isAccessToken } from '../../lib/grants/access-token.ts'
-import { encodeGrant, type Grant, type SealedGrant } from '../../lib/grants/grant.ts'
+import { encodeGrant } from '../../lib/grants/grant.ts'
+import type { Grant, SealedGrant } from '../../lib/grants/grant.ts'
 import { GrantKeys } from '../../lib/grants/keys.ts'
 import { seal } from '../../lib/grants/sealing.ts'
-import { type Portal } from '../../lib/options/portal.ts'
+import type { Portal } from '../../lib/options/portal.ts'
 import { RegisteredPortal } from '../../lib/portal.ts'
 import { PORTAL } from '../helpers/host.ts'
 import { OneValue } from '../helpers/one-value.ts'
 
 const grant: Grant = {
-  issuedAt: 1, clientId: PORTAL.clientId, level: 'partner', codeChallenge: '', externalId: 'u-1', record: '{"a":1}'
+  clientId: PORTAL.clientId, level: 'partner', codeChallenge: '', externalId: 'u-1', record: '{"a":1}'
 }
 const portalOf = (changes: Partial<Portal> = {}) => new RegisteredPortal({ ...PORTAL, ...changes })
 const CODE = 'c'.repeat(44)
@@ -68,9 +70,7 @@ t.test('who writes to the store and has a code, but no secret, makes no token', 
   t.strictSame(found?.grant, grant, 'it opens, and')
   t.notOk(found?.wasIssuedFor(portalOf()), 'is not taken for one of ours')
   const { value } = store
-  const [time, , rest] = value.split('_') as [string, string, string]
-  const values = ['', 'x', `${time}_0_${rest}`, `${time}_2_${rest}`, `${time}_99999999999999999999_${rest}`, value.slice(1)]
-  for (const changed of [...values, value.slice(0, -1), value.slice(0, 40)]) {
+  for (const changed of ['', 'x', value.replace('1_', '2_'), value.slice(1), value.slice(0, -1), value.slice(0, 40)]) {
     store.value = changed
     t.notOk(await accepts(), changed)
   }
@@ -84,7 +84,7 @@ t.test('a value that is written back later is worth nothing, whatever time it na
   })
   setClock(t, 30 + 301)
   t.notOk(await accepts())
-  store.value = store.value.replace(/^\d+/, String(Date.now()))
+  store.value = store.value.replace(/^(1_.{20})\d+/, `$1${Date.now()}`)
   t.notOk(await accepts(), 'the fingerprint covers the time')
 })
 

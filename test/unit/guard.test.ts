@@ -1,11 +1,12 @@
 // What wraps every store: failures become `store_unavailable`, an outage is two log lines, and a server that can never
 // serve a sign-in stops the start.
 import cluster from 'node:cluster'
-import { type FastifyBaseLogger } from 'fastify'
-import t, { type Test } from 'tap'
+import type { FastifyBaseLogger } from 'fastify'
+import t from 'tap'
+import type { Test } from 'tap'
 import { GuardedStore, timed } from '../../lib/stores/guard.ts'
 import { openStore } from '../../lib/stores/open.ts'
-import { type Store } from '../../lib/stores/store.ts'
+import type { Store } from '../../lib/stores/store.ts'
 import { passTime } from '../helpers/clock.ts'
 import { timers } from '../helpers/timers.ts'
 

@@ -1,9 +1,9 @@
 // What is derived from codes and tokens: the one-step key derivation of NIST SP 800-56C section 4.1, which is
-// H(counter || secret || info) with SHA-512 and the counter 1 in four bytes.
+// H(counter || secret || info) with SHA-256 and the counter 1 in four bytes.
 import { createHash } from 'node:crypto'
 import t from 'tap'
 import { GrantKeys } from '../../lib/grants/keys.ts'
-import { type Portal } from '../../lib/options/portal.ts'
+import type { Portal } from '../../lib/options/portal.ts'
 import { RegisteredPortal } from '../../lib/portal.ts'
 
 const PORTAL: Portal = {
@@ -15,7 +15,7 @@ const LOCATOR = 'l'.repeat(20)
 const TOKEN = 't'.repeat(63)
 
 const portalOf = (changes: Partial<Portal> = {}) => new RegisteredPortal({ ...PORTAL, ...changes })
-const block = (text: string) => createHash('sha512').update(Buffer.from([0, 0, 0, 1])).update(text).digest('base64url')
+const block = (text: string) => createHash('sha256').update(Buffer.from([0, 0, 0, 1])).update(text).digest('base64url')
 
 t.test('each key is a part of the documented hash', async (t) => {
   const [keys, portal] = [new GrantKeys('/a'), portalOf()]
@@ -25,18 +25,20 @@ t.test('each key is a part of the documented hash', async (t) => {
   const secrets = ['old', 'new']
   t.strictSame(keys.sealingKeys(CODE, portal),
     secrets.map((secret) => block(`${CODE}sealing "${secret}"${BINDING} /a`).slice(0, 43)))
-  t.strictSame(keys.fingerprints(TOKEN, 7, portal),
-    secrets.map((secret) => block(`${TOKEN}fingerprint [7,"p","${secret}"] /a`).slice(0, 20)))
+  for (const kind of ['code', 'token'] as const) {
+    t.strictSame(keys.fingerprints(kind, TOKEN, 'text', portal),
+      secrets.map((secret) => block(`${TOKEN}${kind}_fingerprint ["p","${secret}"]text /a`).slice(0, 20)))
+  }
 })
 
 t.test('what each of them is bound to, and what it is not', async (t) => {
-  const of = (keys: GrantKeys, changes: Partial<Portal> = {}, time = 7, code = CODE, token = TOKEN) => {
+  const of = (keys: GrantKeys, changes: Partial<Portal> = {}, text = 'a', code = CODE, token = TOKEN) => {
     const portal = portalOf({ clientSecret: 'hush', ...changes })
     return {
       ...keys.ofCode(code, portal),
       token: keys.ofToken(token.slice(0, 20)),
       sealing: keys.sealingKeys(code, portal)[0],
-      fingerprint: keys.fingerprints(token, time, portal)[0]
+      fingerprint: keys.fingerprints('token', token, text, portal)[0]
     }
   }
   const plain = of(new GrantKeys(''))
@@ -50,9 +52,9 @@ t.test('what each of them is bound to, and what it is not', async (t) => {
     t.strictSame(changed(of(keys, change as Partial<Portal>)), ['sealing'], 'a replay finds the token all the same')
   }
   t.strictSame(changed(of(keys, { clientSecret: 'other' })), ['sealing', 'fingerprint'])
-  t.strictSame(changed(of(keys, {}, 8)), ['fingerprint'])
-  t.strictSame(changed(of(keys, {}, 7, `${CODE.slice(1)}d`)), ofCode)
-  t.strictSame(changed(of(keys, {}, 7, CODE, `${TOKEN.slice(1)}u`)), ['fingerprint'], 'beyond the locator')
+  t.strictSame(changed(of(keys, {}, 'b')), ['fingerprint'])
+  t.strictSame(changed(of(keys, {}, 'a', `${CODE.slice(1)}d`)), ofCode)
+  t.strictSame(changed(of(keys, {}, 'a', CODE, `${TOKEN.slice(1)}u`)), ['fingerprint'], 'beyond the locator')
 })
 
 t.test('values that would read the same side by side are told apart', async (t) => {

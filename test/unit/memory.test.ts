@@ -1,7 +1,8 @@
 // The in-process store: its limits, and that it forgets what has expired. What every store promises is shown by
 // test/stores and test/attacks/store-model.
 import { byClock, newClock, pass } from '../interleavings/clock.ts'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
 import { MemoryStore } from '../../lib/stores/memory.ts'
 
 function storeOf (t: Test, limit: number): MemoryStore {

@@ -5,7 +5,7 @@ import { ReplyError } from 'ioredis'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { mock } from 'node:test'
 import t from 'tap'
-import { type RedisClient } from '../../lib/stores/redis-client.ts'
+import type { RedisClient } from '../../lib/stores/redis-client.ts'
 import { RedisCommand } from '../../lib/stores/redis-command.ts'
 import { timers } from '../helpers/timers.ts'
 

@@ -4,10 +4,13 @@ import { byClock, newClock, pass } from '../interleavings/clock.ts'
 import { EventEmitter } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { runInNewContext } from 'node:vm'
-import { Cluster, Redis, ReplyError, type RedisOptions } from 'ioredis'
-import t, { type Test } from 'tap'
-import { isRedisClient, isRedisOptions, isRedisUrl, type RedisClient } from '../../lib/stores/redis-client.ts'
-import { type RedisCommand } from '../../lib/stores/redis-command.ts'
+import { Cluster, Redis, ReplyError } from 'ioredis'
+import type { RedisOptions } from 'ioredis'
+import t from 'tap'
+import type { Test } from 'tap'
+import { isRedisClient, isRedisOptions, isRedisUrl } from '../../lib/stores/redis-client.ts'
+import type { RedisClient } from '../../lib/stores/redis-client.ts'
+import type { RedisCommand } from '../../lib/stores/redis-command.ts'
 import { RedisStore } from '../../lib/stores/redis.ts'
 import { timers } from '../helpers/timers.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
@@ -31,7 +34,7 @@ function replying (replies: unknown[], options: object = {}) {
 
 t.test('one command for each operation, on one key; WRONGTYPE is a mark', async (t) => {
   const wrongType = new ReplyError('WRONGTYPE Operation against a key holding the wrong kind of value')
-  const { store, sent } = replying(['OK', null, 'value', null, wrongType, 1, 0], { keyPrefix: 'host:' })
+  const { store, sent } = replying(['OK', null, 'value', null, wrongType, 'live', 'none'], { keyPrefix: 'host:' })
   t.equal(await store.put('key', 'value', 60), true)
   t.equal(await store.put('key', 'value', 60), false)
   for (const taken of ['value', null, null]) t.equal(await store.take('key'), taken)

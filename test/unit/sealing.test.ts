@@ -1,7 +1,8 @@
 // What is sealed, and the random secrets.
 import * as crypto from 'node:crypto'
 import fc from 'fast-check'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
 import type * as secrets from '../../lib/grants/random-secret.ts'
 import { open, openWithAny, seal, sealForEach } from '../../lib/grants/sealing.ts'
 import { seed } from '../helpers/seed.ts'
@@ -30,26 +31,16 @@ t.test('any text opens with its key, and neither with another nor changed', asyn
 
 t.test('sealed for each secret, opened with any of them', async (t) => {
   const [old, current, next] = [randomKey(), randomKey(), randomKey()]
-  const value = sealForEach([old, current], 'text')
-  t.match(value, /^2_[\w-]+$/)
+  const texts = sealForEach([old, current], 'text')
   for (const keys of [[old], [current], [old, current], [current, old], [next, current]]) {
-    const opened = openWithAny(keys, value)
+    const opened = openWithAny(keys, texts, 2)
     t.match(opened, { text: 'text' })
     t.ok(keys.includes(opened?.sealingKey as string))
     t.equal(open(opened?.sealingKey as string, opened?.sealed as string), 'text', 'the one that this key opens')
   }
-  t.equal(openWithAny([next], value), null)
-  t.equal(openWithAny([], value), null)
-})
-
-t.test('what was never sealed opens with nothing', async (t) => {
-  const key = randomKey()
-  const sealed = seal(key, 'text')
-  const counts = ['0', '2', '3', '99999999999999999999', '-1', '1.5', '']
-  for (const value of ['', '1_', sealed, `1${sealed}`, `_${sealed}`, ...counts.map((count) => `${count}_${sealed}`)]) {
-    t.equal(openWithAny([key], value), null, value)
+  for (const [keys, count] of [[[next], 2], [[], 2], [[old], 1], [[old], 3]] as const) {
+    t.equal(openWithAny([...keys], texts, count), null)
   }
-  t.match(openWithAny([key], `1_${sealed}`), { text: 'text' })
 })
 
 /** The module with a source of random bytes that the test chooses. */

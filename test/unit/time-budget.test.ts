@@ -13,7 +13,7 @@ import { Portals } from '../../lib/portal.ts'
 import { authorizeRoute } from '../../lib/routes/authorize.ts'
 import { tokenRoute } from '../../lib/routes/token.ts'
 import { userRoute } from '../../lib/routes/user.ts'
-import { type TimedStore } from '../../lib/stores/store.ts'
+import type { TimedStore } from '../../lib/stores/store.ts'
 import { PORTAL, recordOf } from '../helpers/host.ts'
 
 const STORE_TIMEOUT = 5000

@@ -1,9 +1,11 @@
 // Time limits on a clock that the test moves: each ends at its deadline, not a millisecond before and none after.
-import { byClock, type Clock, newClock, pass } from '../interleavings/clock.ts'
-import { type FastifyBaseLogger } from 'fastify'
+import { byClock, newClock, pass } from '../interleavings/clock.ts'
+import type { Clock } from '../interleavings/clock.ts'
+import type { FastifyBaseLogger } from 'fastify'
 import { setImmediate as turn } from 'node:timers/promises'
 import { MessageChannel } from 'node:worker_threads'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
 import { GuardedStore, timed } from '../../lib/stores/guard.ts'
 import { atDeadline, clearTimeout, isPast, within } from '../../lib/time-limit.ts'
 

@@ -4,7 +4,7 @@ import t from 'tap'
 import { Compile } from 'typebox/schema'
 import { UserInformation as schema } from '../../lib/index.ts'
 import {
-  checkUserInformation, RECORD_LIMIT, unlistedFields, userInformationFaults
+  checkUserInformation, RECORD_LIMIT, recordJson, unlistedFields, userInformationFaults
 } from '../../lib/user-information.ts'
 import type { UserInformationError } from '../../lib/user-information.ts'
 import { seed } from '../helpers/seed.ts'
@@ -24,8 +24,8 @@ const without = (record: object, name: string) =>
 
 /** What the portal gets of the record. */
 const sent = (record: object, level: 'partner' | 'client'): object => {
-  const { externalId, json } = checkUserInformation(record, level)
-  const parsed = JSON.parse(json)
+  const { externalId, compact } = checkUserInformation(record, level)
+  const parsed = JSON.parse(recordJson(compact))
   t.equal(externalId, parsed.external_id)
   return parsed
 }
@@ -160,7 +160,7 @@ t.test('a getter that throws', async (t) => {
 t.test('what leaves is what was checked', async (t) => {
   let reads = 0
   const record = { ...client, get email () { return reads++ === 0 ? 'a@b' : 17 }, unlisted: 'x', toJSON: () => ({}) }
-  t.equal(checkUserInformation(record, 'partner').json, JSON.stringify({
+  t.equal(recordJson(checkUserInformation(record, 'partner').compact), JSON.stringify({
     external_id: '1',
     email: 'a@b',
     name: 'A',

@@ -1,79 +1,63 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { parseGiven } from '../../testing/cookies.ts'
-import { fixFor } from '../../testing/failure.ts'
-import { printableJson } from '../../testing/printable.ts'
-import { type Headers } from '../../testing/wire.ts'
-import { examine, type Examination } from './examination.ts'
-import { CannotRun, type Flag, flagsHelp, readFlags, type Values } from '../flags.ts'
-import {
-  BASE_URL, BASIC, CLIENT_ID, CLIENT_SECRET, HELP, integrationOf, LEVEL, PKCE, TIMEOUT
-} from '../integration-flags.ts'
-import { loggedIn } from './login-command.ts'
+import { escapeJson } from '../../testing/escape.ts'
+import type { Headers } from '../../testing/wire.ts'
+import { CannotRun, needed, numberOf, readFlags } from '../flags.ts'
+import { INTEGRATION_FLAGS, INTEGRATION_HELP, integrationOf } from '../integration-flags.ts'
+import { loginOf } from './login.ts'
 import { progress } from './progress.ts'
 import { json, painter, summary, text } from './report.ts'
-import { RULES } from './rules/all.ts'
-import { Bench, NoAnswer } from './rules/bench.ts'
-import { type Surroundings, type Wait } from '../surroundings.ts'
+import { RULES } from '../rules/all.ts'
+import { Inconclusive } from '../rules/errors.ts'
+import type { Run } from '../rules/run-rules.ts'
+import { runRules, sentenceOf } from '../rules/run-rules.ts'
+import { Service } from '../rules/service.ts'
+import type { Process, Wait } from '../process.ts'
 
-const REDIRECT_URI: Flag = {
-  name: 'redirect-uri',
-  value: 'url',
-  variable: 'PORTAL_REDIRECT_URI',
-  meaning: 'The portal callback, as registered at the service. Nothing needs to listen there.'
-}
+export const FLAGS = {
+  ...INTEGRATION_FLAGS,
+  'redirect-uri': { type: 'string' },
+  cookie: { type: 'string', multiple: true, default: [] as string[] },
+  header: { type: 'string', multiple: true, default: [] as string[] },
+  'ineligible-cookie': { type: 'string', multiple: true, default: [] as string[] },
+  'code-lifetime': { type: 'string' },
+  deadline: { type: 'string', default: '300' },
+  json: { type: 'boolean', default: false }
+} as const
 
-const FLAGS: Flag[] = [
-  BASE_URL, CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, LEVEL,
-  {
-    name: 'cookie',
-    value: 'name=value',
-    variable: 'PORTAL_COOKIE',
-    many: true,
-    meaning: 'The session cookie of a user who may enter; a whole Set-Cookie line says more.'
-  },
-  { name: 'header', value: 'name: value', many: true, meaning: 'A header that identifies the user.' },
-  {
-    name: 'login-command',
-    value: 'command',
-    variable: 'PORTAL_LOGIN_COMMAND',
-    meaning: 'Prints the user’s cookies: Set-Cookie lines, as from curl -si, or name=value.'
-  },
-  {
-    name: 'ineligible-cookie',
-    value: 'name=value',
-    variable: 'PORTAL_INELIGIBLE_COOKIE',
-    many: true,
-    meaning: 'The session cookie of a user who may not enter.'
-  },
-  { name: 'code-lifetime', value: 'seconds', meaning: 'Wait so long and see that a code has expired.' },
-  BASIC, PKCE, TIMEOUT,
-  { name: 'deadline', value: 'seconds', fallback: '300', meaning: 'The longest that the whole check may take.' },
-  { name: 'json', meaning: 'Print the report as JSON.' },
-  HELP
-]
+type Values = ReturnType<typeof readFlags<typeof FLAGS>>
 
 export const CHECK_HELP = `Usage: partner-sso-portal check --base-url <url> --cookie <name=value> [flags]
 
-Sends a running service good requests and bad ones, as the portal would, and prints which rules fail, what it got \
+Sends a running service good requests and bad ones, as the portal would, and prints which rules fail, what it got
 and how to fix it. Use a user made for tests: the check signs that user in about a hundred times.
 
 Flags:
-${flagsHelp(FLAGS)}
+${INTEGRATION_HELP}
+  --redirect-uri <url>      the portal callback, as registered at the service. Nothing needs to listen there
+  --cookie <cookie>         the session cookie of a user who may enter: name=value, or the whole response of
+                            your login, which says more: --cookie "$(curl -si …)". May be repeated
+  --header <name: value>    a header that identifies the user. May be repeated
+  --ineligible-cookie <cookie>
+                            the session cookie of a user who may not enter, in the same forms
+  --code-lifetime <seconds> wait so long and see that a code has expired
+  --deadline <seconds>      the longest that the whole check may take (default 300)
+  --json                    print the report as JSON
+  --help                    print this help
 
-Exit code: 0 when no rule fails that the portal or an RFC demands; 1 when one fails; 2 when the check could not run or \
+Exit code: 0 when no rule fails that the portal or an RFC demands; 1 when one fails; 2 when the check could not run or
 is not complete: nobody is logged in, no such server, a rate limit, the deadline.
 
 With --json, one object:
   baseUrl, level  what was checked
   summary         numbers: passed, failed, advice (rules that should pass and do not), untested
   stopped         only with exit code 2, or where the check ended early: why. When nothing could be checked it is alone.
-  rules           in the order in which they were tried: id, section, severity (must, should), sentence, outcome \
-(pass, fail, untested), milliseconds; with fail also got and fix, with untested also reason
+  rules           in the order in which they were tried: id, section, severity (must, should), sentence, outcome
+                  (pass, fail, untested), milliseconds; with fail also got and fix, with untested also reason
 Members and rule identifiers stay; new ones may be added.
 
 Examples:
   PORTAL_CLIENT_SECRET=… partner-sso-portal check --base-url http://localhost:3000 --client-id partner-123 \\
-    --redirect-uri https://portal.example/oauth/callback --login-command 'curl -si -d user=ada localhost:3000/login'
+    --redirect-uri https://portal.example/oauth/callback --cookie "$(curl -si -d user=ada localhost:3000/login)"
 
 In a CI job, the report in a file and what fails in the log; the step fails as the check does:
   partner-sso-portal check --json … > check.json || { code=$?
@@ -89,30 +73,30 @@ In a CI job, the report in a file and what fails in the log; the step fails as t
  * @returns 0; 1 when a rule fails that must pass; 2 when the check is not complete
  * @throws CannotRun
  */
-export async function check (argv: string[], surroundings: Surroundings): Promise<number> {
-  const values = readFlags(FLAGS, argv, surroundings.env)
+export async function check (argv: string[], process: Process): Promise<number> {
+  const values = readFlags(argv, FLAGS)
   try {
-    return await checked(values, surroundings)
+    return await checked(values, process)
   } catch (error) {
-    if (error instanceof CannotRun && values.on('json')) {
-      surroundings.out(`${printableJson(JSON.stringify({ stopped: error.message }))}\n`)
+    if (error instanceof CannotRun && values.json) {
+      process.out(`${escapeJson(JSON.stringify({ stopped: error.message }))}\n`)
     }
     throw error
   }
 }
 
-async function checked (values: Values, surroundings: Surroundings): Promise<number> {
-  const { out, err, columns, env, stop, wait = realTime } = surroundings
-  const limit = limitOf(values.number('deadline', 1, 86_400), stop)
+async function checked (values: Values, process: Process): Promise<number> {
+  const { out, err, columns, env, stop, wait = realTime } = process
+  const limit = limitOf(numberOf('deadline', values.deadline, 1, 86_400), stop)
   try {
-    const bench = await benchOf(values, wait, limit.signal)
-    await reach(bench)
-    const examination = await examine(bench, RULES, progress(err, columns))
-    if (examination.stopped !== undefined && nothingJudged(examination)) throw new CannotRun(examination.stopped)
-    const { base, level } = bench.portal
+    const service = serviceOf(values, env, wait, limit.signal)
+    await reach(service)
+    const run = await runRules(service, RULES, progress(err, columns))
+    if (run.stopped !== undefined && nothingJudged(run)) throw new CannotRun(run.stopped)
+    const { base, level } = service.portal
     const paint = painter(columns !== undefined && !env.NO_COLOR)
-    out(values.on('json') ? json(base.href, level, examination) : text(examination, widthOf(columns), paint))
-    return exitCode(examination)
+    out(values.json ? json(base.href, level, run) : text(run, widthOf(columns), paint))
+    return exitCode(run)
   } finally {
     limit.clear()
   }
@@ -142,28 +126,26 @@ function limitOf (seconds: number, stop: AbortSignal): { signal: AbortSignal, cl
 const widthOf = (columns = Infinity): number => Math.max(20, Math.min(columns, 100))
 
 /** The check ended without a user or a server, before any failure: the reason is all that it says. */
-function nothingJudged (examination: Examination): boolean {
-  return summary(examination).failed === 0 && !examination.findings.some(({ rule: { id }, verdict }) =>
-    id === 'authorize.answer' && verdict.outcome === 'pass')
+function nothingJudged (run: Run): boolean {
+  return summary(run).failed === 0 && !run.findings.some(({ rule: { id }, result }) =>
+    id === 'authorize.answer' && result.outcome === 'pass')
 }
 
-function exitCode (examination: Examination): number {
-  if (summary(examination).failed > 0) return 1
-  return examination.stopped === undefined ? 0 : 2
+function exitCode (run: Run): number {
+  if (summary(run).failed > 0) return 1
+  return run.stopped === undefined ? 0 : 2
 }
 
-async function benchOf (values: Values, wait: Wait, signal: AbortSignal): Promise<Bench> {
-  const portal = integrationOf(values, values.needed('redirect-uri', REDIRECT_URI))
-  const ineligible = values.all('ineligible-cookie').flatMap(parseGiven)
-  const codeLifetime = values.on('code-lifetime') ? values.number('code-lifetime', 0, 3600) : null
-  const command = values.text('login-command')
-  const printed = command === undefined ? { cookies: [], redirects: false } : await loggedIn(command)
-  const cookies = [...values.all('cookie').flatMap(parseGiven), ...printed.cookies]
-  return new Bench(portal, {
-    user: { cookies, headers: values.all('header').map(headerOf) },
-    ineligible: ineligible.length === 0 ? null : { cookies: ineligible, headers: [] },
-    codeLifetime,
-    loginRedirects: printed.redirects,
+function serviceOf (values: Values, env: Process['env'], wait: Wait, signal: AbortSignal): Service {
+  const portal = integrationOf(values, env, needed('redirect-uri', values['redirect-uri']))
+  const user = loginOf('cookie', values.cookie)
+  const ineligible = loginOf('ineligible-cookie', values['ineligible-cookie'])
+  const lifetime = values['code-lifetime']
+  return new Service(portal, {
+    user: { cookies: user.cookies, headers: values.header.map(headerOf) },
+    ineligible: ineligible.cookies.length === 0 ? null : { cookies: ineligible.cookies, headers: [] },
+    codeLifetime: lifetime === undefined ? null : numberOf('code-lifetime', lifetime, 0, 3600),
+    loginRedirects: user.redirects,
     wait
   }, signal)
 }
@@ -174,12 +156,11 @@ function headerOf (given: string): Headers[number] {
   return [name, value]
 }
 
-/** @throws CannotRun when nothing answers, or something that is no HTTP server */
-async function reach ({ portal }: Bench): Promise<void> {
+/** @throws CannotRun when nothing responds, or something that is no HTTP server */
+async function reach ({ portal }: Service): Promise<void> {
   try {
     await portal.send({ method: 'GET', url: portal.authorizeUrl, headers: [['Accept', 'text/html']] })
   } catch (error) {
-    if (error instanceof NoAnswer) throw new CannotRun(`${error.message}. ${fixFor(error.trouble.code)}`)
-    throw new CannotRun(`The check cannot run: ${(error as Error).message}.`)
+    throw new CannotRun(error instanceof Inconclusive ? sentenceOf(error) : (error as Error).message)
   }
 }

@@ -1,4 +1,4 @@
-import { type Watch } from './examination.ts'
+import type { Watch } from '../rules/run-rules.ts'
 
 /** Shows on a terminal which rule is tried, in one line that rewrites itself. Elsewhere nothing is written. */
 export function progress (err: (text: string) => void, columns: number | undefined): Watch {

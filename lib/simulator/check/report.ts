@@ -1,8 +1,9 @@
-import { printable, printableJson } from '../../testing/printable.ts'
-import { wrap } from '../flags.ts'
-import { type Examination, type Finding } from './examination.ts'
+import { styleText } from 'node:util'
+import { escapeJson } from '../../testing/escape.ts'
+import type { Result } from '../rules/rule.ts'
+import type { Finding, Run } from '../rules/run-rules.ts'
 
-/** Counts of an examination. */
+/** Counts of a run. */
 export interface Summary {
   passed: number
   /** Failed rules of severity `must`. */
@@ -14,40 +15,38 @@ export interface Summary {
 
 export type Paint = (colour: 'green' | 'red' | 'yellow' | 'bold', text: string) => string
 
-const CODES = { green: 32, red: 31, yellow: 33, bold: 1 }
-
 /** Colours for a terminal, or none. */
 export const painter = (coloured: boolean): Paint => (colour, text) =>
-  coloured ? `\x1b[${CODES[colour]}m${text}\x1b[0m` : text
+  coloured ? styleText(colour, text, { validateStream: false }) : text
 
-export function summary ({ findings }: Examination): Summary {
+export function summary ({ findings }: Run): Summary {
   const count = (result: string): number => findings.filter((finding) => wordOf(finding) === result).length
   return { passed: count('pass'), failed: count('FAIL'), advice: count('advice'), untested: count('untested') }
 }
 
 /** One word on a finding: `pass`, `FAIL`, `advice` or `untested`. */
-function wordOf ({ severity, verdict }: Finding): 'pass' | 'FAIL' | 'advice' | 'untested' {
-  if (verdict.outcome !== 'fail') return verdict.outcome
-  return severity === 'must' ? 'FAIL' : 'advice'
+function wordOf ({ result }: Finding): 'pass' | 'FAIL' | 'advice' | 'untested' {
+  if (result.outcome !== 'fail') return result.outcome
+  return result.severity === 'must' ? 'FAIL' : 'advice'
 }
 
 /** The report for people: what fails, then advice, then what was not tried and why, then the counts. */
-export function text (examination: Examination, width: number, paint: Paint): string {
-  const { findings } = examination
+export function text (run: Run, width: number, paint: Paint): string {
+  const { findings } = run
   const failures = ['FAIL', 'advice'].flatMap((word) => findings.filter((finding) => wordOf(finding) === word))
   const blocks = [
     ...failures.map((finding) => block(finding, width, paint)),
     ...untested(findings, width),
-    conclusion(examination, width, paint)
+    conclusion(run, width, paint)
   ]
   return `${blocks.join('\n\n')}\n`
 }
 
 function block (finding: Finding, width: number, paint: Paint): string {
-  const { rule, verdict } = finding
+  const { rule, result } = finding
   const said = wordOf(finding)
   const [head, ...rest] = wrap(`${said} ${rule.id} (${rule.section})`, width)
-  const { got = '', fix = rule.fix } = verdict as { got?: string, fix?: string }
+  const { got, fix } = result as Extract<Result, { outcome: 'fail' }>
   return [
     String(head).replace(said, paint(said === 'FAIL' ? 'red' : 'yellow', said)),
     ...rest,
@@ -58,41 +57,51 @@ function block (finding: Finding, width: number, paint: Paint): string {
 }
 
 function labelled (label: string, sentence: string, width: number, paint: Paint): string[] {
-  return wrap(printable(sentence), width - 7).map((line, at) =>
+  return wrap(sentence, width - 7).map((line, at) =>
     `  ${at === 0 ? paint('bold', label.padEnd(4)) : '    '} ${line}`)
 }
 
 /** Why rules were not tried, each reason once. */
 function untested (findings: Finding[], width: number): string[] {
   const reasons = new Map<string, string[]>()
-  for (const { rule, verdict } of findings) {
-    if (verdict.outcome === 'untested') reasons.set(verdict.reason, [...reasons.get(verdict.reason) ?? [], rule.id])
+  for (const { rule, result } of findings) {
+    if (result.outcome === 'untested') reasons.set(result.reason, [...reasons.get(result.reason) ?? [], rule.id])
   }
   return [...reasons].map(([reason, ids]) =>
-    wrap(`Untested, because ${printable(reason)}: ${named(ids)}.`, width).join('\n'))
+    wrap(`Untested, because ${reason}: ${named(ids)}.`, width).join('\n'))
 }
 
 const named = (ids: string[]): string => ids.length > 3 ? `${ids.length} rules` : ids.join(', ')
 
-function conclusion (examination: Examination, width: number, paint: Paint): string {
-  const { passed, failed, advice, untested } = summary(examination)
+function conclusion (run: Run, width: number, paint: Paint): string {
+  const { passed, failed, advice, untested } = summary(run)
   const counts = `${passed} pass, ${failed} fail, ${advice} to consider, ${untested} untested.`
   const verdict = failed === 0 ? 'Nothing fails.' : failed === 1 ? 'One rule fails.' : `${failed} rules fail.`
-  const stopped = wrap(printable(examination.stopped ?? ''), width).filter((line) => line !== '')
+  const stopped = wrap(run.stopped ?? '', width).filter((line) => line !== '')
   const lines = [...wrap(counts, width), ...stopped]
-  if (failed === 0 && examination.stopped !== undefined) return lines.join('\n')
+  if (failed === 0 && run.stopped !== undefined) return lines.join('\n')
   return [...lines, paint(failed === 0 ? 'green' : 'red', verdict)].join('\n')
 }
 
 /** The report for machines. Its members are stable: what is added later comes beside them. */
-export function json (baseUrl: string, level: string, examination: Examination): string {
-  const rules = examination.findings.map((finding) => {
-    const { rule: { id, section, sentence, fix }, severity, verdict, milliseconds } = finding
-    const why = verdict.outcome === 'fail' ? { got: verdict.got, fix: verdict.fix ?? fix } : {}
-    const reason = verdict.outcome === 'untested' ? { reason: verdict.reason } : {}
-    return { id, section, severity, sentence, outcome: verdict.outcome, ...why, ...reason, milliseconds }
+export function json (baseUrl: string, level: string, run: Run): string {
+  const rules = run.findings.map(({ rule: { id, section, severity, sentence }, result, milliseconds }) => {
+    const { expected, ...told } = { expected: '', ...result }
+    return { id, section, severity, sentence, ...told, milliseconds }
   })
-  const stopped = examination.stopped === undefined ? {} : { stopped: examination.stopped }
-  const report = { baseUrl, level, summary: summary(examination), ...stopped, rules }
-  return `${printableJson(JSON.stringify(report, null, 2))}\n`
+  const stopped = run.stopped === undefined ? {} : { stopped: run.stopped }
+  const report = { baseUrl, level, summary: summary(run), ...stopped, rules }
+  return `${escapeJson(JSON.stringify(report, null, 2))}\n`
+}
+
+/** Breaks a text into lines of at most the width: at spaces, and within a word that is longer than a line. */
+function wrap (text: string, width: number): string[] {
+  const lines: string[] = ['']
+  for (const word of text.split(' ').flatMap((one) => one.match(new RegExp(`.{1,${width}}`, 'gsu')) ?? [''])) {
+    const last = String(lines.at(-1))
+    if (last === '') lines[lines.length - 1] = word
+    else if (last.length + 1 + word.length > width) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines
 }

@@ -1,14 +1,15 @@
 import cookie from '@fastify/cookie'
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import Fastify from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Integration } from '../../testing/settings.ts'
+import type { Integration } from '../../testing/settings.ts'
 import { Attempt } from './attempt.ts'
 import { Attempts } from './attempts.ts'
-import { attemptPage, messagePage } from './pages/attempt.ts'
+import { summaryOf } from './conclusion.ts'
+import { attemptPage, messagePage, servicePage } from './pages/attempt.ts'
 import { homePage } from './pages/home.ts'
 import { POLICY } from './pages/layout.ts'
 import { TRIALS } from './trials.ts'
-import { viewOf } from './view.ts'
 
 export interface SimulatorOptions {
   portal: Integration
@@ -16,6 +17,8 @@ export interface SimulatorOptions {
   loginUrl: string
   /** Seconds that a code is valid at the service. */
   codeLifetime: number
+  /** Called with a line for the terminal when a sign-in or a trial has ended. */
+  ended?: (line: string) => void
   /** Monotonic time in milliseconds. Default: `performance.now`. */
   clock?: () => number
 }
@@ -33,10 +36,7 @@ const HEADERS = {
   'X-Frame-Options': 'DENY'
 }
 
-/**
- * For a page of the service: it may look as it does there, and nothing else. Scripts, forms, popups and every request
- * are blocked, also where the page is opened outside of the frame.
- */
+/** For a page of the service: it may look as it does there, and nothing else. Scripts and every request are blocked. */
 const SERVICE_PAGE_HEADERS = {
   ...HEADERS,
   'Content-Security-Policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; " +
@@ -63,23 +63,27 @@ export async function simulator (options: SimulatorOptions): Promise<FastifyInst
 
 /** The two ends of the browser's part: where a sign-in starts, and where the browser comes back. */
 function addFlow (app: FastifyInstance, options: SimulatorOptions, attempts: Attempts): void {
-  const { portal, loginUrl, codeLifetime, clock = () => performance.now() } = options
-  const start = new URL(loginUrl)
+  const { portal, loginUrl, codeLifetime, ended = () => {}, clock = () => performance.now() } = options
+  const [start, callback] = [new URL(loginUrl), new URL(portal.redirectUri)]
   const stop = new AbortController()
-  app.addHook('onClose', async () => { stop.abort() })
+  app.addHook('onClose', async () => { stop.abort(new Error('The simulator was stopped.')) })
+  const end = (attempt: Attempt) => () => ended(summaryOf(attempt))
 
-  app.get<{ Querystring: { trial?: string } }>(start.pathname, async (request, reply) => {
+  app.get<{ Querystring: { trial?: string, login?: string } }>(start.pathname, async (request, reply) => {
+    if (isEmbedded(request)) return refuseEmbedded(reply)
     const trial = TRIALS.find(({ id }) => id === request.query.trial) ?? null
     const attempt = new Attempt({ portal, codeLifetime, clock, trial, stop: stop.signal })
     const session = attempts.add(attempt, request.cookies[SESSION])
-    const url = await attempt.begin()
-    const secure = start.protocol === 'https:'
-    reply.setCookie(SESSION, session, { path: '/', httpOnly: true, sameSite: 'lax', secure })
+    const url = await attempt.begin(request.query.login !== undefined)
+    if (url === null) end(attempt)()
+    reply.setCookie(SESSION, session, {
+      path: '/', httpOnly: true, sameSite: 'lax', secure: start.protocol === 'https:'
+    })
     return reply.redirect(url ?? `/sign-ins/${attempt.id}`, url === null ? 303 : 302)
   })
 
-  const callback = new URL(portal.redirectUri)
   app.get<{ Querystring: { state?: unknown } }>(callback.pathname, async (request, reply) => {
+    if (isEmbedded(request)) return refuseEmbedded(reply)
     const attempt = attempts.returned(request.cookies[SESSION], request.query.state)
     if (attempt === undefined) {
       const title = 'This browser has no sign-in in progress'
@@ -87,36 +91,47 @@ function addFlow (app: FastifyInstance, options: SimulatorOptions, attempts: Att
         'Start again, and stay on one host name: localhost and 127.0.0.1 do not share cookies.'
       return page(reply.code(400), messagePage(options, title, sentence))
     }
-    const finished = attempt.finish(new URL(request.url, callback).href)
-    await Promise.race([finished, wait(GLANCE, undefined, { ref: false })])
+    if (!attempt.cameBack) {
+      const finished = attempt.finish(new URL(request.url, callback).href).then(end(attempt))
+      await Promise.race([finished, wait(GLANCE, undefined, { ref: false })])
+    }
     return reply.redirect(`/sign-ins/${attempt.id}`, 303)
   })
 }
 
+/** Whether a page uses this address as an image, a frame or a script. A browser that does not say so is believed. */
+function isEmbedded ({ headers }: FastifyRequest): boolean {
+  return (headers['sec-fetch-dest'] ?? 'document') !== 'document'
+}
+
+function refuseEmbedded (reply: FastifyReply): FastifyReply {
+  return reply.code(403).type('text/plain').send('A sign-in is a page of its own, and no part of another one.')
+}
+
 /** What a browser sees: the start page, and its own sign-ins. */
 function addPages (app: FastifyInstance, options: SimulatorOptions, attempts: Attempts): void {
-  const { portal } = options
   const gone = (reply: FastifyReply): FastifyReply => {
-    const sentence = 'Each browser sees the sign-ins that it began, the last fifty of them, until the simulator stops.'
+    const sentence = 'Each browser sees the sign-ins that it began, among the last hundred, until the simulator stops.'
     return page(reply.code(404), messagePage(options, 'This browser has no such sign-in', sentence))
   }
 
-  app.get('/', async (request, reply) => {
-    const own = attempts.of(request.cookies[SESSION])
-    return page(reply, homePage(options, await Promise.all(own.map((attempt) => viewOf(portal, attempt, false)))))
-  })
+  app.get('/', async (request, reply) => page(reply, homePage(options, attempts.of(request.cookies[SESSION]))))
 
-  app.get<Id & { Querystring: { secrets?: string } }>('/sign-ins/:id', async (request, reply) => {
-    const attempt = attempts.find(request.cookies[SESSION], request.params.id)
+  app.get<Id>('/sign-ins/:id', async (request, reply) => {
+    const session = request.cookies[SESSION]
+    const attempt = attempts.find(session, request.params.id)
     if (attempt === undefined) return gone(reply)
-    const shown = request.query.secrets === 'shown'
-    return page(reply, attemptPage(options, await viewOf(portal, attempt, shown), shown))
+    const isFirst = attempts.of(session).every((other) => other === attempt || other.signIn.record === null)
+    return page(reply, await attemptPage(options, attempt, isFirst))
   })
 
+  // For the frame on the page of the sign-in. By itself its links would work.
   app.get<Id>('/sign-ins/:id/service-page', async (request, reply) => {
     const attempt = attempts.find(request.cookies[SESSION], request.params.id)
-    const servicePage = attempt === undefined ? null : (await viewOf(portal, attempt, false)).servicePage
-    return servicePage === null ? gone(reply) : page(reply.headers(SERVICE_PAGE_HEADERS), servicePage.body)
+    const shown = attempt === undefined ? null : servicePage(attempt)
+    if (shown === null) return gone(reply)
+    if (request.headers['sec-fetch-dest'] === 'document') return reply.redirect(`/sign-ins/${request.params.id}`, 303)
+    return page(reply.headers(SERVICE_PAGE_HEADERS), shown)
   })
 }
 
@@ -131,7 +146,7 @@ async function ownName (request: FastifyRequest, reply: FastifyReply, options: S
   const [start, callback] = [new URL(options.loginUrl), new URL(options.portal.redirectUri)]
   reply.headers(HEADERS)
   if (!LOOPBACK.test(host) && host !== start.host && host !== callback.host) {
-    const text = 'The portal simulator does not answer under this host name. Name it with --public-url.'
+    const text = 'The portal simulator does not respond under this host name. Name it with --public-url.'
     return reply.code(421).type('text/plain').send(text)
   }
   const path = request.url.split('?')[0] as string

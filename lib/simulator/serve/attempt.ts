@@ -1,27 +1,25 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { readToken } from '../../testing/answers.ts'
+import type { Arrival } from '../../testing/browser.ts'
 import { redirectTarget } from '../../testing/browser.ts'
-import { describe, failure, type Failure, fixFor } from '../../testing/failure.ts'
-import { tokenRequest } from '../../testing/requests.ts'
-import { type Integration } from '../../testing/settings.ts'
-import { SignIn } from '../../testing/sign-in.ts'
-import { type Exchange, header, statusOf, type WireResponse } from '../../testing/wire.ts'
-import { type LoggedOutVisit, visitLoggedOut } from './logged-out-visit.ts'
-import {
-  accepted, asSentence, type Conclusion, rejected, rejectedAt, type Trial, untested, userLetIn
-} from './trials.ts'
-
-/** A request that a trial sends beside the fifteen steps. */
-export interface Probe {
-  title: string
-  exchange: Exchange
-}
+import type { Failure } from '../../testing/failure.ts'
+import type { Grant } from '../../testing/legs.ts'
+import { SignIn } from '../../testing/legs.ts'
+import { readArrival } from '../../testing/responses.ts'
+import type { Integration } from '../../testing/settings.ts'
+import type { Exchange, Send, WireResponse } from '../../testing/wire.ts'
+import { header, statusOf } from '../../testing/wire.ts'
+import type { Finding } from '../rules/run-rules.ts'
+import { runRule } from '../rules/run-rules.ts'
+import type { Material } from '../rules/service.ts'
+import { Service } from '../rules/service.ts'
+import type { Trial } from './trials.ts'
+import { LOGIN_RULES } from './trials.ts'
 
 export interface AttemptOptions {
   portal: Integration
   trial: Trial | null
-  /** Seconds that a code is valid at the service. The trial of an expired code waits one second longer. */
+  /** Seconds that a code is valid at the service. */
   codeLifetime: number
   /** Monotonic time in milliseconds. */
   clock: () => number
@@ -29,207 +27,156 @@ export interface AttemptOptions {
   stop: AbortSignal
 }
 
-/** The request that `begin` made, to see whether the service answers. */
-interface FirstRequest { url: string, exchange: Exchange }
-
-const FOREIGN = 'https://foreign.example/callback'
-const WRONG_SECRET = 'not-the-secret'
+/** A browser that is away for longer may be stuck, in milliseconds. */
+const LONG = 5000
+/** Characters of a response that are kept. */
+const LARGEST = 64 * 1024
 
 /** One sign-in, or one trial, through a real browser. The simulator makes the portal's own requests. */
 export class Attempt {
   /** Names the attempt in URLs. Cannot be guessed. */
   readonly id = randomBytes(12).toString('base64url')
   readonly startedAt = new Date()
-  readonly flow: SignIn
   readonly trial: Trial | null
-  readonly probes: Probe[] = []
-  conclusion: Conclusion | null = null
+  readonly signIn: SignIn
+  /** What came of the trial's rule, and what was sent for it, secrets not hidden. */
+  finding: Finding | null = null
+  readonly exchanges: Exchange[] = []
+  /** Whether the browser came back from the service. */
+  cameBack = false
+  /** Whether nothing more will happen. */
+  ended = false
+  /** Where a browser that is not logged in has to log in; null where the service sends it to no page of its own. */
+  loginPage: string | null = null
   readonly #options: AttemptOptions
   #leftAt: number | null = null
-  #first: FirstRequest | null = null
-  #loggedOut: Promise<LoggedOutVisit> | null = null
-  #returned = false
   #codeExpiresAt: number | null = null
+  #login: Promise<Finding[]> | null = null
 
   constructor (options: AttemptOptions) {
     this.#options = options
     this.trial = options.trial
-    this.flow = new SignIn(options.portal)
+    this.signIn = new SignIn({ ...options.portal, send: firstKilobytes(options.portal.send) })
   }
 
-  /** Whether nothing more will happen. */
-  get ended (): boolean {
-    return this.conclusion !== null
+  /** Whether the browser is at the service. */
+  get isAway (): boolean {
+    return !this.cameBack && this.#leftAt !== null
   }
 
-  /** Milliseconds that the browser has been at the service; null when it is not there. */
-  get away (): number | null {
-    return this.ended || this.#returned || this.#leftAt === null ? null : this.#options.clock() - this.#leftAt
+  /** Whether it has been there so long that it may not come back. */
+  get isStuck (): boolean {
+    return this.isAway && this.#options.clock() - Number(this.#leftAt) >= LONG
   }
 
   /** Whole seconds until the code has expired; null when the attempt does not wait for that. */
   get secondsLeft (): number | null {
-    if (this.#codeExpiresAt === null || this.ended) return null
+    if (this.#codeExpiresAt === null) return null
     return Math.max(0, Math.ceil((this.#codeExpiresAt - this.#options.clock()) / 1000))
   }
 
-  /** The error page with which the service ended the attempt; null when it sent none. */
+  /** The page of its own with which the service ended the attempt; null when it sent none. */
   get servicePage (): WireResponse | null {
-    const failed = this.flow.timeline.reports.find(({ outcome }) => outcome === 'failed')
-    const response = failed?.exchange?.response
+    const { authorize, redeem, fetch } = this.signIn.legs
+    const failed = [authorize, redeem, fetch].find((leg) => leg?.reading.ok === false)
+    const { response } = failed?.exchange ?? this.exchanges.at(-1) ?? {}
     return response !== undefined && /^text\/html\b/i.test(header(response, 'content-type')) ? response : null
   }
 
   /**
-   * Steps 1 to 4. Asks first whether the service answers, so that no browser is sent to an address that does not.
+   * Steps 1 to 4. Asks first whether the service responds, so that no browser is sent to an address that does not.
    *
+   * @param toLogin - whether the user wants to log in first, as somebody else
    * @returns where the browser has to go, or null when the attempt has ended
    */
-  async begin (): Promise<string | null> {
-    if (this.trial?.id === 'foreign-redirect-uri') return this.#foreignRedirectUri(this.trial)
-    const url = this.flow.start()
-    const exchange = await this.#ask(url)
-    const absent = this.#absent(exchange)
+  async begin (toLogin: boolean): Promise<string | null> {
+    const url = this.trial?.takes === 'nothing' ? await this.#try({}) : await this.#send()
+    this.ended = url === null
+    return toLogin && url !== null ? this.loginPage ?? url : url
+  }
+
+  /** Steps 5 to 15, from the URL under which the browser came back. */
+  async finish (callbackUrl: string): Promise<void> {
+    this.cameBack = true
+    const code = this.signIn.returned(callbackUrl)
+    const ineligible = arrivalAt(callbackUrl, this.signIn.legs.sent as Exchange)
+    if (code.ok) await this.#withCode({ code: code.value, verifier: this.signIn.verifier })
+    else if (this.trial?.takes === 'refusal') await this.#try({ ineligible })
+    this.ended = true
+  }
+
+  /** What `check` says of the way to the login. Asks once. */
+  loginFindings (): Promise<Finding[]> {
+    const { portal, stop } = this.#options
+    const service = new Service(portal, {}, stop)
+    this.#login ??= Promise.all(LOGIN_RULES.map((rule) => runRule(service, rule)))
+    return this.#login
+  }
+
+  async #send (): Promise<string | null> {
+    const { portal } = this.signIn
+    const url = this.signIn.start()
+    const exchange = await portal.send({ method: 'GET', url, headers: [['Accept', 'text/html']] })
+    const absent = this.#absent(url, exchange)
     if (absent !== null) {
-      this.flow.fail(absent, exchange)
-      this.conclusion = this.#failed()
+      this.signIn.failed(absent, exchange)
       return null
     }
+    const target = redirectTarget(exchange, url)
+    if (target !== null && new URL(target).origin === portal.base.origin) this.loginPage = target
     this.#leftAt = this.#options.clock()
-    this.#first = { url, exchange }
     return url
   }
 
-  /** What a browser without a session meets at the service. For an attempt whose browser is away; asks once. */
-  async loggedOut (): Promise<LoggedOutVisit> {
-    const { url, exchange } = this.#first as FirstRequest
-    this.#loggedOut ??= visitLoggedOut(this.#options.portal, url, exchange)
-    return await this.#loggedOut
-  }
-
-  /** Why the browser is not sent to the service; null when it is. */
-  #absent (exchange: Exchange): Failure | null {
+  /** Why the browser is not sent to the service; null when it is. That somebody has to log in is no reason. */
+  #absent (url: string, exchange: Exchange): Failure | null {
     const status = statusOf(exchange)
-    const expected = 'a redirect to the login page or to the portal'
-    const fails = (step: number, error: string): Failure => failure(step, error, expected, describe(exchange))
-    if (exchange.trouble !== undefined) return fails(4, exchange.trouble.code)
-    if (status === 404 || status === 405) return fails(4, 'not_found')
-    if (status === 400) return fails(6, 'refused')
-    return status >= 500 ? fails(5, 'server_error') : null
+    const isThere = exchange.networkError === undefined
+    if (isThere && (status < 400 || status === 401 || status === 403)) return null
+    const arrival = { at: isThere ? 'page' as const : 'nowhere' as const, exchange, url }
+    const reading = readArrival(arrival, this.signIn.state, this.signIn.portal)
+    return reading.ok ? null : reading
   }
 
-  /** Steps 5 to 15, from the URL under which the browser came back. A second return changes nothing. */
-  async finish (callbackUrl: string): Promise<void> {
-    const { away } = this
-    if (away === null) return
-    this.#returned = true
-    const code = this.flow.returned(callbackUrl)
-    const seventh = this.flow.timeline.reports.find(({ number, outcome }) => number === 7 && outcome === 'done')
-    if (seventh !== undefined) seventh.milliseconds = Math.round(away)
-    this.conclusion = code.ok ? await this.#serverToServer(code.value, this.trial) : this.#refused()
-  }
-
-  async #serverToServer (code: string, trial: Trial | null): Promise<Conclusion> {
-    if (trial?.id === 'expired-code') return this.#expiredCode(code, trial)
-    if (trial?.id === 'wrong-secret') return this.#wrongSecret(code, trial)
-    const signedIn = await this.#signIn(code)
-    if (trial?.id === 'ineligible-user') return userLetIn(this.flow.record?.name, trial)
-    if (trial === null || signedIn.outcome !== 'pass') return signedIn
-    return this.#replayedCode(code, trial)
-  }
-
-  /** Steps 9 to 15. */
-  async #signIn (code: string): Promise<Conclusion> {
-    const token = await this.flow.redeem(code)
-    if (token.ok) await this.flow.fetchUser(token.value)
-    if (this.flow.record === null) return this.#failed()
-    const took = (step: number): number => Math.ceil(Number(this.flow.timeline.reports[step - 1]?.milliseconds))
-    return {
-      outcome: 'pass',
-      title: `${this.flow.record.name} is signed in`,
-      sentence: 'All fifteen steps succeeded. ' +
-        `Your service took ${took(12)} ms for the token and ${took(15)} ms for the user.`
+  async #withCode (grant: Grant): Promise<void> {
+    if (this.trial?.takes === 'code') {
+      await this.#try({ grant })
+      return
     }
+    const token = await this.signIn.redeem(grant.code)
+    if (token.ok) await this.signIn.fetchUser(token.value)
+    if (this.signIn.record !== null && this.trial?.takes === 'redeemed code') await this.#try({ redeemed: grant })
   }
 
-  async #replayedCode (code: string, trial: Trial): Promise<Conclusion> {
-    const exchange = await this.#probe('The used code again', code)
-    return this.#judged(exchange, trial, ['invalid_grant', 'invalid_request'])
-  }
-
-  async #wrongSecret (code: string, trial: Trial): Promise<Conclusion> {
-    const exchange = await this.#probe('The code with a wrong secret', code, WRONG_SECRET)
-    const judged = this.#judged(exchange, trial, ['invalid_client', 'invalid_request'])
-    if (judged.outcome !== 'pass') return judged
-    const after = await this.#signIn(code)
-    if (after.outcome === 'pass') return { ...judged, sentence: `${judged.sentence} The code stayed valid.` }
-    const advice = 'Check the credentials before the code is taken: otherwise anyone who sees a code can use it up.'
-    return { outcome: 'fail', title: 'Rejected, but the code is used up', sentence: `${judged.sentence} ${advice}` }
-  }
-
-  async #expiredCode (code: string, trial: Trial): Promise<Conclusion> {
-    const milliseconds = (this.#options.codeLifetime + 1) * 1000
-    this.#codeExpiresAt = this.#options.clock() + milliseconds
-    this.flow.timeline.run(9, 'Waiting until the code has expired.')
-    await wait(milliseconds, undefined, { signal: this.#options.stop }).catch(() => {})
-    this.#codeExpiresAt = null
-    await this.flow.redeem(code)
-    return rejectedAt([9, 10], trial, this.flow)
-  }
-
-  async #foreignRedirectUri (trial: Trial): Promise<null> {
-    const url = this.flow.start({ redirect_uri: FOREIGN })
-    const exchange = await this.#ask(url)
-    const target = redirectTarget(exchange, url)
-    if (target?.startsWith(FOREIGN) === true) {
-      this.flow.timeline.done(6, 'The service redirected to the foreign address.', exchange)
-      this.conclusion = accepted(trial)
-      return null
-    }
-    const [step, error] = exchange.trouble === undefined ? [6, 'refused'] as const : [4, exchange.trouble.code] as const
-    this.flow.fail(failure(step, error, 'an error page', describe(exchange)), exchange)
-    this.conclusion = target === null ? rejectedAt([6], trial, this.flow) : LOGIN_FIRST
+  /** Tries the rule of the trial, which ends with it. */
+  async #try (material: Material): Promise<null> {
+    const { portal, codeLifetime, stop } = this.#options
+    const service = new Service(portal, {
+      codeLifetime,
+      material,
+      secrets: this.signIn.secrets,
+      wait: (milliseconds, signal) => this.#countDown(milliseconds, signal),
+      onExchange: (exchange) => this.exchanges.push(exchange)
+    }, stop)
+    this.finding = await runRule(service, (this.trial as Trial).rule)
     return null
   }
 
-  /** Sends the authorization request of a browser without a session, and follows no redirect. */
-  #ask (url: string): Promise<Exchange> {
-    return this.#options.portal.send({ method: 'GET', url, headers: [['Accept', 'text/html']] })
-  }
-
-  async #probe (title: string, code: string, secret?: string): Promise<Exchange> {
-    const { portal } = this.#options
-    const caller = secret === undefined ? portal : { ...portal, clientSecret: secret }
-    const exchange = await portal.send(tokenRequest(caller, code, this.flow.verifier))
-    const answer = readToken(exchange)
-    if (answer.ok) this.flow.secrets.add(answer.value)
-    this.probes.push({ title, exchange })
-    return exchange
-  }
-
-  #judged (exchange: Exchange, trial: Trial, errors: string[]): Conclusion {
-    const answer = readToken(exchange)
-    if (answer.ok) return accepted(trial)
-    const got = this.flow.secrets.mask(answer.got)
-    const unavailable = exchange.trouble !== undefined || statusOf(exchange) >= 500
-    if (unavailable) return untested(`${asSentence(got)} ${fixFor(answer.error)}`)
-    const { sentence, ...conclusion } = rejected(got)
-    const advice = errors.includes(answer.error) ? '' : ` The error should be ${errors[0]}.`
-    return { ...conclusion, sentence: `${sentence}${advice}` }
-  }
-
-  #refused (): Conclusion {
-    return this.trial?.id === 'ineligible-user' ? rejectedAt([5], this.trial, this.flow) : this.#failed()
-  }
-
-  #failed (): Conclusion {
-    const { step, fix } = this.flow.failure as NonNullable<SignIn['failure']>
-    return { outcome: 'fail', title: `The sign-in stopped at step ${step}`, sentence: fix }
+  async #countDown (milliseconds: number, signal: AbortSignal): Promise<void> {
+    this.#codeExpiresAt = this.#options.clock() + milliseconds
+    await wait(milliseconds, undefined, { signal }).finally(() => { this.#codeExpiresAt = null })
   }
 }
 
-const LOGIN_FIRST: Conclusion = {
-  outcome: 'fail',
-  title: 'The service asks for a login first',
-  sentence: 'Reject a foreign redirect_uri before the login: behind it, the simulator cannot see what happens.'
+/** The redirect that the browser followed to the callback. */
+function arrivalAt (callbackUrl: string, { request }: Exchange): Arrival {
+  const response = { status: 302, headers: [['Location', callbackUrl] as const], body: '' }
+  return { at: 'callback', callbackUrl, exchange: { request, response, milliseconds: 0 }, url: request.url }
+}
+
+/** A response of a megabyte costs no more than its beginning. */
+const firstKilobytes = (send: Send): Send => async (request, signal) => {
+  const { response, ...exchange } = await send(request, signal)
+  if (response === undefined) return exchange
+  return { ...exchange, response: { ...response, body: response.body.slice(0, LARGEST) } }
 }

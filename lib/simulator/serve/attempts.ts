@@ -1,16 +1,22 @@
 import { randomBytes } from 'node:crypto'
-import { type Attempt } from './attempt.ts'
+import type { Attempt } from './attempt.ts'
 
-const MOST = 50
+const MOST = 100
 
-type Session = Map<string, Attempt>
+interface Entry {
+  attempt: Attempt
+  /** The browser that began it, known by its session cookie. */
+  session: string
+  /** Whether the browser had a session before. */
+  isKnown: boolean
+}
 
 /**
- * The sign-ins that each browser began. A browser is known by its session cookie and finds no sign-in but its own.
- * The oldest sessions, and the oldest sign-ins of a session, are dropped.
+ * The sign-ins of all browsers. A browser finds no sign-in but its own. Of more than a hundred, one is dropped: the
+ * oldest that a stranger's page may have begun, so that nobody's requests push out a sign-in that came back.
  */
 export class Attempts {
-  readonly #sessions = new Map<string, Session>()
+  readonly #entries = new Map<string, Entry>()
 
   /**
    * Adds an attempt to a browser's session.
@@ -18,36 +24,35 @@ export class Attempts {
    * @returns the session identifier for the cookie; a new one where the given one is unknown
    */
   add (attempt: Attempt, cookie: string | undefined): string {
-    const known = this.#sessions.get(String(cookie))
-    const id = known === undefined ? randomBytes(32).toString('base64url') : String(cookie)
-    const session = known ?? new Map<string, Attempt>()
-    session.set(attempt.id, attempt)
-    this.#sessions.delete(id)
-    this.#sessions.set(id, session)
-    dropOldest(session)
-    dropOldest(this.#sessions)
-    return id
+    const isKnown = this.of(cookie).length > 0
+    const session = isKnown ? String(cookie) : randomBytes(32).toString('base64url')
+    if (this.#entries.size === MOST) this.#entries.delete(this.#leastWanted())
+    this.#entries.set(attempt.id, { attempt, session, isKnown })
+    return session
   }
 
   /** The attempt with this identifier, if this browser began it. */
   find (cookie: string | undefined, id: string): Attempt | undefined {
-    return this.#sessions.get(String(cookie))?.get(id)
+    const entry = this.#entries.get(id)
+    return entry?.session === cookie ? entry?.attempt : undefined
   }
 
   /** The attempt that a browser comes back to: its own with this state, or else its latest. */
   returned (cookie: string | undefined, state: unknown): Attempt | undefined {
     const own = this.of(cookie)
-    return own.find(({ flow }) => flow.state === state) ?? own[0]
+    return own.find(({ signIn }) => signIn.state === state) ?? own[0]
   }
 
   /** The attempts of a browser, newest first. */
   of (cookie: string | undefined): Attempt[] {
-    return [...this.#sessions.get(String(cookie))?.values() ?? []].reverse()
+    const own = [...this.#entries.values()].filter(({ session }) => session === cookie)
+    return own.map(({ attempt }) => attempt).reverse()
   }
-}
 
-/** A map keeps the order of insertion: the first key is the oldest. */
-function dropOldest (map: Map<string, unknown>): void {
-  const [oldest] = map.keys()
-  if (map.size > MOST) map.delete(String(oldest))
+  #leastWanted (): string {
+    const oldestFirst = [...this.#entries.values()]
+    const { attempt } = oldestFirst.find((entry) => !entry.isKnown && !entry.attempt.cameBack) ??
+      oldestFirst.find((entry) => !entry.attempt.cameBack) ?? oldestFirst[0] as Entry
+    return attempt.id
+  }
 }

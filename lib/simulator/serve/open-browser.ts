@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { type Environment } from '../flags.ts'
+import type { Process } from '../process.ts'
 
 /** The program that opens a URL in the user's browser, and its arguments. */
 export function browserCommand (platform: NodeJS.Platform, url: string): [program: string, args: string[]] {
@@ -13,7 +13,7 @@ export function browserCommand (platform: NodeJS.Platform, url: string): [progra
  *
  * @throws Error that says in a few words why that failed
  */
-export async function openBrowser (url: string, env: Environment): Promise<void> {
+export async function openBrowser (url: string, env: Process['env']): Promise<void> {
   const [program, args] = browserCommand(process.platform, url)
   const child = spawn(program, args, { env, stdio: 'ignore', detached: true, windowsHide: true })
   child.unref()

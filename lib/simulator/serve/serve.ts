@@ -1,61 +1,24 @@
 import { once } from 'node:events'
-import { type FastifyInstance } from 'fastify'
-import { type Integration } from '../../testing/settings.ts'
+import type { FastifyInstance } from 'fastify'
+import { fixFor } from '../../testing/failure.ts'
+import { escape } from '../../testing/escape.ts'
+import type { Integration } from '../../testing/settings.ts'
 import { simulator } from './app.ts'
 import { openBrowser } from './open-browser.ts'
-import { CannotRun, type Flag, flagsHelp, readFlags, type Values } from '../flags.ts'
-import {
-  BASE_URL, BASIC, CLIENT_ID, CLIENT_SECRET, HELP, integrationOf, LEVEL, PKCE, TIMEOUT
-} from '../integration-flags.ts'
-import { type Surroundings } from '../surroundings.ts'
+import { CannotRun, needed, numberOf, readFlags } from '../flags.ts'
+import { INTEGRATION_FLAGS, INTEGRATION_HELP, integrationOf } from '../integration-flags.ts'
+import type { Process } from '../process.ts'
 
-const FLAGS: Flag[] = [
-  BASE_URL, CLIENT_ID, CLIENT_SECRET, LEVEL,
-  {
-    name: 'port',
-    value: 'number',
-    variable: 'PORTAL_PORT',
-    fallback: '4180',
-    meaning: 'Port of the simulator.'
-  },
-  {
-    name: 'host',
-    value: 'address',
-    variable: 'PORTAL_HOST',
-    fallback: 'localhost',
-    meaning: 'Address that the simulator listens at.'
-  },
-  {
-    name: 'public-url',
-    value: 'url',
-    variable: 'PORTAL_PUBLIC_URL',
-    meaning: 'Where browsers reach the simulator. Default: the port at 127.0.0.1, or at localhost where your service ' +
-      'is at 127.0.0.1, so that the two are different sites for cookies, as they are in production.'
-  },
-  {
-    name: 'redirect-uri',
-    value: 'url',
-    variable: 'PORTAL_REDIRECT_URI',
-    meaning: 'The callback; it must lead to the simulator. Default: /oauth/callback under the public URL.'
-  },
-  {
-    name: 'credentials',
-    value: 'name',
-    variable: 'PORTAL_CREDENTIALS',
-    fallback: 'local',
-    meaning: 'The end of the login_url, /external-oauth/<name>.'
-  },
-  {
-    name: 'code-lifetime',
-    value: 'seconds',
-    variable: 'PORTAL_CODE_LIFETIME',
-    fallback: '60',
-    meaning: 'How long a code is valid at the service. The trial of an expired code waits one second longer.'
-  },
-  BASIC, PKCE, TIMEOUT,
-  { name: 'open', meaning: 'Open the start page in the browser.' },
-  HELP
-]
+export const FLAGS = {
+  ...INTEGRATION_FLAGS,
+  port: { type: 'string', default: '4180' },
+  host: { type: 'string', default: 'localhost' },
+  'public-url': { type: 'string' },
+  'redirect-uri': { type: 'string' },
+  credentials: { type: 'string', default: 'local' },
+  'code-lifetime': { type: 'string', default: '60' },
+  open: { type: 'boolean', default: false }
+} as const
 
 export const SERVE_HELP = `Usage: partner-sso-portal serve --base-url <url> [flags]
 
@@ -63,7 +26,18 @@ A web page that plays the portal against a service: it starts sign-ins, redeems 
 of the fifteen steps.
 
 Flags:
-${flagsHelp(FLAGS)}
+${INTEGRATION_HELP}
+  --port <number>           port of the simulator (default 4180)
+  --host <address>          address that the simulator listens at (default localhost)
+  --public-url <url>        where browsers reach the simulator. Default: the port at 127.0.0.1, or at localhost
+                            where your service is at 127.0.0.1, so that the two are different sites for
+                            cookies, as they are in production
+  --redirect-uri <url>      the callback; it must lead to the simulator (default <public-url>/oauth/callback)
+  --credentials <name>      the end of the login_url, /external-oauth/<name> (default local)
+  --code-lifetime <seconds> how long a code is valid at the service (default 60). The trial of an expired code
+                            waits one second longer
+  --open                    open the start page in the browser
+  --help                    print this help
 
 Example:
   PORTAL_CLIENT_SECRET=… partner-sso-portal serve --base-url http://localhost:3000 --client-id partner-123 --open
@@ -74,23 +48,32 @@ Example:
  *
  * @throws CannotRun
  */
-export async function serve (argv: string[], { env, out, err, stop }: Surroundings): Promise<number> {
-  const values = readFlags(FLAGS, argv, env)
-  const port = values.number('port', 1, 65_535)
-  const publicUrl = originOf(values, 'public-url') ?? otherSite(values.text('base-url'), port)
-  const redirectUri = values.text('redirect-uri') ?? `${publicUrl}/oauth/callback`
-  const portal = integrationOf(values, redirectUri)
-  const loginUrl = `${publicUrl}/external-oauth/${encodeURIComponent(values.needed('credentials', HELP))}`
-  const app = await simulator({ portal, loginUrl, codeLifetime: values.number('code-lifetime', 0, 3600) })
-  await listen(app, values.needed('host', HELP), port)
+export async function serve (argv: string[], { env, out, err, stop }: Process): Promise<number> {
+  const values = readFlags(argv, FLAGS)
+  const port = numberOf('port', values.port, 1, 65_535)
+  const publicUrl = originOf(values['public-url']) ?? otherSite(values['base-url'] ?? env.PORTAL_BASE_URL, port)
+  const redirectUri = values['redirect-uri'] ?? `${publicUrl}/oauth/callback`
+  const portal = integrationOf(values, env, redirectUri)
+  const loginUrl = `${publicUrl}/external-oauth/${encodeURIComponent(needed('credentials', values.credentials))}`
+  const codeLifetime = numberOf('code-lifetime', values['code-lifetime'], 0, 3600)
+  const app = await simulator({ portal, loginUrl, codeLifetime, ended: (line) => out(`${escape(line)}\n`) })
+  await listen(app, needed('host', values.host), port)
   out(greeting(publicUrl, loginUrl, portal))
   if (new URL(redirectUri).origin !== publicUrl) {
     err(`The redirect_uri ${redirectUri} is not under ${publicUrl}: sign-ins come back only if it leads here.\n`)
   }
-  if (values.on('open')) openBrowser(publicUrl, env).catch((error: Error) => { err(notOpened(publicUrl, error)) })
+  reach(portal, stop).then((sentence) => err(sentence), () => {})
+  if (values.open) openBrowser(publicUrl, env).catch((error: Error) => err(notOpened(publicUrl, error)))
   if (!stop.aborted) await once(stop, 'abort')
   await app.close()
   return 0
+}
+
+/** Says why the service gives no response; says nothing where it gives one. */
+async function reach ({ send, authorizeUrl }: Integration, stop: AbortSignal): Promise<string> {
+  const { networkError } = await send({ method: 'GET', url: authorizeUrl, headers: [['Accept', 'text/html']] }, stop)
+  if (networkError === undefined || stop.aborted) return ''
+  return `${escape(networkError.sentence)} ${fixFor(networkError.code)}\n`
 }
 
 /**
@@ -102,13 +85,10 @@ function otherSite (baseUrl: string | undefined, port: number): string {
   return `http://${/(?:^|\.)localhost$/.test(hostname) ? '127.0.0.1' : 'localhost'}:${port}`
 }
 
-function originOf (values: Values, name: string): string | undefined {
-  const text = values.text(name)
-  if (text === undefined) return undefined
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
-    throw new CannotRun(`--${name} must be an absolute http or https URL.`)
-  }
-  return new URL(text).origin
+function originOf (url: string | undefined): string | undefined {
+  if (url === undefined) return undefined
+  if (/^https?:\/\//.test(url) && URL.canParse(url)) return new URL(url).origin
+  throw new CannotRun('--public-url must be an absolute http or https URL.')
 }
 
 async function listen (app: FastifyInstance, host: string, port: number): Promise<void> {
@@ -117,7 +97,7 @@ async function listen (app: FastifyInstance, host: string, port: number): Promis
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     throw new CannotRun(code === 'EADDRINUSE'
-      ? `Port ${port} is in use. Choose another one with --port or PORTAL_PORT.`
+      ? `Port ${port} is in use. Choose another one with --port.`
       : `The simulator cannot listen at ${host}:${port}: ${message}`)
   }
 }
@@ -134,5 +114,6 @@ Your service needs:
   redirect_uri   ${portal.redirectUri}
 
 It calls ${portal.authorizeUrl}, ${portal.tokenUrl} and ${portal.userUrl}.
-Press Ctrl-C to stop.
+Each sign-in that ends is one line here. Press Ctrl-C to stop.
+
 `

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { run } from '../../../lib/simulator/run.ts'
 import { browserCommand, openBrowser } from '../../../lib/simulator/serve/open-browser.ts'
 import { program } from '../../helpers/program.ts'
 import { freePort } from '../../helpers/ports.ts'
-import { CLIENT_SECRET } from '../../helpers/spec-server.ts'
-import { simulator } from './scene.ts'
+import { httpServer } from '../../helpers/raw-server.ts'
+import { CLIENT_SECRET, listening } from '../../helpers/spec-server.ts'
+import { simulator, start } from './scene.ts'
 
 await t.test('the terminal says what the service needs', async (t) => {
   const { out, origin, err } = await simulator(t)
@@ -20,28 +22,72 @@ await t.test('the terminal says what the service needs', async (t) => {
   t.match(other.err(), 'sign-ins come back only if it leads here')
 })
 
-await t.test('flags and variables say how the portal asks', async (t) => {
-  for (const [flags, env, asks] of [
-    [[], {}, []],
-    [['--basic'], {}, ['Basic ••••']],
-    [['--pkce'], {}, ['code_verifier']],
-    [[], { PORTAL_PKCE: '1', PORTAL_BASIC: '0' }, ['code_verifier']]
-  ] as Array<[string[], Record<string, string>, string[]]>) {
-    const { browser, origin } = await simulator(t, { flags, env })
+await t.test('flags say how the portal asks', async (t) => {
+  for (const [flags, asks] of [
+    [[], []],
+    [['--basic'], ['Basic ••••']],
+    [['--pkce'], ['code_verifier']]
+  ] as Array<[string[], string[]]>) {
+    const { browser, origin } = await simulator(t, { flags })
     const { text } = await browser.ended(await browser.open(`${origin}/external-oauth/local`))
     const found = ['Basic ••••', 'code_verifier'].filter((part) => text.includes(part))
-    t.strictSame(found, asks, JSON.stringify([flags, env]))
+    t.strictSame(found, asks, flags.join(' '))
   }
 })
 
-await t.test('how long a code is valid, by flag or variable', async (t) => {
-  for (const [flags, env] of [[['--code-lifetime', '30'], {}], [[], { PORTAL_CODE_LIFETIME: '30' }]] as Array<
-    [string[], Record<string, string>]>) {
-    const { browser, origin } = await simulator(t, { flags, env })
-    const page = await browser.open(`${origin}/external-oauth/local?trial=expired-code`)
-    const [, left] = /id="countdown">(\d+) s left</.exec(page.text) ?? []
-    t.ok(Number(left) <= 31, `${left} s`)
-  }
+await t.test('how long a code is valid', async (t) => {
+  const { browser, origin } = await simulator(t, { flags: ['--code-lifetime', '30'] })
+  const page = await browser.open(`${origin}/external-oauth/local?trial=expired-code`)
+  const [, left] = /id="countdown">(\d+) s left</.exec(page.text) ?? []
+  t.ok(Number(left) <= 31, `${left} s`)
+})
+
+await t.test('the environment gives the URL, the id and the secret', async (t) => {
+  const { baseUrl } = await listening(t)
+  const port = await freePort()
+  const env = { PORTAL_BASE_URL: baseUrl, PORTAL_CLIENT_ID: 'from-env', PORTAL_CLIENT_SECRET: CLIENT_SECRET }
+  const stop = new AbortController()
+  const out = await new Promise<string>((resolve) => {
+    const running = run(['serve', '--port', String(port)], { env, out: resolve, err: () => {}, stop: stop.signal })
+    t.teardown(async () => {
+      stop.abort()
+      await running
+    })
+  })
+  t.match(out, 'client_id      from-env\n')
+  t.match(out, `It calls ${baseUrl}/oauth/authorize,`)
+})
+
+await t.test('each sign-in that ends is a line: how long the service took, who, and why not', async (t) => {
+  const { out, browser, origin } = await simulator(t)
+  const lines = (): string[] => String(out().split('Press Ctrl-C to stop.\n\n')[1]).trim().split('\n')
+  await browser.signIn(start(origin))
+  t.match(lines()[0], /^\d\d:\d\d:\d\d +\d+ ms {2}Ada Lovelace is signed in \(u-1\)$/)
+  browser.cookies.set('sid', 'eve')
+  await browser.signIn(start(origin))
+  t.match(lines()[1], /^\d\d:\d\d:\d\d +0 ms {2}The sign-in stopped at step 5: the error access_denied/)
+  await browser.signIn(start(origin, 'foreign-redirect-uri'))
+  t.match(lines()[2], /^\d\d:\d\d:\d\d +\d+ ms {2}Foreign redirect_uri: Rejected, as it should be$/)
+  t.equal(lines().length, 3)
+  t.notMatch(out(), /[\w-]{43}/, 'no code, no token')
+})
+
+await t.test('what a service says is escaped in the terminal', async (t) => {
+  const hostile = '\x1b]0;title\x07'
+  const baseUrl = await httpServer(t, (_request, response) => {
+    response.writeHead(500, { 'content-type': 'application/json' }).end(JSON.stringify({ message: hostile }))
+  })
+  const { out, browser, origin } = await simulator(t, { baseUrl })
+  await browser.signIn(start(origin))
+  t.match(out(), '\\u001b]0;title\\u0007')
+  t.notMatch(out(), '\x1b')
+})
+
+await t.test('the terminal says at the start when the service does not respond', async (t) => {
+  const baseUrl = `http://127.0.0.1:${await freePort()}`
+  const { err } = await simulator(t, { baseUrl })
+  await until(() => err() !== '')
+  t.equal(err(), `Nothing listens at ${baseUrl}. Start the service, and check the base URL, its port and its path.\n`)
 })
 
 await t.test('the portal is another site than the service', async (t) => {
@@ -58,7 +104,7 @@ await t.test('a port in use, an address that is not ours', async (t) => {
   const { origin } = await simulator(t)
   const argv = ['serve', '--base-url', 'http://localhost:1', '--client-id', 'a', '--client-secret', 'b']
   t.match(await program([...argv, '--port', new URL(origin).port]), {
-    code: 2, err: /^Port \d+ is in use\. Choose another one with --port or PORTAL_PORT\.\n$/
+    code: 2, err: /^Port \d+ is in use\. Choose another one with --port\.\n$/
   })
   t.match(await program([...argv, '--host', '203.0.113.1', '--port', String(await freePort())]), {
     code: 2, err: /cannot listen at 203\.0\.113\.1/

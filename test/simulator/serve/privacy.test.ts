@@ -2,10 +2,8 @@
 // another host than loopback, anybody may open its pages.
 import t, { type Test } from 'tap'
 import { basicCredentials } from '../../../lib/testing/requests.ts'
-import { hideClientSecret } from '../../../lib/simulator/serve/client-secret.ts'
-import { integration } from '../../../lib/testing/settings.ts'
 import { httpServer } from '../../helpers/raw-server.ts'
-import { CLIENT_ID, CLIENT_SECRET } from '../../helpers/spec-server.ts'
+import { CLIENT_ID, CLIENT_SECRET, RECORDS } from '../../helpers/spec-server.ts'
 import { Browser, type Page, simulator, start } from './scene.ts'
 
 /** The client secret as it travels in a form, in a URL and in HTTP Basic, and as HTML shows it. */
@@ -28,9 +26,6 @@ for (const flags of [[], ['--basic']]) {
     for (const trial of [undefined, 'replayed-code', 'wrong-secret', 'foreign-redirect-uri', 'expired-code']) {
       const page = await browser.signIn(start(origin, trial))
       t.strictSame(secretIn(page), [])
-      const shown = await browser.open(`${page.url}?secrets=shown`)
-      t.match(shown.text, 'Hide codes and tokens')
-      t.strictSame(secretIn(shown), [])
     }
     t.strictSame(secretIn(await browser.open(origin)), [])
     t.notMatch(out() + err(), CLIENT_SECRET)
@@ -62,20 +57,106 @@ await t.test('nor where the service repeats it', async (t) => {
   origin = scene.origin
   for (const trial of [undefined, 'wrong-secret', 'ineligible-user']) {
     const page = await scene.browser.signIn(start(origin, trial))
-    const shown = await scene.browser.open(`${page.url}?secrets=shown`)
-    t.match(shown.text, 'invalid_client')
-    t.match(shown.text, '•••••••• is wrong', 'what stands around it is readable')
-    t.strictSame([secretIn(page), secretIn(shown)], [[], []])
+    t.match(page.text, 'invalid_client')
+    t.match(page.text, '•••••••• is wrong', 'what stands around it is readable')
+    t.strictSame(secretIn(page), [])
   }
 })
 
-await t.test('a short secret is hidden as a word, and the text around it stays readable', async (t) => {
-  const portal = integration({
-    baseUrl: 'http://localhost', clientId: 'a', clientSecret: 'et', redirectUri: 'http://localhost/cb'
+await t.test('nor in another case, escaped in HTML, in the frame, in the record, in the terminal', async (t) => {
+  const secret = 'Salt & <Pepper> "42"'
+  const escaped = 'sAlT &#38; &lt;pepper&#x3E; &quot;42&quot;'
+  let origin = ''
+  const baseUrl = await httpServer(t, ({ url = '' }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://x')
+    const json = { 'content-type': 'application/json' }
+    if (pathname === '/oauth/token') {
+      response.writeHead(200, json).end('{"token_type":"Bearer","access_token":"the-token"}')
+    } else if (pathname === '/oauth/user') {
+      const record = { ...RECORDS.ada, name: secret, external_id: secret, [secret]: secret }
+      response.writeHead(200, json).end(JSON.stringify(record))
+    } else if (searchParams.get('redirect_uri') === `${origin}/oauth/callback`) {
+      const query = new URLSearchParams({ code: 'a-code', state: String(searchParams.get('state')) })
+      response.writeHead(302, { location: `${origin}/oauth/callback?${query.toString()}` }).end()
+    } else {
+      response.writeHead(400, { 'content-type': 'text/html' }).end(`<h1>Not ${escaped}</h1>`)
+    }
   })
-  t.strictSame(hideClientSecret(portal)({ said: ['the secret is “et”', 'et'], status: 400, none: null }), {
-    said: ['the secret is “••••••••”', '••••••••'], status: 400, none: null
+  const { browser, ...scene } = await simulator(t, { baseUrl, env: { PORTAL_CLIENT_SECRET: secret } })
+  origin = scene.origin
+  const signedIn = await browser.signIn(start(origin))
+  t.match(signedIn.text, '<h1>•••••••• is signed in</h1>')
+  const refused = await browser.signIn(start(origin, 'foreign-redirect-uri'))
+  const frame = await browser.open(`${refused.url}/service-page`)
+  t.equal(frame.text, '<h1>Not ••••••••</h1>')
+  const home = await browser.open(origin)
+  for (const text of [signedIn.text, refused.text, frame.text, home.text, scene.out()]) t.notMatch(text, /pepper/i)
+})
+
+await t.test('a token response of a megabyte of brackets costs no more than its first kilobytes', async (t) => {
+  let origin = ''
+  let body = ''
+  const baseUrl = await httpServer(t, ({ url = '' }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://x')
+    if (pathname === '/oauth/token') {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(body)
+      return
+    }
+    const query = new URLSearchParams({ code: 'a-code', state: String(searchParams.get('state')) })
+    response.writeHead(302, { location: `${origin}/oauth/callback?${query.toString()}` }).end()
   })
+  const { browser, ...scene } = await simulator(t, { baseUrl })
+  origin = scene.origin
+  const cost = async (text: string) => {
+    body = text
+    const before = process.cpuUsage()
+    const page = await browser.signIn(start(origin))
+    for (let count = 0; count < 5; count++) await browser.open(page.url)
+    const { user, system } = process.cpuUsage(before)
+    return { page: page.text, milliseconds: (user + system) / 1000 }
+  }
+  await cost('{}')
+  const half = 512 * 1024
+  for (const [name, text] of [
+    ['an array', '['.repeat(half) + ']'.repeat(half)],
+    ['an object', `{"a":${'['.repeat(half - 8)}${']'.repeat(half - 8)}}`],
+    ['a token', `{"token_type":"Bearer","access_token":"${'x'.repeat(2 * half - 100)}"}`]
+  ] as const) {
+    const { page, milliseconds } = await cost(text)
+    t.match(page, 'The sign-in stopped at step 12', name)
+    t.ok(page.length < 60_000, `${name}: a page of ${page.length} characters`)
+    t.ok(milliseconds < 3000, `${name}: ${milliseconds} ms`)
+  }
+})
+
+await t.test('a secret on the edge of what is cut is not shown in half', async (t) => {
+  const baseUrl = await httpServer(t, (_request, response) => {
+    response.writeHead(500, { 'content-type': 'text/plain' }).end(`${'x'.repeat(8 * 1024 - 20)}${CLIENT_SECRET}${'y'.repeat(100)}`)
+  })
+  const { browser, origin } = await simulator(t, { baseUrl })
+  const { text } = await browser.signIn(start(origin))
+  t.match(text, /x{1000}…<\/pre>/)
+  t.notMatch(text, CLIENT_SECRET.slice(0, 8))
+})
+
+await t.test('images on the page of another site push out no sign-in', async (t) => {
+  const { origin, browser } = await simulator(t)
+  const signedIn = await browser.signIn(start(origin))
+  browser.cookies.delete('sid')
+  await browser.open(start(origin))
+  for (let count = 0; count < 51; count++) await fetch(start(origin), { redirect: 'manual' })
+  t.match((await browser.open(signedIn.url)).text, 'Ada Lovelace is signed in')
+  const home = await browser.open(origin)
+  t.match(home.text, 'Waiting for your service')
+  // A browser says what it asks for: then nothing is begun at all.
+  for (const path of ['/external-oauth/local', '/oauth/callback?state=x']) {
+    for (const dest of ['image', 'iframe', 'script', 'empty']) {
+      const response = await browser.open(origin + path, { headers: { 'sec-fetch-dest': dest } })
+      t.equal(response.status, 403)
+    }
+  }
+  t.equal((await browser.open(origin)).text, home.text)
+  t.equal((await browser.open(`${origin}/oauth/callback?state=x`, { headers: { 'sec-fetch-dest': 'document' } })).status, 200)
 })
 
 await t.test('another browser sees no sign-in, whatever it asks for', async (t) => {
@@ -88,7 +169,7 @@ await t.test('another browser sees no sign-in, whatever it asks for', async (t) 
   const forged = new Browser()
   forged.cookies.set('portal-session', 'made-up')
   for (const other of [new Browser(), own, forged]) {
-    for (const path of ['', '?secrets=shown', '/service-page']) {
+    for (const path of ['', '/service-page']) {
       for (const { url } of [page, foreign]) {
         const answer = await other.open(url + path)
         t.equal(answer.status, 404)

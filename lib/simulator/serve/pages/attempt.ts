@@ -1,37 +1,58 @@
-import { type Failure } from '../../../testing/failure.ts'
-import { type Step, STEPS } from '../../../testing/steps.ts'
-import { type Cause } from '../causes.ts'
-import { type AttemptView } from '../view.ts'
+import { STEPS, stepsOf } from '../../../testing/steps.ts'
+import type { Step } from '../../../testing/steps.ts'
+import { Inconclusive } from '../../rules/errors.ts'
+import type { Finding } from '../../rules/run-rules.ts'
+import type { Attempt } from '../attempt.ts'
+import { conclusionOf } from '../conclusion.ts'
+import type { Conclusion } from '../conclusion.ts'
 import { exchangeDetails } from './exchange.ts'
-import { type Setup, startPath, tone, trialsCard } from './home.ts'
-import { capital, html, type Html } from './html.ts'
+import { startPath, tone, trialsCard } from './home.ts'
+import type { Setup } from './home.ts'
+import { capital, html } from './html.ts'
+import type { Html } from './html.ts'
 import { layout } from './layout.ts'
 import { recordCard } from './record.ts'
 import { timeline } from './timeline.ts'
 
+/** Characters of the service's own error page that are shown. */
+const LONGEST_PAGE = 64 * 1024
+
 /**
  * One attempt: how it goes, what failed or who signed in, and its fifteen steps. What matters most comes first, for a
  * narrow screen and for a screen reader.
+ *
+ * @param isFirst - whether no other sign-in of this browser has succeeded
  */
-export function attemptPage (setup: Setup, view: AttemptView, shown: boolean): string {
-  const { ended, record, steps, outcome } = view
+export async function attemptPage (setup: Setup, attempt: Attempt, isFirst: boolean): Promise<string> {
+  const { ended, signIn: { record, legs, secrets } } = attempt
+  const conclusion = conclusionOf(attempt)
+  const { title, sentence, outcome } = conclusion
+  const steps = stepsOf(setup.portal, legs)
   return layout({
-    title: view.title,
+    title,
     baseUrl: setup.portal.base.href,
     reload: ended ? null : 2,
-    body: html`<div id="live" data-ended="${String(ended)}" data-announced="${view.title}. ${view.sentence}">
-${lede(setup, view)}
-${causesCard(view.causes)}${problemCard(view.failure)}${servicePageCard(view)}
+    body: html`<div id="live" data-ended="${String(ended)}" data-announced="${title}. ${sentence}">
+${lede(setup, attempt, conclusion, isFirst)}
+${attempt.isStuck ? loginCard(await attempt.loginFindings()) : null}${problemCard(attempt)}${servicePageCard(attempt)}
 <div class="columns">
-${stack('first', [probesCard(view), record === null ? null : recordCard(record, view.ignored, setup.portal.level)])}
+${stack('first', [
+    trialCard(attempt),
+    record === null ? null : recordCard(record, setup.portal.level, secrets)
+  ])}
 <section class="card main" aria-labelledby="steps">
-<div class="bar"><h2 id="steps">The fifteen steps</h2>${secretsLink(view.id, shown)}</div>
-${timeline(steps, outcome === 'pass')}
+<h2 id="steps">The fifteen steps</h2>
+${timeline(steps, secrets, outcome === 'pass')}
 </section>
 ${stack('last', [ended ? trialsCard(setup.loginUrl, true) : null])}
 </div>
 </div>`
   })
+}
+
+/** The service's own error page for its frame; null when it sent none. */
+export function servicePage ({ servicePage, signIn }: Attempt): string | null {
+  return servicePage === null ? null : signIn.secrets.hide(servicePage.body.slice(0, LONGEST_PAGE))
 }
 
 /** Cards below each other; nothing where there is no card. */
@@ -51,44 +72,58 @@ export function messagePage ({ portal, loginUrl }: Setup, title: string, sentenc
   })
 }
 
-function lede ({ loginUrl }: Setup, { trial, outcome, title, sentence, secondsLeft, ended }: AttemptView): Html {
-  const [query, again] = trial === null ? ['', 'Sign in again'] : [`?trial=${trial.id}`, 'Try again']
+function lede ({ loginUrl }: Setup, attempt: Attempt, conclusion: Conclusion, isFirst: boolean): Html {
+  const { outcome, title, sentence } = conclusion
+  const { trial, secondsLeft, ended, signIn: { record } } = attempt
   return html`<div class="lede">
 <span class="chip ${tone(outcome)}">${trial === null ? 'Sign-in' : `Trial: ${trial.title}`}</span>
 <h1>${title}</h1>
 <p>${sentence}</p>
+${record !== null && trial === null && isFirst
+    ? html`<p>Now sign in again: a session cookie with SameSite=Strict makes the second sign-in ask for a login.</p>`
+    : null}
 ${secondsLeft === null ? null : html`<p class="countdown" id="countdown">${secondsLeft} s left</p>`}
-${!ended
-    ? null
-    : html`<div class="actions">
-<a class="button main" id="again" href="${startPath(loginUrl)}${query}">${again}</a>
-<a class="button" id="home" href="/">Start page</a></div>`}
+${ended ? actions(startPath(loginUrl), attempt) : null}
 </div>`
 }
 
-/** For the developer whose browser does not come back from the service. */
-function causesCard (causes: Cause[]): Html | null {
-  if (causes.length === 0) return null
+function actions (start: string, { trial, loginPage }: Attempt): Html {
+  const [query, again] = trial === null ? ['', 'Sign in again'] : [`?trial=${trial.id}`, 'Try again']
+  const other = `${start}?${trial === null ? '' : `trial=${trial.id}&`}login`
+  return html`<div class="actions">
+<a class="button main" id="again" href="${start}${query}">${again}</a>
+${loginPage === null ? null : html`<a class="button" id="other" href="${other}">Log in as someone else</a>`}
+<a class="button" id="home" href="/">Start page</a></div>`
+}
+
+const WORDS = { pass: 'passes', fail: 'fails', untested: 'not tested' }
+
+/** For the developer whose browser does not come back from the service: what `check` says of the login. */
+function loginCard (findings: Finding[]): Html {
   return html`<section class="card wide" aria-labelledby="causes">
 <h2 id="causes">The browser does not come back?</h2>
-<p class="hint">Take your time if you are logging in. If not, compare what your browser shows with the usual
-causes.</p>
-<ul class="causes">${causes.map(({ title, sign, fix, seen }) => html`<li>
-<h3>${title}${seen === null ? null : html` <span class="chip wait">Likely</span>`}</h3>
-${seen === null ? null : html`<p><b>Seen by the simulator:</b> ${seen}</p>`}
-<p><b>How to tell:</b> ${sign}</p>
-<p><b>Fix:</b> ${fix}</p>
-</li>`)}</ul>
+<p class="quiet small">Take your time if you are logging in. If not: rules of <code>check</code>, tried without a user.</p>
+<ul class="rows">${findings.map((finding) => html`<li>${findingOf(finding)}</li>`)}</ul>
 </section>`
 }
 
-function problemCard (failure: Failure | null): Html | null {
-  if (failure === null) return null
+/** What came of a rule. */
+function findingOf ({ rule, result, error }: Finding): Html {
+  const { fix } = { ...rule, ...result, ...error instanceof Inconclusive ? error : {} }
+  return html`<h3>${rule.sentence} <span class="chip ${tone(result.outcome)}">${WORDS[result.outcome]}</span></h3>
+${result.outcome === 'fail' ? html`<p><b>Got:</b> ${capital(result.got)}</p>` : null}
+${result.outcome === 'untested' ? html`<p>Not tested: ${result.reason}</p>` : null}
+${result.outcome === 'pass' ? null : html`<p><b>What to do:</b> ${fix}</p>`}`
+}
+
+/** Where a trial has a finding, that says it. */
+function problemCard ({ finding, signIn: { failure } }: Attempt): Html | null {
+  if (finding !== null || failure === null) return null
   const { step, error, expected, got, fix } = failure
   return html`<section class="card wide problem" aria-labelledby="problem">
 <h2 id="problem">What went wrong</h2>
-<p class="hint"><code>${error}</code></p>
-<dl class="facts rows">
+<p class="quiet small"><code>${error}</code></p>
+<dl>
 <div><dt>Step ${step}</dt><dd>${(STEPS[step - 1] as Step).action}</dd></div>
 <div><dt>Expected</dt><dd>${capital(expected)}</dd></div>
 <div><dt>Got</dt><dd>${capital(got)}</dd></div>
@@ -98,28 +133,23 @@ function problemCard (failure: Failure | null): Html | null {
 }
 
 /** The service's own error page, in a frame where it can run, load and send nothing. */
-function servicePageCard ({ id, servicePage }: AttemptView): Html | null {
+function servicePageCard ({ id, servicePage }: Attempt): Html | null {
   if (servicePage === null) return null
-  const url = `/sign-ins/${id}/service-page`
   return html`<section class="card wide" aria-labelledby="service-page">
-<div class="bar"><h2 id="service-page">The page that your service shows</h2>
-<a id="service-page-link" href="${url}" target="_blank" rel="noopener">Open alone</a></div>
-<p class="hint">Status ${servicePage.status}. Scripts, links, forms and external files do not work in this copy.</p>
-<iframe class="service-page" src="${url}" sandbox title="The page that your service shows" loading="lazy"></iframe>
+<h2 id="service-page">The page that your service shows</h2>
+<p class="quiet small">Status ${servicePage.status}. Its scripts, links, forms and external files do not work here.</p>
+<iframe src="/sign-ins/${id}/service-page" sandbox title="The page that your service shows"
+ loading="lazy"></iframe>
 </section>`
 }
 
-function probesCard ({ probes, trial }: AttemptView): Html | null {
-  if (probes.length === 0 || trial === null) return null
-  return html`<section class="card" aria-labelledby="probes">
-<h2 id="probes">The trial</h2>
-<p class="hint">${trial.expects}</p>
-${probes.map(({ title, exchange }, at) => html`<p>${title}</p>${exchangeDetails(`probe-${at}`, exchange)}`)}
+/** What a trial found, and what was sent for it. */
+function trialCard ({ trial, finding, exchanges, signIn: { secrets } }: Attempt): Html | null {
+  if (trial === null) return null
+  return html`<section class="card" aria-labelledby="trial">
+<h2 id="trial">The trial</h2>
+<p class="quiet small">${trial.does}</p>
+<div>${finding === null ? null : findingOf(finding)}</div>
+${exchanges.map((exchange, at) => exchangeDetails(`trial-${at + 1}`, exchange, secrets))}
 </section>`
-}
-
-function secretsLink (id: string, shown: boolean): Html {
-  return shown
-    ? html`<a id="secrets" href="/sign-ins/${id}">Hide codes and tokens</a>`
-    : html`<a id="secrets" href="/sign-ins/${id}?secrets=shown">Show codes and tokens</a>`
 }

@@ -27,10 +27,6 @@ export interface Page {
   reload?: number | null
 }
 
-const MARK = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"
- stroke-linejoin="round" aria-hidden="true"><path d="M5 21V6a3 3 0 0 1 3-3h8a3 3 0 0 1 3 3v15"/><path d="M2.5 21h19"/>
-<path d="M9 12h6m-2.4-2.6L15 12l-2.4 2.6"/></svg>`
-
 /** A whole page. */
 export function layout ({ title, baseUrl, body, reload = null }: Page): string {
   return html`<!doctype html>
@@ -45,9 +41,9 @@ ${reload === null ? null : html`<noscript><meta http-equiv="refresh" content="${
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
-<header class="top"><div class="wrap">
-<a class="brand" href="/">${MARK}Portal simulator</a>
-<span class="where">Service: <span class="mono">${baseUrl}</span></span>
+<header><div class="wrap">
+<a class="brand" href="/">Portal simulator</a>
+Service: <span class="mono">${baseUrl}</span>
 </div></header>
 <main id="content"><div class="wrap">
 ${body}

@@ -1,9 +1,12 @@
-import { type Level } from '../../../testing/settings.ts'
-import { type UserInformation } from '../../../user-information.ts'
-import { html, type Html } from './html.ts'
+import type { Secrets } from '../../../testing/masking.ts'
+import type { Level } from '../../../testing/settings.ts'
+import { unlistedFields } from '../../../user-information.ts'
+import type { UserInformation } from '../../../user-information.ts'
+import { html } from './html.ts'
+import type { Html } from './html.ts'
 
 /** What each role allows. */
-const ROLES: Record<UserInformation['control_role' | 'product_role'], string> = {
+const ROLES: Record<string, string> = {
   'Partner Administrator': 'Can manage the partner’s clients, merchants, descriptors and the like.',
   'Partner Read Only': 'Can only view the partner’s clients, merchants, descriptors and the like.',
   'Client Administrator': 'Can manage the client’s merchants, descriptors and the like.',
@@ -12,39 +15,31 @@ const ROLES: Record<UserInformation['control_role' | 'product_role'], string> = 
   'Product Read Only': 'Can only view alerts, chargebacks, RDRs and the like.'
 }
 
-const CLIENT_FIELDS: Record<string, string> = {
+const LABELS: Record<string, string> = {
+  name: 'Name',
+  email: 'E-mail address',
+  control_role: 'Control role',
+  product_role: 'Product role',
+  external_id: 'Your user identifier',
   client_id: 'The portal’s client identifier',
   client_name: 'The portal’s client name',
   client_external_id: 'Your client identifier'
 }
 
 /** The user as the portal understands the record. */
-export function recordCard (record: UserInformation, ignored: string[], level: Level): Html {
-  const { name, email, control_role: control, product_role: product } = record
+export function recordCard (record: UserInformation, level: Level, secrets: Secrets): Html {
   const fields = new Map<string, unknown>(Object.entries(record))
+  const ignored = unlistedFields({ ...record })
   return html`<section class="card" aria-labelledby="record">
 <h2 id="record">The user at the portal</h2>
-<p class="hint">${record.type === 'partner' ? 'A partner user' : 'A client user'}, at the ${level} OAuth level.</p>
-<div class="person"><span class="face" aria-hidden="true">${initials(name)}</span>
-<div><strong>${name}</strong><span>${email}</span></div></div>
-<div class="facts">
-${[control, product].map((role) => html`<div class="role"><b>${role}</b><span>${ROLES[role]}</span></div>`)}
-</div>
-<dl class="facts">
-<div><dt>Your user identifier</dt><dd class="mono">${record.external_id}</dd></div>
-${Object.entries(CLIENT_FIELDS).map(([field, meaning]) => clientFact(meaning, fields.get(field)))}
-</dl>
+<p class="quiet small">A ${record.type} user, at the ${level} OAuth level.</p>
+<dl>${Object.entries(LABELS).map(([field, label]) =>
+    fields.has(field) ? fact(label, secrets.mask(String(fields.get(field)))) : html``)}</dl>
 ${ignored.length === 0
     ? null
-    : html`<p class="hint">The portal does not know, and ignores: <code>${ignored.join(', ')}</code></p>`}
+    : html`<p class="quiet small">The portal ignores: <code>${secrets.mask(ignored.join(', '))}</code></p>`}
 </section>`
 }
 
-function clientFact (meaning: string, value: unknown): Html {
-  return value === undefined ? html`` : html`<div><dt>${meaning}</dt><dd class="mono">${String(value)}</dd></div>`
-}
-
-function initials (name: string): string {
-  const words = name.split(/\s+/).map((word) => Array.from(word.replace(/[^\p{L}]/gu, '')))
-  return words.map(([first]) => first).filter((first) => first !== undefined).slice(0, 2).join('').toUpperCase()
-}
+const fact = (label: string, value: string): Html => html`<div><dt>${label}</dt><dd>${value}</dd>
+${label.endsWith('role') ? html`<dd class="small quiet">${ROLES[value] ?? ''}</dd>` : null}</div>`

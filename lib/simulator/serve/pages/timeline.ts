@@ -1,6 +1,9 @@
-import { type StepView } from '../view.ts'
+import type { Secrets } from '../../../testing/masking.ts'
+import type { StepReport } from '../../../testing/steps.ts'
+import type { Exchange } from '../../../testing/wire.ts'
 import { exchangeDetails } from './exchange.ts'
-import { capital, html, type Html } from './html.ts'
+import { capital, html } from './html.ts'
+import type { Html } from './html.ts'
 
 const LEGS = [
   { title: 'The browser goes to the service and back', from: 1, to: 8 },
@@ -8,38 +11,46 @@ const LEGS = [
   { title: 'The portal exchanges the token for the user', from: 13, to: 15 }
 ]
 
-const icon = (path: Html): Html => html`<svg viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="2.2"
- stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${path}</svg>`
-const CHECK = icon(html`<path d="m3.5 8.5 3 3 6-7"/>`)
-const CROSS = icon(html`<path d="m4 4 8 8m0-8-8 8"/>`)
-const IN_WORDS = { waiting: 'not reached', running: 'in progress', done: 'done', failed: 'failed' }
-
-/** The fifteen steps. A rejection that a trial asked for is shown as a success. */
-export function timeline (steps: StepView[], rejectionExpected: boolean): Html {
-  return html`${LEGS.map(({ title, from, to }) => html`<div class="leg"><h3>${title}</h3>
-<ol start="${from}">${steps.slice(from - 1, to).map((step) => row(step, rejectionExpected))}</ol></div>`)}`
+/** How an outcome looks, and how it is read out. */
+const OUTCOMES = {
+  waiting: { tone: '', mark: '', words: 'not reached' },
+  running: { tone: 'wait', mark: '…', words: 'in progress' },
+  done: { tone: 'good', mark: '✓', words: 'done' },
+  failed: { tone: 'bad', mark: '✕', words: 'failed' },
+  expected: { tone: 'good', mark: '✕', words: 'rejected as expected' }
 }
 
-function row (step: StepView, rejectionExpected: boolean): Html {
-  const { number, actor, action, outcome, note, milliseconds, exchange } = step
-  const expected = outcome === 'failed' && rejectionExpected
-  const details = exchange === null ? null : exchangeDetails(`step-${number}`, exchange)
-  const state = expected ? 'rejected as expected' : IN_WORDS[outcome]
-  return html`<li class="step ${expected ? 'expected' : outcome}" value="${number}">
-<span class="dot">${mark(step)}<span class="hidden"> Step ${number}, ${state}</span></span>
-<p class="actor">${number} · ${actor}</p>
-<span class="took">${milliseconds === undefined ? null : duration(milliseconds)}</span>
-<div class="told"><p class="what">${action}</p>
-${note === '' ? null : html`<p class="note">${capital(note)}</p>`}${details}</div>
+/** The fifteen steps. A rejection that a trial asked for is shown as a success. */
+export function timeline (steps: StepReport[], secrets: Secrets, rejectionExpected: boolean): Html {
+  return html`${LEGS.map(({ title, from, to }) => html`<div class="leg"><h3 class="small quiet">${title}</h3>
+<ol start="${from}">${steps.slice(from - 1, to).map((step) => row(step, secrets, rejectionExpected))}</ol></div>`)}`
+}
+
+function row (step: StepReport, secrets: Secrets, rejectionExpected: boolean): Html {
+  const { number, actor, action, note } = step
+  const outcome = step.outcome === 'failed' && rejectionExpected ? 'expected' : step.outcome
+  const { tone, mark, words } = OUTCOMES[outcome]
+  const { exchange, milliseconds } = timed(step)
+  const took = milliseconds === undefined ? '' : ` · ${duration(milliseconds)}`
+  return html`<li class="step ${outcome}" value="${number}">
+<span class="dot ${tone}"><span aria-hidden="true">${mark || number}</span><span class="hidden">${words}</span></span>
+<p class="small quiet">${number} · ${actor}<span class="took">${took}</span></p>
+<p>${action}</p>
+${note === '' ? null : html`<p class="small quiet">${capital(secrets.mask(note))}</p>`}
+${exchange === undefined ? null : exchangeDetails(`step-${number}`, exchange, secrets)}
 </li>`
 }
 
-function mark ({ number, outcome }: StepView): Html {
-  if (outcome === 'done') return CHECK
-  return outcome === 'failed' ? CROSS : html`<span aria-hidden="true">${number}</span>`
+interface Sent { exchange: Exchange | undefined, milliseconds: number | undefined }
+
+/** The step that sends a request shows the request; the step that returns the response shows both, and the time. */
+function timed ({ number, outcome, exchange, milliseconds }: StepReport): Sent {
+  const isSent = outcome === 'done' && (number === 9 || number === 13)
+  if (exchange === undefined || !isSent) return { exchange, milliseconds }
+  return { exchange: { request: exchange.request, milliseconds: 0 }, milliseconds: undefined }
 }
 
 /** 12 ms, 4.2 s. */
-export function duration (milliseconds: number): string {
+function duration (milliseconds: number): string {
   return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`
 }

@@ -1,0 +1,16 @@
+export type Wait = (milliseconds: number, signal: AbortSignal) => Promise<unknown>
+
+/** What the program needs of the process that runs it. */
+export interface Process {
+  env: Record<string, string | undefined>
+  /** Results. */
+  out: (text: string) => void
+  /** Progress and errors. */
+  err: (text: string) => void
+  /** Columns of a terminal; undefined when the output goes elsewhere: then no colours, no line that rewrites itself. */
+  columns?: number | undefined
+  /** Ends the command. */
+  stop: AbortSignal
+  /** Lets time pass, until the signal is aborted. Default: real time. */
+  wait?: Wait
+}

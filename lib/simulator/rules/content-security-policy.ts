@@ -1,0 +1,54 @@
+import type { WireResponse } from '../../testing/wire.ts'
+import { header } from '../../testing/wire.ts'
+
+/**
+ * All policies of a page: those of the header, separated by commas, and those of meta elements. The expressions match
+ * no `<` inside an element, so that the time grows with the size of the page and not with its square.
+ */
+export function policiesOf (response: Omit<WireResponse, 'status'>): string[] {
+  const metas = [...response.body.matchAll(/<meta\b([^<>]*)>/gi)]
+    .map(([, attributes = '']) => attributes)
+    .filter((attributes) => /http-equiv\s*=\s*["']?content-security-policy["'\s]/i.test(`${attributes} `))
+    .map((attributes) => /\scontent\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(attributes))
+    .map((content) => content?.[1] ?? content?.[2] ?? '')
+  return [...header({ status: 0, ...response }, 'content-security-policy').split(','), ...metas]
+    .map((policy) => policy.trim())
+    .filter((policy) => policy !== '')
+}
+
+/** The form-action that forbids a form of the page to lead to the target; null when there is none. */
+export function formActionBlocking (policies: string[], page: string, target: string): string | null {
+  const blocks = (directive: string): boolean =>
+    !directive.split(/\s+/).slice(1).some((source) => allows(source, new URL(page), new URL(target)))
+  return policies.map(formActionOf).find((directive) => directive !== undefined && blocks(directive)) ?? null
+}
+
+/** CSP Level 3 §2.2.1: of directives with the same name the first one counts. */
+function formActionOf (policy: string): string | undefined {
+  return policy.split(';').map((directive) => directive.trim())
+    .find((directive) => /^form-action(?:\s|$)/i.test(directive))
+}
+
+/** CSP Level 3 §6.7.2, without the path: the portal is reached by a redirect, and there the path does not count. */
+function allows (source: string, page: URL, target: URL): boolean {
+  if (source === '*') return true
+  if (source === '\'self\'') return page.origin === target.origin
+  if (/^[a-z][a-z0-9+.-]*:$/i.test(source)) return source.toLowerCase() === target.protocol
+  const { scheme, host = '', port } = SOURCE.exec(source)?.groups ?? {}
+  return schemeFits(scheme, page, target) && hostFits(host.toLowerCase(), target.hostname) && portFits(port, target)
+}
+
+const SOURCE = /^(?:(?<scheme>[a-z][a-z0-9+.-]*):\/\/)?(?<host>[^/:']+)(?::(?<port>\d+|\*))?(?:\/.*)?$/i
+
+function schemeFits (scheme: string | undefined, page: URL, { protocol }: URL): boolean {
+  const expected = scheme === undefined ? page.protocol : `${scheme.toLowerCase()}:`
+  return expected === protocol || (expected === 'http:' && protocol === 'https:')
+}
+
+function hostFits (host: string, actual: string): boolean {
+  return host.startsWith('*.') ? actual.endsWith(host.slice(1)) : host === actual
+}
+
+function portFits (port: string | undefined, { port: actual }: URL): boolean {
+  return port === '*' || (port ?? '') === actual || (actual === '' && (port === '443' || port === '80'))
+}

@@ -1,0 +1,129 @@
+import { describe } from '../../testing/failure.ts'
+import type { Leg } from '../../testing/steps.ts'
+import { jsonObject, statusOf } from '../../testing/wire.ts'
+import { Failed, Inconclusive, NoResponse, Stop, Untested } from './errors.ts'
+import { explainRefusal } from './registered.ts'
+import type { Rule } from './rule.ts'
+import { expect, inTime, must } from './rule.ts'
+import type { Service } from './service.ts'
+import { stopWithoutUser } from './without-user.ts'
+
+/** Errors of a response that no OAuth endpoint gave: a hook in front of it responded. */
+const HOOKED = ['redirected', 'forbidden']
+
+/** Sign-ins that are compared, and how often a refused request is sent again. */
+const SAMPLES = 6
+const REPEATS = 16
+
+/** A service of several processes that share nothing looks broken in a different way each time: it is asked first. */
+export const ONE_STORE_RULE = must('service.one-store', 'RFC 6749 §4.1.2',
+  'The same request gets the same response, whichever process of the service it reaches.',
+  'Let all processes share one store of codes and tokens (the plugin’s option redis or store), and one of sessions.',
+  async (service) => {
+    let codes = 0
+    let refused: string | null = null
+    for (let sample = 0; sample < SAMPLES; sample++) {
+      const { arrival, code, verifier } = await service.request()
+      if (code === null) {
+        if (codes > 0) refused ??= describe(arrival.exchange)
+        continue
+      }
+      if (refused !== null) throw different('GET /oauth/authorize', refused, 'a code')
+      codes += 1
+      const token = await repeated('POST /oauth/token', () => service.redeem({ code, verifier }))
+      if (token === null) return
+      if (await repeated('GET /oauth/user', () => service.user(token)) === null) return
+    }
+  })
+
+/**
+ * Sends a request again that was refused: a used or unknown code or token stays so.
+ *
+ * @returns null when it does not succeed, which is the subject of other rules
+ * @throws Failed when it succeeds after a refusal
+ */
+async function repeated<Value> (name: string, send: () => Promise<Leg<Value>>): Promise<Value | null> {
+  let refused: string | null = null
+  for (let time = 0; time < REPEATS; time++) {
+    const { reading, exchange } = await send().catch(asUntested)
+    if (reading.ok && refused !== null) throw different(name, refused, describe(exchange))
+    if (reading.ok) return reading.value
+    if (![400, 401, 403].includes(statusOf(exchange))) return null
+    refused ??= describe(exchange)
+  }
+  return null
+}
+
+/** What is wrong with an endpoint does not hide the rules on another one. */
+function asUntested (error: Error): never {
+  throw error instanceof Inconclusive ? new Untested(error.message) : error
+}
+
+const different = (request: string, one: string, other: string): Failed =>
+  new Failed('the same request got different responses, so processes do not share a store: ' +
+    `${request}: ${one}, then ${other}`)
+
+/** The sign-in of the user, leg by leg. The rules that follow need it. */
+export const CODE_RULE = must('authorize.answer', 'RFC 6749 §4.1.2',
+  'A browser whose user is logged in is redirected to the redirect_uri with a code.',
+  'Try the sign-in in the browser: partner-sso-portal serve shows every step.',
+  async (service) => {
+    const { arrival, reading, code } = await service.request()
+    if (code !== null || reading.ok) return
+    await stopWithoutUser(service, arrival)
+    if (reading.step === 6 && arrival.at === 'page') throw await explainRefusal(service, arrival.exchange)
+    throw new Failed(reading.got, reading.fix)
+  })
+
+export const LEG_RULES: readonly Rule[] = [
+  must('token.body', 'RFC 6749 §4.1.3',
+    'The token endpoint reads the form of the request.',
+    'Something reads the body before Fastify does, most often an Express body parser ' +
+      '(express.urlencoded, @nestjs/platform-express, @fastify/express): exempt /oauth/token from it.',
+    formIsRead),
+  must('token.hook', 'RFC 6749 §3.2',
+    'No hook of the application is in front of the token endpoint: the portal calls it without cookies.',
+    'Exempt /oauth/token from the application’s global hooks (login, CSRF, bot protection).',
+    async (service) => notHooked(await service.redeem(await service.code()))),
+  must('token.answer', 'RFC 6749 §5.1',
+    'The response to a good request is 200, application/json, token_type Bearer and access_token.',
+    'Return exactly {"token_type":"Bearer","access_token":"…"}.',
+    inTime(async (service) => succeeded(await service.redeem(await service.code())))),
+  must('user.hook', 'RFC 6750 §2.1',
+    'No hook of the application is in front of the user endpoint: the portal calls it without cookies.',
+    'Exempt /oauth/user from the application’s global hooks (login, API keys, bot protection).',
+    async (service) => notHooked(await service.user(await service.accessToken()))),
+  must('user.record', 'user information record',
+    'The response to a good token is 200, application/json and a record that the portal accepts at its level.',
+    'Return the listed fields with the allowed values.',
+    inTime(async (service) => succeeded(await service.user(await service.accessToken()))))
+]
+
+function succeeded ({ reading }: Leg<unknown>): void {
+  if (!reading.ok) throw new Failed(reading.got, reading.fix)
+}
+
+function notHooked ({ reading }: Leg<unknown>): void {
+  if (!reading.ok) expect(!HOOKED.includes(reading.error), reading.got)
+}
+
+/** A complete form that gets no response, or the same error as one that is plainly wrong, was not read. */
+async function formIsRead (service: Service): Promise<void> {
+  const wrong = () => service.redeem({ code: 'an-unknown-code' }, { grant_type: 'no-such-grant' })
+  const grant = await service.code()
+  const { reading, exchange } = await service.redeem(grant).catch((error) => hangs(service, error, wrong))
+  if (reading.ok || reading.error !== 'invalid_request' || statusOf(exchange) !== 400) return
+  const bodies = [exchange, (await wrong()).exchange].map(({ response }) => JSON.stringify(jsonObject(response)))
+  expect(bodies[0] !== bodies[1], `${describe(exchange)}, for a complete form and for a wrong one alike`)
+}
+
+/** A second form gets no response either, but a request without body gets one: one slow response is no finding. */
+async function hangs (service: Service, first: unknown, wrong: () => Promise<unknown>): Promise<never> {
+  if (!(first instanceof NoResponse) || first.code !== 'timeout') throw first
+  const { send, tokenUrl } = service.portal
+  const empty = await send({ method: 'POST', url: tokenUrl, headers: [['Accept', 'application/json']] })
+  const second: unknown = await wrong().catch((error: unknown) => error)
+  if (second instanceof Stop) throw second
+  expect(!(second instanceof NoResponse), `${first.message} to a form; a request without body gets ${describe(empty)}`)
+  throw first
+}

@@ -1,0 +1,124 @@
+import type { Arrival } from '../../testing/browser.ts'
+import type { Cookie } from '../../testing/cookies.ts'
+import { describe } from '../../testing/failure.ts'
+import { header, statusOf } from '../../testing/wire.ts'
+import { Failed, Stop } from './errors.ts'
+import { must } from './rule.ts'
+import type { Service } from './service.ts'
+
+const MAKE_KNOWN = 'make a user known with --cookie or --header'
+const NO_LOGIN_PAGE = '. The service has no login page either: the plugin’s option loginPage names one.'
+/** OAuth errors that say who the user is not, or may not do. */
+const REFUSALS = ['access_denied', 'login_required']
+
+/**
+ * Comes before the rules on the login: behind a hook that refuses everybody there is no login page. Where a request
+ * without client_id is refused in the same way, the endpoint did not even read the request. Behind a proxy that names
+ * the user in a header, nobody comes without that header: then the check only stops.
+ */
+export const AUTHORIZE_HOOK_RULE = must('authorize.hook', 'RFC 6749 §3.1',
+  'No hook of the application is in front of the authorization endpoint: ' +
+    'the endpoint itself finds out who the user is, and sends others to the login page.',
+  'Exempt /oauth/authorize, /oauth/token and /oauth/user from the application’s global hooks ' +
+    '(login, API keys, bot protection).',
+  async (service) => {
+    const arrival = await service.authorize()
+    if (!refusedAtOnce(service, arrival)) return
+    const incomplete = await service.authorize({ client_id: undefined })
+    if (!refusedAtOnce(service, incomplete) || statusOf(incomplete.exchange) !== statusOf(arrival.exchange)) return
+    const got = `${describe(arrival.exchange)}, also for a request without client_id`
+    const { cookies, headers } = service.settings.user
+    if (cookies.length > 0) throw new Failed(got)
+    const given = headers.length === 0
+      ? MAKE_KNOWN
+      : `if it reads the header ${headers.map(([name]) => name).join(', ')}, give a value that it accepts`
+    throw new Stop(`A hook of the application responds in front of the authorization endpoint (${got}): exempt ` +
+      `${new URL(service.portal.authorizeUrl).pathname} from the application’s global hooks, and ${given}`)
+  })
+
+/**
+ * 401 or 403 at the endpoint and no way to log in: no page, and no challenge that makes a browser ask for a password.
+ */
+export function refusedAtOnce ({ portal }: Service, { at, url, exchange: { response } }: Arrival): boolean {
+  const refused = response?.status === 401 || response?.status === 403
+  const isPage = header(response, 'content-type').toLowerCase().startsWith('text/html')
+  const asks = header(response, 'www-authenticate') !== ''
+  return at === 'page' && url.split('?')[0] === portal.authorizeUrl && refused && !isPage && !asks
+}
+
+/**
+ * Says why the user's browser gets no code where the service treats the user as unknown or as not eligible: then the
+ * service may be correct, and there is nobody to check it with.
+ *
+ * @throws Stop with one sentence
+ */
+export async function stopWithoutUser (service: Service, arrival: Arrival): Promise<void> {
+  const loggedOut = await service.loggedOut()
+  const unknown = alike(arrival, loggedOut)
+  if (!asksForUser(arrival, service, unknown)) return
+  const got = `${describe(arrival.exchange)} at ${new URL(arrival.url).pathname}`
+  if (unknown && refusesAsUser(arrival)) throw new Stop(`${TAKES_EVERYBODY} (${got})`)
+  if (!unknown) throw new Stop(`The service refuses this user (${got}): make a user known who may enter the portal.`)
+  const noPage = loggedOut.at === 'callback' ? NO_LOGIN_PAGE : ''
+  throw new Stop(service.hasUser
+    ? `${sentButUnknown(service)} (${got})${noPage}`
+    : `Nobody is logged in (${got}): ${MAKE_KNOWN}${noPage}`)
+}
+
+const TAKES_EVERYBODY = 'The service takes every browser for a user who may not enter, also one without cookies: ' +
+  'see whether currentUser returns null where nobody is logged in'
+
+/** A refusal that speaks of what the user may do, not of a login. */
+function refusesAsUser (arrival: Arrival): boolean {
+  if (arrival.at !== 'callback') return false
+  const text = String(new URL(arrival.callbackUrl).searchParams.get('error_description'))
+  return /may not|not (?:allowed|authori[sz]ed|eligible|permitted)/i.test(text) && !/log(?:ged)?[ -]?in/i.test(text)
+}
+
+/** A login page, a refusal, a way out of the application; or an error that an unknown user gets as well. */
+function asksForUser (arrival: Arrival, { portal }: Service, unknown: boolean): boolean {
+  if (arrival.at === 'loop') return unknown
+  if (arrival.at === 'elsewhere') return !arrival.location.startsWith(new URL(portal.redirectUri).origin)
+  if (arrival.at === 'callback') {
+    return REFUSALS.includes(String(new URL(arrival.callbackUrl).searchParams.get('error')))
+  }
+  const status = statusOf(arrival.exchange)
+  if (status < 300 || status === 401 || status === 403) return true
+  return unknown && arrival.url.split('?')[0] !== portal.authorizeUrl
+}
+
+/** Whether two browsers ended in the same place, their own state apart. */
+export const alike = (one: Arrival, other: Arrival): boolean => placeOf(one) === placeOf(other)
+
+function placeOf (arrival: Arrival): string {
+  if (arrival.at === 'callback') {
+    const { searchParams } = new URL(arrival.callbackUrl)
+    return JSON.stringify([searchParams.get('error'), searchParams.get('error_description')])
+  }
+  const { origin, pathname } = new URL(arrival.at === 'elsewhere' ? arrival.location : arrival.url)
+  return JSON.stringify([arrival.at, statusOf(arrival.exchange), origin, pathname])
+}
+
+/** What was sent, and the most likely reason why it identifies nobody. */
+function sentButUnknown (service: Service): string {
+  const { cookies, headers } = service.settings.user
+  if (cookies.length === 0) {
+    const names = headers.map(([name]) => name).join(', ')
+    return `The header ${names} was sent and logs nobody in; is it the one that the application reads?`
+  }
+  const names = cookies.map(({ name }) => name).join(', ')
+  const address = new URL(service.portal.authorizeUrl)
+  const sent = cookies.filter((cookie) =>
+    service.browserOf({ cookies: [cookie], headers: [] }).jar.header(address) !== '')
+  if (sent.length === 0) return `The cookie ${names} was not sent: its Path or Secure does not fit ${address.origin}`
+  return `The cookie ${names} was sent and logs nobody in: ${reasonOf(service, cookies)}`
+}
+
+function reasonOf ({ anonymous }: Service, cookies: Cookie[]): string {
+  const empty = cookies.find(({ value }) => value === '')
+  if (empty !== undefined) return `${empty.name} has no value; is there no = in it?`
+  const known = cookies.map(({ name }) => name)
+  const others = anonymous.jar.all().map(({ name }) => name).filter((name) => !known.includes(name))
+  const hint = others.length === 0 ? '' : `; the service itself sets ${others.join(', ')}`
+  return `has it expired, is its name another one, or is its value not signed${hint}?`
+}

@@ -1,0 +1,83 @@
+import { stepsOf } from '../../testing/steps.ts'
+import type { Finding } from '../rules/run-rules.ts'
+import type { Attempt } from './attempt.ts'
+
+/** How a sign-in or a trial goes or ended. All texts are free of secrets. */
+export interface Conclusion {
+  /**
+   * `running`: it has not ended. `untested`: it shows neither that the service is right nor that it is wrong.
+   */
+  outcome: 'running' | 'pass' | 'fail' | 'untested'
+  title: string
+  sentence: string
+}
+
+export function conclusionOf (attempt: Attempt): Conclusion {
+  const { trial, finding, signIn: { failure, record } } = attempt
+  if (!attempt.ended) return { outcome: 'running', ...progressOf(attempt) }
+  if (finding !== null) return judged(finding)
+  if (failure !== null) {
+    return { outcome: 'fail', title: `The sign-in stopped at step ${failure.step}`, sentence: failure.fix }
+  }
+  const name = attempt.signIn.secrets.mask(String(record?.name))
+  return trial === null ? signedIn(attempt, name) : letIn(name)
+}
+
+/** One line for the terminal: when, how long the service took, who or what, and how it ended. */
+export function summaryOf (attempt: Attempt): string {
+  const { trial, signIn: { record, failure, secrets } } = attempt
+  const { title } = conclusionOf(attempt)
+  const time = new Date().toTimeString().slice(0, 8)
+  const took = `${Math.ceil(tookOf(attempt))} ms`.padStart(8)
+  const who = record === null ? '' : ` (${secrets.mask(record.external_id)})`
+  const why = failure === null ? '' : `: ${failure.got}`
+  return `${time} ${took}  ${trial === null ? '' : `${trial.title}: `}${title}${who}${why}`
+}
+
+function judged ({ rule, result }: Finding): Conclusion {
+  if (result.outcome === 'untested') {
+    return { outcome: 'untested', title: 'The trial could not be made', sentence: sentence(result.reason) }
+  }
+  if (result.outcome === 'fail') return { outcome: 'fail', title: 'The service fails this trial', sentence: result.fix }
+  return { outcome: 'pass', title: 'Rejected, as it should be', sentence: rule.sentence }
+}
+
+function signedIn (attempt: Attempt, name: string): Conclusion {
+  const { redeem, fetch } = attempt.signIn.legs
+  const [token, user] = [redeem, fetch].map((leg) => `${Math.ceil(Number(leg?.exchange.milliseconds))} ms`)
+  return {
+    outcome: 'pass',
+    title: `${name} is signed in`,
+    sentence: `All fifteen steps succeeded. Your service took ${token} for the token and ${user} for the user.`
+  }
+}
+
+/** The simulator cannot know who is eligible: a user who gets in is a reason to try with another one. */
+function letIn (name: string): Conclusion {
+  return {
+    outcome: 'untested',
+    title: `${name} was let in`,
+    sentence: 'Log in at your application as a user who may not use the portal, then try again. ' +
+      'If this user may not use it, check that before a code is issued.'
+  }
+}
+
+function progressOf ({ secondsLeft, isAway, signIn: { portal, legs } }: Attempt): Omit<Conclusion, 'outcome'> {
+  if (secondsLeft !== null) {
+    return { title: 'Waiting until the code has expired', sentence: 'The code is sent when its lifetime is over.' }
+  }
+  if (isAway) {
+    const sentence = 'The browser is at your service. This page continues when it comes back.'
+    return { title: 'Waiting for your service', sentence }
+  }
+  const running = stepsOf(portal, legs).find(({ outcome }) => outcome === 'running')
+  return { title: 'In progress', sentence: running?.note || 'The next step is in progress.' }
+}
+
+/** Milliseconds that the service took for the requests of the portal. The time of the browser is the person's. */
+function tookOf ({ signIn: { legs: { redeem, fetch } }, exchanges }: Attempt): number {
+  return [redeem?.exchange, fetch?.exchange, ...exchanges].reduce((sum, one) => sum + (one?.milliseconds ?? 0), 0)
+}
+
+/** Adds the full stop that a text may lack. */
+const sentence = (text: string): string => /\.\)?$/.test(text) ? text : `${text}.`

@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Store } from '../stores/store.ts'
+
+const RACERS = 200
+const LIFETIME = 30
+/** Milliseconds that the first calls may take. */
+const CONNECT_TIMEOUT = 5000
+
+/** What is stored is base64url text: each of its 64 characters, in both cases and at both ends, and a long one. */
+const ALPHABET = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_'
+const LONG = ALPHABET.repeat(512)
+
+/** A promise of the Store interface that the store breaks. */
+class Broken extends Error {}
+
+function expect (call: string, got: unknown, expected: unknown): void {
+  if (got !== expected) throw new Broken(`${call} gave ${shown(got)} and not ${shown(expected)}`)
+}
+
+/** Long values are cut: only their kind and length matter to a reader. */
+function shown (value: unknown): string {
+  const text = JSON.stringify(value) ?? 'undefined'
+  return text.length <= 60 ? text : `a text of ${text.length - 2} characters`
+}
+
+type Test = (store: Store) => Promise<void>
+
+/** A call and what it must give. */
+const put = (key: string, expected: boolean, value = 'value', lifetime = LIFETIME): Test => async (store) =>
+  expect('put', await store.put(key, value, lifetime), expected)
+const take = (key: string, expected: string | null): Test => async (store) =>
+  expect('take', await store.take(key), expected)
+const revoke = (key: string, expected: boolean, lifetime = LIFETIME): Test => async (store) =>
+  expect('revoke', await store.revoke(key, lifetime), expected)
+/** Until what lives for a second has expired. */
+const expiry: Test = async () => { await wait(1400) }
+
+/** The calls, one after the other. */
+const inOrder = (...calls: Test[]): Test => async (store) => {
+  for (const call of calls) await call(store)
+}
+
+/** Calls at once, and what is to be said of their results. */
+const race = <Value>(
+  call: (store: Store, racer: number) => Promise<Value>, judge: (results: Value[]) => void
+): Test => async (store) => {
+    judge(await Promise.all(Array.from({ length: RACERS }, (_none, racer) => call(store, racer))))
+  }
+
+const count = (what: string, expected: number, counts: (result: unknown) => boolean) => (results: unknown[]): void =>
+  expect(`the number of ${what}`, results.filter(counts).length, expected)
+
+/** What fails on a machine that was busy for five seconds shows nothing: it is tried three times at most. */
+const withoutDelay = (test: () => Test, tries = 3): Test => async (store) => {
+  const started = performance.now()
+  await test()(store).catch(async (error: unknown) => {
+    if (tries === 1 || performance.now() - started < 5000) throw error
+    await withoutDelay(test, tries - 1)(store)
+  })
+}
+
+/** Each promise of the interface, and its test with fresh keys. */
+const PROMISES: Record<string, (key: string, other: string, third: string) => Test> = {
+  'take gives null for a key that was never put': (key) => take(key, null),
+  [`put stores base64url text of up to ${LONG.length} characters, and take returns it unchanged`]: (key, other) =>
+    inOrder(put(key, true, ALPHABET), take(key, ALPHABET), put(other, true, LONG), take(other, LONG)),
+  'keys are distinct, also where they differ in case only': (key) => {
+    const [small, large] = [`${key.slice(1)}a`, `${key.slice(1)}A`]
+    return inOrder(put(small, true, 'small'), put(large, true, 'large'), take(small, 'small'), take(large, 'large'))
+  },
+  'put gives false and changes nothing while the key is held': (key, brief) => inOrder(
+    put(key, true, 'first'), put(key, false, 'second'), take(key, 'first'),
+    put(brief, true, 'first', 1), put(brief, false, 'first'), expiry, take(brief, null)),
+  'a value can be taken once only': (key) => inOrder(put(key, true), take(key, 'value'), take(key, null)),
+  [`of ${RACERS} concurrent takes exactly one gets the value`]: (key) =>
+    inOrder(put(key, true), race((store) => store.take(key), count('values', 1, (value) => value === 'value'))),
+  [`of ${RACERS} concurrent puts exactly one gives true, and its value is stored`]: (key) => async (store) => {
+    let winner = ''
+    await race((store, racer) => store.put(key, `racer-${racer}`, LIFETIME), (results) => {
+      count('winners', 1, (won) => won === true)(results)
+      winner = `racer-${results.indexOf(true)}`
+    })(store)
+    await take(key, winner)(store)
+  },
+  'revoke removes what the key holds, and keeps it from being put': (key) =>
+    inOrder(put(key, true), revoke(key, true), take(key, null), put(key, false), take(key, null)),
+  'revoke before put keeps the key from being put, however often it is taken': (key) => inOrder(
+    revoke(key, false), put(key, false), take(key, null), put(key, false), take(key, null), put(key, false),
+    take(key, null)),
+  'revoke gives true when the key held a value, and false when it was taken, revoked or expired':
+    (revoked, taken, expired) => inOrder(
+      put(expired, true, 'value', 1),
+      put(revoked, true), revoke(revoked, true), revoke(revoked, false),
+      put(taken, true), take(taken, 'value'), revoke(taken, false),
+      expiry, revoke(expired, false)),
+  [`of ${RACERS} takes and revokes at once exactly one finds the value`]: (key) =>
+    inOrder(put(key, true), race<unknown>(
+      (store, racer) => racer % 2 === 0 ? store.revoke(key, LIFETIME) : store.take(key),
+      count('finds', 1, (found) => found === true || found === 'value'))),
+  [`of ${RACERS} puts that race with a revoke none leaves a value behind`]: (key) => inOrder(race<unknown>(
+    (store, racer) => racer === RACERS / 2 ? store.revoke(key, LIFETIME) : store.put(key, 'value', LIFETIME),
+    () => {}), take(key, null)),
+  [`of ${RACERS} puts and takes of a revoked key at once none stores a value`]: (key) => inOrder(
+    revoke(key, false),
+    race<unknown>((store, racer) => racer % 2 === 0 ? store.take(key) : store.put(key, 'value', LIFETIME),
+      count('puts', 0, (stored) => stored === true))),
+  'a value can be taken until its lifetime has passed, and not after': () => withoutDelay(() => {
+    const [longer, shorter] = [newKey(), newKey()]
+    return inOrder(put(longer, true, 'value', 5), put(shorter, true, 'value', 1), expiry,
+      take(longer, 'value'), take(shorter, null))
+  }),
+  'a key whose value expired can be put again': (key) =>
+    inOrder(put(key, true, 'old', 1), expiry, put(key, true, 'new'), take(key, 'new')),
+  'a revocation lasts for its lifetime, and ends with it': (longer, shorter) => inOrder(
+    revoke(longer, false), revoke(shorter, false, 1), expiry,
+    put(longer, false), put(shorter, true), take(shorter, 'value'))
+}
+
+/**
+ * Tests every promise of the {@link Store} interface on a store of your own: put only while the key is free, take once
+ * in a race of 200, revoke before and after put, and real expiry.
+ *
+ * It stores what the plugin stores: keys of 20 base64url characters (`A-Z a-z 0-9 - _`, case counts), values of
+ * base64url text. Takes about two seconds. What it leaves in the store expires within half a minute.
+ *
+ * @throws Error that names every broken promise, or says that there is no connection to the store
+ */
+export async function checkStore (store: Store): Promise<void> {
+  await connect(store)
+  const promises = Object.entries(PROMISES)
+  const failures = await Promise.all(promises.map(async ([sentence, test]) => {
+    try {
+      await test(newKey(), newKey(), newKey())(store)
+      return []
+    } catch (error) {
+      return [`- ${sentence}: ${error instanceof Broken ? error.message : `it threw ${String(error)}`}`]
+    }
+  }))
+  if (failures.flat().length === 0) return
+  throw new Error(`The store breaks ${failures.flat().length} of ${promises.length} promises:\n` +
+    failures.flat().join('\n'))
+}
+
+/** Where every operation fails, nothing can be said of the promises. */
+async function connect (store: Store): Promise<void> {
+  const calls = [
+    async () => store.put(newKey(), 'value', 1),
+    async () => store.take(newKey()),
+    async () => store.revoke(newKey(), 1)
+  ]
+  let timer: NodeJS.Timeout | undefined
+  const silent = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no response within ${CONNECT_TIMEOUT / 1000} s`)), CONNECT_TIMEOUT)
+  })
+  const outcomes = await Promise.allSettled(calls.map((call) => Promise.race<unknown>([silent, call()])))
+  clearTimeout(timer)
+  const reasons = outcomes.flatMap((outcome) => outcome.status === 'rejected' ? [String(outcome.reason)] : [])
+  if (reasons.length === calls.length) throw new Error(`There is no connection to the store: ${reasons[0]}`)
+}
+
+/** A key as long as those of codes and tokens. */
+function newKey (): string {
+  return randomBytes(15).toString('base64url')
+}

@@ -1,0 +1,149 @@
+import type { Arrival } from './browser.ts'
+import { codeOf } from './browser.ts'
+import type { Failure } from './failure.ts'
+import { Secrets } from './masking.ts'
+import type { Changes } from './requests.ts'
+import { authorizeUrl, basicCredentials, randomText, tokenRequest, userRequest } from './requests.ts'
+import type { Reading } from './responses.ts'
+import { readArrival, readToken, readUser } from './responses.ts'
+import type { Integration } from './settings.ts'
+import type { Leg, LegName, Legs, StepReport } from './steps.ts'
+import { stepsOf } from './steps.ts'
+import type { UserInformation } from '../user-information.ts'
+import type { Exchange, WireRequest } from './wire.ts'
+
+/** An authorization code, and the PKCE verifier whose challenge was sent with the request for it. */
+export interface Grant {
+  code: string
+  verifier?: string | undefined
+}
+
+/** Changes a request as a whole before it is sent. */
+export type Edit = (request: WireRequest) => WireRequest
+
+const unchanged: Edit = (request) => request
+
+/** `POST /oauth/token`: exchanges a code for an access token. */
+export async function redeem (
+  portal: Integration, secrets: Secrets, { code, verifier }: Grant, changes: Changes = {}, edit = unchanged
+): Promise<Leg<string>> {
+  secrets.add(code)
+  const exchange = await portal.send(edit(tokenRequest(portal, code, verifier, changes)))
+  const reading = readToken(exchange)
+  if (reading.ok) secrets.add(reading.value)
+  return { exchange, reading: masked(reading, secrets) }
+}
+
+/** `GET /oauth/user`: exchanges an access token for the user information record. */
+export async function fetchUser (
+  portal: Integration, secrets: Secrets, accessToken: string, edit = unchanged
+): Promise<Leg<UserInformation>> {
+  secrets.add(accessToken)
+  const exchange = await portal.send(edit(userRequest(portal, accessToken)))
+  return { exchange, reading: masked(readUser(exchange, portal), secrets) }
+}
+
+/** The secrets of an integration. */
+export function secretsOf ({ clientId, clientSecret }: Integration): Secrets {
+  const secrets = new Secrets()
+  secrets.addForGood(clientSecret)
+  secrets.add(basicCredentials(clientId, clientSecret).slice('Basic '.length))
+  return secrets
+}
+
+function masked<Value> (reading: Reading<Value>, secrets: Secrets): Reading<Value> {
+  if (reading.ok) return reading
+  return { ...reading, expected: secrets.mask(reading.expected), got: secrets.mask(reading.got) }
+}
+
+/** One sign-in as the portal performs it, leg by leg. The caller provides the browser. */
+export class SignIn {
+  readonly portal: Integration
+  readonly secrets: Secrets
+  readonly state = randomText()
+  /** PKCE verifier, where the integration sends a challenge. */
+  readonly verifier: string | undefined
+  legs: Legs = {}
+
+  /** @param secrets - where the secrets of the sign-in are added; those of the integration by default */
+  constructor (portal: Integration, secrets = secretsOf(portal), verifier = portal.pkce ? randomText() : undefined) {
+    this.portal = portal
+    this.secrets = secrets
+    this.verifier = verifier
+    if (verifier !== undefined) secrets.add(verifier)
+  }
+
+  /** What ended the sign-in; null while nothing has. */
+  get failure (): Failure | null {
+    const { authorize, redeem, fetch } = this.legs
+    const readings = [authorize, redeem, fetch].map((leg) => leg?.reading)
+    return readings.find((reading) => reading?.ok === false) as Failure | undefined ?? null
+  }
+
+  /** What the portal got; null while it has nothing. */
+  get record (): UserInformation | null {
+    const reading = this.legs.fetch?.reading
+    return reading?.ok === true ? reading.value : null
+  }
+
+  /** Steps 1 to 4. Returns the address that the browser has to open. */
+  start (changes: Changes = {}): string {
+    const url = authorizeUrl(this.portal, this.state, this.verifier, changes)
+    this.#run('authorize', 'Waiting for the service to send the browser back.')
+    this.legs.sent = visit(url)
+    return url
+  }
+
+  /** Steps 5 to 8, where the caller's browser followed the redirects. */
+  arrived (arrival: Arrival): Reading<string> {
+    this.secrets.add(codeOf(arrival) ?? '')
+    const { exchange } = arrival
+    return this.#end('authorize', { exchange, reading: readArrival(arrival, this.state, this.portal) })
+  }
+
+  /** Steps 5 to 8, from the address under which a real browser came back. */
+  returned (callbackUrl: string): Reading<string> {
+    return this.arrived({ at: 'callback', callbackUrl, exchange: visit(callbackUrl), url: this.portal.authorizeUrl })
+  }
+
+  /** Ends steps 4 to 8 with a failure that the caller found. */
+  failed (found: Failure, exchange: Exchange): void {
+    this.#end('authorize', { exchange, reading: found })
+  }
+
+  /** Steps 9 to 12. */
+  async redeem (code: string): Promise<Reading<string>> {
+    this.#run('redeem', '')
+    return this.#end('redeem', await redeem(this.portal, this.secrets, { code, verifier: this.verifier }))
+  }
+
+  /** Steps 13 to 15. */
+  async fetchUser (accessToken: string): Promise<Reading<UserInformation>> {
+    this.#run('fetch', '')
+    return this.#end('fetch', await fetchUser(this.portal, this.secrets, accessToken))
+  }
+
+  /** The fifteen steps so far, secrets hidden. */
+  steps (): StepReport[] {
+    return stepsOf(this.portal, this.legs).map((report) => {
+      const exchange = report.exchange === undefined ? {} : { exchange: this.secrets.maskExchange(report.exchange) }
+      return { ...report, note: this.secrets.mask(report.note), ...exchange }
+    })
+  }
+
+  #run (leg: LegName, note: string): void {
+    this.legs = { ...this.legs, running: { leg, note } }
+  }
+
+  #end<Value> (name: LegName, { exchange, reading }: Leg<Value>): Reading<Value> {
+    const { running, ...legs } = this.legs
+    const leg = { exchange, reading: masked(reading, this.secrets) }
+    this.legs = { ...legs, [name]: leg }
+    return leg.reading
+  }
+}
+
+/** An address that a real browser opens: its response is not seen here. */
+function visit (url: string): Exchange {
+  return { request: { method: 'GET', url, headers: [] }, milliseconds: 0 }
+}

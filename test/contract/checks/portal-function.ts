@@ -1,0 +1,119 @@
+// Contract section 1a: `portal` as a function. What it returns counts with each request.
+import type { Test } from 'tap'
+import type { Portal } from '../../../lib/index.ts'
+import { isGuarded, isPage, isRefused } from '../replies.ts'
+import type { Subject } from '../subject.ts'
+
+const CODE_UNKNOWN = 'The code is unknown, used or expired.'
+
+/** What the function does instead of finding the portal, and what each endpoint makes of it. */
+interface Row {
+  find (portal: Portal): unknown
+  status: 400 | 500 | 503
+  error: string
+  description: string
+  reason: string
+  /** Part of the log line. */
+  logged?: string
+}
+
+const unknown = {
+  status: 400, error: 'invalid_request', description: 'The client_id is not registered.', reason: 'client_id_unknown'
+} as const
+const failed = {
+  status: 500, error: 'server_error', description: 'The request could not be completed.', reason: 'portal_failed'
+} as const
+
+const rows: Record<string, Row> = {
+  null: { find: () => null, ...unknown },
+  undefined: { find: () => undefined, ...unknown },
+  'another portal': { find: (portal) => ({ ...portal, clientId: 'another' }), ...unknown },
+  throws: { find: () => { throw new Error('The vault is sealed') }, ...failed, logged: 'The vault is sealed' },
+  rejects: { find: async () => { throw new Error('The vault is sealed') }, ...failed, logged: 'The vault is sealed' },
+  'a bad secret': {
+    find: (portal) => ({ ...portal, clientSecret: 'hush\n' }), ...failed, logged: 'that has a line break'
+  },
+  'a bad URL': { find: (portal) => ({ ...portal, loginUrl: 'https://u:hush@portal.example/' }), ...failed },
+  silent: {
+    find: async () => await new Promise(() => {}),
+    status: 503,
+    error: 'temporarily_unavailable',
+    description: 'The service is temporarily unavailable.',
+    reason: 'portal_timeout'
+  }
+}
+
+/** Whatever the function returns, the code is not touched, and no secret reaches the log. */
+export async function portalFunction (t: Test, subject: Subject): Promise<void> {
+  for (const [name, row] of Object.entries(rows)) await t.test(name, async (t) => await isRow(t, subject, row))
+}
+
+async function isRow (t: Test, subject: Subject, { find, status, error, description, reason, logged }: Row) {
+  const [code, token] = [await subject.at.code(), await subject.at.accessToken()]
+  const storeTimeout = reason === 'portal_timeout' ? 20 : 10_000
+  // Without the host's own hooks, which may take long: storeTimeout is short.
+  const options = { portal: () => find(subject.portal) as Portal, storeTimeout }
+  const { at, events, lines } = await subject.another({ options })
+  lines()
+  const authorized = await at.authorize()
+  isRefused(t, authorized, status, error, description)
+  isGuarded(t, authorized)
+  t.match(events(), [{ type: 'request_rejected', reason }])
+  isPage(t, await at.authorize({}, 'alice', { accept: 'text/html' }), status)
+  const isUnknown = status === 400
+  const issued = await at.token({ code })
+  if (isUnknown) isRefused(t, issued, 401, 'invalid_client', 'Client authentication failed.')
+  else isRefused(t, issued, status, error, description)
+  t.equal(issued.headers.has('retry-after'), status === 503)
+  const { status: userStatus, json } = await at.user(token)
+  t.strictSame([userStatus, json.error], isUnknown ? [401, 'invalid_token'] : [status, error])
+  const text = JSON.stringify(lines())
+  t.notMatch(text, 'hush')
+  if (logged !== undefined) t.match(text, logged)
+  t.equal((await subject.at.token({ code })).status, 200, 'the code was not touched')
+}
+
+/** Portals come, change and go while the app runs. */
+export async function portalsChange (t: Test, subject: Subject): Promise<void> {
+  let found: Portal | undefined
+  const { at } = await subject.another({ options: { portal: async () => found } })
+  found = subject.portal
+  const [code, token] = [await at.code(), await at.accessToken()]
+  found = undefined
+  isRefused(t, await at.token({ code }), 401, 'invalid_client', 'Client authentication failed.')
+  found = { ...subject.portal, clientSecret: ['another', subject.portal.clientSecret] }
+  t.equal((await at.token({ code })).status, 200)
+  t.equal((await at.user(token)).status, 200)
+  const another = await at.code()
+  found = { ...subject.portal, redirectUri: 'https://portal.example/new' }
+  isRefused(t, await at.token({ code: another, redirect_uri: found.redirectUri }), 400, 'invalid_grant', CODE_UNKNOWN)
+}
+
+/** Of another portal than the one asked for: one warning, which names no identifier that nobody registered. */
+export async function portalOfAnother (t: Test, subject: Subject): Promise<void> {
+  const portal = () => ({ ...subject.portal, clientId: 'another' })
+  const { at, lines } = await subject.another({ options: { portal } })
+  lines()
+  isRefused(t, await at.authorize({ client_id: 'made-up' }), 400, 'invalid_request', unknown.description)
+  const written = lines()
+  t.equal(written.filter(({ level, reason }) => level === 40 && reason === undefined).length, 1, 'one warning')
+  t.strictSame(written.filter(({ clientId }) => clientId !== undefined), [])
+}
+
+/** The function is asked for 1 to 255 visible ASCII characters. */
+export async function hostileClientIds (t: Test, subject: Subject): Promise<void> {
+  const asked: string[] = []
+  const portal = (clientId: string): undefined => { asked.push(clientId) }
+  const { at } = await subject.another({ options: { portal } })
+  for (const hostile of ['a'.repeat(256), 'é', 'a\nb', 'a\0b', '\x7f', '']) {
+    t.equal((await at.authorize({ client_id: hostile })).status, 400)
+    t.ok([400, 401].includes((await at.token({ code: 'x', client_id: hostile })).status))
+    const credentials = Buffer.from(`${encodeURIComponent(hostile)}:secret`).toString('base64')
+    const header = { authorization: `Basic ${credentials}` }
+    const answer = await at.token({ code: 'x', client_id: undefined, client_secret: undefined }, header)
+    isRefused(t, answer, 401, 'invalid_client', 'Client authentication failed.')
+  }
+  t.strictSame(asked, [])
+  for (const odd of ['a'.repeat(255), ' ', '~']) await at.authorize({ client_id: odd })
+  t.strictSame(asked, ['a'.repeat(255), ' ', '~'])
+}

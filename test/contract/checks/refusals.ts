@@ -1,0 +1,108 @@
+// Each refusal of the list, as it leaves the app and as the host is told of it.
+import type { Test } from 'tap'
+import { refusals as source } from '../../../lib/errors.ts'
+import type { PartnerSsoEvent, RefusalReason } from '../../../lib/index.ts'
+import type { Answer, Wire } from '../../helpers/wire.ts'
+import { DESCRIPTION, isGuarded, isPrivate, isJson } from '../replies.ts'
+import { refusals } from '../refusals.ts'
+import type { Refusal } from '../refusals.ts'
+import type { Subject } from '../subject.ts'
+
+const LEVELS = { debug: 20, info: 30, warn: 40, error: 50 }
+
+/** Each refusal, and that what it refuses before authentication leaves the code good. */
+export async function eachRefusal (t: Test, subject: Subject): Promise<void> {
+  for (const [reason, refusal] of Object.entries(refusals) as Array<[RefusalReason, Refusal]>) {
+    const at = refusal.options === undefined ? subject : await subject.another({ options: refusal.options })
+    await t.test(reason, async (t) => await refuses(t, at, reason, refusal))
+  }
+}
+
+async function refuses (t: Test, subject: Subject, reason: RefusalReason, refusal: Refusal): Promise<void> {
+  const codes: string[] = []
+  subject.events()
+  subject.lines()
+  const answer = await refusal.provoke(noting(subject.at, codes))
+  isResponse(t, answer, refusal, subject, reason)
+  const event = subject.events().at(-1) as PartnerSsoEvent
+  isEvent(t, event, reason, refusal, subject)
+  isLine(t, subject, event, refusal)
+  if (refusal.sparesCode !== true) return
+  t.equal((await subject.at.token({ code: codes.at(-1) })).status, 200, 'the code is still good')
+}
+
+/** The portal's requests; the codes that it gets are noted. */
+function noting (at: Wire, codes: string[]): Wire {
+  return {
+    ...at,
+    async code (...given) {
+      codes.push(await at.code(...given))
+      return codes.at(-1) as string
+    }
+  }
+}
+
+/** The response of a refusal. */
+export function isResponse (
+  t: Test,
+  answer: Answer,
+  { at, status, error }: Refusal,
+  { portal }: { portal: { redirectUri: string } },
+  reason: string
+): void {
+  const { description } = source[reason as RefusalReason]
+  t.match(description, DESCRIPTION)
+  t.strictSame([answer.status, answer.headers.has('retry-after')], [status, status === 503], reason)
+  if (at === 'redirect') {
+    const expected = new RegExp(`^error=${error}&error_description=[^&+]+(?:&state=a\\+state)?$`)
+    const location = (answer.headers.get('location') ?? '').split('?')
+    t.match([...location, answer.redirect.get('error_description')], [portal.redirectUri, expected, description])
+    return isGuarded(t, answer)
+  }
+  t.equal(answer.headers.get('location'), null)
+  if (at === 'page') isGuarded(t, answer)
+  isChallenge(t, answer, { at, status, error })
+  if (answer.text === '') return isPrivate(t, answer)
+  isJson(t, answer, status, { error, error_description: description })
+}
+
+/** RFC 6749 section 5.2, RFC 6750 section 3. */
+function isChallenge (t: Test, answer: Answer, { at, status, error }: Pick<Refusal, 'at' | 'status' | 'error'>): void {
+  const given = answer.headers.get('www-authenticate')
+  if (at === 'token') t.equal(given, status === 401 ? 'Basic realm="partner-sso"' : null)
+  else if (at !== 'user') t.equal(given, null)
+  else if (answer.text === '') t.equal(given, 'Bearer realm="partner-sso"', 'who sends no credentials learns no more')
+  else t.ok(given?.startsWith(`Bearer realm="partner-sso", error="${error}", error_description="`))
+}
+
+function isEvent (
+  t: Test, { requestId, ...event }: PartnerSsoEvent, reason: RefusalReason, refusal: Refusal, { portal }: Subject
+): void {
+  t.type(requestId, 'string')
+  const { expected, difference, rule, ...rest } = event as Record<string, unknown>
+  const known = {
+    ...refusal.known.includes('clientId') ? { clientId: portal.clientId } : {},
+    ...refusal.known.includes('externalId') ? { externalId: 'ada' } : {}
+  }
+  t.strictSame(rest, { type: refusal.event, reason, ...known })
+  t.strictSame(
+    [expected, difference !== undefined, rule !== undefined],
+    [
+      refusal.known.includes('expected') ? portal.redirectUri : undefined,
+      refusal.known.includes('difference'),
+      refusal.known.includes('rule')
+    ]
+  )
+}
+
+/** One line, with what the event tells. */
+function isLine (t: Test, { lines }: Subject, { type, requestId, ...told }: PartnerSsoEvent, refusal: Refusal): void {
+  const found = lines().filter(({ reqId, reason }) => reqId !== undefined && reason === told.reason)
+  const { level, msg, reqId, event, hint, err, ...line } = found[0] as Record<string, unknown>
+  t.strictSame(
+    { lines: found.length, level, reqId, event },
+    { lines: 1, level: LEVELS[refusal.level], reqId: requestId, event: type }
+  )
+  t.match({ ...line, msg }, { ...told, msg: `partner-sso: ${type} (${told.reason})` })
+  t.equal(hint !== undefined, refusal.level === 'error', 'what the host has to fix is explained')
+}

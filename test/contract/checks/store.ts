@@ -1,0 +1,165 @@
+// Contract section 6: what someone gains who reads and writes the store, and has no client secret.
+import type { Test } from 'tap'
+import type { Portal } from '../../../lib/index.ts'
+import { CHALLENGE, challenge, VERIFIER } from '../../helpers/wire.ts'
+import type { Answer } from '../../helpers/wire.ts'
+import { clock } from '../clock.ts'
+import { refuses } from '../replies.ts'
+import { LIFETIMES } from '../subject.ts'
+import type { Subject } from '../subject.ts'
+
+/** Nothing in it lets anyone in or names anyone. */
+export async function unreadable (t: Test, { at, portal, store }: Subject): Promise<void> {
+  const before = await store.read()
+  // So long that they do not occur by chance.
+  const code = await at.code('alice.anderson', challenge())
+  const token = (await at.token({
+    code: await at.code('bob.robertson', challenge()), code_verifier: VERIFIER
+  })).json.access_token as string
+  const added = [...await store.read()].filter(([key]) => !before.has(key))
+  t.equal(added.length, 2, 'a code and a token')
+  const dump = added.flat()
+  const texts = [...dump, ...dump.map((text) => Buffer.from(text, 'base64url').toString('latin1'))].join('\n')
+  const personal = [
+    'alice.anderson', 'bob.robertson', 'partner.example', 'Name of', 'external_id', portal.clientId, portal.redirectUri,
+    CHALLENGE
+  ]
+  const parts = [code, token].flatMap((value) =>
+    Array.from({ length: value.length - 16 }, (_, index) => value.slice(index, index + 16)))
+  t.strictSame([...parts, ...personal, portal.clientSecret].filter((text) => texts.includes(text)), [])
+}
+
+/** A record that an app with another secret made is none, and that app can open none of ours. */
+export async function forged (t: Test, subject: Subject): Promise<void> {
+  const { at, recordOf } = subject
+  const guess: Partial<Portal> = { clientSecret: 'a guessed secret' }
+  const attacker = await subject.another({ portal: guess })
+  attacker.behaviour.portalEligibility = () => ({ ...recordOf('mallory'), name: 'a stranger' })
+  refuses(t, await at.token({ code: await attacker.at.code() }), 400, 'invalid_grant')
+  refuses(t, await at.user(await attacker.at.accessToken()), 401, 'invalid_token')
+  refuses(t, await attacker.at.token({ code: await at.code() }), 400, 'invalid_grant')
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+/** The text with one character changed in its highest bit. */
+function changed (text: string, index: number): string {
+  const other = ALPHABET[(ALPHABET.indexOf(text.charAt(index)) + 32) % 64] as string
+  return text.slice(0, index) + other + text.slice(index + 1)
+}
+
+/** A value that was changed, or that belongs to another key, opens nothing. */
+export async function changedValues (t: Test, subject: Subject): Promise<void> {
+  const { at, store } = await subject.another({ portal: { clientSecret: subject.portal.clientSecret } })
+  const added = async <T>(make: () => Promise<T>): Promise<[made: T, key: string, value: string]> => {
+    const before = await store.read()
+    const made = await make()
+    const [[key, value] = ['', '']] = [...await store.read()].filter(([key]) => !before.has(key))
+    return [made, key, value]
+  }
+  const [mine, first, one] = await added(() => at.code('mallory'))
+  const [others, second, two] = await added(() => at.code('alice'))
+  await store.write(first, two)
+  await store.write(second, one)
+  refuses(t, await at.token({ code: mine }), 400, 'invalid_grant')
+  refuses(t, await at.token({ code: others }), 400, 'invalid_grant')
+
+  const length = (await added(() => at.accessToken()))[2].length
+  for (const index of [0, 3, 5, 11, 19, 20, 21, 40, 100, length - 22, length - 2, length - 1]) {
+    const [token, key, value] = await added(() => at.accessToken())
+    await store.write(key, changed(value, index))
+    refuses(t, await at.user(token), 401, 'invalid_token', `a value with character ${index} changed`)
+  }
+  for (const index of [0, 19, 20, 40, 62]) {
+    const token = await at.accessToken()
+    refuses(t, await at.user(changed(token, index)), 401, 'invalid_token', `a token with character ${index} changed`)
+  }
+}
+
+/** A value that is written back is worth nothing five minutes after its lifetime, by the clock of the app. */
+export async function writtenBack (t: Test, { at, store }: Subject): Promise<void> {
+  t.teardown(() => clock.back())
+  const GRACE = 300
+  const { codeLifetime, tokenLifetime } = LIFETIMES
+  for (const skew of [-GRACE + 5, GRACE - 5]) {
+    const code = await at.code()
+    clock.setDate(skew)
+    const issued = await at.token({ code })
+    t.equal(issued.status, 200, `clocks ${skew} seconds apart`)
+    t.equal((await at.user(issued.json.access_token)).status, 200)
+    clock.back()
+  }
+  const before = await store.read()
+  const code = await at.code()
+  const [[key, value] = ['', '']] = [...await store.read()].filter(([key]) => !before.has(key))
+  clock.setDate(codeLifetime + GRACE + 5)
+  await store.write(key, value)
+  refuses(t, await at.token({ code }), 400, 'invalid_grant')
+  clock.back()
+  const token = await at.accessToken()
+  clock.setDate(codeLifetime + tokenLifetime + GRACE + 5)
+  refuses(t, await at.user(token), 401, 'invalid_token')
+}
+
+/** A revocation survives any number of forged tokens: the code, written back, yields no token. */
+export async function marks (t: Test, { at, events, store }: Subject): Promise<void> {
+  const before = await store.read()
+  const code = await at.code()
+  const [[key, value] = ['', '']] = [...await store.read()].filter(([key]) => !before.has(key))
+  const { access_token: token } = (await at.token({ code })).json
+  refuses(t, await at.token({ code }), 400, 'invalid_grant')
+  for (const forged of [token, token, changed(token, 50), token.slice(0, -4) + 'AAAA', token]) {
+    refuses(t, await at.user(forged), 401, 'invalid_token')
+  }
+  await store.write(key, value)
+  events()
+  refuses(t, await at.token({ code }), 400, 'invalid_grant')
+  t.match(events(), [{ type: 'code_replayed', externalId: 'alice' }])
+  refuses(t, await at.user(token), 401, 'invalid_token')
+}
+
+/** A store that is away: 503 and when to come again; the event tells whose sign-in it was, as far as that is known. */
+export async function storeAway (t: Test, subject: Subject): Promise<void> {
+  const away = async (): Promise<never> => { throw new Error('zzz-cause at zzz-host:6379') }
+  const [code, token] = [await subject.at.code(), await subject.at.accessToken()]
+  const options = { store: { put: away, take: away, revoke: away }, redis: undefined, keyPrefix: undefined }
+  const { at, events, lines, portal: { clientId } } = await subject.another({ options })
+  const authorized = await at.authorize()
+  t.equal(authorized.redirect.get('error'), 'temporarily_unavailable')
+  const answers = [await at.token({ code }), await at.user(token)]
+  for (const answer of answers) {
+    refuses(t, answer, 503, 'temporarily_unavailable')
+    t.strictSame([answer.headers.get('retry-after'), answer.headers.get('www-authenticate')], ['1', null])
+  }
+  const told = events()
+  const unavailable = { type: 'store_unavailable', reason: 'store_unavailable' }
+  t.strictSame(told.map(({ requestId, ...event }) => event),
+    [{ ...unavailable, clientId, externalId: 'alice' }, { ...unavailable, clientId }, unavailable])
+  const sent = [authorized, ...answers].map(({ headers, text }) => [...headers, text])
+  t.notMatch(JSON.stringify([told, sent]), 'zzz')
+  t.match(JSON.stringify(lines()), 'zzz-cause', 'the host learns it')
+  refuses(t, await at.user('x'), 401, 'invalid_token')
+  refuses(t, await at.token({ code: 'x' }), 400, 'invalid_grant')
+}
+
+/** A replay that comes after the code was taken and before its token is put: no token is issued. */
+export async function overtaken (t: Test, { at, events, store }: Subject): Promise<void> {
+  const code = await at.code()
+  events()
+  store.onTaken = async () => {
+    store.onTaken = undefined
+    await at.token({ code })
+  }
+  const answers: Answer[] = []
+  await clock.still(async () => { answers.push(await at.token({ code })) })
+  if (store.onTaken !== undefined) {
+    // The store is out of reach of this test: two requests at once, in any order.
+    store.onTaken = undefined
+    answers.push(await at.token({ code }))
+    const issued = answers.find(({ status }) => status === 200)
+    refuses(t, await at.user(issued?.json.access_token), 401, 'invalid_token')
+    return
+  }
+  refuses(t, answers[0] as Answer, 400, 'invalid_grant')
+  t.match(events().at(-1), { type: 'code_replayed', externalId: 'alice' })
+}

@@ -1,0 +1,56 @@
+// The behaviour of the three routes, in many configurations: each value of a dimension meets each value of every other.
+import { setTimeout } from 'node:timers/promises'
+import t from 'tap'
+import type { Test } from 'tap'
+import { PORTAL } from '../helpers/host.ts'
+import { startRedis } from '../helpers/redis.ts'
+import * as authorize from './checks/authorize.ts'
+import * as portalFunction from './checks/portal-function.ts'
+import { eachRefusal } from './checks/refusals.ts'
+import * as signIn from './checks/sign-in.ts'
+import * as store from './checks/store.ts'
+import * as token from './checks/token.ts'
+import { has, pairsOf, pairwise } from './pairwise.ts'
+import { dimensions, startSubject } from './subject.ts'
+import type { Subject } from './subject.ts'
+
+type Check = (t: Test, subject: Subject) => Promise<void>
+
+/** The checks know an app from outside; none knows its configuration. */
+const { completes, ...signIns } = signIn
+const checks: Record<string, Check> = {
+  ...signIns, ...authorize, ...token, ...store, ...portalFunction, eachRefusal
+}
+
+const redis = await startRedis(t)
+const configurations = pairwise(dimensions)
+/** The number of one configuration, to look at it alone. */
+const only = process.env.CONFIGURATION
+
+t.test('no pair is missing', async (t) => {
+  for (const [one, other] of pairsOf(dimensions)) {
+    if (!configurations.some((made) => has(made, one) && has(made, other))) t.fail(`${one.join()} with ${other.join()}`)
+  }
+  t.ok(configurations.length >= 20, `${configurations.length} configurations`)
+})
+
+for (const [index, configuration] of configurations.entries()) {
+  if (only !== undefined && Number(only) !== index) continue
+  t.test(`${index}: ${JSON.stringify(configuration)}`, async (t) => {
+    const subject = await startSubject(t, configuration, redis)
+    const usual = { ...subject.behaviour }
+    for (const [name, check] of Object.entries(checks)) {
+      await t.test(name, async (t) => await check(t, subject))
+      Object.assign(subject.behaviour, usual)
+    }
+  })
+}
+
+// In real time: the limit of the `portal` function is `storeTimeout`, here ten seconds.
+t.test('a portal function that takes more than the usual storeTimeout', async (t) => {
+  const [configuration] = configurations
+  if (configuration === undefined) return
+  const { another } = await startSubject(t, configuration, redis)
+  const portal = async () => await setTimeout(1100, PORTAL)
+  t.ok(await (await another({ options: { portal } })).at.code())
+})

@@ -1,0 +1,68 @@
+// What a host does to its app. None of it changes anything of the three routes.
+import formbody from '@fastify/formbody'
+import type { FastifyInstance, FastifyServerOptions } from 'fastify'
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
+import qs from 'qs'
+import type { PartnerSsoOptions } from '../../lib/index.ts'
+import { routerOptions } from '../helpers/fastify.ts'
+import type { Factory } from '../helpers/fastify.ts'
+
+export interface HostKind {
+  server? (factory: Factory): FastifyServerOptions
+  prepare? (app: FastifyInstance): unknown
+  options?: Pick<PartnerSsoOptions, 'routeOptions'>
+}
+
+const hooks: HostKind = {
+  prepare (app) {
+    app.addHook('onRequest', async (request, reply) => {
+      if (request.is404) return
+      reply.code(202).type('text/csv').header('set-cookie', 'seen=1')
+      const headers = {
+        'access-control-allow-origin': '*',
+        'access-control-expose-headers': '*',
+        'cache-control': 'public, max-age=60',
+        'content-security-policy': "default-src 'self'",
+        etag: '"1"'
+      }
+      for (const [name, value] of Object.entries(headers)) reply.raw.setHeader(name, value)
+    })
+    app.addHook('preSerialization', async (_request, _reply, payload) => ({ data: payload }))
+    app.addHook('onSend', async (_request, reply) => {
+      // As sessions and compression do: `reply.sent` is false for a while after `reply.send()`.
+      await new Promise((resolve) => setImmediate(resolve))
+      reply.headers({ 'cache-control': 'public', pragma: 'cache', 'referrer-policy': 'unsafe-url', etag: '"2"' })
+      if (!reply.hasHeader('content-security-policy')) reply.header('content-security-policy', 'frame-ancestors *')
+    })
+    app.setReplySerializer((payload, status) => JSON.stringify({ status, payload }))
+    app.setErrorHandler((_error, _request, reply) => reply.code(500).send({ problem: 'of the host' }))
+    app.setNotFoundHandler((_request, reply) => reply.code(404).send({ problem: 'not there' }))
+  }
+}
+
+const absent = { type: 'object', required: ['absent'] }
+
+const compilers: HostKind = {
+  server: () => ({
+    ajv: { customOptions: { coerceTypes: 'array', removeAdditional: 'all', useDefaults: true, allErrors: true } }
+  }),
+  prepare (app) {
+    app.setValidatorCompiler(validatorCompiler)
+    app.setSerializerCompiler(serializerCompiler)
+  },
+  options: {
+    routeOptions: { schema: { querystring: absent, headers: absent, body: absent, response: { '2xx': absent } } }
+  }
+}
+
+const parsers: HostKind = {
+  server: (factory) => routerOptions(
+    { querystringParser: (text) => qs.parse(text), caseSensitive: false, ignoreTrailingSlash: true }, factory),
+  async prepare (app) {
+    app.removeAllContentTypeParsers()
+    await app.register(formbody, { parser: (text) => qs.parse(text) })
+    app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, `text: ${String(body)}`))
+  }
+}
+
+export const hostKinds: Record<string, HostKind> = { bare: {}, hooks, compilers, parsers }

@@ -1,0 +1,56 @@
+// The contract in short, for a host that is none of the configurations: another framework, a plugin beside.
+import type { Test } from 'tap'
+import { PORTAL, recordOf } from '../helpers/host.ts'
+import type { Wire } from '../helpers/wire.ts'
+import { isResponse } from './checks/refusals.ts'
+import { completes } from './checks/sign-in.ts'
+import { isPage, refuses } from './replies.ts'
+import { refusals } from './refusals.ts'
+
+/** Who is at the browser, and how the host knows. */
+interface Visitor {
+  /** Headers that log the user in; by default the one that `hostOptions` looks at. */
+  headers?: Record<string, string>
+}
+
+/** Whatever the host does to its app, this holds. */
+export async function keepsContract (t: Test, at: Wire, { headers }: Visitor = {}): Promise<void> {
+  const portal = headers === undefined ? at : loggedIn(at, headers)
+  await t.test('a sign-in', async (t) => await signsIn(t, portal))
+  await t.test('refusals', async (t) => await refusesAll(t, portal))
+  await t.test('no HEAD twins', async (t) => await hasNoTwins(t, portal, headers))
+}
+
+/** A sign-in whose every response is as it must be; code and token work once. */
+export async function signsIn (t: Test, at: Wire): Promise<void> {
+  const { code, token } = await completes(t, { at, portal: PORTAL, recordOf })
+  refuses(t, await at.user(token), 401, 'invalid_token')
+  refuses(t, await at.token({ code }), 400, 'invalid_grant')
+}
+
+/** The refusals that need no options of their own. */
+async function refusesAll (t: Test, at: Wire): Promise<void> {
+  for (const [reason, refusal] of Object.entries(refusals)) {
+    if (refusal.options !== undefined || reason === 'not_eligible') continue
+    isResponse(t, await refusal.provoke(at), refusal, { portal: PORTAL }, reason)
+  }
+  isPage(t, await at.authorize({ client_id: 'zzz' }, null, { accept: 'text/html,*/*;q=0.8' }), 400)
+}
+
+/** A HEAD that ran a GET handler would issue a code, or use up a token. */
+async function hasNoTwins (t: Test, at: Wire, headers: Record<string, string> = { 'x-user': 'alice' }): Promise<void> {
+  const token = await at.accessToken()
+  for (const path of ['/oauth/authorize', '/oauth/user']) {
+    const credentials = { ...headers, authorization: `Bearer ${token}` }
+    t.equal((await at.send(path, { method: 'HEAD', headers: credentials })).status, 404, `HEAD ${path}`)
+  }
+  t.equal((await at.user(token)).status, 200, 'the token is still good')
+}
+
+/** The requests of a browser in which the user is logged in by other headers. */
+function loggedIn (at: Wire, headers: Record<string, string>): Wire {
+  return {
+    ...at,
+    authorize: (changes, user, more, query) => at.authorize(changes, null, user === null ? more : headers, query)
+  }
+}

@@ -1,0 +1,134 @@
+// The three kinds of store, and what someone can do to each who reads and writes it behind the app's back.
+import type { PartnerSsoOptions, Store } from '../../lib/index.ts'
+import { MemoryStore } from '../../lib/stores/memory.ts'
+import type { RedisServer } from '../helpers/redis.ts'
+import { clock } from './clock.ts'
+
+/** Seconds that a store operation of the host's own store takes by the clock. */
+export const OWN_STORE_TAKES = 4
+
+export interface StoreAccess {
+  /** The options of an app that uses the store. */
+  options: Pick<PartnerSsoOptions, 'redis' | 'store' | 'keyPrefix'>
+  /** The values that it holds by key: neither revocations nor probes. */
+  read (): Promise<Map<string, string>>
+  /** Puts a value under the key, in place of what it holds. A revocation stays. */
+  write (key: string, value: string): Promise<void>
+  /** Lets time pass for what it holds. */
+  pass (seconds: number): Promise<void>
+  /** The operations since the last call, where the store can tell. */
+  operations (): string[]
+  /** Called with each value that is taken, before the app gets it. */
+  onTaken: (() => Promise<unknown>) | undefined
+}
+
+const LONG = 600
+
+/** A store of the app's own process, watched. `takes` seconds go by in each operation. */
+function watched (store: Store, takes: number): StoreAccess {
+  const values = new Map<string, string>()
+  let operations: string[] = []
+  const done = (name: string): void => {
+    operations.push(name)
+    clock.pass(takes)
+  }
+  const access: StoreAccess = {
+    options: {
+      store: {
+        async put (key, value, lifetime) {
+          done('put')
+          const isPut = await store.put(key, value, lifetime)
+          if (isPut && value !== 'probe') values.set(key, value)
+          return isPut
+        },
+        async take (key) {
+          done('take')
+          const value = await store.take(key)
+          values.delete(key)
+          if (value !== null) await access.onTaken?.()
+          return value
+        },
+        async revoke (key, lifetime) {
+          done('revoke')
+          values.delete(key)
+          return await store.revoke(key, lifetime)
+        }
+      }
+    },
+    async read () { return new Map(values) },
+    async write (key, value) {
+      await store.take(key)
+      if (await store.put(key, value, LONG)) values.set(key, value)
+    },
+    async pass (seconds) { clock.pass(seconds) },
+    operations () {
+      const before = operations
+      operations = []
+      return before
+    },
+    onTaken: undefined
+  }
+  return access
+}
+
+/** A store as a host might write one. */
+function ownStore (): Store {
+  const records = new Map<string, { value: string | null, until: number }>()
+  const get = (key: string) => {
+    const record = records.get(key)
+    return record !== undefined && record.until > performance.now() ? record : undefined
+  }
+  const until = (lifetime: number): number => performance.now() + lifetime * 1000
+  return {
+    async put (key, value, lifetime) {
+      if (get(key) !== undefined) return false
+      records.set(key, { value, until: until(lifetime) })
+      return true
+    },
+    async take (key) {
+      const value = get(key)?.value ?? null
+      if (value !== null) records.delete(key)
+      return value
+    },
+    async revoke (key, lifetime) {
+      const value = get(key)?.value ?? null
+      records.set(key, { value: null, until: until(lifetime) })
+      return value !== null
+    }
+  }
+}
+
+function redisStore ({ url, client }: RedisServer, keyPrefix: string): StoreAccess {
+  const keys = async (): Promise<string[]> => await client.keys(`${keyPrefix}*`)
+  return {
+    options: { redis: url, keyPrefix },
+    async read () {
+      const values = new Map<string, string>()
+      for (const key of await keys()) {
+        const isValue = !key.includes('probe') && await client.type(key) === 'string'
+        const value = isValue ? await client.get(key) : null
+        if (value !== null && value !== '') values.set(key, value)
+      }
+      return values
+    },
+    async write (key, value) { await client.set(key, value, 'EX', LONG) },
+    async pass (seconds) {
+      for (const key of await keys()) {
+        const left = await client.pttl(key) - seconds * 1000
+        if (left > 0) await client.pexpire(key, left)
+        else await client.del(key)
+      }
+    },
+    operations: () => [],
+    onTaken: undefined
+  }
+}
+
+let stores = 0
+
+export const storeKinds = ['in process', 'Redis', 'own'] as const
+
+export function openStore (kind: typeof storeKinds[number], redis: RedisServer): StoreAccess {
+  if (kind === 'Redis') return redisStore(redis, `contract-${++stores}:`)
+  return kind === 'own' ? watched(ownStore(), OWN_STORE_TAKES) : watched(new MemoryStore(1000), 0)
+}

@@ -1,0 +1,211 @@
+// An app that keeps the contract, in one of many configurations. The checks see of it what everyone sees from outside.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Fastify50 from 'fastify-5.0'
+import Fastify511 from 'fastify-5.11'
+import type { Test } from 'tap'
+import partnerSso from '../../lib/index.ts'
+import type {
+  EligibilityContext, PartnerSsoEvent, PartnerSsoOptions, Portal, UserInformation
+} from '../../lib/index.ts'
+import { Fastify } from '../helpers/fastify.ts'
+import type { Factory } from '../helpers/fastify.ts'
+import { PORTAL, recordOf } from '../helpers/host.ts'
+import type { RedisServer } from '../helpers/redis.ts'
+import { injecting, wire } from '../helpers/wire.ts'
+import type { Wire } from '../helpers/wire.ts'
+import { clock } from './clock.ts'
+import { hostKinds } from './hosts.ts'
+import type { HostKind } from './hosts.ts'
+import type { CaseOf } from './pairwise.ts'
+import { openStore, storeKinds } from './stores.ts'
+import type { StoreAccess } from './stores.ts'
+
+/** Seconds. Each of them is below `storeTimeout`; two of them together, or one and a store operation, are not. */
+const HOOK_TAKES = 6
+const PORTAL_FUNCTION_TAKES = 7
+const STORE_TIMEOUT = 10
+
+export const LIFETIMES = { codeLifetime: 600, tokenLifetime: 3000 }
+
+const fastifies = { '5.0.0': Fastify50, '5.11.3': Fastify511, newest: Fastify } as unknown as Record<string, Factory>
+
+export const dimensions = {
+  portal: ['one', 'two', 'function', 'async function', 'slow function'],
+  store: storeKinds,
+  host: Object.keys(hostKinds),
+  user: [
+    'partner user', 'client user by client_id', 'client user by client_external_id', 'client user of client level'
+  ],
+  hooks: ['sync', 'async', 'slow'],
+  loginPage: ['none', 'address', 'function'],
+  fastify: Object.keys(fastifies),
+  prefix: ['', '/tenant/1'],
+  secrets: ['one', 'new and old'],
+  pkce: [false, true],
+  basic: [false, true],
+  transport: ['socket', 'in process']
+} as const
+
+export type Configuration = CaseOf<typeof dimensions>
+
+/** The host's functions, which a check may replace for a while. */
+export interface Behaviour {
+  currentUser (request: FastifyRequest, reply: FastifyReply): unknown
+  portalEligibility (user: unknown, context: EligibilityContext): unknown
+}
+
+/** A log line. */
+export type Line = Record<string, unknown> & { level: number, msg: string, reason?: string, clientId?: string }
+
+type Options = Partial<PartnerSsoOptions<any>>
+
+/** What another process of the same host has that is different. */
+export interface Difference {
+  options?: Options
+  portal?: Partial<Portal>
+  host?: HostKind
+}
+
+export interface Subject {
+  /** The portal as it is registered, with the secret that it uses. */
+  portal: Omit<Portal, 'clientSecret'> & { clientSecret: string }
+  /** Its requests. */
+  at: Wire
+  /** The requests of the other portal, where there is one. */
+  atOther: Wire | undefined
+  /** The record of a user, as the portal must get it. */
+  recordOf (user: string): UserInformation
+  /** The events since the last call. */
+  events (): PartnerSsoEvent[]
+  /** The log lines since the last call. */
+  lines (): Line[]
+  /** Which of the portal's secrets its requests use. */
+  secretIndex: number
+  /** Whether the error page of an unknown portal can link to the only one there is. */
+  isOnlyPortal: boolean
+  /** The prefix of the routes. */
+  prefix: string
+  loginPage: Configuration['loginPage']
+  store: StoreAccess
+  behaviour: Behaviour
+  /** Another process of the same host, on the same store. */
+  another (difference: Difference): Promise<Subject>
+}
+
+const OTHER = {
+  ...PORTAL,
+  clientId: 'other',
+  clientSecret: 'the secret of the other portal',
+  redirectUri: 'https://other.example/callback?tenant=1&x=%20+',
+  loginUrl: 'https://other.example/external-oauth/1'
+}
+
+const client = {
+  type: 'client', control_role: 'Client Administrator', product_role: 'Product Read Only', client_name: 'Shop'
+} as const
+
+const users: Record<Configuration['user'], { level?: Portal['level'], changes: object }> = {
+  'partner user': { changes: {} },
+  'client user by client_id': { level: 'partner', changes: { ...client, client_id: 4711 } },
+  'client user by client_external_id': { changes: { ...client, client_external_id: 'c-1' } },
+  'client user of client level': {
+    level: 'client', changes: { type: 'client', control_role: 'Client Read Only', product_role: 'Product Operator' }
+  }
+}
+
+/** Starts an app of the configuration. */
+export async function startSubject (t: Test, configuration: Configuration, redis: RedisServer): Promise<Subject> {
+  return await start(t, configuration, openStore(configuration.store, redis), {})
+}
+
+async function start (
+  t: Test, configuration: Configuration, store: StoreAccess, difference: Difference
+): Promise<Subject> {
+  const { level, changes } = users[configuration.user]
+  const clientSecret = configuration.secrets === 'one' ? PORTAL.clientSecret : ['the new secret', PORTAL.clientSecret]
+  const registered = { ...PORTAL, clientSecret, ...level === undefined ? {} : { level }, ...difference.portal }
+  const others = { ...OTHER, ...level === undefined ? {} : { level } }
+  const secrets = [registered.clientSecret].flat()
+  const portal = { ...registered, clientSecret: secrets.at(-1) as string }
+  const userRecord = (user: string): UserInformation => ({ ...recordOf(user), ...changes }) as UserInformation
+  const behaviour: Behaviour = {
+    currentUser: ({ headers }) => headers['x-user'],
+    portalEligibility: (user) => String(user).startsWith('nobody') ? null : userRecord(String(user))
+  }
+  let events: PartnerSsoEvent[] = []
+  let lines: Line[] = []
+  const host = difference.host ?? hostKinds[configuration.host] ?? {}
+  const factory = fastifies[configuration.fastify] as Factory
+  const stream = { write: (line: string) => { lines.push(JSON.parse(line) as Line) } }
+  const app = factory({
+    logger: { level: 'debug', stream }, forceCloseConnections: true, ...host.server?.(factory)
+  }) as FastifyInstance
+  t.teardown(() => app.close())
+  await host.prepare?.(app)
+  const pace = <T extends unknown[]>(seconds: number, call: (...given: T) => unknown) => async (...given: T) => {
+    await new Promise((resolve) => setImmediate(resolve))
+    clock.pass(seconds)
+    return await call(...given)
+  }
+  const hook = <T extends unknown[]>(call: (...given: T) => unknown) => configuration.hooks === 'sync'
+    ? call
+    : pace(configuration.hooks === 'slow' ? HOOK_TAKES : 0, call)
+  const find = (clientId: string): Portal | undefined => [registered, others].find((one) => one.clientId === clientId)
+  const finders = {
+    one: registered,
+    two: [others, registered],
+    function: find,
+    'async function': pace(0, find),
+    'slow function': pace(PORTAL_FUNCTION_TAKES, find)
+  } as Record<string, PartnerSsoOptions['portal']>
+  const loginPages: Options = {
+    ...configuration.loginPage === 'address' ? { loginPage: '/login?lang=en#form' } : {},
+    ...configuration.loginPage === 'function'
+      ? { loginPage: (to: string) => `https://login.example/é?to=${encodeURIComponent(to)}` }
+      : {}
+  }
+  await app.register(partnerSso, {
+    portal: finders[configuration.portal],
+    currentUser: hook((request: FastifyRequest, reply: FastifyReply) => behaviour.currentUser(request, reply)),
+    portalEligibility: hook((user: unknown, context: EligibilityContext) => behaviour.portalEligibility(user, context)),
+    storeTimeout: STORE_TIMEOUT * 1000,
+    onEvent: (event: PartnerSsoEvent) => { events.push(event) },
+    prefix: configuration.prefix,
+    ...LIFETIMES,
+    ...loginPages,
+    ...store.options,
+    ...host.options,
+    ...difference.options
+  } as PartnerSsoOptions)
+  const isInProcess = configuration.transport === 'in process'
+  const base = isInProcess ? 'http://partner.example' : await app.listen({ port: 0, host: '127.0.0.1' })
+  await app.ready()
+  const { pkce, basic, prefix } = configuration
+  const manners = { pkce, basic, ...isInProcess ? { fetch: injecting(app) } : {} }
+  const isOnlyPortal = configuration.portal === 'one'
+  return {
+    portal,
+    at: wire(base + prefix, portal, manners),
+    atOther: isOnlyPortal ? undefined : wire(base + prefix, OTHER, manners),
+    recordOf: userRecord,
+    events () {
+      const before = events
+      events = []
+      return before
+    },
+    lines () {
+      const before = lines
+      lines = []
+      return before.filter(({ req, res, msg }) => req === undefined && res === undefined && !msg.startsWith('Server'))
+    },
+    secretIndex: secrets.length - 1,
+    isOnlyPortal,
+    prefix,
+    loginPage: configuration.loginPage,
+    store,
+    behaviour,
+    another: async (more) => await start(t, configuration, store, {
+      ...more, portal: { ...difference.portal, ...more.portal }
+    })
+  }
+}

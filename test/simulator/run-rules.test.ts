@@ -1,0 +1,76 @@
+// How rules are tried: when a run ends, what counts as not tried, and that no secret stands in the reasons.
+import t from 'tap'
+import { summary } from '../../lib/simulator/check/report.ts'
+import { Failed, Inconclusive, Stop, Untested } from '../../lib/simulator/rules/errors.ts'
+import type { Rule } from '../../lib/simulator/rules/rule.ts'
+import type { Run } from '../../lib/simulator/rules/run-rules.ts'
+import { runRules } from '../../lib/simulator/rules/run-rules.ts'
+import type { Service } from '../../lib/simulator/rules/service.ts'
+import { Secrets } from '../../lib/testing/masking.ts'
+
+const HIDDEN = '••••••••'
+
+/** Tries rules of which only the test counts. */
+async function tried (tests: Array<Rule['test']>, signal = new AbortController().signal): Promise<Run> {
+  const secrets = new Secrets()
+  secrets.add('the-secret')
+  const rules = tests.map((test, index) => ({
+    id: `rule.${index}`, section: '', severity: 'must' as const, sentence: 'It works.', fix: 'Mend it.', after: [], test
+  }))
+  return await runRules({ secrets, signal } as unknown as Service, rules, { begins: () => {}, ends: () => {} })
+}
+
+const passes = async (): Promise<void> => {}
+const throws = (error: Error) => async (): Promise<never> => { throw error }
+
+await t.test('the deadline ends a rule that would never end', async (t) => {
+  const deadline = new AbortController()
+  const hangs = async (): Promise<never> => {
+    deadline.abort(new Error('the-secret took too long'))
+    return await new Promise<never>(() => {})
+  }
+  t.strictSame(await tried([hangs], deadline.signal), { findings: [], stopped: `${HIDDEN} took too long` })
+})
+
+await t.test('a rule that throws something unexpected was not tried', async (t) => {
+  const { findings, stopped } = await tried([throws(new Error('the-secret')), passes])
+  const reason = `the check failed: Error: ${HIDDEN}`
+  t.match(findings.map(({ result }) => result), [{ outcome: 'untested', reason }, { outcome: 'pass' }])
+  t.match(stopped, `The check is not complete: ${reason}`)
+})
+
+await t.test('a failure says what was got, what was expected and what to do, masked and escaped', async (t) => {
+  const { findings } = await tried([
+    throws(new Failed('the-secret\x1b[2J')), throws(new Failed('200', 'Hide the-secret\u202e.', 'should'))
+  ])
+  t.strictSame(findings.map(({ result }) => result), [
+    { outcome: 'fail', severity: 'must', got: `${HIDDEN}\\u001b[2J`, expected: 'It works.', fix: 'Mend it.' },
+    { outcome: 'fail', severity: 'should', got: '200', expected: 'It works.', fix: `Hide ${HIDDEN}\\u202e.` }
+  ])
+})
+
+await t.test('three inconclusive rules in a row end the run; one not tried does not count', async (t) => {
+  const inconclusive = throws(new Inconclusive('no response'))
+  const untested = throws(new Untested('nobody is logged in'))
+  const { findings, stopped } = await tried([inconclusive, untested, inconclusive, inconclusive, passes])
+  t.equal(findings.length, 4)
+  t.equal(stopped, 'The service no longer responds: no response.')
+  const between = await tried([inconclusive, passes, inconclusive, inconclusive, passes])
+  t.equal(between.findings.length, 5, 'a rule in between that was judged')
+  t.equal(between.stopped, 'The check is not complete: no response.')
+})
+
+await t.test('a stop ends the run at once, with its sentence', async (t) => {
+  t.match(await tried([passes, throws(new Stop('Nobody is the-secret.')), passes]), {
+    findings: [{ result: { outcome: 'pass' } }], stopped: `Nobody is ${HIDDEN}.`
+  })
+})
+
+await t.test('each result is counted once, as what it is', async (t) => {
+  const untested = throws(new Untested('nobody is logged in'))
+  const run = await tried([
+    passes, untested, passes, throws(new Failed('200')), untested, untested,
+    throws(new Failed('200', undefined, 'should')), throws(new Failed('302', undefined, 'should'))
+  ])
+  t.strictSame(summary(run), { passed: 2, failed: 1, advice: 2, untested: 3 })
+})

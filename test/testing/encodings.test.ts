@@ -1,0 +1,66 @@
+// A secret is hidden in whatever encoding it travels, and the text around it stays readable.
+import t from 'tap'
+import { Secrets } from '../../lib/testing/masking.ts'
+
+const SECRET = 'Aé &<>"\'+/\\%=S3cret🔑'
+
+function hide (text: string, values: string[]): string {
+  const secrets = new Secrets()
+  for (const value of values) secrets.addForGood(value)
+  return secrets.hide(text)
+}
+
+const percent = (text: string): string =>
+  Buffer.from(text).toString('hex').replace(/../g, (byte) => `%${byte}`)
+const unicode = (text: string): string =>
+  text.split('').map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
+const references = (text: string): string => [...text].map((one) => `&#${one.codePointAt(0)};`).join('')
+const hexReferences = (text: string): string =>
+  [...text].map((one) => `&#X00${one.codePointAt(0)?.toString(16)}`).join('')
+const json = (text: string): string => JSON.stringify(text).slice(1, -1)
+const html = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  .replaceAll('"', '&quot;').replaceAll('\'', '&apos;').replaceAll('+', '&plus;')
+const form = (text: string): string => new URLSearchParams({ v: text }).toString().slice(2)
+
+const ENCODINGS: Record<string, (text: string) => string> = {
+  plain: (text) => text,
+  'upper case': (text) => text.toUpperCase(),
+  'lower case': (text) => text.toLowerCase(),
+  'component of a URL': encodeURIComponent,
+  'every byte in percent': percent,
+  'percent in upper case': (text) => percent(text).toUpperCase(),
+  form,
+  json,
+  'every character as \\u': unicode,
+  html,
+  'references by number': references,
+  'references in hex, without semicolon': hexReferences,
+  'JSON in HTML': (text) => html(json(text)),
+  'a form in JSON in HTML': (text) => html(json(form(text))),
+  'references of references': (text) => html(references(text)),
+  'percent twice': (text) => encodeURIComponent(percent(text)),
+  Base64: (text) => Buffer.from(text).toString('base64'),
+  Base64url: (text) => Buffer.from(text).toString('base64url'),
+  'Base64 in a form': (text) => form(Buffer.from(text).toString('base64'))
+}
+
+for (const [name, encode] of Object.entries(ENCODINGS)) {
+  await t.test(name, (t) => {
+    t.equal(hide(`(${encode(SECRET)}) & more`, ['another', SECRET]).replace(/=+\)/, ')'), '(••••••••) & more')
+    t.end()
+  })
+}
+
+await t.test('twice in a text, in parts of each other, and not at all', (t) => {
+  t.equal(hide('one-secret, one-secret', ['one-secret']), '••••••••, ••••••••')
+  t.equal(hide('one-secret', ['one-secret', 'secret']), '••••••••')
+  const text = '50% of &unknown; &#99999999; \\q &amp; %zz'
+  t.equal(hide(text, ['one-secret']), text)
+  t.equal(hide(text, []), text)
+  t.end()
+})
+
+await t.test('a short secret is hidden as a word', (t) => {
+  t.equal(hide('the secret is “et”: et, bet, etc', ['et']), 'the secret is “••••••••”: ••••••••, bet, etc')
+  t.end()
+})

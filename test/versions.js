@@ -1,0 +1,81 @@
+// The package with what a host may have, one combination at a time; CI tries many each week.
+//
+//   node test/versions.js --fastify 5.0.0 [--node 24]   the tests of contract, flow and hosts with this Fastify
+//   node test/versions.js --nest 11 [--node 24]         the tests of NestJS hosts
+//   node test/versions.js --manager pnpm                installs the package as it ships, and signs in
+//
+// Without --node: the Node that runs this program. The whole suite on another Node: `npx -p node@24 npm test`.
+import { cpSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+import { emptyFolder, hostWith, mustRun, onNode, pack } from './package/commands.js'
+
+const { values: { fastify, nest, manager, node } } = parseArgs({
+  options: {
+    fastify: { type: 'string' }, nest: { type: 'string' }, manager: { type: 'string' }, node: { type: 'string' }
+  }
+})
+
+/** Runs test files with these environment variables; the program ends with their outcome. */
+function test (files, env) {
+  const version = node ?? process.versions.node.split('.')[0]
+  const { ok } = onNode(version, ['test/run.js', ...files], { env, stdio: 'inherit' })
+  process.exit(ok ? 0 : 1)
+}
+
+function withFastify () {
+  const folder = hostWith([], [`fastify@${fastify}`])
+  const FASTIFY = pathToFileURL(join(folder, 'node_modules/fastify/fastify.js')).href
+  test(['test/contract', 'test/flow', 'test/hosts'], { FASTIFY })
+}
+
+function withNest () {
+  const packages = ['common', 'core', 'platform-fastify'].map((name) => `@nestjs/${name}@${nest}`)
+  const NEST = hostWith(['test/hosts/nest-host.mjs'], [pack(), ...packages, 'reflect-metadata@0.2', 'rxjs@7'])
+  test(['test/hosts/nest.test.ts'], { NEST })
+}
+
+const yarn = ['npx', '--yes', '@yarnpkg/cli-dist']
+
+/**
+ * How each of them adds packages to a project, and runs Node in it. `cookie` 2, which Fastify's own `light-my-request`
+ * depends on, asks for Node 22: Yarn 1 refuses it on Node 20. Plug'n'Play has no loader for what CommonJS requires of
+ * an ES module.
+ */
+const managers = {
+  npm: { add: ['npm', 'install', '--no-audit', '--no-fund'] },
+  pnpm: { add: ['npx', '--yes', 'pnpm', 'add'] },
+  yarn1: { add: ['npx', '--yes', 'yarn@1', 'add', '--no-lockfile', '--non-interactive', '--ignore-engines'] },
+  yarn: { add: [...yarn, 'add'], settings: { '.yarnrc.yml': 'nodeLinker: node-modules\n', 'yarn.lock': '' } },
+  'yarn-pnp': {
+    add: [...yarn, 'add'],
+    node: [...yarn, 'node'],
+    settings: { '.yarnrc.yml': 'nodeLinker: pnp\n', 'yarn.lock': '' },
+    hosts: ['host.mjs']
+  }
+}
+
+function withManager () {
+  const { add, node = ['node'], settings = {}, hosts = ['host.mjs', 'host.cjs'] } = managers[manager]
+  const tarball = pack()
+  const cwd = emptyFolder()
+  cpSync('test/package/hosts', cwd, { recursive: true })
+  const files = { 'package.json': '{ "name": "host", "private": true }', ...settings }
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text)
+  // The registry that npm is set to is for the others as well.
+  const registry = mustRun('npm', ['config', 'get', 'registry']).trim()
+  const env = { npm_config_registry: registry, YARN_NPM_REGISTRY_SERVER: registry, YARN_ENABLE_TELEMETRY: '0' }
+  const name = manager.startsWith('yarn') ? `fastify-partner-sso@${tarball}` : tarball
+  mustRun(add[0], [...add.slice(1), name, 'fastify@5'], { cwd, env })
+  for (const host of hosts) {
+    const printed = mustRun(node[0], [...node.slice(1), host], { cwd })
+    if (printed !== '"alice"\n') throw new Error(`${host} printed ${printed}`)
+    console.log(`${manager}: ${host} signs in`)
+  }
+}
+
+if (fastify !== undefined) withFastify()
+else if (nest !== undefined) withNest()
+else if (manager in managers) withManager()
+else throw new Error('Name one of --fastify, --nest and --manager')
