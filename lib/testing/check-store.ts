@@ -24,176 +24,97 @@ function shown (value: unknown): string {
   return text.length <= 60 ? text : `a text of ${text.length - 2} characters`
 }
 
-/** The store under test: each call says what it expects. */
-class Trial {
-  readonly store: Store
+type Test = (store: Store) => Promise<void>
 
-  constructor (store: Store) {
-    this.store = store
-  }
+/** A call and what it must give. */
+const put = (key: string, expected: boolean, value = 'value', lifetime = LIFETIME): Test => async (store) =>
+  expect('put', await store.put(key, value, lifetime), expected)
+const take = (key: string, expected: string | null): Test => async (store) =>
+  expect('take', await store.take(key), expected)
+const revoke = (key: string, expected: boolean, lifetime = LIFETIME): Test => async (store) =>
+  expect('revoke', await store.revoke(key, lifetime), expected)
+/** Until what lives for a second has expired. */
+const expiry: Test = async () => { await wait(1400) }
 
-  async put (key: string, expected: boolean, value = 'value', lifetime = LIFETIME): Promise<void> {
-    expect('put', await this.store.put(key, value, lifetime), expected)
-  }
-
-  async take (key: string, expected: string | null): Promise<void> {
-    expect('take', await this.store.take(key), expected)
-  }
-
-  async revoke (key: string, expected: boolean, lifetime = LIFETIME): Promise<void> {
-    expect('revoke', await this.store.revoke(key, lifetime), expected)
-  }
+/** The calls, one after the other. */
+const inOrder = (...calls: Test[]): Test => async (store) => {
+  for (const call of calls) await call(store)
 }
 
-const race = <Value>(call: (racer: number) => Promise<Value>): Promise<Value[]> =>
-  Promise.all(Array.from({ length: RACERS }, (_none, racer) => call(racer)))
+/** Calls at once, and what is to be said of their results. */
+const race = <Value>(
+  call: (store: Store, racer: number) => Promise<Value>, judge: (results: Value[]) => void
+): Test => async (store) => {
+    judge(await Promise.all(Array.from({ length: RACERS }, (_none, racer) => call(store, racer))))
+  }
+
+const count = (what: string, expected: number, counts: (result: unknown) => boolean) => (results: unknown[]): void =>
+  expect(`the number of ${what}`, results.filter(counts).length, expected)
 
 /** What fails on a machine that was busy for five seconds shows nothing: it is tried three times at most. */
-async function withoutDelay (test: () => Promise<void>, tries = 3): Promise<void> {
+const withoutDelay = (test: () => Test, tries = 3): Test => async (store) => {
   const started = performance.now()
-  await test().catch(async (error: unknown) => {
+  await test()(store).catch(async (error: unknown) => {
     if (tries === 1 || performance.now() - started < 5000) throw error
-    await withoutDelay(test, tries - 1)
+    await withoutDelay(test, tries - 1)(store)
   })
 }
 
-/** Each promise of the interface, and its test with keys of its own. */
-const PROMISES: Record<string, (trial: Trial) => Promise<void>> = {
-  'take gives null for a key that was never put': (trial) => trial.take(newKey(), null),
-
-  async [`put stores base64url text of up to ${LONG.length} characters, and take returns it unchanged`] (trial) {
-    const [short, long] = [newKey(), newKey()]
-    await trial.put(short, true, ALPHABET)
-    await trial.take(short, ALPHABET)
-    await trial.put(long, true, LONG)
-    await trial.take(long, LONG)
+/** Each promise of the interface, and its test with fresh keys. */
+const PROMISES: Record<string, (key: string, other: string, third: string) => Test> = {
+  'take gives null for a key that was never put': (key) => take(key, null),
+  [`put stores base64url text of up to ${LONG.length} characters, and take returns it unchanged`]: (key, other) =>
+    inOrder(put(key, true, ALPHABET), take(key, ALPHABET), put(other, true, LONG), take(other, LONG)),
+  'keys are distinct, also where they differ in case only': (key) => {
+    const [small, large] = [`${key.slice(1)}a`, `${key.slice(1)}A`]
+    return inOrder(put(small, true, 'small'), put(large, true, 'large'), take(small, 'small'), take(large, 'large'))
   },
-
-  async 'keys are distinct, also where they differ in case only' (trial) {
-    const start = newKey().slice(1)
-    await trial.put(`${start}a`, true, 'small')
-    await trial.put(`${start}A`, true, 'large')
-    await trial.take(`${start}a`, 'small')
-    await trial.take(`${start}A`, 'large')
+  'put gives false and changes nothing while the key is held': (key, brief) => inOrder(
+    put(key, true, 'first'), put(key, false, 'second'), take(key, 'first'),
+    put(brief, true, 'first', 1), put(brief, false, 'first'), expiry, take(brief, null)),
+  'a value can be taken once only': (key) => inOrder(put(key, true), take(key, 'value'), take(key, null)),
+  [`of ${RACERS} concurrent takes exactly one gets the value`]: (key) =>
+    inOrder(put(key, true), race((store) => store.take(key), count('values', 1, (value) => value === 'value'))),
+  [`of ${RACERS} concurrent puts exactly one gives true, and its value is stored`]: (key) => async (store) => {
+    let winner = ''
+    await race((store, racer) => store.put(key, `racer-${racer}`, LIFETIME), (results) => {
+      count('winners', 1, (won) => won === true)(results)
+      winner = `racer-${results.indexOf(true)}`
+    })(store)
+    await take(key, winner)(store)
   },
-
-  async 'put gives false and changes nothing while the key is held' (trial) {
-    const [held, brief] = [newKey(), newKey()]
-    await trial.put(held, true, 'first')
-    await trial.put(held, false, 'second')
-    await trial.take(held, 'first')
-    await trial.put(brief, true, 'first', 1)
-    await trial.put(brief, false, 'first')
-    await wait(1400)
-    await trial.take(brief, null)
-  },
-
-  async 'a value can be taken once only' (trial) {
-    const key = newKey()
-    await trial.put(key, true)
-    await trial.take(key, 'value')
-    await trial.take(key, null)
-  },
-
-  async [`of ${RACERS} concurrent takes exactly one gets the value`] ({ store }) {
-    const key = newKey()
-    await store.put(key, 'value', LIFETIME)
-    const taken = (await race(() => store.take(key))).filter((value) => value !== null)
-    expect('the number of values', taken.length, 1)
-    expect('take', taken[0], 'value')
-  },
-
-  async [`of ${RACERS} concurrent puts exactly one gives true, and its value is stored`] (trial) {
-    const key = newKey()
-    const stored = await race((racer) => trial.store.put(key, `racer-${racer}`, LIFETIME))
-    const winners = stored.flatMap((won, racer) => won ? [racer] : [])
-    expect('the number of winners', winners.length, 1)
-    await trial.take(key, `racer-${winners[0]}`)
-  },
-
-  async 'revoke removes what the key holds, and keeps it from being put' (trial) {
-    const key = newKey()
-    await trial.put(key, true)
-    await trial.revoke(key, true)
-    await trial.take(key, null)
-    await trial.put(key, false)
-    await trial.take(key, null)
-  },
-
-  async 'revoke before put keeps the key from being put, however often it is taken' (trial) {
-    const key = newKey()
-    await trial.revoke(key, false)
-    await trial.put(key, false)
-    for (let times = 0; times < 3; times++) {
-      await trial.take(key, null)
-      await trial.put(key, false)
-    }
-    await trial.take(key, null)
-  },
-
-  async 'revoke gives true when the key held a value, and false when it was taken, revoked or expired' (trial) {
-    const [revoked, taken, expired] = [newKey(), newKey(), newKey()]
-    await trial.put(expired, true, 'value', 1)
-    await trial.put(revoked, true)
-    await trial.revoke(revoked, true)
-    await trial.revoke(revoked, false)
-    await trial.put(taken, true)
-    await trial.take(taken, 'value')
-    await trial.revoke(taken, false)
-    await wait(1400)
-    await trial.revoke(expired, false)
-  },
-
-  async [`of ${RACERS} takes and revokes at once exactly one finds the value`] ({ store }) {
-    const key = newKey()
-    await store.put(key, 'value', LIFETIME)
-    const found = await race<unknown>((racer) => racer % 2 === 0 ? store.revoke(key, LIFETIME) : store.take(key))
-    expect('the number of finds', found.filter((value) => value === true || value === 'value').length, 1)
-  },
-
-  async [`of ${RACERS} puts that race with a revoke none leaves a value behind`] (trial) {
-    const key = newKey()
-    await race<unknown>((racer) => racer === RACERS / 2
-      ? trial.store.revoke(key, LIFETIME)
-      : trial.store.put(key, 'value', LIFETIME))
-    await trial.take(key, null)
-  },
-
-  async [`of ${RACERS} puts and takes of a revoked key at once none stores a value`] ({ store }) {
-    const key = newKey()
-    await store.revoke(key, LIFETIME)
-    const stored = await race<unknown>((racer) => racer % 2 === 0
-      ? store.take(key)
-      : store.put(key, 'value', LIFETIME))
-    expect('the number of puts', stored.filter((value) => value === true).length, 0)
-  },
-
-  'a value can be taken until its lifetime has passed, and not after': (trial) => withoutDelay(async () => {
+  'revoke removes what the key holds, and keeps it from being put': (key) =>
+    inOrder(put(key, true), revoke(key, true), take(key, null), put(key, false), take(key, null)),
+  'revoke before put keeps the key from being put, however often it is taken': (key) => inOrder(
+    revoke(key, false), put(key, false), take(key, null), put(key, false), take(key, null), put(key, false),
+    take(key, null)),
+  'revoke gives true when the key held a value, and false when it was taken, revoked or expired':
+    (revoked, taken, expired) => inOrder(
+      put(expired, true, 'value', 1),
+      put(revoked, true), revoke(revoked, true), revoke(revoked, false),
+      put(taken, true), take(taken, 'value'), revoke(taken, false),
+      expiry, revoke(expired, false)),
+  [`of ${RACERS} takes and revokes at once exactly one finds the value`]: (key) =>
+    inOrder(put(key, true), race<unknown>(
+      (store, racer) => racer % 2 === 0 ? store.revoke(key, LIFETIME) : store.take(key),
+      count('finds', 1, (found) => found === true || found === 'value'))),
+  [`of ${RACERS} puts that race with a revoke none leaves a value behind`]: (key) => inOrder(race<unknown>(
+    (store, racer) => racer === RACERS / 2 ? store.revoke(key, LIFETIME) : store.put(key, 'value', LIFETIME),
+    () => {}), take(key, null)),
+  [`of ${RACERS} puts and takes of a revoked key at once none stores a value`]: (key) => inOrder(
+    revoke(key, false),
+    race<unknown>((store, racer) => racer % 2 === 0 ? store.take(key) : store.put(key, 'value', LIFETIME),
+      count('puts', 0, (stored) => stored === true))),
+  'a value can be taken until its lifetime has passed, and not after': () => withoutDelay(() => {
     const [longer, shorter] = [newKey(), newKey()]
-    await trial.put(longer, true, 'value', 5)
-    await trial.put(shorter, true, 'value', 1)
-    await wait(1400)
-    await trial.take(longer, 'value')
-    await trial.take(shorter, null)
+    return inOrder(put(longer, true, 'value', 5), put(shorter, true, 'value', 1), expiry,
+      take(longer, 'value'), take(shorter, null))
   }),
-
-  async 'a key whose value expired can be put again' (trial) {
-    const key = newKey()
-    await trial.put(key, true, 'old', 1)
-    await wait(1400)
-    await trial.put(key, true, 'new')
-    await trial.take(key, 'new')
-  },
-
-  async 'a revocation lasts for its lifetime, and ends with it' (trial) {
-    const [longer, shorter] = [newKey(), newKey()]
-    await trial.revoke(longer, false)
-    await trial.revoke(shorter, false, 1)
-    await wait(1400)
-    await trial.put(longer, false)
-    await trial.put(shorter, true)
-    await trial.take(shorter, 'value')
-  }
+  'a key whose value expired can be put again': (key) =>
+    inOrder(put(key, true, 'old', 1), expiry, put(key, true, 'new'), take(key, 'new')),
+  'a revocation lasts for its lifetime, and ends with it': (longer, shorter) => inOrder(
+    revoke(longer, false), revoke(shorter, false, 1), expiry,
+    put(longer, false), put(shorter, true), take(shorter, 'value'))
 }
 
 /**
@@ -207,11 +128,10 @@ const PROMISES: Record<string, (trial: Trial) => Promise<void>> = {
  */
 export async function checkStore (store: Store): Promise<void> {
   await connect(store)
-  const trial = new Trial(store)
   const promises = Object.entries(PROMISES)
   const failures = await Promise.all(promises.map(async ([sentence, test]) => {
     try {
-      await test(trial)
+      await test(newKey(), newKey(), newKey())(store)
       return []
     } catch (error) {
       return [`- ${sentence}: ${error instanceof Broken ? error.message : `it threw ${String(error)}`}`]
@@ -229,11 +149,12 @@ async function connect (store: Store): Promise<void> {
     async () => store.take(newKey()),
     async () => store.revoke(newKey(), 1)
   ]
-  const done = new AbortController()
-  const late = wait(CONNECT_TIMEOUT, null, { signal: done.signal }).then(
-    () => { throw new Error(`no response within ${CONNECT_TIMEOUT / 1000} s`) }, () => {})
-  const outcomes = await Promise.allSettled(calls.map((call) => Promise.race<unknown>([late, call()])))
-  done.abort()
+  let timer: NodeJS.Timeout | undefined
+  const silent = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no response within ${CONNECT_TIMEOUT / 1000} s`)), CONNECT_TIMEOUT)
+  })
+  const outcomes = await Promise.allSettled(calls.map((call) => Promise.race<unknown>([silent, call()])))
+  clearTimeout(timer)
   const reasons = outcomes.flatMap((outcome) => outcome.status === 'rejected' ? [String(outcome.reason)] : [])
   if (reasons.length === calls.length) throw new Error(`There is no connection to the store: ${reasons[0]}`)
 }

@@ -59,7 +59,7 @@ function kept (line: string): Cookie[] {
   return read === null || read.expired ? [] : [read.cookie]
 }
 
-/** The cookies that a browser keeps for the partner's application: one for each name, domain and path (RFC 6265 §5.3). */
+/** The cookies that a browser keeps for the application: one for each name, domain and path (RFC 6265 §5.3). */
 export class CookieJar {
   #cookies: Cookie[]
 

@@ -1,5 +1,4 @@
 import { escape } from './escape.ts'
-import type { NetworkError } from './network-error.ts'
 import type { Exchange, WireResponse } from './wire.ts'
 import { header, jsonObject } from './wire.ts'
 
@@ -77,8 +76,9 @@ export function oauthError (response: WireResponse | undefined): string | null {
 }
 
 /** One line on a response: status, error and its description, type of content, target of a redirect. */
-export function describe ({ response, networkError }: Exchange): string {
-  if (response === undefined) return (networkError as NetworkError).sentence
+export function describe ({ request, response, networkError }: Exchange): string {
+  // A request of a real browser, whose response is not seen here.
+  if (response === undefined) return networkError?.sentence ?? redirectOf(request.url)
   const body = jsonObject(response)
   const location = header(response, 'location')
   const parts = [
@@ -91,7 +91,7 @@ export function describe ({ response, networkError }: Exchange): string {
 
 /** An OAuth error in a redirect, in words (RFC 6749 §4.1.2.1). */
 export function describeError (parameters: URLSearchParams): string {
-  return `the error ${[String(parameters.get('error')), explained(parameters.get('error_description'))].join(' ').trim()}`
+  return `the error ${parameters.get('error')} ${explained(parameters.get('error_description') ?? undefined)}`.trim()
 }
 
 function redirectOf (location: string): string {

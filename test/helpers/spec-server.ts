@@ -26,6 +26,11 @@ export type Mistake =
   | 'token-is-code' | 'reusable-token' | 'racy-token' | 'any-token' | 'any-jwt' | 'no-token-needed'
   | 'session-is-token' | 'query-token' | 'no-challenge' | 'case-scheme' | 'wrong-role' | 'empty-email'
   | 'extra-fields' | 'user-404' | 'authorize-hook' | 'login-hook'
+  // Nearly right.
+  | 'no-cache' | 'frame-options-any' | 'ancestors-any' | 'referrer-downgrade' | 'basic-at-user' | 'bearer-at-token'
+  | 'echo-untyped' | 'echo-redirect-uri' | 'record-in-refusal' | 'email-in-refusal' | 'token-in-refusal'
+  | 'token-500' | 'unknown-code-500' | 'unknown-token-500' | 'unknown-client-500'
+  | 'slash-redirect-uri' | 'case-redirect-uri'
 
 export interface SpecServer {
   app: FastifyInstance
@@ -115,10 +120,15 @@ export async function specServer (options: ServerOptions = {}): Promise<SpecServ
   })
   app.addHook('onSend', async (request, reply) => {
     if (!request.url.startsWith(`${prefix}/oauth/`)) return
-    if (!makes('cacheable')) reply.headers({ 'Cache-Control': 'no-store', Pragma: 'no-cache' })
-    const unframed = { 'X-Frame-Options': 'DENY', 'Content-Security-Policy': "frame-ancestors 'none'" }
-    if (!makes('framable')) reply.headers(unframed)
-    if (!makes('referrer')) reply.header('Referrer-Policy', 'no-referrer')
+    const store = makes('no-cache') ? 'no-cache' : 'no-store'
+    if (!makes('cacheable')) reply.headers({ 'Cache-Control': store, Pragma: 'no-cache' })
+    const ancestors = makes('ancestors-any') ? '*' : "'none'"
+    if (makes('frame-options-any')) reply.header('X-Frame-Options', 'ALLOWALL')
+    else if (!makes('framable')) {
+      reply.headers({ 'X-Frame-Options': 'DENY', 'Content-Security-Policy': `frame-ancestors ${ancestors}` })
+    }
+    const policy = makes('referrer-downgrade') ? 'no-referrer-when-downgrade' : 'no-referrer'
+    if (!makes('referrer')) reply.header('Referrer-Policy', policy)
   })
 
   const fault = (reply: FastifyReply, status: number, error: string) => makes('plain-errors')
@@ -138,11 +148,20 @@ export async function specServer (options: ServerOptions = {}): Promise<SpecServ
     const withoutUser = to.replace(/:\/\/[^/@]*@/, '://')
     const known = makes('any-redirect-uri') || to === registered ||
       (makes('prefix-redirect-uri') && to.startsWith(registered)) ||
-      (makes('user-info-redirect-uri') && withoutUser === registered)
+      (makes('user-info-redirect-uri') && withoutUser === registered) ||
+      (makes('slash-redirect-uri') && to.replace(/\/$/, '') === registered) ||
+      (makes('case-redirect-uri') && to.toLowerCase() === registered.toLowerCase())
     const client = one('client_id')
     const knownClient = client === CLIENT_ID || (client === undefined ? makes('no-client') : makes('any-client'))
     if (!knownClient || !known || [all.client_id, all.redirect_uri].some((value) => Array.isArray(value) && repeated)) {
-      const said = makes('echo') ? client ?? '' : 'Wrong client or redirect_uri.'
+      if (makes('unknown-client-500')) return reply.code(500).send({ error: 'server_error' })
+      const given = makes('echo-redirect-uri') ? to : client ?? ''
+      const echoes = makes('echo') || makes('echo-untyped') || makes('echo-redirect-uri')
+      const said = echoes ? given : 'Wrong client or redirect_uri.'
+      if (makes('echo-untyped')) {
+        reply.hijack()
+        return reply.raw.writeHead(400, { 'X-Frame-Options': 'DENY' }).end(said)
+      }
       return reply.code(400).type('text/html').send(`<!doctype html><title>Not possible</title><p>${said}</p>`)
     }
     const state = one('state')
@@ -196,6 +215,7 @@ export async function specServer (options: ServerOptions = {}): Promise<SpecServ
   })
 
   app.post(`${prefix}/oauth/token`, async (request, reply) => {
+    if (makes('token-500')) return reply.code(500).send({ error: 'server_error' })
     const url = makes('url-credentials') ? parametersOf(request) : {}
     const form = makes('body-read') ? {} : { ...url, ...(request.body as Values | undefined) }
     const one = (name: string): string | undefined => [form[name]].flat()[0] || undefined
@@ -213,7 +233,8 @@ export async function specServer (options: ServerOptions = {}): Promise<SpecServ
     const wrong = caller === null || (caller.id !== CLIENT_ID && !makes('any-token-client')) ||
       (caller.secret !== CLIENT_SECRET && !makes('any-secret'))
     if (wrong || (basic && makes('no-basic'))) {
-      if (!makes('no-challenge')) reply.header('WWW-Authenticate', 'Basic realm="spec"')
+      const scheme = makes('bearer-at-token') ? 'Bearer' : 'Basic'
+      if (!makes('no-challenge')) reply.header('WWW-Authenticate', `${scheme} realm="spec"`)
       return fault(reply, 401, 'invalid_client')
     }
     const anyRedirectUri = makes('any-token-redirect') || makes('optional-parameters')
@@ -222,6 +243,9 @@ export async function specServer (options: ServerOptions = {}): Promise<SpecServ
     const accepted = makes('any-code') || (makes('token-is-code') && tokens.has(code))
     const grant = codes.get(code) ?? (accepted ? madeUp : undefined)
     if (grant === undefined) {
+      if (makes('unknown-code-500')) return reply.code(500).send({ error: 'server_error' })
+      const leaked = { error: 'invalid_grant', details: { access_token: random() } }
+      if (makes('token-in-refusal')) return reply.code(400).send(leaked)
       const replayed = used.get(code)
       if (replayed?.token !== undefined && !makes('replay-leaves-token')) tokens.delete(replayed.token)
       return fault(reply, 400, 'invalid_grant')
@@ -247,7 +271,10 @@ export async function specServer (options: ServerOptions = {}): Promise<SpecServ
     const scheme = makes('case-scheme') ? /^Bearer (.+)$/ : /^bearer (.+)$/i
     const query = makes('query-token') ? (request.query as { access_token?: string }).access_token : undefined
     const token = scheme.exec(request.headers.authorization ?? '')?.[1] ?? query
-    const challenge = (value: string) => { if (!makes('no-challenge')) reply.header('WWW-Authenticate', value) }
+    const challenge = (value: string) => {
+      const scheme = makes('basic-at-user') ? value.replace('Bearer', 'Basic') : value
+      if (!makes('no-challenge')) reply.header('WWW-Authenticate', scheme)
+    }
     const session = makes('session-is-token') ? user(request) : undefined
     const free = session ?? (makes('no-token-needed') ? 'ada' : undefined)
     if (token === undefined && free !== undefined) return reply.send(RECORDS[free])
@@ -262,6 +289,11 @@ export async function specServer (options: ServerOptions = {}): Promise<SpecServ
     if (!makes('reusable-token')) tokens.delete(token)
     if (who === undefined) {
       challenge('Bearer realm="spec", error="invalid_token"')
+      if (makes('unknown-token-500')) return reply.code(500).send({ error: 'server_error' })
+      const leaked = { error: 'invalid_token', user: RECORDS.ada }
+      if (makes('record-in-refusal')) return reply.code(401).send(leaked)
+      const email = { error: 'invalid_token', error_description: 'Not for ada@partner.example.' }
+      if (makes('email-in-refusal')) return reply.code(401).send(email)
       return fault(reply, 401, 'invalid_token')
     }
     const record = { ...(RECORDS[who] ?? RECORDS.ada) }

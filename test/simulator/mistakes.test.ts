@@ -2,7 +2,9 @@
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { check, failedRules, report } from '../helpers/program.ts'
+import { RULES } from '../../lib/simulator/rules/all.ts'
 import { listening, type Mistake, specServer } from '../helpers/spec-server.ts'
+import { tried } from './trial.ts'
 
 type Elsewhere = 'strict-cookie' | 'login-loses-prefix' | 'code-never-expires'
 
@@ -83,17 +85,39 @@ const FOUND: Record<Exclude<Mistake, Elsewhere>, string[]> = {
   'wrong-role': ['!user.record'],
   'empty-email': ['!user.record'],
   'extra-fields': ['?user.listed-fields'],
-  'user-404': ['!address.endpoints']
+  'user-404': ['!address.endpoints'],
+  'no-cache': ['?authorize.no-store', '!token.no-store', '?user.no-store'],
+  'frame-options-any': ['?authorize.framing'],
+  'ancestors-any': ['?authorize.framing'],
+  'referrer-downgrade': ['?authorize.referrer'],
+  'basic-at-user': ['?user.challenge'],
+  'bearer-at-token': ['?token.client-challenge'],
+  'echo-untyped': ['!authorize.no-injection'],
+  'echo-redirect-uri': ['!authorize.no-injection'],
+  'record-in-refusal': ['!user.unknown-token'],
+  'email-in-refusal': ['!user.unknown-token'],
+  'token-in-refusal': ['!token.unknown-code'],
+  'token-500': ['!token.answer'],
+  'unknown-code-500': ['?token.unknown-code'],
+  'unknown-token-500': ['?user.unknown-token'],
+  'unknown-client-500': [
+    '?authorize.foreign-redirect-uri', '?authorize.unknown-client', '?authorize.missing-client',
+    '?authorize.repeated'
+  ],
+  'slash-redirect-uri': ['!authorize.foreign-redirect-uri'],
+  'case-redirect-uri': ['!authorize.foreign-redirect-uri']
 }
 
 t.setTimeout(300_000)
 
 for (const [mistake, expected] of Object.entries(FOUND)) {
   await t.test(mistake, async (t) => {
-    const { baseUrl, ineligible } = await listening(t, { mistakes: [mistake as Mistake] })
-    const result = await report(baseUrl, ['--cookie', 'sid=ada; SameSite=Lax', '--ineligible-cookie', ineligible])
-    t.strictSame(failedRules(result), expected)
-    t.equal(result.code, expected.some((id) => id.startsWith('!')) ? 1 : 0)
+    const { findings, stopped } = await tried(RULES.map(({ id }) => id), {
+      mistakes: [mistake as Mistake], cookie: 'sid=ada; SameSite=Lax', ineligible: 'sid=eve'
+    })
+    t.equal(stopped, undefined)
+    t.strictSame(findings.flatMap(({ rule: { id }, result }) =>
+      result.outcome === 'fail' ? [`${result.severity === 'must' ? '!' : '?'}${id}`] : []), expected)
   })
 }
 

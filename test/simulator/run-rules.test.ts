@@ -39,7 +39,7 @@ await t.test('a rule that throws something unexpected was not tried', async (t) 
   t.match(stopped, `The check is not complete: ${reason}`)
 })
 
-await t.test('a failure says what was got, what was expected and what to do; all of it masked and escaped', async (t) => {
+await t.test('a failure says what was got, what was expected and what to do, masked and escaped', async (t) => {
   const { findings } = await tried([
     throws(new Failed('the-secret\x1b[2J')), throws(new Failed('200', 'Hide the-secret\u202e.', 'should'))
   ])

@@ -23,7 +23,7 @@ await t.test('cookies: path, expiry, removal, several', async (t) => {
   await portal({ baseUrl, ...SETTINGS }).signIn({ cookies: `=nothing; given=1;; also=2; ${attributes};` })
   t.strictSame(seen, [
     ['GET /oauth/authorize', 'given=1; also=2'],
-    ['GET /oauth/again', 'slash=1; below=1; default=1; odd=1; later=1; flag=; also=2; kept=1']
+    ['GET /oauth/again', 'slash=1; below=1; default=1; odd=1; later=1; flag=; given=1; also=2; kept=1']
   ])
 })
 

@@ -17,7 +17,8 @@ export const ENDPOINTS_RULE = must('address.endpoints', 'addresses',
     for (const [method, url] of [['GET', authorizeUrl], ['POST', tokenUrl], ['GET', userUrl]] as const) {
       const exchange = await ask(service, method, url)
       if (exchange === null || !isAbsent(exchange, url === authorizeUrl)) continue
-      throw new Failed(`${method} ${new URL(url).pathname}: ${describe(exchange)}`, await elsewhere(service, url, method))
+      const got = `${method} ${new URL(url).pathname}: ${describe(exchange)}`
+      throw new Failed(got, await elsewhere(service, url, method))
     }
   })
 
@@ -30,7 +31,7 @@ export const ADDRESS_RULES: readonly Rule[] = [
   should('address.redirect-uri-https', 'RFC 6749 §3.1.2.1',
     'The redirect_uri is https (http on this machine only).',
     'Register the https address of the portal callback.',
-    async ({ portal: { redirectUri } }) => expect(isSecure(new URL(redirectUri)), `the redirect_uri is ${redirectUri}`)),
+    async ({ portal: { redirectUri: uri } }) => expect(isSecure(new URL(uri)), `the redirect_uri is ${uri}`)),
   must('address.no-downgrade', 'RFC 6749 §3.1',
     'The browser is not sent to an http address.',
     'Let the application know that TLS ends in front of it (Fastify: trustProxy), ' +
@@ -66,14 +67,14 @@ function isAbsent (exchange: Exchange, isPage: boolean): boolean {
 }
 
 /** Prefixes under which services often register their endpoints. */
-const PREFIXES = ['', '/api', '/api/v1', '/v1', '/sso', '/partner', '/partner-sso', '/portal', '/auth', '/app', '/oauth2']
+const PREFIXES = ['', '/api', '/api/v1', '/v1', '/sso', '/partner', '/partner-sso', '/portal', '/auth', '/app']
 
 /** Looks where a proxy, or a prefix that the base URL lacks, would have put the endpoint. */
 async function elsewhere (service: Service, url: string, method: string): Promise<string | undefined> {
   const { base } = service.portal
   const name = url.slice(url.lastIndexOf('/'))
   const path = base.pathname.replace(/\/$/, '')
-  const folders = [...PREFIXES.map((prefix) => `${prefix}/oauth`), path, ...PREFIXES.map((prefix) => `${path}${prefix}/oauth`)]
+  const folders = [path, ...['', path].flatMap((start) => PREFIXES.map((prefix) => `${start}${prefix}/oauth`))]
   for (const folder of new Set(folders)) {
     const other = new URL(folder + name, base).href
     const exchange = other === url ? null : await ask(service, method, other)

@@ -36,7 +36,8 @@ export function expectUnframed (response: WireResponse | undefined): void {
     .filter((directive) => directive !== undefined)
   const options = listOf(header(response, 'x-frame-options'))
   if (directives.length > 0) {
-    const closed = directives.some(([, ...sources]) => sources.every((source) => ['\'none\'', '\'self\''].includes(source)))
+    const isOwn = (source: string) => ['\'none\'', '\'self\''].includes(source)
+    const closed = directives.some(([, ...sources]) => sources.every(isOwn))
     return expect(closed, directives.map((directive) => directive.join(' ')).join(', '))
   }
   expect(options.length > 0 && options.every((option) => ['deny', 'sameorigin'].includes(option)),

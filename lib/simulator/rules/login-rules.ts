@@ -11,6 +11,7 @@ import { expect, must } from './rule.ts'
 import type { Service } from './service.ts'
 import { refusedAtOnce } from './without-user.ts'
 
+const CREATE = 'Create the login page, or correct the option loginPage.'
 const LOCKED_OUT = 'A user who is not logged in has no way to log in here: ' +
   'let the endpoint redirect to the login page, and exempt it from hooks that respond before it does.'
 
@@ -20,14 +21,14 @@ export const LOGIN_PAGE_RULE = must('login.page', 'login',
   'Open the authorization address in a private window and follow its redirects.',
   async (service) => {
     const arrival = await service.loggedOut()
-    if (arrival.at === 'loop') throw new Failed('redirects that do not end', 'Exempt the login page from the login hook.')
+    expect(arrival.at !== 'loop', 'redirects that do not end', 'Exempt the login page from the login hook.')
     if (arrival.at === 'callback') throw new Untested('the service has no login page (option loginPage)')
     if (refusedAtOnce(service, arrival)) throw new Failed(describe(arrival.exchange), LOCKED_OUT, 'should')
     const status = statusOf(arrival.exchange)
     if (arrival.at !== 'page' || (status < 500 && status !== 404)) return
     const got = `${describe(arrival.exchange)} at ${new URL(arrival.url).pathname}`
-    if (status !== 404) throw new Failed(got)
-    throw new Failed(got, await strippedFix(service, arrival.url) ?? 'Create the login page, or correct the option loginPage.')
+    expect(status === 404, got)
+    throw new Failed(got, await strippedFix(service, arrival.url) ?? CREATE)
   })
 
 /**
@@ -105,7 +106,8 @@ function isKnown (cookies: Cookie[]): void {
 async function setsTravellingCookies (service: Service): Promise<void> {
   await service.loggedOut()
   const { pathname } = new URL(service.portal.authorizeUrl)
-  const kept = service.anonymous.jar.all().find(({ path = '/', ...cookie }) => isStrict(cookie) || !pathname.startsWith(path))
+  const cookies = service.anonymous.jar.all()
+  const kept = cookies.find(({ path = '/', ...cookie }) => isStrict(cookie) || !pathname.startsWith(path))
   if (kept === undefined) throw new Untested('the service sets no session cookie before the login')
   const reason = isStrict(kept) ? 'SameSite=Strict' : `Path=${kept.path}`
   throw new Failed(`the service sets the cookie ${kept.name} with ${reason}; is it the session?`,

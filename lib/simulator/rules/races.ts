@@ -8,14 +8,17 @@ const FAIR_RACES = 3
 /** Milliseconds by which the first request is ahead in the races that follow, until one race is won. */
 const LEADS = [1, 4, 16, 64, 256, 1024]
 
+/** Sends the request of a race; true when it won. */
+type Racer = () => Promise<boolean>
+
 /**
  * More than one winner of a race is a mistake for certain. No winner is none: a request that comes after the first is a
  * replay, and may revoke what the first one gets (RFC 6749 §4.1.2). So the first one gets a lead, until a race is won.
  *
- * @param prepare - gets ready for a race; returns a request, which says whether it won
+ * @param prepare - gets ready for a race
  * @throws Untested when nobody won a race
  */
-export async function expectOneWinner (service: Service, prepare: () => Promise<() => Promise<boolean>>): Promise<void> {
+export async function expectOneWinner (service: Service, prepare: () => Promise<Racer>): Promise<void> {
   let isWon = false
   for (const lead of [...Array<number>(FAIR_RACES).fill(0), ...LEADS]) {
     if (isWon && lead > 0) return
@@ -26,7 +29,7 @@ export async function expectOneWinner (service: Service, prepare: () => Promise<
   if (!isWon) throw new Untested(`no request won one of ${FAIR_RACES + LEADS.length} races`)
 }
 
-async function race ({ settings: { wait }, signal }: Service, request: () => Promise<boolean>, lead: number): Promise<number> {
+async function race ({ settings: { wait }, signal }: Service, request: Racer, lead: number): Promise<number> {
   const racers = Array.from({ length: RACERS }, async (_none, racer) => {
     if (racer > 0 && lead > 0) await wait(lead, signal)
     return request()

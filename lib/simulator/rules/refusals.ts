@@ -44,7 +44,9 @@ export async function expectRefused (service: Service, changes: Changes): Promis
 }
 
 /** Nothing is redirected to the portal or to the address that the request names. */
-export async function expectNoRedirect (service: Service, changes: Changes, uri = service.portal.redirectUri): Promise<void> {
+export async function expectNoRedirect (
+  service: Service, changes: Changes, uri = service.portal.redirectUri
+): Promise<void> {
   const arrival = await service.authorize(changes)
   const change = `with ${named(changes)}: `
   const isReached = String(targetOf(arrival)).startsWith(new URL(uri).href)

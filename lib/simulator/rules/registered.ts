@@ -14,7 +14,9 @@ export async function explainRefusal (service: Service, exchange: Exchange): Pro
   const client = `Register the client_id ${clientId} at the service, or give the registered one with --client-id.`
   if (explained.includes('client_id')) return new Failed(explained, client)
   const near = await registeredNear(service, exchange.request.url)
-  if (near !== null) return new Failed(`${explained}; the service accepts ${near.uri}`, `${near.difference} differs. ${uri}`)
+  if (near !== null) {
+    return new Failed(`${explained}; the service accepts ${near.uri}`, `The ${near.difference} differs. ${uri}`)
+  }
   return new Failed(explained, explained.includes('redirect_uri') ? uri : `${uri} ${client}`)
 }
 
@@ -33,17 +35,18 @@ async function registeredNear (service: Service, url: string): Promise<Near | nu
   return null
 }
 
+/** The differences have the names that the log of the plugin gives them. */
 function nearOnes (given: string): Near[] {
-  const { hostname, pathname } = new URL(given)
-  const other = hostname === 'localhost' ? '127.0.0.1' : 'localhost'
-  const near = [
-    { difference: 'The trailing slash', uri: pathname.endsWith('/') ? given.replace(/\/(?=$|\?)/, '') : given.replace(/(?=$|\?)/, '/') },
-    { difference: 'The scheme', uri: given.startsWith('https:') ? given.replace('https:', 'http:') : given.replace('http:', 'https:') },
-    { difference: 'The host', uri: given.replace(hostname, other) },
-    { difference: 'The host', uri: given.replace('://www.', '://') },
-    { difference: 'The case', uri: given.toLowerCase() },
-    { difference: 'The query', uri: given.split('?')[0] as string },
-    { difference: 'The encoding', uri: decoded(given) }
+  const { hostname, pathname, protocol } = new URL(given)
+  const [path, ...query] = given.split('?') as [string, ...string[]]
+  const near: Near[] = [
+    { difference: 'trailing slash', uri: [path.endsWith('/') ? path.slice(0, -1) : `${path}/`, ...query].join('?') },
+    { difference: 'scheme', uri: given.replace(protocol, protocol === 'https:' ? 'http:' : 'https:') },
+    { difference: 'host', uri: given.replace(hostname, hostname === 'localhost' ? '127.0.0.1' : 'localhost') },
+    { difference: 'host', uri: given.replace('://www.', '://') },
+    { difference: 'case', uri: given.replace(pathname, pathname.toLowerCase()) },
+    { difference: 'query', uri: path },
+    { difference: 'encoding', uri: decoded(given) }
   ]
   return near.filter(({ uri }) => uri !== given)
 }

@@ -59,7 +59,7 @@ export interface Settings {
 interface CodeOptions { verifier?: string | undefined, changes?: Changes }
 
 /** An authorization request, and what came of it. */
-interface Requested {
+export interface Requested {
   arrival: Arrival
   reading: Reading<string>
   /** The code that the arrival carries, also where its state is wrong. */
@@ -67,19 +67,9 @@ interface Requested {
   verifier: string | undefined
 }
 
-/** A sign-in from beginning to end; a leg is an error where it could not be tried. */
-export interface Walk extends Requested {
-  token: Leg<string> | Error
-  user: Leg<UserInformation> | Error
-}
-
 const NOBODY: Login = { cookies: [], headers: [] }
 /** Names the requests of the simulator in the log of the service. */
 const AGENT = ['User-Agent', 'partner-sso-portal'] as const
-/** Errors that a code or a token gets which expired on the way. */
-const EXPIRED = ['invalid_grant', 'invalid_token']
-/** Milliseconds in which a sign-in is too quick for its code to expire. */
-const QUICK = 1000
 
 /** The service under test, as rules see it: the requests of the portal, a user's browser, one without a user. */
 export class Service {
@@ -95,7 +85,6 @@ export class Service {
   /** The last record that the service gave. */
   record: UserInformation | null = null
   #loggedOut: Promise<Arrival> | null = null
-  #first: Promise<Walk> | null = null
 
   constructor (portal: Integration, settings: Partial<Settings> = {}, signal = new AbortController().signal) {
     this.settings = {
@@ -141,12 +130,6 @@ export class Service {
     return this.#loggedOut
   }
 
-  /** The sign-in that comes before all rules that need one. */
-  first (): Promise<Walk> {
-    this.#first ??= this.#walk(3)
-    return this.#first
-  }
-
   /** A fresh code. @throws Untested when there is none */
   async code (options: CodeOptions = {}): Promise<Grant> {
     const { grant } = this.settings.material
@@ -158,7 +141,8 @@ export class Service {
   }
 
   /** An authorization request of the user, and what came of it. */
-  async request ({ verifier = this.portal.pkce ? randomText() : undefined, changes }: CodeOptions = {}): Promise<Requested> {
+  async request ({ verifier: given, changes }: CodeOptions = {}): Promise<Requested> {
+    const verifier = given ?? (this.portal.pkce ? randomText() : undefined)
     const flow = new SignIn(this.portal, this.secrets, verifier)
     const arrival = await this.#arrive(flow.start(changes))
     const reading = readArrival(arrival, flow.state, this.portal)
@@ -217,23 +201,6 @@ export class Service {
     return arrival
   }
 
-  /** Tries again where a failure may be due to a code that expired on a slow machine. */
-  async #walk (rounds: number): Promise<Walk> {
-    const start = performance.now()
-    const requested = await this.request()
-    const { code, verifier } = requested
-    const token = await leg(async () => {
-      if (code === null) throw new Untested('there is no code')
-      return this.redeem({ code, verifier })
-    })
-    const user = await leg(async () => this.user(valueOf(token)))
-    const refused = [token, user].some((call) =>
-      !(call instanceof Error) && !call.reading.ok && EXPIRED.includes(call.reading.error))
-    if (!refused || performance.now() - start < QUICK) return { ...requested, token, user }
-    if (rounds === 1) throw new Inconclusive('the service is so slow that a code may expire before it is used')
-    return this.#walk(rounds - 1)
-  }
-
   /** Makes a missing response, a rate limit and an unavailable service a reason not to judge. */
   async #send ({ send }: Integration, request: Exchange['request']): Promise<Exchange> {
     const exchange = await send({ ...request, headers: [AGENT, ...request.headers] }, this.signal)
@@ -251,7 +218,8 @@ export class Service {
 const LIMITED = 'The service limits the rate of requests (429): raise its limit for the time of the check.'
 
 function unavailable (exchange: Exchange, error: string): Inconclusive {
-  return new Inconclusive(`the service says that it is unavailable for the moment: ${describe(exchange)}`, fixFor(error))
+  const reason = `the service says that it is unavailable for the moment: ${describe(exchange)}`
+  return new Inconclusive(reason, fixFor(error))
 }
 
 /** The same for an error that the browser carries to the portal. */
@@ -260,14 +228,4 @@ function available (arrival: Arrival): Arrival {
   const { searchParams } = new URL(arrival.callbackUrl)
   if (searchParams.get('error') !== 'temporarily_unavailable') return arrival
   throw unavailable(arrival.exchange, 'temporarily_unavailable')
-}
-
-/** A leg of the first sign-in; an error is kept for the rule that looks at the leg. */
-async function leg<Value> (call: () => Promise<Leg<Value>>): Promise<Leg<Value> | Error> {
-  return call().catch((error: Error) => error)
-}
-
-function valueOf (leg: Leg<string> | Error): string {
-  if (leg instanceof Error || !leg.reading.ok) throw new Untested('there is no access token')
-  return leg.reading.value
 }

@@ -1,11 +1,11 @@
 import { describe } from '../../testing/failure.ts'
 import type { Leg } from '../../testing/steps.ts'
 import { jsonObject, statusOf } from '../../testing/wire.ts'
-import { Failed, Inconclusive, NoResponse, Untested } from './errors.ts'
+import { Failed, Inconclusive, NoResponse, Stop, Untested } from './errors.ts'
 import { explainRefusal } from './registered.ts'
 import type { Rule } from './rule.ts'
-import { expect, must } from './rule.ts'
-import type { Service, Walk } from './service.ts'
+import { expect, inTime, must } from './rule.ts'
+import type { Service } from './service.ts'
 import { stopWithoutUser } from './without-user.ts'
 
 /** Errors of a response that no OAuth endpoint gave: a hook in front of it responded. */
@@ -60,14 +60,15 @@ function asUntested (error: Error): never {
 }
 
 const different = (request: string, one: string, other: string): Failed =>
-  new Failed(`the same request got different responses, so processes do not share a store: ${request}: ${one}, then ${other}`)
+  new Failed('the same request got different responses, so processes do not share a store: ' +
+    `${request}: ${one}, then ${other}`)
 
 /** The sign-in of the user, leg by leg. The rules that follow need it. */
 export const CODE_RULE = must('authorize.answer', 'RFC 6749 §4.1.2',
   'A browser whose user is logged in is redirected to the redirect_uri with a code.',
   'Try the sign-in in the browser: partner-sso-portal serve shows every step.',
   async (service) => {
-    const { arrival, reading, code } = await service.first()
+    const { arrival, reading, code } = await service.request()
     if (code !== null || reading.ok) return
     await stopWithoutUser(service, arrival)
     if (reading.step === 6 && arrival.at === 'page') throw await explainRefusal(service, arrival.exchange)
@@ -83,26 +84,20 @@ export const LEG_RULES: readonly Rule[] = [
   must('token.hook', 'RFC 6749 §3.2',
     'No hook of the application is in front of the token endpoint: the portal calls it without cookies.',
     'Exempt /oauth/token from the application’s global hooks (login, CSRF, bot protection).',
-    async (service) => notHooked(legOf((await service.first()).token))),
+    async (service) => notHooked(await service.redeem(await service.code()))),
   must('token.answer', 'RFC 6749 §5.1',
     'The response to a good request is 200, application/json, token_type Bearer and access_token.',
     'Return exactly {"token_type":"Bearer","access_token":"…"}.',
-    async (service) => succeeded(legOf((await service.first()).token))),
+    inTime(async (service) => succeeded(await service.redeem(await service.code())))),
   must('user.hook', 'RFC 6750 §2.1',
     'No hook of the application is in front of the user endpoint: the portal calls it without cookies.',
     'Exempt /oauth/user from the application’s global hooks (login, API keys, bot protection).',
-    async (service) => notHooked(legOf((await service.first()).user))),
+    async (service) => notHooked(await service.user(await service.accessToken()))),
   must('user.record', 'user information record',
     'The response to a good token is 200, application/json and a record that the portal accepts at its level.',
     'Return the listed fields with the allowed values.',
-    async (service) => succeeded(legOf((await service.first()).user)))
+    inTime(async (service) => succeeded(await service.user(await service.accessToken()))))
 ]
-
-/** @throws the error that kept the leg from being tried */
-function legOf (leg: Walk['token'] | Walk['user']): Leg<unknown> {
-  if (leg instanceof Error) throw leg
-  return leg
-}
 
 function succeeded ({ reading }: Leg<unknown>): void {
   if (!reading.ok) throw new Failed(reading.got, reading.fix)
@@ -112,28 +107,23 @@ function notHooked ({ reading }: Leg<unknown>): void {
   if (!reading.ok) expect(!HOOKED.includes(reading.error), reading.got)
 }
 
-/**
- * A complete form that gets no response, or the same error as one that is plainly wrong, was not read. The form in
- * question is sent twice, so that one slow response is no finding.
- */
+/** A complete form that gets no response, or the same error as one that is plainly wrong, was not read. */
 async function formIsRead (service: Service): Promise<void> {
-  const { token, code } = await service.first()
-  if (token instanceof NoResponse && token.code === 'timeout') return hangs(service, token)
-  const { reading, exchange } = legOf(token)
+  const wrong = () => service.redeem({ code: 'an-unknown-code' }, { grant_type: 'no-such-grant' })
+  const grant = await service.code()
+  const { reading, exchange } = await service.redeem(grant).catch((error) => hangs(service, error, wrong))
   if (reading.ok || reading.error !== 'invalid_request' || statusOf(exchange) !== 400) return
-  const wrong = await service.redeem({ code: String(code) }, { grant_type: 'no-such-grant' })
-  const same = JSON.stringify(jsonObject(wrong.exchange.response)) === JSON.stringify(jsonObject(exchange.response))
-  expect(!same, `${describe(exchange)}, for a complete form and for a wrong one alike`)
+  const bodies = [exchange, (await wrong()).exchange].map(({ response }) => JSON.stringify(jsonObject(response)))
+  expect(bodies[0] !== bodies[1], `${describe(exchange)}, for a complete form and for a wrong one alike`)
 }
 
-async function hangs (service: Service, first: NoResponse): Promise<void> {
+/** A second form gets no response either, but a request without body gets one: one slow response is no finding. */
+async function hangs (service: Service, first: unknown, wrong: () => Promise<unknown>): Promise<never> {
+  if (!(first instanceof NoResponse) || first.code !== 'timeout') throw first
   const { send, tokenUrl } = service.portal
   const empty = await send({ method: 'POST', url: tokenUrl, headers: [['Accept', 'application/json']] })
-  try {
-    await service.redeem({ code: 'an-unknown-code' }, { grant_type: 'no-such-grant' })
-  } catch (error) {
-    if (!(error instanceof NoResponse)) throw error
-    throw new Failed(`${first.message} to a form; a request without body gets ${describe(empty)}`)
-  }
+  const second: unknown = await wrong().catch((error: unknown) => error)
+  if (second instanceof Stop) throw second
+  expect(!(second instanceof NoResponse), `${first.message} to a form; a request without body gets ${describe(empty)}`)
   throw first
 }

@@ -20,7 +20,8 @@ const WRONG_SECRET = { client_secret: 'not-the-secret' }
 
 /** A rule on one wrong or missing parameter beside a good code. */
 const refuses = (id: string, section: string, sentence: string, fix: string, changes: Changes): Rule =>
-  must(id, section, sentence, fix, async (service) => expectNoToken(await changed(service, await service.code(), changes)))
+  must(id, section, sentence, fix,
+    async (service) => expectNoToken(await changed(service, await service.code(), changes)))
 
 /** `POST /oauth/token`. */
 export const TOKEN_RULES: readonly Rule[] = [
