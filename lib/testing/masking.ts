@@ -80,7 +80,7 @@ function spellingsOf (character: string): string {
   const name = /[a-z0-9]/i.test(character) ? '' : '|[a-z][a-z0-9]*'
   const reference = `&(?:amp;)*(?:#0*${point}|#x0*${hex(point, 1)}${name});?`
   const literal = character.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&')
-  return `\\\\?(?:${literal}|${percent}|${script}|${reference}${character === ' ' ? '|\\+' : ''})`
+  return `\\\\{0,3}(?:${literal}|${percent}|${script}|${reference}${character === ' ' ? '|\\+' : ''})`
 }
 
 const hex = (number: number, digits: number): string => number.toString(16).padStart(digits, '0')

@@ -33,7 +33,7 @@ await t.test('a proxy strips the path, and the login page is given as a string',
     })
     const { rules } = await report(`${baseUrl}/app`, [
       '--client-id', PORTAL.clientId, '--redirect-uri', PORTAL.redirectUri, '--header', 'x-user: alice'
-    ], { env: { PORTAL_CLIENT_SECRET: PORTAL.clientSecret, PORTAL_TIMEOUT: '60' } })
+    ], { env: { PORTAL_CLIENT_SECRET: PORTAL.clientSecret } })
     t.match(rules.find(({ outcome }) => outcome === 'fail'), {
       id, fix: /: a proxy strips \/app, and the application does not know of it\. Give loginPage as a function/
     })
@@ -43,7 +43,7 @@ await t.test('a proxy strips the path, and the login page is given as a string',
 await t.test('currentUser takes every browser for a user who may not enter', async (t) => {
   const { url } = await startHost(t, { currentUser: () => ({ id: 'nobody-1', eligible: false }) })
   const given = ['--base-url', url, '--client-id', PORTAL.clientId, '--redirect-uri', PORTAL.redirectUri]
-  const env = { PORTAL_CLIENT_SECRET: PORTAL.clientSecret, PORTAL_TIMEOUT: '60' }
+  const env = { PORTAL_CLIENT_SECRET: PORTAL.clientSecret }
   const { code, err } = await program(['check', '--cookie', 'sid=1', ...given], { env })
   t.equal(code, 2)
   t.match(err, /^The service takes every browser for a user who may not enter, also one without cookies: see whether cur/)

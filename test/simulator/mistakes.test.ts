@@ -1,7 +1,7 @@
 // The common mistakes of services: each is found, under its own name, and nothing else is blamed.
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
-import { check, failedRules, report } from '../helpers/program.ts'
+import { loginResponse, check, failedRules, report } from '../helpers/program.ts'
 import { RULES } from '../../lib/simulator/rules/all.ts'
 import { listening, type Mistake, specServer } from '../helpers/spec-server.ts'
 import { tried } from './trial.ts'
@@ -141,10 +141,10 @@ await t.test('code-never-expires', async (t) => {
 await t.test('form-action is a failure where the login is known to answer with a redirect, else advice', async (t) => {
   for (const mistake of ['login-csp', 'login-meta-csp'] as const) {
     const { baseUrl } = await listening(t, { mistakes: [mistake] })
-    const logIn = `curl -si -d user=ada ${baseUrl}/login`
-    t.strictSame(failedRules(await report(baseUrl, ['--login-command', logIn])), ['!login.form-action'])
-    const cookieOnly = `${logIn} | grep -i set-cookie`
-    t.strictSame(failedRules(await report(baseUrl, ['--login-command', cookieOnly])), ['?login.form-action'])
+    const response = await loginResponse(baseUrl)
+    t.strictSame(failedRules(await report(baseUrl, ['--cookie', response])), ['!login.form-action'])
+    const cookieOnly = String(/^set-cookie:.*$/im.exec(response)?.[0])
+    t.strictSame(failedRules(await report(baseUrl, ['--cookie', cookieOnly])), ['?login.form-action'])
   }
 })
 

@@ -16,7 +16,7 @@ await t.test('four workers, each with a store of its own', async (t) => {
   t.teardown(() => { cluster.kill() })
   const [{ url }] = await once(cluster, 'message') as [{ url: string }]
   const given = ['--base-url', url, '--client-id', PORTAL.clientId, '--redirect-uri', PORTAL.redirectUri]
-  const env = { PORTAL_CLIENT_SECRET: PORTAL.clientSecret, PORTAL_TIMEOUT: '60' }
+  const env = { PORTAL_CLIENT_SECRET: PORTAL.clientSecret }
   for (let run = 0; run < RUNS; run++) {
     const { code, out } = await program(['check', '--header', 'x-user: alice', ...given], { env })
     t.equal(code, 1)
