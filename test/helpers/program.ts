@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { run } from '../../lib/simulator/run.ts'
 import type { Wait } from '../../lib/simulator/process.ts'
 import { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI } from './spec-server.ts'
@@ -33,12 +31,6 @@ export function check (baseUrl: string, more: string[] = [], around: Around = {}
   const argv = ['check', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--redirect-uri', REDIRECT_URI]
   const env = { PORTAL_CLIENT_SECRET: CLIENT_SECRET }
   return program([...argv, '--timeout', '60', ...more], { env, ...around })
-}
-
-/** What `curl -si` prints of a login, as it is given to --cookie. */
-export async function loginResponse (baseUrl: string): Promise<string> {
-  const { stdout } = await promisify(execFile)('curl', ['-si', '-d', 'user=ada', `${baseUrl}/login`])
-  return stdout
 }
 
 interface Report {

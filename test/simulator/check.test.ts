@@ -103,7 +103,8 @@ await t.test('a correct host never fails: one run after the other, and several a
 await t.test('servers that we did not write: what differs, and nothing else', async (t) => {
   const foreign = async (baseUrl: string) => {
     const argv = [
-      'check', '--json', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--redirect-uri', REDIRECT_URI, ...USER
+      'check', '--json', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--redirect-uri', REDIRECT_URI, ...USER,
+      '--timeout', '60'
     ]
     const { code, out } = await program(argv, { env: { PORTAL_CLIENT_SECRET: FOREIGN_SECRET } })
     return { code, result: JSON.parse(out) }
@@ -161,15 +162,14 @@ await t.test('on a terminal: colours, one line that rewrites itself, the width o
   t.notMatch(plain.out, '\x1b')
 })
 
-await t.test('the response to a login makes the user known, with the attributes of the cookie', async (t) => {
-  const { baseUrl } = await listening(t, { mistakes: ['strict-cookie'] })
-  const response = 'HTTP/1.1 303 See Other\r\nSet-Cookie: old=; Max-Age=0\r\nset-cookie: sid=ada; SameSite=Strict\r\n\r\n' +
-    'set-cookie: sid=nobody'
-  t.strictSame(failedRules(await report(baseUrl, ['--cookie', response])), ['!login.cookie'])
-  const followed = `HTTP/1.1 303 See Other\r\nSet-Cookie: sid=ada\r\n\r\nHTTP/1.1 200 OK\r\n\r\n<html>`
-  const plain = await report(baseUrl, ['--cookie', followed, '--ineligible-cookie', followed.replace('ada', 'eve')])
-  t.match([plain.code, failedRules(plain)], [0, []])
-  t.match(plain.rules.find(({ id }) => id === 'authorize.eligibility'), { outcome: 'pass' })
+await t.test('a whole response makes the user known: its cookies, and whether the login redirects', async (t) => {
+  const { baseUrl } = await listening(t, { mistakes: ['strict-cookie', 'login-csp'] })
+  const head = (status: string) => `HTTP/1.1 ${status}\r\nSet-Cookie: sid=ada; SameSite=Strict\r\n` +
+    'set-cookie: old=; Max-Age=0\r\n\r\nbody: set-cookie: other=1\r\n'
+  t.strictSame(failedRules(await report(baseUrl, ['--cookie', head('303 See Other')])),
+    ['!login.cookie', '!login.form-action'])
+  t.strictSame(failedRules(await report(baseUrl, ['--cookie', head('200 OK')])), ['!login.cookie', '?login.form-action'])
+  t.match(await check(baseUrl, ['--cookie', head('401 Unauthorized')]), { code: 2, out: '', err: /login failed/ })
 })
 
 await t.test('a Strict cookie that the session does not need is no failure', async (t) => {
@@ -178,11 +178,11 @@ await t.test('a Strict cookie that the session does not need is no failure', asy
   t.strictSame(failedRules(await report(baseUrl, cookies)), [])
 })
 
-await t.test('the environment gives the URL, the id and the secret; a flag goes before it', async (t) => {
+await t.test('the environment gives address, client_id and secret', async (t) => {
   const { baseUrl } = await listening(t)
-  const env = { PORTAL_BASE_URL: baseUrl, PORTAL_CLIENT_ID: 'nobody', PORTAL_CLIENT_SECRET: CLIENT_SECRET }
-  const argv = ['check', '--json', '--pkce', '--redirect-uri', REDIRECT_URI, '--client-id', CLIENT_ID, '--timeout', '60']
-  const { code, out } = await program([...argv, ...USER], { env })
+  const env = { PORTAL_BASE_URL: baseUrl, PORTAL_CLIENT_ID: CLIENT_ID, PORTAL_CLIENT_SECRET: CLIENT_SECRET }
+  const given = ['--redirect-uri', REDIRECT_URI, '--pkce', '--timeout', '60', ...USER]
+  const { code, out } = await program(['check', '--json', ...given], { env })
   t.strictSame([code, failedRules(JSON.parse(out))], [0, []])
 })
 
