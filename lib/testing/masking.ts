@@ -10,25 +10,23 @@ const SECRET_PARAMETERS = /((?:^|[?&;\s])(?:access_token|client_secret|code|code
 
 /** Knows the secrets of a sign-in and hides them in everything that is shown or written. */
 export class Secrets {
-  /** Each secret with what finds it. */
-  readonly #known = new Map<string, string | RegExp>()
+  /** Each secret with what finds it; the longest first, for one secret may contain another. */
+  readonly #known: Array<[value: string, finds: string | RegExp]> = []
 
   /** Remembers a secret. Values of fewer than four characters are not hidden: that would hide half of the text. */
   add (value: string): void {
-    if (value.length < SHORTEST || this.#known.has(value)) return
-    this.#known.set(value, SPECIAL.test(value) ? new RegExp(spellings(value, SPECIAL), 'gi') : value)
+    if (value.length < SHORTEST || this.#known.some(([known]) => known === value)) return
+    this.#remember(value, SPECIAL.test(value) ? new RegExp(spellings(value, SPECIAL), 'gi') : value)
   }
 
   /** Remembers a secret that outlives the sign-in: also its Base64, any of its characters encoded, and short ones. */
   addForGood (value: string): void {
-    if (value !== '') this.#known.set(value, everySpelling(value))
+    if (value !== '') this.#remember(value, everySpelling(value))
   }
 
   /** The text with every known secret hidden, in whatever encoding it stands. */
   hide (text: string): string {
-    // The longest first: one secret may contain another.
-    const longestFirst = [...this.#known].sort(([one], [other]) => other.length - one.length)
-    return longestFirst.reduce((rest, [, pattern]) => rest.replaceAll(pattern, HIDDEN), text)
+    return this.#known.reduce((rest, [, finds]) => rest.replaceAll(finds, HIDDEN), text)
   }
 
   /** The same, and with every value hidden that stands where a secret belongs. */
@@ -45,6 +43,11 @@ export class Secrets {
     if (response === undefined) return masked
     const shown = { ...response, headers: this.#maskHeaders(response.headers), body: this.mask(response.body) }
     return { ...masked, response: shown }
+  }
+
+  #remember (value: string, finds: string | RegExp): void {
+    this.#known.push([value, finds])
+    this.#known.sort(([one], [other]) => other.length - one.length)
   }
 
   #maskHeaders (headers: Headers): Headers {
@@ -77,7 +80,7 @@ function spellingsOf (character: string): string {
   const name = /[a-z0-9]/i.test(character) ? '' : '|[a-z][a-z0-9]*'
   const reference = `&(?:amp;)*(?:#0*${point}|#x0*${hex(point, 1)}${name});?`
   const literal = character.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&')
-  return `\\\\?(?:${literal}|${percent}|${script}|${reference}${character === ' ' ? '|\\+' : ''})`
+  return `\\\\{0,3}(?:${literal}|${percent}|${script}|${reference}${character === ' ' ? '|\\+' : ''})`
 }
 
 const hex = (number: number, digits: number): string => number.toString(16).padStart(digits, '0')

@@ -28,9 +28,10 @@ await scene('@fastify/helmet as it comes', (portal) => helmetApp(portal), async 
 
     await page.goto(portal)
     await page.getByRole('link', { name: 'Waiting for your service' }).click()
-    await page.locator('.causes li').first().waitFor()
-    const likely = await page.locator('.causes li').first().innerText()
-    t.match(likely, /Content-Security-Policy blocks the way back\s+Likely[^]*form-action 'self'[^]*Fix: Add http/)
+    const failed = page.locator('li', { has: page.locator('.chip.bad') })
+    await failed.waitFor()
+    const text = /Content-Security-Policy lets its form lead back[^]*Form-action 'self'[^]*What to do: Add http/
+    t.match(await failed.innerText(), text)
 
     await page.goto(`${portal}/external-oauth/demo`)
     t.equal(await outcome(page), 'Ada Okafor is signed in', 'the login itself succeeded')

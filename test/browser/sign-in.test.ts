@@ -42,11 +42,7 @@ await visit('no address in the history has the code or the state', async (t, { p
   await outcome(page)
   t.notMatch(page.url(), /code=|state=/)
   const { searchParams } = new URL(requests.find((url) => url.startsWith(`${portal}/oauth/callback?`)) as string)
-  const shown = async () => (await page.content()).includes(searchParams.get('code') as string)
-  t.notOk(await shown(), 'no secret stands on the page')
-  await page.getByRole('link', { name: 'Show codes and tokens' }).click()
-  await page.getByRole('link', { name: 'Hide codes and tokens' }).waitFor()
-  t.ok(await shown(), 'until it is asked for')
+  t.notOk((await page.content()).includes(searchParams.get('code') as string), 'no secret stands on the page')
 })
 
 await visit('the back button after the sign-in', async (t, { page }) => {
@@ -98,6 +94,43 @@ await visit('the callback of another browser lets nobody in', async (t, { contex
   t.match(await reported(problems), [/status of 400/], 'as its status says')
   await page.getByRole('link', { name: 'Sign in', exact: true }).click()
   await arrives(t, page, 'Log in to Acme Payments')
+})
+
+await visit('somebody else, though the browser has a session', async (t, { page }) => {
+  await logInAt(partner, page, 'Ada Okafor')
+  await page.getByRole('link', { name: 'Open the dispute portal' }).click()
+  t.equal(await outcome(page), 'Ada Okafor is signed in')
+  await page.getByRole('link', { name: 'Log in as someone else' }).click()
+  await arrives(t, page, 'Log in to Acme Payments')
+  await logIn(page, 'Bo Lindqvist')
+  t.equal(await outcome(page), 'Bo Lindqvist is signed in')
+})
+
+await visit('the links of the service’s own page lead nowhere', async (t, { page, requests, problems }) => {
+  await page.goto(`${portal}/external-oauth/demo?trial=foreign-redirect-uri`)
+  await outcome(page)
+  const url = page.url()
+  const link = page.frameLocator('iframe').getByRole('link', { name: 'Start again' })
+  await link.waitFor()
+  await link.click()
+  t.equal((await reported(problems, 2)).filter((problem) => problem.includes('403')).length, 1, 'it is refused')
+  await page.goto(`${url}/service-page`)
+  t.equal(page.url(), url, 'it is no page of its own')
+  t.strictSame(requests.filter((one) => one.startsWith(partner)), [], 'no sign-in was begun')
+})
+
+await visit('another site’s images begin no sign-in', async (t, { page, problems }) => {
+  await page.goto(partner)
+  await page.evaluate(async (url) => {
+    const images = Array.from({ length: 5 }, () => new Image())
+    await Promise.all(images.map((image) => new Promise((resolve) => {
+      image.onerror = resolve
+      image.src = url
+    })))
+  }, `${portal}/external-oauth/demo`)
+  t.equal((await reported(problems, 5)).length, 5)
+  await page.goto(portal)
+  t.equal(await page.getByRole('heading', { name: 'Sign-ins of this browser' }).count(), 0)
 })
 
 await visit('two tabs at once', async (t, { context, page }) => {

@@ -150,8 +150,8 @@ export class Attempt {
 
   /** Tries the rule of the trial, which ends with it. */
   async #try (material: Material): Promise<null> {
-    const { portal, codeLifetime, stop } = this.#options
-    const service = new Service(portal, {
+    const { codeLifetime, stop } = this.#options
+    const service = new Service(this.signIn.portal, {
       codeLifetime,
       material,
       secrets: this.signIn.secrets,

@@ -131,7 +131,8 @@ await t.test('a token response of a megabyte of brackets costs no more than its 
 
 await t.test('a secret on the edge of what is cut is not shown in half', async (t) => {
   const baseUrl = await httpServer(t, (_request, response) => {
-    response.writeHead(500, { 'content-type': 'text/plain' }).end(`${'x'.repeat(8 * 1024 - 20)}${CLIENT_SECRET}${'y'.repeat(100)}`)
+    const body = `${'x'.repeat(8 * 1024 - 20)}${CLIENT_SECRET}${'y'.repeat(100)}`
+    response.writeHead(500, { 'content-type': 'text/plain' }).end(body)
   })
   const { browser, origin } = await simulator(t, { baseUrl })
   const { text } = await browser.signIn(start(origin))
@@ -156,7 +157,8 @@ await t.test('images on the page of another site push out no sign-in', async (t)
     }
   }
   t.equal((await browser.open(origin)).text, home.text)
-  t.equal((await browser.open(`${origin}/oauth/callback?state=x`, { headers: { 'sec-fetch-dest': 'document' } })).status, 200)
+  const opened = await browser.open(`${origin}/oauth/callback?state=x`, { headers: { 'sec-fetch-dest': 'document' } })
+  t.equal(opened.status, 200)
 })
 
 await t.test('another browser sees no sign-in, whatever it asks for', async (t) => {

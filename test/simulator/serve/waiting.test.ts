@@ -2,7 +2,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
+import { ruleOf } from '../../../lib/simulator/rules/all.ts'
 import { simulator } from '../../../lib/simulator/serve/app.ts'
+import { LOGIN_RULES } from '../../../lib/simulator/serve/trials.ts'
 import { integration } from '../../../lib/testing/settings.ts'
 import { httpServer } from '../../helpers/raw-server.ts'
 import { listening, type Mistake, SETTINGS } from '../../helpers/spec-server.ts'
@@ -51,15 +53,7 @@ async function waiting (t: Test, baseUrl: string): Promise<Waiting> {
 
 const service = async (t: Test, mistakes: Mistake[] = []): Promise<string> => (await listening(t, { mistakes })).baseUrl
 
-const CAUSES = [
-  'The login page does not exist',
-  'The login page drops return_to',
-  'Content-Security-Policy blocks the way back',
-  'The session cookie is not sent',
-  'A hook of your application answers first'
-]
-
-await t.test('the usual causes appear after five seconds, and how to tell them apart', async (t) => {
+await t.test('after five seconds the rules on the login are shown, and what to do', async (t) => {
   const { open, start, pass } = await waiting(t, await service(t))
   const path = await start()
   pass(4.9)
@@ -68,38 +62,9 @@ await t.test('the usual causes appear after five seconds, and how to tell them a
   pass(0.1)
   const page = await open(path)
   t.match(page, 'Take your time if you are logging in.')
-  for (const cause of CAUSES) t.match(page, `<h3>${cause}</h3>`, 'a correct service: none is more likely')
-  t.equal(page.match(/<b>How to tell:<\/b>/g)?.length, 5)
-  t.equal(page.match(/<b>Fix:<\/b>/g)?.length, 5)
-  t.match(page, 'Add http://localhost:4180 to form-action')
+  for (const { sentence } of LOGIN_RULES) t.match(page, `<h3>${sentence} <span class="chip`)
+  t.notMatch(page, '<span class="chip bad">', 'a correct service: no rule fails')
   t.match(await open('/'), new RegExp(`id="stuck"[^]*href="${path}">See the usual causes`), 'the start page links it')
-})
-
-await t.test('each cause says how to tell it, and what to do, in full sentences', async (t) => {
-  const { open, start, pass } = await waiting(t, await service(t))
-  const path = await start()
-  pass(6)
-  const list = /<ul class="causes">([^]*?)<\/ul>/.exec(await open(path))?.[1] ?? ''
-  t.strictSame(list.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ').trim(), [
-    'The login page does not exist',
-    'How to tell: The browser shows an error, and the address bar shows the address of the login page.',
-    'Fix: Correct loginPage. It includes the prefix under which your application is reached.',
-    'The login page drops return_to',
-    'How to tell: After the login the browser shows a page of your application. Sign in at the portal again: now it',
-    'works at once, because the session exists.',
-    'Fix: Keep return_to in the login form (a hidden field), and redirect to it after the login.',
-    'Content-Security-Policy blocks the way back',
-    'How to tell: After the login button nothing happens. The browser console names form-action.',
-    'Fix: Add http://localhost:4180 to form-action on the login page: browsers apply it to the redirects after a form',
-    'too.',
-    'The session cookie is not sent',
-    'How to tell: The login page asks again though you are logged in at your application. The portal is another site:',
-    'browsers do not send SameSite=Strict cookies when it redirects to you.',
-    'Fix: Set the session cookie with SameSite=Lax and Path=/.',
-    'A hook of your application answers first',
-    'How to tell: The browser shows an error (401, 403, JSON), and the address bar shows /oauth/authorize.',
-    'Fix: Exempt the three /oauth routes from the global login and CSRF hooks.'
-  ].join(' '))
 })
 
 await t.test('they go when the browser comes back', async (t) => {
@@ -120,41 +85,28 @@ const loginPage = (t: Test, status: number, headers: Record<string, string>): Pr
     else response.writeHead(302, { location: `/login?return_to=${encodeURIComponent(url)}` }).end()
   })
 
-const SEEN: Array<[name: string, cause: string, sentence: RegExp, baseUrl: (t: Test) => Promise<string>]> = [
-  ['a login page that is not there', CAUSES[0] as string, /\/login answered 404/, (t) => loginPage(t, 404, {})],
-  ['a login address without return_to', CAUSES[1] as string, /\/login, has no return_to/,
-    (t) => service(t, ['login-forgets'])],
-  ['form-action', CAUSES[2] as string, /form-action &#39;self&#39;/, (t) => service(t, ['login-csp'])],
-  ['a Strict cookie', CAUSES[3] as string, /cookie session with SameSite=Strict/,
+const SEEN: Array<[name: string, rule: string, got: RegExp, baseUrl: (t: Test) => Promise<string>]> = [
+  ['a login page that is not there', 'login.page', /404 with an empty body at \/login/, (t) => loginPage(t, 404, {})],
+  ['a login address without return_to', 'login.return', /login/, (t) => service(t, ['login-forgets'])],
+  ['form-action', 'login.form-action', /form-action &#39;self&#39;/i, (t) => service(t, ['login-csp'])],
+  ['a Strict cookie', 'login.cookie', /SameSite=Strict/i,
     (t) => loginPage(t, 200, { 'set-cookie': 'session=1; Path=/; SameSite=Strict' })],
-  ['a cookie path', CAUSES[3] as string, /cookie session with Path=\/login/,
-    (t) => loginPage(t, 200, { 'set-cookie': 'session=1; Path=/login; SameSite=Lax' })],
-  ['a hook', CAUSES[4] as string, /\/oauth\/authorize answered 401/,
-    (t) => httpServer(t, (_request, response) => { response.writeHead(401).end() })]
+  ['a redirect loop', 'login.page', /redirects that do not end/i, (t) => service(t, ['login-loop'])]
 ]
 
-for (const [name, cause, sentence, baseUrl] of SEEN) {
-  await t.test(`what the simulator sees itself comes first: ${name}`, async (t) => {
+for (const [name, rule, got, baseUrl] of SEEN) {
+  await t.test(`a rule that fails says what was got: ${name}`, async (t) => {
     const { open, start, pass } = await waiting(t, await baseUrl(t))
     const path = await start()
     pass(6)
-    const page = await open(path)
-    t.match(page, new RegExp(`<ul class="causes"><li>\\s<h3>${cause} <span class="chip wait">Likely</span>`))
-    t.match(page, sentence)
-    t.equal(page.match(/>Likely</g)?.length, 1, 'and nothing else is accused')
+    const [, list = ''] = /id="causes">[^]*?<ul class="rows">([^]*?)<\/ul>/.exec(await open(path)) ?? []
+    const failed = list.split('<li>').filter((item) => item.includes('<span class="chip bad">fails</span>'))
+    t.equal(failed.length, 1, 'and nothing else is accused')
+    t.match(failed[0], `<h3>${ruleOf(rule).sentence} `)
+    t.match(failed[0], got)
+    t.match(failed[0], '<b>What to do:</b>')
   })
 }
-
-await t.test('redirects that do not end on a page of the service point to nothing', async (t) => {
-  for (const mistake of ['login-loop', 'login-elsewhere'] as const) {
-    const { open, start, pass } = await waiting(t, await service(t, [mistake]))
-    const path = await start()
-    pass(6)
-    const page = await open(path)
-    t.match(page, 'id="causes"')
-    t.notMatch(page, '>Likely<')
-  }
-})
 
 await t.test('the trial of an expired code counts down', async (t) => {
   const { app, open, start, pass, comeBack } = await waiting(t, await service(t))
@@ -162,9 +114,8 @@ await t.test('the trial of an expired code counts down', async (t) => {
   await comeBack('ada')
   const page = await open(path)
   t.match(page, '<h1>Waiting until the code has expired</h1>')
-  t.match(page, '<p>Waiting until the code has expired.</p>')
+  t.match(page, '<p>The code is sent when its lifetime is over.</p>')
   t.match(page, 'id="countdown">61 s left<')
-  t.match(page, 'class="step running"')
   pass(20.5)
   const later = await open(path)
   t.match(later, 'id="countdown">41 s left<')
@@ -174,5 +125,5 @@ await t.test('the trial of an expired code counts down', async (t) => {
   t.match(await open(path), 'id="countdown">0 s left<')
   const again = await app.inject({ url: '/oauth/callback?code=x&state=y', headers: { host: 'localhost:4180' } })
   t.equal(again.statusCode, 400)
-  t.match(await open(path), 'class="step running"', 'the return of another browser changes nothing')
+  t.match(await open(path), 'id="countdown">0 s left<', 'the return of another browser changes nothing')
 })

@@ -102,7 +102,7 @@ const WORDS = { pass: 'passes', fail: 'fails', untested: 'not tested' }
 function loginCard (findings: Finding[]): Html {
   return html`<section class="card wide" aria-labelledby="causes">
 <h2 id="causes">The browser does not come back?</h2>
-<p class="quiet small">Take your time if you are logging in. If not: rules of <code>check</code>, tried without a user.</p>
+<p class="quiet small">Take your time if you are logging in. If not: rules of <code>check</code>, without a user.</p>
 <ul class="rows">${findings.map((finding) => html`<li>${findingOf(finding)}</li>`)}</ul>
 </section>`
 }

@@ -58,6 +58,7 @@ dl { gap: .9rem }
 .card { background: var(--surface); border: 1px solid var(--line); border-radius: 14px; padding: 1.5rem }
 .card > * + * { margin-top: 1.1rem }
 .card > h2 + .quiet { margin-top: .25rem }
+.card > dl + h2 { margin-top: 1.75rem }
 .wide { margin-bottom: 1.75rem }
 .problem { border-color: var(--bad) }
 .notice { border-color: var(--wait) }
