@@ -23,7 +23,7 @@ const blackBox = (glob, up, inside) => ({
   rules: {
     '@typescript-eslint/no-restricted-imports': ['error', {
       patterns: [{
-        regex: `^${up.replaceAll('.', '\\.')}(?!${inside}|user-information\\.ts)`,
+        regex: `^${up.replaceAll('.', '\\.')}(?!${inside}|user-information\\.ts|options/misspellings\\.ts)`,
         allowTypeImports: true,
         message: 'A black box: it knows the plugin by its types and the schema of the record only.'
       }]

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { type Integration } from './settings.ts'
-import { type WireRequest } from './wire.ts'
+import type { Integration } from './settings.ts'
+import type { WireRequest } from './wire.ts'
 
 /** Changes to a request's parameters: another value, several (the parameter repeated), or undefined (left out). */
 export type Changes = Record<string, string | string[] | undefined>

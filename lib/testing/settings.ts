@@ -1,5 +1,6 @@
-import { type Injectable, inProcess, overHttp } from './transport.ts'
-import { type Send } from './wire.ts'
+import { inProcess, overHttp } from './transport.ts'
+import type { Injectable } from './transport.ts'
+import type { Send } from './wire.ts'
 
 /** OAuth level of the integration, as set at the portal. */
 export type Level = 'partner' | 'client'

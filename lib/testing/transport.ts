@@ -1,4 +1,5 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpRequest } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { AppFailed, networkError, TooLarge } from './network-error.ts'
 import type { Exchange, Headers, Send, WireRequest, WireResponse } from './wire.ts'

@@ -1,7 +1,9 @@
 // What a partner's application can do to the way to the portal and back, and what Chromium makes of it.
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
 import { helmetApp } from './helpers/helmet-app.ts'
-import { type Application, example, type Scene, startScene } from './helpers/scene.ts'
+import { example, startScene } from './helpers/scene.ts'
+import type { Application, Scene } from './helpers/scene.ts'
 import { heading, logIn, logInAt, outcome } from './helpers/walk.ts'
 
 /** A scene for one test, from the portal's page. */

@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import type { AxeResults } from 'axe-core'
 import { fileURLToPath } from 'node:url'
-import { type Locator, type Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
 import { startScene } from './helpers/scene.ts'
 import { again, arrives, heading, logIn, logInAt, outcome, reported } from './helpers/walk.ts'

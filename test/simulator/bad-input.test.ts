@@ -1,7 +1,8 @@
 // What answers is not the service, or nothing answers: a plain sentence, an exit code, within a bounded time.
 import { createServer } from 'node:https'
-import { type AddressInfo } from 'node:net'
-import t, { type Test } from 'tap'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import type { Test } from 'tap'
 import { CERTIFICATE, KEY } from '../helpers/certificate.ts'
 import { FLAGS as CHECK_FLAGS } from '../../lib/simulator/check/check.ts'
 import { run } from '../../lib/simulator/run.ts'

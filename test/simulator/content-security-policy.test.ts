@@ -2,7 +2,7 @@
 import t from 'tap'
 import { formActionBlocking, policiesOf } from '../../lib/simulator/rules/content-security-policy.ts'
 import { loginPageOf } from '../../lib/simulator/rules/login-page.ts'
-import { type Exchange, type WireResponse } from '../../lib/testing/wire.ts'
+import type { Exchange, WireResponse } from '../../lib/testing/wire.ts'
 import { report } from '../helpers/program.ts'
 import { listening } from '../helpers/spec-server.ts'
 

@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage } from 'node:http'
-import { type AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import OAuth2Server from '@node-oauth/oauth2-server'
 import { Provider } from 'oidc-provider'
 import { CLIENT_ID, RECORDS, REDIRECT_URI } from '../helpers/spec-server.ts'

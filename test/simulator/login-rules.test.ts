@@ -1,7 +1,8 @@
 // What is said of logins: which of several readings is certain, and which is advice.
 import t from 'tap'
-import { type WireRequest } from '../../lib/testing/wire.ts'
-import { altered, type Answer, isAuthorize, redirect, type Trial, verdict } from './trial.ts'
+import type { WireRequest } from '../../lib/testing/wire.ts'
+import { altered, isAuthorize, redirect, verdict } from './trial.ts'
+import type { Answer, Trial } from './trial.ts'
 
 const isAnonymous = (request: WireRequest): boolean =>
   isAuthorize(request) && !request.headers.some(([name]) => name === 'Cookie')

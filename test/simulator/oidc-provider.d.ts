@@ -1,6 +1,6 @@
 // What the tests use of oidc-provider, which brings no types.
 declare module 'oidc-provider' {
-  import { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+  import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 
   interface Context {
     path: string

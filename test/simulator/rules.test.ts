@@ -7,7 +7,8 @@ import { CODE_RULE, LEG_RULES } from '../../lib/simulator/rules/sign-in-rules.ts
 import type { Integration } from '../../lib/testing/settings.ts'
 import type { Exchange, WireRequest, WireResponse } from '../../lib/testing/wire.ts'
 import { SETTINGS } from '../helpers/spec-server.ts'
-import { altered, type Answer, isAuthorize, isToken, isUser, json, redirect, tried, verdict } from './trial.ts'
+import { altered, isAuthorize, isToken, isUser, json, redirect, tried, verdict } from './trial.ts'
+import type { Answer } from './trial.ts'
 
 await t.test('each rule says where it is written, what a correct service does, and what to do', (t) => {
   const subjects = ['SameSite', 'addresses', 'login', 'single use', 'user information record']

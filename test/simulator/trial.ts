@@ -3,9 +3,11 @@ import { RULES } from '../../lib/simulator/rules/all.ts'
 import { runRules } from '../../lib/simulator/rules/run-rules.ts'
 import { Service } from '../../lib/simulator/rules/service.ts'
 import { parseGiven } from '../../lib/testing/cookies.ts'
-import { integration, type Integration } from '../../lib/testing/settings.ts'
-import { type Exchange, type WireRequest, type WireResponse } from '../../lib/testing/wire.ts'
-import { type Mistake, SETTINGS, specServer } from '../helpers/spec-server.ts'
+import { integration } from '../../lib/testing/settings.ts'
+import type { Integration } from '../../lib/testing/settings.ts'
+import type { Exchange, WireRequest, WireResponse } from '../../lib/testing/wire.ts'
+import { SETTINGS, specServer } from '../helpers/spec-server.ts'
+import type { Mistake } from '../helpers/spec-server.ts'
 
 const SILENT = { code: 'timeout', sentence: 'The service gave no complete response within 5 s.' } as const
 

@@ -3,12 +3,12 @@ import t from 'tap'
 import { failure } from '../../lib/testing/failure.ts'
 import { portal } from '../../lib/testing/index.ts'
 import { integration } from '../../lib/testing/settings.ts'
-import { type LegName, STEPS, stepsOf } from '../../lib/testing/steps.ts'
+import { STEPS, stepsOf } from '../../lib/testing/steps.ts'
+import type { LegName } from '../../lib/testing/steps.ts'
 import { freePort } from '../helpers/ports.ts'
 import { httpServer } from '../helpers/raw-server.ts'
-import {
-  CLIENT_SECRET, listening, type Mistake, REDIRECT_URI, SETTINGS, specServer
-} from '../helpers/spec-server.ts'
+import { CLIENT_SECRET, listening, REDIRECT_URI, SETTINGS, specServer } from '../helpers/spec-server.ts'
+import type { Mistake } from '../helpers/spec-server.ts'
 
 const CASES: Array<[mistake: Mistake, step: number, error: string, got: RegExp, cookie?: string]> = [
   ['wrong-role', 15, 'malformed_record',

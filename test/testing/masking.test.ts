@@ -4,7 +4,7 @@ import { portal } from '../../lib/testing/index.ts'
 import { Secrets } from '../../lib/testing/masking.ts'
 import { integration } from '../../lib/testing/settings.ts'
 import { SignIn } from '../../lib/testing/legs.ts'
-import { type Exchange } from '../../lib/testing/wire.ts'
+import type { Exchange } from '../../lib/testing/wire.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import { CLIENT_SECRET, REDIRECT_URI, SETTINGS } from '../helpers/spec-server.ts'
 

@@ -2,11 +2,12 @@
 import Fastify from 'fastify'
 import Fastify50 from 'fastify-5.0'
 import Fastify511 from 'fastify-5.11'
-import { type Cluster, type Redis } from 'ioredis'
-import { type Cluster as Cluster54, type Redis as Redis54 } from 'ioredis-5.4'
-import { type Cluster as Cluster511, type Redis as Redis511 } from 'ioredis-5.11'
-import { type Cluster as ValkeyCluster, type Redis as Valkey } from 'iovalkey'
-import partnerSso, { type Portal, type PartnerSsoOptions, type RedisClient } from '../../lib/index.ts'
+import type { Cluster, Redis } from 'ioredis'
+import type { Cluster as Cluster54, Redis as Redis54 } from 'ioredis-5.4'
+import type { Cluster as Cluster511, Redis as Redis511 } from 'ioredis-5.11'
+import type { Cluster as ValkeyCluster, Redis as Valkey } from 'iovalkey'
+import partnerSso from '../../lib/index.ts'
+import type { Portal, PartnerSsoOptions, RedisClient } from '../../lib/index.ts'
 
 interface User { id: string }
 

@@ -1,11 +1,12 @@
 // Compiled, never run: what a host's code may say, and what it may not. `npm run types` fails where a line marked as an
 // error compiles, and where any other line does not.
-import Fastify, { type FastifyRequest } from 'fastify'
+import Fastify from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { Cluster, Redis } from 'ioredis'
-import { type Static } from 'typebox'
-import partnerSso, {
-  type PartnerSsoEvent, type PartnerSsoOptions, type PortalInformation, type Store, type UserInformation,
-  type UserInformation as schema
+import type { Static } from 'typebox'
+import partnerSso from '../../lib/index.ts'
+import type {
+  PartnerSsoEvent, PartnerSsoOptions, PortalInformation, Store, UserInformation, UserInformation as schema
 } from '../../lib/index.ts'
 
 interface User { id: string, mail: string, admin: boolean }

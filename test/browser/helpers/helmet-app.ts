@@ -1,11 +1,15 @@
 // A partner's application as small as can be, behind @fastify/helmet.
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
-import helmet, { type FastifyHelmetOptions } from '@fastify/helmet'
-import Fastify, { type FastifyInstance } from 'fastify'
+import helmet from '@fastify/helmet'
+import type { FastifyHelmetOptions } from '@fastify/helmet'
+import Fastify from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { loginPage, stylesheet } from '../../../examples/pages.ts'
-import { portalRecord, type User, users } from '../../../examples/users.ts'
-import partnerSso, { type Portal } from '../../../lib/index.ts'
+import { portalRecord, users } from '../../../examples/users.ts'
+import type { User } from '../../../examples/users.ts'
+import partnerSso from '../../../lib/index.ts'
+import type { Portal } from '../../../lib/index.ts'
 
 export async function helmetApp (portal: Portal, options: FastifyHelmetOptions = {}): Promise<FastifyInstance> {
   const app = Fastify()

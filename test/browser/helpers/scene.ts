@@ -1,10 +1,10 @@
 // The example of a partner's application, the portal simulator as it starts by default, and a browser that visits both.
 // They are two sites, as in production: for cookies, localhost and 127.0.0.1 are different sites.
-import { type FastifyInstance } from 'fastify'
-import { type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
-import { type Test } from 'tap'
+import type { FastifyInstance } from 'fastify'
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Test } from 'tap'
 import { partnerApp } from '../../../examples/partner-app.ts'
-import { type Portal } from '../../../lib/index.ts'
+import type { Portal } from '../../../lib/index.ts'
 import { run } from '../../../lib/simulator/run.ts'
 import { freePort } from '../../helpers/ports.ts'
 import { launch } from './chromium.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Page } from 'playwright-core'
-import { type Test } from 'tap'
+import type { Page } from 'playwright-core'
+import type { Test } from 'tap'
 
 export const heading = async (page: Page): Promise<string> => await page.locator('h1').innerText()
 

@@ -1,10 +1,12 @@
 // `serve` shows the client secret to nobody, and a sign-in only to the browser that began it: with the simulator on
 // another host than loopback, anybody may open its pages.
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Test } from 'tap'
 import { basicCredentials } from '../../../lib/testing/requests.ts'
 import { httpServer } from '../../helpers/raw-server.ts'
 import { CLIENT_ID, CLIENT_SECRET, RECORDS } from '../../helpers/spec-server.ts'
-import { Browser, type Page, simulator, start } from './scene.ts'
+import { Browser, simulator, start } from './scene.ts'
+import type { Page } from './scene.ts'
 
 /** The client secret as it travels in a form, in a URL and in HTTP Basic, and as HTML shows it. */
 const FORMS = [

@@ -1,8 +1,9 @@
 // The simulator beside a service, and a browser without JavaScript that visits both.
-import { type Test } from 'tap'
+import type { Test } from 'tap'
 import { run } from '../../../lib/simulator/run.ts'
 import { freePort } from '../../helpers/ports.ts'
-import { CLIENT_ID, CLIENT_SECRET, listening, type Mistake } from '../../helpers/spec-server.ts'
+import { CLIENT_ID, CLIENT_SECRET, listening } from '../../helpers/spec-server.ts'
+import type { Mistake } from '../../helpers/spec-server.ts'
 
 export interface Page { url: string, status: number, text: string, headers: Headers }
 

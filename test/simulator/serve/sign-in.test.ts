@@ -2,7 +2,8 @@
 import t from 'tap'
 import { freePort } from '../../helpers/ports.ts'
 import { httpServer } from '../../helpers/raw-server.ts'
-import { CLIENT_SECRET, type Mistake } from '../../helpers/spec-server.ts'
+import { CLIENT_SECRET } from '../../helpers/spec-server.ts'
+import type { Mistake } from '../../helpers/spec-server.ts'
 import { Browser, simulator, start } from './scene.ts'
 
 await t.test('a sign-in: fifteen steps, the record in words, codes and tokens hidden', async (t) => {

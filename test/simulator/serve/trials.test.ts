@@ -2,7 +2,8 @@
 import t from 'tap'
 import { TRIALS as ALL } from '../../../lib/simulator/serve/trials.ts'
 import { httpServer } from '../../helpers/raw-server.ts'
-import { type Mistake, RECORDS } from '../../helpers/spec-server.ts'
+import { RECORDS } from '../../helpers/spec-server.ts'
+import type { Mistake } from '../../helpers/spec-server.ts'
 import { simulator, start } from './scene.ts'
 
 type Tone = 'good' | 'bad' | 'wait'

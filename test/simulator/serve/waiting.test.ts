@@ -1,13 +1,15 @@
 // What the page says while a browser is at the service, or while a code expires. The clock is the test's own.
 import { setTimeout as wait } from 'node:timers/promises'
-import { type FastifyInstance } from 'fastify'
-import t, { type Test } from 'tap'
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import type { Test } from 'tap'
 import { ruleOf } from '../../../lib/simulator/rules/all.ts'
 import { simulator } from '../../../lib/simulator/serve/app.ts'
 import { LOGIN_RULES } from '../../../lib/simulator/serve/trials.ts'
 import { integration } from '../../../lib/testing/settings.ts'
 import { httpServer } from '../../helpers/raw-server.ts'
-import { listening, type Mistake, SETTINGS } from '../../helpers/spec-server.ts'
+import { listening, SETTINGS } from '../../helpers/spec-server.ts'
+import type { Mistake } from '../../helpers/spec-server.ts'
 
 interface Waiting {
   app: FastifyInstance
