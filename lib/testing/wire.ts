@@ -49,10 +49,14 @@ export function header (response: WireResponse | undefined, name: string): strin
   return headerValues(response, name).join(', ')
 }
 
+/** Characters of the longest body that is read as JSON: no response of these endpoints is longer. */
+const LONGEST_JSON = 64 * 1024
+
 /** The JSON object in the body; null when there is none. */
 export function jsonObject (response: WireResponse | undefined): Record<string, unknown> | null {
+  if (response === undefined || response.body.length > LONGEST_JSON) return null
   try {
-    const value: unknown = JSON.parse(String(response?.body))
+    const value: unknown = JSON.parse(response.body)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
     return isObject ? value as Record<string, unknown> : null
   } catch {

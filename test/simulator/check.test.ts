@@ -168,7 +168,8 @@ await t.test('a whole response makes the user known: its cookies, and whether th
     'set-cookie: old=; Max-Age=0\r\n\r\nbody: set-cookie: other=1\r\n'
   t.strictSame(failedRules(await report(baseUrl, ['--cookie', head('303 See Other')])),
     ['!login.cookie', '!login.form-action'])
-  t.strictSame(failedRules(await report(baseUrl, ['--cookie', head('200 OK')])), ['!login.cookie', '?login.form-action'])
+  t.strictSame(failedRules(await report(baseUrl, ['--cookie', head('200 OK')])),
+    ['!login.cookie', '?login.form-action'])
   t.match(await check(baseUrl, ['--cookie', head('401 Unauthorized')]), { code: 2, out: '', err: /login failed/ })
 })
 

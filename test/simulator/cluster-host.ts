@@ -13,6 +13,7 @@ if (cluster.isPrimary) {
     if (listening === WORKERS) process.send?.({ url: `http://127.0.0.1:${port}` })
   })
   process.on('disconnect', () => process.exit())
+  cluster.on('exit', () => process.exit(1))
   for (let worker = 0; worker < WORKERS; worker++) cluster.fork()
 } else {
   const app = Fastify()

@@ -73,7 +73,8 @@ await t.test('a page with a script may send its form in another way: advice, not
   const loginPage = '<form method=post><input name=user></form><script src="/login.js"></script>'
   for (const mistakes of [['login-csp' as const], ['login-forgets' as const]]) {
     const { baseUrl } = await listening(t, { mistakes, loginPage })
-    const { code, rules } = await report(baseUrl, ['--cookie', 'HTTP/1.1 303 See Other\nSet-Cookie: sid=ada; SameSite=Lax\n\n'])
+    const login = 'HTTP/1.1 303 See Other\nSet-Cookie: sid=ada; SameSite=Lax\n\n'
+    const { code, rules } = await report(baseUrl, ['--cookie', login])
     t.equal(code, 0)
     const failed = rules.filter(({ outcome }) => outcome === 'fail')
     t.match(failed, [{ id: mistakes[0] === 'login-csp' ? 'login.form-action' : 'login.return', severity: 'should' }])

@@ -1,8 +1,10 @@
 // The browser half: cookies as a browser keeps them, redirects as a browser follows them.
 import Fastify from 'fastify'
 import t from 'tap'
+import { Browser } from '../../lib/testing/browser.ts'
 import { CookieJar } from '../../lib/testing/cookies.ts'
 import { type LoginPage, portal } from '../../lib/testing/index.ts'
+import { integration } from '../../lib/testing/settings.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import { REDIRECT_URI, SETTINGS, specServer } from '../helpers/spec-server.ts'
 
@@ -135,4 +137,58 @@ await t.test('a login cannot take the user\u2019s cookies to another origin', as
     login: (page) => page.post({ user: 'ada' }, 'http://127.0.0.1:1/login')
   })
   await t.rejects(signIn, { message: 'http://127.0.0.1:1 is not the service: nothing is sent there' })
+})
+
+await t.test('a renewed cookie is taken; one of another path stands beside it', async (t) => {
+  const seen: Array<string | undefined> = []
+  const lines = ['sid=renewed; Path=/', 'sid=below; Path=/oauth/authorize', 'other=1; Domain=other.example']
+  const baseUrl = await httpServer(t, ({ headers }, response) => {
+    seen.push(headers.cookie)
+    const Location = seen.length === 1 ? '/oauth/authorize/next' : `${REDIRECT_URI}?error=access_denied`
+    response.writeHead(302, { 'Set-Cookie': lines, Location }).end()
+  })
+  await portal({ baseUrl, ...SETTINGS }).signIn({ cookies: { sid: 'given' } })
+  t.strictSame(seen, ['sid=given', 'sid=below; sid=renewed'])
+})
+
+await t.test('the callback of another host, and a status that is no success, are no arrival', async (t) => {
+  const to = async (status: number, location: string) => {
+    const baseUrl = await httpServer(t, ({ url = '' }, response) => {
+      const state = String(new URL(url, 'http://x').searchParams.get('state'))
+      response.writeHead(status, { Location: `${location}?code=abcdef&state=${state}` }).end()
+    })
+    return await portal({ baseUrl, ...SETTINGS }).authorize()
+  }
+  t.match(await to(302, REDIRECT_URI), { ok: true })
+  t.match(await to(302, REDIRECT_URI.replace('localhost', '127.0.0.1')), { ok: false })
+  t.match(await to(201, REDIRECT_URI), { ok: false, error: 'not_redirected' })
+  const created = await httpServer(t, (_request, response) => {
+    const body = JSON.stringify({ token_type: 'Bearer', access_token: 'abcdef' })
+    response.writeHead(201, { 'Content-Type': 'application/json' }).end(body)
+  })
+  t.match(await portal({ baseUrl: created, ...SETTINGS }).token('abcdef'), { ok: false, error: 'unexpected_status' })
+})
+
+await t.test('a downgrade to http sends no cookies', async (t) => {
+  const asked: string[] = []
+  const settings = integration({ baseUrl: 'https://partner.example', ...SETTINGS })
+  const send: typeof settings.send = async (request) => {
+    asked.push(request.url)
+    const headers = [['Location', 'http://partner.example/login']] as const
+    return { request, response: { status: 302, headers, body: '' }, milliseconds: 1 }
+  }
+  const browser = new Browser({ ...settings, send }, new CookieJar([{ name: 'sid', value: 'a', secure: false }]))
+  t.match(await browser.open('https://partner.example/oauth/authorize'), { at: 'elsewhere' })
+  t.strictSame(asked, ['https://partner.example/oauth/authorize'])
+})
+
+await t.test('token() without a verifier sends none, with PKCE too', async (t) => {
+  const bodies: string[] = []
+  const baseUrl = await httpServer(t, async (request, response) => {
+    bodies.push(Buffer.concat(await request.toArray()).toString())
+    response.writeHead(400).end()
+  })
+  await portal({ baseUrl, ...SETTINGS, pkce: true }).token('abcdef')
+  await portal({ baseUrl, ...SETTINGS }).token('abcdef', { verifier: 'the-verifier' })
+  t.strictSame(bodies.map((body) => new URLSearchParams(body).get('code_verifier')), [null, 'the-verifier'])
 })

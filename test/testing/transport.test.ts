@@ -1,7 +1,7 @@
 // How requests go out: no more of an answer is read than is allowed, and an end from outside ends them.
 import t from 'tap'
 import { inProcess, overHttp } from '../../lib/testing/transport.ts'
-import { statusOf } from '../../lib/testing/wire.ts'
+import { jsonObject, statusOf } from '../../lib/testing/wire.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -32,4 +32,10 @@ t.test('a signal from outside ends the request before its time', async (t) => {
     }
   }
   t.match(await inProcess(app, 60_000)(request('http://x/'), stopToo.signal), { networkError: { code: 'timeout' } })
+})
+
+t.test('JSON of 64 KB is read, and none that is longer', (t) => {
+  const object = (length: number) => jsonObject({ status: 200, headers: [], body: '{}'.padEnd(length) })
+  t.strictSame([object(64 * 1024), object(64 * 1024 + 1)], [{}, null])
+  t.end()
 })
