@@ -6,13 +6,15 @@ import { similarName } from '../options/misspellings.ts'
 export class CannotRun extends Error {}
 
 type Options = NonNullable<ParseArgsConfig['options']>
+interface Strict<Known extends Options> { args: string[], options: Known, strict: true, allowPositionals: false }
+type Values<Known extends Options> = ReturnType<typeof parseArgs<Strict<Known>>>['values']
 
 /**
  * Reads the flags of a command.
  *
  * @throws CannotRun for an unknown flag, a missing value or a stray argument
  */
-export function readFlags<Known extends Options> (args: string[], options: Known) {
+export function readFlags<Known extends Options> (args: string[], options: Known): Values<Known> {
   try {
     return parseArgs({ args, options, strict: true, allowPositionals: false }).values
   } catch (error) {

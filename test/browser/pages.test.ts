@@ -27,7 +27,7 @@ async function picture (page: Page, name: string, readme?: string): Promise<bool
   }
   await page.evaluate(axe)
   const { violations } = await page.evaluate<AxeResults>('axe.run()')
-  for (const { id, nodes } of violations) t.comment(`${name}: ${id} at ${nodes.map(({ target }) => String(target)).join()}`)
+  for (const { id, nodes } of violations) t.comment(name, id, nodes.map(({ target }) => target))
   const fits = await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)
   return fits && violations.length === 0
 }

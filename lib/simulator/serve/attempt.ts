@@ -134,8 +134,7 @@ export class Attempt {
     const isThere = exchange.networkError === undefined
     if (isThere && (status < 400 || status === 401 || status === 403)) return null
     const arrival = { at: isThere ? 'page' as const : 'nowhere' as const, exchange, url }
-    const reading = readArrival(arrival, this.signIn.state, this.signIn.portal)
-    return reading.ok ? null : reading
+    return readArrival(arrival, this.signIn.state, this.signIn.portal) as Failure
   }
 
   async #withCode (grant: Grant): Promise<void> {

@@ -1,4 +1,3 @@
-import { stepsOf } from '../../testing/steps.ts'
 import type { Finding } from '../rules/run-rules.ts'
 import type { Attempt } from './attempt.ts'
 
@@ -62,7 +61,7 @@ function letIn (name: string): Conclusion {
   }
 }
 
-function progressOf ({ secondsLeft, isAway, signIn: { portal, legs } }: Attempt): Omit<Conclusion, 'outcome'> {
+function progressOf ({ secondsLeft, isAway }: Attempt): Omit<Conclusion, 'outcome'> {
   if (secondsLeft !== null) {
     return { title: 'Waiting until the code has expired', sentence: 'The code is sent when its lifetime is over.' }
   }
@@ -70,8 +69,7 @@ function progressOf ({ secondsLeft, isAway, signIn: { portal, legs } }: Attempt)
     const sentence = 'The browser is at your service. This page continues when it comes back.'
     return { title: 'Waiting for your service', sentence }
   }
-  const running = stepsOf(portal, legs).find(({ outcome }) => outcome === 'running')
-  return { title: 'In progress', sentence: running?.note || 'The next step is in progress.' }
+  return { title: 'In progress', sentence: 'The next step is in progress.' }
 }
 
 /** Milliseconds that the service took for the requests of the portal. The time of the browser is the person's. */

@@ -42,4 +42,4 @@ ${ignored.length === 0
 }
 
 const fact = (label: string, value: string): Html => html`<div><dt>${label}</dt><dd>${value}</dd>
-${label.endsWith('role') ? html`<dd class="small quiet">${ROLES[value] ?? ''}</dd>` : null}</div>`
+${label.endsWith('role') ? html`<dd class="small quiet">${ROLES[value] as string}</dd>` : null}</div>`
