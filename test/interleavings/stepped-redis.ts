@@ -63,12 +63,12 @@ export function steppedRedis (mistake?: Mistake): SteppedRedis {
   }
 
   /** The script of `revoke`. Redis runs it where memory is full: it begins with GETDEL. */
-  function revoke (key: string, seconds: string): number {
+  function revoke (key: string, seconds: string): string {
     const isHeld = typeof entries.get(key)?.value === 'string'
-    if (!isHeld && mistake === 'a revocation needs a token') return 0
+    if (!isHeld && mistake === 'a revocation needs a token') return 'none'
     const value = mistake === 'a revocation leaves a text' ? 'revoked' : MARK
     entries.set(key, { value, minutes: Number(seconds) / 60 })
-    return Number(isHeld)
+    return isHeld ? 'live' : 'none'
   }
 
   const commands: Record<string, (...args: string[]) => unknown> = {
