@@ -29,7 +29,7 @@ type Values = ReturnType<typeof readFlags<typeof FLAGS>>
 export const CHECK_HELP = `Usage: partner-sso-portal check --base-url <url> --cookie <name=value> [flags]
 
 Sends a running service good requests and bad ones, as the portal would, and prints which rules fail, what it got
-and how to fix it. Use a user made for tests: the check signs that user in about a hundred times.
+and how to fix it. Use a user made for tests: the check signs that user in dozens of times.
 
 Flags:
 ${INTEGRATION_HELP}
