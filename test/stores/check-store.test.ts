@@ -331,5 +331,5 @@ t.test('a store that is silent is no connection', async (t) => {
   let calls = 0
   performance.now = () => calls++ === 0 ? start - 4990 : now.call(performance)
   t.match(await failureOf({ put: silent, take: silent, revoke: silent }),
-    /^There is no connection to the store: Error: The store did not answer in time$/)
+    /^There is no connection to the store: Error: The store did not respond in time$/)
 })
