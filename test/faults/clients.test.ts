@@ -1,7 +1,7 @@
-// A client of the host's own, of each library whose clients the plugin takes: the flow, and what becomes of it when
-// Redis is down, silent, slow, read-only, or in the middle of a transaction of the host, and when connections are
-// killed.
-import { advance, STORE_TIMEOUT } from './clock.ts'
+// A client of the host's own, of each library whose clients the plugin takes, as it is and wrapped by the host: the
+// flow, and what becomes of it when Redis is down, silent, slow, read-only, out of memory, or in the middle of a
+// transaction of the host, and when connections are killed.
+import { advance, STORE_TIMEOUT, turns } from './clock.ts'
 import t from 'tap'
 import type { Test } from 'tap'
 import { RedisStore } from '../../lib/stores/redis.ts'
@@ -19,10 +19,32 @@ import type { Scene } from './scene.ts'
 
 interface ClientHost { name: string, client: AnyClient, host: Scene }
 
-/** A host with a client of each library, all on one Redis and kept apart by the key prefix. */
+const unhandled: unknown[] = []
+process.on('unhandledRejection', (error) => unhandled.push(error))
+
+/** Measures each command, as APM agents do: what its `sendCommand` returns is another promise than the command's. */
+function wrapped (client: AnyClient): AnyClient {
+  const send = client.sendCommand as (...values: unknown[]) => unknown
+  return Object.assign(client, {
+    commandTime: 0,
+    async sendCommand (this: AnyClient & { commandTime: number }, ...values: unknown[]) {
+      const start = performance.now()
+      try {
+        return await send.apply(this, values)
+      } finally {
+        this.commandTime += performance.now() - start
+      }
+    }
+  })
+}
+
+/** Hosts with a client of each library, as it is and wrapped, all on one Redis and kept apart by the key prefix. */
 async function hosts (t: Test, port: number): Promise<ClientHost[]> {
-  return await Promise.all(Object.entries(libraries).map(async ([name, { redis }]) => {
-    const client = redis({ port })
+  const clients = Object.entries(libraries).flatMap(([name, { redis }]) => [
+    { name, client: redis({ port }) },
+    { name: `${name}, wrapped`, client: wrapped(redis({ port })) }
+  ])
+  return await Promise.all(clients.map(async ({ name, client }) => {
     client.on('error', () => {})
     t.teardown(() => client.disconnect())
     return { name, client, host: await scene(t, { redis: client, keyPrefix: `${name}:` }) }
@@ -116,6 +138,21 @@ t.test('read-only: the master has become a replica', async (t) => {
   })
 })
 
+t.test('out of memory: nothing new can be stored', async (t) => {
+  const redis = await startRedis(t, ['--maxmemory-policy', 'noeviction'])
+  const all = await Promise.all((await hosts(t, redis.port)).map(async (one) => {
+    return { ...one, kept: await goods(one.host) }
+  }))
+  await redis.client.config('SET', 'maxmemory', '1')
+  await each(t, all, async (t, { host: { portal }, kept }) => {
+    t.equal((await portal.authorize()).redirect.get('error'), 'temporarily_unavailable')
+    t.equal((await portal.token({ code: kept.code })).status, 503)
+    t.equal((await portal.user(kept.token)).status, 200, 'the token is taken')
+  })
+  await redis.client.config('SET', 'maxmemory', '0')
+  await each(t, all, (t, { host }) => signIn(t, host))
+})
+
 t.test('in a transaction of the host, Redis answers QUEUED: unavailable, and never taken for a value', async (t) => {
   const redis = await startRedis(t)
   const all = await hosts(t, redis.port)
@@ -125,6 +162,11 @@ t.test('in a transaction of the host, Redis answers QUEUED: unavailable, and nev
     await unavailable(t, host, NOTHING, 'MULTI')
     await call('DISCARD')
     await recovered(t, host)
-    changesOnce(t, host, /something that is no answer to it/, 3)
+    changesOnce(t, host, /unexpected reply to/, 3)
   })
+})
+
+t.test('no rejection was left unhandled', async (t) => {
+  await turns()
+  t.strictSame(unhandled, [])
 })

@@ -9,7 +9,7 @@ import { pass, startProxy } from '../helpers/proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
 import {
   allLeft, changesOnce, goods, names, NOTHING, readyAgain, recovered, scene, signIn, stillGood, timedOut, unavailable,
-  until, usedUp, watch
+  unavailableLines, until, usedUp, watch
 } from './scene.ts'
 
 const retryStrategy = () => 20
@@ -115,11 +115,11 @@ t.test('a client that cannot be used for it: refused, and said so', async (t) =>
     },
     closed: {
       client: await client({}, async (client) => { await client.quit() }),
-      cause: /not connected \((?:end|close)\)/
+      cause: /not connected \((?:end|close), localhost:\d+\)$/
     },
     monitoring: {
       client: await client({}, () => {}).then(async (client) => await client.monitor()),
-      cause: /not connected \(monitoring\)/
+      cause: /not connected \(monitoring, localhost:\d+\)$/
     }
   }
   for (const [name, { client, cause }] of Object.entries(cases)) {
@@ -127,7 +127,7 @@ t.test('a client that cannot be used for it: refused, and said so', async (t) =>
     // The start waits for the client, though in vain.
     const host = await scene(t, { redis: client, storeTimeout: 100 })
     await unavailable(t, host, NOTHING, name)
-    t.match(host.log.find(({ level, event }) => level === 50 && event === 'store_unavailable'), { cause })
+    t.match(unavailableLines(host)[0], { cause })
     t.equal(await host.ready(), false)
   }
 })

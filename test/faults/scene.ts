@@ -167,20 +167,28 @@ async function attempt (portal: Wire): Promise<Answer> {
   return issued.status === 200 ? await portal.user(issued.json.access_token) : issued
 }
 
-/**
- * The log has each outage as a line at its beginning (one more, where the cause became known later) and one at its end,
- * with the requests that were refused; each request is logged at debug level only, and is an event.
- */
-export function changesOnce (t: Test, { log, events }: Scene, cause: RegExp, requests: number, changes = 1): void {
-  const lost = log.filter(({ level, event }) => level === 50 && event === 'store_unavailable')
-  t.ok(lost.length >= changes && lost.length <= 2 * changes, `${lost.length} lines of ${changes} outages`)
-  t.match(lost.at(-1), { reason: 'store_unavailable', cause })
-  const found = log.filter(({ event }) => event === 'store_available')
-  t.equal(found.length, changes, 'the log says once that the store is available')
-  t.ok(found.every(({ level, duration }) => level === 40 && Number(duration) >= 0))
-  t.equal(found.reduce((sum, { refused = 0 }) => sum + refused, 0), requests, 'and how many were refused')
+/** The log has so many outages, and how many requests were refused; each request is an event, logged at debug level. */
+export function changesOnce (t: Test, host: Scene, cause: RegExp, requests: number, changes = 1): void {
+  const { log, events } = host
+  t.equal(outages(t, host), changes, 'each outage once')
+  t.match(unavailableLines(host).at(-1), { cause })
+  t.equal(log.reduce((sum, { refused = 0 }) => sum + refused, 0), requests, 'and how many were refused')
   t.equal(log.filter(({ level, event }) => level === 20 && event === 'store_unavailable').length, requests)
   t.equal(events.filter(({ type }) => type === 'store_unavailable').length, requests, 'each request has its event')
+}
+
+/** Counts the outages in the log: each begins with one line, or two where its cause became known later, and ends. */
+export function outages (t: Test, host: Scene): number {
+  const found = host.log.filter(({ event }) => event === 'store_available')
+  t.ok(found.every(({ level, reason, duration }) => level === 40 && reason === 'ok' && Number(duration) >= 0))
+  const lines = host.log.filter((line) => found.includes(line) || unavailableLines(host).includes(line))
+  t.match(lines.map(({ event }) => event).join(), /^(?:(?:store_unavailable,){1,2}store_available(?:,|$))*$/)
+  return found.length
+}
+
+/** The lines that say that the store has become unavailable. */
+export function unavailableLines ({ log }: Scene): LogLine[] {
+  return log.filter(({ level, event, reason }) => level === 50 && event === 'store_unavailable' && event === reason)
 }
 
 /** Whether the condition comes true. */
@@ -208,7 +216,8 @@ export async function watch (t: Test, client: Redis): Promise<Watch> {
   monitor.on('error', () => {})
   t.teardown(() => monitor.disconnect())
   monitor.on('monitor', (_time: string, args: string[]) => {
-    if (/^(?:set|getdel|eval|ping)$/i.test(args[0] as string) && !args.some((arg) => arg.includes('probe-'))) seen.push(args)
+    const isProbe = args.some((arg) => arg.includes('probe-'))
+    if (/^(?:set|getdel|eval|ping)$/i.test(args[0] as string) && !isProbe) seen.push(args)
   })
   const own = (): string[][] => seen.filter(([name]) => !/^ping$/i.test(name as string))
   return {

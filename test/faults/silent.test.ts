@@ -8,7 +8,7 @@ import { startProxy } from '../helpers/proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
 import {
   allLeft, changesOnce, goods, names, NOTHING, readyAgain, recovered, scene, signIn, stillGood, timedOut, unavailable,
-  until, usedUp, watch
+  unavailableLines, until, usedUp, watch
 } from './scene.ts'
 
 t.test('stopped: what was sent is unknown; what comes later is never sent and stays good', async (t) => {
@@ -85,8 +85,7 @@ t.test('the time limit is a real one', async (t) => {
   const host = await scene(t, { redis: client, storeTimeout: 20 })
   await unavailable(t, host, NOTHING, 'stopped')
   t.ok(performance.now() - start < STORE_TIMEOUT, 'only what hangs takes so long')
-  const line = host.log.find(({ level, event }) => level === 50 && event === 'store_unavailable')
-  t.match(line, { cause: /did not respond in time|not connected in time/ })
+  t.match(unavailableLines(host)[0], { cause: /did not respond in time|not connected in time/ })
   redis.process.kill('SIGCONT')
 })
 

@@ -1,6 +1,6 @@
 import type { TimedStore } from '../../lib/stores/store.ts'
 
-/** A store of the last value that was put, which it gives to any caller for any key: only the grants' own checks count. */
+/** A store of the last value that was put, returned for any key: only the checks of the grants count. */
 export class OneValue implements TimedStore {
   key = ''
   value = ''

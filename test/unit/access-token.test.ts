@@ -46,7 +46,8 @@ t.test('a token represents the grant, for portals that share a secret with the o
   for (const clientSecret of ['old', 'new', ['newer', 'old']]) t.ok(await accepts({ clientSecret }))
   t.notOk(await accepts({ clientSecret: 'newer' }))
   t.notOk(await accepts({ clientSecret: 'old', clientId: 'other' }))
-  t.ok(await accepts({ clientSecret: 'old', level: 'client', loginUrl: 'https://x.example', redirectUri: 'https://x.example' }))
+  const moved = { level: 'client', loginUrl: 'https://x.example', redirectUri: 'https://x.example' } as const
+  t.ok(await accepts({ clientSecret: 'old', ...moved }))
 })
 
 t.test('every character of a token counts', async (t) => {

@@ -57,7 +57,7 @@ t.test('it is bound to the code and to everything of the portal, a secret of it 
   t.ok(await redeem())
 })
 
-t.test('a rotation by way of [old], [old, new], [new, old], [new] loses no code between two that share one', async (t) => {
+t.test('[old], [old, new], [new, old], [new]: no code is lost between two that share a secret', async (t) => {
   const stages = [['old'], ['old', 'new'], ['new', 'old'], ['new']]
   for (const before of stages) {
     const { redeem } = await issued({ clientSecret: before })

@@ -33,7 +33,8 @@ t.test('results and arguments are passed on; a store of the host knows no deadli
     calls.push([name, ...args])
     return result
   }
-  const { guarded, lines } = guard({ put: note('put', true), take: note('take', 'value'), revoke: note('revoke', false) })
+  const noted = { put: note('put', true), take: note('take', 'value'), revoke: note('revoke', false) }
+  const { guarded, lines } = guard(noted)
   t.equal(await guarded.put('a', 'b', 1, soon()), true)
   t.equal(await guarded.take('c', soon()), 'value')
   t.equal(await guarded.revoke('d', 2, soon()), false)
@@ -45,7 +46,7 @@ t.test('whatever is thrown is store_unavailable, with its sentence and nothing o
   const unreadable = Object.defineProperty(new Error('x'), 'message', { get () { throw new Error('no message') } })
   for (const [thrown, cause] of [
     [new Error('Connection is closed.'), 'Connection is closed.'],
-    [new Error('ERR unknown command \'getdel\', with args beginning with: \'key\'\n\'more\''), 'ERR unknown command \'getdel\''],
+    [new Error('ERR unknown command `x`, with args beginning with: `key`\n`more`'), 'ERR unknown command `x`'],
     ['no error at all', 'no error at all'],
     [null, 'null'],
     [Object.create(null), 'An error without a readable message'],
@@ -96,9 +97,9 @@ t.test('an outage is one line at its beginning and one at its end, with its dura
 
 t.test('a second line once the cause of a lost connection is known, and no third', async (t) => {
   const { store, guarded, lines } = guard()
-  const errors = [new Error('lost'), new Error('lost'), new Error('refused', { cause: new Error('why') }), new Error('lost'),
-    new Error('another', { cause: new Error('why') })]
-  for (const error of errors) {
+  const lost = new Error('lost')
+  const known = (message: string) => new Error(message, { cause: new Error('why') })
+  for (const error of [lost, lost, known('refused'), lost, known('another')]) {
     store.put = async () => { throw error }
     await put(guarded)
   }
@@ -114,7 +115,8 @@ t.test('a probe puts and takes a value, and revokes, under keys as long as any o
     calls.push([name, key])
     return result
   }
-  const { guarded, lines } = guard({ put: note('put', true), take: note('take', 'probe'), revoke: note('revoke', false) })
+  const noted = { put: note('put', true), take: note('take', 'probe'), revoke: note('revoke', false) }
+  const { guarded, lines } = guard(noted)
   await guarded.start()
   t.equal(await guarded.isReady(), true)
   t.strictSame(calls.map(([name]) => name), ['put', 'take', 'revoke', 'put', 'take', 'revoke'])
@@ -127,7 +129,9 @@ t.test('a probe puts and takes a value, and revokes, under keys as long as any o
 
 t.test('a store that does not return what was put, or cannot revoke, is not ready, and hinders no start', async (t) => {
   const faults: Array<Partial<Store>> = [
-    { take: async () => null }, { take: async () => 'another' }, { revoke: async () => { throw new Error('no') } }
+    { take: async () => null }, { take: async () => 'another' }, { put: async () => false },
+    { put: async () => undefined as never }, { revoke: async () => undefined as never },
+    { revoke: async () => { throw new Error('no') } }
   ]
   for (const fault of faults) {
     const { guarded, lines } = guard(fault)
@@ -136,6 +140,13 @@ t.test('a store that does not return what was put, or cannot revoke, is not read
     t.match(lines, [['error', { event: 'store_unavailable' }]])
     t.equal(lines.length, 1)
   }
+})
+
+t.test('the value of a probe lives longer than the probe may take', async (t) => {
+  let lifetime = 0
+  const { guarded } = guard({ put: async (_key, _value, seconds) => { lifetime = seconds; return true } }, 30_000)
+  await guarded.isReady()
+  t.equal(lifetime, 31)
 })
 
 t.test('callers at the same time share one probe', async (t) => {
@@ -152,7 +163,7 @@ const inScript = (message: string) => `ERR Error running script (call to f_1): @
 
 t.test('temporary errors do not stop the start, also where a script met them', async (t) => {
   const temporary = ['LOADING Redis is loading', 'READONLY You can\'t write', 'MASTERDOWN Link with MASTER is down',
-    'CLUSTERDOWN Hash slot not served', 'OOM command not allowed', 'WRONGPASS invalid', 'NOAUTH Authentication required.',
+    'CLUSTERDOWN Hash slot not served', 'OOM command not allowed', 'WRONGPASS invalid', 'NOAUTH Authentication',
     'MISCONF Redis is configured', 'NOREPLICAS Not enough', 'BUSY Redis is busy', 'TRYAGAIN Multiple keys',
     'MOVED 1 a:1', 'ASK 1 a:1', 'ERR max number of clients reached']
   const errors = [...temporary, ...['READONLY You', 'OOM command'].map(inScript)].map(refusal)
@@ -172,14 +183,14 @@ t.test('a server that refuses a command for good stops the start, whatever its w
     for (const name of ['put', 'take', 'revoke']) {
       const { guarded } = guard({ [name]: async () => { throw refusal(`${message}, with args beginning with: a`) } })
       await t.rejects(guarded.start(), {
-        message: 'partner-sso: Redis refuses a command that is needed: SET with EX and NX, GETDEL, and EVAL of a script ' +
-          `with GETDEL, SADD and EXPIRE (Redis 6.2 or later, not renamed, allowed to this user): ${message}`
+        message: 'partner-sso: Redis refuses a command that is needed: SET with EX and NX, GETDEL, and EVAL of a ' +
+          `script with GETDEL, SADD and EXPIRE (Redis 6.2 or later, not renamed, allowed to this user): ${message}`
       })
     }
   }
 })
 
-t.test('with no call or timer left behind: after the deadline nothing is called, and a response ends the wait', async (t) => {
+t.test('after the deadline nothing is called, and a response leaves no timer behind', async (t) => {
   let calls = 0
   const counted = async (): Promise<never> => { calls++; throw new Error('It was called') }
   t.match(await guard({ take: counted }).guarded.take('a', performance.now()).catch((error: unknown) => error), {

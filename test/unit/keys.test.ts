@@ -48,7 +48,8 @@ t.test('what each of them is bound to, and what it is not', async (t) => {
   const ofCode = ['storageKey', 'locator', 'sealing']
   t.strictSame(changed(of(new GrantKeys('/a'))), [...ofCode.slice(0, 2), 'token', 'sealing', 'fingerprint'])
   t.strictSame(changed(of(keys, { clientId: 'q' })), [...ofCode, 'fingerprint'])
-  for (const change of [{ redirectUri: 'https://p.example/x' }, { loginUrl: 'https://p.example' }, { level: 'client' }]) {
+  const changes = [{ redirectUri: 'https://p.example/x' }, { loginUrl: 'https://p.example' }, { level: 'client' }]
+  for (const change of changes) {
     t.strictSame(changed(of(keys, change as Partial<Portal>)), ['sealing'], 'a replay finds the token all the same')
   }
   t.strictSame(changed(of(keys, { clientSecret: 'other' })), ['sealing', 'fingerprint'])

@@ -116,10 +116,7 @@ t.test('bad options', async (t) => {
     [{ routeOptions: null }, /"routeOptions" must be an object/],
     [{ routeOptions: 'hush' }, /"routeOptions" must be an object .*; got a string of \d+ characters$/],
     [{ routeOptions: [] }, /"routeOptions" must be an object .*; got an empty array$/],
-    [
-      { redis: 'hush' },
-      /"redis" must be a redis:\/\/ or rediss:\/\/ URL, ioredis options, or a client of .*; got a string of \d+ characters$/
-    ],
+    [{ redis: 'hush' }, /"redis" must be .* URL, ioredis options, or a client of .*; got a string of 4 characters$/],
     [{ redis: 'xredis://localhost' }, /"redis" must be a redis:\/\/ or rediss:\/\/ URL/],
     [{ redis: 'redis://:hush@localhost:port' }, /"redis" must be a redis:\/\/ .*; got a string of \d+ characters$/],
     [{ redis: 'redis://:hush%zz@localhost' }, /"redis" must be a redis:\/\/ .*; got a string of \d+ characters$/],
@@ -165,10 +162,7 @@ t.test('bad options', async (t) => {
     [{ storeTimeout: 30_001 }, /"storeTimeout"/],
     [{ memoryLimit: 0 }, /"memoryLimit" must be a whole number of records/],
     [{ memoryLimit: 2 ** 24 + 1 }, /"memoryLimit" must be a whole number of records from 1 to 16777216; got 16777217/],
-    [
-      portal({ clientId: '\t' }),
-      /"portal\.clientId" must be a non-empty string of visible ASCII characters and spaces; got a string of 1 characters$/
-    ],
+    [portal({ clientId: '\t' }), /"portal\.clientId" must be .* visible ASCII .*; got a string of 1 characters$/],
     [portal({ level: '' }), /"portal\.level" must be "partner" or "client"; got an empty string$/],
     [portal({ loginUrl: 'xhttps://portal.example/' }), /"portal\.loginUrl" must be an absolute/],
     [portal({ loginUrl: 'httpsx://portal.example/' }), /"portal\.loginUrl" must be an absolute/],

@@ -45,13 +45,17 @@ t.test('one command for each operation, on one key; WRONGTYPE is a mark', async 
 })
 
 t.test('an unexpected reply is an error that does not repeat it: it may be a stored value', async (t) => {
-  const valid: Record<string, unknown[]> = { SET: ['OK', null], GETDEL: ['value', null], EVAL: [0, 1] }
+  const valid: Record<string, unknown[]> = { SET: ['OK', null], GETDEL: ['value', null], EVAL: ['live', 'none'] }
   for (const reply of ['QUEUED', 'value', 7, 1, true, undefined, ['value'], null, {}]) {
     const message = (name: string) => `Redis gave an unexpected reply to ${name} (a connection in MULTI, a proxy)`
     const store = () => replying([reply]).store
-    const calls = { SET: () => store().put('k', 'v', 1), GETDEL: () => store().take('k'), EVAL: () => store().revoke('k', 1) }
-    for (const [name, call] of Object.entries(calls)) {
-      if (!valid[name]?.includes(reply)) await t.rejects(call() as Promise<unknown>, { message: message(name) })
+    const calls: Array<[string, () => Promise<unknown>]> = [
+      ['SET', () => store().put('k', 'v', 1)],
+      ['GETDEL', () => store().take('k')],
+      ['EVAL', () => store().revoke('k', 1)]
+    ]
+    for (const [name, call] of calls) {
+      if (!valid[name]?.includes(reply)) await t.rejects(call(), { message: message(name) })
     }
   }
   await t.rejects(replying([new Error('WRONGTYPE, but not of Redis')]).store.take('k'), { message: /^WRONGTYPE/ })
@@ -61,7 +65,10 @@ t.test('an unexpected reply is an error that does not repeat it: it may be a sto
 function closed (t: Test, options: RedisOptions | string = {}): { store: RedisStore, client: Redis } {
   let client: Redis | undefined
   const { on } = Redis.prototype
-  Redis.prototype.on = function (this: Redis, ...args: Parameters<typeof on>) { return on.apply(client = this, args) } as typeof on
+  Redis.prototype.on = function (this: Redis, ...args: Parameters<typeof on>) {
+    client = this
+    return on.apply(this, args)
+  } as typeof on
   const target = typeof options === 'string' ? options : { host: '127.0.0.1', port: 1, lazyConnect: true, ...options }
   const store = new RedisStore(target as RedisOptions, '', 800)
   Redis.prototype.on = on
@@ -71,7 +78,8 @@ function closed (t: Test, options: RedisOptions | string = {}): { store: RedisSt
 
 /** What is logged of a call while there is no connection. */
 async function causeOf (store: RedisStore): Promise<Error> {
-  return await store.take('key', performance.now() + 60_000).then(() => new Error('It was served'), (error: Error) => error)
+  const call = store.take('key', performance.now() + 60_000)
+  return await call.then(() => new Error('It was served'), (error: Error) => error)
 }
 
 t.test('not connected: the address, the last error as its cause, and never the password', async (t) => {
@@ -97,7 +105,7 @@ t.test('rediss:// to a port without TLS: said in each form that ioredis reports'
   for (const where of ['ssl3_get_record', 'tls_validate_record_header']) {
     const message = `80FC2C936C7F0000:error:0A00010B:SSL routines:${where}:wrong version number:../deps/openssl\n`
     client.emit('error', Object.assign(new Error(message), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }))
-    t.match((await causeOf(store)).message, /: ERR_SSL_WRONG_VERSION_NUMBER \(rediss:\/\/ to a port that does not speak TLS\)$/)
+    t.match((await causeOf(store)).message, /: ERR_SSL_WRONG_VERSION_NUMBER \(rediss:.* does not speak TLS\)$/)
   }
   // Redis itself waits for the end of a line, and sends nothing.
   const timeout = new Error('connect ETIMEDOUT')
@@ -191,7 +199,7 @@ t.test('what is a client, options or a URL, and what is none of them', async (t)
   for (const url of ['redis://a', 'rediss://user:pass%20word@a:1/2']) t.strictSame(kinds(url), ['isRedisUrl'])
   // As node-redis has it.
   class OtherClient { isReady = true; options = {}; sendCommand (): void {} connect (): void {} }
-  const others = [new OtherClient(), { ...new OtherClient(), sendCommand () {} }, { status: 'ready' }, [], [{}], new Map(),
-    null, undefined, 7, () => {}, '', 'localhost:6379', 'http://a', 'redis://%zz@a', new URL('redis://a')]
+  const others = [new OtherClient(), { ...new OtherClient(), sendCommand () {} }, { status: 'ready' }, [], [{}],
+    new Map(), null, undefined, 7, () => {}, '', 'localhost:6379', 'http://a', 'redis://%zz@a', new URL('redis://a')]
   for (const value of others) t.strictSame(kinds(value), [])
 })

@@ -27,11 +27,13 @@ async function endsAfter (
   }
 }
 
+const reached = (deadline: number) => new Promise<void>((resolve) => { atDeadline(deadline, resolve) })
+
 t.test('a deadline', async (t) => {
   for (const milliseconds of [1, 20, 1000, 30_000]) {
-    await endsAfter(t, milliseconds, ({ now }) => new Promise<void>((resolve) => { atDeadline(now + milliseconds, resolve) }))
+    await endsAfter(t, milliseconds, ({ now }) => reached(now + milliseconds))
   }
-  await endsAfter(t, 21, ({ now }) => new Promise<void>((resolve) => { atDeadline(now + 20.1, resolve) }), 'a fraction')
+  await endsAfter(t, 21, ({ now }) => reached(now + 20.1), 'a fraction')
   const clock = newClock()
   byClock(clock, () => clearTimeout(atDeadline(clock.now + 20, () => t.fail('it was called off'))))
   pass(clock, 1000)
