@@ -35,6 +35,10 @@ export function sendJson (reply: FastifyReply, status: number, json: string): Fa
 /** A refusal in JSON (RFC 6749 section 5.2). */
 export function sendRefusal (reply: FastifyReply, { refusal }: OAuthError): FastifyReply {
   const { status, error, description } = refusal
-  if (status === 503) reply.header('retry-after', RETRY_AFTER)
-  return sendJson(reply, status, JSON.stringify({ error, error_description: description }))
+  return sendJson(retryLater(reply, status), status, JSON.stringify({ error, error_description: description }))
+}
+
+/** Says when to try again, where the status is 503 (RFC 9110 section 15.6.4). */
+export function retryLater (reply: FastifyReply, status: number): FastifyReply {
+  return status === 503 ? reply.header('retry-after', RETRY_AFTER) : reply
 }

@@ -10,7 +10,7 @@ import { loginLocation } from '../http/login-location.ts'
 import type { LoginPage } from '../http/login-location.ts'
 import { Parameters, queryOf, safeInQuery } from '../http/parameters.ts'
 import { redirectUriDifference } from '../http/redirect-uri-difference.ts'
-import { sendRefusal } from '../http/replies.ts'
+import { retryLater, sendRefusal } from '../http/replies.ts'
 import { watchReply } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
 import type { RefusalContext } from '../errors.ts'
@@ -76,7 +76,8 @@ export function authorizeRoute (parts: Parts): Endpoint {
       if (callback !== undefined) return redirect(reply, callback(errorParameters(error)))
       if (prefersPage(request.headers.accept)) {
         setPolicy(reply, errorPagePolicy)
-        return reply.code(refusal.status).type('text/html; charset=utf-8').send(errorPage(refusal, loginUrl))
+        const { status } = refusal
+        return retryLater(reply, status).code(status).type('text/html; charset=utf-8').send(errorPage(refusal, loginUrl))
       }
       setPolicy(reply)
       return sendRefusal(reply, error)

@@ -84,11 +84,13 @@ export class GuardedStore implements TimedStore {
   /** Stores a value and takes it back, and revokes a key: the mark is left behind for a second. */
   async #probe (deadline: number): Promise<void> {
     const key = probeKey()
+    // As long as the probe may take: the value must not expire before it is taken.
+    const lifetime = Math.ceil(this.#timeout / 1000) + 1
     try {
-      await this.#store.put(key, 'probe', 1, deadline)
-      const taken = await this.#store.take(key, deadline)
-      if (taken !== 'probe') throw new Error('take did not return the value that was put')
-      await this.#store.revoke(probeKey(), 1, deadline)
+      const stored = valid('put', await this.#store.put(key, 'probe', lifetime, deadline), isBoolean)
+      const taken = valid('take', await this.#store.take(key, deadline), isTextOrNull)
+      if (!stored || taken !== 'probe') throw new Error('take did not return the value that was put')
+      valid('revoke', await this.#store.revoke(probeKey(), 1, deadline), isBoolean)
     } catch (error) {
       this.#lost(error)
       throw error
@@ -99,9 +101,7 @@ export class GuardedStore implements TimedStore {
   async #call<T> (operation: Promise<unknown>, name: string, isValid: (value: unknown) => value is T): Promise<T> {
     let result
     try {
-      result = await operation
-      // Only the kind: the value may be a stored one.
-      if (!isValid(result)) throw new Error(`${name} gave ${result === null ? 'null' : typeof result}`)
+      result = valid(name, await operation, isValid)
     } catch (error) {
       this.#lost(error).refused++
       throw new OAuthError('store_unavailable', { cause: describe(error) })
@@ -136,6 +136,12 @@ export class GuardedStore implements TimedStore {
 /** As long as every other key: a table of the host may have room for 20 characters. */
 function probeKey (): string {
   return `probe-${randomBytes(12).toString('base64url').slice(0, 14)}`
+}
+
+/** The result of an operation. The error names only its kind: it may be a stored value. */
+function valid<T> (name: string, result: unknown, isValid: (value: unknown) => value is T): T {
+  if (isValid(result)) return result
+  throw new Error(`${name} gave ${result === null ? 'null' : typeof result}`)
 }
 
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean'

@@ -53,7 +53,8 @@ export function secretsOf ({ clientId, clientSecret }: Integration): Secrets {
 
 function masked<Value> (reading: Reading<Value>, secrets: Secrets): Reading<Value> {
   if (reading.ok) return reading
-  return { ...reading, expected: secrets.mask(reading.expected), got: secrets.mask(reading.got) }
+  const { error, expected, got } = reading
+  return { ...reading, error: secrets.mask(error), expected: secrets.mask(expected), got: secrets.mask(got) }
 }
 
 /** One sign-in as the portal performs it, leg by leg. The caller provides the browser. */

@@ -59,7 +59,9 @@ async function isRow (t: Test, subject: Subject, { find, status, error, descript
   isRefused(t, authorized, status, error, description)
   isGuarded(t, authorized)
   t.match(events(), [{ type: 'request_rejected', reason }])
-  isPage(t, await at.authorize({}, 'alice', { accept: 'text/html' }), status)
+  const page = await at.authorize({}, 'alice', { accept: 'text/html' })
+  isPage(t, page, status)
+  t.equal(page.headers.has('retry-after'), status === 503)
   const isUnknown = status === 400
   const issued = await at.token({ code })
   if (isUnknown) isRefused(t, issued, 401, 'invalid_client', 'Client authentication failed.')
