@@ -18,7 +18,7 @@ const LONG = [
 
 /** Files that have a clock or heap of their own, count what their process does, or start many others. */
 const APART = [
-  'attacks/replay', 'attacks/secrets', 'attacks/single-use', 'faults/host-client', 'faults/memory', 'faults/readiness',
+  'attacks/replay', 'attacks/secrets', 'attacks/single-use', 'faults/causes', 'faults/host-client', 'faults/readiness',
   'faults/refusing', 'faults/silent', 'hosts/nest', 'package/recipes', 'simulator/bad-input', 'unit/time-limit'
 ]
 
