@@ -65,7 +65,8 @@ export interface PartnerSsoOptions<User = any> {
   /**
    * Redis 6.2 or later: a `redis://` or `rediss://` URL, ioredis options, or a client of ioredis or iovalkey that you
    * already have. A client made by the plugin is closed with the app; yours is neither reconfigured nor closed. Not
-   * together with `store`.
+   * together with `store`. On a client of yours, use no MULTI without a pipeline and no blocking command: sign-ins wait
+   * for them, or fail.
    *
    * Without `redis` and `store`, codes and tokens are kept in this process, so only one process can serve the portal.
    * A warning at start says so.
