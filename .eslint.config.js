@@ -15,8 +15,8 @@ const layer = (folder, allowed, message) => ({
 })
 
 /**
- * These speak to the endpoints from outside: of the plugin they know types, and the schema of the record. `up` leads
- * from a file of the glob to lib.
+ * These speak to the endpoints from outside: of the plugin they know types, the schema of the record, and how to
+ * find a misspelt name. `up` leads from a file of the glob to lib.
  */
 const blackBox = (glob, up, inside) => ({
   files: [glob],
@@ -32,7 +32,9 @@ const blackBox = (glob, up, inside) => ({
 })
 
 export default [
-  ...neostandard({ ts: true, ignores: ['dist/', 'node_modules/', '.tap/', 'compiled/', 'examples/dist/', 'coverage/'] }),
+  ...neostandard({
+    ts: true, ignores: ['dist/', 'node_modules/', '.tap/', 'compiled/', 'examples/dist/', 'coverage/']
+  }),
   {
     rules: {
       '@stylistic/max-len': ['error', { code: 120, ignoreUrls: false }]

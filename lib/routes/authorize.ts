@@ -77,7 +77,8 @@ export function authorizeRoute (parts: Parts): Endpoint {
       if (prefersPage(request.headers.accept)) {
         setPolicy(reply, errorPagePolicy)
         const { status } = refusal
-        return retryLater(reply, status).code(status).type('text/html; charset=utf-8').send(errorPage(refusal, loginUrl))
+        return retryLater(reply, status).code(status).type('text/html; charset=utf-8')
+          .send(errorPage(refusal, loginUrl))
       }
       setPolicy(reply)
       return sendRefusal(reply, error)
