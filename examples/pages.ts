@@ -19,6 +19,7 @@ header button { padding: .35rem .8rem; white-space: nowrap }
 main { max-width: 40rem; margin: 0 auto; padding: 3rem 1.5rem }
 h1 { font-size: 1.75rem; line-height: 1.2; letter-spacing: -.02em; margin: 0 0 .5rem }
 p { margin: 0 0 1.5rem }
+a { color: var(--accent) }
 form { margin: 0 }
 button, .button {
   display: inline-block; font: inherit; cursor: pointer; padding: .65rem 1.1rem;

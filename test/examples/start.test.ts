@@ -9,12 +9,11 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import type { Test } from 'tap'
 import { freePort } from '../helpers/ports.ts'
 
-const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url))
+const EXAMPLES = join(process.cwd(), 'examples')
 
 interface Started { child: ReturnType<typeof spawn>, output: { out: string, err: string } }
 
