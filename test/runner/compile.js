@@ -7,7 +7,7 @@ import { join } from 'node:path'
 export const COMPILED = 'compiled'
 
 /** What the tests read beside their own files. */
-const LINKED = ['dist', 'README.md', 'examples/dist', '.github', 'node_modules']
+const LINKED = ['dist', 'package.json', 'README.md', 'examples/dist', '.github', 'node_modules']
 
 export async function compile () {
   rmSync(COMPILED, { recursive: true, force: true })
