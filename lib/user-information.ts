@@ -138,7 +138,7 @@ export function checkUserInformation (given: unknown, level: PortalLevel): Check
   }
   const record = listedFields(given)
   const valid = users.get(record.type)?.Check(record) === true && levelFaults(record, level).length === 0
-  if (!valid) throw new UserInformationError(faults(record, level)[0] as string, record.external_id)
+  if (!valid) throw new UserInformationError(firstFault(record, level), record.external_id)
   const compact = fields.map((field) => JSON.stringify(record[field]) ?? '').join('\n')
   const size = Buffer.byteLength(recordJson(compact))
   if (size > RECORD_LIMIT) {
@@ -152,6 +152,15 @@ export function checkUserInformation (given: unknown, level: PortalLevel): Check
 export function recordJson (compact: string): string {
   const values = compact.split('\n')
   return `{${fields.flatMap((field, index) => values[index] ? `"${field}":${values[index]}` : []).join(',')}}`
+}
+
+/** A value such as a revoked Proxy throws when it is looked at. */
+function firstFault (record: Fields, level: PortalLevel): string {
+  try {
+    return faults(record, level)[0] as string
+  } catch {
+    return 'its values must be readable'
+  }
 }
 
 /** Every rule that the record breaks at the level, one sentence each. */

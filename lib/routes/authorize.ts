@@ -16,8 +16,8 @@ import { OAuthError } from '../errors.ts'
 import type { RefusalContext } from '../errors.ts'
 import type { Reporter } from '../events.ts'
 import type { PortalInformation, Portals, RegisteredPortal } from '../portal.ts'
-import { checkUserInformation, UserInformationError } from '../user-information.ts'
-import type { CheckedRecord } from '../user-information.ts'
+import { checkUserInformation } from '../user-information.ts'
+import type { CheckedRecord, UserInformationError } from '../user-information.ts'
 
 /** What the route works with. */
 interface Parts {
@@ -191,9 +191,7 @@ async function askEligibility (
   try {
     return checkUserInformation(given, portal.level)
   } catch (cause) {
-    // A value that cannot be read, such as a revoked Proxy, throws an error of its own.
-    const known = cause instanceof UserInformationError ? cause.known : {}
-    throw new OAuthError('user_information_invalid', { cause, ...known })
+    throw new OAuthError('user_information_invalid', { cause, ...(cause as UserInformationError).known })
   }
 }
 

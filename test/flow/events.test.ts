@@ -102,8 +102,7 @@ t.test('a record that breaks a rule: the event names the rule, and the user wher
     [{ external_id: '' }, { rule: /^external_id must be a non-empty string/ }],
     [{ external_id: 17 }, { rule: /^external_id must be a non-empty string/ }],
     [{ external_id: 'x'.repeat(20_000) }, { rule: /^its JSON must be at most 16384 bytes/ }],
-    // No rule: it cannot be looked at.
-    [{ email: revoked.proxy }, { externalId: 'alice' }]
+    [{ email: revoked.proxy }, { rule: 'its values must be readable', externalId: 'alice' }]
   ]
   for (const [changes, known] of cases) {
     const { url, events } = await startHost(t, {

@@ -31,7 +31,7 @@ t.test('a scope of the host with a prefix of its own', async (t) => {
 t.test('two registrations', async (t) => {
   // The same portal and the same store, which is as close as two can get.
   const { url: redis, keyPrefix } = await someRedis(t)
-  const portalEligibility = ({ id }: User) => id === 'alice' ? recordOf(id) : null
+  const portalEligibility = ({ id }: User) => id === 'bob' ? null : recordOf(id)
   const second = hostOptions({ prefix: '/live', redis, keyPrefix, portalEligibility })
   const { url } = await startHost(t, { prefix: '/test', redis, keyPrefix }, {
     finish: (app: FastifyInstance) => app.register(partnerSso<User>, second)

@@ -74,7 +74,7 @@ t.test('route options that Fastify refuses', async (t) => {
 })
 
 const needed = new RegExp('^partner-sso: Redis refuses a command that is needed: ' +
-  'SET with EX and NX, SET with EX and GET, GETDEL ' +
+  'SET with EX and NX, GETDEL, and EVAL of a script with GETDEL, SADD and EXPIRE ' +
   '\\(Redis 6\\.2 or later, not renamed, allowed to this user\\): .*unknown command')
 
 t.test('a Redis that is too old', async (t) => {
@@ -98,7 +98,7 @@ t.test('a Redis that does not allow it', async (t) => {
   t.match(message, /^partner-sso: Redis refuses a command.*NOPERM/)
   t.notMatch(message, /pass@/)
 
-  await client.call('ACL', 'SETUSER', 'app', '+getdel')
+  await client.call('ACL', 'SETUSER', 'app', '+getdel', '+eval', '+sadd', '+expire')
   const { url } = await startHost(t, { redis })
   await signsIn(t, wire(url))
 })

@@ -215,7 +215,7 @@ await t.test('the rules of the record at both levels', async (t) => {
   t.equal(await judge(partner, 'partner'), '')
   t.equal(await judge(partner, 'client'), 'type must be "client" at the client level, got "partner"')
   t.equal(await judge({ ...partner, client_name: 'x' }, 'partner'),
-    'client_name must be absent where type is "partner", got a string')
+    'client_name must be absent where type is "partner", got a string of 1 characters')
   t.equal(await judge(client, 'client'), '')
   t.match(await judge(client, 'partner'),
     /^client_id or client_external_id must be given for a client user at the partner level/)

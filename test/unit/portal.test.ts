@@ -1,4 +1,5 @@
 // The registered portals: what a code is bound to, how they authenticate, and what a function of the host may do wrong.
+// Alone: it sets the clock that lib finds when it is loaded.
 import { byClock, newClock, pass } from '../interleavings/clock.ts'
 import * as crypto from 'node:crypto'
 import { mock } from 'node:test'
@@ -10,6 +11,7 @@ import type * as portalModule from '../../lib/portal.ts'
 import { Portals, RegisteredPortal } from '../../lib/portal.ts'
 import type { PortalFinder } from '../../lib/portal.ts'
 import { PORTAL } from '../helpers/host.ts'
+import { lib } from '../helpers/lib.ts'
 
 const TWO: Portal = { ...PORTAL, clientId: 'two', clientSecret: ['old', 'new', 'newer'] }
 const noWarning = (message: string): never => { throw new Error(message) }
@@ -69,7 +71,7 @@ for (const [kind, portals] of [['a list', portalsOf([PORTAL, TWO])], ['a functio
 
 t.test('constant time: as many digests and comparisons, whether the client or the secret is unknown', async (t) => {
   const calls = { timingSafeEqual: 0, hash: 0 }
-  const { Portals: Counted } = await t.mockImport<typeof portalModule>('../../lib/portal.ts', {
+  const { Portals: Counted } = await t.mockImport<typeof portalModule>(lib('portal.ts'), {
     'node:crypto': {
       ...crypto,
       timingSafeEqual (...args: Parameters<typeof crypto.timingSafeEqual>) {

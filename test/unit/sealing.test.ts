@@ -5,6 +5,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import type * as secrets from '../../lib/grants/random-secret.ts'
 import { open, openWithAny, seal, sealForEach } from '../../lib/grants/sealing.ts'
+import { lib } from '../helpers/lib.ts'
 import { seed } from '../helpers/seed.ts'
 
 const randomKey = () => crypto.randomBytes(32).toString('base64url')
@@ -46,7 +47,7 @@ t.test('sealed for each secret, opened with any of them', async (t) => {
 /** The module with a source of random bytes that the test chooses. */
 async function withRandom (t: Test, randomFillSync: (bytes: Buffer) => Buffer): Promise<() => string> {
   const mocks = { 'node:crypto': { ...crypto, randomFillSync } }
-  return (await t.mockImport<typeof secrets>('../../lib/grants/random-secret.ts', mocks)).randomSecret
+  return (await t.mockImport<typeof secrets>(lib('grants/random-secret.ts'), mocks)).randomSecret
 }
 
 t.test('a secret is 33 bytes of what the system drew, in order, and none is used twice', async (t) => {

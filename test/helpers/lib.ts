@@ -1,0 +1,6 @@
+// Where the modules of lib lie that the tests load.
+import { fileURLToPath } from 'node:url'
+
+/** The path of a module of lib, to mock what it imports. */
+export const lib = (path: string): string =>
+  fileURLToPath(new URL(`../../lib/${path.replace(/ts$/, import.meta.url.slice(-2))}`, import.meta.url))
