@@ -35,14 +35,17 @@ t.test('a user who is not logged in and ends nowhere: what to do about it', asyn
   })
   const gone = await altered((request) => {
     if (isAnonymous(request)) return redirect('/login')
-    return new URL(request.url).pathname === '/login' ? { status: 404, body: 'Gone.' } : null
+    return new URL(request.url).pathname.endsWith('/login') ? { status: 404, body: 'Gone.' } : null
   })
-  t.match(await verdict('login.page', gone), {
-    outcome: 'fail',
-    severity: 'must',
-    got: /^404 .* at \/login$/,
-    fix: 'Create the login page, or correct the option loginPage.'
-  })
+  const base = new URL('http://localhost/app')
+  for (const trial of [gone, { changes: { ...gone.changes, base } }]) {
+    t.match(await verdict('login.page', trial), {
+      outcome: 'fail',
+      severity: 'must',
+      got: /^404 .* at \/login$/,
+      fix: 'Create the login page, or correct the option loginPage.'
+    }, 'also where the address with the path of the base URL in front responds the same')
+  }
 })
 
 t.test('a login page on http: certain behind an https address, advice behind an http one', async (t) => {

@@ -184,6 +184,43 @@ await t.test('a service that lets one case of a rule through fails', async (t) =
   }
 })
 
+await t.test('a callback with a query of its own: one more parameter makes it a foreign address', async (t) => {
+  const redirectUri = `${REGISTERED}?tenant=1`
+  const more = `${redirectUri}&more=1`
+  const { changes } = await altered((request) => {
+    const uri = String(new URL(request.url).searchParams.get('redirect_uri'))
+    return uri === more ? redirect(uri) : null
+  })
+  t.match(await verdict('authorize.foreign-redirect-uri', { changes: { ...changes, redirectUri } }), {
+    outcome: 'fail', got: `with redirect_uri=${more}: 302`
+  })
+})
+
+await t.test('service.one-store: a code, then none, then a code', async (t) => {
+  let asked = 0
+  const forgetful = await altered((request) =>
+    isAuthorize(request) && [2, 3].includes(++asked) ? json(401, { error: 'login_required' }) : null)
+  t.match(await verdict('service.one-store', forgetful), {
+    outcome: 'fail', got: /: GET \/oauth\/authorize: 401 .*, then a code$/
+  })
+})
+
+await t.test('service.one-store: a code that is refused, then accepted', async (t) => {
+  let redeemed = 0
+  const forgetful = await altered((request) =>
+    isToken(request) && ++redeemed === 1 ? json(400, { error: 'invalid_grant' }) : null)
+  t.match(await verdict('service.one-store', forgetful), {
+    outcome: 'fail', got: /: POST \/oauth\/token: 400 .*, then 200/
+  })
+})
+
+await t.test('service.one-store: an endpoint without response leaves the other rules, a limit ends them', async (t) => {
+  const silent = await altered((request) => isToken(request) ? 'silence' : null)
+  t.match(await verdict('service.one-store', silent), { outcome: 'untested', stopped: undefined })
+  const limited = await altered((request) => isToken(request) ? { status: 429 } : null)
+  t.match(await verdict('service.one-store', limited), { stopped: /limits the rate/ })
+})
+
 await t.test('a redirect to a foreign address is seen without a code, and one by 307', async (t) => {
   const astray = await altered((request) => isAuthorize(request)
     ? redirect(String(new URL(request.url).searchParams.get('redirect_uri')))
@@ -250,6 +287,7 @@ await t.test('what is no finding: there is nothing to judge', async (t) => {
   t.match(await verdict('user.replayed-token', noToken), {
     outcome: 'untested', reason: /^there is no access token: 400/
   })
+  t.match(await verdict('token.no-store', noToken), { outcome: 'untested', reason: /^there is no access token: 400/ })
   t.match(await verdict('token.race', noToken), { outcome: 'untested', reason: /^no request won one of 9 races/ })
   const noRecord = await altered((request) => isUser(request) ? json(500, {}) : null)
   t.match(await verdict('user.no-store', noRecord), { outcome: 'untested', reason: /^there is no record: 500/ })

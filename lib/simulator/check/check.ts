@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { escapeJson } from '../../testing/escape.ts'
 import type { Headers } from '../../testing/wire.ts'
 import { CannotRun, needed, numberOf, readFlags } from '../flags.ts'
@@ -10,7 +9,7 @@ import { RULES } from '../rules/all.ts'
 import { Inconclusive } from '../rules/errors.ts'
 import type { Run } from '../rules/run-rules.ts'
 import { runRules, sentenceOf } from '../rules/run-rules.ts'
-import { Service } from '../rules/service.ts'
+import { realTime, Service } from '../rules/service.ts'
 import type { Process, Wait } from '../process.ts'
 
 export const FLAGS = {
@@ -101,8 +100,6 @@ async function checked (values: Values, process: Process): Promise<number> {
     limit.clear()
   }
 }
-
-const realTime: Wait = (milliseconds, signal) => wait(milliseconds, undefined, { signal })
 
 /** Ends the check at its deadline, or when the process is told to stop. */
 function limitOf (seconds: number, stop: AbortSignal): { signal: AbortSignal, clear: () => void } {

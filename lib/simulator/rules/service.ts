@@ -3,6 +3,7 @@ import type { Arrival } from '../../testing/browser.ts'
 import { Browser, codeOf } from '../../testing/browser.ts'
 import type { Cookie } from '../../testing/cookies.ts'
 import { CookieJar } from '../../testing/cookies.ts'
+import type { Failure } from '../../testing/failure.ts'
 import { describe, fixFor, oauthError } from '../../testing/failure.ts'
 import type { Edit, Grant } from '../../testing/legs.ts'
 import { fetchUser, redeem, secretsOf, SignIn } from '../../testing/legs.ts'
@@ -16,6 +17,7 @@ import type { Leg } from '../../testing/steps.ts'
 import type { Exchange, Headers } from '../../testing/wire.ts'
 import { statusOf } from '../../testing/wire.ts'
 import type { UserInformation } from '../../user-information.ts'
+import type { Wait } from '../process.ts'
 import { Inconclusive, NoResponse, Stop, Untested } from './errors.ts'
 
 /** What identifies a user to the partner's application. */
@@ -38,6 +40,8 @@ export interface Material {
   ineligible?: Arrival
 }
 
+export const realTime: Wait = (milliseconds, signal) => wait(milliseconds, undefined, { signal })
+
 export interface Settings {
   /** Nobody by default. */
   user: Login
@@ -51,7 +55,7 @@ export interface Settings {
   /** Where secrets are added; those of the integration by default. */
   secrets: Secrets
   /** Lets time pass until the signal is aborted. Real time by default. */
-  wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>
+  wait: Wait
   /** Called with each exchange, secrets not hidden. */
   onExchange: (exchange: Exchange) => void
 }
@@ -92,7 +96,7 @@ export class Service {
       ineligible: null,
       codeLifetime: null,
       loginRedirects: false,
-      wait: (milliseconds, signal) => wait(milliseconds, undefined, { signal }),
+      wait: realTime,
       onExchange: () => {},
       secrets: secretsOf(portal),
       ...settings,
@@ -136,7 +140,8 @@ export class Service {
     delete this.settings.material.grant
     if (grant !== undefined && Object.keys(options).length === 0) return grant
     const { code, verifier, reading } = await this.request(options)
-    if (code === null) throw new Untested(`there is no code: ${reading.ok ? '' : reading.got}`)
+    // A reading without a code is a failure.
+    if (code === null) throw new Untested(`there is no code: ${(reading as Failure).got}`)
     return { code, verifier }
   }
 
