@@ -7,7 +7,7 @@ export const stylesheet = `
   --accent: light-dark(#0b6b50, #2fb58b); --on-accent: light-dark(#fff, #06231a)
 }
 * { box-sizing: border-box }
-body { margin: 0; font: 1rem/1.55 system-ui, sans-serif }
+body { margin: 0; font: 1rem/1.55 system-ui, sans-serif; background: Canvas; color: CanvasText }
 header {
   display: flex; gap: .25rem 1rem; align-items: center;
   border-bottom: 1px solid var(--line); padding: .9rem 1.5rem
