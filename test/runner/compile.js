@@ -1,5 +1,4 @@
 // Compiles lib and the tests into `compiled`, a tree like this one, so that Node reads plain JavaScript.
-import { build } from 'esbuild'
 import { execFileSync } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,6 +31,8 @@ function renameLoaded (path) {
 /** TypeBox is hundreds of files, and tap looks at each that is loaded. */
 async function bundleTypebox () {
   const file = join(COMPILED, 'lib/typebox.js')
+  // Not before the dependencies are installed: test/run.js does that.
+  const { build } = await import('esbuild')
   const here = { entryPoints: [file], outfile: file, allowOverwrite: true }
   await build({ ...here, bundle: true, format: 'esm', platform: 'node' })
 }
