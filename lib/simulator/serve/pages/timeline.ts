@@ -31,7 +31,7 @@ function row (step: StepReport, secrets: Secrets, rejectionExpected: boolean): H
   const outcome = step.outcome === 'failed' && rejectionExpected ? 'expected' : step.outcome
   const { tone, mark, words } = OUTCOMES[outcome]
   const { exchange, milliseconds } = timed(step)
-  const took = milliseconds === undefined ? '' : ` · ${duration(milliseconds)}`
+  const took = milliseconds === undefined ? '' : ` · ${Math.round(milliseconds)} ms`
   return html`<li class="step ${outcome}" value="${number}">
 <span class="dot ${tone}"><span aria-hidden="true">${mark || number}</span><span class="hidden">${words}</span></span>
 <p class="small quiet">${number} · ${actor}<span class="took">${took}</span></p>
@@ -48,9 +48,4 @@ function timed ({ number, outcome, exchange, milliseconds }: StepReport): Sent {
   const isSent = outcome === 'done' && (number === 9 || number === 13)
   if (exchange === undefined || !isSent) return { exchange, milliseconds }
   return { exchange: { request: exchange.request, milliseconds: 0 }, milliseconds: undefined }
-}
-
-/** 12 ms, 4.2 s. */
-function duration (milliseconds: number): string {
-  return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`
 }
