@@ -63,7 +63,7 @@ export default [
     languageOptions: { parserOptions: { project: './lib/tsconfig.json', tsconfigRootDir: process.cwd() } },
     rules: { '@typescript-eslint/no-floating-promises': 'error' }
   },
-  layer('http', 'errors\\.ts', 'lib/http knows the errors, and no route, portal, option or store.'),
+  layer('http', '(?:errors|typebox)\\.ts', 'lib/http knows the errors, and no route, portal, option or store.'),
   layer('stores', '(?:errors|time-limit)\\.ts', 'lib/stores knows the errors, and no code, token, route or option.'),
   layer('grants', 'errors\\.ts|portal\\.ts|options/portal\\.ts|stores/store\\.ts',
     'lib/grants knows the portal and the Store interface, and no route, option or store.'),
@@ -85,7 +85,7 @@ export default [
     rules: {
       '@typescript-eslint/no-restricted-imports': ['error', {
         patterns: [
-          { regex: '^\\./', message: 'Routes never import each other.' },
+          { regex: '^\\./(?!parts\\.ts)', message: 'Routes never import each other.' },
           {
             regex: '^\\.\\./(?:stores|testing|simulator|index|options)',
             message: 'Routes are given what they need; they know no store and not all options.'

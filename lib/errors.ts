@@ -134,11 +134,11 @@ export interface RefusalContext {
   clientId?: string
   /** The user, once known: the partner application's identifier. */
   externalId?: string
-  /** The registered redirect_uri, where another one is refused. */
+  /** The registered redirect_uri, where another one was refused. */
   expected?: string
-  /** In what the refused redirect_uri differs from it. */
+  /** In what the refused redirect_uri differs from the registered one. */
   difference?: RedirectUriDifference
-  /** The rule that a refused record breaks. */
+  /** The rule that the record of `portalEligibility` breaks, without personal data. */
   rule?: string
 }
 

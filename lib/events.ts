@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 import { isPromise } from 'node:util/types'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
-import type { OAuthError, RedirectUriDifference, RefusalReason, RefusalType } from './errors.ts'
+import type { OAuthError, RefusalContext, RefusalReason, RefusalType } from './errors.ts'
 
 interface EventFields {
   /** `client_id` of the portal; absent while the portal is not known. */
@@ -33,15 +33,9 @@ export interface LoginRequiredEvent extends EventFields {
 }
 
 /** A request was refused. */
-export interface RefusalEvent extends EventFields {
+export interface RefusalEvent extends EventFields, Omit<RefusalContext, 'cause'> {
   type: RefusalType
   reason: RefusalReason
-  /** The registered redirect_uri, where another one was refused. */
-  expected?: string
-  /** In what the refused redirect_uri differs from the registered one. */
-  difference?: RedirectUriDifference
-  /** The rule that the record of `portalEligibility` breaks, without personal data. */
-  rule?: string
 }
 
 /**

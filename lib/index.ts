@@ -62,10 +62,8 @@ async function endpoints (app: FastifyInstance, given: PartnerSsoOptions): Promi
   await app.register(formbody, { parser: (text) => new Parameters(text) as unknown as Record<string, unknown> })
   app.setErrorHandler(partnerSsoErrorHandler)
 
-  const parts = { portals, reporter, storeTimeout }
-  addRoute(app, options, authorizeRoute({ ...parts, codes, currentUser, portalEligibility, loginPage }))
-  addRoute(app, options, tokenRoute({ ...parts, codes, tokens }))
-  addRoute(app, options, userRoute({ ...parts, tokens }))
+  const parts = { portals, codes, tokens, reporter, storeTimeout, currentUser, portalEligibility, loginPage }
+  for (const route of [authorizeRoute, tokenRoute, userRoute]) addRoute(app, options, route(parts))
   return () => store.isReady()
 }
 

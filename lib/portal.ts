@@ -26,16 +26,19 @@ export interface Authentication {
 /** A portal whose values were checked. */
 export class RegisteredPortal {
   readonly information: PortalInformation
-  readonly secrets: readonly string[]
-  /** What a code is bound to besides a secret, as JSON. */
+  /** For each secret what no other client has: `[clientId, secret]` as JSON. */
+  readonly credentials: readonly string[]
+  /** What a code is bound to besides, as JSON. */
   readonly binding: string
+  readonly #secrets: readonly string[]
   readonly #callback: string
   #digests: Buffer[] | undefined
 
   constructor ({ loginUrl, clientId, clientSecret, redirectUri, level = 'partner' }: Portal) {
     this.information = Object.freeze({ loginUrl, clientId, redirectUri, level })
-    this.secrets = [clientSecret].flat()
-    this.binding = JSON.stringify([clientId, redirectUri, loginUrl, level])
+    this.#secrets = [clientSecret].flat()
+    this.credentials = this.#secrets.map((secret) => JSON.stringify([clientId, secret]))
+    this.binding = JSON.stringify([redirectUri, loginUrl, level])
     // Only the first question mark starts the query; a later one is part of a name or value.
     const separator = !redirectUri.includes('?') ? '?' : /^[^?]*\?$|&$/.test(redirectUri) ? '' : '&'
     this.#callback = redirectUri + separator
@@ -51,7 +54,7 @@ export class RegisteredPortal {
    * `SLOTS` secrets.
    */
   secretIndex (secret: string): number {
-    this.#digests ??= [...this.secrets, ...NO_SECRETS].slice(0, Math.max(SLOTS, this.secrets.length)).map(digest)
+    this.#digests ??= [...this.#secrets, ...NO_SECRETS].slice(0, Math.max(SLOTS, this.#secrets.length)).map(digest)
     const given = digest(secret)
     return this.#digests.map((known) => timingSafeEqual(known, given)).indexOf(true)
   }

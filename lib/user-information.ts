@@ -139,19 +139,28 @@ export function checkUserInformation (given: unknown, level: PortalLevel): Check
   const record = listedFields(given)
   const valid = users.get(record.type)?.Check(record) === true && levelFaults(record, level).length === 0
   if (!valid) throw new UserInformationError(firstFault(record, level), record.external_id)
-  const compact = fields.map((field) => JSON.stringify(record[field]) ?? '').join('\n')
-  const size = Buffer.byteLength(recordJson(compact))
+  const size = Buffer.byteLength(JSON.stringify(record))
   if (size > RECORD_LIMIT) {
     throw new UserInformationError(`its JSON must be at most ${RECORD_LIMIT} bytes in UTF-8, got ${size}`,
       record.external_id)
   }
-  return { externalId: record.external_id as string, compact }
+  return { externalId: record.external_id as string, compact: compactJson(record) }
 }
 
-/** The JSON of a checked record. The store keeps the values alone, one line each: JSON escapes line breaks. */
+/** The values alone, one line each: JSON escapes line breaks. */
+function compactJson (record: Fields): string {
+  let lines = ''
+  for (const field of fields) lines += `${record[field] === undefined ? '' : JSON.stringify(record[field])}\n`
+  return lines
+}
+
+/** The JSON of a checked record. */
 export function recordJson (compact: string): string {
-  const values = compact.split('\n')
-  return `{${fields.flatMap((field, index) => values[index] ? `"${field}":${values[index]}` : []).join(',')}}`
+  let members = ''
+  for (const [index, value] of compact.split('\n').entries()) {
+    if (value !== '') members += `,"${fields[index]}":${value}`
+  }
+  return `{${members.slice(1)}}`
 }
 
 /** A value such as a revoked Proxy throws when it is looked at. */

@@ -33,10 +33,11 @@ export function encodeGrant ({ clientId, level, codeChallenge, externalId, recor
 
 /** Reverses `encodeGrant`. Returns null for any other text. */
 export function decodeGrant (text: string): Grant | null {
-  const [clientId, level, codeChallenge, externalId, ...record] =
-    text.split('\n') as [string, PortalLevel, string, string]
+  const head = text.split('\n', 4)
+  const [clientId, level, codeChallenge, externalId] = head as [string, PortalLevel, string, string]
+  const record = text.slice(head.join('\n').length + 1)
   try {
-    return { clientId, level, codeChallenge, externalId: JSON.parse(externalId) as string, record: record.join('\n') }
+    return { clientId, level, codeChallenge, externalId: JSON.parse(externalId) as string, record }
   } catch {
     return null
   }

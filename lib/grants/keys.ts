@@ -35,9 +35,9 @@ export class GrantKeys {
   }
 
   /** Seals the grant of a code, once for each secret of the portal, and bound to everything else of it. */
-  sealingKeys (code: string, { secrets, binding }: RegisteredPortal): string[] {
-    return secrets.map((secret) =>
-      this.#derive(code, 'sealing', JSON.stringify(secret) + binding).slice(0, SEALING_KEY_LENGTH))
+  sealingKeys (code: string, { credentials, binding }: RegisteredPortal): string[] {
+    return credentials.map((credential) =>
+      this.#derive(code, 'sealing', credential + binding).slice(0, SEALING_KEY_LENGTH))
   }
 
   /** Key under which the store keeps what belongs to the token of the locator. */
@@ -47,12 +47,10 @@ export class GrantKeys {
 
   /** Each proves that a process that has the secret stored the text for the code or token. One for each secret. */
   fingerprints (
-    kind: 'code' | 'token', codeOrToken: string, text: string, { secrets, information: { clientId } }: RegisteredPortal
+    kind: 'code' | 'token', codeOrToken: string, text: string, { credentials }: RegisteredPortal
   ): string[] {
-    return secrets.map((secret) => {
-      const info = JSON.stringify([clientId, secret]) + text
-      return this.#derive(codeOrToken, `${kind}_fingerprint`, info).slice(0, NAME_LENGTH)
-    })
+    return credentials.map((credential) =>
+      this.#derive(codeOrToken, `${kind}_fingerprint`, credential + text).slice(0, NAME_LENGTH))
   }
 
   /**

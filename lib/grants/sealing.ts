@@ -21,18 +21,15 @@ export function sealForEach (sealingKeys: string[], text: string): string {
 
 /** Opens one of the sealed texts with any of the keys. Returns null when none was sealed with one of them. */
 export function openWithAny (sealingKeys: string[], texts: string, count: number): Opened | null {
-  for (const sealed of sealedTexts(texts, count)) {
+  const length = texts.length / count
+  for (let start = 0; start < texts.length; start += length) {
+    const sealed = texts.slice(start, start + length)
     for (const sealingKey of sealingKeys) {
       const text = open(sealingKey, sealed)
       if (text !== null) return { text, sealingKey, sealed }
     }
   }
   return null
-}
-
-function sealedTexts (texts: string, count: number): string[] {
-  const length = texts.length / count
-  return Array.from({ length: count }, (_none, index) => texts.slice(index * length, (index + 1) * length))
 }
 
 /** Encrypts and authenticates the text with AES-256-GCM. A key must seal one text only. */

@@ -17,14 +17,19 @@ export class StoredValue {
   readonly text: string
   /** Number of secrets of the portal that stored it. */
   readonly count: number
+  readonly #storedAt: number
   readonly #dated: string
   readonly #fingerprints: string
 
-  private constructor (count: number, fingerprints: string, dated: string) {
-    this.count = count
-    this.#fingerprints = fingerprints
-    this.#dated = dated
-    this.text = dated.slice(dated.indexOf('_') + 1)
+  private constructor (value: string) {
+    const [count = ''] = /^[1-9]\d{0,3}(?=_)/.exec(value) ?? []
+    const start = count.length + 1
+    this.count = Number(count)
+    this.#fingerprints = value.slice(start, start + this.count * NAME_LENGTH)
+    this.#dated = value.slice(start + this.count * NAME_LENGTH)
+    const end = this.#dated.indexOf('_')
+    this.#storedAt = Number(this.#dated.slice(0, end))
+    this.text = this.#dated.slice(end + 1)
   }
 
   static encode (text: string, prove: Prove): string {
@@ -36,12 +41,10 @@ export class StoredValue {
   /** Reverses `encode`. Null for any other text, and for what was stored for lifetime seconds too long ago. */
   static decode (value: string | null, lifetime: number): StoredValue | null {
     if (value === null || value.length > LONGEST) return null
-    const [, count = '', rest = ''] = /^([1-9]\d{0,3})_(.+)$/s.exec(value) ?? []
-    const length = Number(count) * NAME_LENGTH
-    const dated = rest.slice(length)
-    const storedAt = Number(/^\d+(?=_)/.exec(dated)?.[0] ?? NaN)
-    const isValid = Date.now() <= storedAt + (lifetime + CLOCK_TOLERANCE) * 1000
-    return isValid ? new StoredValue(Number(count), rest.slice(0, length), dated) : null
+    const stored = new StoredValue(value)
+    // False for what is no number.
+    const isValid = stored.count >= 1 && Date.now() <= stored.#storedAt + (lifetime + CLOCK_TOLERANCE) * 1000
+    return isValid ? stored : null
   }
 
   /** Whether it was stored by a process that has one of the secrets. */

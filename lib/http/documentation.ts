@@ -1,10 +1,11 @@
 import type { FastifySchema } from 'fastify'
+import * as Type from '../typebox.ts'
 
 /** What an API document says of a route. Nothing is validated or serialized by it. */
 export interface Documentation {
   summary: string
   description: string
-  querystring?: { properties: object, [keyword: string]: unknown }
+  querystring?: { properties: object }
   [keyword: string]: unknown
 }
 
@@ -24,17 +25,15 @@ export function documented (
   return { config: { swaggerTransform }, schema }
 }
 
-export const text = (description: string) => ({ type: 'string', description })
+export const text = (description: string) => Type.String({ description })
 
-export const fixed = (value: string) => ({ type: 'string', enum: [value] })
+export const fixed = (value: string) => Type.Enum([value], { type: 'string' })
 
 /** A refusal in JSON. */
-export const refusal = (description: string) => ({
-  description,
-  type: 'object',
-  required: ['error', 'error_description'],
-  properties: { error: text('Error code of RFC 6749 or RFC 6750'), error_description: text('One fixed sentence') }
-})
+export const refusal = (description: string) => Type.Object({
+  error: text('Error code of RFC 6749 or RFC 6750'),
+  error_description: text('One fixed sentence')
+}, { description })
 
 export const unauthorized = (description: string) =>
   ({ ...refusal(description), headers: { 'www-authenticate': text('How to authenticate') } })

@@ -1,18 +1,21 @@
 import type { FastifyRequest } from 'fastify'
 import { OAuthError } from '../errors.ts'
 
-/** Requests whose body Fastify may be reading. */
-const reading = new WeakSet<FastifyRequest>()
+const READING = Symbol('partner-sso: Fastify may be reading the body')
+
+interface Request extends FastifyRequest {
+  [READING]?: true
+}
 
 /**
  * Rejects a request whose body was read before Fastify could, by an Express parser for instance: waiting for it would
  * hang. Runs after the host's own `preParsing` hooks, which may replace the stream.
  */
 export function partnerSsoPreParsing (
-  request: FastifyRequest, _reply: unknown, body: { readableEnded?: boolean },
+  request: Request, _reply: unknown, body: { readableEnded?: boolean },
   done: (error: Error | null) => void
 ): void {
-  reading.add(request)
+  request[READING] = true
   done(body.readableEnded === true ? new OAuthError('body_already_read') : null)
 }
 
@@ -20,9 +23,9 @@ export function partnerSsoPreParsing (
  * The refusal when Fastify could not read the body; undefined for any other error, such as one with the same code that
  * a hook of the host throws.
  */
-export function bodyRefusal (error: unknown, request: FastifyRequest): OAuthError | undefined {
+export function bodyRefusal (error: unknown, request: Request): OAuthError | undefined {
   const { code } = Object(error) as { code?: unknown }
   const isOfBody = typeof code === 'string' && code.startsWith('FST_ERR_CTP_')
-  if (!isOfBody || !reading.has(request) || request.body !== undefined) return undefined
+  if (!isOfBody || request[READING] !== true || request.body !== undefined) return undefined
   return new OAuthError(code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? 'content_type_unsupported' : 'body_unreadable')
 }

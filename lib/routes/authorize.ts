@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AuthorizationCodes } from '../grants/authorization-code.ts'
 import { isCodeChallenge } from '../grants/pkce.ts'
 import { protectInBrowser, setPolicy, yieldToHost } from '../http/browser-headers.ts'
 import { fixed, refusal, text } from '../http/documentation.ts'
@@ -7,29 +6,17 @@ import { leaveToHost } from '../http/endpoint.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { errorPage, errorPagePolicy, prefersPage } from '../http/error-page.ts'
 import { loginLocation } from '../http/login-location.ts'
-import type { LoginPage } from '../http/login-location.ts'
 import { Parameters, queryOf, safeInQuery } from '../http/parameters.ts'
 import { redirectUriDifference } from '../http/redirect-uri-difference.ts'
 import { retryLater, sendRefusal } from '../http/replies.ts'
 import { watchReply } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
 import type { RefusalContext } from '../errors.ts'
-import type { Reporter } from '../events.ts'
 import type { PortalInformation, Portals, RegisteredPortal } from '../portal.ts'
+import * as Type from '../typebox.ts'
 import { checkUserInformation } from '../user-information.ts'
 import type { CheckedRecord, UserInformationError } from '../user-information.ts'
-
-/** What the route works with. */
-interface Parts {
-  portals: Portals
-  codes: AuthorizationCodes
-  reporter: Reporter
-  /** Milliseconds that the store calls of one request may take together. */
-  storeTimeout: number
-  currentUser: (request: FastifyRequest, reply: FastifyReply) => unknown
-  portalEligibility: (user: any, context: { portal: PortalInformation, request: FastifyRequest }) => unknown
-  loginPage?: LoginPage | undefined
-}
+import type { Parts } from './parts.ts'
 
 /** GET /oauth/authorize: the authorization endpoint (spec section 4.1, RFC 6749 section 3.1). */
 export function authorizeRoute (parts: Parts): Endpoint {
@@ -208,19 +195,15 @@ function errorParameters ({ refusal: { error, description } }: OAuthError): stri
 const documentation = {
   summary: 'Authorization endpoint',
   description: 'Sends the browser of a user who is logged in back to the portal, with a code (RFC 6749 section 4.1.1).',
-  querystring: {
-    type: 'object',
-    required: ['client_id', 'redirect_uri', 'response_type', 'state'],
-    properties: {
-      client_id: text('Client identifier of the portal'),
-      redirect_uri: text('Callback URL of the portal, exactly as registered'),
-      response_type: fixed('code'),
-      state: text('Returned unchanged'),
-      scope: text('Accepted and ignored'),
-      code_challenge: text('PKCE challenge (RFC 7636)'),
-      code_challenge_method: fixed('S256')
-    }
-  },
+  querystring: Type.Object({
+    client_id: text('Client identifier of the portal'),
+    redirect_uri: text('Callback URL of the portal, exactly as registered'),
+    response_type: fixed('code'),
+    state: text('Returned unchanged'),
+    scope: Type.Optional(text('Accepted and ignored')),
+    code_challenge: Type.Optional(text('PKCE challenge (RFC 7636)')),
+    code_challenge_method: Type.Optional(fixed('S256'))
+  }),
   response: {
     302: {
       description: 'To the portal with code and state, or with error, error_description and state; or to the login',

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import type { AccessTokens } from '../grants/access-token.ts'
 import { isAuthorizationCode } from '../grants/authorization-code.ts'
-import type { AuthorizationCodes, RedeemedCode } from '../grants/authorization-code.ts'
+import type { RedeemedCode } from '../grants/authorization-code.ts'
 import type { Grant } from '../grants/grant.ts'
 import { verifies } from '../grants/pkce.ts'
 import { basicCredentials, isAuthorizationRepeated } from '../http/authorization-header.ts'
@@ -16,18 +15,9 @@ import { partnerSsoOnSend, protect, sendJson, sendRefusal } from '../http/replie
 import { watchReply } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
 import type { RefusalContext } from '../errors.ts'
-import type { Reporter } from '../events.ts'
-import type { Portals, RegisteredPortal } from '../portal.ts'
-
-/** What the route works with. */
-interface Parts {
-  portals: Portals
-  codes: AuthorizationCodes
-  tokens: AccessTokens
-  reporter: Reporter
-  /** Milliseconds that the store calls of one request may take together. */
-  storeTimeout: number
-}
+import type { RegisteredPortal } from '../portal.ts'
+import * as Type from '../typebox.ts'
+import type { Parts } from './parts.ts'
 
 /** POST /oauth/token: the token endpoint (spec section 4.2, RFC 6749 section 3.2). */
 export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: Parts): Endpoint {
@@ -143,25 +133,17 @@ const documentation = {
   description: 'Exchanges a code for an access token (RFC 6749 section 4.1.3). ' +
     'The portal authenticates in the form or with HTTP Basic.',
   consumes: ['application/x-www-form-urlencoded'],
-  body: {
-    type: 'object',
-    required: ['grant_type', 'code', 'redirect_uri'],
-    properties: {
-      grant_type: fixed('authorization_code'),
-      code: text('The code, single-use'),
-      redirect_uri: text('Callback URL of the portal, exactly as registered'),
-      client_id: text('Client identifier of the portal'),
-      client_secret: text('Client secret of the portal'),
-      code_verifier: text('PKCE verifier (RFC 7636)')
-    }
-  },
+  body: Type.Object({
+    grant_type: fixed('authorization_code'),
+    code: text('The code, single-use'),
+    redirect_uri: text('Callback URL of the portal, exactly as registered'),
+    client_id: Type.Optional(text('Client identifier of the portal')),
+    client_secret: Type.Optional(text('Client secret of the portal')),
+    code_verifier: Type.Optional(text('PKCE verifier (RFC 7636)'))
+  }),
   response: {
-    200: {
-      description: 'The access token, single-use',
-      type: 'object',
-      required: ['token_type', 'access_token'],
-      properties: { token_type: fixed('Bearer'), access_token: text('Opaque') }
-    },
+    200: Type.Object({ token_type: fixed('Bearer'), access_token: text('Opaque') },
+      { description: 'The access token, single-use' }),
     400: refusal('The request or the code is not valid'),
     401: unauthorized('Client authentication failed'),
     503: unavailable

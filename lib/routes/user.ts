@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { isAccessToken } from '../grants/access-token.ts'
-import type { AccessTokens, RedeemedToken } from '../grants/access-token.ts'
+import type { RedeemedToken } from '../grants/access-token.ts'
 import { bearerToken, isAuthorizationRepeated } from '../http/authorization-header.ts'
 import { refusal, text, unauthorized, unavailable } from '../http/documentation.ts'
 import { leaveToHost } from '../http/endpoint.ts'
@@ -8,18 +8,9 @@ import type { Endpoint } from '../http/endpoint.ts'
 import { partnerSsoOnSend, protect, sendJson, sendRefusal } from '../http/replies.ts'
 import { watchReply } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
-import type { Reporter } from '../events.ts'
-import type { Portals } from '../portal.ts'
+import * as Type from '../typebox.ts'
 import { recordJson, UserInformation } from '../user-information.ts'
-
-/** What the route works with. */
-interface Parts {
-  portals: Portals
-  tokens: AccessTokens
-  reporter: Reporter
-  /** Milliseconds that the store calls of one request may take together. */
-  storeTimeout: number
-}
+import type { Parts } from './parts.ts'
 
 /** GET /oauth/user: the user information (spec section 4.3, RFC 6750). */
 export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): Endpoint {
@@ -92,16 +83,9 @@ function challengeFor ({ reason, refusal }: OAuthError): string | undefined {
 const documentation = {
   summary: 'User information',
   description: 'The record of the user whom the access token was issued for.',
-  headers: {
-    type: 'object',
-    required: ['authorization'],
-    properties: { authorization: text('Bearer, and the access token') }
-  },
+  headers: Type.Object({ authorization: text('Bearer, and the access token') }),
   response: {
-    200: {
-      description: 'The user information record',
-      ...UserInformation
-    },
+    200: { description: 'The user information record', ...UserInformation },
     400: refusal('The Authorization header is malformed'),
     401: unauthorized('No access token, or one that is unknown, used or expired'),
     503: unavailable

@@ -9,7 +9,7 @@ import { RegisteredPortal } from '../../lib/portal.ts'
 const PORTAL: Portal = {
   loginUrl: 'https://p.example/login', clientId: 'p', clientSecret: ['old', 'new'], redirectUri: 'https://p.example/cb'
 }
-const BINDING = '["p","https://p.example/cb","https://p.example/login","partner"]'
+const BINDING = '["https://p.example/cb","https://p.example/login","partner"]'
 const CODE = 'c'.repeat(44)
 const LOCATOR = 'l'.repeat(20)
 const TOKEN = 't'.repeat(63)
@@ -24,7 +24,7 @@ t.test('each key is a part of the documented hash', async (t) => {
   t.equal(keys.ofToken(LOCATOR), block(`${LOCATOR}access_token  /a`).slice(0, 20))
   const secrets = ['old', 'new']
   t.strictSame(keys.sealingKeys(CODE, portal),
-    secrets.map((secret) => block(`${CODE}sealing "${secret}"${BINDING} /a`).slice(0, 43)))
+    secrets.map((secret) => block(`${CODE}sealing ["p","${secret}"]${BINDING} /a`).slice(0, 43)))
   for (const kind of ['code', 'token'] as const) {
     t.strictSame(keys.fingerprints(kind, TOKEN, 'text', portal),
       secrets.map((secret) => block(`${TOKEN}${kind}_fingerprint ["p","${secret}"]text /a`).slice(0, 20)))

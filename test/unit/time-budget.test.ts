@@ -49,15 +49,14 @@ t.test('each request has one deadline for all of its store calls', async (t) => 
     reporter: new Reporter(),
     storeTimeout: STORE_TIMEOUT,
     codes: new AuthorizationCodes(store, new GrantKeys(''), 60),
-    tokens: new AccessTokens(store, new GrantKeys(''), 60)
+    tokens: new AccessTokens(store, new GrantKeys(''), 60),
+    currentUser: () => 'ada',
+    portalEligibility: () => recordOf('ada')
   }
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(formbody, { parser: (text) => new Parameters(text) as unknown as Record<string, unknown> })
-  const hooks = { currentUser: () => 'ada', portalEligibility: () => recordOf('ada') }
-  for (const route of [authorizeRoute({ ...parts, ...hooks }), tokenRoute(parts), userRoute(parts)]) {
-    app.route(routeOf(route, {}))
-  }
+  for (const route of [authorizeRoute, tokenRoute, userRoute]) app.route(routeOf(route(parts), {}))
 
   /** The calls of one request. All have a deadline between those that its begin and its end would give. */
   async function callsOf (request: () => Promise<unknown>): Promise<string[]> {

@@ -1,0 +1,19 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Reporter } from '../events.ts'
+import type { AccessTokens } from '../grants/access-token.ts'
+import type { AuthorizationCodes } from '../grants/authorization-code.ts'
+import type { LoginPage } from '../http/login-location.ts'
+import type { PortalInformation, Portals } from '../portal.ts'
+
+/** What the routes of one registration work with. The last four are options of the plugin. */
+export interface Parts {
+  portals: Portals
+  codes: AuthorizationCodes
+  tokens: AccessTokens
+  reporter: Reporter
+  /** Milliseconds that the store calls of one request may take together. */
+  storeTimeout: number
+  currentUser: (request: FastifyRequest, reply: FastifyReply) => unknown
+  portalEligibility: (user: any, context: { portal: PortalInformation, request: FastifyRequest }) => unknown
+  loginPage?: LoginPage | undefined
+}
