@@ -4,7 +4,7 @@
 // Alone: it starts processes.
 import t from 'tap'
 import type { Test } from 'tap'
-import { PORTAL, startHost } from '../helpers/host.ts'
+import { PORTAL } from '../helpers/host.ts'
 import { someRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
 import { client } from './helpers/client.ts'
@@ -59,9 +59,4 @@ await t.test('on Redis, in two processes', async (t) => {
   const { url: redis, keyPrefix } = await someRedis(t)
   const hosts = await startProcesses(t, 2, { redis, keyPrefix, storeTimeout: 30_000 })
   await replay(t, hosts.map(({ url }) => url))
-})
-
-await t.test('in memory', async (t) => {
-  const { url } = await startHost(t)
-  await replay(t, [url])
 })
