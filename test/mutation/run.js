@@ -1,74 +1,71 @@
-// Does a test fail when the protocol is broken?
+// Does a test fail when the code is broken?
 //
-//   node test/mutation/run.js [part of a sentence ...] [--tests folder ...]
+//   npm test                                              # leaves the coverage that tells which tests run a line
+//   node test/mutation/run.js [part of a sentence ...] [--mistakes file.json]
 //
-// Each mistake of mistakes.js is made alone in the compiled tree, and the tests run until one fails. By default the
-// contract suite in four configurations, then the unit tests. A mistake that no test notices is printed; exit 1.
-import { transform } from 'esbuild'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+// Each mistake is made alone in a copy of the compiled tree. The tests that run its lines are tried until one fails:
+// the contract suite in four configurations, then the others, the shortest first. A mistake that none notices is
+// printed; exit 1. A file has mistakes of its own: [{ "mistake", "file", "find", "replace" }].
+import { readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { COMPILED, compile } from '../runner/compile.js'
-import { processesOf, runTap, testFiles } from '../runner/tap.js'
+import { compile } from '../runner/compile.js'
+import { processesOf, testFiles } from '../runner/tap.js'
+import { Coverage } from './coverage.js'
 import { mistakes } from './mistakes.js'
+import { Tree } from './tree.js'
 
 const CONFIGURATIONS = ['3', '8', '12', '17']
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { tests: { type: 'string', multiple: true, default: ['test/unit', 'test/flow'] } }
-})
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { mistakes: { type: 'string' } } })
+const given = values.mistakes === undefined
+  ? mistakes.map(([mistake, find, replace]) => ({ mistake, find, replace }))
+  : JSON.parse(readFileSync(values.mistakes, 'utf8'))
+const chosen = given.filter(({ mistake }) => positionals.length === 0 || positionals.some((p) => mistake.includes(p)))
 
-/** Core files and their texts: the portal's side is for its own tests. */
-const sources = readdirSync('lib', { recursive: true })
-  .filter((file) => file.endsWith('.ts') && !/^(?:testing|simulator)\//.test(file))
-  .map((file) => ({ file, text: readFileSync(join('lib', file), 'utf8') }))
+const sources = readdirSync('lib', { recursive: true }).filter((file) => file.endsWith('.ts'))
+  .map((file) => join('lib', file)).map((file) => ({ file, text: readFileSync(file, 'utf8') }))
 
-/** Where the fragment stands; undefined unless it stands there once. */
-function placeOf (fragment) {
-  const found = sources.filter(({ text }) => text.includes(fragment))
-  const isOnce = found.length === 1 && found[0].text.split(fragment).length === 2
-  return isOnce ? found[0] : undefined
-}
-
-/** The JavaScript of a source with the mistake. */
-async function broken ({ file, text }, fragment, instead) {
-  const { code } = await transform(text.replace(fragment, () => instead), { loader: 'ts', sourcefile: file })
-  return code.replaceAll(/(from ")(\.{1,2}\/[^"]*)\.ts"/g, '$1$2.js"')
-}
-
-/** Whether a test fails. */
-async function isNoticed (processes) {
-  const fails = async (environment, files) => {
-    Object.assign(process.env, environment)
-    return !(await runTap(['--disable-coverage', '--bail', '--jobs=2', '--timeout=120'], files, () => {})).ok
-  }
-  for (const number of CONFIGURATIONS) {
-    if (await fails({ CONFIGURATION: number }, processes.contract)) return true
-  }
-  return await fails({}, processes.others)
+/** The file in which the fragment stands, once; undefined when there is none. */
+function placeOf ({ find, file }) {
+  const found = sources.filter(({ file: name, text }) => (file ?? name) === name && text.includes(find))
+  return found.length === 1 && found[0].text.split(find).length === 2 ? found[0] : undefined
 }
 
 await compile()
-const [contract, ...others] = processesOf([...testFiles(['test/contract']), ...testFiles(values.tests)])
-const chosen = mistakes.filter(([sentence]) =>
-  positionals.length === 0 || positionals.some((part) => sentence.includes(part)))
-let [noticed, survived, gone] = [0, 0, 0]
-for (const [sentence, fragment, instead] of chosen) {
-  const place = placeOf(fragment)
-  if (place === undefined) {
-    gone++
-    console.log(`gone: ${sentence}`)
-    continue
-  }
-  const path = join(COMPILED, 'lib', place.file.replace(/\.ts$/, '.js'))
-  const right = readFileSync(path)
-  writeFileSync(path, await broken(place, fragment, instead))
-  const isFound = await isNoticed({ contract: [contract], others })
-  writeFileSync(path, right)
-  if (isFound) noticed++
-  else survived++
-  console.log(`${isFound ? 'noticed' : 'SURVIVED'}: lib/${place.file}: ${sentence}`)
+processesOf(testFiles())
+const coverage = new Coverage()
+
+/** What became of a mistake, in words. */
+async function outcome (tree, { find, replace, file: named }) {
+  const place = placeOf({ find, file: named })
+  if (place === undefined) return 'gone'
+  const { file, text } = place
+  const first = text.slice(0, text.indexOf(find)).split('\n').length - 1
+  const processes = coverage.processesAt(file, first, first + find.split('\n').length - 1)
+  const contract = processes.filter((name) => name.endsWith('-contract-contract.mjs'))
+  const isNoticed = await tree.with(file, text.replace(find, () => replace), async () => {
+    for (const CONFIGURATION of contract.length > 0 ? CONFIGURATIONS : []) {
+      if (await tree.fails(contract, { CONFIGURATION })) return true
+    }
+    return processes.length > 0 && await tree.fails(processes)
+  })
+  if (isNoticed === undefined) return 'does not compile'
+  return isNoticed ? 'noticed' : 'SURVIVED'
 }
-console.log(`${noticed} noticed, ${survived} survived, ${gone} without a place`)
-process.exit(survived === 0 ? 0 : 1)
+
+const counts = { noticed: 0, SURVIVED: 0, gone: 0, 'does not compile': 0 }
+const queue = [...chosen]
+await Promise.all(Array.from({ length: availableParallelism() }, async () => {
+  const tree = new Tree()
+  for (let one; (one = queue.shift()) !== undefined;) {
+    const begun = performance.now()
+    const word = await outcome(tree, one)
+    counts[word]++
+    console.log(`${word} (${Math.round((performance.now() - begun) / 1000)} s): ${one.mistake}`)
+  }
+  tree.remove()
+}))
+console.log(Object.entries(counts).map(([word, count]) => `${count} ${word}`).join(', '))
+process.exit(counts.SURVIVED === 0 ? 0 : 1)

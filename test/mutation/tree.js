@@ -1,0 +1,45 @@
+import { transform } from 'esbuild'
+import { spawn } from 'node:child_process'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { COMPILED } from '../runner/compile.js'
+
+const OWN = [COMPILED, '.tap', '.git']
+
+/** A copy of the compiled tree, in which tests run with a mistake. */
+export class Tree {
+  #path = mkdtempSync(join(tmpdir(), 'mutation-'))
+
+  constructor () {
+    for (const name of readdirSync('.').filter((name) => !OWN.includes(name))) {
+      symlinkSync(resolve(name), join(this.#path, name))
+    }
+    cpSync(COMPILED, join(this.#path, COMPILED), { recursive: true, verbatimSymlinks: true })
+  }
+
+  /** Does the work while the file of lib has this text. Undefined when the text does not compile. */
+  async with (file, text, work) {
+    const path = join(this.#path, COMPILED, file.replace(/ts$/, 'js'))
+    const right = readFileSync(path)
+    const compiled = await transform(text, { loader: 'ts', sourcefile: file }).catch(() => undefined)
+    if (compiled === undefined) return undefined
+    writeFileSync(path, compiled.code.replaceAll(/(from "|import\(")(\.{1,2}\/[^"]*)\.ts"/g, '$1$2.js"'))
+    const result = await work()
+    writeFileSync(path, right)
+    return result
+  }
+
+  /** Whether a process of the tests fails. The others do not run then. */
+  fails (processes, environment = {}) {
+    const files = processes.map((name) => join(COMPILED, 'processes', name))
+    const options = ['--reporter=silent', '--disable-coverage', '--bail', '--jobs=1', '--timeout=120']
+    const child = spawn('npx', ['tap', ...options, ...files],
+      { cwd: this.#path, env: { ...process.env, ...environment }, stdio: 'ignore' })
+    return new Promise((resolve) => child.once('exit', (code) => resolve(code !== 0)))
+  }
+
+  remove () {
+    rmSync(this.#path, { recursive: true })
+  }
+}
