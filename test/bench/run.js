@@ -56,9 +56,12 @@ async function describeRun ({ nodes }) {
   const changed = git('status', '--porcelain', 'lib', 'package-lock.json') === '' ? '' : ' with changes'
   const command = ['npm run bench', ...process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : []].join(' ')
   const servers = nodes.map(({ version }) => version).join(' and ')
-  return `\`${command}\` on ${new Date().toISOString().slice(0, 10)}, commit ${git('rev-parse', '--short', 'HEAD')}` +
-    `${changed}: servers on Node ${servers}, load generator on Node ${process.versions.node}, Redis ` +
-    `${await redis.version()}; ${process.platform} ${process.arch}, ${cores} cores, ${pinning}.`
+  const commit = git('rev-parse', '--short', 'HEAD')
+  return [
+    `\`${command}\` on ${new Date().toISOString().slice(0, 10)}, commit ${commit}${changed}:`,
+    `servers on Node ${servers}, load generator on Node ${process.versions.node}, Redis ${await redis.version()};`,
+    `${process.platform} ${process.arch}, ${cores} cores, ${pinning}.`
+  ].join('\n')
 }
 
 /** Puts each section between its two marks. */

@@ -14,21 +14,21 @@ const sliceOf = (concurrency) => 250 + 10 * concurrency
  */
 export async function slices ({ names, nodes, concurrencies, rounds, ...setting }) {
   const servers = names.map(serverNamed)
-  const columns = []
+  const tables = []
   for (const node of nodes) {
+    const columns = []
     for (const concurrency of concurrencies) {
       const costs = new Map(names.map((name) => [name, []]))
       for (let round = 0; round < rounds; round++) await measure(servers, costs, { ...setting, node, concurrency })
-      columns.push({ title: `Node ${node.version}, ${concurrency} at once`, costs })
-      setting.say(`slices: ${columns.at(-1).title}`)
+      columns.push(costs)
+      setting.say(`slices: Node ${node.version}, ${concurrency} at once`)
     }
+    tables.push(table(
+      [`Node ${node.version}, CPU µs of a sign-in`, ...concurrencies.map((count) => `${count} at once`), 'target'],
+      servers.map((server) => [server.title, ...columns.map((costs) => describe(server, costs)), server.target ?? ''])
+    ))
   }
-  return table(
-    ['CPU µs of a sign-in', ...columns.map(({ title }) => title), 'target'],
-    servers.map((server) => [
-      server.title, ...columns.map(({ costs }) => describe(server, costs)), server.target ?? ''
-    ])
-  )
+  return tables.join('\n\n')
 }
 
 /** Adds the cost of each slice of a round. */
