@@ -21,6 +21,7 @@ interface Outage {
   /** What the log says: an error as a request saw it, or one that knows why the connection is lost. */
   logged: 'symptom' | 'cause' | undefined
 }
+
 /** Milliseconds of each half of the start. Fastify allows ten seconds for all of it (`pluginTimeout`). */
 const START_TIMEOUT = 4000
 

@@ -34,7 +34,10 @@ async function open (
     return new RedisStore(redis, keyPrefix, storeTimeout)
   }
   if (store !== undefined) return timed(store)
-  warn(IN_PROCESS + (mayBeOneOfSeveral() ? MAY_BE_SEVERAL : ''))
+  // A cluster worker, or started by PM2
+  const { NODE_APP_INSTANCE, pm_id: pm2 } = process.env
+  const mayBeSeveral = cluster.isWorker || NODE_APP_INSTANCE !== undefined || pm2 !== undefined
+  warn(IN_PROCESS + (mayBeSeveral ? MAY_BE_SEVERAL : ''))
   return new MemoryStore(memoryLimit)
 }
 
@@ -42,8 +45,3 @@ const IN_PROCESS = 'partner-sso: neither redis nor store is given: codes and tok
   'process. They are lost when it ends, and the portal must reach this very process with every request.'
 const MAY_BE_SEVERAL = ' This process may be one of several (a cluster worker, or started by PM2): they do not share ' +
   'codes and tokens, and sign-ins would fail. Set redis or store.'
-
-/** Whether a process manager has started several processes of this app, or may do so. */
-function mayBeOneOfSeveral (): boolean {
-  return cluster.isWorker || process.env.NODE_APP_INSTANCE !== undefined || process.env.pm_id !== undefined
-}
