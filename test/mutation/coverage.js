@@ -28,7 +28,7 @@ export class Coverage {
     }
   }
 
-  /** Names of the processes that run one of the lines of a file of lib, the shortest first. Lines count from 0. */
+  /** Names of the processes that run one of the lines of a file of lib: the shortest first. Lines count from 0. */
   processesAt (file, first, last) {
     const compiled = file.replace(/ts$/, 'js')
     const offsets = offsetsOf(compiled, first, last)

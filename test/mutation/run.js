@@ -4,8 +4,9 @@
 //   node test/mutation/run.js [part of a sentence ...] [--mistakes file.json]
 //
 // Each mistake is made alone in a copy of the compiled tree. The tests that run its lines are tried until one fails:
-// the contract suite in four configurations, then the others, the shortest first. A mistake that none notices is
-// printed; exit 1. A file has mistakes of its own: [{ "mistake", "file", "find", "replace" }].
+// the contract suite in four configurations, then the nearest folders, then the others, the shortest first. The outcome
+// of each is printed; exit 1 when one survived. A file has mistakes of its own: [{ "mistake", "file", "find",
+// "replace" }].
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -17,6 +18,8 @@ import { mistakes } from './mistakes.js'
 import { Tree } from './tree.js'
 
 const CONFIGURATIONS = ['3', '8', '12', '17']
+/** Folders of tests, in the order in which they are tried. */
+const NEAREST = ['unit', 'testing', 'flow', 'attacks', 'hosts', 'stores']
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { mistakes: { type: 'string' } } })
 const given = values.mistakes === undefined
@@ -37,6 +40,10 @@ await compile()
 processesOf(testFiles())
 const coverage = new Coverage()
 
+const isContract = (name) => name.endsWith('-contract-contract.mjs')
+
+const rank = (name) => (NEAREST.indexOf(name.split('-')[1]) + 1) || NEAREST.length + 1
+
 /** What became of a mistake, in words. */
 async function outcome (tree, { find, replace, file: named }) {
   const place = placeOf({ find, file: named })
@@ -44,12 +51,13 @@ async function outcome (tree, { find, replace, file: named }) {
   const { file, text } = place
   const first = text.slice(0, text.indexOf(find)).split('\n').length - 1
   const processes = coverage.processesAt(file, first, first + find.split('\n').length - 1)
-  const contract = processes.filter((name) => name.endsWith('-contract-contract.mjs'))
+  const [contract, others] = [true, false].map((is) => processes.filter((name) => isContract(name) === is))
   const isNoticed = await tree.with(file, text.replace(find, () => replace), async () => {
     for (const CONFIGURATION of contract.length > 0 ? CONFIGURATIONS : []) {
       if (await tree.fails(contract, { CONFIGURATION })) return true
     }
-    return processes.length > 0 && await tree.fails(processes)
+    const nearest = [...others, ...contract].sort((one, other) => rank(one) - rank(other))
+    return processes.length > 0 && await tree.fails(nearest)
   })
   if (isNoticed === undefined) return 'does not compile'
   return isNoticed ? 'noticed' : 'SURVIVED'

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { COMPILED } from '../runner/compile.js'
 
+/** Milliseconds. */
+const TIMEOUT = 120_000
 const OWN = [COMPILED, '.tap', '.git']
 
 /** A copy of the compiled tree, in which tests run with a mistake. */
@@ -30,13 +32,20 @@ export class Tree {
     return result
   }
 
-  /** Whether a process of the tests fails. The others do not run then. */
-  fails (processes, environment = {}) {
-    const files = processes.map((name) => join(COMPILED, 'processes', name))
-    const options = ['--reporter=silent', '--disable-coverage', '--bail', '--jobs=1', '--timeout=120']
-    const child = spawn('npx', ['tap', ...options, ...files],
-      { cwd: this.#path, env: { ...process.env, ...environment }, stdio: 'ignore' })
-    return new Promise((resolve) => child.once('exit', (code) => resolve(code !== 0)))
+  /** Whether one of the processes of the tests fails. They run in this order; after one that fails, no other runs. */
+  async fails (processes, environment = {}) {
+    for (const name of processes) {
+      if (!await this.#passes(join(COMPILED, 'processes', name), environment)) return true
+    }
+    return false
+  }
+
+  /** A test file of tap is a program. */
+  #passes (file, environment) {
+    const child = spawn(process.execPath, ['--import=@tapjs/mock/import', file], {
+      cwd: this.#path, env: { ...process.env, TAP_BAIL: '1', ...environment }, stdio: 'ignore', timeout: TIMEOUT
+    })
+    return new Promise((resolve) => child.once('exit', (code) => resolve(code === 0)))
   }
 
   remove () {
