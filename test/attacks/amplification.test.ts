@@ -8,10 +8,10 @@ import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import t from 'tap'
 import type { Test } from 'tap'
-import { PORTAL, startHost } from '../helpers/host.ts'
+import { startHost } from '../helpers/host.ts'
+import { authorizePath, tokenForm } from './helpers/raw.ts'
+import { COST_LIMIT } from './helpers/settings.ts'
 
-/** Times the cost of the other request. The mutation run sets another one: changes that are asleep cost time, too. */
-const LIMIT = Number(process.env.COST_LIMIT ?? 10)
 /** Bytes of what is hostile: nearly as many as Node accepts in the head of a request. */
 const SIZE = 14_000
 /** Requests that are measured together. */
@@ -36,11 +36,6 @@ const texts = [
   ...ALPHABETS.map(repeated), `${repeated('%41').slice(0, -4)}%`, `%${repeated('%41')}`, distinct, `%&${distinct}`
 ]
 
-const common = `client_id=${PORTAL.clientId}&redirect_uri=${encodeURIComponent(PORTAL.redirectUri)}`
-const authorizeQuery = `${common}&response_type=code`
-const form = `${common}&client_secret=${encodeURIComponent(PORTAL.clientSecret)}&grant_type=authorization_code`
-const padding = 'a'.repeat(SIZE)
-
 /** The bytes of a request; those of `text` as they are, one for each character. */
 function bytes (method: string, target: string, headers: string[], body = ''): Buffer {
   const length = method === 'POST' ? [`Content-Length: ${body.length}`] : []
@@ -48,43 +43,47 @@ function bytes (method: string, target: string, headers: string[], body = ''): B
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`, 'latin1')
 }
 
-type Build = (text: string) => Buffer
-
 const USER = 'X-User: alice'
 const FORM = 'Content-Type: application/x-www-form-urlencoded'
-const authorize = (query: string, ...headers: string[]) => bytes('GET', `/oauth/authorize?${query}`, headers)
+/** What stands in a target is no space, and ends nowhere. */
+const target = (path: string, query: string) => `${path}?${query.replaceAll(' ', '_')}`
+const authorize = (query: string, ...headers: string[]) => bytes('GET', target('/oauth/authorize', query), headers)
 const token = (body: string, query = '', ...headers: string[]) =>
-  bytes('POST', `/oauth/token${query}`, [FORM, ...headers], body)
-const user = (query: string, ...headers: string[]) => bytes('GET', `/oauth/user${query}`, headers)
+  bytes('POST', target('/oauth/token', query), [FORM, ...headers], body)
+const user = (query: string, ...headers: string[]) => bytes('GET', target('/oauth/user', query), headers)
 
-/** What stands in a target or header is no space or line break, and ends nowhere. */
-const inTarget = (text: string) => text.replaceAll(' ', '_')
+const query = authorizePath('a').replace(/^.*\?/, '')
+const form = String(tokenForm('a'))
+const withValue = (parameters: string, name: string, text: string) =>
+  parameters.replace(RegExp(`(?<=\\b${name}=)[^&]*`), () => text)
+const padding = 'a'.repeat(SIZE)
 
-const places: Record<string, { benign: Buffer, hostile: Record<string, Build> }> = {
+/** By endpoint: a request that has nothing special in it, and the places of a text in others. */
+const places: Record<string, { benign: Buffer, hostile: Record<string, (text: string) => Buffer> }> = {
   authorize: {
-    benign: authorize(`${authorizeQuery}&state=a`, USER, `X-Padding: ${padding}`),
+    benign: authorize(query, USER, `X-Padding: ${padding}`),
     hostile: {
-      'the state': (text) => authorize(`${authorizeQuery}&state=${inTarget(text)}`, USER),
-      'the state of who is not logged in': (text) => authorize(`${authorizeQuery}&state=${inTarget(text)}`),
-      'the whole query': (text) => authorize(inTarget(text), USER),
-      'beside good parameters': (text) => authorize(`${authorizeQuery}&state=a&${inTarget(text)}`, USER),
-      'the redirect_uri': (text) => authorize(`client_id=${PORTAL.clientId}&redirect_uri=${inTarget(text)}`, USER),
-      'the client_id': (text) => authorize(`client_id=${inTarget(text)}`, USER),
-      'the code_challenge': (text) => authorize(`${authorizeQuery}&state=a&code_challenge=${inTarget(text)}`, USER),
+      'the state': (text) => authorize(withValue(query, 'state', text), USER),
+      'the state of who is not logged in': (text) => authorize(withValue(query, 'state', text)),
+      'the whole query': (text) => authorize(text, USER),
+      'beside good parameters': (text) => authorize(`${query}&${text}`, USER),
+      'the redirect_uri': (text) => authorize(withValue(query, 'redirect_uri', text), USER),
+      'the client_id': (text) => authorize(withValue(query, 'client_id', text), USER),
+      'the code_challenge': (text) => authorize(`${query}&code_challenge=${text}`, USER),
       'the Accept header': (text) => authorize('', `Accept: ${text}`)
     }
   },
   token: {
-    benign: token(`${form}&code=a&padding=${padding}`),
+    benign: token(`${form}&padding=${padding}`),
     hostile: {
       'the whole body': (text) => token(text),
-      'beside good parameters': (text) => token(`${form}&code=a&${text}`),
-      'the code': (text) => token(`${form}&code=${text}`),
-      'the redirect_uri': (text) => token(`${form.replace(/redirect_uri=[^&]*/, `redirect_uri=${text}`)}&code=a`),
-      'the client_secret': (text) => token(`${common}&grant_type=authorization_code&code=a&client_secret=${text}`),
-      'the query': (text) => token(`${form}&code=a`, `?${inTarget(text)}`),
+      'beside good parameters': (text) => token(`${form}&${text}`),
+      'the code': (text) => token(withValue(form, 'code', text)),
+      'the redirect_uri': (text) => token(withValue(form, 'redirect_uri', text)),
+      'the client_secret': (text) => token(withValue(form, 'client_secret', text)),
+      'the query': (text) => token(form, text),
       'the Authorization header': (text) => token(form, '', `Authorization: Basic ${text}`),
-      'credentials of HTTP Basic': (text) => token(`${form}&code=a`, '',
+      'credentials of HTTP Basic': (text) => token(form, '',
         `Authorization: Basic ${Buffer.from(text.slice(0, SIZE / 2), 'latin1').toString('base64')}`)
     }
   },
@@ -93,13 +92,15 @@ const places: Record<string, { benign: Buffer, hostile: Record<string, Build> }>
     hostile: {
       'the token': (text) => user('', `Authorization: Bearer ${text}`),
       'the Authorization header': (text) => user('', `Authorization: ${text}`),
-      'the query': (text) => user(`?${inTarget(text)}`)
+      'the query': (text) => user(text)
     }
   }
 }
 
-/** A connection that is opened again where Node has closed it, because it cannot read the request. */
-class Connection {
+const ANSWER = Buffer.from('HTTP/1.1 ')
+
+/** A server, and the processor time that it takes for a request. */
+class Meter {
   readonly #port: number
   #socket: Socket | undefined
 
@@ -107,7 +108,24 @@ class Connection {
     this.#port = port
   }
 
-  async socket (): Promise<Socket> {
+  /** The least CPU time of these requests, in microseconds. */
+  async least (request: Buffer): Promise<number> {
+    let least = Infinity
+    for (let repeat = 0; repeat < MOST_REPEATS; repeat++) least = Math.min(least, await this.once(request))
+    return least
+  }
+
+  /** The CPU time of these requests, in microseconds. */
+  async once (request: Buffer): Promise<number> {
+    const socket = await this.#connected()
+    const before = process.cpuUsage()
+    await answered(socket, request)
+    const { user, system } = process.cpuUsage(before)
+    return user + system
+  }
+
+  /** Node closes a connection when it cannot read the request. */
+  async #connected (): Promise<Socket> {
     if (this.#socket?.writable !== true) {
       this.#socket = connect(this.#port, '127.0.0.1').setNoDelay()
       await once(this.#socket, 'connect')
@@ -121,7 +139,7 @@ class Connection {
 }
 
 /** Sends the request several times, one after the other. Resolves when each was answered, or Node has closed. */
-async function send (socket: Socket, request: Buffer): Promise<void> {
+async function answered (socket: Socket, request: Buffer): Promise<void> {
   let answers = 0
   await new Promise<void>((resolve) => {
     const count = (data: Buffer): void => {
@@ -136,47 +154,30 @@ async function send (socket: Socket, request: Buffer): Promise<void> {
     socket.write(Buffer.concat(Array.from({ length: AT_ONCE }, () => request)))
   })
 }
-const ANSWER = Buffer.from('HTTP/1.1 ')
-
-/** The CPU time of these requests, in microseconds. */
-async function measure (connection: Connection, request: Buffer): Promise<number> {
-  const socket = await connection.socket()
-  const before = process.cpuUsage()
-  await send(socket, request)
-  const { user, system } = process.cpuUsage(before)
-  return user + system
-}
-
-/** Fails when the request is too dear each time that it is compared. */
-async function isCheap (t: Test, connection: Connection, name: string, request: Buffer, benign: Benign): Promise<void> {
-  for (let repeat = 0; repeat < MOST_REPEATS; repeat++) {
-    if (await measure(connection, request) <= LIMIT * benign.least) return
-  }
-  let ratio = Infinity
-  for (let round = 0; round < ROUNDS; round++) {
-    const ours = await leastOf(connection, request) - await leastOf(connection, toBareRoute(request))
-    ratio = Math.min(ratio, ours / await leastOf(connection, benign.request))
-    if (ratio <= LIMIT) return
-  }
-  t.fail(`${name}: ${ratio.toFixed(1)} times a benign request`)
-}
 
 /** A request that has nothing special in it, and the least that it cost. */
 interface Benign { request: Buffer, least: number }
 
-async function leastOf (connection: Connection, request: Buffer): Promise<number> {
-  let least = Infinity
-  for (let repeat = 0; repeat < MOST_REPEATS; repeat++) least = Math.min(least, await measure(connection, request))
-  return least
-}
-
-/** The same request to a route that does nothing, for what Fastify itself does with it. */
-function toBareRoute (request: Buffer): Buffer {
-  return Buffer.from(request.toString('latin1').replace(/\/oauth\/\w+/, BARE), 'latin1')
+/** Fails when the request is too dear each time that it is compared. */
+async function isCheap (t: Test, meter: Meter, name: string, request: Buffer, benign: Benign): Promise<void> {
+  for (let repeat = 0; repeat < MOST_REPEATS; repeat++) {
+    if (await meter.once(request) <= COST_LIMIT * benign.least) return
+  }
+  let ratio = Infinity
+  for (let round = 0; round < ROUNDS; round++) {
+    const ours = await meter.least(request) - await meter.least(toBareRoute(request))
+    ratio = Math.min(ratio, ours / await meter.least(benign.request))
+    if (ratio <= COST_LIMIT) return
+  }
+  t.fail(`${name}: ${ratio.toFixed(1)} times a benign request`)
 }
 
 /** A route of the host that does nothing. */
 const BARE = '/bare'
+
+/** The same request to a route that does nothing, for what Fastify itself does with it. */
+const toBareRoute = (request: Buffer): Buffer =>
+  Buffer.from(request.toString('latin1').replace(/\/oauth\/\w+/, BARE), 'latin1')
 
 const loggers = { 'without a logger': false, 'with a logger': { stream: { write: () => {} } } }
 
@@ -187,18 +188,17 @@ for (const [logging, logger] of Object.entries(loggers)) {
         server: { logger },
         prepare: (app) => { app.get(BARE, (_request, reply) => reply.send('')) }
       })
-      const { port } = app.server.address() as { port: number }
-      const connection = new Connection(port)
-      t.teardown(() => connection.close())
-      await leastOf(connection, benign)
-      const baseline = { request: benign, least: await leastOf(connection, benign) }
+      const meter = new Meter((app.server.address() as { port: number }).port)
+      t.teardown(() => meter.close())
+      await meter.least(benign)
+      const usual = { request: benign, least: await meter.least(benign) }
       for (const [place, build] of Object.entries(hostile)) {
         // A log line repeats the URL and nothing else of the request.
         if (logger !== false && !/query|state of who/.test(place)) continue
         for (const text of texts) {
-          await isCheap(t, connection, `${place}: ${JSON.stringify(text.slice(0, 12))}`, build(text), baseline)
+          await isCheap(t, meter, `${place}: ${JSON.stringify(text.slice(0, 12))}`, build(text), usual)
         }
-        t.pass(`${place}: ${texts.length} alphabets`)
+        t.pass(`${place}: ${texts.length} texts`)
       }
     })
   }

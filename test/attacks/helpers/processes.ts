@@ -50,12 +50,3 @@ async function answer (child: ChildProcess): Promise<State> {
   const [message] = await once(child, 'message') as [State]
   return message
 }
-
-/** The outcomes of all processes together. */
-export async function allReasons (hosts: HostProcess[]): Promise<Record<string, number>> {
-  const sum: Record<string, number> = {}
-  for (const host of hosts) {
-    for (const [reason, times] of Object.entries(await host.reasons())) sum[reason] = (sum[reason] ?? 0) + times
-  }
-  return sum
-}

@@ -10,6 +10,17 @@ export function authorizePath (state: string): string {
   return `/oauth/authorize?client_id=${PORTAL.clientId}&redirect_uri=${redirectUri}&response_type=code&state=${state}`
 }
 
+/** The form of the portal's token request. */
+export function tokenForm (code: string, credentials = true): URLSearchParams {
+  const { clientId, clientSecret, redirectUri } = PORTAL
+  return new URLSearchParams({
+    ...credentials ? { client_id: clientId, client_secret: clientSecret } : {},
+    redirect_uri: redirectUri,
+    grant_type: 'authorization_code',
+    code
+  })
+}
+
 /** What a server said on one connection. */
 export interface Conversation {
   /** All of it, a byte a character. */

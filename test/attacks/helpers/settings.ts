@@ -15,3 +15,9 @@ export const CODE = 44
 export const LOCATOR = 20
 export const SEALING_KEY = 43
 export const TOKEN = LOCATOR + SEALING_KEY
+
+/**
+ * Times the processor time of a usual request that any other one may take. The mutation run sets another limit: changes
+ * that are asleep cost time, too.
+ */
+export const COST_LIMIT = Number(process.env.COST_LIMIT ?? 10)

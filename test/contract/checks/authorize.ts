@@ -52,6 +52,8 @@ export async function page (t: Test, { at, portal, isOnlyPortal }: Subject): Pro
   isPage(t, known, 400)
   t.match(known.text, `href="${portal.loginUrl}"`)
   t.match(known.text, 'The redirect_uri is not the registered one.')
+  const guards = [known.headers.get('x-frame-options'), known.headers.get('referrer-policy')]
+  t.strictSame(guards, ['DENY', 'no-referrer'])
 }
 
 /** Nobody is logged in: to the login page and back, or `access_denied`. What is falsy is nobody. */

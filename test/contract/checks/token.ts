@@ -127,6 +127,7 @@ export async function replay (t: Test, subject: Subject): Promise<void> {
     subject,
     await subject.another({ portal: { loginUrl: 'https://portal.example/external-oauth/new' } }),
     await subject.another({ portal: { redirectUri: 'https://portal.example/new' } }),
+    await subject.another({ portal: { clientSecret: ['another', portal.clientSecret] } }),
     await subject.another({ portal: { level: portal.level === 'client' ? 'partner' : 'client' } })
   ]
   for (const [index, { at: later, events: seen }] of processes.entries()) {
