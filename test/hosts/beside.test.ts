@@ -99,7 +99,9 @@ const compilers: Record<string, Beside> = {
   },
   'compilers that refuse every schema, and a schema for our routes': {
     server: {
-      schemaController: { compilersFactory: { buildValidator: () => refuseSchema, buildSerializer: () => refuseSchema } }
+      schemaController: {
+        compilersFactory: { buildValidator: () => refuseSchema, buildSerializer: () => refuseSchema }
+      }
     } as unknown as FastifyServerOptions,
     overrides: { routeOptions: { schema: { tags: ['Portal'], response: { '4xx': { required: ['absent'] } } } } }
   }
@@ -121,15 +123,15 @@ const routeOptions = {
 }
 
 const hooks: Record<string, Beside> = {
-  'preSerialization': {
+  preSerialization: {
     prepare: (app) => app.addHook('preSerialization', async (_request, _reply, payload) => ({ data: payload })),
     own: { json: { data: { a: 1 } } }
   },
-  'setReplySerializer': {
+  setReplySerializer: {
     prepare: (app) => app.setReplySerializer((payload, status) => JSON.stringify({ status, payload })),
     own: { json: { status: 200, payload: { a: 1 } } }
   },
-  'setNotFoundHandler': {
+  setNotFoundHandler: {
     prepare: (app) => app.setNotFoundHandler((_request, reply) => reply.code(404).send({ problem: 'not there' })),
     own: { path: '/oauth/none', status: 404, json: { problem: 'not there' } }
   },
@@ -176,7 +178,8 @@ const plugins: Record<string, Beside> = {
     own: { headers: { 'content-security-policy': /^default-src 'self';/, 'referrer-policy': 'unsafe-url' } }
   },
   '@fastify/helmet, registered after': {
-    finish: (app) => app.register(helmet), own: { path: '/oauth/user', headers: { 'x-content-type-options': 'nosniff' } }
+    finish: (app) => app.register(helmet),
+    own: { path: '/oauth/user', headers: { 'x-content-type-options': 'nosniff' } }
   },
   '@fastify/csrf-protection on every POST but that of machines': {
     overrides: { routeOptions: { config: { machine: true } as object } },

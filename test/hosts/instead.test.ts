@@ -1,5 +1,5 @@
-// The host responds in place of the plugin: a hook of its own refuses the request, or throws. The response is the host's,
-// no event tells of it, and what protects a response of the three routes stays.
+// The host responds in place of the plugin: a hook of its own refuses the request, or throws. The response is the
+// host's, no event tells of it, and what protects a response of the three routes stays.
 import cookie from '@fastify/cookie'
 import csrf from '@fastify/csrf-protection'
 import rateLimit from '@fastify/rate-limit'
