@@ -103,7 +103,7 @@ const compilers: Record<string, Beside> = {
         compilersFactory: { buildValidator: () => refuseSchema, buildSerializer: () => refuseSchema }
       }
     } as unknown as FastifyServerOptions,
-    overrides: { routeOptions: { schema: { tags: ['Portal'], response: { '4xx': { required: ['absent'] } } } } }
+    overrides: { routeOptions: { schema: { tags: ['Portal'], query: {}, params: {}, response: { '4xx': {} } } as object } }
   }
 }
 
