@@ -103,7 +103,9 @@ const compilers: Record<string, Beside> = {
         compilersFactory: { buildValidator: () => refuseSchema, buildSerializer: () => refuseSchema }
       }
     } as unknown as FastifyServerOptions,
-    overrides: { routeOptions: { schema: { tags: ['Portal'], query: {}, params: {}, response: { '4xx': {} } } as object } }
+    overrides: {
+      routeOptions: { schema: { tags: ['Portal'], query: {}, params: {}, response: { '4xx': {} } } as object }
+    }
   }
 }
 

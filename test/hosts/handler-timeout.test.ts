@@ -16,10 +16,11 @@ const LIMIT = { handlerTimeout: 50 }
 async function scene (t: Test, waits: string, isOfApp: boolean) {
   let held = Promise.resolve()
   let puts = 0
-  const inTime = <T extends unknown[], R>(name: string, call: (...given: T) => R) => async (...given: T) => {
-    if (name === waits) await held
-    return await call(...given)
-  }
+  const inTime = <T extends unknown[], R>(name: string, call: (...given: T) => R | Promise<R>) =>
+    async (...given: T): Promise<R> => {
+      if (name === waits) await held
+      return await call(...given)
+    }
   const { currentUser, portalEligibility } = hostOptions()
   const store = new MemoryStore(100)
   const put: typeof store.put = async (...given) => {

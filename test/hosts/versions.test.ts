@@ -1,5 +1,5 @@
-// The oldest Fastify 5, the one that NestJS 11 brings, and the newest, with plugins that reach into Fastify. All tests of
-// hosts on each of them: `node test/versions.js`.
+// The oldest Fastify 5, the one that NestJS 11 brings, and the newest, with plugins that reach into Fastify. All tests
+// of hosts on each of them: `node test/versions.js`.
 import cors from '@fastify/cors'
 import fastifyExpress from '@fastify/express'
 import t from 'tap'
