@@ -16,7 +16,7 @@ const STATUSES: Record<string, number[]> = {
   unsupported_response_type: [400]
 }
 
-t.test('each error code has a status of its RFC; each description is a sentence in the allowed characters', async (t) => {
+t.test('each error code has a status of its RFC, each description the characters that it may have', async (t) => {
   for (const [reason, { error, status, description }] of Object.entries(refusals)) {
     t.ok(STATUSES[error]?.includes(status), `${reason}: ${error} ${status}`)
     t.match(description, /^[A-Z][\x20-\x21\x23-\x5b\x5d-\x7e]{15,}\.$/, reason)

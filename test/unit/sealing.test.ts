@@ -44,7 +44,7 @@ t.test('sealed for each secret, opened with any of them', async (t) => {
 })
 
 t.test('a secret is 33 bytes that the system drew; none is used twice, and none stays in memory', async (t) => {
-  let pool = Buffer.alloc(0)
+  let pool: Buffer = Buffer.alloc(0)
   let drawn = pool
   const randomFillSync = (bytes: Buffer): Buffer => {
     pool = crypto.randomFillSync(bytes)
