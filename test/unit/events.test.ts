@@ -1,4 +1,4 @@
-// What the log and the host are told.
+// Listeners and loggers that fail. What the log and the host are told: contract/refusals, contract/checks/sign-in.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { runInNewContext } from 'node:vm'
 import type { FastifyRequest } from 'fastify'
@@ -19,70 +19,40 @@ function scene (onEvent?: OnEvent): { reporter: Reporter, request: FastifyReques
 
 const outcome = { type: 'token_issued', reason: 'ok', clientId: 'p', externalId: 'u', secretIndex: 1 } as const
 
-t.test('one line and one event, with no field that does not belong', async (t) => {
-  const told: unknown[] = []
-  const { reporter, request, lines } = scene((...given) => told.push(given))
-  reporter.report(request, outcome)
-  const { type: event, ...fields } = outcome
-  t.strictSame(lines, [['info', { event, ...fields }, 'partner-sso: token_issued']])
-  t.strictSame(told, [[{ ...outcome, requestId: 'req-1' }, request]])
-})
+const error = new Error('of the host')
+const foreign = runInNewContext('(error) => Promise.reject(error)') as (error: Error) => Promise<void>
 
-t.test('a refusal: at its level, its cause in the log alone', async (t) => {
-  const told: unknown[] = []
-  const { reporter, request, lines } = scene((event) => told.push(event))
-  const cause = new Error('private')
-  reporter.refused(request, new OAuthError('portal_eligibility_failed', { cause, clientId: 'p' }))
-  const { hint } = refusals.portal_eligibility_failed
-  const fields = { event: 'sign_in_refused', reason: 'portal_eligibility_failed', clientId: 'p', hint, err: cause }
-  const message = 'partner-sso: sign_in_refused (portal_eligibility_failed)'
-  t.strictSame(lines, [['error', fields, message]], 'with a hint, for the host to fix')
-  const event = { type: 'sign_in_refused', reason: 'portal_eligibility_failed', clientId: 'p', requestId: 'req-1' }
-  t.strictSame(told, [event])
-})
+/** What onEvent may do, and whether it is an error. */
+const listeners: Record<string, [onEvent: () => unknown, isError: boolean]> = {
+  returns: [() => 1, false],
+  'returns null': [() => null, false],
+  resolves: [async () => {}, false],
+  throws: [() => { throw error }, true],
+  rejects: [async () => { throw error }, true],
+  'rejects by a promise of another realm': [() => foreign(error), true],
+  'rejects by a promise of another library': [
+    () => ({ then: (_: unknown, reject: (reason: unknown) => void) => { reject(error) } }), true
+  ],
+  'returns a promise that throws': [() => ({ then: () => { throw error } }), true],
+  'returns what cannot be read': [() => Object.defineProperty({}, 'then', { get () { throw error } }), true],
+  'rejects by a promise that cannot be read': [
+    () => Object.defineProperty(Promise.reject(error), 'constructor', {
+      configurable: true, get () { throw new Error('of the getter') }
+    }), true
+  ]
+}
 
-t.test('an onEvent that throws, at once or later, is logged and changes nothing', async (t) => {
-  const error = new Error('of the host')
-  for (const onEvent of [() => { throw error }, async () => { throw error }]) {
-    const { reporter, request, lines } = scene(onEvent)
-    reporter.report(request, outcome)
-    await new Promise(setImmediate)
-    t.strictSame(lines[1], ['error', { err: error }, 'partner-sso: onEvent threw'])
-    t.equal(lines.length, 2)
-  }
-})
-
-t.test('one that returns something, or a promise that is kept, is fine', async (t) => {
-  for (const onEvent of [() => 1, () => null, async () => {}] as OnEvent[]) {
-    const { reporter, request, lines } = scene(onEvent)
-    reporter.report(request, outcome)
-    await new Promise(setImmediate)
-    t.equal(lines.length, 1)
-  }
-})
-
-t.test('a rejection that is no promise of this realm', async (t) => {
-  const error = new Error('of the host')
+t.test('an onEvent that fails, at once or later, is logged and changes nothing', async (t) => {
   const unhandled: unknown[] = []
   const note = (reason: unknown) => { unhandled.push(reason) }
   process.on('unhandledRejection', note)
   t.teardown(() => process.off('unhandledRejection', note))
-  const foreign = runInNewContext('(error) => Promise.reject(error)') as (error: Error) => Promise<void>
-  const rejected = [
-    () => foreign(error),
-    () => ({ then: (_: unknown, reject: (reason: unknown) => void) => { reject(error) } }),
-    () => ({ then: () => { throw error } }),
-    () => Object.defineProperty({}, 'then', { get () { throw error } }),
-    () => Object.defineProperty(Promise.reject(error), 'constructor', {
-      configurable: true, get () { throw new Error('of the getter') }
-    })
-  ]
-  for (const onEvent of rejected) {
+  for (const [name, [onEvent, isError]] of Object.entries(listeners)) {
     const { reporter, request, lines } = scene(onEvent as OnEvent)
     reporter.report(request, outcome)
     await new Promise(setImmediate)
-    t.strictSame(lines[1], ['error', { err: error }, 'partner-sso: onEvent threw'])
-    t.equal(lines.length, 2)
+    const logged = isError ? [['error', { err: error }, 'partner-sso: onEvent threw']] : []
+    t.strictSame(lines.slice(1), logged, name)
   }
   t.strictSame(unhandled, [])
 })
@@ -92,28 +62,27 @@ t.test('the event itself is published on the diagnostics channel', async (t) => 
   const note = (event: unknown) => { published.push(event) }
   subscribe('fastify-partner-sso:event', note)
   const told: unknown[] = []
-  const { reporter, request } = scene((event) => told.push(event))
+  const { reporter, request } = scene((...given) => told.push(given))
   reporter.report(request, outcome)
   scene().reporter.report(request, outcome)
   unsubscribe('fastify-partner-sso:event', note)
   reporter.report(request, outcome)
   const event = { ...outcome, requestId: 'req-1' }
   t.strictSame(published, [event, event], 'without onEvent too')
-  t.equal(published[0], told[0], 'the very object')
-  t.equal(told.length, 2)
+  t.strictSame(told, [[event, request], [event, request]])
+  t.equal((told[0] as unknown[])[0], published[0], 'the very object')
 })
 
 t.test('a logger that throws for the error logs the rest', async (t) => {
   const { reporter, request, lines } = scene()
-  const cause = new Error('its own getters throw')
   const { error: write } = request.log
   Object.assign(request.log, {
     error (fields: { err?: unknown }, message: string) {
-      if (fields.err !== undefined) throw cause
+      if (fields.err !== undefined) throw error
       write(fields, message)
     }
   })
-  reporter.refused(request, new OAuthError('portal_eligibility_failed', { cause }))
+  reporter.refused(request, new OAuthError('portal_eligibility_failed', { cause: error }))
   const { hint } = refusals.portal_eligibility_failed
   const fields = { event: 'sign_in_refused', reason: 'portal_eligibility_failed', hint }
   t.strictSame(lines, [['error', fields, 'partner-sso: sign_in_refused (portal_eligibility_failed)']])

@@ -52,7 +52,7 @@ function clientOf (connection: Connection): { client: RedisClient, written: unkn
   return { client: { sendCommand } as unknown as RedisClient, written }
 }
 
-/** How ioredis hands on what Redis answers. */
+/** How ioredis hands on what Redis replies. */
 const answer = (command: RedisCommand, value: unknown): void => { command.resolve(value) }
 const refuse = (command: RedisCommand, message: string): void => { command.reject(new ReplyError(message)) }
 const loseConnection = (command: RedisCommand): void => { command.reject(new Error('Connection is closed.')) }
@@ -67,30 +67,63 @@ t.test('it is written as it is, and gives the answer', async (t) => {
   t.equal(await outcome, 'välue', 'as text')
 })
 
-t.test('a second time it does not leave', async (t) => {
-  const connection = new Connection()
-  const lost = command()
-  t.equal(lost.toWritable(connection), GETDEL)
-  t.equal(lost.toWritable(new Connection()), PING)
-  await t.rejects(lost.promise, { message: 'The connection to Redis was lost before the reply came' })
-  t.equal(lost.toWritable(new Connection()), PING, 'nor a third time')
-})
+const pause = async (): Promise<void> => await nextTurn()
+const IN_TIME = 'Redis did not respond in time'
 
-t.test('what has expired does not leave at all', async (t) => {
-  const expired = command()
-  expired.expire()
-  await t.rejects(expired.promise, { message: 'Redis did not respond in time' })
-  t.equal(expired.toWritable(new Connection()), PING)
-  t.equal(expired.isSettled, true)
-})
+/**
+ * What happens to commands that have numbers, on the connections `a` and `b`, and which text ioredis is given to write;
+ * then the reply to the first command, or the message of its rejection.
+ */
+const lives: Record<string, [steps: string[], end: string]> = {
+  'a second time it does not leave, nor a third time': [
+    ['1 write a: GETDEL', '1 write b: PING', '1 write b: PING'],
+    'The connection to Redis was lost before the reply came'
+  ],
+  'what has expired does not leave at all': [['1 expire', '1 write a: PING'], IN_TIME],
+  'what Redis refused was not executed': [
+    ['1 write a: GETDEL', '1 refuse', '2 write a: GETDEL'], 'MOVED 1 127.0.0.1:7001'
+  ],
+  'a silent connection, and no other, gets nothing more until it replies': [
+    ['1 write a: GETDEL', '1 expire', '2 write a: PING', '3 write b: GETDEL', '1 answer', '4 write a: GETDEL'], IN_TIME
+  ],
+  'each command that was given up is awaited for itself; an error is a reply': [
+    [
+      '1 write a: GETDEL', '2 write a: GETDEL', '1 expire', '2 expire', '1 answer', '3 write a: PING', '2 refuse',
+      '4 write a: GETDEL'
+    ], IN_TIME
+  ],
+  'one that was given up is counted once, and its reply once': [
+    [
+      '1 write a: GETDEL', '1 expire', '1 lose', '1 answer', '1 answer', '2 write a: GETDEL', '2 expire',
+      '3 write a: PING'
+    ], IN_TIME
+  ],
+  'a reply at the very moment of the deadline counts': [
+    ['1 write a: GETDEL', '1 answer', '1 expire', '2 write a: GETDEL'], 'value'
+  ]
+}
 
-t.test('what was refused may leave again: Redis has not executed it', async (t) => {
-  const moved = command()
-  moved.toWritable(new Connection())
-  refuse(moved, 'MOVED 1 127.0.0.1:7001')
-  await t.rejects(moved.promise, { message: 'MOVED 1 127.0.0.1:7001' })
+for (const [name, [steps, end]] of Object.entries(lives)) {
+  t.test(name, async (t) => {
+    const connections = { a: new Connection(), b: new Connection() }
+    const commands = Array.from({ length: 5 }, () => command())
+    const happen = {
+      write: (sent: RedisCommand, to: string) => sent.toWritable(connections[to as 'a']),
+      expire: (sent: RedisCommand) => { sent.expire() },
+      answer: (sent: RedisCommand) => { answer(sent, 'value') },
+      refuse: (sent: RedisCommand) => { refuse(sent, 'MOVED 1 127.0.0.1:7001') },
+      lose: loseConnection
+    }
+    for (const step of steps) {
+      const [number, what, to = '', text] = step.split(/:? /)
+      const written = happen[what as 'write'](commands[Number(number)] as RedisCommand, to)
+      t.equal(written, text && { PING, GETDEL }[text as 'PING'], step)
+    }
+    t.equal(await commands[1]?.promise.catch(({ message }) => message), end)
+  })
+}
 
-  // As the client of a cluster does, which sends it to another node instead of rejecting it.
+t.test('the client of a cluster may send a refused command to another node', async (t) => {
   const redirected = command()
   const connection = new Connection()
   const { reject } = redirected
@@ -105,52 +138,17 @@ t.test('what was refused may leave again: Redis has not executed it', async (t) 
   t.equal(await redirected.promise, 'value')
 })
 
-t.test('a connection that does not answer gets nothing more', async (t) => {
+t.test('to a silent connection, ioredis is given nothing to write, and expects no reply', async (t) => {
   const connection = new Connection()
   const { client, written } = clientOf(connection)
   const first = command()
-  const given = first.sendBy(client)
+  first.sendBy(client)
   first.expire()
-  await t.rejects(given, { message: 'Redis did not respond in time' })
-
-  const second = command()
-  await t.rejects(second.sendBy(client), { message: 'Redis does not respond' })
-  t.strictSame(written, [GETDEL], 'thrown, so that ioredis expects no reply')
-
-  const queued = command()
-  t.equal(queued.toWritable(connection), PING, 'what was queued by ioredis is written in any case')
-  await t.rejects(queued.promise, { message: 'Redis does not respond' })
-
-  t.equal(command().toWritable(new Connection()), GETDEL, 'another connection is not silent')
-
-  answer(first, 'too late')
-  t.equal(command().toWritable(connection), GETDEL, 'answered')
-})
-
-t.test('each command that was given up is unanswered for itself', async (t) => {
-  const connection = new Connection()
-  const [one, two] = [command(), command()]
-  for (const each of [one, two]) t.equal(each.toWritable(connection), GETDEL)
-  for (const each of [one, two]) each.expire()
-  answer(one, null)
-  t.equal(command().toWritable(connection), PING)
-  refuse(two, 'ERR it did not work')
-  t.equal(command().toWritable(connection), GETDEL, 'an error is an answer')
-})
-
-t.test('an unanswered command is counted once, and answered once', async (t) => {
-  const connection = new Connection()
-  const late = command()
-  late.toWritable(connection)
-  late.expire()
-  loseConnection(late)
-  answer(late, null)
-  answer(late, null)
-  t.equal(command().toWritable(connection), GETDEL)
-  const next = command()
-  next.toWritable(connection)
-  next.expire()
-  t.equal(command().toWritable(connection), PING, 'the one before was not counted as answered twice')
+  await t.rejects(command().sendBy(client), { message: 'Redis does not respond' })
+  t.strictSame(written, [GETDEL])
+  const sendCommand = async (sent: RedisCommand) => { await pause(); sent.toWritable(connection) }
+  const later = command().sendBy({ sendCommand } as unknown as RedisClient)
+  await t.rejects(later, { message: 'Redis does not respond' }, 'also where a wrapper of the host waits')
 })
 
 t.test('a connection is given up when it has not replied as long after the deadline, and no other', async (t) => {
@@ -165,7 +163,7 @@ t.test('a connection is given up when it has not replied as long after the deadl
   answer(sent[2], 'value')
   pass(clock, 300)
   for (let turns = 0; turns < 3; turns++) await nextTurn()
-  await t.rejects(sent[0].promise, { message: 'Redis did not respond in time' })
+  await t.rejects(sent[0].promise, { message: IN_TIME })
   t.equal(await sent[2].promise, 'value')
   answer(sent[1], 'late')
   pass(clock, 499)
@@ -174,7 +172,7 @@ t.test('a connection is given up when it has not replied as long after the deadl
   t.strictSame([silent, slow, inTime, foreign].map(({ isDestroyed }) => isDestroyed), [true, false, false, false])
 })
 
-t.test('waiting for a late answer does not keep the process', async (t) => {
+t.test('waiting for a late reply does not keep the process', async (t) => {
   const before = timers()
   const late = command({ giveUpAfter: 10_000 })
   late.toWritable(new Connection())
@@ -189,18 +187,6 @@ t.test('after the deadline nothing leaves, though the timer has not fired yet', 
   await t.rejects(late.sendBy(client), { message: 'Redis was not connected in time' })
   t.strictSame(written, [])
 })
-
-t.test('answered at the very moment of the deadline, it counts as answered', async (t) => {
-  const connection = new Connection()
-  const sent = command()
-  const outcome = sent.sendBy(clientOf(connection).client)
-  answer(sent, 'value')
-  sent.expire()
-  t.equal(await outcome, 'value')
-  t.equal(command().toWritable(connection), GETDEL, 'and its connection is not silent')
-})
-
-const pause = async (): Promise<void> => await nextTurn()
 
 /** What hosts and APM agents put round `sendCommand`. */
 const wrappers: Record<string, (send: (command: RedisCommand) => unknown) => (command: RedisCommand) => unknown> = {
@@ -239,16 +225,6 @@ t.test('a client that throws, or rejects by itself, is a rejection at once', asy
   }
 })
 
-t.test('withdrawn while a wrapper waits: rejected at once', async (t) => {
-  const connection = new Connection()
-  const silent = command()
-  silent.toWritable(connection)
-  silent.expire()
-  const sendCommand = async (sent: RedisCommand) => { await pause(); sent.toWritable(connection) }
-  const late = command()
-  await t.rejects(late.sendBy({ sendCommand } as unknown as RedisClient), { message: 'Redis does not respond' })
-})
-
 t.test('what is written in one turn leaves together', async (t) => {
   const connection = new Connection()
   for (let count = 0; count < 3; count++) command().toWritable(connection)
@@ -272,6 +248,6 @@ t.test('fake timers of the host leave no connection corked, and stop no time lim
   })
   const connection = new Connection()
   const outcome = command({ deadline: soon(500) }).sendBy(clientOf(connection).client)
-  await t.rejects(outcome, { message: 'Redis did not respond in time' })
+  await t.rejects(outcome, { message: IN_TIME })
   t.strictSame(connection.calls, ['cork', 'uncork'])
 })

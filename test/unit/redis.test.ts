@@ -129,14 +129,6 @@ t.test('a client of our own: its defaults, which the options of the host replace
   t.equal(client.status, 'end')
 })
 
-t.test('a client of the host gets no listener, and is not closed', async (t) => {
-  const client = new Redis({ lazyConnect: true })
-  client.disconnect = () => t.fail('it was closed')
-  const store = new RedisStore(client, '', 250)
-  t.strictSame(client.eventNames(), [])
-  store.close()
-})
-
 t.test('a server that says nothing after the connection is left', async (t) => {
   const clock = newClock()
   const left: string[] = []

@@ -40,27 +40,18 @@ t.test('by the log, and by the process where the log drops warnings', async (t) 
   t.strictSame(lines, ['It is a warning'])
 })
 
-const expected = [/^partner-sso: unknown options are ignored: dir$/, /no loginPage is given/, /in-process|this process/]
-
-t.test('at register(), once each', async (t) => {
+t.test('at register(), once each, by the log or by the process', async (t) => {
   const emitted = processWarnings(t)
-  const app = Fastify()
-  t.teardown(() => app.close())
-  await app.register(partnerSso, Object.assign(hostOptions(), { dir: '/app' }))
-  await app.ready()
-  t.equal(emitted.length, expected.length)
-  for (const [index, message] of expected.entries()) t.match(emitted[index], [message, 'PartnerSsoWarning'])
-})
-
-t.test('at register(), in the log', async (t) => {
-  const emitted = processWarnings(t)
-  const lines: Array<{ level: number, msg: string }> = []
-  const stream = { write: (line: string) => { lines.push(JSON.parse(line)) } }
-  const app = Fastify({ logger: { level: 'warn', stream } })
-  t.teardown(() => app.close())
-  await app.register(partnerSso, Object.assign(hostOptions(), { dir: '/app' }))
-  await app.ready()
-  t.equal(lines.length, expected.length)
-  for (const [index, msg] of expected.entries()) t.match(lines[index], { level: 40, msg })
-  t.strictSame(emitted, [])
+  const logged: unknown[] = []
+  const stream = { write: (line: string) => { logged.push(JSON.parse(line)) } }
+  for (const logger of [false, { level: 'warn', stream }]) {
+    const app = Fastify({ logger })
+    t.teardown(() => app.close())
+    await app.register(partnerSso, Object.assign(hostOptions(), { dir: '/app' }))
+    await app.ready()
+  }
+  const expected = [/^partner-sso: unknown options are ignored: dir$/, /no loginPage is given/, /this process/]
+  t.match(emitted, expected.map((message) => [message, 'PartnerSsoWarning']))
+  t.match(logged, expected.map((msg) => ({ level: 40, msg })))
+  t.strictSame([emitted.length, logged.length], [3, 3])
 })

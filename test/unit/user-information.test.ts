@@ -31,33 +31,21 @@ const sent = (record: object, level: 'partner' | 'client'): object => {
 }
 
 t.test('the shapes of spec section 4.3', async (t) => {
-  for (const control_role of ['Partner Administrator', 'Partner Read Only']) {
-    for (const product_role of ['Product Operator', 'Product Read Only']) {
-      const record = { ...partner, control_role, product_role }
-      t.match(sent(record, 'partner'), record)
-    }
-  }
-  for (const control_role of ['Client Administrator', 'Client Read Only']) {
-    const record = { ...client, control_role }
-    t.match(sent(record, 'partner'), record)
-    t.match(sent(without(record, 'client_id'), 'client'), without(record, 'client_id'))
-  }
-  const all = { client_id: '7', client_name: 'N', client_external_id: 'x' }
-  const one = [{ client_id: '7' }, { client_id: 0 }, { client_id: -1.5 }, { client_external_id: 'x' }]
-  for (const identifier of [...one, all]) {
-    const record = { ...without(client, 'client_id'), ...identifier }
+  const identifiers = [
+    { client_id: '7' }, { client_id: 0 }, { client_id: -1.5 }, { client_external_id: 'x' },
+    { client_id: '7', client_name: 'N', client_external_id: 'x' }
+  ]
+  const records = [
+    ...['Partner Administrator', 'Partner Read Only'].map((role) => ({ ...partner, control_role: role })),
+    ...['Client Administrator', 'Client Read Only'].map((role) => ({ ...client, control_role: role })),
+    { ...partner, product_role: 'Product Read Only' },
+    ...identifiers.map((identifier) => ({ ...without(client, 'client_id'), ...identifier }))
+  ]
+  for (const record of records) {
     t.match(sent(record, 'partner'), record)
     t.ok(ofSchema.Check(record), 'and for the schema')
-    t.match(sent(record, 'client'), record)
   }
-})
-
-t.test('a client_id of another kind is none, for the schema as well', async (t) => {
-  for (const client_id of [null, true, {}, ['7']]) {
-    const record = { ...client, client_id }
-    t.throws(() => checkUserInformation(record, 'partner'), /client_id/)
-    t.notOk(ofSchema.Check(record))
-  }
+  for (const record of [client, without(client, 'client_id')]) t.match(sent(record, 'client'), record)
 })
 
 const MEANINGS = {
@@ -115,16 +103,25 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
 })
 
 t.test('an error says whom the record is about, where it does', async (t) => {
-  const knownOf = (record: object) => {
+  const revoked = Proxy.revocable({}, {})
+  revoked.revoke()
+  const unreadable = (field: string) =>
+    Object.defineProperty({ ...partner }, field, { get () { throw new Error('hush') } })
+  const long = 'x'.repeat(RECORD_LIMIT)
+  const cases: Array<[record: object, known: { rule: string | RegExp, externalId: string | undefined }]> = [
+    [{ ...partner, name: '' }, { rule: /^name must/, externalId: '1' }],
+    [{ ...partner, name: long }, { rule: /^its JSON must/, externalId: '1' }],
+    [{ ...partner, external_id: long, name: '' }, { rule: /^name must/, externalId: long }],
+    [{ ...partner, external_id: `${long}x` }, { rule: /^its JSON must/, externalId: undefined }],
+    [{ ...partner, external_id: '' }, { rule: /^external_id must/, externalId: undefined }],
+    [{ ...partner, external_id: 17 }, { rule: /^external_id must/, externalId: undefined }],
+    [{ ...partner, email: revoked.proxy }, { rule: 'its values must be readable', externalId: '1' }],
+    [unreadable('email'), { rule: 'email must be readable, but reading it threw', externalId: '1' }],
+    [unreadable('external_id'), { rule: 'external_id must be readable, but reading it threw', externalId: undefined }]
+  ]
+  for (const [record, known] of cases) {
     const error = t.throws(() => checkUserInformation(record, 'partner')) as UserInformationError
-    return error.known.externalId
-  }
-  t.equal(knownOf({ ...partner, name: '' }), partner.external_id)
-  t.equal(knownOf({ ...partner, name: 'x'.repeat(RECORD_LIMIT) }), partner.external_id)
-  t.equal(knownOf({ ...partner, get email () { throw new Error('hush') } }), partner.external_id)
-  t.equal(knownOf({ ...partner, external_id: 'x'.repeat(RECORD_LIMIT), name: '' }), 'x'.repeat(RECORD_LIMIT))
-  for (const external_id of ['', 17, undefined, 'x'.repeat(RECORD_LIMIT + 1)]) {
-    t.equal(knownOf({ ...partner, external_id, name: '' }), undefined)
+    t.match({ externalId: undefined, ...error.known }, known)
   }
 })
 
@@ -149,14 +146,6 @@ t.test('a record is at most 16 KiB as JSON, in bytes of UTF-8', async (t) => {
   t.equal(error.rule, rule)
 })
 
-t.test('a getter that throws', async (t) => {
-  const cause = new Error('hush')
-  const record = { ...partner, get email () { throw cause } }
-  const error = t.throws(() => checkUserInformation(record, 'partner')) as UserInformationError
-  t.equal(error.rule, 'email must be readable, but reading it threw')
-  t.equal(error.cause, cause)
-})
-
 t.test('what leaves is what was checked', async (t) => {
   let reads = 0
   const record = { ...client, get email () { return reads++ === 0 ? 'a@b' : 17 }, unlisted: 'x', toJSON: () => ({}) }
@@ -169,11 +158,6 @@ t.test('what leaves is what was checked', async (t) => {
     control_role: 'Client Administrator',
     product_role: 'Product Operator'
   }))
-})
-
-t.test('the schema names both kinds', async (t) => {
-  t.strictSame(schema.anyOf.map(({ type, properties }) => [type, properties.type.const]),
-    [['object', 'partner'], ['object', 'client']])
 })
 
 t.test('the schema says the same, in the eyes of TypeBox', async (t) => {

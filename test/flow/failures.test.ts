@@ -1,0 +1,67 @@
+// Failures that no configuration has: what the other side gets, and what the host is told.
+import t from 'tap'
+import partnerSso from '../../lib/index.ts'
+import { capture } from '../attacks/helpers/log.ts'
+import { refuses } from '../contract/replies.ts'
+import { hostOptions, PORTAL, startHost } from '../helpers/host.ts'
+import type { User } from '../helpers/host.ts'
+import { wire } from '../helpers/wire.ts'
+
+t.test('the store fails after the code was taken: the event says whose sign-in it was', async (t) => {
+  const records = new Map<string, string>()
+  let puts = 0
+  const { url, events } = await startHost(t, {
+    store: {
+      async put (key, value) {
+        // Of the probe at the start, and of the code.
+        if (puts++ === 2) throw new Error('It is down')
+        records.set(key, value)
+        return true
+      },
+      async take (key) { return records.get(key) ?? null },
+      async revoke () { return false }
+    }
+  })
+  const code = await wire(url).code()
+  refuses(t, await wire(url).token({ code }), 503, 'temporarily_unavailable')
+  t.match(events.at(-1), { type: 'store_unavailable', clientId: PORTAL.clientId, externalId: 'alice' })
+})
+
+t.test('a loginPage function that returns no URL', async (t) => {
+  // The types refuse an async function, JavaScript does not.
+  const pages: Array<() => unknown> = [() => '', () => undefined, async () => { throw new Error('no page') }]
+  const unhandled: unknown[] = []
+  const note = (reason: unknown): void => { unhandled.push(reason) }
+  process.on('unhandledRejection', note)
+  t.teardown(() => process.off('unhandledRejection', note))
+  for (const loginPage of pages) {
+    const log = capture()
+    const { url, events } = await startHost(t, { loginPage: loginPage as () => string }, { server: log })
+    t.equal((await wire(url).authorize({}, null)).redirect.get('error'), 'server_error')
+    t.match(events, [{ type: 'sign_in_refused', reason: 'login_page_failed' }])
+    t.match(log.text(), 'loginPage must return a URL')
+  }
+  // Rejections without a handler are reported at the end of the turn in which they happen.
+  await new Promise((resolve) => setImmediate(resolve))
+  t.strictSame(unhandled, [])
+})
+
+t.test('a fault of the plugin at the user endpoint', async (t) => {
+  const { url, events } = await startHost(t, {}, {
+    prepare: (app) => app.addHook('onRequest', async (request) => {
+      Object.defineProperty(request, 'headers', { get () { throw new Error('broken') } })
+    })
+  })
+  refuses(t, await wire(url).user('x'), 500, 'server_error')
+  t.match(events, [{ type: 'request_rejected', reason: 'internal_error' }])
+})
+
+t.test('the log level that the host registers the plugin with', async (t) => {
+  const log = capture()
+  const quiet = { ...hostOptions(), prefix: '/quiet', logLevel: 'error' as const }
+  const { url } = await startHost(t, {}, { server: log, finish: (app) => app.register(partnerSso<User>, quiet) })
+  await wire(`${url}/quiet`).token()
+  t.notMatch(log.text(), '"reqId"')
+  await wire(url).token()
+  t.match(log.text(), '"event":"request_rejected"')
+})

@@ -1,0 +1,244 @@
+// Plugins, parsers, compilers and hooks of the host: the contract holds, and the host's own routes are as if the plugin
+// were not there.
+import compress from '@fastify/compress'
+import cookie from '@fastify/cookie'
+import cors from '@fastify/cors'
+import type { FastifyCorsOptions } from '@fastify/cors'
+import csrf from '@fastify/csrf-protection'
+import etag from '@fastify/etag'
+import formbody from '@fastify/formbody'
+import helmet from '@fastify/helmet'
+import rateLimit from '@fastify/rate-limit'
+import underPressure from '@fastify/under-pressure'
+import type { FastifyInstance, FastifyReply, FastifyServerOptions } from 'fastify'
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
+import { Readable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
+import qs from 'qs'
+import t from 'tap'
+import { z } from 'zod'
+import type { PartnerSsoOptions } from '../../lib/index.ts'
+import { keepsContract } from '../contract/keeps-contract.ts'
+import { routerOptions } from '../helpers/fastify.ts'
+import { startHost } from '../helpers/host.ts'
+import type { User } from '../helpers/host.ts'
+import { wire } from '../helpers/wire.ts'
+import type { Fetch } from '../helpers/wire.ts'
+
+interface Beside {
+  overrides?: Partial<PartnerSsoOptions<User>>
+  server?: FastifyServerOptions
+  /** Before the plugin is registered. */
+  prepare? (app: FastifyInstance): unknown
+  /** After it. */
+  finish? (app: FastifyInstance): unknown
+  /** How the portal and the browser send their requests. */
+  fetch?: Fetch
+  /** A request to a route of the host, and the response of every host that has this. */
+  own?: { path?: string, init?: RequestInit, status?: number, json?: object, headers?: Record<string, string | RegExp> }
+}
+
+const withHeaders = (headers: Record<string, string>): Fetch => (target, init) =>
+  fetch(target, { ...init, headers: { ...init.headers, ...headers } })
+
+const form = {
+  path: '/form?x[y]=1',
+  init: {
+    method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'a[b]=1&a[c]=2&d=3'
+  }
+}
+const flat = { ...form, json: { body: { 'a[b]': '1', 'a[c]': '2', d: '3' }, query: { 'x[y]': '1' } } }
+
+const forms: Record<string, Beside> = {
+  '@fastify/formbody, registered before': { prepare: (app) => app.register(formbody), own: flat },
+  '@fastify/formbody, registered after': { finish: (app) => app.register(formbody), own: flat },
+  'qs for forms and queries': {
+    server: routerOptions({ querystringParser: (text) => qs.parse(text) }),
+    prepare: (app) => app.register(formbody, { parser: (text) => qs.parse(text) }),
+    own: { ...form, json: { body: { a: { b: '1', c: '2' }, d: '3' }, query: { x: { y: '1' } } } }
+  },
+  'a parser for any body': {
+    prepare (app) {
+      app.removeAllContentTypeParsers()
+      app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, `text: ${body}`))
+    },
+    own: { ...form, json: { body: 'text: a[b]=1&a[c]=2&d=3' } }
+  },
+  'no parser for forms': { own: { ...form, status: 415 } },
+  'a hook that replaces the body': {
+    prepare: (app) => app.addHook('preParsing', async (_request, _reply, body) => {
+      const bytes = Buffer.concat(await body.toArray())
+      return Object.assign(Readable.from([bytes]), { receivedEncodedLength: bytes.length })
+    })
+  },
+  'compressed forms': {
+    prepare: (app) => app.register(compress),
+    fetch: async (target, init) => init.body === undefined
+      ? await fetch(target, init)
+      : await withHeaders({ 'content-encoding': 'gzip' })(target, { ...init, body: gzipSync(String(init.body)) })
+  }
+}
+
+const compilers: Record<string, Beside> = {
+  'fastify-type-provider-zod': {
+    prepare (app) {
+      app.setValidatorCompiler(validatorCompiler)
+      app.setSerializerCompiler(serializerCompiler)
+      const schema = { querystring: z.object({ page: z.coerce.number() }), response: { 200: z.object({}) } }
+      app.get('/page', { schema }, async () => ({ secret: true }))
+    },
+    own: { path: '/page?page=2', json: {} }
+  },
+  'ajv.customOptions that change what they validate': {
+    server: { ajv: { customOptions: { coerceTypes: 'array', removeAdditional: 'all' } } },
+    prepare (app) {
+      const properties = { page: { type: 'array', items: { type: 'number' } } }
+      app.get('/page', { schema: { querystring: { type: 'object', properties } } }, async ({ query }) => query)
+    },
+    own: { path: '/page?page=2&more=3', json: { page: [2] } }
+  },
+  'compilers that refuse every schema, and a schema for our routes': {
+    server: {
+      schemaController: {
+        compilersFactory: { buildValidator: () => refuseSchema, buildSerializer: () => refuseSchema }
+      }
+    } as unknown as FastifyServerOptions,
+    overrides: {
+      routeOptions: { schema: { tags: ['Portal'], query: {}, params: {}, response: { '4xx': {} } } as object }
+    }
+  }
+}
+
+function refuseSchema (): never {
+  throw new Error('Our routes have nothing to compile')
+}
+
+const routeOptions = {
+  handler: (_request: unknown, reply: FastifyReply) => reply.code(299).send('of the host'),
+  errorHandler: (_error: unknown, _request: unknown, reply: FastifyReply) => reply.code(298).send('of the host'),
+  method: 'PUT',
+  url: '/elsewhere',
+  exposeHeadRoute: true,
+  onSend: async (_request: unknown, reply: FastifyReply) => {
+    reply.header('cache-control', 'public').header('x-of-host', '1')
+  }
+}
+
+const hooks: Record<string, Beside> = {
+  preSerialization: {
+    prepare: (app) => app.addHook('preSerialization', async (_request, _reply, payload) => ({ data: payload })),
+    own: { json: { data: { a: 1 } } }
+  },
+  setReplySerializer: {
+    prepare: (app) => app.setReplySerializer((payload, status) => JSON.stringify({ status, payload })),
+    own: { json: { status: 200, payload: { a: 1 } } }
+  },
+  setNotFoundHandler: {
+    prepare: (app) => app.setNotFoundHandler((_request, reply) => reply.code(404).send({ problem: 'not there' })),
+    own: { path: '/oauth/none', status: 404, json: { problem: 'not there' } }
+  },
+  'a login that the config of our routes lets past': {
+    overrides: { routeOptions: { config: { public: true } as object } },
+    prepare (app) {
+      app.addHook('onRequest', async ({ routeOptions, is404 }, reply) => {
+        if (!is404 && !('public' in routeOptions.config)) await reply.code(401).send({ problem: 'log in' })
+      })
+    },
+    own: { status: 401, json: { problem: 'log in' } }
+  },
+  'routeOptions that would replace what is ours': {
+    overrides: { routeOptions: routeOptions as object },
+    own: { path: '/oauth/user', status: 401, headers: { 'x-of-host': '1' } }
+  },
+  'a handlerTimeout that is not reached': { server: { handlerTimeout: 5000 } }
+}
+
+const origin = 'https://elsewhere.example'
+const asked = withHeaders({ origin })
+
+/** The host may be read by pages of another origin, our routes not (RFC 9700 section 2.6). */
+const withCors = (options: FastifyCorsOptions, opened: Record<string, string>): Beside => ({
+  prepare: (app) => app.register(cors, options),
+  fetch: asked,
+  own: { init: { headers: { origin } }, headers: opened }
+})
+
+const plugins: Record<string, Beside> = {
+  '@fastify/cors, any origin': withCors({}, { 'access-control-allow-origin': '*' }),
+  '@fastify/cors, the origin that asks': withCors({ origin: true, credentials: true },
+    { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' }),
+  '@fastify/cors, a list of others': withCors({ origin: ['https://other.example'], exposedHeaders: ['x-total'] },
+    { 'access-control-expose-headers': 'x-total' }),
+  '@fastify/cors, from a handler hook': withCors({ origin, hook: 'preHandler' },
+    { 'access-control-allow-origin': origin }),
+  '@fastify/compress': {
+    prepare: (app) => app.register(compress, { threshold: 0 }), own: { headers: { 'content-encoding': /./ } }
+  },
+  '@fastify/etag': { prepare: (app) => app.register(etag), own: { headers: { etag: /./ } } },
+  '@fastify/helmet, registered before': {
+    prepare: (app) => app.register(helmet, { referrerPolicy: { policy: 'unsafe-url' } }),
+    own: { headers: { 'content-security-policy': /^default-src 'self';/, 'referrer-policy': 'unsafe-url' } }
+  },
+  '@fastify/helmet, registered after': {
+    finish: (app) => app.register(helmet),
+    own: { path: '/oauth/user', headers: { 'x-content-type-options': 'nosniff' } }
+  },
+  '@fastify/csrf-protection on every POST but that of machines': {
+    overrides: { routeOptions: { config: { machine: true } as object } },
+    async prepare (app) {
+      await app.register(cookie)
+      await app.register(csrf)
+      app.addHook('preHandler', (request, reply, done) => {
+        if (request.method !== 'POST' || 'machine' in request.routeOptions.config) return done()
+        app.csrfProtection(request, reply, done)
+      })
+    },
+    own: { path: '/own', init: { method: 'POST' }, status: 403 }
+  },
+  '@fastify/rate-limit': {
+    prepare: (app) => app.register(rateLimit, { max: 1000 }),
+    own: { headers: { 'x-ratelimit-limit': '1000' } }
+  },
+  '@fastify/under-pressure': {
+    prepare: (app) => app.register(underPressure, { healthCheck: async () => true, exposeStatusRoute: true }),
+    own: { path: '/status', json: { status: 'ok' } }
+  }
+}
+
+const routers: Record<string, Beside> = {
+  'exposeHeadRoutes: true': { server: { exposeHeadRoutes: true }, own: { init: { method: 'HEAD' } } },
+  'exposeHeadRoutes: false': { server: { exposeHeadRoutes: false }, own: { init: { method: 'HEAD' }, status: 404 } },
+  'slashes and letter case that make no difference': {
+    server: routerOptions({ ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, caseSensitive: false }),
+    fetch: async (target, init) => await fetch(target.replace(/\/oauth\/(\w+)/, '//OAuth/$1/'), init)
+  },
+  useSemicolonDelimiter: { server: routerOptions({ useSemicolonDelimiter: true } as object) },
+  constraints: {
+    overrides: { routeOptions: { constraints: { version: '2.0.0' } } },
+    fetch: withHeaders({ 'accept-version': '2.x' }),
+    own: { path: '/oauth/user', status: 404 }
+  }
+}
+
+for (const [name, host] of Object.entries({ ...forms, ...compilers, ...hooks, ...plugins, ...routers })) {
+  t.test(name, async (t) => {
+    const { overrides, server = {}, prepare = () => {}, finish = () => {}, own = {} } = host
+    const { url } = await startHost(t, overrides, {
+      server,
+      prepare,
+      async finish (app) {
+        await finish(app)
+        app.get('/own', async () => ({ a: 1 }))
+        app.post('/own', async () => ({ a: 1 }))
+        app.post('/form', async ({ body, query }) => ({ body, query }))
+      }
+    })
+    await keepsContract(t, wire(url, undefined, host.fetch === undefined ? {} : { fetch: host.fetch }))
+
+    const { path = '/own', init = {}, status = path === '/oauth/user' ? 401 : 200, json, headers = {} } = own
+    const response = await wire(url).send(path, init)
+    t.equal(response.status, status)
+    if (json !== undefined) t.match(response.json, json)
+    t.match(Object.fromEntries(response.headers), headers)
+  })
+}

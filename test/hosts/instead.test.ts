@@ -1,0 +1,173 @@
+// The host responds in place of the plugin: a hook of its own refuses the request, or throws. The response is the
+// host's, no event tells of it, and what protects a response of the three routes stays.
+import cookie from '@fastify/cookie'
+import csrf from '@fastify/csrf-protection'
+import rateLimit from '@fastify/rate-limit'
+import underPressure from '@fastify/under-pressure'
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import type { PartnerSsoOptions } from '../../lib/index.ts'
+import { isGuarded, isPrivate } from '../contract/replies.ts'
+import { startHost } from '../helpers/host.ts'
+import { wire } from '../helpers/wire.ts'
+import type { Answer, Wire } from '../helpers/wire.ts'
+
+interface Instead {
+  routeOptions?: PartnerSsoOptions['routeOptions']
+  prepare (app: FastifyInstance): unknown
+  status: number
+  json: unknown
+  headers?: Record<string, string>
+}
+
+/** The error handler of a host. */
+const showError = (app: FastifyInstance) => app.setErrorHandler((error: Error & { code?: string }, _request, reply) =>
+  reply.code(418).send({ code: error.code, problem: error.message }))
+
+const stages = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const
+
+// One signature serves all four: each of them may return a promise.
+const throwAt = (app: FastifyInstance, stage: string, thrown: unknown) =>
+  app.addHook(stage as 'onRequest', async () => await Promise.reject(thrown))
+
+/** An error with this code, thrown by a hook; the host has an error handler. */
+const thrown = (stage: string, code?: string): Instead => ({
+  prepare (app) {
+    showError(app)
+    throwAt(app, stage, Object.assign(new Error('of the host'), { code }))
+  },
+  status: 418,
+  json: code === undefined ? { problem: 'of the host' } : { code, problem: 'of the host' }
+})
+
+/** The same, and the host has none. */
+const unhandled = (stage: string): Instead => ({
+  prepare: (app) => throwAt(app, stage, Object.assign(new Error('of the host'), { statusCode: 409 })),
+  status: 409,
+  json: { statusCode: 409, error: 'Conflict', message: 'of the host' }
+})
+
+/** A thrown value that is no error. */
+const noError = (value: unknown): Instead => ({
+  prepare (app) {
+    app.setErrorHandler((error, _request, reply) => reply.code(418).send({ thrown: error }))
+    throwAt(app, 'preHandler', value)
+  },
+  status: 418,
+  json: { thrown: value }
+})
+
+const limited = {
+  status: 429,
+  json: { statusCode: 429, error: 'Too Many Requests', message: 'Rate limit exceeded, retry in 1 minute' },
+  headers: { 'retry-after': '60' }
+}
+
+const hosts: Record<string, Instead> = {
+  'a reply': {
+    prepare: (app) => app.addHook('onRequest', async (_request, reply) => await reply.code(401).send({ own: 1 })),
+    status: 401,
+    json: { own: 1 }
+  },
+  ...Object.fromEntries(stages.flatMap((stage) => [
+    [`what ${stage} throws`, thrown(stage)],
+    [`what ${stage} throws, with a code of Fastify's body parsers`, thrown(stage, 'FST_ERR_CTP_INVALID_MEDIA_TYPE')],
+    [`what ${stage} throws, in the shape of Fastify`, unhandled(stage)]
+  ])),
+  'a thrown text': noError('text'),
+  'a thrown object': noError({ a: 1 }),
+  '@fastify/csrf-protection': {
+    async prepare (app) {
+      await app.register(cookie)
+      await app.register(csrf)
+      app.addHook('preHandler', (request, reply, done) => app.csrfProtection(request, reply, done))
+    },
+    status: 403,
+    json: { statusCode: 403, code: 'FST_CSRF_MISSING_SECRET', error: 'Forbidden', message: 'Missing csrf secret' }
+  },
+  '@fastify/rate-limit for the whole app': { prepare: (app) => app.register(rateLimit, { max: 0 }), ...limited },
+  '@fastify/rate-limit for our routes': {
+    routeOptions: { config: { rateLimit: { max: 0 } } },
+    prepare: (app) => app.register(rateLimit, { global: false }),
+    ...limited
+  },
+  '@fastify/rate-limit with an error of the host': {
+    async prepare (app) {
+      showError(app)
+      await app.register(rateLimit, { max: 0, errorResponseBuilder: () => new Error('slow down') })
+    },
+    ...limited,
+    status: 418,
+    json: { problem: 'slow down' }
+  },
+  '@fastify/under-pressure': {
+    prepare: (app) => app.register(underPressure, {
+      healthCheck: async () => false, healthCheckInterval: 1000, retryAfter: 7
+    }),
+    status: 503,
+    json: {
+      statusCode: 503, code: 'FST_UNDER_PRESSURE', error: 'Service Unavailable', message: 'Service Unavailable'
+    },
+    headers: { 'retry-after': '7' }
+  }
+}
+
+for (const [name, { routeOptions, prepare, status, json, headers = {} }] of Object.entries(hosts)) {
+  t.test(name, async (t) => {
+    const { url, events } = await startHost(t, { routeOptions }, { prepare })
+    const portal = wire(url)
+    for (const response of [await portal.authorize(), await portal.token({ code: 'x' }), await portal.user('x')]) {
+      t.strictSame([response.status, response.json], [status, json])
+      t.equal(response.headers.get('location'), null)
+      isPrivate(t, response, headers)
+    }
+    t.strictSame(events, [], 'no refusal of ours')
+  })
+}
+
+const atAuthorize: Record<string, (portal: Wire) => Promise<Answer>> = {
+  'a page': (portal) => portal.authorize({ client_id: 'other' }, null, { accept: 'text/html' }),
+  'a refusal in JSON': (portal) => portal.authorize({ client_id: 'other' }, null),
+  'a refusal by redirect': (portal) => portal.authorize({ response_type: 'token' }),
+  'a code': (portal) => portal.authorize(),
+  'the login': (portal) => portal.authorize({}, null)
+}
+const elsewhere: Record<string, (portal: Wire) => Promise<Answer>> = {
+  token: (portal) => portal.token({ code: 'x' }), user: (portal) => portal.user('x')
+}
+
+/** An onSend hook that throws so many times. */
+const throwing = (times: number) => (app: FastifyInstance): void => {
+  let left = times
+  app.addHook('onSend', async () => {
+    if (left-- > 0) throw new Error('compression failed')
+  })
+}
+
+for (const [what, request] of Object.entries({ ...atAuthorize, ...elsewhere })) {
+  for (const times of [1, Infinity]) {
+    t.test(`while ${what} is sent, onSend throws ${times === 1 ? 'once' : 'always'}`, async (t) => {
+      const { url } = await startHost(t, { loginPage: '/login' }, { prepare: throwing(times) })
+      const response = await request(wire(url))
+      t.equal(response.status >= 400, true)
+      t.equal(response.headers.get('location'), null)
+      if (what in atAuthorize) isGuarded(t, response)
+      else isPrivate(t, response)
+    })
+  }
+}
+
+t.test('a redirect of the host stays one', async (t) => {
+  const prepares = [throwing(1), (app: FastifyInstance) => throwAt(app, 'preHandler', new Error('of the host'))]
+  for (const prepare of prepares) {
+    const { url } = await startHost(t, {}, {
+      prepare (app) {
+        prepare(app)
+        app.setErrorHandler((_error, _request, reply) => reply.redirect('/sorry', 302))
+      }
+    })
+    const response = await wire(url).authorize({ response_type: 'token' })
+    t.equal(response.headers.get('location'), '/sorry')
+    isGuarded(t, response)
+  }
+})
