@@ -1,5 +1,5 @@
 // A store on PostgreSQL, for apps that have a database and no Redis. Each operation is one statement, so it is atomic:
-// PostgreSQL locks the row of the key. `test/stores/postgres.test.ts` runs it through `checkStore`.
+// PostgreSQL locks the row of the key. `test/stores/stores.test.ts` runs it through `checkStore`.
 //
 // The pool needs an `error` listener: without one, a restart of PostgreSQL ends the process (demo.ts).
 //

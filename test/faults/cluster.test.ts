@@ -5,10 +5,10 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { RedisStore } from '../../lib/stores/redis.ts'
 import { checkStore } from '../../lib/testing/index.ts'
+import { clusterClients } from './clients.ts'
 import { startCluster } from './cluster.ts'
 import type { Node } from './cluster.ts'
 import { startProxy } from '../helpers/proxy.ts'
-import { libraries } from '../helpers/redis-clients.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
 import {
   allLeft, changesOnce, failedOver, goods, names, NOTHING, readyAgain, scene, signIn, stillGood, timedOut,
@@ -42,7 +42,7 @@ t.test('every promise of the store, and no sign-in fails', async (t) => {
 
 t.test('clients of other libraries: the same', async (t) => {
   const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
-  for (const [name, { cluster: connect }] of Object.entries(libraries)) {
+  for (const { name, connect } of clusterClients) {
     const client = connect(nodes)
     client.on('error', () => {})
     t.teardown(() => client.disconnect())

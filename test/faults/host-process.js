@@ -1,7 +1,4 @@
-// A host in a process of its own, forked with the plugin's options as JSON. It sends its URL, and when it is asked what
-// memory it holds.
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+// A host in a process of its own, forked with the plugin's options as JSON. It sends its URL.
 import Fastify from 'fastify'
 import partnerSso from 'fastify-partner-sso'
 
@@ -18,13 +15,7 @@ await app.register(partnerSso, {
     product_role: 'Product Operator'
   })
 })
-app.get('/ready', async (_request, reply) => reply.code(await app.partnerSso.ready() ? 204 : 503).send())
 
-process.on('message', () => {
-  setFlagsFromString('--expose-gc')
-  runInNewContext('gc')()
-  process.send({ heapUsed: process.memoryUsage().heapUsed })
-})
 // Nobody is left who needs it.
 process.on('disconnect', () => process.exit())
 process.send({ url: await app.listen({ port: 0, host: '127.0.0.1' }) })

@@ -225,8 +225,10 @@ export async function watch (t: Test, client: Redis): Promise<Watch> {
     async commands () {
       // MONITOR shows the commands in their order: when it shows this one, nothing is missing.
       const mark = randomSecret()
-      await client.ping(mark)
-      await until(() => seen.some(([, text]) => text === mark))
+      await until(async () => {
+        await client.ping(mark)
+        return seen.some(([, text]) => text === mark)
+      })
       const commands = own()
       seen = []
       return commands

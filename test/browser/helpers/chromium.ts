@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { chromium } from 'playwright-core'
-import type { Browser } from 'playwright-core'
+import t from 'tap'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 const FLAGS = [
@@ -9,13 +9,11 @@ const FLAGS = [
   '--disable-sync'
 ]
 
-/** The browser that is installed here, with an empty profile. */
-export async function launch (t: { teardown (stop: () => unknown): void }): Promise<Browser> {
-  const folders = String(process.env.PATH).split(delimiter)
-  const paths = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)))
-  const executablePath = paths.find((path) => existsSync(path))
-  if (executablePath === undefined) throw new Error(`The browser tests need one of ${NAMES.join(', ')} on PATH.`)
-  const browser = await chromium.launch({ executablePath, args: FLAGS })
-  t.teardown(() => browser.close())
-  return browser
-}
+const folders = String(process.env.PATH).split(delimiter)
+const paths = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)))
+const executablePath = paths.find((path) => existsSync(path))
+if (executablePath === undefined) throw new Error(`The browser tests need one of ${NAMES.join(', ')} on PATH.`)
+
+/** The browser that is installed here, with an empty profile: one for all scenes of this process. */
+export const browser = await chromium.launch({ executablePath, args: FLAGS })
+t.teardown(() => browser.close())

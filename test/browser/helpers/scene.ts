@@ -7,7 +7,7 @@ import { partnerApp } from '../../../examples/partner-app.ts'
 import type { Portal } from '../../../lib/index.ts'
 import { run } from '../../../lib/simulator/run.ts'
 import { freePort } from '../../helpers/ports.ts'
-import { launch } from './chromium.ts'
+import { browser } from './chromium.ts'
 
 export interface SceneOptions {
   ports?: [number, number]
@@ -45,7 +45,6 @@ export async function startScene (t: Test, options: SceneOptions = {}): Promise<
   const calls: string[] = []
   await startPartner(t, port, portal, calls, application)
   await startPortal(t, ['--base-url', partner, '--port', String(portalPort), ...flags])
-  const browser = await launch(t)
 
   return {
     partner,

@@ -1,0 +1,388 @@
+// Each fault of Redis, or of the way to it, with each kind of client: the three requests of a sign-in are told
+// `temporarily_unavailable`, a command is sent once at most and never after its caller has given up, what was not sent
+// stays good, and sign-ins succeed when the fault is over.
+import { advance, STORE_TIMEOUT, turns } from './clock.ts'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { Redis } from 'ioredis'
+import t from 'tap'
+import type { Test } from 'tap'
+import { RedisStore } from '../../lib/stores/redis.ts'
+import { checkStore } from '../../lib/testing/index.ts'
+import { pass, startProxy } from '../helpers/proxy.ts'
+import type { Proxy } from '../helpers/proxy.ts'
+import { freePort } from '../helpers/ports.ts'
+import { startRedis } from '../helpers/redis.ts'
+import type { RedisServer } from '../helpers/redis.ts'
+import { withTimeLimit } from '../helpers/timed-store.ts'
+import { clients, clientsWithSettings, wrappedClients } from './clients.ts'
+import type { AnyClient, Connect } from './clients.ts'
+import {
+  allLeft, changesOnce, goods, names, NOTHING, readyAgain, recovered, scene, signIn, stillGood, timedOut, unavailable,
+  unavailableLines, until, usedUp, watch
+} from './scene.ts'
+import type { Scene, Watch } from './scene.ts'
+
+const unhandled: unknown[] = []
+process.on('unhandledRejection', (error) => unhandled.push(error))
+
+/** Where a host connects to: the plugin makes a client of its own from a URL. */
+type Way = Connect | ((port: number) => string)
+
+const OWN = { 'a URL': (port: number) => `redis://127.0.0.1:${port}` }
+const usual: Record<string, Way> = { ...OWN, ...clients, ...wrappedClients }
+const everyWay: Record<string, Way> = { ...usual, ...clientsWithSettings }
+// ioredis ignores what a wrapper returns when it sends a command again.
+const unwrapped: Record<string, Way> = { ...OWN, ...clients, ...clientsWithSettings }
+
+interface Place {
+  redis: RedisServer
+  proxy: Proxy
+  seen: Watch
+  /** The client of the host. */
+  client?: AnyClient | undefined
+  /** The server that comes next. */
+  next?: Promise<RedisServer>
+}
+
+interface Fault {
+  ways?: Record<string, Way>
+  /** The command line of redis-server. */
+  settings?: string[]
+  begin (place: Place): unknown
+  /** What happens once the first three requests have sent their commands. */
+  then? (place: Place): unknown
+  /** Whether Redis says nothing: a request is refused when storeTimeout has passed. */
+  isSilent?: boolean
+  /** Milliseconds that pass before the next three requests. Undefined: the fault is over by then. */
+  pause?: number
+  end (place: Place): unknown
+  /** Whether the first three commands are executed, and no others are. */
+  isExecuted: boolean
+  cause: RegExp
+}
+
+const silence = {
+  ways: usual,
+  begin: ({ redis }: Place) => redis.process.kill('SIGSTOP'),
+  isSilent: true,
+  end: ({ redis }: Place) => redis.process.kill('SIGCONT'),
+  isExecuted: true,
+  cause: /did not respond in time|timed out/
+}
+
+const LOST = /connect|closed|lost|in time|timed out|max retries/i
+
+const isLoading = ['--loading-process-events-interval-bytes', '1024', '--rdbcompression', 'no']
+
+const faults: Record<string, Fault> = {
+  'Redis is stopped': { ...silence, ways: everyWay, pause: 0 },
+  // The connection is given up, and made anew.
+  'Redis is stopped for long': { ...silence, pause: 2 * STORE_TIMEOUT },
+  'Redis is slower than storeTimeout': {
+    ...silence,
+    begin ({ proxy }) { proxy.delay = 1.5 * STORE_TIMEOUT },
+    pause: 0,
+    async end ({ proxy }) {
+      proxy.delay = 0
+      await advance(2 * STORE_TIMEOUT)
+    }
+  },
+  'replies are lost after the commands ran': {
+    ways: unwrapped,
+    begin ({ proxy }) { proxy.onReply = () => 'swallow' },
+    async then ({ proxy, seen }) {
+      await until(() => seen.count === 3)
+      proxy.onReply = pass
+      proxy.cut()
+    },
+    end () {},
+    isExecuted: true,
+    cause: LOST
+  },
+  'the connection is reset in the middle of a command': {
+    ways: unwrapped,
+    begin ({ proxy }) {
+      proxy.onRequest = (bytes) => {
+        proxy.onRequest = () => 'cut'
+        setImmediate(() => proxy.cut())
+        return bytes.subarray(0, 20)
+      }
+    },
+    then ({ proxy }) { proxy.onRequest = pass },
+    end () {},
+    isExecuted: false,
+    cause: LOST
+  },
+  'the master has become a replica': {
+    begin: ({ redis }) => redis.client.replicaof('127.0.0.1', 1),
+    pause: 0,
+    end: ({ redis }) => redis.client.replicaof('NO', 'ONE'),
+    isExecuted: false,
+    cause: /READONLY|not connected/
+  },
+  'the permission is taken away': {
+    begin: ({ redis }) => redis.client.call('ACL', 'SETUSER', 'default', '-getdel', '-set'),
+    pause: 0,
+    end: ({ redis }) => redis.client.call('ACL', 'SETUSER', 'default', '+getdel', '+set'),
+    isExecuted: false,
+    cause: /NOPERM/
+  },
+  'the host has begun a transaction': {
+    ways: { ...clients, ...wrappedClients },
+    begin: async ({ client }) => await call(client, 'MULTI'),
+    pause: 0,
+    end: async ({ client }) => await call(client, 'DISCARD'),
+    isExecuted: false,
+    cause: /unexpected reply to/
+  },
+  // A client without ready check is told so; others do not ask before it is over.
+  'Redis reads its data after a restart': {
+    ways: { ...OWN, 'no ready check': clientsWithSettings['no ready check'] as Connect },
+    settings: isLoading,
+    async begin (place) {
+      const { client, port } = place.redis
+      const [, directory = ''] = await client.config('GET', 'dir') as string[]
+      const filler = 'x'.repeat(1100)
+      await Promise.all(Array.from({ length: 1000 }, (_, index) => client.append(`filler${index}`, filler)))
+      await client.save()
+      await killed(place.redis)
+      place.next = startRedis(t, [...isLoading, '--dir', directory, '--key-load-delay', '50000'], port)
+      await until(() => client.status === 'connect')
+    },
+    pause: 0,
+    async end (place) {
+      execFileSync('redis-cli', ['-p', String(place.redis.port), 'CONFIG', 'SET', 'key-load-delay', '0'])
+      place.redis = { ...await place.next as RedisServer, client: place.redis.client }
+    },
+    isExecuted: false,
+    cause: /LOADING|not connected/
+  }
+}
+
+async function killed ({ process }: RedisServer): Promise<void> {
+  const ended = once(process, 'exit')
+  process.kill('SIGKILL')
+  await ended
+}
+
+const call = (client: AnyClient | undefined, name: string): Promise<unknown> =>
+  (client as unknown as { call (name: string): Promise<unknown> }).call(name)
+
+let count = 0
+
+/** A host on the server at that port, kept apart by its key prefix. */
+async function hostOn (t: Test, way: Way, port: number): Promise<{ host: Scene, client: AnyClient | undefined }> {
+  const redis = way(port)
+  const client = typeof redis === 'string' ? undefined : redis
+  client?.on('error', () => {})
+  t.teardown(() => client?.disconnect())
+  return { host: await scene(t, { redis, keyPrefix: `sso${count++}:` }), client }
+}
+
+/** The fault comes and goes. */
+async function suffer (t: Test, fault: Fault, host: Scene, place: Place): Promise<void> {
+  const { isSilent = false, isExecuted, pause } = fault
+  const [left, kept] = [await goods(host), await goods(host)]
+  await place.seen.commands()
+  await fault.begin(place)
+  if (isSilent) await timedOut(t, host, left)
+  else await refusedWhen(t, host, left, async () => await fault.then?.(place))
+  if (pause !== undefined) {
+    await advance(pause)
+    await unavailable(t, host, kept)
+    t.equal(await host.ready(), false)
+  }
+  await fault.end(place)
+  await readyAgain(t, host)
+  t.strictSame(names(await place.seen.commands()), isExecuted ? ['getdel', 'getdel', 'set'] : [], 'what Redis executed')
+  await stillGood(t, host, kept)
+  await (isExecuted ? usedUp : stillGood)(t, host, left)
+  await recovered(t, host)
+  changesOnce(t, host, fault.cause, pause === undefined ? 3 : 6)
+}
+
+/** A client may try again until the time is over. */
+async function refusedWhen (t: Test, host: Scene, left: typeof NOTHING, happen: () => Promise<unknown>): Promise<void> {
+  const before = host.requests.length
+  const refused = unavailable(t, host, left)
+  await allLeft(host, before + 3)
+  await happen()
+  await advance(STORE_TIMEOUT)
+  await refused
+}
+
+for (const [name, fault] of Object.entries(faults)) {
+  t.test(name, async (t) => {
+    const redis = await startRedis(t, fault.settings)
+    const proxy = await startProxy(t, redis.port)
+    const place: Place = { redis, proxy, seen: await watch(t, redis.client) }
+    for (const [name, way] of Object.entries(fault.ways ?? usual)) {
+      await t.test(name, async (t) => {
+        const { host, client } = await hostOn(t, way, proxy.port)
+        place.client = client
+        await suffer(t, fault, host, place)
+      })
+    }
+  })
+}
+
+/** The same for each of the usual ways, one after the other. */
+async function each (t: Test, port: number, run: (t: Test, host: Scene, way: Way) => Promise<unknown>): Promise<void> {
+  for (const [name, way] of Object.entries(usual)) {
+    await t.test(name, async (t) => { await run(t, (await hostOn(t, way, port)).host, way) })
+  }
+}
+
+t.test('no fault: every promise of the store, and sign-ins', async (t) => {
+  const { port } = await startRedis(t)
+  await each(t, port, async (t, host) => {
+    await Promise.all(Array.from({ length: 20 }, () => signIn(t, host)))
+  })
+  await Promise.all(Object.entries({ ...clients, ...wrappedClients }).map(async ([name, connect]) => {
+    const client = connect(port)
+    t.teardown(() => client.disconnect())
+    await until(() => client.status === 'ready')
+    await t.resolves(checkStore(withTimeLimit(new RedisStore(client, 'check:', 1000), STORE_TIMEOUT)), name)
+  }))
+})
+
+t.test('down at the start, and up later', async (t) => {
+  const port = await freePort()
+  const hosts = await Promise.all(Object.values(usual).map(async (way) => (await hostOn(t, way, port)).host))
+  for (const host of hosts) {
+    t.equal(await host.ready(), false)
+    await unavailable(t, host, NOTHING)
+  }
+  await startRedis(t, [], port)
+  for (const [index, host] of hosts.entries()) {
+    await recovered(t, host)
+    changesOnce(t, host, index === 0 ? /Redis is not connected.*ECONNREFUSED/ : /not connected/, 3)
+  }
+})
+
+t.test('connections are killed', async (t) => {
+  const { client, port } = await startRedis(t)
+  await each(t, port, async (t, host) => {
+    for (let round = 0; round < 3; round++) {
+      await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+      await recovered(t, host)
+    }
+  })
+})
+
+t.test('out of memory: nothing new can be stored; what is there can be used', async (t) => {
+  const redis = await startRedis(t, ['--maxmemory-policy', 'noeviction'])
+  await each(t, redis.port, async (t, host, way) => {
+    const { portal } = host
+    const { code, token } = await goods(host)
+    await redis.client.config('SET', 'maxmemory', '1')
+    t.equal(await host.ready(), false)
+    t.equal((await portal.authorize()).redirect.get('error'), 'temporarily_unavailable')
+    t.equal((await portal.user(token)).status, 200, 'the token is taken')
+    t.equal((await portal.token({ code })).status, 503, 'the code is taken, and no token can be stored')
+    const { host: late } = await hostOn(t, way, redis.port)
+    t.equal(await late.ready(), false, 'an app starts all the same')
+    await redis.client.config('SET', 'maxmemory', '0')
+    await recovered(t, host)
+    await recovered(t, late)
+    t.equal((await portal.token({ code })).status, 400, 'the sign-in starts again')
+  })
+})
+
+t.test('killed and back: nothing of before is sent to the new server, which knows no code or token', async (t) => {
+  let redis = await startRedis(t)
+  const host = await scene(t, { redis: redis.url })
+  for (let round = 1; round <= 2; round++) {
+    const lost = await goods(host)
+    await killed(redis)
+    for (const what of ['killed', 'still killed']) await unavailable(t, host, lost, what)
+    redis = await startRedis(t, [], redis.port)
+    await readyAgain(t, host)
+    const stats = await redis.client.info('commandstats')
+    const calls = (name: string) => Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0)
+    // The script of EVAL calls GETDEL once more.
+    t.strictSame([calls('set'), calls('getdel')], [calls('eval'), 2 * calls('eval')], 'probes only')
+    await usedUp(t, host, lost)
+    await recovered(t, host)
+  }
+  changesOnce(t, host, /connect|closed|lost/, 12, 2)
+})
+
+t.test('a client that cannot be used for it: refused, and said so', async (t) => {
+  const { port } = await startRedis(t)
+  const connect = (): Redis => new Redis(port, { protocol: 2 })
+  const [subscriber, closed, other] = [connect(), connect(), connect()]
+  await subscriber.subscribe('news')
+  await closed.quit()
+  const monitor = await other.monitor()
+  t.teardown(() => { for (const client of [subscriber, other, monitor]) client.disconnect() })
+  for (const [client, cause] of [
+    [subscriber, /subscriber mode/],
+    [closed, /not connected \((?:end|close), localhost:\d+\)$/],
+    [monitor, /not connected \(monitoring, localhost:\d+\)$/]
+  ] as const) {
+    // The start waits for the client, though in vain.
+    const host = await scene(t, { redis: client, storeTimeout: 100 })
+    await unavailable(t, host, NOTHING)
+    t.match(unavailableLines(host)[0], { cause })
+    t.equal(await host.ready(), false)
+  }
+})
+
+t.test('a wrong password, or none: named in the log, and cured without a restart', async (t) => {
+  const { client, port, url } = await startRedis(t)
+  await client.config('SET', 'requirepass', 'new password')
+  await client.auth('new password')
+  const wrong = await scene(t, { redis: `redis://:old@127.0.0.1:${port}` })
+  const none = await scene(t, { redis: url })
+  const connections = async () => Number(/total_connections_received:(\d+)/.exec(await client.info('stats'))?.[1])
+  for (const [host, password, cause] of [[wrong, 'old', /not connected.*WRONGPASS/], [none, '', /NOAUTH/]] as const) {
+    const before = await connections()
+    t.ok(await until(async () => await connections() >= before + 3), 'it has tried again several times')
+    await unavailable(t, host, NOTHING, 'refused')
+    await client.config('SET', 'requirepass', password)
+    await recovered(t, host)
+    changesOnce(t, host, cause, 3)
+  }
+})
+
+const RIGHTS = ['+set', '+getdel', '+eval', '+sadd', '+expire', '+info']
+
+t.test('a user with no more rights than are needed; without any of them the start says so', async (t) => {
+  const { client, port } = await startRedis(t)
+  const redis = `redis://sso:pass@127.0.0.1:${port}`
+  const allow = async (rights: string[]) =>
+    await client.call('ACL', 'SETUSER', 'sso', 'reset', 'on', '>pass', '~partner-sso:*', ...rights)
+  await allow(RIGHTS)
+  const host = await scene(t, { redis })
+  await signIn(t, host)
+  const code = await host.portal.code()
+  const { access_token: token } = (await host.portal.token({ code })).json
+  t.equal((await host.portal.token({ code })).status, 400)
+  t.equal((await host.portal.user(token)).status, 401, 'a replay revokes')
+  for (const missing of RIGHTS.slice(0, 5)) {
+    await allow(RIGHTS.filter((right) => right !== missing))
+    await t.rejects(scene(t, { redis }), { message: /Redis refuses a command that is needed/ }, missing)
+  }
+})
+
+t.test('the time limit is a real one', async (t) => {
+  const redis = await startRedis(t)
+  const start = performance.now()
+  const client = new Redis(redis.port)
+  t.teardown(() => client.disconnect())
+  await client.ping()
+  redis.process.kill('SIGSTOP')
+  // The start waits for the store, and so does a request.
+  const host = await scene(t, { redis: client, storeTimeout: 20 })
+  await unavailable(t, host, NOTHING, 'stopped')
+  t.ok(performance.now() - start < STORE_TIMEOUT, 'only what hangs takes so long')
+  t.match(unavailableLines(host)[0], { cause: /did not respond in time|not connected in time/ })
+  redis.process.kill('SIGCONT')
+})
+
+t.test('no rejection was left unhandled', async (t) => {
+  await turns()
+  t.strictSame(unhandled, [])
+})
