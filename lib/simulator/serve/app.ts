@@ -118,11 +118,8 @@ function addPages (app: FastifyInstance, options: SimulatorOptions, attempts: At
   app.get('/', async (request, reply) => page(reply, homePage(options, attempts.of(request.cookies[SESSION]))))
 
   app.get<Id>('/sign-ins/:id', async (request, reply) => {
-    const session = request.cookies[SESSION]
-    const attempt = attempts.find(session, request.params.id)
-    if (attempt === undefined) return gone(reply)
-    const isFirst = attempts.of(session).every((other) => other === attempt || other.signIn.record === null)
-    return page(reply, await attemptPage(options, attempt, isFirst))
+    const attempt = attempts.find(request.cookies[SESSION], request.params.id)
+    return attempt === undefined ? gone(reply) : page(reply, await attemptPage(options, attempt))
   })
 
   // For the frame on the page of the sign-in. By itself its links would work.

@@ -26,7 +26,7 @@ export function conclusionOf (attempt: Attempt): Conclusion {
 export function summaryOf (attempt: Attempt): string {
   const { trial, signIn: { record, failure, secrets } } = attempt
   const { title } = conclusionOf(attempt)
-  const time = new Date().toTimeString().slice(0, 8)
+  const time = clockTime(new Date())
   const took = `${Math.ceil(tookOf(attempt))} ms`.padStart(8)
   const who = record === null ? '' : ` (${secrets.mask(record.external_id)})`
   const why = failure === null ? '' : `: ${failure.got}`
@@ -47,7 +47,8 @@ function signedIn (attempt: Attempt, name: string): Conclusion {
   return {
     outcome: 'pass',
     title: `${name} is signed in`,
-    sentence: `All fifteen steps succeeded. Your service took ${token} for the token and ${user} for the user.`
+    sentence: `All fifteen steps succeeded. Your service took ${token} for the token and ${user} for the user. ` +
+      'Sign in again: a session cookie with SameSite=Strict makes the second sign-in ask for a login.'
   }
 }
 
@@ -61,9 +62,9 @@ function letIn (name: string): Conclusion {
   }
 }
 
-function progressOf ({ secondsLeft, isAway }: Attempt): Omit<Conclusion, 'outcome'> {
-  if (secondsLeft !== null) {
-    return { title: 'Waiting until the code has expired', sentence: 'The code is sent when its lifetime is over.' }
+function progressOf ({ sendsAt, isAway }: Attempt): Omit<Conclusion, 'outcome'> {
+  if (sendsAt !== null) {
+    return { title: 'Waiting until the code has expired', sentence: `The code is sent at ${clockTime(sendsAt)}.` }
   }
   if (isAway) {
     const sentence = 'The browser is at your service. This page continues when it comes back.'
@@ -71,6 +72,9 @@ function progressOf ({ secondsLeft, isAway }: Attempt): Omit<Conclusion, 'outcom
   }
   return { title: 'In progress', sentence: 'The next step is in progress.' }
 }
+
+/** As the clock of this machine shows it. */
+export const clockTime = (date: Date): string => date.toTimeString().slice(0, 8)
 
 /** Milliseconds that the service took for the requests of the portal. The time of the browser is the person's. */
 function tookOf ({ signIn: { legs: { redeem, fetch } }, exchanges }: Attempt): number {

@@ -133,7 +133,7 @@ await t.test('a token response of a megabyte of brackets costs no more than its 
 
 await t.test('a secret on the edge of what is cut is not shown in half', async (t) => {
   const baseUrl = await httpServer(t, (_request, response) => {
-    const body = `${'x'.repeat(8 * 1024 - 20)}${CLIENT_SECRET}${'y'.repeat(100)}`
+    const body = `${'x'.repeat(32 * 1024 - 20)}${CLIENT_SECRET}${'y'.repeat(100)}`
     response.writeHead(500, { 'content-type': 'text/plain' }).end(body)
   })
   const { browser, origin } = await simulator(t, { baseUrl })

@@ -48,9 +48,6 @@ Service: <span class="mono">${baseUrl}</span>
 <main id="content"><div class="wrap">
 ${body}
 </div></main>
-<footer><div class="wrap">The portal’s side of the sign-in, for development. Sign-ins are kept in memory until the
-simulator stops.</div></footer>
-<p id="announce" class="hidden" role="status"></p>
 <script>${new Html(SCRIPT)}</script>
 </body>
 </html>
