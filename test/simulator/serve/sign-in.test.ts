@@ -87,7 +87,7 @@ await t.test('an exchange is shown as it went over the wire, with a line for eac
   t.match(text, `<pre>GET ${baseUrl}/oauth/authorize\n  ?client_id=partner-123\n  &redirect_uri=`)
   t.match(text, `<pre>POST ${baseUrl}/oauth/token\nAccept: application/json\n`)
   t.match(text, /\n\nclient_id=partner-123\n&client_secret=••••••••\n&redirect_uri=/)
-  t.match(text, /<h4>Response<\/h4><pre>200\ncontent-type: application\/json[^]*\n\n\{/)
+  t.match(text, /<h3>Response<\/h3><pre>200\ncontent-type: application\/json[^]*\n\n\{/)
 })
 
 await t.test('the user comes before the fifteen steps, for a narrow screen', async (t) => {

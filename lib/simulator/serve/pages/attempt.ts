@@ -27,7 +27,7 @@ export async function attemptPage (setup: Setup, attempt: Attempt): Promise<stri
   return layout({
     title: conclusion.title,
     baseUrl: portal.base.href,
-    reload: ended ? null : 2,
+    inProgress: !ended,
     body: html`<div id="live" data-ended="${String(ended)}">
 ${lede(loginUrl, attempt, conclusion)}
 ${isStuck ? loginCard(await attempt.loginFindings()) : null}${problemCard(attempt)}${servicePageCard(attempt)}

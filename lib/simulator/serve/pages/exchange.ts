@@ -11,9 +11,9 @@ export function exchangeDetails (id: string, exchange: Exchange, secrets: Secret
   const returned = response && message(String(response.status), response.headers, response.body)
   return html`<details id="${id}">
 <summary>${method} ${new URL(url).pathname}${response === undefined ? '' : ` → ${response.status}`}</summary>
-<div class="wire"><h4>Request</h4><pre>${sent}</pre>
-${returned === undefined ? null : html`<h4>Response</h4><pre>${returned}</pre>`}
-${networkError === undefined ? null : html`<h4>No response</h4><p>${networkError.sentence}</p>`}</div></details>`
+<div class="wire"><h3>Request</h3><pre>${sent}</pre>
+${returned === undefined ? null : html`<h3>Response</h3><pre>${returned}</pre>`}
+${networkError === undefined ? null : html`<h3>No response</h3><p>${networkError.sentence}</p>`}</div></details>`
 }
 
 const message = (first: string, headers: Headers, body: string): string =>

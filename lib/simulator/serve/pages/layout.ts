@@ -18,17 +18,20 @@ export const POLICY = [
   "frame-ancestors 'none'"
 ].join('; ')
 
+const PROGRESS = html`<noscript><meta http-equiv="refresh" content="2"></noscript>
+<script>${new Html(SCRIPT)}</script>`
+
 export interface Page {
   title: string
   /** The service under test. */
   baseUrl: string
   body: Html
-  /** Seconds until a browser without JavaScript reloads; null when nothing will change. */
-  reload?: number | null
+  /** Whether the page may change by itself. */
+  inProgress?: boolean
 }
 
 /** A whole page. */
-export function layout ({ title, baseUrl, body, reload = null }: Page): string {
+export function layout ({ title, baseUrl, body, inProgress = false }: Page): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -37,7 +40,7 @@ export function layout ({ title, baseUrl, body, reload = null }: Page): string {
 <title>${title} · Portal simulator</title>
 <link rel="icon" href="data:,">
 <style>${new Html(STYLE)}</style>
-${reload === null ? null : html`<noscript><meta http-equiv="refresh" content="${reload}"></noscript>`}
+${inProgress ? PROGRESS : null}
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
@@ -48,7 +51,6 @@ Service: <span class="mono">${baseUrl}</span>
 <main id="content"><div class="wrap">
 ${body}
 </div></main>
-<script>${new Html(SCRIPT)}</script>
 </body>
 </html>
 `.text

@@ -1,13 +1,13 @@
-/** The one script. While a sign-in is in progress, it fetches the page again, and reloads it when it has changed. */
+/** The one script, of a page in progress. It fetches the page again, and reloads it when it has changed or ended. */
 export const SCRIPT = `
-(() => {
+(async () => {
+  const own = document.currentScript.text
   let seen
-  const poll = async () => {
-    try {
-      const text = await (await fetch(location.href, { cache: 'no-store' })).text()
-      if (text.includes('data-ended="true"') || text !== (seen ??= text)) location.reload()
-    } catch {}
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, 700))
+    const text = await fetch(location.href).then((response) => response.text(), () => own)
+    seen ??= text
+    if (text !== seen || !text.includes(own)) return location.reload()
   }
-  if (document.querySelector('[data-ended=false]')) setInterval(poll, 700)
 })()
 `
