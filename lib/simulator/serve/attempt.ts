@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { Arrival } from '../../testing/browser.ts'
 import { redirectTarget } from '../../testing/browser.ts'
-import type { Failure } from '../../testing/failure.ts'
 import type { Grant } from '../../testing/legs.ts'
 import { secretsOf, SignIn } from '../../testing/legs.ts'
 import type { Secrets } from '../../testing/masking.ts'
-import { readArrival } from '../../testing/responses.ts'
 import type { Integration } from '../../testing/settings.ts'
+import type { Leg } from '../../testing/steps.ts'
 import type { Exchange, Send, WireResponse } from '../../testing/wire.ts'
 import { header, statusOf } from '../../testing/wire.ts'
 import type { Finding } from '../rules/run-rules.ts'
@@ -97,7 +96,7 @@ export class Attempt {
   async finish (callbackUrl: string): Promise<void> {
     this.cameBack = true
     const code = this.signIn.returned(callbackUrl)
-    const ineligible = arrivalAt(callbackUrl, this.signIn.legs.sent as Exchange)
+    const ineligible = arrivalAt(callbackUrl, (this.signIn.legs.sent as Leg<string>).exchange)
     if (code.ok) await this.#withCode({ code: code.value, verifier: this.signIn.verifier })
     else if (this.trial?.takes === 'refusal') await this.#try({ ineligible })
     this.ended = true
@@ -115,24 +114,14 @@ export class Attempt {
     const { portal } = this.signIn
     const url = this.signIn.start()
     const exchange = await portal.send({ method: 'GET', url, headers: [['Accept', 'text/html']] })
-    const absent = this.#absent(url, exchange)
-    if (absent !== null) {
-      this.signIn.failed(absent, exchange)
+    if (isAbsent(exchange)) {
+      this.signIn.arrived({ at: exchange.response === undefined ? 'nowhere' : 'page', exchange, url })
       return null
     }
     const target = redirectTarget(exchange, url)
     if (target !== null && new URL(target).origin === portal.base.origin) this.loginPage = target
     this.#leftAt = this.#options.clock()
     return url
-  }
-
-  /** Why the browser is not sent to the service; null when it is. That somebody has to log in is no reason. */
-  #absent (url: string, exchange: Exchange): Failure | null {
-    const status = statusOf(exchange)
-    const isThere = exchange.networkError === undefined
-    if (isThere && (status < 400 || status === 401 || status === 403)) return null
-    const arrival = { at: isThere ? 'page' as const : 'nowhere' as const, exchange, url }
-    return readArrival(arrival, this.signIn.state, this.signIn.portal) as Failure
   }
 
   async #withCode (grant: Grant): Promise<void> {
@@ -161,6 +150,12 @@ export class Attempt {
     this.finding = await runRule(service, (this.trial as Trial).rule)
     return null
   }
+}
+
+/** Whether the browser is not sent to the service. That somebody has to log in is no reason. */
+function isAbsent (exchange: Exchange): boolean {
+  const status = statusOf(exchange)
+  return status === 0 || (status >= 400 && status !== 401 && status !== 403)
 }
 
 /** The redirect that the browser followed to the callback. */

@@ -1,4 +1,3 @@
-import { stepsOf } from '../../../testing/steps.ts'
 import { Inconclusive } from '../../rules/errors.ts'
 import type { Finding } from '../../rules/run-rules.ts'
 import type { Attempt } from '../attempt.ts'
@@ -21,7 +20,7 @@ const LONGEST_PAGE = 64 * 1024
  * narrow screen and for a screen reader.
  */
 export async function attemptPage (setup: Setup, attempt: Attempt): Promise<string> {
-  const { ended, isStuck, signIn: { record, legs, secrets } } = attempt
+  const { ended, isStuck, signIn } = attempt
   const { portal, loginUrl } = setup
   const conclusion = conclusionOf(attempt)
   return layout({
@@ -32,10 +31,10 @@ export async function attemptPage (setup: Setup, attempt: Attempt): Promise<stri
 ${lede(loginUrl, attempt, conclusion)}
 ${isStuck ? loginCard(await attempt.loginFindings()) : null}${problemCard(attempt)}${servicePageCard(attempt)}
 <div class="columns">
-${trialCard(attempt)}${record === null ? null : recordCard(record, portal.level, secrets)}
+${trialCard(attempt)}${signIn.record === null ? null : recordCard(signIn.record, portal.level, signIn.secrets)}
 <section class="card main" aria-labelledby="steps">
 <h2 id="steps">The fifteen steps</h2>
-${timeline(stepsOf(portal, legs), secrets, conclusion.outcome === 'pass')}
+${timeline(signIn.steps(), conclusion.outcome === 'pass')}
 </section>
 ${ended ? trialsCard(loginUrl) : null}
 </div>
@@ -127,6 +126,6 @@ function trialCard ({ trial, finding, exchanges, signIn: { secrets } }: Attempt)
 <h2 id="trial">The trial</h2>
 <p class="quiet">${trial.does}</p>
 <div>${finding === null ? null : findingOf(finding)}</div>
-${exchanges.map((exchange, at) => exchangeDetails(`trial-${at + 1}`, exchange, secrets))}
+${exchanges.map((exchange, at) => exchangeDetails(`trial-${at + 1}`, secrets.maskExchange(exchange)))}
 </section>`
 }

@@ -1,11 +1,9 @@
-import type { Secrets } from '../../../testing/masking.ts'
 import type { Exchange, Headers } from '../../../testing/wire.ts'
 import { html } from './html.ts'
 import type { Html } from './html.ts'
 
-/** An HTTP exchange that opens on demand, as it went over the wire, with a line for each parameter; secrets hidden. */
-export function exchangeDetails (id: string, exchange: Exchange, secrets: Secrets): Html {
-  const { request, response, networkError } = secrets.maskExchange(exchange)
+/** An HTTP exchange that opens on demand, as it went over the wire, with a line for each parameter. */
+export function exchangeDetails (id: string, { request, response, networkError }: Exchange): Html {
   const { method, url, headers, body = '' } = request
   const sent = message(`${method} ${url.replace(/[?&]/g, '\n  $&')}`, headers, body.replaceAll('&', '\n&'))
   const returned = response && message(String(response.status), response.headers, response.body)

@@ -1,4 +1,3 @@
-import type { Secrets } from '../../../testing/masking.ts'
 import type { StepReport } from '../../../testing/steps.ts'
 import { exchangeDetails } from './exchange.ts'
 import { capital, html } from './html.ts'
@@ -14,10 +13,10 @@ const OUTCOMES = {
 }
 
 /** The fifteen steps. A rejection that a trial asked for is shown as a success. */
-export const timeline = (steps: StepReport[], secrets: Secrets, rejectionExpected: boolean): Html =>
-  html`<ol>${steps.map((step) => row(onlySent(step), secrets, rejectionExpected))}</ol>`
+export const timeline = (steps: StepReport[], rejectionExpected: boolean): Html =>
+  html`<ol>${steps.map((step) => row(onlySent(step), rejectionExpected))}</ol>`
 
-function row (step: StepReport, secrets: Secrets, rejectionExpected: boolean): Html {
+function row (step: StepReport, rejectionExpected: boolean): Html {
   const { number, actor, action, note, exchange, milliseconds } = step
   const outcome = step.outcome === 'failed' && rejectionExpected ? 'expected' : step.outcome
   const { tone, mark, words } = OUTCOMES[outcome]
@@ -26,8 +25,8 @@ function row (step: StepReport, secrets: Secrets, rejectionExpected: boolean): H
 <span class="dot ${tone}"><span aria-hidden="true">${mark || number}</span><span class="hidden">${words}</span></span>
 <p class="quiet">${number} · ${actor}<span class="took">${took}</span></p>
 <p>${action}</p>
-${note === '' ? null : html`<p class="quiet">${capital(secrets.mask(note))}</p>`}
-${exchange === undefined ? null : exchangeDetails(`step-${number}`, exchange, secrets)}
+${note === '' ? null : html`<p class="quiet">${capital(note)}</p>`}
+${exchange === undefined ? null : exchangeDetails(`step-${number}`, exchange)}
 </li>`
 }
 
