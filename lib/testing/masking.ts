@@ -24,14 +24,10 @@ export class Secrets {
     if (value !== '') this.#remember(value, everySpelling(value))
   }
 
-  /** The text with every known secret hidden, in whatever encoding it stands. */
-  hide (text: string): string {
-    return this.#known.reduce((rest, [, finds]) => rest.replaceAll(finds, HIDDEN), text)
-  }
-
-  /** The same, and with every value hidden that stands where a secret belongs. */
+  /** The text with every known secret hidden, in whatever encoding, and every value that stands where one belongs. */
   mask (text: string): string {
-    return this.hide(text).replace(SECRET_FIELDS, `$1${HIDDEN}`).replace(SECRET_PARAMETERS, `$1${HIDDEN}`)
+    return this.#known.reduce((rest, [, finds]) => rest.replaceAll(finds, HIDDEN), text)
+      .replace(SECRET_FIELDS, `$1${HIDDEN}`).replace(SECRET_PARAMETERS, `$1${HIDDEN}`)
   }
 
   /** The exchange with its secrets hidden, ready to be shown, logged or printed. */

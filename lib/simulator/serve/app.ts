@@ -6,7 +6,7 @@ import type { Integration } from '../../testing/settings.ts'
 import { Attempt } from './attempt.ts'
 import { Attempts } from './attempts.ts'
 import { summaryOf } from './conclusion.ts'
-import { attemptPage, messagePage, servicePage } from './pages/attempt.ts'
+import { attemptPage, messagePage } from './pages/attempt.ts'
 import { homePage } from './pages/home.ts'
 import { POLICY } from './pages/layout.ts'
 import { TRIALS } from './trials.ts'
@@ -34,14 +34,6 @@ const HEADERS = {
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY'
-}
-
-/** For a page of the service: it may look as it does there, and nothing else. Scripts and every request are blocked. */
-const SERVICE_PAGE_HEADERS = {
-  ...HEADERS,
-  'Content-Security-Policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; " +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
-  'X-Frame-Options': 'SAMEORIGIN'
 }
 
 interface Route { Params: { id: string }, Querystring: { trial?: string, login?: string, state?: unknown } }
@@ -108,15 +100,6 @@ function addPages (app: FastifyInstance, options: SimulatorOptions, attempts: At
   app.get<Route>('/sign-ins/:id', async (request, reply) => {
     const attempt = attempts.find(request.cookies[SESSION], request.params.id)
     return attempt === undefined ? reply.callNotFound() : page(reply, await attemptPage(options, attempt))
-  })
-
-  // For the frame on the page of the sign-in. By itself its links would work.
-  app.get<Route>('/sign-ins/:id/service-page', async (request, reply) => {
-    const attempt = attempts.find(request.cookies[SESSION], request.params.id)
-    const shown = attempt === undefined ? null : servicePage(attempt)
-    if (shown === null) return reply.callNotFound()
-    if (request.headers['sec-fetch-dest'] === 'document') return reply.redirect(`/sign-ins/${request.params.id}`, 303)
-    return page(reply.headers(SERVICE_PAGE_HEADERS), shown)
   })
 }
 

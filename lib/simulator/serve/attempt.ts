@@ -6,8 +6,8 @@ import { secretsOf, SignIn } from '../../testing/legs.ts'
 import type { Secrets } from '../../testing/masking.ts'
 import type { Integration } from '../../testing/settings.ts'
 import type { Leg } from '../../testing/steps.ts'
-import type { Exchange, Send, WireResponse } from '../../testing/wire.ts'
-import { header, statusOf } from '../../testing/wire.ts'
+import type { Exchange, Send } from '../../testing/wire.ts'
+import { statusOf } from '../../testing/wire.ts'
 import type { Finding } from '../rules/run-rules.ts'
 import { runRule } from '../rules/run-rules.ts'
 import type { Material } from '../rules/service.ts'
@@ -70,14 +70,6 @@ export class Attempt {
   /** Whether it has been there so long that it may not come back. */
   get isStuck (): boolean {
     return this.isAway && this.#options.clock() - Number(this.#leftAt) >= LONG
-  }
-
-  /** The page of its own with which the service ended the attempt; null when it sent none. */
-  get servicePage (): WireResponse | null {
-    const { authorize, redeem, fetch } = this.signIn.legs
-    const failed = [authorize, redeem, fetch].find((leg) => leg?.reading.ok === false)
-    const { response } = failed?.exchange ?? this.exchanges.at(-1) ?? {}
-    return response !== undefined && /^text\/html\b/i.test(header(response, 'content-type')) ? response : null
   }
 
   /**

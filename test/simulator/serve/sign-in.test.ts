@@ -60,18 +60,6 @@ await t.test('no browser keeps a redirect: 302 to the service, 303 to the page o
   t.match(await opened(start(absent.origin)), { status: 303, location: /^\/sign-ins\/[\w-]{16}$/ })
 })
 
-await t.test('a page of the service is shown, and what was expected; an answer in JSON is no page', async (t) => {
-  for (const [type, isShown] of [['text/html; charset=utf-8', true], ['application/json', false]] as const) {
-    const baseUrl = await httpServer(t, (_request, response) => {
-      response.writeHead(400, { 'Content-Type': type }).end('{}')
-    })
-    const { origin, browser } = await simulator(t, { baseUrl })
-    const { text } = await browser.signIn(start(origin))
-    t.equal(text.includes('The page that your service shows'), isShown, type)
-    t.match(text, '<dt>Expected</dt><dd>A redirect to the redirect_uri with code and the same state</dd>')
-  }
-})
-
 await t.test('the request is shown at the step that sends it, the response at the step that returns it', async (t) => {
   const { origin, browser } = await simulator(t)
   const { text } = await browser.signIn(start(origin))

@@ -12,9 +12,6 @@ import { layout } from './layout.ts'
 import { recordCard } from './record.ts'
 import { timeline } from './timeline.ts'
 
-/** Characters of the service's own error page that are shown. */
-const LONGEST_PAGE = 64 * 1024
-
 /**
  * One attempt: how it goes, what failed or who signed in, and its fifteen steps. What matters most comes first, for a
  * narrow screen and for a screen reader.
@@ -29,7 +26,7 @@ export async function attemptPage (setup: Setup, attempt: Attempt): Promise<stri
     inProgress: !ended,
     body: html`<div id="live" data-ended="${String(ended)}">
 ${lede(loginUrl, attempt, conclusion)}
-${isStuck ? loginCard(await attempt.loginFindings()) : null}${problemCard(attempt)}${servicePageCard(attempt)}
+${isStuck ? loginCard(await attempt.loginFindings()) : null}${problemCard(attempt)}
 <div class="columns">
 ${trialCard(attempt)}${signIn.record === null ? null : recordCard(signIn.record, portal.level, signIn.secrets)}
 <section class="card main" aria-labelledby="steps">
@@ -40,11 +37,6 @@ ${ended ? trialsCard(loginUrl) : null}
 </div>
 </div>`
   })
-}
-
-/** The service's own error page for its frame; null when it sent none. */
-export function servicePage ({ servicePage, signIn }: Attempt): string | null {
-  return servicePage === null ? null : signIn.secrets.hide(servicePage.body.slice(0, LONGEST_PAGE))
 }
 
 /** A page with a sentence, where there is no attempt to show. */
@@ -105,17 +97,6 @@ function problemCard ({ finding, signIn: { failure } }: Attempt): Html | null {
 <h2 id="problem">What went wrong</h2>
 <p><code>${error}</code></p>
 <dl>${fact('Expected', capital(expected))}${fact('Got', capital(got))}${fact('What to do', fix)}</dl>
-</section>`
-}
-
-/** The service's own error page, in a frame where it can run, load and send nothing. */
-function servicePageCard ({ id, servicePage }: Attempt): Html | null {
-  if (servicePage === null) return null
-  return html`<section class="card" aria-labelledby="service-page">
-<h2 id="service-page">The page that your service shows</h2>
-<p class="quiet">Status ${servicePage.status}. Its scripts, links, forms and external files do not work here.</p>
-<iframe src="/sign-ins/${id}/service-page" sandbox title="The page that your service shows"
- loading="lazy"></iframe>
 </section>`
 }
 

@@ -5,13 +5,12 @@ import { STYLE } from './style.ts'
 
 const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-/** Allows the one stylesheet, the one script and its fetches, and the frame with a page of the service. */
+/** Allows the one stylesheet, and the one script and its fetches. */
 export const POLICY = [
   "default-src 'none'",
   `style-src ${hash(STYLE)}`,
   `script-src ${hash(SCRIPT)}`,
   "connect-src 'self'",
-  "frame-src 'self'",
   'img-src data:',
   "base-uri 'none'",
   "form-action 'none'",

@@ -40,7 +40,6 @@ main { padding: 2.5rem 0 }
   .columns > .main { grid-column: 1; grid-row: 1 / span 3 }
 }
 dl div, li { margin-top: .8rem }
-iframe { display: block; width: 100%; height: 22rem; background: #fff; border: 1px solid var(--line) }
 .beside, .actions { display: flex; gap: 1rem; align-items: center; flex-wrap: wrap }
 .beside div { flex: 1 1 12rem }
 .actions { margin-top: 1.4rem }
