@@ -61,7 +61,8 @@ export class Browser {
     if (location === null) return { at: 'page', exchange, url }
     if (isCallback(location, this.#redirectUri)) return { at: 'callback', callbackUrl: location, exchange, url }
     if (this.leaves(location)) return { at: 'elsewhere', location, exchange, url }
-    const sent = keepsMethod(statusOf(exchange)) ? { method, body } : { method: 'GET', body: undefined }
+    // RFC 9110 §15.4: only 307 and 308 keep the method, and with it the form.
+    const sent = [307, 308].includes(statusOf(exchange)) ? { method, body } : { method: 'GET', body: undefined }
     return { next: location, ...sent, exchange, url }
   }
 
@@ -74,18 +75,14 @@ export class Browser {
     const address = new URL(url)
     if (this.leaves(url)) throw new TypeError(`${address.origin} is not the service: nothing is sent there`)
     const cookie = this.jar.header(address)
-    const form = body === undefined ? {} : { body }
-    const exchange = await this.#portal.send({
-      method,
-      url,
-      headers: [
-        ['Accept', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'],
-        ...(body === undefined ? [] : [['Content-Type', 'application/x-www-form-urlencoded'] as const]),
-        ...(cookie === '' ? [] : [['Cookie', cookie] as const]),
-        ...this.#headers
-      ],
-      ...form
-    })
+    const headers: Headers = [
+      ['Accept', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'],
+      ...cookie === '' ? [] : [['Cookie', cookie] as const],
+      ...this.#headers
+    ]
+    const form = ['Content-Type', 'application/x-www-form-urlencoded'] as const
+    const request = body === undefined ? { headers } : { headers: [...headers, form], body }
+    const exchange = await this.#portal.send({ method, url, ...request })
     for (const line of headerValues(exchange.response, 'set-cookie')) this.jar.take(line, address)
     return exchange
   }
@@ -115,9 +112,4 @@ export function isCallback (address: string, redirectUri: URL): boolean {
   const own = [...redirectUri.searchParams]
   return url.origin === redirectUri.origin && url.pathname === redirectUri.pathname &&
     own.every(([name, value]) => url.searchParams.getAll(name).includes(value))
-}
-
-/** RFC 9110 §15.4: only 307 and 308 keep the method, and with it the form. */
-function keepsMethod (status: number): boolean {
-  return status === 307 || status === 308
 }

@@ -77,8 +77,8 @@ export class SignIn {
   /** What ended the sign-in; null while nothing has. */
   get failure (): Failure | null {
     const { authorize, redeem, fetch } = this.legs
-    const readings = [authorize, redeem, fetch].map((leg) => leg?.reading)
-    return readings.find((reading) => reading?.ok === false) as Failure | undefined ?? null
+    const leg = [authorize, redeem, fetch].find((leg) => leg?.reading.ok === false)
+    return leg === undefined ? null : leg.reading as Failure
   }
 
   /** What the portal got; null while it has nothing. */
@@ -90,16 +90,15 @@ export class SignIn {
   /** Steps 1 to 4. Returns the address that the browser has to open. */
   start (changes: Changes = {}): string {
     const url = authorizeUrl(this.portal, this.state, this.verifier, changes)
-    this.#run('authorize', 'Waiting for the service to send the browser back.')
-    this.legs.sent = visit(url)
+    this.legs = { sent: { exchange: visit(url), reading: { ok: true, value: url } }, running: 'authorize' }
     return url
   }
 
   /** Steps 5 to 8, where the caller's browser followed the redirects. */
   arrived (arrival: Arrival): Reading<string> {
     this.secrets.add(codeOf(arrival) ?? '')
-    const { exchange } = arrival
-    return this.#end('authorize', { exchange, reading: readArrival(arrival, this.state, this.portal) })
+    const reading = masked(readArrival(arrival, this.state, this.portal), this.secrets)
+    return this.#end('authorize', { exchange: arrival.exchange, reading })
   }
 
   /** Steps 5 to 8, from the address under which a real browser came back. */
@@ -107,39 +106,27 @@ export class SignIn {
     return this.arrived({ at: 'callback', callbackUrl, exchange: visit(callbackUrl), url: this.portal.authorizeUrl })
   }
 
-  /** Ends steps 4 to 8 with a failure that the caller found. */
-  failed (found: Failure, exchange: Exchange): void {
-    this.#end('authorize', { exchange, reading: found })
-  }
-
   /** Steps 9 to 12. */
   async redeem (code: string): Promise<Reading<string>> {
-    this.#run('redeem', '')
+    this.legs.running = 'redeem'
     return this.#end('redeem', await redeem(this.portal, this.secrets, { code, verifier: this.verifier }))
   }
 
   /** Steps 13 to 15. */
   async fetchUser (accessToken: string): Promise<Reading<UserInformation>> {
-    this.#run('fetch', '')
+    this.legs.running = 'fetch'
     return this.#end('fetch', await fetchUser(this.portal, this.secrets, accessToken))
   }
 
   /** The fifteen steps so far, secrets hidden. */
   steps (): StepReport[] {
-    return stepsOf(this.portal, this.legs).map((report) => {
-      const exchange = report.exchange === undefined ? {} : { exchange: this.secrets.maskExchange(report.exchange) }
-      return { ...report, note: this.secrets.mask(report.note), ...exchange }
-    })
+    return stepsOf(this.legs).map((step) =>
+      step.exchange === undefined ? step : { ...step, exchange: this.secrets.maskExchange(step.exchange) })
   }
 
-  #run (leg: LegName, note: string): void {
-    this.legs = { ...this.legs, running: { leg, note } }
-  }
-
-  #end<Value> (name: LegName, { exchange, reading }: Leg<Value>): Reading<Value> {
-    const { running, ...legs } = this.legs
-    const leg = { exchange, reading: masked(reading, this.secrets) }
-    this.legs = { ...legs, [name]: leg }
+  #end<Value> (name: LegName, leg: Leg<Value>): Reading<Value> {
+    delete this.legs.running
+    Object.assign(this.legs, { [name]: leg })
     return leg.reading
   }
 }

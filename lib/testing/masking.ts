@@ -1,4 +1,4 @@
-import type { Exchange, Headers } from './wire.ts'
+import type { Exchange, Headers, WireRequest, WireResponse } from './wire.ts'
 
 const HIDDEN = '••••••••'
 const SHORTEST = 4
@@ -24,25 +24,16 @@ export class Secrets {
     if (value !== '') this.#remember(value, everySpelling(value))
   }
 
-  /** The text with every known secret hidden, in whatever encoding it stands. */
-  hide (text: string): string {
-    return this.#known.reduce((rest, [, finds]) => rest.replaceAll(finds, HIDDEN), text)
-  }
-
-  /** The same, and with every value hidden that stands where a secret belongs. */
+  /** The text with every known secret hidden, in whatever encoding, and every value that stands where one belongs. */
   mask (text: string): string {
-    return this.hide(text).replace(SECRET_FIELDS, `$1${HIDDEN}`).replace(SECRET_PARAMETERS, `$1${HIDDEN}`)
+    return this.#known.reduce((rest, [, finds]) => rest.replaceAll(finds, HIDDEN), text)
+      .replace(SECRET_FIELDS, `$1${HIDDEN}`).replace(SECRET_PARAMETERS, `$1${HIDDEN}`)
   }
 
   /** The exchange with its secrets hidden, ready to be shown, logged or printed. */
-  maskExchange (exchange: Exchange): Exchange {
-    const { request, response } = exchange
-    const body = request.body === undefined ? {} : { body: this.mask(request.body) }
-    const headers = this.#maskHeaders(request.headers)
-    const masked = { ...exchange, request: { ...request, url: this.mask(request.url), headers, ...body } }
-    if (response === undefined) return masked
-    const shown = { ...response, headers: this.#maskHeaders(response.headers), body: this.mask(response.body) }
-    return { ...masked, response: shown }
+  maskExchange ({ request, response, ...others }: Exchange): Exchange {
+    const masked = { ...others, request: { ...this.#maskContent(request), url: this.mask(request.url) } }
+    return response === undefined ? masked : { ...masked, response: this.#maskContent(response) }
   }
 
   #remember (value: string, finds: string | RegExp): void {
@@ -50,11 +41,12 @@ export class Secrets {
     this.#known.sort(([one], [other]) => other.length - one.length)
   }
 
-  #maskHeaders (headers: Headers): Headers {
-    return headers.map(([name, value]) => {
+  #maskContent<Message extends WireRequest | WireResponse> (message: Message): Message {
+    const headers = message.headers.map(([name, value]): Headers[number] => {
       const lower = name.toLowerCase()
       return [name, SECRET_HEADERS.has(lower) ? maskHeader(lower, value) : this.mask(value)]
     })
+    return { ...message, headers, ...message.body === undefined ? {} : { body: this.mask(message.body) } }
   }
 }
 

@@ -5,64 +5,26 @@ export interface NetworkError {
   sentence: string
 }
 
-/** Thrown when a body is larger than what is read. */
-export class TooLarge extends Error {}
-
-/** Thrown when an app that is called in-process does not start. */
-export class AppFailed extends Error {
-  constructor (cause: unknown) {
-    super((cause as Error).message)
-  }
-}
-
-type Tell = (origin: string, timeout: number) => NetworkError
-
-const unknownHost: Tell = (origin) => ({ code: 'unreachable', sentence: `The host name of ${origin} is not known.` })
-const certificate: Tell = (origin) => ({
-  code: 'tls',
-  sentence: `The certificate of ${origin} is not trusted here; ` +
-    'NODE_EXTRA_CA_CERTS names a file with certificates of your own authority.'
-})
-const hungUp: Tell = (origin) => ({
-  code: 'hung_up',
-  sentence: `${origin} took the request and closed the connection without a response.`
-})
-const late: Tell = (origin, timeout) => ({
-  code: 'timeout',
-  sentence: `${origin} gave no complete response within ${timeout / 1000} s.`
-})
-
-const KNOWN: Record<string, Tell> = {
-  ECONNREFUSED: (origin) => ({ code: 'unreachable', sentence: `Nothing listens at ${origin}.` }),
-  ENOTFOUND: unknownHost,
-  EAI_AGAIN: unknownHost,
-  ECONNRESET: hungUp,
-  EPIPE: hungUp,
-  TimeoutError: late,
-  AbortError: late,
-  ETIMEDOUT: late,
-  DEPTH_ZERO_SELF_SIGNED_CERT: certificate,
-  SELF_SIGNED_CERT_IN_CHAIN: certificate,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: certificate,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: certificate,
-  CERT_HAS_EXPIRED: certificate,
-  ERR_TLS_CERT_ALTNAME_INVALID: certificate
-}
+/** Codes or names of errors, and what is said of them. The first that fits counts. */
+const KNOWN: Array<[errors: RegExp, code: NetworkError['code'], sentence: string]> = [
+  [/^ECONNREFUSED$/, 'unreachable', 'Nothing listens at ORIGIN.'],
+  [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'unreachable', 'The host name of ORIGIN is not known.'],
+  [/^(?:ECONNRESET|EPIPE)$/, 'hung_up', 'ORIGIN took the request and closed the connection without a response.'],
+  [/^(?:TimeoutError|AbortError|ETIMEDOUT)$/, 'timeout', 'ORIGIN gave no complete response within SECONDS s.'],
+  [/CERT|^UNABLE_TO_VERIFY_LEAF_SIGNATURE$/, 'tls', 'The certificate of ORIGIN is not trusted here; ' +
+    'NODE_EXTRA_CA_CERTS names a file with certificates of your own authority.'],
+  [/^(?:EPROTO$|ERR_SSL)/, 'tls', 'ORIGIN does not speak TLS; is it meant to be http?'],
+  [/^HPE_/, 'not_http', 'Something responds at ORIGIN, but not in HTTP.'],
+  [/^TOO_LARGE$/, 'too_large', 'ORIGIN sent a response of more than a megabyte.'],
+  [/^APP_FAILED$/, 'app_failed', 'The app failed: MESSAGE'],
+  [/^/, 'unreachable', 'ORIGIN cannot be reached: MESSAGE']
+]
 
 /** Says in a plain sentence why a request got no response. */
 export function networkError (error: unknown, origin: string, timeout: number): NetworkError {
-  if (error instanceof TooLarge) {
-    return { code: 'too_large', sentence: `${origin} sent a response of more than a megabyte.` }
-  }
-  if (error instanceof AppFailed) return { code: 'app_failed', sentence: `The app failed: ${error.message}` }
-  const { name, code = name, message } = error as NodeJS.ErrnoException
-  const known = KNOWN[code] ?? KNOWN[name]
-  if (known !== undefined) return known(origin, timeout)
-  if (code.startsWith('HPE_')) {
-    return { code: 'not_http', sentence: `Something responds at ${origin}, but not in HTTP.` }
-  }
-  if (code === 'EPROTO' || code.startsWith('ERR_SSL')) {
-    return { code: 'tls', sentence: `${origin} does not speak TLS; is it meant to be http?` }
-  }
-  return { code: 'unreachable', sentence: `${origin} cannot be reached: ${message}` }
+  const { name, code: given, message } = error as NodeJS.ErrnoException
+  const names = [given, name].map(String)
+  const [, code, sentence] = KNOWN.find(([errors]) => names.some((one) => errors.test(one))) as typeof KNOWN[number]
+  const words: Record<string, string> = { ORIGIN: origin, SECONDS: String(timeout / 1000), MESSAGE: message }
+  return { code, sentence: sentence.replace(/ORIGIN|SECONDS|MESSAGE/g, (word) => words[word] as string) }
 }

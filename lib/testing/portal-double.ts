@@ -6,7 +6,7 @@ import type { Failure } from './failure.ts'
 import { fetchUser, redeem, secretsOf, SignIn } from './legs.ts'
 import type { Changes } from './requests.ts'
 import type { Reading } from './responses.ts'
-import type { Integration, PortalOptions } from './settings.ts'
+import type { PortalOptions } from './settings.ts'
 import { integration } from './settings.ts'
 import type { StepReport } from './steps.ts'
 import type { UserInformation } from '../user-information.ts'
@@ -112,18 +112,31 @@ export interface PortalDouble {
 export function portal (options: PortalOptions): PortalDouble {
   const settings = integration(options)
   return {
-    signIn: (user = {}) => signIn(settings, user),
-    authorize: (user = {}, parameters = {}) => authorize(settings, user, parameters),
-    token: (code, options = {}) => token(settings, code, options),
-    user: (accessToken) => user(settings, accessToken)
+    async signIn (user = {}) {
+      const flow = new SignIn(settings)
+      const record = await walk(flow, user)
+      return { ...record.ok ? { ok: true, record: record.value } : record, steps: flow.steps() }
+    },
+    async authorize (user = {}, parameters = {}) {
+      const flow = new SignIn(settings)
+      const code = await arrive(flow, user, parameters)
+      if (!code.ok) return { ...code, steps: flow.steps() }
+      const verifier = flow.verifier === undefined ? {} : { verifier: flow.verifier }
+      return { ok: true, code: code.value, state: flow.state, ...verifier, steps: flow.steps() }
+    },
+    async token (code, { verifier, parameters } = {}) {
+      const { reading, exchange } = await redeem(settings, secretsOf(settings), { code, verifier }, parameters)
+      return withResponse(reading.ok ? { ok: true, accessToken: reading.value } : reading, exchange) as TokenResult
+    },
+    async user (accessToken) {
+      const { reading, exchange } = await fetchUser(settings, secretsOf(settings), accessToken)
+      return withResponse(reading.ok ? { ok: true, record: reading.value } : reading, exchange) as UserResult
+    }
   }
 }
 
-async function signIn (settings: Integration, user: User): Promise<SignInResult> {
-  const flow = new SignIn(settings)
-  const record = await walk(flow, user)
-  return record.ok ? { ok: true, record: record.value, steps: flow.steps() } : { ...record, steps: flow.steps() }
-}
+const withResponse = (result: object, { response }: Exchange): object =>
+  response === undefined ? result : { ...result, response }
 
 async function walk (flow: SignIn, user: User): Promise<Reading<UserInformation>> {
   const code = await arrive(flow, user)
@@ -131,30 +144,6 @@ async function walk (flow: SignIn, user: User): Promise<Reading<UserInformation>
   const accessToken = await flow.redeem(code.value)
   return accessToken.ok ? flow.fetchUser(accessToken.value) : accessToken
 }
-
-async function authorize (settings: Integration, user: User, parameters: Changes): Promise<AuthorizeResult> {
-  const flow = new SignIn(settings)
-  const code = await arrive(flow, user, parameters)
-  if (!code.ok) return { ...code, steps: flow.steps() }
-  const verifier = flow.verifier === undefined ? {} : { verifier: flow.verifier }
-  return { ok: true, code: code.value, state: flow.state, ...verifier, steps: flow.steps() }
-}
-
-async function token (
-  settings: Integration, code: string, { verifier, parameters }: { verifier?: string, parameters?: Changes }
-): Promise<TokenResult> {
-  const { reading, exchange } = await redeem(settings, secretsOf(settings), { code, verifier }, parameters)
-  if (!reading.ok) return { ...reading, ...responseOf(exchange) }
-  return { ok: true, accessToken: reading.value, response: exchange.response as WireResponse }
-}
-
-async function user (settings: Integration, accessToken: string): Promise<UserResult> {
-  const { reading, exchange } = await fetchUser(settings, secretsOf(settings), accessToken)
-  if (!reading.ok) return { ...reading, ...responseOf(exchange) }
-  return { ok: true, record: reading.value, response: exchange.response as WireResponse }
-}
-
-const responseOf = ({ response }: Exchange): { response?: WireResponse } => response === undefined ? {} : { response }
 
 /** Steps 1 to 8. */
 async function arrive (flow: SignIn, user: User, parameters: Changes = {}): Promise<Reading<string>> {

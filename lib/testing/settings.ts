@@ -59,20 +59,9 @@ export function integration (options: PortalOptions): Integration {
   const { clientId, clientSecret, redirectUri } = options
   const base = baseOf(options, prefix)
   const endpoint = (name: string) => `${base.href.replace(/\/$/, '')}/oauth/${name}`
-  return {
-    clientId,
-    clientSecret,
-    redirectUri,
-    timeout,
-    level,
-    clientAuthentication,
-    pkce,
-    base,
-    send: options.app === undefined ? overHttp(timeout) : inProcess(options.app, timeout),
-    authorizeUrl: endpoint('authorize'),
-    tokenUrl: endpoint('token'),
-    userUrl: endpoint('user')
-  }
+  const endpoints = { authorizeUrl: endpoint('authorize'), tokenUrl: endpoint('token'), userUrl: endpoint('user') }
+  const send = options.app === undefined ? overHttp(timeout) : inProcess(options.app, timeout)
+  return { clientId, clientSecret, redirectUri, timeout, level, clientAuthentication, pkce, base, send, ...endpoints }
 }
 
 function baseOf ({ app, baseUrl }: PortalOptions, prefix: string): URL {

@@ -1,24 +1,18 @@
-import type { Failure } from './failure.ts'
 import type { Reading } from './responses.ts'
-import type { Integration } from './settings.ts'
 import type { UserInformation } from '../user-information.ts'
 import type { Exchange } from './wire.ts'
-
-/** One step of the flow. */
-export interface Step {
-  /** 1 to 15. */
-  number: number
-  actor: 'Browser' | 'Portal' | 'Service'
-  action: string
-}
 
 /** How far a step has come. A step after a failed one stays `waiting`. */
 export type Outcome = 'waiting' | 'running' | 'done' | 'failed'
 
 /** One of the fifteen steps of the flow, and what happened in it. */
-export interface StepReport extends Step {
+export interface StepReport {
+  /** 1 to 15. */
+  number: number
+  actor: 'Browser' | 'Portal' | 'Service'
+  action: string
   outcome: Outcome
-  /** What happened, in one sentence; empty where the action says it all. */
+  /** What the portal got, where the step failed; empty otherwise. */
   note: string
   /** The HTTP exchange of the step, where it has one. */
   exchange?: Exchange
@@ -26,10 +20,11 @@ export interface StepReport extends Step {
   milliseconds?: number
 }
 
-const row = (number: number, actor: Step['actor'], action: string): Step => ({ number, actor, action })
+const row = (number: number, actor: StepReport['actor'], action: string): StepReport =>
+  ({ number, actor, action, outcome: 'waiting', note: '' })
 
 /** The fifteen steps of a sign-in (RFC 6749 §4.1, with the user request at the end). */
-export const STEPS: readonly Step[] = [
+export const STEPS: readonly StepReport[] = [
   row(1, 'Browser', 'User is sent to the portal’s start URL, which ends with the credentials identifier.'),
   row(2, 'Portal', 'Finds its OAuth configuration by the credentials identifier.'),
   row(3, 'Portal', 'Creates a session and stores a random state in it, on the server only.'),
@@ -53,44 +48,31 @@ export interface Leg<Value> {
   reading: Reading<Value>
 }
 
-export type LegName = 'authorize' | 'redeem' | 'fetch'
-
 /** A sign-in as far as it has come. */
 export interface Legs {
   /** Steps 1 to 4: the request that the browser was sent with. */
-  sent?: Exchange
+  sent?: Leg<string>
   /** Steps 5 to 8: the code. */
   authorize?: Leg<string>
   /** Steps 9 to 12: the access token. */
   redeem?: Leg<string>
   /** Steps 13 to 15: the record. */
   fetch?: Leg<UserInformation>
-  /** What is under way, and what it waits for. */
-  running?: { leg: LegName, note: string }
+  /** What is under way. */
+  running?: LegName
 }
 
-type Reports = Record<number, Omit<StepReport, keyof Step>>
+export type LegName = 'sent' | 'authorize' | 'redeem' | 'fetch'
 
-const done = (note = '', exchange?: Exchange) => ({ outcome: 'done' as const, note, ...timed(exchange) })
-
-/** The reports of a leg that succeeded. */
-const SUCCESS = {
-  authorize: (exchange: Exchange): Reports => ({
-    5: done(),
-    6: done(),
-    7: done('The browser came back with a code.', exchange),
-    8: done('The state is the one that was sent.')
-  }),
-  redeem: (exchange: Exchange): Reports => ({
-    9: done('', exchange), 10: done(), 11: done(), 12: done('An access token came back.', exchange)
-  }),
-  fetch: (exchange: Exchange): Reports => ({
-    13: done('', exchange), 14: done(), 15: done('The user information came back and keeps the rules.', exchange)
-  })
+/** The steps of a leg, and those of them that show its exchange. */
+const LEGS: Record<LegName, { steps: number[], shown: number[] }> = {
+  sent: { steps: [1, 2, 3, 4], shown: [4] },
+  authorize: { steps: [5, 6, 7, 8], shown: [7] },
+  redeem: { steps: [9, 10, 11, 12], shown: [9, 12] },
+  fetch: { steps: [13, 14, 15], shown: [13, 15] }
 }
-const FIRST = { authorize: 5, redeem: 9, fetch: 13 }
 
-/** Steps that an error shows to have succeeded. */
+/** Steps that an error shows to have succeeded, besides those of earlier legs and the portal's own request. */
 const PROVEN: Record<string, number[]> = {
   no_code: [5, 6],
   state_mismatch: [5, 6, 7],
@@ -98,44 +80,33 @@ const PROVEN: Record<string, number[]> = {
   malformed_record: [14]
 }
 
+type Reports = Record<number, Partial<StepReport>>
+
 /** The fifteen steps of a sign-in that has come as far as its legs. */
-export function stepsOf (portal: Integration, legs: Legs): StepReport[] {
-  const { authorize, redeem, fetch, running } = legs
-  const reports: Reports = {
-    ...legs.sent === undefined ? {} : sent(portal, legs.sent),
-    ...reportsOf('authorize', authorize),
-    ...reportsOf('redeem', redeem),
-    ...reportsOf('fetch', fetch),
-    ...running === undefined ? {} : { [FIRST[running.leg]]: { outcome: 'running', note: running.note } }
-  }
-  return STEPS.map((step) => ({ ...step, outcome: 'waiting', note: '', ...reports[step.number] }))
+export function stepsOf ({ running, ...legs }: Legs): StepReport[] {
+  const started = running === undefined ? [] : LEGS[running].steps.slice(0, 1)
+  const reports: Reports = Object.assign({},
+    ...Object.entries(legs).map(([name, leg]) => reportsOf(name as LegName, leg)),
+    ...started.map((number) => ({ [number]: { outcome: 'running' } })))
+  return STEPS.map((step) => ({ ...step, ...reports[step.number] }))
 }
 
-function sent ({ clientId, authorizeUrl }: Integration, exchange: Exchange): Reports {
-  return {
-    1: done(),
-    2: done(`The integration of client_id ${clientId} was found.`),
-    3: done('A session was created, with a state of 256 random bits.'),
-    4: done(`The browser was sent to ${authorizeUrl}.`, exchange)
-  }
+/** Of the steps before a failed one, those that the failure proves are done; the others stay open. */
+function reportsOf (name: LegName, { exchange, reading }: Leg<unknown>): Reports {
+  const { steps, shown } = LEGS[name]
+  if (reading.ok) return done(steps, shown, exchange)
+  const { step, error, got } = reading
+  const sent = name === 'authorize' ? [] : steps.slice(0, 1)
+  return { ...done([...sent, ...PROVEN[error] ?? []]), [step]: { outcome: 'failed', note: got, ...timed(exchange) } }
 }
 
-function reportsOf (name: LegName, leg?: Leg<unknown>): Reports {
-  if (leg === undefined) return {}
-  return leg.reading.ok ? SUCCESS[name](leg.exchange) : failed(name, leg.reading, leg.exchange)
-}
+const done = (numbers: number[], shown: number[] = [], exchange?: Exchange): Reports =>
+  Object.fromEntries(numbers.map((number) =>
+    [number, { outcome: 'done', ...shown.includes(number) ? timed(exchange) : {} }]))
 
-/** Of the steps before the failed one, those that the failure proves are done; the others stay open. */
-function failed (name: LegName, { step, error, got }: Failure, exchange: Exchange): Reports {
-  const proven = [...name === 'authorize' ? [] : [FIRST[name]], ...PROVEN[error] ?? []]
-  return {
-    ...Object.fromEntries(proven.map((number) => [number, done()])),
-    [step]: { outcome: 'failed', note: got, ...timed(exchange) }
-  }
-}
-
+/** No time where the response was not seen: a browser got it. */
 function timed (exchange?: Exchange): Partial<StepReport> {
   if (exchange === undefined) return {}
-  const seen = exchange.response !== undefined || exchange.networkError !== undefined
-  return seen ? { exchange, milliseconds: exchange.milliseconds } : { exchange }
+  const { response, networkError, milliseconds } = exchange
+  return { exchange, ...response === undefined && networkError === undefined ? {} : { milliseconds } }
 }

@@ -1,7 +1,8 @@
+import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { AppFailed, networkError, TooLarge } from './network-error.ts'
+import { networkError } from './network-error.ts'
 import type { Exchange, Headers, Send, WireRequest, WireResponse } from './wire.ts'
 
 /** Bytes of the largest body that is read. */
@@ -56,8 +57,7 @@ async function timed (
 function exchangeOverHttp ({ method, url, headers, body }: WireRequest, signal: AbortSignal): Promise<WireResponse> {
   return new Promise((resolve, reject) => {
     const open = url.startsWith('https:') ? httpsRequest : httpRequest
-    const length = body === undefined ? [] : [['Content-Length', String(Buffer.byteLength(body))] as const]
-    const options = { method, signal, agent: false as const, headers: Object.fromEntries([...headers, ...length]) }
+    const options = { method, signal, agent: false as const, headers: Object.fromEntries(headers) }
     open(url, options, (message) => { read(message).then(resolve, reject) }).on('error', reject).end(body)
   })
 }
@@ -67,7 +67,7 @@ async function read (message: IncomingMessage): Promise<WireResponse> {
   let size = 0
   for await (const chunk of message as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > LARGEST_BODY) throw new TooLarge()
+    if (size > LARGEST_BODY) throw Object.assign(new Error(), { code: 'TOO_LARGE' })
     chunks.push(chunk)
   }
   const pairs = message.rawHeaders.flatMap((name, at, all) =>
@@ -82,7 +82,7 @@ async function injected (app: Injectable, { method, url, headers, body }: WireRe
     const response = await app.inject(options)
     return { status: response.statusCode, headers: flat(response.headers), body: response.body }
   } catch (error) {
-    throw new AppFailed(error)
+    throw Object.assign(new Error((error as Error).message), { code: 'APP_FAILED' })
   }
 }
 
@@ -90,10 +90,7 @@ function flat (headers: Record<string, unknown>): Headers {
   return Object.entries(headers).flatMap(([name, value]) => [value].flat().map((one) => [name, String(one)] as const))
 }
 
-function aborted (signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    const end = (): void => reject(signal.reason)
-    if (signal.aborted) end()
-    else signal.addEventListener('abort', end)
-  })
+async function aborted (signal: AbortSignal): Promise<never> {
+  if (!signal.aborted) await once(signal, 'abort')
+  throw signal.reason
 }

@@ -7,7 +7,7 @@ const SECRET = 'Aé &<>"\'+/\\%=S3cret🔑'
 function hide (text: string, values: string[]): string {
   const secrets = new Secrets()
   for (const value of values) secrets.addForGood(value)
-  return secrets.hide(text)
+  return secrets.mask(text)
 }
 
 const percent = (text: string): string =>

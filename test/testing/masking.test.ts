@@ -150,11 +150,3 @@ await t.test('a code that came from elsewhere and a token that nobody uses, wher
   t.notMatch(shown, 'the-code')
   t.notMatch(shown, 'the-access-token')
 })
-
-await t.test('notes of steps that went well', (t) => {
-  const signIn = new SignIn(integration({ baseUrl: 'http://localhost', ...SETTINGS, clientId: 'the-secret' }))
-  signIn.secrets.add('the-secret')
-  signIn.start()
-  t.equal(signIn.steps()[1]?.note, `The integration of client_id ${HIDDEN} was found.`)
-  t.end()
-})

@@ -6,7 +6,7 @@ import type { Integration } from '../../testing/settings.ts'
 import { Attempt } from './attempt.ts'
 import { Attempts } from './attempts.ts'
 import { summaryOf } from './conclusion.ts'
-import { attemptPage, messagePage, servicePage } from './pages/attempt.ts'
+import { attemptPage, messagePage } from './pages/attempt.ts'
 import { homePage } from './pages/home.ts'
 import { POLICY } from './pages/layout.ts'
 import { TRIALS } from './trials.ts'
@@ -36,15 +36,7 @@ const HEADERS = {
   'X-Frame-Options': 'DENY'
 }
 
-/** For a page of the service: it may look as it does there, and nothing else. Scripts and every request are blocked. */
-const SERVICE_PAGE_HEADERS = {
-  ...HEADERS,
-  'Content-Security-Policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; " +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
-  'X-Frame-Options': 'SAMEORIGIN'
-}
-
-interface Id { Params: { id: string } }
+interface Route { Params: { id: string }, Querystring: { trial?: string, login?: string, state?: unknown } }
 
 /** The web application that plays the portal. */
 export async function simulator (options: SimulatorOptions): Promise<FastifyInstance> {
@@ -53,7 +45,7 @@ export async function simulator (options: SimulatorOptions): Promise<FastifyInst
   await app.register(cookie)
   app.addHook('onRequest', (request, reply) => ownName(request, reply, options))
   app.setNotFoundHandler((_request, reply) => {
-    const sentence = 'The simulator has a start page, and a page for each of your sign-ins until it stops.'
+    const sentence = 'Each browser sees the sign-ins that it began, among the last hundred, until the simulator stops.'
     return page(reply.code(404), messagePage(options, 'There is nothing here', sentence))
   })
   addFlow(app, options, attempts)
@@ -67,23 +59,19 @@ function addFlow (app: FastifyInstance, options: SimulatorOptions, attempts: Att
   const [start, callback] = [new URL(loginUrl), new URL(portal.redirectUri)]
   const stop = new AbortController()
   app.addHook('onClose', async () => { stop.abort(new Error('The simulator was stopped.')) })
-  const end = (attempt: Attempt) => () => ended(summaryOf(attempt))
 
-  app.get<{ Querystring: { trial?: string, login?: string } }>(start.pathname, async (request, reply) => {
-    if (isEmbedded(request)) return refuseEmbedded(reply)
+  app.get<Route>(start.pathname, { onRequest: refuseEmbedded }, async (request, reply) => {
     const trial = TRIALS.find(({ id }) => id === request.query.trial) ?? null
     const attempt = new Attempt({ portal, codeLifetime, clock, trial, stop: stop.signal })
     const session = attempts.add(attempt, request.cookies[SESSION])
     const url = await attempt.begin(request.query.login !== undefined)
-    if (url === null) end(attempt)()
-    reply.setCookie(SESSION, session, {
-      path: '/', httpOnly: true, sameSite: 'lax', secure: start.protocol === 'https:'
-    })
+    if (url === null) ended(summaryOf(attempt))
+    const secure = start.protocol === 'https:'
+    reply.setCookie(SESSION, session, { path: '/', httpOnly: true, sameSite: 'lax', secure })
     return reply.redirect(url ?? `/sign-ins/${attempt.id}`, url === null ? 303 : 302)
   })
 
-  app.get<{ Querystring: { state?: unknown } }>(callback.pathname, async (request, reply) => {
-    if (isEmbedded(request)) return refuseEmbedded(reply)
+  app.get<Route>(callback.pathname, { onRequest: refuseEmbedded }, async (request, reply) => {
     const attempt = attempts.returned(request.cookies[SESSION], request.query.state)
     if (attempt === undefined) {
       const title = 'This browser has no sign-in in progress'
@@ -92,46 +80,26 @@ function addFlow (app: FastifyInstance, options: SimulatorOptions, attempts: Att
       return page(reply.code(400), messagePage(options, title, sentence))
     }
     if (!attempt.cameBack) {
-      const finished = attempt.finish(new URL(request.url, callback).href).then(end(attempt))
+      const finished = attempt.finish(new URL(request.url, callback).href).then(() => ended(summaryOf(attempt)))
       await Promise.race([finished, wait(GLANCE, undefined, { ref: false })])
     }
     return reply.redirect(`/sign-ins/${attempt.id}`, 303)
   })
 }
 
-/** Whether a page uses this address as an image, a frame or a script. A browser that does not say so is believed. */
-function isEmbedded ({ headers }: FastifyRequest): boolean {
-  return (headers['sec-fetch-dest'] ?? 'document') !== 'document'
-}
-
-function refuseEmbedded (reply: FastifyReply): FastifyReply {
+/** No page may use the address as an image, a frame or a script. A browser that does not say so is believed. */
+async function refuseEmbedded ({ headers }: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  if ((headers['sec-fetch-dest'] ?? 'document') === 'document') return undefined
   return reply.code(403).type('text/plain').send('A sign-in is a page of its own, and no part of another one.')
 }
 
 /** What a browser sees: the start page, and its own sign-ins. */
 function addPages (app: FastifyInstance, options: SimulatorOptions, attempts: Attempts): void {
-  const gone = (reply: FastifyReply): FastifyReply => {
-    const sentence = 'Each browser sees the sign-ins that it began, among the last hundred, until the simulator stops.'
-    return page(reply.code(404), messagePage(options, 'This browser has no such sign-in', sentence))
-  }
-
   app.get('/', async (request, reply) => page(reply, homePage(options, attempts.of(request.cookies[SESSION]))))
 
-  app.get<Id>('/sign-ins/:id', async (request, reply) => {
-    const session = request.cookies[SESSION]
-    const attempt = attempts.find(session, request.params.id)
-    if (attempt === undefined) return gone(reply)
-    const isFirst = attempts.of(session).every((other) => other === attempt || other.signIn.record === null)
-    return page(reply, await attemptPage(options, attempt, isFirst))
-  })
-
-  // For the frame on the page of the sign-in. By itself its links would work.
-  app.get<Id>('/sign-ins/:id/service-page', async (request, reply) => {
+  app.get<Route>('/sign-ins/:id', async (request, reply) => {
     const attempt = attempts.find(request.cookies[SESSION], request.params.id)
-    const shown = attempt === undefined ? null : servicePage(attempt)
-    if (shown === null) return gone(reply)
-    if (request.headers['sec-fetch-dest'] === 'document') return reply.redirect(`/sign-ins/${request.params.id}`, 303)
-    return page(reply.headers(SERVICE_PAGE_HEADERS), shown)
+    return attempt === undefined ? reply.callNotFound() : page(reply, await attemptPage(options, attempt))
   })
 }
 

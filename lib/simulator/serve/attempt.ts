@@ -1,18 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Arrival } from '../../testing/browser.ts'
 import { redirectTarget } from '../../testing/browser.ts'
-import type { Failure } from '../../testing/failure.ts'
 import type { Grant } from '../../testing/legs.ts'
-import { SignIn } from '../../testing/legs.ts'
-import { readArrival } from '../../testing/responses.ts'
+import { secretsOf, SignIn } from '../../testing/legs.ts'
+import type { Secrets } from '../../testing/masking.ts'
 import type { Integration } from '../../testing/settings.ts'
-import type { Exchange, Send, WireResponse } from '../../testing/wire.ts'
-import { header, statusOf } from '../../testing/wire.ts'
+import type { Leg } from '../../testing/steps.ts'
+import type { Exchange, Send } from '../../testing/wire.ts'
+import { statusOf } from '../../testing/wire.ts'
 import type { Finding } from '../rules/run-rules.ts'
 import { runRule } from '../rules/run-rules.ts'
 import type { Material } from '../rules/service.ts'
-import { Service } from '../rules/service.ts'
+import { realTime, Service } from '../rules/service.ts'
 import type { Trial } from './trials.ts'
 import { LOGIN_RULES } from './trials.ts'
 
@@ -30,7 +29,9 @@ export interface AttemptOptions {
 /** A browser that is away for longer may be stuck, in milliseconds. */
 const LONG = 5000
 /** Characters of a response that are kept. */
-const LARGEST = 64 * 1024
+const LARGEST = 32 * 1024
+/** Of a response that is cut, so many characters are left out at the end: they may be half of a secret. */
+const MARGIN = 1024
 
 /** One sign-in, or one trial, through a real browser. The simulator makes the portal's own requests. */
 export class Attempt {
@@ -48,15 +49,17 @@ export class Attempt {
   ended = false
   /** Where a browser that is not logged in has to log in; null where the service sends it to no page of its own. */
   loginPage: string | null = null
+  /** When the code is sent that must have expired by then. */
+  sendsAt: Date | null = null
   readonly #options: AttemptOptions
   #leftAt: number | null = null
-  #codeExpiresAt: number | null = null
   #login: Promise<Finding[]> | null = null
 
   constructor (options: AttemptOptions) {
     this.#options = options
     this.trial = options.trial
-    this.signIn = new SignIn({ ...options.portal, send: firstKilobytes(options.portal.send) })
+    const secrets = secretsOf(options.portal)
+    this.signIn = new SignIn({ ...options.portal, send: firstKilobytes(options.portal.send, secrets) }, secrets)
   }
 
   /** Whether the browser is at the service. */
@@ -67,20 +70,6 @@ export class Attempt {
   /** Whether it has been there so long that it may not come back. */
   get isStuck (): boolean {
     return this.isAway && this.#options.clock() - Number(this.#leftAt) >= LONG
-  }
-
-  /** Whole seconds until the code has expired; null when the attempt does not wait for that. */
-  get secondsLeft (): number | null {
-    if (this.#codeExpiresAt === null) return null
-    return Math.max(0, Math.ceil((this.#codeExpiresAt - this.#options.clock()) / 1000))
-  }
-
-  /** The page of its own with which the service ended the attempt; null when it sent none. */
-  get servicePage (): WireResponse | null {
-    const { authorize, redeem, fetch } = this.signIn.legs
-    const failed = [authorize, redeem, fetch].find((leg) => leg?.reading.ok === false)
-    const { response } = failed?.exchange ?? this.exchanges.at(-1) ?? {}
-    return response !== undefined && /^text\/html\b/i.test(header(response, 'content-type')) ? response : null
   }
 
   /**
@@ -99,7 +88,7 @@ export class Attempt {
   async finish (callbackUrl: string): Promise<void> {
     this.cameBack = true
     const code = this.signIn.returned(callbackUrl)
-    const ineligible = arrivalAt(callbackUrl, this.signIn.legs.sent as Exchange)
+    const ineligible = arrivalAt(callbackUrl, (this.signIn.legs.sent as Leg<string>).exchange)
     if (code.ok) await this.#withCode({ code: code.value, verifier: this.signIn.verifier })
     else if (this.trial?.takes === 'refusal') await this.#try({ ineligible })
     this.ended = true
@@ -117,24 +106,14 @@ export class Attempt {
     const { portal } = this.signIn
     const url = this.signIn.start()
     const exchange = await portal.send({ method: 'GET', url, headers: [['Accept', 'text/html']] })
-    const absent = this.#absent(url, exchange)
-    if (absent !== null) {
-      this.signIn.failed(absent, exchange)
+    if (isAbsent(exchange)) {
+      this.signIn.arrived({ at: exchange.response === undefined ? 'nowhere' : 'page', exchange, url })
       return null
     }
     const target = redirectTarget(exchange, url)
     if (target !== null && new URL(target).origin === portal.base.origin) this.loginPage = target
     this.#leftAt = this.#options.clock()
     return url
-  }
-
-  /** Why the browser is not sent to the service; null when it is. That somebody has to log in is no reason. */
-  #absent (url: string, exchange: Exchange): Failure | null {
-    const status = statusOf(exchange)
-    const isThere = exchange.networkError === undefined
-    if (isThere && (status < 400 || status === 401 || status === 403)) return null
-    const arrival = { at: isThere ? 'page' as const : 'nowhere' as const, exchange, url }
-    return readArrival(arrival, this.signIn.state, this.signIn.portal) as Failure
   }
 
   async #withCode (grant: Grant): Promise<void> {
@@ -154,17 +133,21 @@ export class Attempt {
       codeLifetime,
       material,
       secrets: this.signIn.secrets,
-      wait: (milliseconds, signal) => this.#countDown(milliseconds, signal),
+      wait: (milliseconds, signal) => {
+        this.sendsAt = new Date(Date.now() + milliseconds)
+        return realTime(milliseconds, signal)
+      },
       onExchange: (exchange) => this.exchanges.push(exchange)
     }, stop)
     this.finding = await runRule(service, (this.trial as Trial).rule)
     return null
   }
+}
 
-  async #countDown (milliseconds: number, signal: AbortSignal): Promise<void> {
-    this.#codeExpiresAt = this.#options.clock() + milliseconds
-    await wait(milliseconds, undefined, { signal }).finally(() => { this.#codeExpiresAt = null })
-  }
+/** Whether the browser is not sent to the service. That somebody has to log in is no reason. */
+function isAbsent (exchange: Exchange): boolean {
+  const status = statusOf(exchange)
+  return status === 0 || (status >= 400 && status !== 401 && status !== 403)
 }
 
 /** The redirect that the browser followed to the callback. */
@@ -174,8 +157,10 @@ function arrivalAt (callbackUrl: string, { request }: Exchange): Arrival {
 }
 
 /** A response of a megabyte costs no more than its beginning. */
-const firstKilobytes = (send: Send): Send => async (request, signal) => {
+const firstKilobytes = (send: Send, secrets: Secrets): Send => async (request, signal) => {
   const { response, ...exchange } = await send(request, signal)
   if (response === undefined) return exchange
-  return { ...exchange, response: { ...response, body: response.body.slice(0, LARGEST) } }
+  const { body } = response
+  const kept = body.length > LARGEST ? `${secrets.mask(body.slice(0, LARGEST)).slice(0, -MARGIN)}…` : body
+  return { ...exchange, response: { ...response, body: kept } }
 }

@@ -3,20 +3,13 @@ import type { Attempt } from './attempt.ts'
 
 const MOST = 100
 
-interface Entry {
-  attempt: Attempt
-  /** The browser that began it, known by its session cookie. */
-  session: string
-  /** Whether the browser had a session before. */
-  isKnown: boolean
-}
-
 /**
- * The sign-ins of all browsers. A browser finds no sign-in but its own. Of more than a hundred, one is dropped: the
- * oldest that a stranger's page may have begun, so that nobody's requests push out a sign-in that came back.
+ * The sign-ins of all browsers. A browser finds no sign-in but its own. Of more than a hundred, the oldest is dropped
+ * that never came back: nobody's requests push out a sign-in that did.
  */
 export class Attempts {
-  readonly #entries = new Map<string, Entry>()
+  /** By identifier; the session cookie tells which browser began it. */
+  readonly #entries = new Map<string, { attempt: Attempt, session: string }>()
 
   /**
    * Adds an attempt to a browser's session.
@@ -27,7 +20,7 @@ export class Attempts {
     const isKnown = this.of(cookie).length > 0
     const session = isKnown ? String(cookie) : randomBytes(32).toString('base64url')
     if (this.#entries.size === MOST) this.#entries.delete(this.#leastWanted())
-    this.#entries.set(attempt.id, { attempt, session, isKnown })
+    this.#entries.set(attempt.id, { attempt, session })
     return session
   }
 
@@ -50,9 +43,7 @@ export class Attempts {
   }
 
   #leastWanted (): string {
-    const oldestFirst = [...this.#entries.values()]
-    const { attempt } = oldestFirst.find((entry) => !entry.isKnown && !entry.attempt.cameBack) ??
-      oldestFirst.find((entry) => !entry.attempt.cameBack) ?? oldestFirst[0] as Entry
-    return attempt.id
+    const oldestFirst = [...this.#entries.values()].map(({ attempt }) => attempt)
+    return (oldestFirst.find(({ cameBack }) => !cameBack) ?? oldestFirst[0] as Attempt).id
   }
 }

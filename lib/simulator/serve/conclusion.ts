@@ -3,9 +3,7 @@ import type { Attempt } from './attempt.ts'
 
 /** How a sign-in or a trial goes or ended. All texts are free of secrets. */
 export interface Conclusion {
-  /**
-   * `running`: it has not ended. `untested`: it shows neither that the service is right nor that it is wrong.
-   */
+  /** `running`: it has not ended. `untested`: it shows neither that the service is right nor that it is wrong. */
   outcome: 'running' | 'pass' | 'fail' | 'untested'
   title: string
   sentence: string
@@ -19,14 +17,14 @@ export function conclusionOf (attempt: Attempt): Conclusion {
     return { outcome: 'fail', title: `The sign-in stopped at step ${failure.step}`, sentence: failure.fix }
   }
   const name = attempt.signIn.secrets.mask(String(record?.name))
-  return trial === null ? signedIn(attempt, name) : letIn(name)
+  return trial === null ? signedIn(name) : letIn(name)
 }
 
 /** One line for the terminal: when, how long the service took, who or what, and how it ended. */
 export function summaryOf (attempt: Attempt): string {
   const { trial, signIn: { record, failure, secrets } } = attempt
   const { title } = conclusionOf(attempt)
-  const time = new Date().toTimeString().slice(0, 8)
+  const time = clockTime(new Date())
   const took = `${Math.ceil(tookOf(attempt))} ms`.padStart(8)
   const who = record === null ? '' : ` (${secrets.mask(record.external_id)})`
   const why = failure === null ? '' : `: ${failure.got}`
@@ -41,29 +39,24 @@ function judged ({ rule, result }: Finding): Conclusion {
   return { outcome: 'pass', title: 'Rejected, as it should be', sentence: rule.sentence }
 }
 
-function signedIn (attempt: Attempt, name: string): Conclusion {
-  const { redeem, fetch } = attempt.signIn.legs
-  const [token, user] = [redeem, fetch].map((leg) => `${Math.ceil(Number(leg?.exchange.milliseconds))} ms`)
-  return {
-    outcome: 'pass',
-    title: `${name} is signed in`,
-    sentence: `All fifteen steps succeeded. Your service took ${token} for the token and ${user} for the user.`
-  }
-}
+const signedIn = (name: string): Conclusion => ({
+  outcome: 'pass',
+  title: `${name} is signed in`,
+  sentence: 'All fifteen steps succeeded. Sign in again: a session cookie with SameSite=Strict makes the second ' +
+    'sign-in ask for a login.'
+})
 
 /** The simulator cannot know who is eligible: a user who gets in is a reason to try with another one. */
-function letIn (name: string): Conclusion {
-  return {
-    outcome: 'untested',
-    title: `${name} was let in`,
-    sentence: 'Log in at your application as a user who may not use the portal, then try again. ' +
-      'If this user may not use it, check that before a code is issued.'
-  }
-}
+const letIn = (name: string): Conclusion => ({
+  outcome: 'untested',
+  title: `${name} was let in`,
+  sentence: 'Log in at your application as a user who may not use the portal, then try again. ' +
+    'If this user may not use it, check that before a code is issued.'
+})
 
-function progressOf ({ secondsLeft, isAway }: Attempt): Omit<Conclusion, 'outcome'> {
-  if (secondsLeft !== null) {
-    return { title: 'Waiting until the code has expired', sentence: 'The code is sent when its lifetime is over.' }
+function progressOf ({ sendsAt, isAway }: Attempt): Omit<Conclusion, 'outcome'> {
+  if (sendsAt !== null) {
+    return { title: 'Waiting until the code has expired', sentence: `The code is sent at ${clockTime(sendsAt)}.` }
   }
   if (isAway) {
     const sentence = 'The browser is at your service. This page continues when it comes back.'
@@ -71,6 +64,9 @@ function progressOf ({ secondsLeft, isAway }: Attempt): Omit<Conclusion, 'outcom
   }
   return { title: 'In progress', sentence: 'The next step is in progress.' }
 }
+
+/** As the clock of this machine shows it. */
+export const clockTime = (date: Date): string => date.toTimeString().slice(0, 8)
 
 /** Milliseconds that the service took for the requests of the portal. The time of the browser is the person's. */
 function tookOf ({ signIn: { legs: { redeem, fetch } }, exchanges }: Attempt): number {

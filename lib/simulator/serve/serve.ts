@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
-import { fixFor } from '../../testing/failure.ts'
 import { escape } from '../../testing/escape.ts'
 import type { Integration } from '../../testing/settings.ts'
 import { simulator } from './app.ts'
@@ -62,18 +61,13 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
   if (new URL(redirectUri).origin !== publicUrl) {
     err(`The redirect_uri ${redirectUri} is not under ${publicUrl}: sign-ins come back only if it leads here.\n`)
   }
-  reach(portal, stop).then((sentence) => err(sentence), () => {})
-  if (values.open) openBrowser(publicUrl, env).catch((error: Error) => err(notOpened(publicUrl, error)))
+  if (values.open) {
+    openBrowser(publicUrl, env).catch(({ message }: Error) =>
+      err(`The browser could not be opened (${message}). Open ${publicUrl} yourself.\n`))
+  }
   if (!stop.aborted) await once(stop, 'abort')
   await app.close()
   return 0
-}
-
-/** Says why the service gives no response; says nothing where it gives one. */
-async function reach ({ send, authorizeUrl }: Integration, stop: AbortSignal): Promise<string> {
-  const { networkError } = await send({ method: 'GET', url: authorizeUrl, headers: [['Accept', 'text/html']] }, stop)
-  if (networkError === undefined || stop.aborted) return ''
-  return `${escape(networkError.sentence)} ${fixFor(networkError.code)}\n`
 }
 
 /**
@@ -101,9 +95,6 @@ async function listen (app: FastifyInstance, host: string, port: number): Promis
       : `The simulator cannot listen at ${host}:${port}: ${message}`)
   }
 }
-
-const notOpened = (url: string, { message }: Error): string =>
-  `The browser could not be opened (${message}). Open ${url} yourself.\n`
 
 const greeting = (publicUrl: string, loginUrl: string, portal: Integration): string => `The portal runs at ${publicUrl}
 

@@ -15,29 +15,22 @@ await t.test('a sign-in: fifteen steps, the record in words, codes and tokens hi
   t.match(page.url, /\/sign-ins\/[\w-]{16}$/)
   t.match(page.text, '<h1>Ada Lovelace is signed in</h1>')
   t.equal(page.text.match(/class="step done"/g)?.length, 15)
-  t.match(page.text, 'Can manage the partner’s clients, merchants, descriptors and the like.')
-  t.match(page.text, 'Can manage alerts, chargebacks, RDRs and the like.')
+  t.match(page.text, '<dt>Control role</dt><dd>Partner Administrator</dd>')
+  t.match(page.text, 'Sign in again: a session cookie with SameSite=Strict')
   t.match(page.text, 'A partner user, at the partner OAuth level.')
   t.notMatch(page.text, CLIENT_SECRET)
   t.notMatch(page.text, 'http-equiv')
-  t.match(page.text, 'access_token&quot;: &quot;••••••••&quot;')
-  t.match(page.text, '<dt>code</dt><dd>••••••••</dd>')
+  t.match(page.text, 'access_token&quot;:&quot;••••••••&quot;')
+  t.match(page.text, '\n&amp;code=••••••••')
   const after = (await browser.open(origin)).text
   t.match(after, /<span class="chip good">pass<\/span>\s<div><a href="[^"]*">Ada Lovelace is signed in/)
-  t.match(after, 'Sign-ins of this browser</h2>\n<p class="quiet small">Another browser sees its own')
-})
-
-await t.test('a second sign-in is asked for: a Strict cookie shows only then', async (t) => {
-  const { origin, browser } = await simulator(t)
-  t.match((await browser.signIn(start(origin))).text, 'Now sign in again: a session cookie with SameSite=Strict')
-  t.notMatch((await browser.signIn(start(origin))).text, 'Now sign in again')
-  t.notMatch((await browser.signIn(start(origin, 'replayed-code'))).text, 'Now sign in again')
+  t.match(after, 'Sign-ins of this browser</h2>\n<p class="quiet">Another browser sees its own')
 })
 
 await t.test('somebody else: the login page first, whoever is logged in', async (t) => {
   const { origin, browser, baseUrl } = await simulator(t)
   const page = await browser.signIn(start(origin))
-  t.match(page.text, 'id="other" href="/external-oauth/local?login">Log in as someone else</a>')
+  t.match(page.text, 'href="/external-oauth/local?login">Log in as someone else</a>')
   const login = await browser.open(`${start(origin)}?login`)
   t.match(login.url, `${baseUrl}/login?return_to=`)
   const other = await browser.signIn(login.url, { method: 'POST', body: new URLSearchParams({ user: 'bob' }) })
@@ -67,18 +60,6 @@ await t.test('no browser keeps a redirect: 302 to the service, 303 to the page o
   t.match(await opened(start(absent.origin)), { status: 303, location: /^\/sign-ins\/[\w-]{16}$/ })
 })
 
-await t.test('a page of the service is shown, and what was expected; an answer in JSON is no page', async (t) => {
-  for (const [type, isShown] of [['text/html; charset=utf-8', true], ['application/json', false]] as const) {
-    const baseUrl = await httpServer(t, (_request, response) => {
-      response.writeHead(400, { 'Content-Type': type }).end('{}')
-    })
-    const { origin, browser } = await simulator(t, { baseUrl })
-    const { text } = await browser.signIn(start(origin))
-    t.equal(text.includes('The page that your service shows'), isShown, type)
-    t.match(text, '<dt>Expected</dt><dd>A redirect to the redirect_uri with code and the same state</dd>')
-  }
-})
-
 await t.test('the request is shown at the step that sends it, the response at the step that returns it', async (t) => {
   const { origin, browser } = await simulator(t)
   const { text } = await browser.signIn(start(origin))
@@ -88,17 +69,13 @@ await t.test('the request is shown at the step that sends it, the response at th
   t.match(text, '<details id="step-15">\n<summary>GET /oauth/user → 200</summary>')
 })
 
-await t.test('an exchange opens in parts, each under its title; JSON has line breaks', async (t) => {
+await t.test('an exchange is shown as it went over the wire, with a line for each parameter', async (t) => {
   const { origin, browser, baseUrl } = await simulator(t)
-  const { text } = await browser.signIn(start(origin))
-  const parts = (step: number): string[] =>
-    [...(new RegExp(`<details id="step-${step}">([^]*?)</details>`).exec(text)?.[1] ?? '').matchAll(/<h4>([^<]*)/g)]
-      .map(([, title]) => String(title))
-  t.strictSame(parts(9), ['Request to', 'Headers', 'Form'])
-  t.strictSame(parts(12), ['Request to', 'Headers', 'Form', 'Response', 'Headers', 'Body'])
-  t.match(text, `<h4>Request to</h4><pre>${baseUrl}/oauth/token</pre>`)
-  t.match(text, '<h4>Response</h4><pre>200</pre>')
-  t.match(text.replaceAll('&quot;', '"'), /<h4>Body<\/h4><pre>\{\n {2}"/)
+  const text = (await browser.signIn(start(origin))).text.replaceAll('&amp;', '&')
+  t.match(text, `<pre>GET ${baseUrl}/oauth/authorize\n  ?client_id=partner-123\n  &redirect_uri=`)
+  t.match(text, `<pre>POST ${baseUrl}/oauth/token\nAccept: application/json\n`)
+  t.match(text, /\n\nclient_id=partner-123\n&client_secret=••••••••\n&redirect_uri=/)
+  t.match(text, /<h3>Response<\/h3><pre>200\ncontent-type: application\/json[^]*\n\n\{/)
 })
 
 await t.test('the user comes before the fifteen steps, for a narrow screen', async (t) => {
@@ -138,7 +115,6 @@ await t.test('when something fails: which step, what was expected, what was got,
     const { origin, browser } = await simulator(t, { mistakes: [mistake] })
     const page = await browser.signIn(start(origin))
     t.match(page.text, `<h1>The sign-in stopped at step ${step}</h1>`)
-    t.match(page.text, `<dt>Step ${step}</dt>`)
     t.match(page.text, got)
     t.match(page.text, fix)
     t.match(page.text, new RegExp(`class="step failed" value="${step}"`))
@@ -166,10 +142,10 @@ await t.test('a service that does not answer is named before the browser is sent
 })
 
 await t.test('a long response is cut in the exchange', async (t) => {
-  for (const [length, shown] of [[8192, 'x'.repeat(8192)], [8193, `${'x'.repeat(7168)}…`]] as const) {
+  for (const [length, shown] of [[32_768, 'x'.repeat(32_768)], [32_769, `${'x'.repeat(31_744)}…`]] as const) {
     const baseUrl = await httpServer(t, (_request, response) => { response.writeHead(502).end('x'.repeat(length)) })
     const { origin, browser } = await simulator(t, { baseUrl })
-    t.match((await browser.signIn(start(origin))).text, `<h4>Body</h4><pre>${shown}</pre>`)
+    t.match((await browser.signIn(start(origin))).text, `\n\n${shown}</pre>`)
   }
 })
 
@@ -192,7 +168,7 @@ await t.test('a callback that lacks a part of the redirect_uri', async (t) => {
 
 await t.test('at the client level', async (t) => {
   const { origin, browser } = await simulator(t, { flags: ['--level', 'client'], user: 'bob' })
-  t.match((await browser.open(origin)).text, 'Client OAuth level: client users only.')
+  t.match((await browser.open(origin)).text, 'at the client OAuth level.')
   t.match((await browser.signIn(start(origin))).text, 'A client user, at the client OAuth level.')
 })
 

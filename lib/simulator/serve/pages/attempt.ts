@@ -1,5 +1,3 @@
-import { STEPS, stepsOf } from '../../../testing/steps.ts'
-import type { Step } from '../../../testing/steps.ts'
 import { Inconclusive } from '../../rules/errors.ts'
 import type { Finding } from '../../rules/run-rules.ts'
 import type { Attempt } from '../attempt.ts'
@@ -8,57 +6,37 @@ import type { Conclusion } from '../conclusion.ts'
 import { exchangeDetails } from './exchange.ts'
 import { startPath, tone, trialsCard } from './home.ts'
 import type { Setup } from './home.ts'
-import { capital, html } from './html.ts'
+import { capital, fact, html } from './html.ts'
 import type { Html } from './html.ts'
 import { layout } from './layout.ts'
 import { recordCard } from './record.ts'
 import { timeline } from './timeline.ts'
 
-/** Characters of the service's own error page that are shown. */
-const LONGEST_PAGE = 64 * 1024
-
 /**
  * One attempt: how it goes, what failed or who signed in, and its fifteen steps. What matters most comes first, for a
  * narrow screen and for a screen reader.
- *
- * @param isFirst - whether no other sign-in of this browser has succeeded
  */
-export async function attemptPage (setup: Setup, attempt: Attempt, isFirst: boolean): Promise<string> {
-  const { ended, signIn: { record, legs, secrets } } = attempt
+export async function attemptPage (setup: Setup, attempt: Attempt): Promise<string> {
+  const { ended, isStuck, signIn } = attempt
+  const { portal, loginUrl } = setup
   const conclusion = conclusionOf(attempt)
-  const { title, sentence, outcome } = conclusion
-  const steps = stepsOf(setup.portal, legs)
   return layout({
-    title,
-    baseUrl: setup.portal.base.href,
-    reload: ended ? null : 2,
-    body: html`<div id="live" data-ended="${String(ended)}" data-announced="${title}. ${sentence}">
-${lede(setup, attempt, conclusion, isFirst)}
-${attempt.isStuck ? loginCard(await attempt.loginFindings()) : null}${problemCard(attempt)}${servicePageCard(attempt)}
+    title: conclusion.title,
+    baseUrl: portal.base.href,
+    inProgress: !ended,
+    body: html`<div id="live" data-ended="${String(ended)}">
+${lede(loginUrl, attempt, conclusion)}
+${isStuck ? loginCard(await attempt.loginFindings()) : null}${problemCard(attempt)}
 <div class="columns">
-${stack('first', [
-    trialCard(attempt),
-    record === null ? null : recordCard(record, setup.portal.level, secrets)
-  ])}
+${trialCard(attempt)}${signIn.record === null ? null : recordCard(signIn.record, portal.level, signIn.secrets)}
 <section class="card main" aria-labelledby="steps">
 <h2 id="steps">The fifteen steps</h2>
-${timeline(steps, secrets, outcome === 'pass')}
+${timeline(signIn.steps(), conclusion.outcome === 'pass')}
 </section>
-${stack('last', [ended ? trialsCard(setup.loginUrl, true) : null])}
+${ended ? trialsCard(loginUrl) : null}
 </div>
 </div>`
   })
-}
-
-/** The service's own error page for its frame; null when it sent none. */
-export function servicePage ({ servicePage, signIn }: Attempt): string | null {
-  return servicePage === null ? null : signIn.secrets.hide(servicePage.body.slice(0, LONGEST_PAGE))
-}
-
-/** Cards below each other; nothing where there is no card. */
-function stack (place: string, cards: Array<Html | null>): Html | null {
-  const shown = cards.filter((card) => card !== null)
-  return shown.length === 0 ? null : html`<div class="stack ${place}">${shown}</div>`
 }
 
 /** A page with a sentence, where there is no attempt to show. */
@@ -72,38 +50,33 @@ export function messagePage ({ portal, loginUrl }: Setup, title: string, sentenc
   })
 }
 
-function lede ({ loginUrl }: Setup, attempt: Attempt, conclusion: Conclusion, isFirst: boolean): Html {
-  const { outcome, title, sentence } = conclusion
-  const { trial, secondsLeft, ended, signIn: { record } } = attempt
+function lede (loginUrl: string, attempt: Attempt, { outcome, title, sentence }: Conclusion): Html {
+  const { trial, ended } = attempt
   return html`<div class="lede">
 <span class="chip ${tone(outcome)}">${trial === null ? 'Sign-in' : `Trial: ${trial.title}`}</span>
 <h1>${title}</h1>
 <p>${sentence}</p>
-${record !== null && trial === null && isFirst
-    ? html`<p>Now sign in again: a session cookie with SameSite=Strict makes the second sign-in ask for a login.</p>`
-    : null}
-${secondsLeft === null ? null : html`<p class="countdown" id="countdown">${secondsLeft} s left</p>`}
 ${ended ? actions(startPath(loginUrl), attempt) : null}
 </div>`
 }
 
 function actions (start: string, { trial, loginPage }: Attempt): Html {
-  const [query, again] = trial === null ? ['', 'Sign in again'] : [`?trial=${trial.id}`, 'Try again']
-  const other = `${start}?${trial === null ? '' : `trial=${trial.id}&`}login`
+  const again = trial === null ? start : `${start}?trial=${trial.id}`
+  const other = `${again}${trial === null ? '?' : '&'}login`
   return html`<div class="actions">
-<a class="button main" id="again" href="${start}${query}">${again}</a>
-${loginPage === null ? null : html`<a class="button" id="other" href="${other}">Log in as someone else</a>`}
-<a class="button" id="home" href="/">Start page</a></div>`
+<a class="button main" href="${again}">${trial === null ? 'Sign in again' : 'Try again'}</a>
+${loginPage === null ? null : html`<a class="button" href="${other}">Log in as someone else</a>`}
+<a class="button" href="/">Start page</a></div>`
 }
 
 const WORDS = { pass: 'passes', fail: 'fails', untested: 'not tested' }
 
 /** For the developer whose browser does not come back from the service: what `check` says of the login. */
 function loginCard (findings: Finding[]): Html {
-  return html`<section class="card wide" aria-labelledby="causes">
+  return html`<section class="card" aria-labelledby="causes">
 <h2 id="causes">The browser does not come back?</h2>
-<p class="quiet small">Take your time if you are logging in. If not: rules of <code>check</code>, without a user.</p>
-<ul class="rows">${findings.map((finding) => html`<li>${findingOf(finding)}</li>`)}</ul>
+<p class="quiet">Take your time if you are logging in. If not: rules of <code>check</code>, without a user.</p>
+<ul>${findings.map((finding) => html`<li>${findingOf(finding)}</li>`)}</ul>
 </section>`
 }
 
@@ -119,27 +92,11 @@ ${result.outcome === 'pass' ? null : html`<p><b>What to do:</b> ${fix}</p>`}`
 /** Where a trial has a finding, that says it. */
 function problemCard ({ finding, signIn: { failure } }: Attempt): Html | null {
   if (finding !== null || failure === null) return null
-  const { step, error, expected, got, fix } = failure
-  return html`<section class="card wide problem" aria-labelledby="problem">
+  const { error, expected, got, fix } = failure
+  return html`<section class="card problem" aria-labelledby="problem">
 <h2 id="problem">What went wrong</h2>
-<p class="quiet small"><code>${error}</code></p>
-<dl>
-<div><dt>Step ${step}</dt><dd>${(STEPS[step - 1] as Step).action}</dd></div>
-<div><dt>Expected</dt><dd>${capital(expected)}</dd></div>
-<div><dt>Got</dt><dd>${capital(got)}</dd></div>
-<div><dt>What to do</dt><dd>${fix}</dd></div>
-</dl>
-</section>`
-}
-
-/** The service's own error page, in a frame where it can run, load and send nothing. */
-function servicePageCard ({ id, servicePage }: Attempt): Html | null {
-  if (servicePage === null) return null
-  return html`<section class="card wide" aria-labelledby="service-page">
-<h2 id="service-page">The page that your service shows</h2>
-<p class="quiet small">Status ${servicePage.status}. Its scripts, links, forms and external files do not work here.</p>
-<iframe src="/sign-ins/${id}/service-page" sandbox title="The page that your service shows"
- loading="lazy"></iframe>
+<p><code>${error}</code></p>
+<dl>${fact('Expected', capital(expected))}${fact('Got', capital(got))}${fact('What to do', fix)}</dl>
 </section>`
 }
 
@@ -148,8 +105,8 @@ function trialCard ({ trial, finding, exchanges, signIn: { secrets } }: Attempt)
   if (trial === null) return null
   return html`<section class="card" aria-labelledby="trial">
 <h2 id="trial">The trial</h2>
-<p class="quiet small">${trial.does}</p>
+<p class="quiet">${trial.does}</p>
 <div>${finding === null ? null : findingOf(finding)}</div>
-${exchanges.map((exchange, at) => exchangeDetails(`trial-${at + 1}`, exchange, secrets))}
+${exchanges.map((exchange, at) => exchangeDetails(`trial-${at + 1}`, secrets.maskExchange(exchange)))}
 </section>`
 }

@@ -1,10 +1,9 @@
 import type { Integration } from '../../../testing/settings.ts'
 import type { Attempt } from '../attempt.ts'
-import { conclusionOf } from '../conclusion.ts'
+import { clockTime, conclusionOf } from '../conclusion.ts'
 import type { Conclusion } from '../conclusion.ts'
-import type { Trial } from '../trials.ts'
 import { TRIALS } from '../trials.ts'
-import { html } from './html.ts'
+import { fact, html } from './html.ts'
 import type { Html } from './html.ts'
 import { layout } from './layout.ts'
 
@@ -25,29 +24,21 @@ export function homePage ({ portal, loginUrl }: Setup, attempts: Attempt[]): str
 of the fifteen steps.</p>
 <div class="actions"><a class="button main" href="${startPath(loginUrl)}">Sign in</a></div>
 </div>
-${stuckCard(attempts)}
-<div class="columns">
-<div class="stack main">${attemptsSection(attempts)}${trialsCard(loginUrl, false)}</div>
-<div class="stack last">${setupCard(portal, loginUrl)}</div>
-</div>`
+${attemptsCard(attempts)}${trialsCard(loginUrl)}${setupCard(portal, loginUrl)}`
   })
 }
 
-/** The invalid requests on offer; brief beside something else. */
-export function trialsCard (loginUrl: string, brief: boolean): Html {
+/** The invalid requests on offer. */
+export function trialsCard (loginUrl: string): Html {
   return html`<section class="card" aria-labelledby="trials">
 <h2 id="trials">Try invalid requests</h2>
-<p class="quiet small">A correct service rejects each of them.</p>
-<ul class="rows">${TRIALS.map((trial) => html`<li class="beside">
-<div><h3>${trial.title}</h3>${brief ? null : explained(trial)}</div>
-<a class="button" id="try-${trial.id}" href="${startPath(loginUrl)}?trial=${trial.id}"
- aria-label="Try: ${trial.title}">Try</a>
+<p class="quiet">A correct service rejects each of them.</p>
+<ul>${TRIALS.map(({ id, title, does, rule }) => html`<li class="beside">
+<div><h3>${title}</h3><p>${does}</p><p class="quiet">${rule.sentence}</p></div>
+<a class="button" href="${startPath(loginUrl)}?trial=${id}" aria-label="Try: ${title}">Try</a>
 </li>`)}</ul>
 </section>`
 }
-
-const explained = ({ does, rule }: Trial): Html =>
-  html`<p class="small">${does}</p><p class="small quiet">${rule.sentence}</p>`
 
 export const startPath = (loginUrl: string): string => new URL(loginUrl).pathname
 
@@ -55,52 +46,29 @@ export const startPath = (loginUrl: string): string => new URL(loginUrl).pathnam
 export const tone = (outcome: Conclusion['outcome']): string =>
   outcome === 'pass' ? 'good' : outcome === 'fail' ? 'bad' : 'wait'
 
-/** For the developer whose browser stayed at the service and who opened the start page again. */
-function stuckCard (attempts: Attempt[]): Html | null {
-  const stuck = attempts.find(({ isStuck }) => isStuck)
-  if (stuck === undefined) return null
-  return html`<section class="card wide notice" aria-labelledby="stuck">
-<h2 id="stuck">A sign-in did not come back yet</h2>
-<p class="quiet small">The browser was sent to your service, and no code has arrived.</p>
-<a class="button" href="/sign-ins/${stuck.id}">See the usual causes</a>
-</section>`
-}
-
-function attemptsSection (attempts: Attempt[]): Html | null {
+function attemptsCard (attempts: Attempt[]): Html | null {
   if (attempts.length === 0) return null
   return html`<section class="card" aria-labelledby="attempts">
 <h2 id="attempts">Sign-ins of this browser</h2>
-<p class="quiet small">Another browser sees its own, the terminal all of them.</p>
-<ul class="rows">${attempts.map(attemptRow)}</ul>
+<p class="quiet">Another browser sees its own, the terminal all of them.</p>
+<ul>${attempts.map(attemptRow)}</ul>
 </section>`
 }
 
 function attemptRow (attempt: Attempt): Html {
-  const { id, trial, startedAt } = attempt
+  const { id, trial, startedAt, isStuck } = attempt
   const { outcome, title } = conclusionOf(attempt)
-  const time = startedAt.toISOString()
   return html`<li class="beside"><span class="chip ${tone(outcome)}">${outcome}</span>
-<div><a href="/sign-ins/${id}">${trial === null ? null : `${trial.title}: `}${title}</a></div>
-<time class="small quiet" datetime="${time}">${time.slice(11, 19)} UTC</time></li>`
+<div><a href="/sign-ins/${id}">${trial === null ? '' : `${trial.title}: `}${title}</a>
+${isStuck ? ' (see the usual causes)' : ''}</div>
+<span class="quiet">${clockTime(startedAt)}</span></li>`
 }
 
-const USERS = {
-  partner: 'Partner OAuth level: partner users and client users.',
-  client: 'Client OAuth level: client users only.'
-}
-
-function setupCard (portal: Integration, loginUrl: string): Html {
-  const { clientId, redirectUri, authorizeUrl, tokenUrl, userUrl, level } = portal
+function setupCard ({ clientId, redirectUri, level }: Integration, loginUrl: string): Html {
   return html`<section class="card" aria-labelledby="setup">
 <h2 id="setup">What your service needs</h2>
-<p class="quiet small">Register the portal with these four values.</p>
+<p class="quiet">Register the portal with these values, at the ${level} OAuth level.</p>
 <dl>${fact('login_url', loginUrl)}${fact('client_id', clientId)}
 ${fact('client_secret', 'as given at the start')}${fact('redirect_uri', redirectUri)}</dl>
-<h2>What the portal calls</h2>
-<p class="quiet small">${USERS[level]}</p>
-<dl>${fact('Authorization URL', authorizeUrl)}${fact('Access Token URL', tokenUrl)}
-${fact('User Information URL', userUrl)}</dl>
 </section>`
 }
-
-const fact = (name: string, value: string): Html => html`<div><dt>${name}</dt><dd class="mono">${value}</dd></div>`

@@ -5,30 +5,32 @@ import { STYLE } from './style.ts'
 
 const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-/** Allows the one stylesheet, the one script and its fetches, and the frame with a page of the service. */
+/** Allows the one stylesheet, and the one script and its fetches. */
 export const POLICY = [
   "default-src 'none'",
   `style-src ${hash(STYLE)}`,
   `script-src ${hash(SCRIPT)}`,
   "connect-src 'self'",
-  "frame-src 'self'",
   'img-src data:',
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'"
 ].join('; ')
 
+const PROGRESS = html`<noscript><meta http-equiv="refresh" content="2"></noscript>
+<script>${new Html(SCRIPT)}</script>`
+
 export interface Page {
   title: string
   /** The service under test. */
   baseUrl: string
   body: Html
-  /** Seconds until a browser without JavaScript reloads; null when nothing will change. */
-  reload?: number | null
+  /** Whether the page may change by itself. */
+  inProgress?: boolean
 }
 
 /** A whole page. */
-export function layout ({ title, baseUrl, body, reload = null }: Page): string {
+export function layout ({ title, baseUrl, body, inProgress = false }: Page): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -37,7 +39,7 @@ export function layout ({ title, baseUrl, body, reload = null }: Page): string {
 <title>${title} · Portal simulator</title>
 <link rel="icon" href="data:,">
 <style>${new Html(STYLE)}</style>
-${reload === null ? null : html`<noscript><meta http-equiv="refresh" content="${reload}"></noscript>`}
+${inProgress ? PROGRESS : null}
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
@@ -48,10 +50,6 @@ Service: <span class="mono">${baseUrl}</span>
 <main id="content"><div class="wrap">
 ${body}
 </div></main>
-<footer><div class="wrap">The portal’s side of the sign-in, for development. Sign-ins are kept in memory until the
-simulator stops.</div></footer>
-<p id="announce" class="hidden" role="status"></p>
-<script>${new Html(SCRIPT)}</script>
 </body>
 </html>
 `.text
