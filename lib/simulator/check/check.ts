@@ -3,7 +3,7 @@ import type { Headers } from '../../testing/wire.ts'
 import { CannotRun, needed, numberOf, readFlags } from '../flags.ts'
 import { INTEGRATION_FLAGS, INTEGRATION_HELP, integrationOf } from '../integration-flags.ts'
 import { loginOf } from './login.ts'
-import { progress } from './progress.ts'
+import { CLEAR_LINE, progress } from './progress.ts'
 import { json, painter, summary, text } from './report.ts'
 import { RULES } from '../rules/all.ts'
 import { Inconclusive } from '../rules/errors.ts'
@@ -91,6 +91,7 @@ async function checked (values: Values, process: Process): Promise<number> {
     const service = serviceOf(values, env, wait, limit.signal)
     await reach(service)
     const run = await runRules(service, RULES, progress(err, columns))
+    if (columns !== undefined) err(CLEAR_LINE)
     if (run.stopped !== undefined && nothingJudged(run)) throw new CannotRun(run.stopped)
     const { base, level } = service.portal
     const paint = painter(columns !== undefined && !env.NO_COLOR)

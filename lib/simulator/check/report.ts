@@ -85,12 +85,9 @@ function conclusion (run: Run, width: number, paint: Paint): string {
 
 /** The report for machines. Its members are stable: what is added later comes beside them. */
 export function json (baseUrl: string, level: string, run: Run): string {
-  const rules = run.findings.map(({ rule: { id, section, severity, sentence }, result, milliseconds }) => {
-    const { expected, ...told } = { expected: '', ...result }
-    return { id, section, severity, sentence, ...told, milliseconds }
-  })
-  const stopped = run.stopped === undefined ? {} : { stopped: run.stopped }
-  const report = { baseUrl, level, summary: summary(run), ...stopped, rules }
+  const rules = run.findings.map(({ rule: { id, section, severity, sentence }, result, milliseconds }) =>
+    ({ id, section, severity, sentence, ...result, milliseconds }))
+  const report = { baseUrl, level, summary: summary(run), stopped: run.stopped, rules }
   return `${escapeJson(JSON.stringify(report, null, 2))}\n`
 }
 

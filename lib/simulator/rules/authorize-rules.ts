@@ -9,6 +9,7 @@ import { expectError, expectNoCode, expectNoRedirect, expectRefused } from './re
 import type { Rule } from './rule.ts'
 import { expect, must, should } from './rule.ts'
 import type { Service } from './service.ts'
+import { sentToPortal } from './service.ts'
 import { alike } from './without-user.ts'
 
 /** All that RFC 6749 appendix A.5 allows and a careless service changes: both cases, reserved characters, a space. */
@@ -26,12 +27,10 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
     'Read the state once decoded and encode it once, or pass the raw value on.',
     async (service) => {
       const arrival = await service.authorize({ state: AWKWARD_STATE })
-      if (arrival.at !== 'callback') {
-        throw new Untested(`there is no redirect to the portal: ${describe(arrival.exchange)}`)
-      }
-      const states = new URL(arrival.callbackUrl).searchParams.getAll('state')
-      const got = states.length === 0 ? 'no state' : states.join(', ')
-      expect(states.length === 1 && states[0] === AWKWARD_STATE, `${got}, for ${AWKWARD_STATE}`)
+      const got = describe(arrival.exchange)
+      if (arrival.at !== 'callback') throw new Untested(`there is no redirect to the portal: ${got}`)
+      const states = sentToPortal(arrival).getAll('state').join(', ')
+      expect(states === AWKWARD_STATE, `${states === '' ? 'no state' : states}, for ${AWKWARD_STATE}`)
     }),
   must('authorize.foreign-redirect-uri', 'RFC 6749 §4.1.2.1',
     'A redirect_uri that is not the registered one is refused, and never redirected to.',
@@ -84,9 +83,8 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
     'Other origins cannot read the response (no CORS).',
     'Exempt /oauth/authorize from the application’s CORS headers: browsers are sent there by a redirect.',
     async ({ portal }) => {
+      const headers = [['Origin', 'https://foreign.example'], ['Access-Control-Request-Method', 'GET']] as const
       for (const method of ['GET', 'OPTIONS']) {
-        const asks = method === 'OPTIONS' ? [['Access-Control-Request-Method', 'GET'] as const] : []
-        const headers = [['Origin', 'https://foreign.example'] as const, ...asks]
         const { response } = await portal.send({ method, url: authorizeUrl(portal, 'the-state'), headers })
         const allowed = header(response, 'access-control-allow-origin')
         expect(allowed === '', `${method}: Access-Control-Allow-Origin: ${allowed}`)
@@ -101,7 +99,7 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
         const type = header(response, 'content-type').toLowerCase()
         // Without a type, browsers guess: they take it for a page.
         const isPage = type === '' || type.includes('html')
-        expect(!isPage || response?.body.includes(SCRIPT) !== true, 'a page with the script from the request')
+        expect(!isPage || !String(response?.body).includes(SCRIPT), 'a page with the script from the request')
       }
     }),
   should('authorize.error-redirect', 'RFC 6749 §4.1.2.1',
@@ -134,21 +132,21 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
     'The redirect to the portal is 302 or 303.',
     'Redirect with 302: browsers cache 301 and 308, and send a login form on with 307 and 308.',
     async (service) => {
-      const status = statusOf((await withCode(service)).exchange)
+      const status = statusOf((await service.granted()).arrival.exchange)
       expect(status === 302 || status === 303, `${status}`)
     }),
   should('authorize.no-store', 'RFC 9111 §5.2.2.5',
     'The redirect with the code must not be cached.',
     'Send Cache-Control: no-store with every response of the endpoint.',
-    async (service) => expectNoStore((await withCode(service)).exchange.response)),
+    async (service) => expectNoStore((await service.granted()).arrival.exchange)),
   should('authorize.referrer', 'RFC 9700 §4.2.4',
     'The address with its parameters is not sent on as referrer.',
     'Send Referrer-Policy: no-referrer.',
-    async (service) => expectNoReferrer((await withCode(service)).exchange.response)),
+    async (service) => expectNoReferrer((await service.granted()).arrival.exchange)),
   should('authorize.framing', 'RFC 9700 §4.16',
     'The endpoint cannot be framed.',
     'Send Content-Security-Policy: frame-ancestors \'none\' and X-Frame-Options: DENY.',
-    async (service) => expectUnframed((await service.authorize({ client_id: undefined })).exchange.response))
+    async (service) => expectUnframed((await service.authorize({ client_id: undefined })).exchange))
 ]
 
 function foreignUris (registered: string): string[] {
@@ -162,12 +160,6 @@ function foreignUris (registered: string): string[] {
     registered.replace(pathname, pathname.toUpperCase()),
     registered.replace(origin, `${origin}.foreign.example`)
   ].filter((uri) => uri !== registered && URL.canParse(uri))
-}
-
-/** The arrival of a good request. @throws Untested when it has no code */
-async function withCode (service: Service): Promise<Arrival> {
-  await service.code()
-  return service.authorize()
 }
 
 /** Where the user arrives who may not enter. @throws Untested where none was named, or the user is not logged in */

@@ -7,10 +7,10 @@ export type Severity = 'must' | 'should'
 /** What came of a rule. All texts are free of secrets and of control characters. */
 export type Result =
   | { outcome: 'pass' }
-  | { outcome: 'fail', severity: Severity, got: string, expected: string, fix: string }
+  | { outcome: 'fail', severity: Severity, got: string, fix: string }
   | { outcome: 'untested', reason: string }
 
-type Test = (service: Service) => Promise<unknown>
+export type Test = (service: Service) => Promise<unknown>
 
 /** One thing that a service must or should do. */
 export interface Rule {
