@@ -86,7 +86,11 @@ export async function check (argv: string[], process: Process): Promise<number> 
 
 async function checked (values: Values, process: Process): Promise<number> {
   const { out, err, columns, env, stop, wait = realTime } = process
-  const limit = limitOf(numberOf('deadline', values.deadline, 1, 86_400), stop)
+  const seconds = numberOf('deadline', values.deadline, 1, 86_400)
+  const limit = new AbortController()
+  const end = (sentence: string) => limit.abort(new Error(sentence))
+  const timer = setTimeout(end, seconds * 1000, 'The check took too long and was ended: --deadline gives it more time.')
+  stop.addEventListener('abort', () => end('The check was interrupted.'))
   try {
     const service = serviceOf(values, env, wait, limit.signal)
     await reach(service)
@@ -96,27 +100,10 @@ async function checked (values: Values, process: Process): Promise<number> {
     const { base, level } = service.portal
     const paint = painter(columns !== undefined && !env.NO_COLOR)
     out(values.json ? json(base.href, level, run) : text(run, widthOf(columns), paint))
-    return exitCode(run)
+    if (summary(run).failed > 0) return 1
+    return run.stopped === undefined ? 0 : 2
   } finally {
-    limit.clear()
-  }
-}
-
-/** Ends the check at its deadline, or when the process is told to stop. */
-function limitOf (seconds: number, stop: AbortSignal): { signal: AbortSignal, clear: () => void } {
-  const deadline = new AbortController()
-  const late = new Error('The check took too long and was ended: --deadline gives it more time.')
-  const interrupted = new Error('The check was interrupted.')
-  const timer = setTimeout(() => deadline.abort(late), seconds * 1000)
-  const end = () => deadline.abort(interrupted)
-  if (stop.aborted) end()
-  else stop.addEventListener('abort', end, { once: true })
-  return {
-    signal: deadline.signal,
-    clear: () => {
-      clearTimeout(timer)
-      stop.removeEventListener('abort', end)
-    }
+    clearTimeout(timer)
   }
 }
 
@@ -129,19 +116,14 @@ function nothingJudged (run: Run): boolean {
     id === 'authorize.answer' && result.outcome === 'pass')
 }
 
-function exitCode (run: Run): number {
-  if (summary(run).failed > 0) return 1
-  return run.stopped === undefined ? 0 : 2
-}
-
 function serviceOf (values: Values, env: Process['env'], wait: Wait, signal: AbortSignal): Service {
   const portal = integrationOf(values, env, needed('redirect-uri', values['redirect-uri']))
   const user = loginOf('cookie', values.cookie)
-  const ineligible = loginOf('ineligible-cookie', values['ineligible-cookie'])
+  const ineligible = { ...loginOf('ineligible-cookie', values['ineligible-cookie']), headers: [] }
   const lifetime = values['code-lifetime']
   return new Service(portal, {
     user: { cookies: user.cookies, headers: values.header.map(headerOf) },
-    ineligible: ineligible.cookies.length === 0 ? null : { cookies: ineligible.cookies, headers: [] },
+    ineligible: ineligible.cookies.length === 0 ? null : ineligible,
     codeLifetime: lifetime === undefined ? null : numberOf('code-lifetime', lifetime, 0, 3600),
     loginRedirects: user.redirects,
     wait

@@ -9,8 +9,7 @@ import { expect, must, should } from './rule.ts'
 import type { Service } from './service.ts'
 
 /** Comes first: without the endpoints no other rule says anything. */
-export const ENDPOINTS_RULE = must('address.endpoints', 'addresses',
-  'The three endpoints respond under the base URL.',
+export const ENDPOINTS_RULE = must('address.endpoints', 'addresses', 'The three endpoints respond under the base URL.',
   'Check the base URL and the prefix; a proxy in front may strip or add a part of the path.',
   async (service) => {
     const { authorizeUrl, tokenUrl, userUrl } = service.portal
@@ -24,16 +23,13 @@ export const ENDPOINTS_RULE = must('address.endpoints', 'addresses',
 
 /** How the endpoints are reached. */
 export const ADDRESS_RULES: readonly Rule[] = [
-  should('address.https', 'RFC 6749 §3.1, §3.2',
-    'The endpoints are reached over https (http on this machine only).',
+  should('address.https', 'RFC 6749 §3.1, §3.2', 'The endpoints are reached over https (http on this machine only).',
     'Put TLS in front of the service and give the portal the https addresses.',
     async ({ portal: { base } }) => expect(isSecure(base), `the base URL is ${base.href}`)),
-  should('address.redirect-uri-https', 'RFC 6749 §3.1.2.1',
-    'The redirect_uri is https (http on this machine only).',
+  should('address.redirect-uri-https', 'RFC 6749 §3.1.2.1', 'The redirect_uri is https (http on this machine only).',
     'Register the https address of the portal callback.',
     async ({ portal: { redirectUri: uri } }) => expect(isSecure(new URL(uri)), `the redirect_uri is ${uri}`)),
-  must('address.no-downgrade', 'RFC 6749 §3.1',
-    'The browser is not sent to an http address.',
+  must('address.no-downgrade', 'RFC 6749 §3.1', 'The browser is not sent to an http address.',
     'Let the application know that TLS ends in front of it (Fastify: trustProxy), ' +
       'or build redirects without scheme and host.',
     async (service) => {

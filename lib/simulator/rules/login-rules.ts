@@ -48,8 +48,7 @@ async function strippedFix ({ portal: { base, send } }: Service, url: string): P
 
 /** The way through the partner's own login, where sign-ins most often fail. */
 export const LOGIN_RULES: readonly Rule[] = [
-  must('login.cookie', 'SameSite',
-    'The session cookie is sent when the browser comes from the portal.',
+  must('login.cookie', 'SameSite', 'The session cookie is sent when the browser comes from the portal.',
     'Set the session cookie with SameSite=Lax: ' +
       'browsers do not send a Strict one when another site, the portal, redirects to the application.',
     (service) => service.hasUser ? cookieTravels(service) : setsTravellingCookies(service)),

@@ -138,9 +138,9 @@ export class Service {
     return { arrival, reading, code: codeOf(arrival), verifier: flow.verifier }
   }
 
-  /** The token request with a code; `edit` changes the request as a whole. */
-  redeem (grant: Grant, changes: Changes = {}, edit?: Edit): Promise<Leg<string>> {
-    return redeem(this.portal, this.secrets, grant, changes, edit)
+  /** The token request with a code; `caller` has what it sends in another way than the portal. */
+  redeem (grant: Grant, changes: Changes = {}, caller: Partial<Integration> = {}): Promise<Leg<string>> {
+    return redeem({ ...this.portal, ...caller }, this.secrets, grant, changes)
   }
 
   /** Redeems a code. @throws Untested when it gives no token */

@@ -76,8 +76,7 @@ export const CODE_RULE = must('authorize.answer', 'RFC 6749 §4.1.2',
   })
 
 export const LEG_RULES: readonly Rule[] = [
-  must('token.body', 'RFC 6749 §4.1.3',
-    'The token endpoint reads the form of the request.',
+  must('token.body', 'RFC 6749 §4.1.3', 'The token endpoint reads the form of the request.',
     'Something reads the body before Fastify does, most often an Express body parser ' +
       '(express.urlencoded, @nestjs/platform-express, @fastify/express): exempt /oauth/token from it.',
     formIsRead),

@@ -17,18 +17,15 @@ const JWT = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.'
 
 /** `GET /oauth/user`. */
 export const USER_RULES: readonly Rule[] = [
-  must('user.no-token', 'RFC 6750 §3.1',
-    'A request without token is refused.',
+  must('user.no-token', 'RFC 6750 §3.1', 'A request without token is refused.',
     'Respond with 401 and WWW-Authenticate: Bearer.',
     (service) => expectNoRecord(service, '', withoutToken)),
-  must('user.unknown-token', 'RFC 6750 §3.1',
-    'An unknown token is refused.',
+  must('user.unknown-token', 'RFC 6750 §3.1', 'An unknown token is refused.',
     'Look the token up among those issued.',
     async (service) => {
       for (const token of ['an-unknown-token', JWT]) await expectNoRecord(service, token)
     }),
-  must('user.replayed-token', 'single use',
-    'A used token is refused.',
+  must('user.replayed-token', 'single use', 'A used token is refused.',
     'Remove the token when it is used, in one atomic command.',
     async (service) => {
       const token = await service.accessToken()
@@ -42,38 +39,32 @@ export const USER_RULES: readonly Rule[] = [
       const token = await service.accessToken()
       return async () => (await service.user(token)).reading.ok
     }), ['user.unknown-token', 'user.replayed-token']),
-  must('user.code-as-token', 'RFC 6749 §1.3.1, §1.4',
-    'A code is no access token.',
+  must('user.code-as-token', 'RFC 6749 §1.3.1, §1.4', 'A code is no access token.',
     'Keep codes and tokens apart.',
     async (service) => expectNoRecord(service, (await service.code()).code), ['user.unknown-token']),
-  must('user.session-is-no-token', 'RFC 6750 §2.1',
-    'The user’s session does not replace the token.',
+  must('user.session-is-no-token', 'RFC 6750 §2.1', 'The user’s session does not replace the token.',
     'Let the endpoint look at the Authorization header only.',
     async (service) => {
       const exchange = await service.browser.request(service.portal.userUrl, 'GET')
       expectRefusal({ exchange, reading: readUser(exchange, service.portal) }, service.record?.email)
     }, ['user.no-token']),
-  should('user.challenge', 'RFC 6750 §3',
-    'The response to a refused token is 401 and WWW-Authenticate: Bearer.',
+  should('user.challenge', 'RFC 6750 §3', 'The response to a refused token is 401 and WWW-Authenticate: Bearer.',
     'Send 401 with WWW-Authenticate: Bearer error="invalid_token".',
     async (service) => expectChallenge((await service.user('an-unknown-token')).exchange, 'Bearer'),
     ['user.unknown-token']),
-  should('user.header-only', 'RFC 9700 §4.3.2',
-    'A token in the URL is refused.',
+  should('user.header-only', 'RFC 9700 §4.3.2', 'A token in the URL is refused.',
     'Read the Authorization header only: URLs end up in logs.',
     async (service) => {
       const token = await service.accessToken()
       await expectNoRecord(service, token, inUrl(token))
     }, ['user.no-token']),
-  should('user.scheme-case', 'RFC 9110 §11.1',
-    'The scheme Bearer is read in any case.',
+  should('user.scheme-case', 'RFC 9110 §11.1', 'The scheme Bearer is read in any case.',
     'Compare the scheme without regard to case.',
     inTime(async (service) => {
       const { exchange } = await service.user(await service.accessToken(), lowerScheme)
       expect(statusOf(exchange) === 200, describe(exchange))
     })),
-  should('user.head', 'RFC 9110 §9.2.1',
-    'HEAD does not use the token up.',
+  should('user.head', 'RFC 9110 §9.2.1', 'HEAD does not use the token up.',
     'Register the route without a HEAD twin (Fastify: exposeHeadRoute: false).',
     inTime(async (service) => {
       const token = await service.accessToken()
@@ -81,12 +72,10 @@ export const USER_RULES: readonly Rule[] = [
       const { reading } = await service.user(token)
       expect(reading.ok, `HEAD: ${statusOf(exchange)}, and the token was gone`)
     })),
-  should('user.no-store', 'RFC 9111 §5.2.2.5',
-    'The record must not be cached.',
+  should('user.no-store', 'RFC 9111 §5.2.2.5', 'The record must not be cached.',
     'Send Cache-Control: no-store with every response of the endpoint.',
     async (service) => expectNoStore(await withRecord(service))),
-  should('user.listed-fields', 'user information record',
-    'The record has the listed fields and no others.',
+  should('user.listed-fields', 'user information record', 'The record has the listed fields and no others.',
     'Send what the portal needs and nothing else of the user.',
     async (service) => {
       const more = unlistedFields(jsonObject((await withRecord(service)).response) ?? {})
