@@ -5,24 +5,22 @@ import type { Exchange } from '../../testing/wire.ts'
 import { header, statusOf } from '../../testing/wire.ts'
 import { Failed, Inconclusive } from './errors.ts'
 import type { Rule } from './rule.ts'
-import { expect, must, should } from './rule.ts'
+import { expect, must, prerequisite, should } from './rule.ts'
 import type { Service } from './service.ts'
-
-/** Comes first: without the endpoints no other rule says anything. */
-export const ENDPOINTS_RULE = must('address.endpoints', 'addresses', 'The three endpoints respond under the base URL.',
-  'Check the base URL and the prefix; a proxy in front may strip or add a part of the path.',
-  async (service) => {
-    const { authorizeUrl, tokenUrl, userUrl } = service.portal
-    for (const [method, url] of [['GET', authorizeUrl], ['POST', tokenUrl], ['GET', userUrl]] as const) {
-      const exchange = await ask(service, method, url)
-      if (exchange === null || !isAbsent(exchange)) continue
-      const got = `${method} ${new URL(url).pathname}: ${describe(exchange)}`
-      throw new Failed(got, await elsewhere(service, url, method))
-    }
-  })
 
 /** How the endpoints are reached. */
 export const ADDRESS_RULES: readonly Rule[] = [
+  prerequisite('address.endpoints', 'addresses', 'The three endpoints respond under the base URL.',
+    'Check the base URL and the prefix; a proxy in front may strip or add a part of the path.',
+    async (service) => {
+      const { authorizeUrl, tokenUrl, userUrl } = service.portal
+      for (const [method, url] of [['GET', authorizeUrl], ['POST', tokenUrl], ['GET', userUrl]] as const) {
+        const exchange = await ask(service, method, url)
+        if (exchange === null || !isAbsent(exchange)) continue
+        const got = `${method} ${new URL(url).pathname}: ${describe(exchange)}`
+        throw new Failed(got, await elsewhere(service, url, method))
+      }
+    }),
   should('address.https', 'RFC 6749 §3.1, §3.2', 'The endpoints are reached over https (http on this machine only).',
     'Put TLS in front of the service and give the portal the https addresses.',
     async ({ portal: { base } }) => expect(isSecure(base), `the base URL is ${base.href}`)),

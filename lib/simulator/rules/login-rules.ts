@@ -9,7 +9,7 @@ import { loginPageOf } from './login-page.ts'
 import type { Rule } from './rule.ts'
 import { expect, must } from './rule.ts'
 import type { Service } from './service.ts'
-import { refusedAtOnce } from './without-user.ts'
+import { namesOf, refusedAtOnce } from './without-user.ts'
 
 /** The page where a browser ends whose user is not logged in. It is asked for before the sign-in of the user. */
 export const LOGIN_PAGE_RULE = must('login.page', 'login',
@@ -83,8 +83,6 @@ export const LOGIN_RULES: readonly Rule[] = [
 ]
 
 const isStrict = ({ sameSite }: Cookie): boolean => sameSite === 'strict'
-
-const namesOf = (cookies: Cookie[]): string => cookies.map(({ name }) => name).join(', ')
 
 /** Does as a browser that is sent by another site: it leaves out the Strict cookies. */
 async function cookieTravels (service: Service): Promise<void> {

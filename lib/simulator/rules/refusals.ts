@@ -5,6 +5,7 @@ import type { Changes } from '../../testing/requests.ts'
 import type { Leg } from '../../testing/steps.ts'
 import { statusOf } from '../../testing/wire.ts'
 import { Untested } from './errors.ts'
+import type { Test } from './rule.ts'
 import { expect } from './rule.ts'
 import type { Service } from './service.ts'
 import { sentToPortal } from './service.ts'
@@ -34,9 +35,9 @@ export function expectNoCode (arrival: Arrival, change = ''): void {
   expect(!isBroken, got, 'Refuse the request with an error of its own: the service failed instead.', 'should')
 }
 
-/** A changed authorization request gets no code. */
-export async function expectRefused (service: Service, changes: Changes): Promise<void> {
-  expectNoCode(await service.authorize(changes), `with ${named(changes)}: `)
+/** Authorization requests that are changed so get no code. */
+export const givesNoCode = (...requests: Changes[]): Test => async (service) => {
+  for (const changes of requests) expectNoCode(await service.authorize(changes), `with ${named(changes)}: `)
 }
 
 /** Nothing is redirected to the portal or to the address that the request names. */

@@ -24,16 +24,19 @@ export interface Rule {
   fix: string
   /** Rules whose failure causes this one to fail as well: then it is not tried. */
   after: readonly string[]
+  /** Whether a failure leaves all later rules without meaning. */
+  isPrerequisite: boolean
   /** @throws Failed, Untested, Inconclusive, Stop */
   test: Test
 }
 
-const rule = (severity: Severity) =>
+const rule = (severity: Severity, isPrerequisite = false) =>
   (id: string, section: string, sentence: string, fix: string, test: Test, after: string[] = []): Rule =>
-    ({ id, section, severity, sentence, fix, after, test })
+    ({ id, section, severity, sentence, fix, after, isPrerequisite, test })
 
 export const must = rule('must')
 export const should = rule('should')
+export const prerequisite = rule('must', true)
 
 /** @throws Failed with what was got */
 export function expect (good: boolean, got: string, fix?: string, severity?: Severity): void {
