@@ -1,6 +1,7 @@
 import { integration } from '../testing/settings.ts'
 import type { Integration, Level } from '../testing/settings.ts'
 import { CannotRun, needed, numberOf } from './flags.ts'
+import type { readFlags } from './flags.ts'
 import type { Process } from './process.ts'
 
 /** The flags that describe the service and how the portal calls it. */
@@ -14,16 +15,7 @@ export const INTEGRATION_FLAGS = {
   timeout: { type: 'string', default: '5' }
 } as const
 
-/** Values of these flags, as `readFlags` returns them. */
-interface IntegrationValues {
-  'base-url'?: string | undefined
-  'client-id'?: string | undefined
-  'client-secret'?: string | undefined
-  level: string
-  basic: boolean
-  pkce: boolean
-  timeout: string
-}
+type Values = ReturnType<typeof readFlags<typeof INTEGRATION_FLAGS>>
 
 export const INTEGRATION_HELP = `\
   --base-url <url>          where the service runs, without /oauth/… (or PORTAL_BASE_URL)
@@ -40,10 +32,9 @@ export const INTEGRATION_HELP = `\
  *
  * @throws CannotRun when a value is missing or bad
  */
-export function integrationOf (values: IntegrationValues, env: Process['env'], redirectUri: string): Integration {
+export function integrationOf (values: Values, env: Process['env'], redirectUri: string): Integration {
   const given = (flag: 'base-url' | 'client-id' | 'client-secret', variable: string): string =>
     needed(flag, values[flag] ?? env[variable], variable)
-  if (!['partner', 'client'].includes(values.level)) throw new CannotRun('--level must be partner or client.')
   const settings = {
     baseUrl: given('base-url', 'PORTAL_BASE_URL'),
     clientId: given('client-id', 'PORTAL_CLIENT_ID'),
@@ -57,12 +48,9 @@ export function integrationOf (values: IntegrationValues, env: Process['env'], r
   try {
     return integration(settings)
   } catch (error) {
-    throw new CannotRun(inFlags((error as Error).message))
+    // `portal(): option "baseUrl" must be …`
+    const [, option = '', complaint] = (error as Error).message.split('"')
+    const flag = option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    throw new CannotRun(`--${flag}${complaint}.`)
   }
-}
-
-/** `portal(): option "baseUrl" must be …` said in the words of the command line. */
-function inFlags (message: string): string {
-  const flag = (option: string): string => `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
-  return `${message.replace(/^.* option "(\w+)"/, (_all, option: string) => flag(option))}.`
 }

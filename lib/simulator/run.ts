@@ -44,8 +44,7 @@ function withoutCommand (name: string, process: Process): number {
   if (['--help', '-h', 'help'].includes(name)) return show(HELP, process)
   if (['--version', '-v', 'version'].includes(name)) return show(version(), process)
   const commands = [...COMMANDS.keys()].join(', ')
-  const complaint = name === '' ? HELP : `There is no command ${escape(name)}. The commands are: ${commands}.\n`
-  process.err(complaint)
+  process.err(name === '' ? HELP : `There is no command ${escape(name)}. The commands are: ${commands}.\n`)
   return 2
 }
 
@@ -63,6 +62,5 @@ function messageOf (error: unknown): string {
 /** Of the package, whose package.json stands two folders above this file, in `lib` as in `dist`. */
 function version (): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  const { version } = JSON.parse(text) as { version: string }
-  return `${version}\n`
+  return `${JSON.parse(text).version}\n`
 }

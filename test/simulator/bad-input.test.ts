@@ -136,11 +136,6 @@ await t.test('the deadline ends the check within a rule, whose request is never 
   t.notOk(asked.includes('/oauth/user'), 'the rule after the one that hangs was not tried')
 })
 
-await t.test('a check that is stopped before it begins', async (t) => {
-  const { baseUrl } = await listening(t)
-  t.match(await check(baseUrl, USER, { stop: AbortSignal.abort() }), { code: 2, out: '', err: /was interrupted/ })
-})
-
 await t.test('the deadline ends the waiting for a code to expire', async (t) => {
   const { baseUrl } = await listening(t)
   const wait = (_milliseconds: number, signal: AbortSignal) => new Promise((_resolve, reject) => {
@@ -181,7 +176,7 @@ await t.test('the command line: what is missing or wrong is named', async (t) =>
     [['check', ...needed, '--redirect-uri', 'x'], '--redirect-uri must be an absolute URL.'],
     [['check', ...needed, '--base-url', 'localhost'], '--base-url must be an absolute http or https URL.'],
     [['check', ...needed, '--base-url', 'http://localhost?x'], '--base-url must be a URL without query and fragment.'],
-    [['check', ...needed, '--level', 'boss'], '--level must be partner or client.'],
+    [['check', ...needed, '--level', 'boss'], '--level must be \'partner\' or \'client\'.'],
     [['check', ...needed, '--timeout', '0'], '--timeout must be a number from 0.1 to 600.'],
     [['check', ...needed, '--timeout', 'soon'], '--timeout must be a number'],
     [['check', ...needed, '--deadline', '0'], '--deadline must be a number from 1 to 86400.'],

@@ -142,8 +142,6 @@ await t.test('a rule is tried alone, with what a sign-in has left', async (t) =>
   t.strictSame([burnsNothing, seen.map(({ response }) => response?.status)], [{ outcome: 'pass' }, [401, 200]])
   const used = await alone('token.replayed-code', { redeemed: { code: 'used' } })
   t.strictSame([used, seen.length], [{ outcome: 'pass' }, 1])
-  t.match(await alone('user.replayed-token', { usedToken: 'used' }), { outcome: 'pass' })
-  t.match(await alone('user.replayed-token', { accessToken: 'unknown' }), { outcome: 'pass' })
   t.match(await alone('token.replayed-code', {}), { outcome: 'untested', reason: /^there is no code: 200 with/ })
   const foreign = await altered((request) => isAuthorize(request) ? redirect('/login') : null)
   const anonymous = new Service({ ...settings, ...foreign.changes })

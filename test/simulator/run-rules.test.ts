@@ -17,19 +17,19 @@ async function tried (tests: Array<Rule['test']>, signal = new AbortController()
   const rules = tests.map((test, index) => ({
     id: `rule.${index}`, section: '', severity: 'must' as const, sentence: 'It works.', fix: 'Mend it.', after: [], test
   }))
-  return await runRules({ secrets, signal } as unknown as Service, rules, { begins: () => {}, ends: () => {} })
+  return await runRules({ secrets, signal } as unknown as Service, rules)
 }
 
 const passes = async (): Promise<void> => {}
 const throws = (error: Error) => async (): Promise<never> => { throw error }
 
-await t.test('the deadline ends a rule that would never end', async (t) => {
+await t.test('what a rule throws at the deadline is the end of the run', async (t) => {
   const deadline = new AbortController()
-  const hangs = async (): Promise<never> => {
+  const late = async (): Promise<never> => {
     deadline.abort(new Error('the-secret took too long'))
-    return await new Promise<never>(() => {})
+    throw new Failed('no response')
   }
-  t.strictSame(await tried([hangs], deadline.signal), { findings: [], stopped: `${HIDDEN} took too long` })
+  t.strictSame(await tried([late], deadline.signal), { findings: [], stopped: `${HIDDEN} took too long` })
 })
 
 await t.test('a rule that throws something unexpected was not tried', async (t) => {
@@ -39,13 +39,13 @@ await t.test('a rule that throws something unexpected was not tried', async (t) 
   t.match(stopped, `The check is not complete: ${reason}`)
 })
 
-await t.test('a failure says what was got, what was expected and what to do, masked and escaped', async (t) => {
+await t.test('a failure says what was got and what to do, masked and escaped', async (t) => {
   const { findings } = await tried([
     throws(new Failed('the-secret\x1b[2J')), throws(new Failed('200', 'Hide the-secret\u202e.', 'should'))
   ])
   t.strictSame(findings.map(({ result }) => result), [
-    { outcome: 'fail', severity: 'must', got: `${HIDDEN}\\u001b[2J`, expected: 'It works.', fix: 'Mend it.' },
-    { outcome: 'fail', severity: 'should', got: '200', expected: 'It works.', fix: `Hide ${HIDDEN}\\u202e.` }
+    { outcome: 'fail', severity: 'must', got: `${HIDDEN}\\u001b[2J`, fix: 'Mend it.' },
+    { outcome: 'fail', severity: 'should', got: '200', fix: `Hide ${HIDDEN}\\u202e.` }
   ])
 })
 

@@ -38,7 +38,7 @@ export async function tried (ids: string[], trial: Trial = {}) {
     wait: async () => {}
   }, signal ?? new AbortController().signal)
   const rules = RULES.filter(({ id }) => ids.includes(id))
-  return runRules(service, rules, { begins: () => {}, ends: () => {} })
+  return runRules(service, rules)
 }
 
 export type Answer = Partial<WireResponse> | 'silence' | null

@@ -3,7 +3,7 @@ import type { Headers } from '../../testing/wire.ts'
 import { CannotRun, needed, numberOf, readFlags } from '../flags.ts'
 import { INTEGRATION_FLAGS, INTEGRATION_HELP, integrationOf } from '../integration-flags.ts'
 import { loginOf } from './login.ts'
-import { progress } from './progress.ts'
+import { CLEAR_LINE, progress } from './progress.ts'
 import { json, painter, summary, text } from './report.ts'
 import { RULES } from '../rules/all.ts'
 import { Inconclusive } from '../rules/errors.ts'
@@ -86,36 +86,24 @@ export async function check (argv: string[], process: Process): Promise<number> 
 
 async function checked (values: Values, process: Process): Promise<number> {
   const { out, err, columns, env, stop, wait = realTime } = process
-  const limit = limitOf(numberOf('deadline', values.deadline, 1, 86_400), stop)
+  const seconds = numberOf('deadline', values.deadline, 1, 86_400)
+  const limit = new AbortController()
+  const end = (sentence: string) => limit.abort(new Error(sentence))
+  const timer = setTimeout(end, seconds * 1000, 'The check took too long and was ended: --deadline gives it more time.')
+  stop.addEventListener('abort', () => end('The check was interrupted.'))
   try {
     const service = serviceOf(values, env, wait, limit.signal)
     await reach(service)
     const run = await runRules(service, RULES, progress(err, columns))
+    if (columns !== undefined) err(CLEAR_LINE)
     if (run.stopped !== undefined && nothingJudged(run)) throw new CannotRun(run.stopped)
     const { base, level } = service.portal
     const paint = painter(columns !== undefined && !env.NO_COLOR)
     out(values.json ? json(base.href, level, run) : text(run, widthOf(columns), paint))
-    return exitCode(run)
+    if (summary(run).failed > 0) return 1
+    return run.stopped === undefined ? 0 : 2
   } finally {
-    limit.clear()
-  }
-}
-
-/** Ends the check at its deadline, or when the process is told to stop. */
-function limitOf (seconds: number, stop: AbortSignal): { signal: AbortSignal, clear: () => void } {
-  const deadline = new AbortController()
-  const late = new Error('The check took too long and was ended: --deadline gives it more time.')
-  const interrupted = new Error('The check was interrupted.')
-  const timer = setTimeout(() => deadline.abort(late), seconds * 1000)
-  const end = () => deadline.abort(interrupted)
-  if (stop.aborted) end()
-  else stop.addEventListener('abort', end, { once: true })
-  return {
-    signal: deadline.signal,
-    clear: () => {
-      clearTimeout(timer)
-      stop.removeEventListener('abort', end)
-    }
+    clearTimeout(timer)
   }
 }
 
@@ -128,19 +116,14 @@ function nothingJudged (run: Run): boolean {
     id === 'authorize.answer' && result.outcome === 'pass')
 }
 
-function exitCode (run: Run): number {
-  if (summary(run).failed > 0) return 1
-  return run.stopped === undefined ? 0 : 2
-}
-
 function serviceOf (values: Values, env: Process['env'], wait: Wait, signal: AbortSignal): Service {
   const portal = integrationOf(values, env, needed('redirect-uri', values['redirect-uri']))
   const user = loginOf('cookie', values.cookie)
-  const ineligible = loginOf('ineligible-cookie', values['ineligible-cookie'])
+  const ineligible = { ...loginOf('ineligible-cookie', values['ineligible-cookie']), headers: [] }
   const lifetime = values['code-lifetime']
   return new Service(portal, {
     user: { cookies: user.cookies, headers: values.header.map(headerOf) },
-    ineligible: ineligible.cookies.length === 0 ? null : { cookies: ineligible.cookies, headers: [] },
+    ineligible: ineligible.cookies.length === 0 ? null : ineligible,
     codeLifetime: lifetime === undefined ? null : numberOf('code-lifetime', lifetime, 0, 3600),
     loginRedirects: user.redirects,
     wait

@@ -20,7 +20,7 @@ export const painter = (coloured: boolean): Paint => (colour, text) =>
   coloured ? styleText(colour, text, { validateStream: false }) : text
 
 export function summary ({ findings }: Run): Summary {
-  const count = (result: string): number => findings.filter((finding) => wordOf(finding) === result).length
+  const count = (word: string): number => findings.filter((finding) => wordOf(finding) === word).length
   return { passed: count('pass'), failed: count('FAIL'), advice: count('advice'), untested: count('untested') }
 }
 
@@ -76,32 +76,20 @@ const named = (ids: string[]): string => ids.length > 3 ? `${ids.length} rules` 
 function conclusion (run: Run, width: number, paint: Paint): string {
   const { passed, failed, advice, untested } = summary(run)
   const counts = `${passed} pass, ${failed} fail, ${advice} to consider, ${untested} untested.`
-  const verdict = failed === 0 ? 'Nothing fails.' : failed === 1 ? 'One rule fails.' : `${failed} rules fail.`
-  const stopped = wrap(run.stopped ?? '', width).filter((line) => line !== '')
-  const lines = [...wrap(counts, width), ...stopped]
+  const lines = [counts, run.stopped ?? ''].flatMap((sentence) => wrap(sentence, width))
   if (failed === 0 && run.stopped !== undefined) return lines.join('\n')
+  const verdict = failed === 0 ? 'Nothing fails.' : failed === 1 ? 'One rule fails.' : `${failed} rules fail.`
   return [...lines, paint(failed === 0 ? 'green' : 'red', verdict)].join('\n')
 }
 
 /** The report for machines. Its members are stable: what is added later comes beside them. */
 export function json (baseUrl: string, level: string, run: Run): string {
-  const rules = run.findings.map(({ rule: { id, section, severity, sentence }, result, milliseconds }) => {
-    const { expected, ...told } = { expected: '', ...result }
-    return { id, section, severity, sentence, ...told, milliseconds }
-  })
-  const stopped = run.stopped === undefined ? {} : { stopped: run.stopped }
-  const report = { baseUrl, level, summary: summary(run), ...stopped, rules }
+  const rules = run.findings.map(({ rule: { id, section, severity, sentence }, result, milliseconds }) =>
+    ({ id, section, severity, sentence, ...result, milliseconds }))
+  const report = { baseUrl, level, summary: summary(run), stopped: run.stopped, rules }
   return `${escapeJson(JSON.stringify(report, null, 2))}\n`
 }
 
 /** Breaks a text into lines of at most the width: at spaces, and within a word that is longer than a line. */
-function wrap (text: string, width: number): string[] {
-  const lines: string[] = ['']
-  for (const word of text.split(' ').flatMap((one) => one.match(new RegExp(`.{1,${width}}`, 'gsu')) ?? [''])) {
-    const last = String(lines.at(-1))
-    if (last === '') lines[lines.length - 1] = word
-    else if (last.length + 1 + word.length > width) lines.push(word)
-    else lines[lines.length - 1] = `${last} ${word}`
-  }
-  return lines
-}
+const wrap = (text: string, width: number): string[] =>
+  text.match(new RegExp(`(?! ).{1,${width}}(?= |$)|(?! ).{${width}}`, 'gsu')) ?? []

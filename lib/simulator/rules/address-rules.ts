@@ -1,39 +1,33 @@
 import { targetOf } from '../../testing/browser.ts'
 import { isSecure } from '../../testing/cookies.ts'
 import { describe } from '../../testing/failure.ts'
-import type { Exchange, WireRequest } from '../../testing/wire.ts'
+import type { Exchange } from '../../testing/wire.ts'
 import { header, statusOf } from '../../testing/wire.ts'
 import { Failed, Inconclusive } from './errors.ts'
 import type { Rule } from './rule.ts'
-import { expect, must, should } from './rule.ts'
+import { expect, must, prerequisite, should } from './rule.ts'
 import type { Service } from './service.ts'
-
-/** Comes first: without the endpoints no other rule says anything. */
-export const ENDPOINTS_RULE = must('address.endpoints', 'addresses',
-  'The three endpoints respond under the base URL.',
-  'Check the base URL and the prefix; a proxy in front may strip or add a part of the path.',
-  async (service) => {
-    const { authorizeUrl, tokenUrl, userUrl } = service.portal
-    for (const [method, url] of [['GET', authorizeUrl], ['POST', tokenUrl], ['GET', userUrl]] as const) {
-      const exchange = await ask(service, method, url)
-      if (exchange === null || !isAbsent(exchange, url === authorizeUrl)) continue
-      const got = `${method} ${new URL(url).pathname}: ${describe(exchange)}`
-      throw new Failed(got, await elsewhere(service, url, method))
-    }
-  })
 
 /** How the endpoints are reached. */
 export const ADDRESS_RULES: readonly Rule[] = [
-  should('address.https', 'RFC 6749 §3.1, §3.2',
-    'The endpoints are reached over https (http on this machine only).',
+  prerequisite('address.endpoints', 'addresses', 'The three endpoints respond under the base URL.',
+    'Check the base URL and the prefix; a proxy in front may strip or add a part of the path.',
+    async (service) => {
+      const { authorizeUrl, tokenUrl, userUrl } = service.portal
+      for (const [method, url] of [['GET', authorizeUrl], ['POST', tokenUrl], ['GET', userUrl]] as const) {
+        const exchange = await ask(service, method, url)
+        if (exchange === null || !isAbsent(exchange)) continue
+        const got = `${method} ${new URL(url).pathname}: ${describe(exchange)}`
+        throw new Failed(got, await elsewhere(service, url, method))
+      }
+    }),
+  should('address.https', 'RFC 6749 §3.1, §3.2', 'The endpoints are reached over https (http on this machine only).',
     'Put TLS in front of the service and give the portal the https addresses.',
     async ({ portal: { base } }) => expect(isSecure(base), `the base URL is ${base.href}`)),
-  should('address.redirect-uri-https', 'RFC 6749 §3.1.2.1',
-    'The redirect_uri is https (http on this machine only).',
+  should('address.redirect-uri-https', 'RFC 6749 §3.1.2.1', 'The redirect_uri is https (http on this machine only).',
     'Register the https address of the portal callback.',
     async ({ portal: { redirectUri: uri } }) => expect(isSecure(new URL(uri)), `the redirect_uri is ${uri}`)),
-  must('address.no-downgrade', 'RFC 6749 §3.1',
-    'The browser is not sent to an http address.',
+  must('address.no-downgrade', 'RFC 6749 §3.1', 'The browser is not sent to an http address.',
     'Let the application know that TLS ends in front of it (Fastify: trustProxy), ' +
       'or build redirects without scheme and host.',
     async (service) => {
@@ -46,24 +40,24 @@ export const ADDRESS_RULES: readonly Rule[] = [
     })
 ]
 
+const FORM = {
+  headers: [['Content-Type', 'application/x-www-form-urlencoded'] as const], body: 'grant_type=authorization_code'
+}
+
 /** A request without parameters; null when there is no usable response, which is the subject of other rules. */
-async function ask ({ portal: { send } }: Service, method: string, url: string): Promise<Exchange | null> {
-  const form: Pick<WireRequest, 'headers' | 'body'> = method === 'POST'
-    ? { headers: [['Content-Type', 'application/x-www-form-urlencoded']], body: 'grant_type=authorization_code' }
-    : { headers: [] }
-  try {
-    return await send({ method, url, ...form })
-  } catch (error) {
+function ask ({ portal: { send } }: Service, method: string, url: string): Promise<Exchange | null> {
+  return send({ method, url, ...method === 'POST' ? FORM : { headers: [] } }).catch((error: unknown) => {
     if (error instanceof Inconclusive) return null
     throw error
-  }
+  })
 }
 
 /** 404, 405, or the page that an application shows for every address: no endpoint responds so. */
-function isAbsent (exchange: Exchange, isPage: boolean): boolean {
+function isAbsent (exchange: Exchange): boolean {
   const status = statusOf(exchange)
-  const isHtml = header(exchange.response, 'content-type').toLowerCase().startsWith('text/html')
-  return status === 404 || status === 405 || (!isPage && status === 200 && isHtml)
+  const isPage = header(exchange.response, 'content-type').toLowerCase().startsWith('text/html')
+  const mayBePage = new URL(exchange.request.url).pathname.endsWith('/authorize')
+  return status === 404 || status === 405 || (status === 200 && isPage && !mayBePage)
 }
 
 /** Prefixes under which services often register their endpoints. */
@@ -78,11 +72,10 @@ async function elsewhere (service: Service, url: string, method: string): Promis
   for (const folder of new Set(folders)) {
     const other = new URL(folder + name, base).href
     const exchange = other === url ? null : await ask(service, method, other)
-    if (exchange === null || isAbsent(exchange, name === '/authorize') || statusOf(exchange) >= 500) continue
+    if (exchange === null || isAbsent(exchange) || statusOf(exchange) >= 500) continue
+    const found = other.slice(0, -name.length).replace(/\/oauth$/, '')
     return `The endpoint was found at ${other} (${describe(exchange)}): ` +
-      `give ${baseOf(other, name)} as the base URL, or correct the path that the proxy strips or adds.`
+      `give ${found} as the base URL, or correct the path that the proxy strips or adds.`
   }
   return undefined
 }
-
-const baseOf = (url: string, name: string): string => url.slice(0, -name.length).replace(/\/oauth$/, '')

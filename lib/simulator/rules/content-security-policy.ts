@@ -5,28 +5,27 @@ import { header } from '../../testing/wire.ts'
  * All policies of a page: those of the header, separated by commas, and those of meta elements. The expressions match
  * no `<` inside an element, so that the time grows with the size of the page and not with its square.
  */
-export function policiesOf (response: Omit<WireResponse, 'status'>): string[] {
+export function policiesOf (response: WireResponse): string[] {
   const metas = [...response.body.matchAll(/<meta\b([^<>]*)>/gi)]
     .map(([, attributes = '']) => attributes)
     .filter((attributes) => /http-equiv\s*=\s*["']?content-security-policy["'\s]/i.test(`${attributes} `))
     .map((attributes) => /\scontent\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(attributes))
     .map((content) => content?.[1] ?? content?.[2] ?? '')
-  return [...header({ status: 0, ...response }, 'content-security-policy').split(','), ...metas]
-    .map((policy) => policy.trim())
-    .filter((policy) => policy !== '')
+  return [...header(response, 'content-security-policy').split(','), ...metas]
 }
 
-/** The form-action that forbids a form of the page to lead to the target; null when there is none. */
-export function formActionBlocking (policies: string[], page: string, target: string): string | null {
-  const blocks = (directive: string): boolean =>
-    !directive.split(/\s+/).slice(1).some((source) => allows(source, new URL(page), new URL(target)))
-  return policies.map(formActionOf).find((directive) => directive !== undefined && blocks(directive)) ?? null
+/** A directive of each policy, in words. CSP Level 3 §2.2.1: of those with the same name the first one counts. */
+export function directivesOf (policies: string[], name: string): string[][] {
+  return policies
+    .map((policy) => policy.split(';').map((directive) => directive.trim().split(/\s+/)))
+    .flatMap((directives) => directives.filter(([first]) => first?.toLowerCase() === name).slice(0, 1))
 }
 
-/** CSP Level 3 §2.2.1: of directives with the same name the first one counts. */
-function formActionOf (policy: string): string | undefined {
-  return policy.split(';').map((directive) => directive.trim())
-    .find((directive) => /^form-action(?:\s|$)/i.test(directive))
+/** The form-action that forbids a form of the page to lead to the target; undefined when there is none. */
+export function formActionBlocking (policies: string[], page: string, target: string): string | undefined {
+  return directivesOf(policies, 'form-action')
+    .find(([, ...sources]) => !sources.some((source) => allows(source, new URL(page), new URL(target))))
+    ?.join(' ')
 }
 
 /** CSP Level 3 §6.7.2, without the path: the portal is reached by a redirect, and there the path does not count. */

@@ -1,3 +1,4 @@
+import { fixFor } from '../../testing/failure.ts'
 import type { Severity } from './rule.ts'
 
 /** Thrown where the service breaks a rule. */
@@ -20,21 +21,14 @@ export class Untested extends Error {}
 
 /** Thrown where the service did not respond in a way that a rule can judge: the check is not complete. */
 export class Inconclusive extends Untested {
+  readonly code: string
   readonly fix: string
 
-  constructor (reason: string, fix = '') {
+  /** @param code - of a network error, or the OAuth error of the service */
+  constructor (reason: string, code = '') {
     super(reason)
-    this.fix = fix
-  }
-}
-
-/** Thrown when there is no response. */
-export class NoResponse extends Inconclusive {
-  readonly code: string
-
-  constructor (sentence: string, code: string, fix: string) {
-    super(sentence.replace(/\.$/, ''), fix)
     this.code = code
+    this.fix = code === '' ? '' : fixFor(code)
   }
 }
 

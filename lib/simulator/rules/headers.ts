@@ -1,5 +1,7 @@
-import type { WireResponse } from '../../testing/wire.ts'
-import { header } from '../../testing/wire.ts'
+import { describe } from '../../testing/failure.ts'
+import type { Exchange } from '../../testing/wire.ts'
+import { header, statusOf } from '../../testing/wire.ts'
+import { directivesOf } from './content-security-policy.ts'
 import { expect } from './rule.ts'
 
 const listOf = (value: string): string[] =>
@@ -8,7 +10,7 @@ const listOf = (value: string): string[] =>
 const shown = (name: string, value: string): string => value === '' ? `no ${name}` : `${name}: ${value}`
 
 /** RFC 9111 §5.2.2.5. `no-cache` is not enough: it lets the response be stored. */
-export function expectNoStore (response: WireResponse | undefined): void {
+export function expectNoStore ({ response }: Exchange): void {
   const value = header(response, 'cache-control')
   expect(listOf(value).includes('no-store'), shown('Cache-Control', value))
 }
@@ -17,33 +19,33 @@ export function expectNoStore (response: WireResponse | undefined): void {
 const REFERRER_POLICIES = [
   'no-referrer', 'same-origin', 'origin', 'strict-origin', 'origin-when-cross-origin', 'strict-origin-when-cross-origin'
 ]
+const LAX = ['no-referrer-when-downgrade', 'unsafe-url']
 
 /** Referrer Policy §8.1: of several the last one that the browser knows counts. */
-export function expectNoReferrer (response: WireResponse | undefined): void {
+export function expectNoReferrer ({ response }: Exchange): void {
   const value = header(response, 'referrer-policy')
   const policy = listOf(value).filter((item) => [...REFERRER_POLICIES, ...LAX].includes(item)).at(-1) ?? ''
   expect(REFERRER_POLICIES.includes(policy), shown('Referrer-Policy', value))
 }
 
-const LAX = ['no-referrer-when-downgrade', 'unsafe-url']
-
 /** CSP Level 3 §6.4.2.1: where a policy has frame-ancestors, browsers ignore X-Frame-Options. */
-export function expectUnframed (response: WireResponse | undefined): void {
-  const directives = header(response, 'content-security-policy').split(',')
-    .map((policy) => policy.split(';').map((directive) => directive.trim().toLowerCase().split(/\s+/))
-      .find(([name]) => name === 'frame-ancestors'))
-    .filter((directive) => directive !== undefined)
-  const options = listOf(header(response, 'x-frame-options'))
-  if (directives.length > 0) {
+export function expectUnframed ({ response }: Exchange): void {
+  const policies = header(response, 'content-security-policy').toLowerCase().split(',')
+  const ancestors = directivesOf(policies, 'frame-ancestors')
+  if (ancestors.length > 0) {
     const isOwn = (source: string) => ['\'none\'', '\'self\''].includes(source)
-    const closed = directives.some(([, ...sources]) => sources.every(isOwn))
-    return expect(closed, directives.map((directive) => directive.join(' ')).join(', '))
+    const isClosed = ancestors.some(([, ...sources]) => sources.every(isOwn))
+    return expect(isClosed, ancestors.map((directive) => directive.join(' ')).join(', '))
   }
-  expect(options.length > 0 && options.every((option) => ['deny', 'sameorigin'].includes(option)),
-    options.length === 0 ? 'neither frame-ancestors nor X-Frame-Options' : `X-Frame-Options: ${options.join(', ')}`)
+  const options = listOf(header(response, 'x-frame-options'))
+  expect(options.length > 0, 'neither frame-ancestors nor X-Frame-Options')
+  expect(options.every((option) => ['deny', 'sameorigin'].includes(option)), `X-Frame-Options: ${options.join(', ')}`)
 }
 
-/** Whether a response asks for credentials of a scheme (RFC 9110 §11.6.1). */
-export function challenges (response: WireResponse | undefined, scheme: string): boolean {
-  return new RegExp(`(?:^|,)\\s*${scheme}(?:\\s|,|$)`, 'i').test(header(response, 'www-authenticate'))
+/** 401 that asks for credentials of a scheme (RFC 9110 §11.6.1). */
+export function expectChallenge (exchange: Exchange, scheme: string): void {
+  const challenge = header(exchange.response, 'www-authenticate')
+  const asks = new RegExp(`(?:^|,)\\s*${scheme}(?:\\s|,|$)`, 'i').test(challenge)
+  expect(asks, `${describe(exchange)}, no WWW-Authenticate: ${scheme}`)
+  expect(statusOf(exchange) === 401, describe(exchange))
 }

@@ -9,11 +9,7 @@ import { loginPageOf } from './login-page.ts'
 import type { Rule } from './rule.ts'
 import { expect, must } from './rule.ts'
 import type { Service } from './service.ts'
-import { refusedAtOnce } from './without-user.ts'
-
-const CREATE = 'Create the login page, or correct the option loginPage.'
-const LOCKED_OUT = 'A user who is not logged in has no way to log in here: ' +
-  'let the endpoint redirect to the login page, and exempt it from hooks that respond before it does.'
+import { namesOf, refusedAtOnce } from './without-user.ts'
 
 /** The page where a browser ends whose user is not logged in. It is asked for before the sign-in of the user. */
 export const LOGIN_PAGE_RULE = must('login.page', 'login',
@@ -21,15 +17,19 @@ export const LOGIN_PAGE_RULE = must('login.page', 'login',
   'Open the authorization address in a private window and follow its redirects.',
   async (service) => {
     const arrival = await service.loggedOut()
+    const got = describe(arrival.exchange)
+    const status = statusOf(arrival.exchange)
     expect(arrival.at !== 'loop', 'redirects that do not end', 'Exempt the login page from the login hook.')
     if (arrival.at === 'callback') throw new Untested('the service has no login page (option loginPage)')
-    if (refusedAtOnce(service, arrival)) throw new Failed(describe(arrival.exchange), LOCKED_OUT, 'should')
-    const status = statusOf(arrival.exchange)
+    expect(!refusedAtOnce(service, arrival), got, LOCKED_OUT, 'should')
     if (arrival.at !== 'page' || (status < 500 && status !== 404)) return
-    const got = `${describe(arrival.exchange)} at ${new URL(arrival.url).pathname}`
-    expect(status === 404, got)
-    throw new Failed(got, await strippedFix(service, arrival.url) ?? CREATE)
+    const fix = status === 404 ? await strippedFix(service, arrival.url) ?? CREATE : undefined
+    throw new Failed(`${got} at ${new URL(arrival.url).pathname}`, fix)
   })
+
+const CREATE = 'Create the login page, or correct the option loginPage.'
+const LOCKED_OUT = 'A user who is not logged in has no way to log in here: ' +
+  'let the endpoint redirect to the login page, and exempt it from hooks that respond before it does.'
 
 /**
  * A proxy that strips the path of the base URL hides it from the application: its own redirects lead beside it.
@@ -48,25 +48,24 @@ async function strippedFix ({ portal: { base, send } }: Service, url: string): P
 
 /** The way through the partner's own login, where sign-ins most often fail. */
 export const LOGIN_RULES: readonly Rule[] = [
-  must('login.cookie', 'SameSite',
-    'The session cookie is sent when the browser comes from the portal.',
+  must('login.cookie', 'SameSite', 'The session cookie is sent when the browser comes from the portal.',
     'Set the session cookie with SameSite=Lax: ' +
       'browsers do not send a Strict one when another site, the portal, redirects to the application.',
-    async (service) => service.hasUser ? cookieTravels(service) : setsTravellingCookies(service)),
+    (service) => service.hasUser ? cookieTravels(service) : setsTravellingCookies(service)),
   must('login.form-action', 'CSP Level 3 §6.4.1',
     'The login page’s Content-Security-Policy lets its form lead back to the portal.',
     'Add the portal’s origin to form-action on the login page: ' +
       'browsers apply it to the redirects that follow the form.',
     async (service) => {
-      const page = await loginPage(service)
-      if (page.forms.length === 0) throw new Untested('the login page has no form')
-      const blocking = formActionBlocking(policiesOf(page.response), page.url, service.portal.redirectUri)
-      if (blocking === null) return
-      const fix = `Add ${new URL(service.portal.redirectUri).origin} to form-action on the login page: ` +
+      const { url, response, actions, severity } = await loginPage(service)
+      const { redirectUri } = service.portal
+      if (actions.length === 0) throw new Untested('the login page has no form')
+      const blocking = formActionBlocking(policiesOf(response), url, redirectUri)
+      const fix = `Add ${new URL(redirectUri).origin} to form-action on the login page: ` +
         'browsers apply it to the redirects that follow the form.'
       // Certain only where the login is known to redirect: form-action does not touch a page that follows the form and
       // leads on by itself, nor a form that a script sends.
-      throw new Failed(blocking, fix, service.settings.loginRedirects && !page.scripted ? 'must' : 'should')
+      expect(blocking === undefined, String(blocking), fix, service.settings.loginRedirects ? severity : 'should')
     }, ['login.page']),
   must('login.return', 'login',
     'After the login the browser returns to the authorization request, and so to the portal.',
@@ -78,45 +77,40 @@ export const LOGIN_RULES: readonly Rule[] = [
       }
       const back = returnAddress(page.url)
       if (back === undefined) return forgets(service, page)
-      if (service.hasUser) await returnsToPortal(service, new URL(back, page.url))
+      if (service.hasUser) await returnsToPortal(service, back)
       return keepsReturn(service, page)
     }, ['login.page'])
 ]
+
+const isStrict = ({ sameSite }: Cookie): boolean => sameSite === 'strict'
 
 /** Does as a browser that is sent by another site: it leaves out the Strict cookies. */
 async function cookieTravels (service: Service): Promise<void> {
   const cookies = service.browser.jar.all()
   const strict = cookies.filter(isStrict)
-  if (strict.length === 0) return isKnown(cookies)
-  const rest = { cookies: cookies.filter((cookie) => !isStrict(cookie)), headers: service.settings.user.headers }
+  const unknown = cookies.filter(({ sameSite }) => sameSite === undefined)
+  if (strict.length === 0) {
+    if (unknown.length === 0) return
+    throw new Untested(`SameSite of ${namesOf(unknown)} is not known: give the whole Set-Cookie line`)
+  }
+  const rest = { ...service.settings.user, cookies: cookies.filter((cookie) => !isStrict(cookie)) }
   const arrival = await service.authorize({}, service.browserOf(rest))
   // A page with a script may reload itself; then the browser does send the cookie.
-  const severity = loginPageOf(arrival)?.scripted === true ? 'should' : 'must'
   expect(codeOf(arrival) !== null, `SameSite=Strict on ${namesOf(strict)}; without it ${describe(arrival.exchange)}`,
-    undefined, severity)
-}
-
-function isKnown (cookies: Cookie[]): void {
-  const silent = cookies.filter(({ sameSite }) => sameSite === undefined)
-  if (silent.length === 0) return
-  throw new Untested(`SameSite of ${namesOf(silent)} is not known: give the whole Set-Cookie line`)
+    undefined, loginPageOf(arrival)?.severity)
 }
 
 /** Without a user nobody knows which of the cookies is the session. */
 async function setsTravellingCookies (service: Service): Promise<void> {
   await service.loggedOut()
   const { pathname } = new URL(service.portal.authorizeUrl)
-  const cookies = service.anonymous.jar.all()
-  const kept = cookies.find(({ path = '/', ...cookie }) => isStrict(cookie) || !pathname.startsWith(path))
+  const kept = service.anonymous.jar.all()
+    .find((cookie) => isStrict(cookie) || !pathname.startsWith(cookie.path ?? '/'))
   if (kept === undefined) throw new Untested('the service sets no session cookie before the login')
   const reason = isStrict(kept) ? 'SameSite=Strict' : `Path=${kept.path}`
   throw new Failed(`the service sets the cookie ${kept.name} with ${reason}; is it the session?`,
     'Set the session cookie with SameSite=Lax and Path=/.', 'should')
 }
-
-const isStrict = ({ sameSite }: Pick<Cookie, 'sameSite'>): boolean => sameSite === 'strict'
-
-const namesOf = (cookies: Cookie[]): string => cookies.map(({ name }) => name).join(', ')
 
 /** @throws Untested when the service shows no page of its own */
 async function loginPage (service: Service): Promise<LoginPage> {
@@ -127,22 +121,21 @@ async function loginPage (service: Service): Promise<LoginPage> {
 }
 
 /** The parameter of the login page's address that names the authorization endpoint. */
-function returnAddress (url: string): string | undefined {
-  return [...new URL(url).searchParams.values()].find((value) =>
-    URL.canParse(value, url) && new URL(value, url).pathname.endsWith('/oauth/authorize'))
+function returnAddress (page: string): URL | undefined {
+  return [...new URL(page).searchParams.values()]
+    .flatMap((value) => URL.canParse(value, page) ? [new URL(value, page)] : [])
+    .find(({ pathname }) => pathname.endsWith('/oauth/authorize'))
 }
 
 /** Opens the return address as the user who has logged in. */
-async function returnsToPortal (service: Service, target: URL): Promise<void> {
-  if (service.browser.leaves(target.href)) {
-    throw new Untested(`the login page returns to ${target.origin}, not to the base URL`)
-  }
+async function returnsToPortal (service: Service, { href, origin, pathname, search }: URL): Promise<void> {
+  if (service.browser.leaves(href)) throw new Untested(`the login page returns to ${origin}, not to the base URL`)
   await service.code()
-  const returned = await service.browser.open(target.href)
+  const returned = await service.browser.open(href)
   if (codeOf(returned) !== null) return
-  const got = `${target.pathname}${target.search === '' ? ' without its query' : ''}: ${describe(returned.exchange)}`
+  const got = `${pathname}${search === '' ? ' without its query' : ''}: ${describe(returned.exchange)}`
   // Without a query the address may be completed from a session.
-  throw new Failed(got, await strippedFix(service, target.href), target.search === '' ? 'should' : 'must')
+  throw new Failed(got, await strippedFix(service, href), search === '' ? 'should' : 'must')
 }
 
 /**
@@ -152,24 +145,22 @@ async function returnsToPortal (service: Service, target: URL): Promise<void> {
 async function forgets (service: Service, page: LoginPage): Promise<void> {
   const browser = service.browserOf()
   const other = await service.authorize({}, browser)
-  const stateless = service.anonymous.jar.all().length === 0 && browser.jar.all().length === 0
-  if (other.url !== page.url || !stateless) throw new Untested('the login page names no return address')
-  throw new Failed(`the login page ${new URL(page.url).pathname}, without the address to return to`, RETURN_FIX,
-    page.scripted ? 'should' : 'must')
+  const isStateless = [service.anonymous, browser].every(({ jar }) => jar.all().length === 0)
+  if (other.url !== page.url || !isStateless) throw new Untested('the login page names no return address')
+  throw new Failed(`the login page ${new URL(page.url).pathname}, without the address to return to`,
+    'Give the login page the address to return to (the plugin adds return_to to a loginPage that is a string), ' +
+      'and redirect there after the login.', page.severity)
 }
-
-const RETURN_FIX = 'Give the login page the address to return to (the plugin adds return_to to a loginPage that is ' +
-  'a string), and redirect there after the login.'
 
 /**
  * The page is told the address. Where its source is the same for two requests and every form has an address of its own,
  * nothing but a cookie or a script could carry it on.
  */
-async function keepsReturn (service: Service, page: LoginPage): Promise<void> {
+async function keepsReturn (service: Service, { response, actions, severity }: LoginPage): Promise<void> {
   const other = loginPageOf(await service.authorize({}, service.browserOf()))
-  const constant = other?.response.body === page.response.body && page.forms.length > 0
-  const dropped = constant && page.forms.every(({ action }) => action !== undefined && action !== '')
-  const setsCookie = headerValues(page.response, 'set-cookie').length > 0 || service.anonymous.jar.all().length > 0
-  expect(!dropped || setsCookie, `a form with action="${page.forms[0]?.action}", without the address to return to`,
-    'Keep return_to when the form is sent: in its action, or in a hidden field.', page.scripted ? 'should' : 'must')
+  const isConstant = other?.response.body === response.body && actions.length > 0
+  const setsCookie = headerValues(response, 'set-cookie').length > 0 || service.anonymous.jar.all().length > 0
+  const isDropped = isConstant && !actions.includes('') && !setsCookie
+  expect(!isDropped, `a form with action="${actions[0]}", without the address to return to`,
+    'Keep return_to when the form is sent: in its action, or in a hidden field.', severity)
 }

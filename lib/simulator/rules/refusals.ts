@@ -4,43 +4,40 @@ import { describe } from '../../testing/failure.ts'
 import type { Changes } from '../../testing/requests.ts'
 import type { Leg } from '../../testing/steps.ts'
 import { statusOf } from '../../testing/wire.ts'
-import { Failed, Untested } from './errors.ts'
+import { Untested } from './errors.ts'
+import type { Test } from './rule.ts'
 import { expect } from './rule.ts'
 import type { Service } from './service.ts'
+import { sentToPortal } from './service.ts'
 
-const TOKEN = /"access_token"\s*:\s*(?!null|"")\S/
-const RECORD = /"(?:external_id|control_role|product_role)"\s*:/
+const TOKEN_OR_RECORD = /"access_token"\s*:\s*(?!null|"")\S|"(?:external_id|control_role|product_role)"\s*:/
 
-/** No token was given, wherever in the response, and the status is one of a refusal. */
-export const expectNoToken = (leg: Leg<unknown>): void =>
-  expectRefusal(leg, TOKEN, 'Respond to an error with 400 or 401.')
-
-/** The same for the record. */
-export function expectNoRecord (service: Service, leg: Leg<unknown>): void {
-  const email = service.record?.email
-  expect(email === undefined || leg.exchange.response?.body.includes(email) !== true, describe(leg.exchange))
-  expectRefusal(leg, RECORD, 'Respond to an error with 401.')
-}
-
-function expectRefusal ({ exchange, reading }: Leg<unknown>, given: RegExp, fix: string): void {
-  const isGiven = reading.ok || given.test(String(exchange.response?.body))
-  expect(!isGiven, `${describe(exchange)}${reading.ok ? '' : ', and what it should keep'}`)
+/**
+ * No token and no record is given, wherever in the response, and the status is one of a refusal.
+ *
+ * @param email - of the user, where it must not be given either
+ */
+export function expectRefusal ({ exchange, reading }: Leg<unknown>, email?: string): void {
+  const got = describe(exchange)
+  const body = String(exchange.response?.body)
+  const isLeak = TOKEN_OR_RECORD.test(body) || (email !== undefined && body.includes(email))
+  expect(!reading.ok, got)
+  expect(!isLeak, `${got}, and what it should keep`)
   const status = statusOf(exchange)
-  expect(status >= 400 && status < 500, describe(exchange), fix, 'should')
+  expect(status >= 400 && status < 500, got, 'Respond to an error with 400 or 401.', 'should')
 }
 
 /** The browser gets no code, and the service does not break. */
 export function expectNoCode (arrival: Arrival, change = ''): void {
   const got = `${change}${describe(arrival.exchange)}`
   expect(codeOf(arrival) === null, got)
-  const error = arrival.at === 'callback' ? new URL(arrival.callbackUrl).searchParams.get('error') : null
-  const isBroken = statusOf(arrival.exchange) >= 500 || error === 'server_error'
+  const isBroken = statusOf(arrival.exchange) >= 500 || sentToPortal(arrival).get('error') === 'server_error'
   expect(!isBroken, got, 'Refuse the request with an error of its own: the service failed instead.', 'should')
 }
 
-/** A changed authorization request gets no code. */
-export async function expectRefused (service: Service, changes: Changes): Promise<void> {
-  expectNoCode(await service.authorize(changes), `with ${named(changes)}: `)
+/** Authorization requests that are changed so get no code. */
+export const givesNoCode = (...requests: Changes[]): Test => async (service) => {
+  for (const changes of requests) expectNoCode(await service.authorize(changes), `with ${named(changes)}: `)
 }
 
 /** Nothing is redirected to the portal or to the address that the request names. */
@@ -49,21 +46,19 @@ export async function expectNoRedirect (
 ): Promise<void> {
   const arrival = await service.authorize(changes)
   const change = `with ${named(changes)}: `
-  const isReached = String(targetOf(arrival)).startsWith(new URL(uri).href)
-  expect(!isReached, change + describe(arrival.exchange))
-  if (!service.hasUser && statusOf(arrival.exchange) < 400) {
-    throw new Untested(`the service asks for a login first: ${describe(arrival.exchange)}`)
-  }
+  const got = describe(arrival.exchange)
+  expect(!String(targetOf(arrival)).startsWith(new URL(uri).href), change + got)
+  const asksForLogin = !service.hasUser && statusOf(arrival.exchange) < 400
+  if (asksForLogin) throw new Untested(`the service asks for a login first: ${got}`)
   expectNoCode(arrival, change)
 }
 
 /** The error reaches the portal with the state. */
 export function expectError (arrival: Arrival, error: string): void {
+  const sent = sentToPortal(arrival)
   const got = describe(arrival.exchange)
-  if (arrival.at !== 'callback') throw new Failed(got)
-  const { searchParams: sent } = new URL(arrival.callbackUrl)
-  expect(sent.has('state'), `no state: ${got}`)
   expect(sent.get('error') === error, got)
+  expect(sent.has('state'), `no state: ${got}`)
 }
 
 function named (changes: Changes): string {

@@ -7,10 +7,10 @@ export type Severity = 'must' | 'should'
 /** What came of a rule. All texts are free of secrets and of control characters. */
 export type Result =
   | { outcome: 'pass' }
-  | { outcome: 'fail', severity: Severity, got: string, expected: string, fix: string }
+  | { outcome: 'fail', severity: Severity, got: string, fix: string }
   | { outcome: 'untested', reason: string }
 
-type Test = (service: Service) => Promise<unknown>
+export type Test = (service: Service) => Promise<unknown>
 
 /** One thing that a service must or should do. */
 export interface Rule {
@@ -24,16 +24,19 @@ export interface Rule {
   fix: string
   /** Rules whose failure causes this one to fail as well: then it is not tried. */
   after: readonly string[]
+  /** Whether a failure leaves all later rules without meaning. */
+  isPrerequisite: boolean
   /** @throws Failed, Untested, Inconclusive, Stop */
   test: Test
 }
 
-const rule = (severity: Severity) =>
+const rule = (severity: Severity, isPrerequisite = false) =>
   (id: string, section: string, sentence: string, fix: string, test: Test, after: string[] = []): Rule =>
-    ({ id, section, severity, sentence, fix, after, test })
+    ({ id, section, severity, sentence, fix, after, isPrerequisite, test })
 
 export const must = rule('must')
 export const should = rule('should')
+export const prerequisite = rule('must', true)
 
 /** @throws Failed with what was got */
 export function expect (good: boolean, got: string, fix?: string, severity?: Severity): void {

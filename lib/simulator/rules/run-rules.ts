@@ -9,21 +9,17 @@ export interface Finding {
   result: Result
   milliseconds: number
   /** Why the rule could not be judged, where that concerns other rules as well. */
-  error?: Inconclusive | Stop
+  error?: Inconclusive | Stop | undefined
 }
 
 /** What a run found; `stopped` says why it is not complete. */
 export interface Run {
   findings: Finding[]
-  stopped?: string
+  stopped?: string | undefined
 }
 
-export interface Watch {
-  /** Called before a rule is tried. */
-  begins: (rule: Rule, number: number, total: number) => void
-  /** Called when no more rule is tried. */
-  ends: () => void
-}
+/** Called before a rule is tried. */
+export type Watch = (rule: Rule, number: number, total: number) => void
 
 /** After so many rules in a row without a response that can be judged, the run ends. */
 const MOST_INCONCLUSIVE = 3
@@ -31,54 +27,43 @@ const MOST_INCONCLUSIVE = 3
 /** Tries one rule, alone. Never rejects. */
 export async function runRule (service: Service, rule: Rule): Promise<Finding> {
   const start = performance.now()
-  const text = (raw: string) => escape(service.secrets.mask(raw))
-  const ended = (result: Result, error?: Inconclusive | Stop): Finding => ({
-    rule, result, milliseconds: Math.round(performance.now() - start), ...error === undefined ? {} : { error }
-  })
-  try {
-    await untilAborted(service.signal, rule.test(service))
-    return ended({ outcome: 'pass' })
-  } catch (error) {
-    if (error instanceof Failed) {
-      const { severity = rule.severity, message, fix = rule.fix } = error
-      return ended({ outcome: 'fail', severity, got: text(message), expected: rule.sentence, fix: text(fix) })
-    }
-    const known = error instanceof Untested || error instanceof Stop
-    const cause = known ? error : new Inconclusive(`the check failed: ${String(error)}`)
-    const result: Result = { outcome: 'untested', reason: text(cause.message) }
-    return cause instanceof Inconclusive || cause instanceof Stop ? ended(result, cause) : ended(result)
-  }
+  const thrown = await rule.test(service).then(() => null, (error: unknown) => causeOf(error, service.signal))
+  const milliseconds = Math.round(performance.now() - start)
+  const error = thrown instanceof Inconclusive || thrown instanceof Stop ? thrown : undefined
+  return { rule, result: resultOf(service, rule, thrown), milliseconds, error }
 }
+
+function causeOf (error: unknown, { aborted, reason }: AbortSignal): Failed | Untested | Stop {
+  if (aborted) return new Stop((reason as Error).message)
+  const isKnown = error instanceof Failed || error instanceof Untested || error instanceof Stop
+  return isKnown ? error : new Inconclusive(`the check failed: ${String(error)}`)
+}
+
+function resultOf (service: Service, rule: Rule, error: Error | null): Result {
+  if (error === null) return { outcome: 'pass' }
+  if (!(error instanceof Failed)) return { outcome: 'untested', reason: shown(service, error.message) }
+  const { severity = rule.severity, message, fix = rule.fix } = error
+  return { outcome: 'fail', severity, got: shown(service, message), fix: shown(service, fix) }
+}
+
+const shown = ({ secrets }: Service, text: string): string => escape(secrets.mask(text))
 
 /** Tries the rules one after the other, until the service's signal ends the run. */
-export async function runRules (service: Service, rules: readonly Rule[], watch: Watch): Promise<Run> {
+export async function runRules (service: Service, rules: readonly Rule[], watch: Watch = () => {}): Promise<Run> {
   const findings: Finding[] = []
-  const stopped = await tryAll(service, rules, findings, watch)
-  watch.ends()
-  return { findings, ...stopped === null ? {} : { stopped: escape(service.secrets.mask(stopped)) } }
-}
-
-/** Adds to the findings. Returns why the run is not complete, or null. */
-async function tryAll (
-  service: Service, rules: readonly Rule[], findings: Finding[], watch: Watch
-): Promise<string | null> {
-  const inconclusive: Inconclusive[] = []
-  let inARow = 0
   for (const [at, rule] of rules.entries()) {
-    watch.begins(rule, at + 1, rules.length)
+    watch(rule, at + 1, rules.length)
     const finding = blocked(rule, findings) ?? await runRule(service, rule)
-    if (finding.error instanceof Stop) return finding.error.message
+    if (finding.error instanceof Stop) return { findings, stopped: shown(service, finding.error.message) }
     findings.push(finding)
-    if (finding.error === undefined) {
-      if (finding.result.outcome !== 'untested') inARow = 0
-      continue
-    }
-    inconclusive.push(finding.error)
-    inARow += 1
-    if (inARow === MOST_INCONCLUSIVE) return `The service no longer responds: ${sentenceOf(finding.error)}`
+    if (isSilent(findings)) break
   }
-  const [first] = inconclusive
-  return first === undefined ? null : `The check is not complete: ${sentenceOf(first)}`
+  const errors = findings.flatMap(({ error }) => error instanceof Inconclusive ? [sentenceOf(error)] : [])
+  if (errors.length === 0) return { findings }
+  const why = isSilent(findings)
+    ? `The service no longer responds: ${errors.at(-1)}`
+    : `The check is not complete: ${errors[0]}`
+  return { findings, stopped: shown(service, why) }
 }
 
 /** The finding on a rule that is not tried, because another one fails or could not be judged. */
@@ -90,15 +75,11 @@ function blocked (rule: Rule, findings: readonly Finding[]): Finding | null {
   return { rule, result: { outcome: 'untested', reason }, milliseconds: 0 }
 }
 
-export const sentenceOf = ({ message, fix }: Inconclusive): string => `${message}. ${fix}`.trim()
-
-/** @throws Stop when the signal is aborted, also within a rule that waits */
-async function untilAborted (signal: AbortSignal, test: Promise<unknown>): Promise<void> {
-  const finished = new AbortController()
-  const aborted = new Promise<never>((_resolve, reject) => {
-    const stop = () => reject(new Stop((signal.reason as Error).message))
-    if (signal.aborted) stop()
-    else signal.addEventListener('abort', stop, { once: true, signal: finished.signal })
-  })
-  await Promise.race([aborted, test]).finally(() => finished.abort())
+/** Whether none of the last rules that were tried could be judged. */
+function isSilent (findings: readonly Finding[]): boolean {
+  const tried = findings.filter(({ result, error }) => result.outcome !== 'untested' || error !== undefined)
+  const last = tried.slice(-MOST_INCONCLUSIVE)
+  return last.length === MOST_INCONCLUSIVE && last.every(({ error }) => error !== undefined)
 }
+
+export const sentenceOf = ({ message, fix }: Inconclusive): string => `${message}. ${fix}`.trim()

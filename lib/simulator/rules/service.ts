@@ -4,13 +4,11 @@ import { Browser, codeOf } from '../../testing/browser.ts'
 import type { Cookie } from '../../testing/cookies.ts'
 import { CookieJar } from '../../testing/cookies.ts'
 import type { Failure } from '../../testing/failure.ts'
-import { describe, fixFor, oauthError } from '../../testing/failure.ts'
+import { describe, oauthError } from '../../testing/failure.ts'
 import type { Edit, Grant } from '../../testing/legs.ts'
 import { fetchUser, redeem, secretsOf, SignIn } from '../../testing/legs.ts'
 import type { Secrets } from '../../testing/masking.ts'
 import type { Changes } from '../../testing/requests.ts'
-import { randomText } from '../../testing/requests.ts'
-import type { Reading } from '../../testing/responses.ts'
 import { readArrival } from '../../testing/responses.ts'
 import type { Integration } from '../../testing/settings.ts'
 import type { Leg } from '../../testing/steps.ts'
@@ -18,7 +16,7 @@ import type { Exchange, Headers } from '../../testing/wire.ts'
 import { statusOf } from '../../testing/wire.ts'
 import type { UserInformation } from '../../user-information.ts'
 import type { Wait } from '../process.ts'
-import { Inconclusive, NoResponse, Stop, Untested } from './errors.ts'
+import { Inconclusive, Stop, Untested } from './errors.ts'
 
 /** What identifies a user to the partner's application. */
 export interface Login {
@@ -26,16 +24,12 @@ export interface Login {
   headers: Headers
 }
 
-/** What a sign-in has left: a rule uses it before it asks the service for something of its own. Each is used once. */
+/** What a sign-in has left: a rule uses it in place of what it would ask the service for. */
 export interface Material {
   /** A code that nobody has redeemed. */
   grant?: Grant
   /** A code that was redeemed. */
   redeemed?: Grant
-  /** An access token that nobody has used. */
-  accessToken?: string
-  /** An access token that was used. */
-  usedToken?: string
   /** Where the browser of a user arrived who may not enter. */
   ineligible?: Arrival
 }
@@ -58,17 +52,6 @@ export interface Settings {
   wait: Wait
   /** Called with each exchange, secrets not hidden. */
   onExchange: (exchange: Exchange) => void
-}
-
-interface CodeOptions { verifier?: string | undefined, changes?: Changes }
-
-/** An authorization request, and what came of it. */
-export interface Requested {
-  arrival: Arrival
-  reading: Reading<string>
-  /** The code that the arrival carries, also where its state is wrong. */
-  code: string | null
-  verifier: string | undefined
 }
 
 const NOBODY: Login = { cookies: [], headers: [] }
@@ -99,8 +82,8 @@ export class Service {
       wait: realTime,
       onExchange: () => {},
       secrets: secretsOf(portal),
-      ...settings,
-      material: { ...settings.material }
+      material: {},
+      ...settings
     }
     this.signal = signal
     this.portal = { ...portal, send: (request) => this.#send(portal, request) }
@@ -134,63 +117,49 @@ export class Service {
     return this.#loggedOut
   }
 
-  /** A fresh code. @throws Untested when there is none */
-  async code (options: CodeOptions = {}): Promise<Grant> {
-    const { grant } = this.settings.material
-    delete this.settings.material.grant
-    if (grant !== undefined && Object.keys(options).length === 0) return grant
-    const { code, verifier, reading } = await this.request(options)
+  /** A code that nobody has redeemed. @throws Untested when there is none */
+  async code (): Promise<Grant> {
+    return this.settings.material.grant ?? this.granted()
+  }
+
+  /** A good request of the user. @throws Untested when it gets no code */
+  async granted (verifier?: string) {
+    const { code, reading, ...requested } = await this.request(verifier)
     // A reading without a code is a failure.
     if (code === null) throw new Untested(`there is no code: ${(reading as Failure).got}`)
-    return { code, verifier }
+    return { code, ...requested }
   }
 
-  /** An authorization request of the user, and what came of it. */
-  async request ({ verifier: given, changes }: CodeOptions = {}): Promise<Requested> {
-    const verifier = given ?? (this.portal.pkce ? randomText() : undefined)
+  /** An authorization request of the user, and its code, also where the state is wrong. */
+  async request (verifier?: string) {
     const flow = new SignIn(this.portal, this.secrets, verifier)
-    const arrival = await this.#arrive(flow.start(changes))
+    const arrival = await this.#arrive(flow.start())
     const reading = readArrival(arrival, flow.state, this.portal)
-    return { arrival, reading, code: codeOf(arrival), verifier }
+    return { arrival, reading, code: codeOf(arrival), verifier: flow.verifier }
   }
 
-  /** The token request with a code; `edit` changes the request as a whole. */
-  redeem (grant: Grant, changes: Changes = {}, edit?: Edit): Promise<Leg<string>> {
-    return redeem(this.portal, this.secrets, grant, changes, edit)
+  /** The token request with a code; `caller` has what it sends in another way than the portal. */
+  redeem (grant: Grant, changes: Changes = {}, caller: Partial<Integration> = {}): Promise<Leg<string>> {
+    return redeem({ ...this.portal, ...caller }, this.secrets, grant, changes)
   }
 
-  /** Uses a code and returns its token. @throws Untested when there is none */
-  async tokenOf (grant: Grant): Promise<string> {
-    const { reading } = await this.redeem(grant)
+  /** Redeems a code. @throws Untested when it gives no token */
+  async token (grant: Grant): Promise<{ token: string, exchange: Exchange }> {
+    const { reading, exchange } = await this.redeem(grant)
     if (!reading.ok) throw new Untested(`there is no access token: ${reading.got}`)
-    return reading.value
+    return { token: reading.value, exchange }
   }
 
   /** A code that was redeemed. @throws Untested when there is none */
   async redeemed (): Promise<Grant> {
-    const { redeemed } = this.settings.material
-    delete this.settings.material.redeemed
-    if (redeemed !== undefined) return redeemed
-    const grant = await this.code()
-    await this.tokenOf(grant)
+    const grant = this.settings.material.redeemed ?? await this.code()
+    if (this.settings.material.redeemed === undefined) await this.token(grant)
     return grant
   }
 
   /** A fresh access token. @throws Untested when there is none */
   async accessToken (): Promise<string> {
-    const { accessToken } = this.settings.material
-    delete this.settings.material.accessToken
-    return accessToken ?? this.tokenOf(await this.code())
-  }
-
-  /** An access token that was used. @throws Untested when there is none */
-  async usedToken (): Promise<string> {
-    const { usedToken } = this.settings.material
-    delete this.settings.material.usedToken
-    if (usedToken !== undefined) return usedToken
-    const token = await this.accessToken()
-    await this.user(token)
-    return token
+    return (await this.token(await this.code())).token
   }
 
   /** The user request; `edit` changes it. */
@@ -201,8 +170,10 @@ export class Service {
   }
 
   async #arrive (url: string, browser = this.browser, method = 'GET'): Promise<Arrival> {
-    const arrival = available(await browser.open(url, method))
+    const arrival = await browser.open(url, method)
     this.secrets.add(codeOf(arrival) ?? '')
+    const error = sentToPortal(arrival).get('error')
+    if (error === 'temporarily_unavailable') throw unavailable(arrival.exchange, error)
     return arrival
   }
 
@@ -210,9 +181,9 @@ export class Service {
   async #send ({ send }: Integration, request: Exchange['request']): Promise<Exchange> {
     const exchange = await send({ ...request, headers: [AGENT, ...request.headers] }, this.signal)
     this.settings.onExchange(exchange)
-    if (this.signal.aborted) throw new Stop((this.signal.reason as Error).message)
-    const { code, sentence } = exchange.networkError ?? {}
-    if (code !== undefined) throw new NoResponse(String(sentence), code, fixFor(code))
+    this.signal.throwIfAborted()
+    const { networkError } = exchange
+    if (networkError !== undefined) throw new Inconclusive(networkError.sentence.replace(/\.$/, ''), networkError.code)
     const status = statusOf(exchange)
     if (status === 429) throw new Stop(LIMITED)
     if (status >= 502 && status <= 504) throw unavailable(exchange, oauthError(exchange.response) ?? 'unavailable')
@@ -222,15 +193,10 @@ export class Service {
 
 const LIMITED = 'The service limits the rate of requests (429): raise its limit for the time of the check.'
 
-function unavailable (exchange: Exchange, error: string): Inconclusive {
-  const reason = `the service says that it is unavailable for the moment: ${describe(exchange)}`
-  return new Inconclusive(reason, fixFor(error))
-}
+const unavailable = (exchange: Exchange, error: string): Inconclusive =>
+  new Inconclusive(`the service says that it is unavailable for the moment: ${describe(exchange)}`, error)
 
-/** The same for an error that the browser carries to the portal. */
-function available (arrival: Arrival): Arrival {
-  if (arrival.at !== 'callback') return arrival
-  const { searchParams } = new URL(arrival.callbackUrl)
-  if (searchParams.get('error') !== 'temporarily_unavailable') return arrival
-  throw unavailable(arrival.exchange, 'temporarily_unavailable')
+/** The parameters that the browser carries to the portal. */
+export function sentToPortal (arrival: Arrival): URLSearchParams {
+  return arrival.at === 'callback' ? new URL(arrival.callbackUrl).searchParams : new URLSearchParams()
 }

@@ -1,10 +1,10 @@
 import { describe } from '../../testing/failure.ts'
 import type { Leg } from '../../testing/steps.ts'
 import { jsonObject, statusOf } from '../../testing/wire.ts'
-import { Failed, Inconclusive, NoResponse, Stop, Untested } from './errors.ts'
+import { Failed, Inconclusive, Untested } from './errors.ts'
 import { explainRefusal } from './registered.ts'
 import type { Rule } from './rule.ts'
-import { expect, inTime, must } from './rule.ts'
+import { expect, inTime, prerequisite } from './rule.ts'
 import type { Service } from './service.ts'
 import { stopWithoutUser } from './without-user.ts'
 
@@ -16,7 +16,7 @@ const SAMPLES = 6
 const REPEATS = 16
 
 /** A service of several processes that share nothing looks broken in a different way each time: it is asked first. */
-export const ONE_STORE_RULE = must('service.one-store', 'RFC 6749 §4.1.2',
+export const ONE_STORE_RULE = prerequisite('service.one-store', 'RFC 6749 §4.1.2',
   'The same request gets the same response, whichever process of the service it reaches.',
   'Let all processes share one store of codes and tokens (the plugin’s option redis or store), and one of sessions.',
   async (service) => {
@@ -64,7 +64,7 @@ const different = (request: string, one: string, other: string): Failed =>
     `${request}: ${one}, then ${other}`)
 
 /** The sign-in of the user, leg by leg. The rules that follow need it. */
-export const CODE_RULE = must('authorize.answer', 'RFC 6749 §4.1.2',
+export const CODE_RULE = prerequisite('authorize.answer', 'RFC 6749 §4.1.2',
   'A browser whose user is logged in is redirected to the redirect_uri with a code.',
   'Try the sign-in in the browser: partner-sso-portal serve shows every step.',
   async (service) => {
@@ -75,25 +75,27 @@ export const CODE_RULE = must('authorize.answer', 'RFC 6749 §4.1.2',
     throw new Failed(reading.got, reading.fix)
   })
 
-export const LEG_RULES: readonly Rule[] = [
-  must('token.body', 'RFC 6749 §4.1.3',
-    'The token endpoint reads the form of the request.',
+export const TOKEN_LEG_RULES: readonly Rule[] = [
+  prerequisite('token.body', 'RFC 6749 §4.1.3', 'The token endpoint reads the form of the request.',
     'Something reads the body before Fastify does, most often an Express body parser ' +
       '(express.urlencoded, @nestjs/platform-express, @fastify/express): exempt /oauth/token from it.',
     formIsRead),
-  must('token.hook', 'RFC 6749 §3.2',
+  prerequisite('token.hook', 'RFC 6749 §3.2',
     'No hook of the application is in front of the token endpoint: the portal calls it without cookies.',
     'Exempt /oauth/token from the application’s global hooks (login, CSRF, bot protection).',
     async (service) => notHooked(await service.redeem(await service.code()))),
-  must('token.answer', 'RFC 6749 §5.1',
+  prerequisite('token.answer', 'RFC 6749 §5.1',
     'The response to a good request is 200, application/json, token_type Bearer and access_token.',
     'Return exactly {"token_type":"Bearer","access_token":"…"}.',
-    inTime(async (service) => succeeded(await service.redeem(await service.code())))),
-  must('user.hook', 'RFC 6750 §2.1',
+    inTime(async (service) => succeeded(await service.redeem(await service.code()))))
+]
+
+export const USER_LEG_RULES: readonly Rule[] = [
+  prerequisite('user.hook', 'RFC 6750 §2.1',
     'No hook of the application is in front of the user endpoint: the portal calls it without cookies.',
     'Exempt /oauth/user from the application’s global hooks (login, API keys, bot protection).',
     async (service) => notHooked(await service.user(await service.accessToken()))),
-  must('user.record', 'user information record',
+  prerequisite('user.record', 'user information record',
     'The response to a good token is 200, application/json and a record that the portal accepts at its level.',
     'Return the listed fields with the allowed values.',
     inTime(async (service) => succeeded(await service.user(await service.accessToken()))))
@@ -119,11 +121,14 @@ async function formIsRead (service: Service): Promise<void> {
 
 /** A second form gets no response either, but a request without body gets one: one slow response is no finding. */
 async function hangs (service: Service, first: unknown, wrong: () => Promise<unknown>): Promise<never> {
-  if (!(first instanceof NoResponse) || first.code !== 'timeout') throw first
+  if (!isTimeout(first)) throw first
   const { send, tokenUrl } = service.portal
   const empty = await send({ method: 'POST', url: tokenUrl, headers: [['Accept', 'application/json']] })
-  const second: unknown = await wrong().catch((error: unknown) => error)
-  if (second instanceof Stop) throw second
-  expect(!(second instanceof NoResponse), `${first.message} to a form; a request without body gets ${describe(empty)}`)
+  await wrong().catch((second: unknown) => {
+    expect(!isTimeout(second), `${first.message} to a form; a request without body gets ${describe(empty)}`)
+    if (!(second instanceof Inconclusive)) throw second
+  })
   throw first
 }
+
+const isTimeout = (error: unknown): error is Inconclusive => error instanceof Inconclusive && error.code === 'timeout'

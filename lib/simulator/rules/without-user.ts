@@ -3,8 +3,9 @@ import type { Cookie } from '../../testing/cookies.ts'
 import { describe } from '../../testing/failure.ts'
 import { header, statusOf } from '../../testing/wire.ts'
 import { Failed, Stop } from './errors.ts'
-import { must } from './rule.ts'
+import { prerequisite } from './rule.ts'
 import type { Service } from './service.ts'
+import { sentToPortal } from './service.ts'
 
 const MAKE_KNOWN = 'make a user known with --cookie or --header'
 const NO_LOGIN_PAGE = '. The service has no login page either: the plugin’s option loginPage names one.'
@@ -16,7 +17,7 @@ const REFUSALS = ['access_denied', 'login_required']
  * without client_id is refused in the same way, the endpoint did not even read the request. Behind a proxy that names
  * the user in a header, nobody comes without that header: then the check only stops.
  */
-export const AUTHORIZE_HOOK_RULE = must('authorize.hook', 'RFC 6749 §3.1',
+export const AUTHORIZE_HOOK_RULE = prerequisite('authorize.hook', 'RFC 6749 §3.1',
   'No hook of the application is in front of the authorization endpoint: ' +
     'the endpoint itself finds out who the user is, and sends others to the login page.',
   'Exempt /oauth/authorize, /oauth/token and /oauth/user from the application’s global hooks ' +
@@ -29,9 +30,8 @@ export const AUTHORIZE_HOOK_RULE = must('authorize.hook', 'RFC 6749 §3.1',
     const got = `${describe(arrival.exchange)}, also for a request without client_id`
     const { cookies, headers } = service.settings.user
     if (cookies.length > 0) throw new Failed(got)
-    const given = headers.length === 0
-      ? MAKE_KNOWN
-      : `if it reads the header ${headers.map(([name]) => name).join(', ')}, give a value that it accepts`
+    const names = headers.map(([name]) => name).join(', ')
+    const given = names === '' ? MAKE_KNOWN : `if it reads the header ${names}, give a value that it accepts`
     throw new Stop(`A hook of the application responds in front of the authorization endpoint (${got}): exempt ` +
       `${new URL(service.portal.authorizeUrl).pathname} from the application’s global hooks, and ${given}`)
   })
@@ -70,8 +70,7 @@ const TAKES_EVERYBODY = 'The service takes every browser for a user who may not 
 
 /** A refusal that speaks of what the user may do, not of a login. */
 function refusesAsUser (arrival: Arrival): boolean {
-  if (arrival.at !== 'callback') return false
-  const text = String(new URL(arrival.callbackUrl).searchParams.get('error_description'))
+  const text = String(sentToPortal(arrival).get('error_description'))
   return /may not|not (?:allowed|authori[sz]ed|eligible|permitted)/i.test(text) && !/log(?:ged)?[ -]?in/i.test(text)
 }
 
@@ -79,9 +78,7 @@ function refusesAsUser (arrival: Arrival): boolean {
 function asksForUser (arrival: Arrival, { portal }: Service, unknown: boolean): boolean {
   if (arrival.at === 'loop') return unknown
   if (arrival.at === 'elsewhere') return !arrival.location.startsWith(new URL(portal.redirectUri).origin)
-  if (arrival.at === 'callback') {
-    return REFUSALS.includes(String(new URL(arrival.callbackUrl).searchParams.get('error')))
-  }
+  if (arrival.at === 'callback') return REFUSALS.includes(String(sentToPortal(arrival).get('error')))
   const status = statusOf(arrival.exchange)
   if (status < 300 || status === 401 || status === 403) return true
   return unknown && arrival.url.split('?')[0] !== portal.authorizeUrl
@@ -91,13 +88,13 @@ function asksForUser (arrival: Arrival, { portal }: Service, unknown: boolean): 
 export const alike = (one: Arrival, other: Arrival): boolean => placeOf(one) === placeOf(other)
 
 function placeOf (arrival: Arrival): string {
-  if (arrival.at === 'callback') {
-    const { searchParams } = new URL(arrival.callbackUrl)
-    return JSON.stringify([searchParams.get('error'), searchParams.get('error_description')])
-  }
+  const sent = sentToPortal(arrival)
+  if (arrival.at === 'callback') return JSON.stringify([sent.get('error'), sent.get('error_description')])
   const { origin, pathname } = new URL(arrival.at === 'elsewhere' ? arrival.location : arrival.url)
   return JSON.stringify([arrival.at, statusOf(arrival.exchange), origin, pathname])
 }
+
+export const namesOf = (cookies: Cookie[]): string => cookies.map(({ name }) => name).join(', ')
 
 /** What was sent, and the most likely reason why it identifies nobody. */
 function sentButUnknown (service: Service): string {
@@ -106,19 +103,17 @@ function sentButUnknown (service: Service): string {
     const names = headers.map(([name]) => name).join(', ')
     return `The header ${names} was sent and logs nobody in; is it the one that the application reads?`
   }
-  const names = cookies.map(({ name }) => name).join(', ')
+  const names = namesOf(cookies)
   const address = new URL(service.portal.authorizeUrl)
-  const sent = cookies.filter((cookie) =>
-    service.browserOf({ cookies: [cookie], headers: [] }).jar.header(address) !== '')
-  if (sent.length === 0) return `The cookie ${names} was not sent: its Path or Secure does not fit ${address.origin}`
+  const isSent = service.browserOf({ cookies, headers }).jar.header(address) !== ''
+  if (!isSent) return `The cookie ${names} was not sent: its Path or Secure does not fit ${address.origin}`
   return `The cookie ${names} was sent and logs nobody in: ${reasonOf(service, cookies)}`
 }
 
 function reasonOf ({ anonymous }: Service, cookies: Cookie[]): string {
   const empty = cookies.find(({ value }) => value === '')
   if (empty !== undefined) return `${empty.name} has no value; is there no = in it?`
-  const known = cookies.map(({ name }) => name)
-  const others = anonymous.jar.all().map(({ name }) => name).filter((name) => !known.includes(name))
-  const hint = others.length === 0 ? '' : `; the service itself sets ${others.join(', ')}`
+  const others = anonymous.jar.all().filter(({ name }) => cookies.every((cookie) => cookie.name !== name))
+  const hint = others.length === 0 ? '' : `; the service itself sets ${namesOf(others)}`
   return `has it expired, is its name another one, or is its value not signed${hint}?`
 }
