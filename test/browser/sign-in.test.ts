@@ -101,19 +101,6 @@ await visit('somebody else, though the browser has a session', async (t, { page 
   t.equal(await outcome(page), 'Bo Lindqvist is signed in')
 })
 
-await visit('the links of the service’s own page lead nowhere', async (t, { page, requests, problems }) => {
-  await page.goto(`${portal}/external-oauth/demo?trial=foreign-redirect-uri`)
-  await outcome(page)
-  const url = page.url()
-  const link = page.frameLocator('iframe').getByRole('link', { name: 'Start again' })
-  await link.waitFor()
-  await link.click()
-  t.equal((await reported(problems, 2)).filter((problem) => problem.includes('403')).length, 1, 'it is refused')
-  await page.goto(`${url}/service-page`)
-  t.equal(page.url(), url, 'it is no page of its own')
-  t.strictSame(requests.filter((one) => one.startsWith(partner)), [], 'no sign-in was begun')
-})
-
 await visit('another site’s images begin no sign-in', async (t, { page, problems }) => {
   await page.goto(partner)
   await page.evaluate(async (url) => {
