@@ -97,7 +97,7 @@ const places: Record<string, { benign: Buffer, hostile: Record<string, (text: st
   }
 }
 
-const ANSWER = Buffer.from('HTTP/1.1 ')
+const RESPONSE = Buffer.from('HTTP/1.1 ')
 
 /** A server, and the processor time that it takes for a request. */
 class Meter {
@@ -119,7 +119,7 @@ class Meter {
   async once (request: Buffer): Promise<number> {
     const socket = await this.#connected()
     const before = process.cpuUsage()
-    await answered(socket, request)
+    await sent(socket, request)
     const { user, system } = process.cpuUsage(before)
     return user + system
   }
@@ -138,13 +138,13 @@ class Meter {
   }
 }
 
-/** Sends the request several times, one after the other. Resolves when each was answered, or Node has closed. */
-async function answered (socket: Socket, request: Buffer): Promise<void> {
-  let answers = 0
+/** Sends the request several times, one after the other. Resolves when each has its response, or Node has closed. */
+async function sent (socket: Socket, request: Buffer): Promise<void> {
+  let responses = 0
   await new Promise<void>((resolve) => {
     const count = (data: Buffer): void => {
-      for (let at = data.indexOf(ANSWER); at !== -1; at = data.indexOf(ANSWER, at + 1)) answers++
-      if (answers === AT_ONCE) settle()
+      for (let at = data.indexOf(RESPONSE); at !== -1; at = data.indexOf(RESPONSE, at + 1)) responses++
+      if (responses === AT_ONCE) settle()
     }
     const settle = (): void => {
       socket.off('data', count).off('close', settle).off('error', settle)

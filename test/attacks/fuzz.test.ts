@@ -1,7 +1,7 @@
 // Someone sends the three endpoints whatever comes to a machine's mind, over real sockets: requests that are almost
-// right, and bytes that are no request at all. No answer is a 5xx, none leads to a strange place, no connection hangs,
-// the process lives, its heap stays as it was, and a user can still sign in. Many requests: FUZZ_REQUESTS=1000000;
-// SEED replays a run.
+// right, and bytes that are no request at all. No response is a 5xx, none leads to a strange place, no connection
+// hangs, the process lives, its heap stays as it was, and a user can still sign in. Many requests:
+// FUZZ_REQUESTS=1000000; SEED replays a run.
 // Alone: it measures the heap.
 import fc from 'fast-check'
 import t from 'tap'
@@ -168,7 +168,7 @@ function faultOf ({ text, statuses, closed }: Conversation, isReadable: boolean)
   const isHome = (location: string) => location.startsWith(`${PORTAL.redirectUri}?`) || isLogin(location)
   if (!closed) return 'hangs'
   if (statuses.some((status) => status >= 500)) return 'a 5xx'
-  if (isReadable && statuses.length === 0) return 'no answer'
+  if (isReadable && statuses.length === 0) return 'no response'
   return locations.every(isHome) ? undefined : 'leads away'
 }
 
@@ -216,7 +216,7 @@ t.test(`${REQUESTS} requests`, { timeout: 0 }, async (t) => {
   const megabytes = (await host.heap() - heapBefore) / 2 ** 20
   t.ok(megabytes < 8, `the heap has grown by ${megabytes.toFixed(1)} MB`)
   t.ok(host.alive(), 'the process lives')
-  for (const status of [200, 302, 400, 401, 404]) t.ok(statuses.has(status), `some were answered ${status}`)
+  for (const status of [200, 302, 400, 401, 404]) t.ok(statuses.has(status), `some responses are ${status}`)
   const reasons = Object.keys(await host.reasons())
   t.ok(reasons.length > 25, `${reasons.length} kinds of outcome were reported`)
   for (const outcome of [

@@ -6,9 +6,9 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { injecting, wire } from '../helpers/wire.ts'
-import { rounds, seed, wellFormed } from './helpers/settings.ts'
+import { seed, wellFormed } from './helpers/settings.ts'
 
-const RUNS = rounds('INJECTION_RUNS', 300)
+const RUNS = 300
 
 const breaks = [
   '\r\n', '\n', '\r', '\r\n\r\n', '\0', '\u0085', '\u2028', '\u2029', '\v', '\f', '\u010d\u010a', '嘊嘍', '\u{1f600}',

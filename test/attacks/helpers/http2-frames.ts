@@ -9,7 +9,7 @@ const GOAWAY = 7
 const END_STREAM = 1
 const END_HEADERS = 4
 
-/** What a server did with one stream: the body of its answer, or nothing where it refused the stream. */
+/** What a server did with one stream: the body of its response, or nothing where it refused the stream. */
 export type Outcome = string | 'refused'
 
 /** Says one request on an HTTP/2 connection, frame by frame (RFC 9113 section 4.1), as no client library would. */

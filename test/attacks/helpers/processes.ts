@@ -31,10 +31,10 @@ export async function startProcesses (
         env: { ...process.env, TAP_TYPE_STRIP_ONLY: '1' }
       })
       t.teardown(() => child.kill())
-      const { url } = await answer(child)
+      const { url } = await message(child)
       const ask = async () => {
         child.send('how are you?')
-        return await answer(child)
+        return await message(child)
       }
       return {
         url,
@@ -46,7 +46,7 @@ export async function startProcesses (
   )
 }
 
-async function answer (child: ChildProcess): Promise<State> {
-  const [message] = await once(child, 'message') as [State]
-  return message
+async function message (child: ChildProcess): Promise<State> {
+  const [state] = await once(child, 'message') as [State]
+  return state
 }

@@ -25,7 +25,7 @@ export function tokenForm (code: string, credentials = true): URLSearchParams {
 export interface Conversation {
   /** All of it, a byte a character. */
   text: string
-  /** The status of each answer. */
+  /** The status of each response. */
   statuses: number[]
   /** Whether the server hung up by itself; false when the time was over. */
   closed: boolean

@@ -10,11 +10,9 @@ export function wellFormed (text: string): string {
   return Buffer.from(text).toString()
 }
 
-/** Characters of a code, and of the two parts of a token. */
+/** Characters of a code, and of the first part of a token. */
 export const CODE = 44
 export const LOCATOR = 20
-export const SEALING_KEY = 43
-export const TOKEN = LOCATOR + SEALING_KEY
 
 /**
  * Times the processor time of a usual request that any other one may take. The mutation run sets another limit: changes
