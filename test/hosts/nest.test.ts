@@ -75,7 +75,7 @@ t.test('CORS, a guard that lets nobody in, a global prefix, a hook, no logger', 
   t.equal(own.status, 403, 'guards are for controllers')
   t.equal(own.headers.get('access-control-allow-origin'), '*', 'routes of the host keep its headers')
   t.equal((await wire(`${url}/api`).user('x')).status, 404, 'so are global prefixes')
-  t.equal((await portal.user('x', { 'x-stop': '1' })).status, 429, 'a hook of the adapter answers, as in any Fastify')
+  t.equal((await portal.user('x', { 'x-stop': '1' })).status, 429, 'a hook of the adapter responds, as in any Fastify')
 
   t.strictSame(await stop(), [0, null], 'the app closes')
   t.ok(lines.some(({ warning = '' }) => /redis/i.test(warning)), 'the start-up warning is one of the process')
