@@ -16,8 +16,8 @@ const metadata = {
 
 /** What the browser does: it follows to the service and is sent back. */
 async function browse (authorizationUrl: string | URL): Promise<URL> {
-  const answer = await fetch(authorizationUrl, { redirect: 'manual', headers: { 'x-user': 'alice' } })
-  return new URL(answer.headers.get('location') as string)
+  const response = await fetch(authorizationUrl, { redirect: 'manual', headers: { 'x-user': 'alice' } })
+  return new URL(response.headers.get('location') as string)
 }
 
 async function failure (promise: Promise<unknown>): Promise<unknown> {
@@ -42,10 +42,10 @@ t.test('oauth4webapi', async (t) => {
       code_challenge_method: 'S256'
     }).toString()
     const parameters = oauth.validateAuthResponse(metadata, client, await browse(authorizationUrl), state)
-    const answer = await oauth.authorizationCodeGrantRequest(
+    const response = await oauth.authorizationCodeGrantRequest(
       metadata, client, authenticate, parameters, PORTAL.redirectUri, verifier, http
     )
-    const issued = await oauth.processAuthorizationCodeResponse(metadata, client, answer)
+    const issued = await oauth.processAuthorizationCodeResponse(metadata, client, response)
     const { access_token: token, token_type: type } = issued
     t.equal(type, 'bearer')
     const userinfo = new URL(metadata.userinfo_endpoint)

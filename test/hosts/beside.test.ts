@@ -34,7 +34,7 @@ interface Beside {
   finish? (app: FastifyInstance): unknown
   /** How the portal and the browser send their requests. */
   fetch?: Fetch
-  /** A request to a route of the host, and the response of every host that has this. */
+  /** One more request, by default to a route of the host: what the host does to its responses is still done. */
   own?: { path?: string, init?: RequestInit, status?: number, json?: object, headers?: Record<string, string | RegExp> }
 }
 

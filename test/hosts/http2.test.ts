@@ -13,14 +13,12 @@ import { wire } from '../helpers/wire.ts'
 function fetchBy (session: ClientHttp2Session): (url: string, init: RequestInit) => Promise<Response> {
   return async (url, { method = 'GET', headers, body }) => await new Promise((resolve, reject) => {
     const { pathname, search } = new URL(url)
-    const form = body instanceof URLSearchParams ? { 'content-type': 'application/x-www-form-urlencoded' } : {}
-    const pseudo = { ':method': method, ':path': pathname + search }
-    const fields = { ...pseudo, ...form, ...headers as Record<string, string> }
-    const stream = session.request(fields, { endStream: method !== 'POST' })
-    stream.on('error', reject).on('response', ({ [constants.HTTP2_HEADER_STATUS]: status, ...answered }) => {
+    const sent = { ':method': method, ':path': pathname + search, ...headers as Record<string, string> }
+    const stream = session.request(sent, { endStream: method !== 'POST' })
+    stream.on('error', reject).on('response', ({ [constants.HTTP2_HEADER_STATUS]: status, ...fields }) => {
       const init = {
         status: Number(status),
-        headers: Object.entries(answered).map(([name, value]): [string, string] => [name, String(value)])
+        headers: Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)])
       }
       stream.toArray().then((chunks) => resolve(new Response(Buffer.concat(chunks).toString(), init)), reject)
     })

@@ -55,7 +55,7 @@ const fastify = app.getHttpAdapter().getInstance()
 print({ url: await app.getUrl(), fastify: fastify.version, ready: await fastify.partnerSso.ready() })
 process.once('SIGTERM', () => app.close())
 
-/** Pipes, interceptors and filters for everything that Nest itself answers. */
+/** Pipes, interceptors and filters for everything that Nest itself responds to. */
 function breakControllers () {
   const fail = () => { throw new Error('not for the routes of a plugin') }
   app.useGlobalPipes({ transform: fail })

@@ -16,9 +16,9 @@ t.test('trustProxy', async (t) => {
     const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'app.example' }
     const { method, headers } = request
     const options = { method, path: request.url?.replace(base, ''), headers: { ...headers, ...forwarded } }
-    request.pipe(httpRequest(url, options, (answer) => {
-      response.writeHead(answer.statusCode ?? 500, answer.headers)
-      answer.pipe(response)
+    request.pipe(httpRequest(url, options, (reply) => {
+      response.writeHead(reply.statusCode ?? 500, reply.headers)
+      reply.pipe(response)
     }))
   })
   const portal = wire(proxy + base)

@@ -53,17 +53,17 @@ function clientOf (connection: Connection): { client: RedisClient, written: unkn
 }
 
 /** How ioredis hands on what Redis replies. */
-const answer = (command: RedisCommand, value: unknown): void => { command.resolve(value) }
+const reply = (command: RedisCommand, value: unknown): void => { command.resolve(value) }
 const refuse = (command: RedisCommand, message: string): void => { command.reject(new ReplyError(message)) }
 const loseConnection = (command: RedisCommand): void => { command.reject(new Error('Connection is closed.')) }
 
-t.test('it is written as it is, and gives the answer', async (t) => {
+t.test('it is written as it is, and gives the reply', async (t) => {
   const connection = new Connection()
   const { client, written } = clientOf(connection)
   const sent = command()
   const outcome = sent.sendBy(client)
   t.strictSame(written, [GETDEL])
-  answer(sent, Buffer.from('välue'))
+  reply(sent, Buffer.from('välue'))
   t.equal(await outcome, 'välue', 'as text')
 })
 
@@ -84,22 +84,22 @@ const lives: Record<string, [steps: string[], end: string]> = {
     ['1 write a: GETDEL', '1 refuse', '2 write a: GETDEL'], 'MOVED 1 127.0.0.1:7001'
   ],
   'a silent connection, and no other, gets nothing more until it replies': [
-    ['1 write a: GETDEL', '1 expire', '2 write a: PING', '3 write b: GETDEL', '1 answer', '4 write a: GETDEL'], IN_TIME
+    ['1 write a: GETDEL', '1 expire', '2 write a: PING', '3 write b: GETDEL', '1 reply', '4 write a: GETDEL'], IN_TIME
   ],
   'each command that was given up is awaited for itself; an error is a reply': [
     [
-      '1 write a: GETDEL', '2 write a: GETDEL', '1 expire', '2 expire', '1 answer', '3 write a: PING', '2 refuse',
+      '1 write a: GETDEL', '2 write a: GETDEL', '1 expire', '2 expire', '1 reply', '3 write a: PING', '2 refuse',
       '4 write a: GETDEL'
     ], IN_TIME
   ],
   'one that was given up is counted once, and its reply once': [
     [
-      '1 write a: GETDEL', '1 expire', '1 lose', '1 answer', '1 answer', '2 write a: GETDEL', '2 expire',
+      '1 write a: GETDEL', '1 expire', '1 lose', '1 reply', '1 reply', '2 write a: GETDEL', '2 expire',
       '3 write a: PING'
     ], IN_TIME
   ],
   'a reply at the very moment of the deadline counts': [
-    ['1 write a: GETDEL', '1 answer', '1 expire', '2 write a: GETDEL'], 'value'
+    ['1 write a: GETDEL', '1 reply', '1 expire', '2 write a: GETDEL'], 'value'
   ]
 }
 
@@ -110,7 +110,7 @@ for (const [name, [steps, end]] of Object.entries(lives)) {
     const happen = {
       write: (sent: RedisCommand, to: string) => sent.toWritable(connections[to as 'a']),
       expire: (sent: RedisCommand) => { sent.expire() },
-      answer: (sent: RedisCommand) => { answer(sent, 'value') },
+      reply: (sent: RedisCommand) => { reply(sent, 'value') },
       refuse: (sent: RedisCommand) => { refuse(sent, 'MOVED 1 127.0.0.1:7001') },
       lose: loseConnection
     }
@@ -134,7 +134,7 @@ t.test('the client of a cluster may send a refused command to another node', asy
   t.equal(redirections, 1)
   redirected.reject = reject
   t.equal(redirected.toWritable(connection), GETDEL)
-  answer(redirected, 'value')
+  reply(redirected, 'value')
   t.equal(await redirected.promise, 'value')
 })
 
@@ -160,12 +160,12 @@ t.test('a connection is given up when it has not replied as long after the deadl
     return each
   })) as [RedisCommand, RedisCommand, RedisCommand]
   byClock(clock, () => command({ deadline: clock.now + 300 }).sendBy(clientOf(foreign).client))
-  answer(sent[2], 'value')
+  reply(sent[2], 'value')
   pass(clock, 300)
   for (let turns = 0; turns < 3; turns++) await nextTurn()
   await t.rejects(sent[0].promise, { message: IN_TIME })
   t.equal(await sent[2].promise, 'value')
-  answer(sent[1], 'late')
+  reply(sent[1], 'late')
   pass(clock, 499)
   t.notOk(silent.isDestroyed)
   pass(clock, 1)
