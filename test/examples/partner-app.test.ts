@@ -6,6 +6,7 @@ import { safeReturnTo } from '../../examples/return-to.ts'
 import { users } from '../../examples/users.ts'
 import type { User } from '../../examples/users.ts'
 import { portal } from '../../lib/testing/index.ts'
+import { FOREIGN_URLS } from '../helpers/foreign-urls.ts'
 
 const registration = {
   loginUrl: 'https://portal.example/external-oauth/demo',
@@ -33,16 +34,9 @@ const logIn = async (app: FastifyInstance, payload: string): Promise<LightMyRequ
 })
 
 t.test('return_to refuses every other site', async (t) => {
-  for (const asked of [
-    'https://evil.example/', '//evil.example', '///evil.example', '/\\evil.example', '\\\\evil.example',
-    '\\/evil.example', 'https:evil.example', 'javascript:alert(1)', 'data:text/html,x', '\t//evil.example',
-    '/\t/evil.example', ' https://evil.example', 'http://site.invalid@evil.example', undefined, ['/a', '/b'], ''
-  ]) {
+  for (const asked of [...FOREIGN_URLS, undefined, ['/a', '/b']]) {
     const url = new URL(safeReturnTo(asked), 'https://app.example/login')
     t.equal(url.origin, 'https://app.example', String(asked))
-  }
-  for (const path of ['http://site.invalid//evil.example', '/.//evil.example']) {
-    t.equal(new URL(safeReturnTo(path), 'https://app.example').origin, 'https://app.example')
   }
   t.equal(safeReturnTo('/oauth/authorize?client_id=x&state=a%20b'), '/oauth/authorize?client_id=x&state=a%20b')
 })
