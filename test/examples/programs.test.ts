@@ -94,12 +94,17 @@ t.test('on PostgreSQL, before and after a restart of it', async (t) => {
   t.match(await pool.query('SELECT FROM partner_sso'), { rowCount: Number })
   await restart()
   for (const demo of [store, portals]) await signsInAgain(t, demo)
-  await pool.query('UPDATE integrations SET enabled = false')
   const { portalUrl, baseUrl } = portals
-  await addIntegration(pool, {
+  const user = { headers: { cookie: await login(t, baseUrl, 'u-1', '/') } }
+  const add = async () => await addIntegration(pool, {
     loginUrl: portalUrl, clientId: 'acme-payments', clientSecret, redirectUri: `${portalUrl}/oauth/callback`
   })
-  const user = { headers: { cookie: await login(t, baseUrl, 'u-1', '/') } }
+  await pool.query('DELETE FROM integrations')
+  t.match(await double(portals).signIn(user), { ok: false }, 'not in the table')
+  await add()
+  t.match(await double(portals).signIn(user), { ok: true }, 'added while the app runs')
+  await pool.query('UPDATE integrations SET enabled = false')
+  await add()
   t.match(await double(portals).signIn(user), { ok: false }, 'a changed integration that is turned off stays off')
 })
 
