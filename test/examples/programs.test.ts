@@ -1,8 +1,5 @@
 // The examples, each started by the one command that its first lines name, with a portal beside it. `npm test` compiles
 // them before.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import t from 'tap'
 import type { Test } from 'tap'
 import { addIntegration } from '../../examples/portals-from-table.ts'
@@ -11,42 +8,21 @@ import { portal } from '../../lib/testing/index.ts'
 import type { PortalDouble } from '../../lib/testing/index.ts'
 import { startPostgres } from '../helpers/postgres.ts'
 import { freePort } from '../helpers/ports.ts'
+import { started } from '../helpers/started.ts'
+import type { Started } from '../helpers/started.ts'
 
 const clientSecret = 'a secret of the portal'
 
-interface Started {
-  baseUrl: string
-  portalUrl: string
-  /** What it has printed until now. */
-  output: () => string
-  /** Waits until it has printed this. */
-  printed: (text: RegExp) => Promise<void>
-}
+interface Demo extends Started { baseUrl: string, portalUrl: string }
 
 /** Starts an example, and waits for the lines that say where the app and the portal are. */
-async function start (t: Test, [file, ...argv]: string[], more: NodeJS.ProcessEnv = {}): Promise<Started> {
-  const { NODE_OPTIONS, REDIS_URL, ...env } = process.env
+async function start (t: Test, [file, ...argv]: string[], more: NodeJS.ProcessEnv = {}): Promise<Demo> {
   const ports = { PORT: String(await freePort()), PORTAL_PORT: String(await freePort()) }
-  const child = spawn(process.execPath, [`examples/dist/${file}`, ...argv], {
-    env: { ...env, ...ports, PORTAL_CLIENT_SECRET: clientSecret, ...more },
-    stdio: ['ignore', 'pipe', 'inherit']
-  })
-  const exited = once(child, 'exit')
-  t.teardown(async () => {
-    child.kill()
-    await exited
-  })
-  const lines: string[] = []
-  const reader = createInterface({ input: child.stdout }).on('line', (line) => lines.push(line))
-  const printed = async (text: RegExp): Promise<void> => {
-    while (!lines.some((line) => text.test(line))) {
-      if (child.exitCode !== null) throw new Error(`${file} ended before it printed ${text}`)
-      await Promise.race([once(reader, 'line'), exited])
-    }
-  }
-  await printed(/^The portal: /)
-  const named = (name: string) => new RegExp(`^${name}: +(\\S+)`, 'm').exec(lines.join('\n'))?.[1] as string
-  return { baseUrl: named('The app'), portalUrl: named('The portal'), output: () => lines.join('\n'), printed }
+  const settings = { ...ports, PORTAL_CLIENT_SECRET: clientSecret, ...more }
+  const program = started(t, [process.execPath, `examples/dist/${file}`, ...argv], settings)
+  await program.printed(/^The portal: /m)
+  const named = (name: string) => new RegExp(`^${name}: +(\\S+)`, 'm').exec(program.output.out)?.[1] as string
+  return { ...program, baseUrl: named('The app'), portalUrl: named('The portal') }
 }
 
 /** Logs in as a browser does: the cookie of the session. */
@@ -60,7 +36,7 @@ async function login (t: Test, baseUrl: string, user: string, returnTo: string):
   return cookie.split(';')[0] as string
 }
 
-const double = ({ baseUrl, portalUrl }: Started): PortalDouble => portal({
+const double = ({ baseUrl, portalUrl }: Demo): PortalDouble => portal({
   baseUrl,
   clientId: 'acme-payments',
   clientSecret,
@@ -69,7 +45,7 @@ const double = ({ baseUrl, portalUrl }: Started): PortalDouble => portal({
 })
 
 /** Each user enters as what they are, or not at all. */
-async function signsIn (t: Test, demo: Started): Promise<void> {
+async function signsIn (t: Test, demo: Demo): Promise<void> {
   const { baseUrl, portalUrl } = demo
   for (const { id, email, role } of users) {
     const cookie = await login(t, baseUrl, id, id === 'u-1' ? 'https://evil.example/' : '/oauth/authorize')
@@ -105,7 +81,7 @@ t.test('OpenTelemetry', async (t) => {
   const demo = await start(t, ['demo.js', 'opentelemetry'], { OTEL_METRIC_EXPORT_INTERVAL: '200' })
   await signsIn(t, demo)
   await demo.printed(/'partner_sso\.event\.type': 'user_information_returned'/)
-  t.notMatch(demo.output(), 'ada@partner.example')
+  t.notMatch(demo.output.out, 'ada@partner.example')
 })
 
 t.test('on PostgreSQL, before and after a restart of it', async (t) => {
@@ -118,17 +94,22 @@ t.test('on PostgreSQL, before and after a restart of it', async (t) => {
   t.match(await pool.query('SELECT FROM partner_sso'), { rowCount: Number })
   await restart()
   for (const demo of [store, portals]) await signsInAgain(t, demo)
-  await pool.query('UPDATE integrations SET enabled = false')
   const { portalUrl, baseUrl } = portals
-  await addIntegration(pool, {
+  const user = { headers: { cookie: await login(t, baseUrl, 'u-1', '/') } }
+  const add = async () => await addIntegration(pool, {
     loginUrl: portalUrl, clientId: 'acme-payments', clientSecret, redirectUri: `${portalUrl}/oauth/callback`
   })
-  const user = { headers: { cookie: await login(t, baseUrl, 'u-1', '/') } }
+  await pool.query('DELETE FROM integrations')
+  t.match(await double(portals).signIn(user), { ok: false }, 'not in the table')
+  await add()
+  t.match(await double(portals).signIn(user), { ok: true }, 'added while the app runs')
+  await pool.query('UPDATE integrations SET enabled = false')
+  await add()
   t.match(await double(portals).signIn(user), { ok: false }, 'a changed integration that is turned off stays off')
 })
 
 /** A request may still get a connection that the server has ended. An app that has ended refuses the login. */
-async function signsInAgain (t: Test, demo: Started): Promise<void> {
+async function signsInAgain (t: Test, demo: Demo): Promise<void> {
   const logIn = async () => ({ headers: { cookie: await login(t, demo.baseUrl, 'u-1', '/') } })
   while (!(await double(demo).signIn(await logIn())).ok);
   await signsIn(t, demo)

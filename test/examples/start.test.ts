@@ -1,5 +1,5 @@
 // `npm start` as a newcomer runs it: both addresses, a sign-in, a port in use, and a build only where one is needed.
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync
@@ -8,55 +8,33 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
+import { browser } from '../helpers/browser.ts'
 import { freePort } from '../helpers/ports.ts'
+import { started } from '../helpers/started.ts'
+import type { Started } from '../helpers/started.ts'
 
 const EXAMPLES = join(process.cwd(), 'examples')
 
-interface Started { child: ReturnType<typeof spawn>, output: { out: string, err: string } }
-
-function start (t: Test, env: Record<string, string>): Started {
-  const { REDIS_URL: redis, ...rest } = process.env
-  const child = spawn(process.execPath, [join(EXAMPLES, 'dist/start.js')], { env: { ...rest, ...env } })
-  const output = { out: '', err: '' }
-  child.stdout.on('data', (chunk) => { output.out += String(chunk) })
-  child.stderr.on('data', (chunk) => { output.err += String(chunk) })
-  t.teardown(() => { child.kill() })
-  return { child, output }
-}
-
-/** Opens a URL, follows redirects, keeps cookies by name, and reloads a sign-in until it has ended. */
-async function open (cookies: Map<string, string>, url: string, body?: URLSearchParams): Promise<string> {
-  const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-  const request = body === undefined ? {} : { method: 'POST', body }
-  const response = await fetch(url, { ...request, redirect: 'manual', headers: { cookie } })
-  for (const line of response.headers.getSetCookie()) {
-    cookies.set(...line.split(';')[0]?.split('=') as [string, string])
-  }
-  const location = response.headers.get('location')
-  if (location !== null) return await open(cookies, new URL(location, url).href)
-  const text = await response.text()
-  if (!text.includes('data-ended="false"')) return text
-  await wait(100)
-  return await open(cookies, url)
-}
+const start = (t: Test, env: Record<string, string>): Started =>
+  started(t, [process.execPath, join(EXAMPLES, 'dist/start.js')], env)
 
 await t.test('two addresses on two sites, and a sign-in between them', async (t) => {
   const [port, portalPort] = [await freePort(), await freePort()]
-  const { child, output } = start(t, { PORT: String(port), PORTAL_PORT: String(portalPort), PORTAL_TIMEOUT: '60' })
-  while (!output.out.includes('Press Ctrl-C')) await once(child.stdout as NodeJS.ReadableStream, 'data')
+  const settings = { PORT: String(port), PORTAL_PORT: String(portalPort), PORTAL_TIMEOUT: '60' }
+  const { child, output, printed } = start(t, settings)
+  await printed(/Press Ctrl-C/)
   const lines = output.out.split('\n')
   t.strictSame(lines.filter((line) => line.includes(`:${portalPort}`)), [
     `The portal                 http://127.0.0.1:${portalPort}`
   ], 'one line names the portal')
   t.ok(lines.includes(`The partner's application  http://localhost:${port}`))
   t.match(output.out, /^\[\d\d:\d\d:\d\d\] (?:INFO|WARN): /m, 'the log is for people')
-  const cookies = new Map<string, string>()
-  const login = new URLSearchParams({ user: 'u-1', return_to: '/' })
-  t.match(await open(cookies, `http://localhost:${port}/login`, login), 'Good day, Ada Okafor')
-  t.match(await open(cookies, `http://127.0.0.1:${portalPort}/external-oauth/demo`), 'Ada Okafor is signed in')
+  const visit = browser()
+  const home = await visit(`http://localhost:${port}/login`, { user: 'u-1', return_to: '/' })
+  t.match(home.text, 'Good day, Ada Okafor')
+  t.match((await visit(`http://127.0.0.1:${portalPort}/external-oauth/demo`)).text, 'Ada Okafor is signed in')
   child.kill('SIGTERM')
   const [code] = await once(child, 'close')
   t.equal(code, 0)

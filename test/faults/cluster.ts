@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster } from 'ioredis'
 import type { ClusterOptions } from 'ioredis'
-import { freePort } from '../helpers/ports.ts'
 import { startRedis } from '../helpers/redis.ts'
 import type { RedisServer } from '../helpers/redis.ts'
 
@@ -36,17 +35,14 @@ const SLOTS = 16384
 /** Milliseconds after which the cluster takes a silent node for failed: no busy machine is silent so long. */
 const NODE_TIMEOUT = 10_000
 
-export async function startCluster (t: Teardown, settings: string[] = []): Promise<RedisCluster> {
-  const nodes = await Promise.all(Array.from({ length: 6 }, async () => await startNode(t, settings)))
+export async function startCluster (t: Teardown): Promise<RedisCluster> {
+  const nodes = await Promise.all(Array.from({ length: 6 }, async () => await startNode(t)))
   const [masters, replicas] = [nodes.slice(0, 3), nodes.slice(3)]
   await meet(masters, replicas)
-  for (const { client } of nodes) await stateOf(client, /^cluster_state:ok/)
 
   const owner = async (slot: number): Promise<Node> => {
-    for (const node of nodes) {
-      if (node.process.signalCode !== null) continue
-      const lines = (await node.client.cluster('NODES') as string).split('\n')
-      const own = lines.find((line) => line.includes('myself,master')) ?? ''
+    for (const node of nodes.filter(({ process }) => process.signalCode === null)) {
+      const own = /^.*myself,master.*$/m.exec(await node.client.cluster('NODES') as string)?.[0] ?? ''
       const settled = own.split(' ').slice(8).filter((range) => !range.startsWith('['))
       const ranges = settled.map((range) => range.split('-').map(Number))
       if (ranges.some(([first = 0, last = first]) => slot >= first && slot <= last)) return node
@@ -85,18 +81,20 @@ export async function startCluster (t: Teardown, settings: string[] = []): Promi
   }
 }
 
-async function startNode (t: Teardown, settings: string[]): Promise<Node> {
-  const busPort = await freePort()
+async function startNode (t: Teardown): Promise<Node> {
   const server = await startRedis(t, [
-    '--cluster-enabled', 'yes', '--cluster-port', String(busPort), '--cluster-node-timeout', String(NODE_TIMEOUT),
-    '--cluster-replica-no-failover', 'yes', '--cluster-replica-validity-factor', '0',
-    '--repl-diskless-sync-delay', '0', '--enable-debug-command', 'yes', ...settings
+    '--cluster-enabled', 'yes', '--cluster-node-timeout', String(NODE_TIMEOUT),
+    '--cluster-replica-no-failover', 'yes', '--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'
   ])
   return { ...server, id: await server.client.cluster('MYID') as string }
 }
 
-async function stateOf (client: RedisServer['client'], state: RegExp): Promise<void> {
-  while (!state.test(await client.cluster('INFO') as string)) await sleep(20)
+/** Waits until each of them says so, as often as `count`. */
+async function all (nodes: Node[], section: 'INFO' | 'NODES', pattern: RegExp, count = 1): Promise<void> {
+  for (const { client } of nodes) {
+    const found = async () => (await client.cluster(section as 'INFO') as string).match(pattern) ?? []
+    while ((await found()).length < count) await sleep(20)
+  }
 }
 
 async function meet (masters: Node[], replicas: Node[]): Promise<void> {
@@ -106,22 +104,13 @@ async function meet (masters: Node[], replicas: Node[]): Promise<void> {
     const [first, next] = [index, index + 1].map((third) => Math.ceil(third * SLOTS / 3)) as [number, number]
     await master.client.call('CLUSTER', 'ADDSLOTSRANGE', first, next - 1)
   }
-  for (const node of nodes.slice(1)) {
-    const [busPort] = (await node.client.config('GET', 'cluster-port') as string[]).slice(1)
-    await (nodes[0] as Node).client.call('CLUSTER', 'MEET', '127.0.0.1', node.port, busPort as string)
-  }
-  const all = async (client: RedisServer['client'], pattern: RegExp, section: 'INFO' | 'NODES', count = 1) => {
-    const matches = async () => (await client.cluster(section as 'INFO') as string).match(new RegExp(pattern, 'gm'))
-    while (((await matches()) ?? []).length < count) await sleep(20)
-  }
-  for (const { client } of nodes) await all(client, /connected$|connected \d/, 'NODES', 6)
+  for (const { port } of nodes.slice(1)) await nodes[0]?.client.call('CLUSTER', 'MEET', '127.0.0.1', port)
+  await all(nodes, 'NODES', /connected$|connected \d/gm, 6)
   for (const [index, replica] of replicas.entries()) {
     await replica.client.cluster('REPLICATE', (masters[index] as Node).id)
   }
-  for (const { client } of nodes) {
-    await all(client, /^cluster_state:ok/, 'INFO')
-    await all(client, /\bslave\b/, 'NODES', 3)
-  }
+  await all(nodes, 'INFO', /^cluster_state:ok/gm)
+  await all(nodes, 'NODES', /\bslave\b/g, 3)
   for (const { client } of replicas) {
     while (!(await client.info('replication')).includes('master_link_status:up')) await sleep(20)
   }

@@ -1,7 +1,8 @@
-import { fork } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { PORTAL } from '../helpers/host.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
@@ -11,7 +12,9 @@ export async function startHostProcess (t: Teardown, options: object): Promise<{
   const isBuilt = existsSync(new URL('../../dist/index.js', import.meta.url))
   if (!isBuilt) throw new Error('The package is not built: npm run build')
   const given = JSON.stringify({ portal: PORTAL, ...options })
-  const child = fork(new URL('host-process.js', import.meta.url), [given], { execArgv: [], env: {} })
+  // tap would have it load its hooks.
+  const command = ['-u', 'NODE_OPTIONS', process.execPath, fileURLToPath(new URL('host-process.js', import.meta.url))]
+  const child = spawn('env', [...command, given], { stdio: ['ignore', 'inherit', 'ignore', 'ipc'] })
   t.teardown(() => child.kill('SIGKILL'))
   const [{ url }] = await once(child, 'message') as [{ url: string }]
   return { process: child, url }

@@ -9,9 +9,11 @@ import { startSentinel } from './sentinel.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
 import { failedOver, goods, outages, scene, signIn, stillGood, timedOut, unavailable, until } from './scene.ts'
 
-for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
+const [toKill, toStop, toPassOver] = await Promise.all([startSentinel(t), startSentinel(t), startSentinel(t)])
+
+for (const [signal, sentinel] of [['SIGKILL', toKill], ['SIGSTOP', toStop]] as const) {
   t.test(`failover after the master got ${signal}`, async (t) => {
-    const { master, replica, options, masterPort, failOver } = await startSentinel(t)
+    const { master, replica, options, masterPort, failOver } = sentinel
     const client = new Redis(options)
     client.on('error', () => {})
     t.teardown(() => client.disconnect())
@@ -42,7 +44,7 @@ for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
 }
 
 t.test('a Sentinel that hangs is passed over', async (t) => {
-  const { sentinels, options } = await startSentinel(t)
+  const { sentinels, options } = toPassOver
   sentinels[0]?.process.kill('SIGSTOP')
   const host = await scene(t, { redis: options })
   await failedOver(t, host)

@@ -1,28 +1,24 @@
-// What `runners.js` and `test/versions.js` share.
+// The package as it ships, and commands around it: for the tests here, for `runners.js` and for `test/versions.js`.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { isBuilt } from './built.js'
 
-/** Settings of the npm that started us, and of tap, are none of a host's. */
-const inherited = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => name !== 'NODE_OPTIONS' && !/^npm_/i.test(name))
-)
+/** Settings of the npm that started us are none of a host's. */
+const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)))
 
-/** Runs a command to its end: what it printed, and whether it succeeded. */
+/** Runs a command to its end: what it printed, and whether it succeeded. tap would have every Node load its hooks. */
 export function run (command, args, { env = {}, ...options } = {}) {
   const settings = { encoding: 'utf8', maxBuffer: 2 ** 28, env: { ...inherited, ...env }, ...options }
-  const { status, stdout, stderr, error } = spawnSync(command, args, settings)
+  const { status, stdout, stderr, error } = spawnSync('env', ['-u', 'NODE_OPTIONS', command, ...args], settings)
   return { ok: status === 0, stdout: stdout ?? '', stderr: error === undefined ? stderr : String(error) }
 }
 
-/** Like `run`, and stops this program when the command fails. */
+/** Runs a command that must succeed: what it printed. */
 export function mustRun (command, args, options) {
   const { ok, stdout, stderr } = run(command, args, options)
   if (ok) return stdout
-  console.error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`)
-  process.exit(1)
+  throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`)
 }
 
 /** Runs a program on a version of Node: the binary is that of the npm package `node`. */
@@ -37,27 +33,26 @@ export function emptyFolder () {
   return folder
 }
 
-/** Builds the package, unless dist is up to date. */
-export function build () {
-  if (!isBuilt()) mustRun('npm', ['run', '-s', 'build'])
-}
-
-/** Packs the package. Returns the path of the tarball. */
-export function pack () {
-  build()
+/** Packs what was built: the tarball, and what npm says of it. */
+export function packed () {
   const folder = emptyFolder()
   const printed = mustRun('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder])
-  const [{ filename }] = JSON.parse(printed.slice(printed.indexOf('[\n')))
-  return join(folder, filename)
+  const [{ filename, ...facts }] = JSON.parse(printed.slice(printed.indexOf('[\n')))
+  return { tarball: join(folder, filename), ...facts }
 }
 
-const npmInstall = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
+/** Builds and packs the package. Returns the path of the tarball. */
+export function pack () {
+  mustRun('npm', ['run', '-s', 'build'])
+  return packed().tarball
+}
 
 /** An empty host: a temporary folder with these files and packages. Returns the folder. */
 export function hostWith (files, packages) {
   const folder = emptyFolder()
   writeFileSync(join(folder, 'package.json'), '{ "private": true }')
   for (const file of files) cpSync(resolve(file), join(folder, file.split('/').at(-1)), { recursive: true })
-  mustRun('npm', [...npmInstall, ...packages], { cwd: folder })
+  const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
+  mustRun('npm', ['install', ...flags, ...packages], { cwd: folder })
   return folder
 }

@@ -1,8 +1,8 @@
-// The code blocks of the documents, written to a folder where they find the package, as it ships, by its name.
+// The code blocks of the documents, written to a folder where they find the package, as it was built, by its name.
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { packed, run } from './packed.ts'
+import { join, resolve } from 'node:path'
+import { mustRun } from './commands.js'
 
 const documents = [
   'README.md', '.github/RUNBOOK.md', '.github/SECURITY.md', '.github/CONTRIBUTING.md', 'lib/README.md',
@@ -58,17 +58,17 @@ interface Scope { teardown (stop: () => unknown): void }
 
 /** Writes every program of the documents to a folder: `<name>.mjs` for JavaScript, `<name>.mts` for TypeScript. */
 export async function written (t: Scope): Promise<string> {
-  const directory = await mkdtemp(join((await packed()).directory, 'documents-'))
+  const directory = await mkdtemp('compiled/documents-')
   t.teardown(async () => await rm(directory, { recursive: true, force: true }))
   await writeFile(join(directory, 'tsconfig.json'), JSON.stringify(tsconfig))
   for (const [index, { name, language, code }] of programs.entries()) {
     const file = `${(name ?? `block ${index + 1}`).replaceAll(' ', '-')}.${language.startsWith('j') ? 'mjs' : 'mts'}`
     await writeFile(join(directory, file), code)
   }
-  return directory
+  return resolve(directory)
 }
 
-/** Compiles the TypeScript of the folder strictly; returns what the compiler has to say. */
-export async function compile (directory: string): Promise<string> {
-  return await run(directory, 'node', join(process.cwd(), 'node_modules/.bin/tsc'), '-p', '.')
+/** Compiles the TypeScript of the folder strictly. */
+export function compile (directory: string): void {
+  mustRun('node_modules/.bin/tsc', ['-p', directory])
 }

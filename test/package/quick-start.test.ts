@@ -1,17 +1,16 @@
 // The quick start of the README, as a new user has it: started by its command, logged in to by its own login, signed
 // in to from the portal simulator, and checked. Its ports are replaced by free ones.
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
 import { portal } from '../../lib/testing/index.ts'
+import { browser } from '../helpers/browser.ts'
+import { FOREIGN_URLS } from '../helpers/foreign-urls.ts'
 import { freePort } from '../helpers/ports.ts'
+import { started } from '../helpers/started.ts'
+import { mustRun } from './commands.js'
 import { block, commands, readme, written } from './documents.ts'
-import { run } from './packed.ts'
 
 const COOKIE_SECRET = 'the secret of the cookies, of 32 characters or more'
 const PORTAL_CLIENT_SECRET = 'only-for-tests'
@@ -28,38 +27,13 @@ function local (text: string, { app, portal }: Ports): string {
 
 interface QuickStart { directory: string, ports: Ports, baseUrl: string, portalUrl: string, redirectUri: string }
 
-function start (t: Test, command: string[], directory: string, settings: Record<string, string>): ChildProcess {
-  const { NODE_OPTIONS, REDIS_URL, ...env } = process.env
-  const [program = '', ...args] = command
-  const options = { cwd: directory, env: { ...env, ...settings } }
-  const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
-  child.stderr.resume()
-  t.teardown(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    const exited = new Promise((resolve) => child.once('exit', resolve))
-    child.kill('SIGKILL')
-    await exited
-  })
-  return child
-}
-
-/** Waits for a line of its output. */
-async function printed (child: ChildProcess, pattern: RegExp): Promise<void> {
-  for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
-    if (!pattern.test(line)) continue
-    child.stdout?.resume()
-    return
-  }
-  throw new Error(`It ended without ${pattern}`)
-}
-
 async function quickStart (t: Test): Promise<QuickStart> {
   const directory = await written(t)
   const ports = { app: await freePort(), portal: await freePort() }
   const file = join(directory, 'app.mjs')
   await writeFile(file, local(await readFile(join(directory, 'quick-start.mjs'), 'utf8'), ports))
   const settings = { COOKIE_SECRET, PORTAL_CLIENT_SECRET, PORT: String(ports.app) }
-  await printed(start(t, [process.execPath, 'app.mjs'], directory, settings), /Server listening at/)
+  await started(t, [process.execPath, 'app.mjs'], settings, directory).printed(/Server listening at/)
   const portalUrl = `http://127.0.0.1:${ports.portal}`
   const baseUrl = `http://localhost:${ports.app}`
   return { directory, ports, baseUrl, portalUrl, redirectUri: `${portalUrl}/oauth/callback` }
@@ -67,12 +41,12 @@ async function quickStart (t: Test): Promise<QuickStart> {
 
 t.test('it does not start without its secrets', async (t) => {
   const directory = await written(t)
-  const started = async (...variables: string[]) =>
-    await run(directory, 'env', 'PORT=0', ...variables, 'node', 'quick-start.mjs')
+  const starting = async (...variables: string[]) =>
+    mustRun('env', ['PORT=0', ...variables, 'node', 'quick-start.mjs'], { cwd: directory })
   const secret = `PORTAL_CLIENT_SECRET=${PORTAL_CLIENT_SECRET}`
-  await t.rejects(started(secret), { message: /COOKIE_SECRET must have 32 characters/ })
-  await t.rejects(started(secret, 'COOKIE_SECRET=short'), { message: /COOKIE_SECRET must have 32 characters/ })
-  await t.rejects(started(`COOKIE_SECRET=${COOKIE_SECRET}`), { message: /clientSecret/ })
+  await t.rejects(starting(secret), { message: /COOKIE_SECRET must have 32 characters/ })
+  await t.rejects(starting(secret, 'COOKIE_SECRET=short'), { message: /COOKIE_SECRET must have 32 characters/ })
+  await t.rejects(starting(`COOKIE_SECRET=${COOKIE_SECRET}`), { message: /clientSecret/ })
   t.notMatch(block('quick start'), /SECRET (?:\?\?|\|\|)|SECRET = '[^']/, 'there is no secret to copy')
 })
 
@@ -95,12 +69,7 @@ t.test('return_to stays on the site', async (t) => {
   const logIn = async (query: string, user: string) => await fetch(`${baseUrl}/login${query}`, {
     method: 'POST', body: new URLSearchParams({ user }), redirect: 'manual'
   })
-  for (const asked of [
-    'https://evil.example/', '//evil.example', '///evil.example', '/\\evil.example', '\\\\evil.example',
-    '\\/evil.example', 'https:evil.example', 'javascript:alert(1)', 'data:text/html,x', '\t//evil.example',
-    '/\t/evil.example', ' https://evil.example', 'http://site.invalid//evil.example',
-    'http://site.invalid@evil.example', '/.//evil.example', ''
-  ]) {
+  for (const asked of FOREIGN_URLS) {
     const { status, headers } = await logIn(`?return_to=${encodeURIComponent(asked)}`, 'ada')
     t.equal(status, 303)
     t.equal(new URL(headers.get('location') ?? '', `${baseUrl}/login`).origin, baseUrl, JSON.stringify(asked))
@@ -113,37 +82,12 @@ t.test('return_to stays on the site', async (t) => {
   for (const nobody of ['eve', '__proto__', '']) t.equal((await logIn('', nobody)).status, 400, nobody)
 })
 
-/** A browser that keeps cookies for each host name, follows redirects, and reloads a sign-in until it has ended. */
-function browser (): (url: string, form?: Record<string, string>) => Promise<{ url: string, text: string }> {
-  const jar = new Map<string, Map<string, string>>()
-  const visit = async (url: string, form?: Record<string, string>): Promise<{ url: string, text: string }> => {
-    const { hostname } = new URL(url)
-    const cookies = jar.get(hostname) ?? new Map<string, string>()
-    jar.set(hostname, cookies)
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const body = form && { method: 'POST', body: new URLSearchParams(form) }
-    const response = await fetch(url, { ...body, redirect: 'manual', headers: { cookie, accept: 'text/html' } })
-    for (const line of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-      cookies.set(name, value)
-    }
-    const location = response.headers.get('location')
-    if (location !== null) return await visit(new URL(location, url).href)
-    const text = await response.text()
-    if (!text.includes('data-ended="false"')) return { url, text }
-    await wait(100)
-    return await visit(url)
-  }
-  return visit
-}
-
 t.test('the command for the simulator plays the portal', async (t) => {
   const { directory, ports, portalUrl } = await quickStart(t)
   const [exported, serve = ''] = commands(/portal serve/)
   t.equal(exported, `export PORTAL_CLIENT_SECRET=${PORTAL_CLIENT_SECRET}`)
   t.match(serve, / --open$/)
-  const child = start(t, local(serve, ports).split(' '), directory, { PORTAL_CLIENT_SECRET })
-  await printed(child, new RegExp(portalUrl))
+  await started(t, local(serve, ports).split(' '), { PORTAL_CLIENT_SECRET }, directory).printed(new RegExp(portalUrl))
   const visit = browser()
   const login = await visit(`${portalUrl}/external-oauth/local`)
   t.match(login.url, `http://localhost:${ports.app}/login?return_to=`)
@@ -157,7 +101,7 @@ t.test('the command for the simulator plays the portal', async (t) => {
 t.test('the command for the check passes', async (t) => {
   const { directory, ports } = await quickStart(t)
   const [exported = '', check = ''] = commands(/portal check/)
-  const report = await run(directory, 'bash', '-ec', `${exported}\n${local(check, ports)}`)
+  const report = mustRun('bash', ['-ec', `${exported}\n${local(check, ports)}`], { cwd: directory })
   t.match(report, /passed|pass/)
   t.match(readme, /^Exit code 0: .* 1: .* 2: /m)
 })
@@ -173,7 +117,7 @@ t.test('the CI job checks it', async (t) => {
   t.equal(variables.length, 2)
   // The runner of GitHub ends what a step has started.
   const step = `trap 'kill $(jobs -p)' EXIT\n${local(script, ports)}`
-  await run(directory, 'env', `PORT=${ports.app}`, ...variables, 'bash', '-e', '-c', step)
+  mustRun('env', [`PORT=${ports.app}`, ...variables, 'bash', '-e', '-c', step], { cwd: directory })
   const { summary, rules } = JSON.parse(await readFile(join(directory, 'check.json'), 'utf8'))
   t.equal(summary.failed, 0)
   t.ok(summary.passed > 20)

@@ -4,13 +4,14 @@ import { dirname, join, normalize } from 'node:path'
 import Fastify from 'fastify'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
+import { packed } from './commands.js'
 import { block, blocks, commands, compile, programs, readme, texts, written } from './documents.ts'
-import { packed } from './packed.ts'
 
 t.test('every code block names its language, and every program compiles', async (t) => {
   const fences = [...texts.values()].flatMap((text) => text.match(/^ *(?:```|~~~)/gm) ?? [])
   t.equal(fences.length, blocks.length * 2, 'no block is overlooked')
-  t.equal(await compile(await written(t)), '', `${programs.length} programs`)
+  const directory = await written(t)
+  t.doesNotThrow(() => compile(directory), `${programs.length} programs`)
 })
 
 t.test('the install command has what the quick start imports', async (t) => {
@@ -58,8 +59,7 @@ t.test('the table of events has every type', async (t) => {
 const REPOSITORY = 'https://github.com/fastify-partner-sso/fastify-partner-sso/blob/main/'
 
 t.test('links lead somewhere, from an installed copy too', async (t) => {
-  const { files } = await packed()
-  const shipped = files.map(({ path }) => path)
+  const shipped = packed().files.map(({ path }) => path)
   for (const [document, text] of texts) {
     for (const [, inline, reference] of text.matchAll(/\]\(([^)]+)\)|^\[[^\]]+\]: (\S+)$/gm)) {
       const link = inline ?? reference ?? ''

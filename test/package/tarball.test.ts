@@ -1,8 +1,9 @@
 // What is in the package, and that resolvers and compilers of all kinds find their way in it.
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
-import { packed, run } from './packed.ts'
+import { mustRun, packed } from './commands.js'
+
+const { tarball, files, size, unpackedSize } = packed()
 
 const modules = readdirSync('lib', { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts')).map((file) => file.replace(/\.ts$/, ''))
@@ -19,7 +20,6 @@ const pages = [
 ]
 
 t.test('what users need, and nothing else', async (t) => {
-  const { files, size, unpackedSize } = await packed()
   const expected = ['LICENSE', 'package.json', ...pages, ...outputs, ...examples]
   t.strictSame(files.map(({ path }) => path).sort(), expected.sort())
   const [packedSize, installedSize] = [size, unpackedSize].map((bytes) => `${Math.round(bytes / 1000)} kB`)
@@ -35,13 +35,11 @@ t.test('an example that needs the repository to run says so', async (t) => {
 })
 
 t.test('publint --strict', async (t) => {
-  const { tarball } = await packed()
-  t.match(await run('.', 'npx', 'publint', tarball, '--strict'), 'All good!')
+  t.match(mustRun('npx', ['publint', tarball, '--strict']), 'All good!')
 })
 
 t.test('are the types wrong?', async (t) => {
-  const { tarball } = await packed()
-  const printed = await run('.', 'npx', 'attw', tarball, '--profile', 'esm-only', '--format', 'json')
+  const printed = mustRun('npx', ['attw', tarball, '--profile', 'esm-only', '--format', 'json'])
   const { analysis: { problems } } = JSON.parse(printed) as { analysis: { problems: Array<Record<string, string>> } }
   const found = problems.map(({ kind, entrypoint, resolutionKind }) => [kind, entrypoint, resolutionKind].join(' '))
   // Accepted, each of them:
@@ -64,11 +62,10 @@ t.test('each dependency is explained in lib/README.md, and no other', async (t) 
 })
 
 t.test('what is imported at run time is what is declared', async (t) => {
-  const { directory, files } = await packed()
   const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
   // The declarations import what the build has bundled.
   const inDist = files.map(({ path }) => path).filter((path) => path.startsWith('dist/'))
-  const code = inDist.map((path) => readFileSync(join(directory, path), 'utf8')).join('\n')
+  const code = inDist.map((path) => readFileSync(path, 'utf8')).join('\n')
   const statics = [...code.matchAll(/^(?:import|export) (?:.* from )?['"]((?!\.|node:).+)['"];$/gm)]
   const dynamics = [...code.matchAll(/import\(['"]((?!\.|node:).+)['"]\)/g)]
   const imported = new Set([...statics, ...dynamics].map(([, name]) => packageOf(name)))

@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+
+interface Teardown { teardown (stop: () => unknown): void }
+
+/** A program in a process of its own, which ends with the test. */
+export interface Started {
+  child: ChildProcess
+  output: { out: string, err: string }
+  /** Waits until it has printed this. */
+  printed (text: RegExp): Promise<void>
+}
+
+/** Starts a program without what tap and the tests' own environment set: tap would have it load its hooks. */
+export function started (
+  t: Teardown, command: string[], more: NodeJS.ProcessEnv = {}, cwd = process.cwd()
+): Started {
+  const { REDIS_URL, ...env } = process.env
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', ...command], {
+    cwd, env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe']
+  })
+  const exited = once(child, 'exit')
+  t.teardown(async () => {
+    child.kill()
+    await exited
+  })
+  const output = { out: '', err: '' }
+  child.stdout.on('data', (chunk) => { output.out += String(chunk) })
+  child.stderr.on('data', (chunk) => { output.err += String(chunk) })
+  const printed = async (text: RegExp): Promise<void> => {
+    while (!text.test(output.out)) {
+      if (child.exitCode !== null) throw new Error(`It ended before it printed ${text}:\n${output.err}`)
+      await Promise.race([once(child.stdout, 'data'), exited])
+    }
+  }
+  return { child, output, printed }
+}
