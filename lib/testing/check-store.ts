@@ -129,17 +129,12 @@ const PROMISES: Record<string, (key: string, other: string, third: string) => Te
 export async function checkStore (store: Store): Promise<void> {
   await connect(store)
   const promises = Object.entries(PROMISES)
-  const failures = await Promise.all(promises.map(async ([sentence, test]) => {
-    try {
-      await test(newKey(), newKey(), newKey())(store)
-      return []
-    } catch (error) {
-      return [`- ${sentence}: ${error instanceof Broken ? error.message : `it threw ${String(error)}`}`]
-    }
-  }))
-  if (failures.flat().length === 0) return
-  throw new Error(`The store breaks ${failures.flat().length} of ${promises.length} promises:\n` +
-    failures.flat().join('\n'))
+  const outcomes = await Promise.all(promises.map(([sentence, test]) =>
+    test(newKey(), newKey(), newKey())(store).then(() => '', (error: unknown) =>
+      `\n- ${sentence}: ${error instanceof Broken ? error.message : `it threw ${String(error)}`}`)))
+  const broken = outcomes.filter((outcome) => outcome !== '')
+  if (broken.length === 0) return
+  throw new Error(`The store breaks ${broken.length} of ${promises.length} promises:${broken.join('')}`)
 }
 
 /** Where every operation fails, nothing can be said of the promises. */
@@ -149,12 +144,12 @@ async function connect (store: Store): Promise<void> {
     async () => store.take(newKey()),
     async () => store.revoke(newKey(), 1)
   ]
-  let timer: NodeJS.Timeout | undefined
-  const silent = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no response within ${CONNECT_TIMEOUT / 1000} s`)), CONNECT_TIMEOUT)
+  const stop = new AbortController()
+  const silent = wait(CONNECT_TIMEOUT, undefined, { signal: stop.signal }).then(() => {
+    throw new Error(`no response within ${CONNECT_TIMEOUT / 1000} s`)
   })
   const outcomes = await Promise.allSettled(calls.map((call) => Promise.race<unknown>([silent, call()])))
-  clearTimeout(timer)
+  stop.abort()
   const reasons = outcomes.flatMap((outcome) => outcome.status === 'rejected' ? [String(outcome.reason)] : [])
   if (reasons.length === calls.length) throw new Error(`There is no connection to the store: ${reasons[0]}`)
 }

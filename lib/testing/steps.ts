@@ -97,16 +97,16 @@ function reportsOf (name: LegName, { exchange, reading }: Leg<unknown>): Reports
   if (reading.ok) return done(steps, shown, exchange)
   const { step, error, got } = reading
   const sent = name === 'authorize' ? [] : steps.slice(0, 1)
-  return { ...done([...sent, ...PROVEN[error] ?? []]), [step]: { outcome: 'failed', note: got, ...timed(exchange) } }
+  const proven = done([...sent, ...PROVEN[error] ?? []], [], exchange)
+  return { ...proven, [step]: { outcome: 'failed', note: got, ...timed(exchange) } }
 }
 
-const done = (numbers: number[], shown: number[] = [], exchange?: Exchange): Reports =>
+const done = (numbers: number[], shown: number[], exchange: Exchange): Reports =>
   Object.fromEntries(numbers.map((number) =>
     [number, { outcome: 'done', ...shown.includes(number) ? timed(exchange) : {} }]))
 
 /** No time where the response was not seen: a browser got it. */
-function timed (exchange?: Exchange): Partial<StepReport> {
-  if (exchange === undefined) return {}
+function timed (exchange: Exchange): Partial<StepReport> {
   const { response, networkError, milliseconds } = exchange
   return { exchange, ...response === undefined && networkError === undefined ? {} : { milliseconds } }
 }

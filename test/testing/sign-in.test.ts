@@ -31,21 +31,6 @@ await t.test('the fifteen steps: who acts, and which of them show an exchange', 
   ])
 })
 
-await t.test('no secret stands in the steps', async (t) => {
-  const { baseUrl, cookie } = await listening(t)
-  const client = portal({ baseUrl, ...SETTINGS, pkce: true })
-  const authorized = await client.authorize({ cookies: { sid: 'ada' } })
-  if (!authorized.ok) throw new Error(authorized.got)
-  const result = await client.signIn({ cookies: cookie })
-  const text = JSON.stringify([result.steps, authorized.steps])
-  t.notMatch(text, SETTINGS.clientSecret)
-  t.notMatch(text, encodeURIComponent(SETTINGS.clientSecret))
-  t.notMatch(text, new URLSearchParams({ v: SETTINGS.clientSecret }).toString().slice(2))
-  t.notMatch(text, authorized.code)
-  t.notMatch(text, 'sid=ada')
-  t.notMatch(text, /access_token":"[A-Za-z0-9_-]/)
-})
-
 await t.test('each step can be made by itself', async (t) => {
   const { app, cookie } = await specServer()
   const client = portal({ app, ...SETTINGS, pkce: true })

@@ -2,19 +2,16 @@ import cookie from '@fastify/cookie'
 import Fastify from 'fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Integration } from '../../testing/settings.ts'
 import { Attempt } from './attempt.ts'
 import { Attempts } from './attempts.ts'
 import { summaryOf } from './conclusion.ts'
-import { attemptPage, messagePage } from './pages/attempt.ts'
+import { attemptPage } from './pages/attempt.ts'
 import { homePage } from './pages/home.ts'
-import { POLICY } from './pages/layout.ts'
+import { layout, POLICY, startPath } from './pages/layout.ts'
+import type { Setup } from './pages/layout.ts'
 import { TRIALS } from './trials.ts'
 
-export interface SimulatorOptions {
-  portal: Integration
-  /** Where a sign-in starts. Its origin is the simulator's own. */
-  loginUrl: string
+export interface SimulatorOptions extends Setup {
   /** Seconds that a code is valid at the service. */
   codeLifetime: number
   /** Called with a line for the terminal when a sign-in or a trial has ended. */
@@ -102,6 +99,10 @@ function addPages (app: FastifyInstance, options: SimulatorOptions, attempts: At
     return attempt === undefined ? reply.callNotFound() : page(reply, await attemptPage(options, attempt))
   })
 }
+
+/** A page with a sentence, where there is no attempt to show. */
+const messagePage = (setup: Setup, title: string, sentence: string): string =>
+  layout(setup, { title, sentence, buttons: { 'Sign in': startPath(setup), 'Start page': '/' } })
 
 const page = (reply: FastifyReply, text: string): FastifyReply => reply.type('text/html; charset=utf-8').send(text)
 

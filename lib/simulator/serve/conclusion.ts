@@ -9,6 +9,12 @@ export interface Conclusion {
   sentence: string
 }
 
+const SIGNED_IN = 'All fifteen steps succeeded. ' +
+  'Sign in again: a session cookie with SameSite=Strict makes the second sign-in ask for a login.'
+/** The simulator cannot know who is eligible: a user who gets in is a reason to try with another one. */
+const LET_IN = 'Log in at your application as a user who may not use the portal, then try again. ' +
+  'If this user may not use it, check that before a code is issued.'
+
 export function conclusionOf (attempt: Attempt): Conclusion {
   const { trial, finding, signIn: { failure, record } } = attempt
   if (!attempt.ended) return { outcome: 'running', ...progressOf(attempt) }
@@ -17,7 +23,8 @@ export function conclusionOf (attempt: Attempt): Conclusion {
     return { outcome: 'fail', title: `The sign-in stopped at step ${failure.step}`, sentence: failure.fix }
   }
   const name = attempt.signIn.secrets.mask(String(record?.name))
-  return trial === null ? signedIn(name) : letIn(name)
+  if (trial === null) return { outcome: 'pass', title: `${name} is signed in`, sentence: SIGNED_IN }
+  return { outcome: 'untested', title: `${name} was let in`, sentence: LET_IN }
 }
 
 /** One line for the terminal: when, how long the service took, who or what, and how it ended. */
@@ -38,21 +45,6 @@ function judged ({ rule, result }: Finding): Conclusion {
   if (result.outcome === 'fail') return { outcome: 'fail', title: 'The service fails this trial', sentence: result.fix }
   return { outcome: 'pass', title: 'Rejected, as it should be', sentence: rule.sentence }
 }
-
-const signedIn = (name: string): Conclusion => ({
-  outcome: 'pass',
-  title: `${name} is signed in`,
-  sentence: 'All fifteen steps succeeded. Sign in again: a session cookie with SameSite=Strict makes the second ' +
-    'sign-in ask for a login.'
-})
-
-/** The simulator cannot know who is eligible: a user who gets in is a reason to try with another one. */
-const letIn = (name: string): Conclusion => ({
-  outcome: 'untested',
-  title: `${name} was let in`,
-  sentence: 'Log in at your application as a user who may not use the portal, then try again. ' +
-    'If this user may not use it, check that before a code is issued.'
-})
 
 function progressOf ({ sendsAt, isAway }: Attempt): Omit<Conclusion, 'outcome'> {
   if (sendsAt !== null) {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import type { Process } from '../process.ts'
 
 /** The program that opens a URL in the user's browser, and its arguments. */
@@ -8,22 +9,11 @@ export function browserCommand (platform: NodeJS.Platform, url: string): [progra
   return ['xdg-open', [url]]
 }
 
-/**
- * Opens a URL in the user's browser. No shell reads the URL.
- *
- * @throws Error that says in a few words why that failed
- */
+/** Opens a URL in the user's browser. No shell reads the URL. Rejects where that failed. */
 export async function openBrowser (url: string, env: Process['env']): Promise<void> {
   const [program, args] = browserCommand(process.platform, url)
   const child = spawn(program, args, { env, stdio: 'ignore', detached: true, windowsHide: true })
   child.unref()
-  await new Promise<void>((resolve, reject) => {
-    child.once('error', ({ code, message }: NodeJS.ErrnoException) => {
-      reject(new Error(code === 'ENOENT' ? `${program} is not installed` : message))
-    })
-    child.once('exit', (code) => {
-      if (code === 0) resolve()
-      else reject(new Error(`${program} failed`))
-    })
-  })
+  const [code] = await once(child, 'exit') as [number | null]
+  if (code !== 0) throw new Error(`${program} failed`)
 }

@@ -168,7 +168,7 @@ await t.test('--open opens the start page', async (t) => {
 })
 
 for (const [name, script, reason] of [
-  ['no program', null, `${OPENER} is not installed`], ['one that fails', 'exit 3', `${OPENER} failed`],
+  ['no program', null, `spawn ${OPENER} ENOENT`], ['one that fails', 'exit 3', `${OPENER} failed`],
   ['one that may not be run', '', `spawn ${OPENER} EACCES`]
 ] as const) {
   await t.test(`--open with ${name}: one line, and the simulator runs`, async (t) => {

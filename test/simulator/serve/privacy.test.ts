@@ -1,11 +1,10 @@
 // `serve` shows the client secret to nobody, and a sign-in only to the browser that began it: with the simulator on
 // another host than loopback, anybody may open its pages.
 import t from 'tap'
-import type { Test } from 'tap'
 import { basicCredentials } from '../../../lib/testing/requests.ts'
 import { httpServer } from '../../helpers/raw-server.ts'
 import { CLIENT_ID, CLIENT_SECRET, RECORDS } from '../../helpers/spec-server.ts'
-import { Browser, simulator, start } from './scene.ts'
+import { asked, Browser, json, sendingBack, simulator, start } from './scene.ts'
 import type { Page } from './scene.ts'
 
 /** The client secret as it travels in a form, in a URL and in HTTP Basic, and as HTML shows it. */
@@ -34,80 +33,49 @@ for (const flags of [[], ['--basic']]) {
   })
 }
 
-/** A service that repeats the client secret wherever it can. */
-async function echoing (t: Test, redirectUri: () => string): Promise<string> {
-  return await httpServer(t, ({ url = '' }, response) => {
-    const { pathname, searchParams } = new URL(url, 'http://x')
-    const headers = { 'x-secret': encodeURIComponent(CLIENT_SECRET), 'set-cookie': `s=${encodeURI(CLIENT_SECRET)}` }
-    if (pathname === '/oauth/authorize') {
-      const back = new URL(redirectUri())
-      back.search = new URLSearchParams({ code: 'a-code', state: String(searchParams.get('state')) }).toString()
-      response.writeHead(302, { ...headers, location: back.href }).end()
-    } else {
-      // JSON with every character escaped: readable only after it was parsed.
-      const escaped = [...CLIENT_SECRET].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
-      response.writeHead(400, { ...headers, 'content-type': 'application/json' })
-        .end(`{"error":"invalid_client","error_description":"${escaped} is wrong","seen":["${escaped}"]}`)
-    }
-  })
-}
-
 await t.test('nor where the service repeats it', async (t) => {
-  let origin = ''
-  const baseUrl = await echoing(t, () => `${origin}/oauth/callback`)
-  const scene = await simulator(t, { baseUrl })
-  origin = scene.origin
+  const baseUrl = await sendingBack(t, (_path, response) => {
+    response.setHeader('x-secret', encodeURIComponent(CLIENT_SECRET))
+    response.setHeader('set-cookie', `s=${encodeURI(CLIENT_SECRET)}`)
+    // JSON with every character escaped: readable only after it was parsed.
+    const escaped = [...CLIENT_SECRET].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
+    response.writeHead(400, { 'content-type': 'application/json' })
+      .end(`{"error":"invalid_client","error_description":"${escaped} is wrong","seen":["${escaped}"]}`)
+  })
+  const { origin, browser } = await simulator(t, { baseUrl })
   for (const trial of [undefined, 'wrong-secret', 'ineligible-user']) {
-    const page = await scene.browser.signIn(start(origin, trial))
+    const page = await browser.signIn(start(origin, trial))
     t.match(page.text, 'invalid_client')
     t.match(page.text, '•••••••• is wrong', 'what stands around it is readable')
     t.strictSame(secretIn(page), [])
   }
 })
 
-await t.test('nor in another case, escaped in HTML, in a page, in the record, in the terminal', async (t) => {
+await t.test('nor in another case, escaped in HTML, in the record, in the terminal', async (t) => {
   const secret = 'Salt & <Pepper> "42"'
-  const escaped = 'sAlT &#38; &lt;pepper&#x3E; &quot;42&quot;'
-  let origin = ''
-  const baseUrl = await httpServer(t, ({ url = '' }, response) => {
-    const { pathname, searchParams } = new URL(url, 'http://x')
-    const json = { 'content-type': 'application/json' }
-    if (pathname === '/oauth/token') {
-      response.writeHead(200, json).end('{"token_type":"Bearer","access_token":"the-token"}')
-    } else if (pathname === '/oauth/user') {
-      const record = { ...RECORDS.ada, name: secret, external_id: secret, [secret]: secret }
-      response.writeHead(200, json).end(JSON.stringify(record))
-    } else if (searchParams.get('redirect_uri') === `${origin}/oauth/callback`) {
-      const query = new URLSearchParams({ code: 'a-code', state: String(searchParams.get('state')) })
-      response.writeHead(302, { location: `${origin}/oauth/callback?${query.toString()}` }).end()
-    } else {
-      response.writeHead(400, { 'content-type': 'text/html' }).end(`<h1>Not ${escaped}</h1>`)
-    }
+  const records = [{ ...RECORDS.ada, name: secret, external_id: secret, [secret]: secret }]
+  const baseUrl = await sendingBack(t, (path, response) => {
+    if (path === '/oauth/token') return json(response, { token_type: 'Bearer', access_token: 'the-token' })
+    const record = records.pop()
+    if (record !== undefined) return json(response, record)
+    const page = '<h1>Not sAlT &#38; &lt;pepper&#x3E; &quot;42&quot;</h1>'
+    return response.writeHead(400, { 'content-type': 'text/html' }).end(page)
   })
-  const { browser, ...scene } = await simulator(t, { baseUrl, env: { PORTAL_CLIENT_SECRET: secret } })
-  origin = scene.origin
+  const { browser, origin, out } = await simulator(t, { baseUrl, env: { PORTAL_CLIENT_SECRET: secret } })
   const signedIn = await browser.signIn(start(origin))
   t.match(signedIn.text, '<h1>•••••••• is signed in</h1>')
-  const refused = await browser.signIn(start(origin, 'foreign-redirect-uri'))
+  const refused = await browser.signIn(start(origin))
   t.match(refused.text, '&lt;h1&gt;Not ••••••••&lt;/h1&gt;')
   const home = await browser.open(origin)
-  for (const text of [signedIn.text, refused.text, home.text, scene.out()]) t.notMatch(text, /pepper/i)
+  for (const text of [signedIn.text, refused.text, home.text, out()]) t.notMatch(text, /pepper/i)
 })
 
 await t.test('a token response of a megabyte of brackets costs no more than its first kilobytes', async (t) => {
-  let origin = ''
   let body = ''
-  const baseUrl = await httpServer(t, ({ url = '' }, response) => {
-    const { pathname, searchParams } = new URL(url, 'http://x')
-    if (pathname === '/oauth/token') {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(body)
-      return
-    }
-    const query = new URLSearchParams({ code: 'a-code', state: String(searchParams.get('state')) })
-    response.writeHead(302, { location: `${origin}/oauth/callback?${query.toString()}` }).end()
+  const baseUrl = await sendingBack(t, (_path, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(body)
   })
-  const { browser, ...scene } = await simulator(t, { baseUrl })
-  origin = scene.origin
+  const { browser, origin } = await simulator(t, { baseUrl })
   const cost = async (text: string) => {
     body = text
     const before = process.cpuUsage()
@@ -204,20 +172,13 @@ await t.test('another browser cannot finish a sign-in', async (t) => {
 })
 
 await t.test('the session cookie: HttpOnly, SameSite=Lax, and Secure behind https', async (t) => {
-  const cookieOf = async (url: string, host: string, origin: string): Promise<string> => {
-    const { request } = await import('node:http')
-    return await new Promise((resolve, reject) => {
-      request(origin + url, { headers: { host } }, (response) => {
-        response.resume()
-        resolve(String(response.headers['set-cookie']))
-      }).on('error', reject).end()
-    })
+  const cookieOf = async (origin: string, flags: string[]): Promise<string> => {
+    const scene = await simulator(t, { flags })
+    const { headers } = await asked(scene.origin + '/external-oauth/local', new URL(origin || scene.origin).host)
+    return String(headers['set-cookie'])
   }
-  const plain = await simulator(t)
-  t.match(await cookieOf('/external-oauth/local', new URL(plain.origin).host, plain.origin),
-    /^portal-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/)
-  const secure = await simulator(t, { flags: ['--public-url', 'https://portal.test'] })
-  t.match(await cookieOf('/external-oauth/local', 'portal.test', secure.origin),
+  t.match(await cookieOf('', []), /^portal-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/)
+  t.match(await cookieOf('https://portal.test', ['--public-url', 'https://portal.test']),
     /^portal-session=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/)
 })
 

@@ -1,7 +1,11 @@
 // The simulator beside a service, and a browser without JavaScript that visits both.
+import { once } from 'node:events'
+import { request } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Test } from 'tap'
 import { run } from '../../../lib/simulator/run.ts'
 import { freePort } from '../../helpers/ports.ts'
+import { httpServer } from '../../helpers/raw-server.ts'
 import { CLIENT_ID, CLIENT_SECRET, listening } from '../../helpers/spec-server.ts'
 import type { Mistake } from '../../helpers/spec-server.ts'
 
@@ -97,4 +101,23 @@ export async function simulator (t: Test, options: SceneOptions = {}): Promise<S
 /** Where a sign-in or a trial starts. */
 export function start (origin: string, trial?: string): string {
   return `${origin}/external-oauth/local${trial === undefined ? '' : `?trial=${trial}`}`
+}
+
+/** A service that sends each browser back with `the-code`, and responds to the portal as given. */
+export const sendingBack = (t: Test, respond: (path: string, response: ServerResponse) => unknown): Promise<string> =>
+  httpServer(t, ({ url = '' }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://x')
+    if (pathname !== '/oauth/authorize') return respond(pathname, response)
+    const query = new URLSearchParams({ code: 'the-code', state: String(searchParams.get('state')) })
+    const location = `${searchParams.get('redirect_uri')}?${query.toString()}`
+    return response.writeHead(302, { location }).end()
+  })
+
+export const json = (response: ServerResponse, body: unknown, status = 200): unknown =>
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+
+/** The response to a request under another host name. */
+export async function asked (url: string, host: string): Promise<IncomingMessage> {
+  const [response] = await once(request(url, { headers: { host } }).end(), 'response') as [IncomingMessage]
+  return response
 }

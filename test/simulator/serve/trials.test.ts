@@ -1,10 +1,9 @@
 // Invalid requests that a developer tries on purpose: what each says of a correct service and of one with a mistake.
 import t from 'tap'
 import { TRIALS as ALL } from '../../../lib/simulator/serve/trials.ts'
-import { httpServer } from '../../helpers/raw-server.ts'
 import { RECORDS } from '../../helpers/spec-server.ts'
 import type { Mistake } from '../../helpers/spec-server.ts'
-import { simulator, start } from './scene.ts'
+import { json, sendingBack, simulator, start } from './scene.ts'
 
 type Tone = 'good' | 'bad' | 'wait'
 
@@ -57,48 +56,25 @@ for (const [trial, mistakes, tone, title, sentence, user] of TRIALS) {
 }
 
 await t.test('a trial whose own request is not answered judges nothing', async (t) => {
-  let redirectUri = ''
   let cut = (): void => {}
-  const baseUrl = await httpServer(t, ({ url = '' }, response) => {
-    const { pathname, searchParams } = new URL(url, 'http://x')
-    if (pathname !== '/oauth/authorize') {
-      cut = () => { response.destroy() }
-      return
-    }
-    response.writeHead(302, { Location: `${redirectUri}?code=the-code&state=${searchParams.get('state')}` }).end()
-  })
-  const { origin, browser } = await simulator(t, { flags: ['--timeout', '60'], baseUrl })
-  redirectUri = `${origin}/oauth/callback`
+  const baseUrl = await sendingBack(t, (_path, response) => { cut = () => { response.destroy() } })
+  const { origin, browser } = await simulator(t, { baseUrl })
   const page = await browser.open(start(origin, 'wrong-secret'))
   t.match(page.text, '<h1>In progress</h1>')
   cut()
-  const ended = await browser.ended(page)
-  t.match(ended.text, 'The trial could not be made')
-  t.match(ended.text, 'closed the connection without a response')
-  t.match(ended.text, 'See the log of the service: a process or proxy closed the connection.')
+  const { text } = await browser.ended(page)
+  t.match(text, 'The trial could not be made')
+  t.match(text, 'See the log of the service: a process or proxy closed the connection.')
 })
 
 await t.test('the token that a trial was given is hidden wherever the service repeats it', async (t) => {
-  let redirectUri = ''
   let tokens = 0
-  const baseUrl = await httpServer(t, ({ url = '' }, response) => {
-    const { pathname, searchParams } = new URL(url, 'http://x')
-    if (pathname === '/oauth/authorize') {
-      const Location = `${redirectUri}?code=the-code&state=${searchParams.get('state')}`
-      response.writeHead(302, { Location }).end()
-      return
-    }
-    const json = { 'Content-Type': 'application/json' }
-    if (pathname === '/oauth/user') {
-      response.writeHead(200, json).end(JSON.stringify(RECORDS.ada))
-      return
-    }
+  const baseUrl = await sendingBack(t, (path, response) => {
+    if (path === '/oauth/user') return json(response, RECORDS.ada)
     const token = `the-token-${++tokens}`
-    const body = JSON.stringify({ token_type: 'Bearer', access_token: token, said: `here is ${token}` })
-    response.writeHead(200, json).end(body)
+    return json(response, { token_type: 'Bearer', access_token: token, said: `here is ${token}` })
   })
   const { origin, browser } = await simulator(t, { baseUrl })
-  redirectUri = `${origin}/oauth/callback`
   const { text } = await browser.signIn(start(origin, 'replayed-code'))
   t.equal(tokens, 2)
   t.match(text, FAIL)

@@ -23,9 +23,6 @@ function markup (part: Part): string {
   return String(part).replace(/[&<>"']/g, (character) => ENTITIES[character] as string)
 }
 
-/** A row of a `dl`. */
-export const fact = (name: string, value: string): Html => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
-
 /** Makes the first letter a capital, unless the text begins with the name of a field. */
 export function capital (text: string): string {
   return /^[a-z]+_/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1)

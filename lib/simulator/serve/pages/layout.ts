@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import type { Integration } from '../../../testing/settings.ts'
+import type { Trial } from '../trials.ts'
 import { html, Html } from './html.ts'
 import { SCRIPT } from './script.ts'
 import { STYLE } from './style.ts'
@@ -20,17 +22,28 @@ export const POLICY = [
 const PROGRESS = html`<noscript><meta http-equiv="refresh" content="2"></noscript>
 <script>${new Html(SCRIPT)}</script>`
 
+export interface Setup {
+  portal: Integration
+  /** Where a sign-in starts. */
+  loginUrl: string
+}
+
 export interface Page {
   title: string
-  /** The service under test. */
-  baseUrl: string
-  body: Html
+  sentence: string
+  /** Above the title. */
+  chip?: Html
+  /** Buttons below the sentence: labels and addresses, the main one first. */
+  buttons?: Record<string, string>
+  body?: Html
   /** Whether the page may change by itself. */
   inProgress?: boolean
 }
 
 /** A whole page. */
-export function layout ({ title, baseUrl, body, inProgress = false }: Page): string {
+export function layout ({ portal }: Setup, page: Page): string {
+  const { title, sentence, chip = null, buttons = {}, body = null, inProgress = false } = page
+  const links = Object.entries(buttons).map(([label, url]) => html`<a class="button" href="${url}">${label}</a>\n`)
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -43,14 +56,32 @@ ${inProgress ? PROGRESS : null}
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
-<header><div class="wrap">
-<a class="brand" href="/">Portal simulator</a>
-Service: <span class="mono">${baseUrl}</span>
-</div></header>
-<main id="content"><div class="wrap">
+<header><div class="wrap"><a class="brand" href="/">Portal simulator</a> Service: ${portal.base.href}</div></header>
+<main id="content"><div class="wrap" id="live" data-ended="${String(!inProgress)}">
+<div class="lede">
+${chip}
+<h1>${title}</h1>
+<p>${sentence}</p>
+<div class="actions">${links}</div>
+</div>
 ${body}
 </div></main>
 </body>
 </html>
 `.text
+}
+
+/** A part of a page with a heading of its own. */
+export const card = (id: string, title: string, body: Html, kind = ''): Html =>
+  html`<section class="card ${kind}" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
+${body}
+</section>`
+
+/** A row of a `dl`. */
+export const fact = (name: string, value: string): Html => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
+
+/** The path of the page where a sign-in starts, or a trial. */
+export function startPath ({ loginUrl }: Setup, trial: Pick<Trial, 'id'> | null = null): string {
+  const { pathname } = new URL(loginUrl)
+  return trial === null ? pathname : `${pathname}?trial=${trial.id}`
 }

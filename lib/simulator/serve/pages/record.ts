@@ -2,8 +2,9 @@ import type { Secrets } from '../../../testing/masking.ts'
 import type { Level } from '../../../testing/settings.ts'
 import { unlistedFields } from '../../../user-information.ts'
 import type { UserInformation } from '../../../user-information.ts'
-import { fact, html } from './html.ts'
+import { html } from './html.ts'
 import type { Html } from './html.ts'
+import { card, fact } from './layout.ts'
 
 const LABELS: Record<string, string> = {
   name: 'Name',
@@ -20,11 +21,9 @@ const LABELS: Record<string, string> = {
 export function recordCard (record: UserInformation, level: Level, secrets: Secrets): Html {
   const fields = new Map<string, unknown>(Object.entries(record))
   const ignored = unlistedFields({ ...record })
-  return html`<section class="card" aria-labelledby="record">
-<h2 id="record">The user at the portal</h2>
+  return card('record', 'The user at the portal', html`
 <p class="quiet">A ${record.type} user, at the ${level} OAuth level.</p>
 <dl>${Object.entries(LABELS).filter(([field]) => fields.has(field)).map(([field, label]) =>
     fact(label, secrets.mask(String(fields.get(field)))))}</dl>
-${ignored.length === 0 ? null : html`<p>The portal ignores: <code>${secrets.mask(ignored.join(', '))}</code></p>`}
-</section>`
+${ignored.length === 0 ? null : html`<p>The portal ignores: <code>${secrets.mask(ignored.join(', '))}</code></p>`}`)
 }

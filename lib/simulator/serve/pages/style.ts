@@ -44,7 +44,7 @@ dl div, li { margin-top: .8rem }
 .beside div { flex: 1 1 12rem }
 .actions { margin-top: 1.4rem }
 .button { padding: .5rem 1.1rem; border-radius: 9px; border: 1px solid var(--line); text-decoration: none }
-.button.main { background: var(--accent); color: var(--surface) }
+.actions .button:first-child { background: var(--accent); color: var(--surface) }
 .step { position: relative; padding-left: 2.6rem }
 .wire { border-left: 3px solid var(--line); padding-left: 1rem }
 `
