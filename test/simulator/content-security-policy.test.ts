@@ -80,3 +80,15 @@ await t.test('a page with a script may send its form in another way: advice, not
     t.match(failed, [{ id: mistakes[0] === 'login-csp' ? 'login.form-action' : 'login.return', severity: 'should' }])
   }
 })
+
+await t.test('forms and policies of a login page, however they are written', (t) => {
+  const body = '<form action=\'/a\'><form action=/b><form action="/c"><form><meta http-equiv=Content-Security-Policy>'
+  const response: WireResponse = { status: 200, headers: [], body }
+  const url = 'http://localhost/login'
+  const exchange: Exchange = { request: { method: 'GET', url, headers: [] }, response, milliseconds: 0 }
+  t.strictSame(loginPageOf({ at: 'page', exchange, url })?.actions, ['/a', '/b', '/c', ''])
+  t.strictSame(policiesOf(response), ['', ''], 'neither a header nor a content')
+  const meta = '<META content=\'form-action "a"\' http-equiv=Content-Security-Policy>'
+  t.strictSame(policiesOf({ ...response, body: meta }), ['', 'form-action "a"'])
+  t.end()
+})
