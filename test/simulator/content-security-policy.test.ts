@@ -3,8 +3,6 @@ import t from 'tap'
 import { formActionBlocking, policiesOf } from '../../lib/simulator/rules/content-security-policy.ts'
 import { loginPageOf } from '../../lib/simulator/rules/login-page.ts'
 import type { Exchange, WireResponse } from '../../lib/testing/wire.ts'
-import { report } from '../helpers/program.ts'
-import { listening } from '../helpers/spec-server.ts'
 
 const PAGE = 'http://127.0.0.1:3000/login'
 const PORTAL = 'https://portal.example/cb'
@@ -67,18 +65,6 @@ await t.test('the time grows with the size of a page, not with its square', (t) 
     t.ok(read(part, 1 << 20) < 100 * small, part)
   }
   t.end()
-})
-
-await t.test('a page with a script may send its form in another way: advice, not a failure', async (t) => {
-  const loginPage = '<form method=post><input name=user></form><script src="/login.js"></script>'
-  for (const mistakes of [['login-csp' as const], ['login-forgets' as const]]) {
-    const { baseUrl } = await listening(t, { mistakes, loginPage })
-    const login = 'HTTP/1.1 303 See Other\nSet-Cookie: sid=ada; SameSite=Lax\n\n'
-    const { code, rules } = await report(baseUrl, ['--cookie', login])
-    t.equal(code, 0)
-    const failed = rules.filter(({ outcome }) => outcome === 'fail')
-    t.match(failed, [{ id: mistakes[0] === 'login-csp' ? 'login.form-action' : 'login.return', severity: 'should' }])
-  }
 })
 
 await t.test('forms and policies of a login page, however they are written', (t) => {

@@ -18,7 +18,7 @@ export interface Trial {
   answer?: Alteration
   mistakes?: Mistake[]
   /** Settings of the service. */
-  server?: { prefix?: string, redirectUri?: string }
+  server?: { prefix?: string, redirectUri?: string, loginPage?: string }
   baseUrl?: string
   /** The one that the portal is given. */
   redirectUri?: string
@@ -27,6 +27,7 @@ export interface Trial {
   headers?: Headers
   ineligible?: string
   codeLifetime?: number | null
+  loginRedirects?: boolean
 }
 
 /** The rules with these identifiers, tried on a service that is called in-process. */
@@ -47,6 +48,7 @@ export async function tried (ids: string[], trial: Trial = {}) {
     user: { cookies: parseGiven(cookie), headers },
     ineligible: ineligible === undefined ? null : { cookies: parseGiven(ineligible), headers: [] },
     codeLifetime,
+    loginRedirects: trial.loginRedirects === true,
     wait: async (milliseconds) => { now += milliseconds }
   })
   return runRules(service, RULES.filter(({ id }) => ids.includes(id)))

@@ -43,6 +43,7 @@ const uri = `Register exactly ${REDIRECT_URI} at the service, or give the regist
 const client = `Register the client_id ${CLIENT_ID} at the service, or give the registered one with --client-id.`
 const STRIPPED = /: a proxy strips \/app, and the application does not know of it\. Give loginPage as a function/
 const SLOW = 'The service gave no complete response within 5 s'
+const SCRIPTED = { loginPage: '<form method=post><input name=user></form><script src="/login.js"></script>' }
 const STRICT = 'sid=ada; SameSite=Strict'
 
 const VERDICTS: Record<string, Case[]> = {
@@ -121,6 +122,7 @@ const VERDICTS: Record<string, Case[]> = {
       stopped(/^The cookie other was sent and logs nobody in: has it expired, .*\? \(200 with text\/html/)],
     ['authorize.answer', { cookie: 'stale-session' },
       stopped(/^The cookie stale-session was sent .*: stale-session has no value; is there no = in it\?/)],
+    ['authorize.answer', { cookie: 'sid=', mistakes: ['login-loop'] }, stopped(/^The cookie sid .*: sid has no value/)],
     ['authorize.answer', { cookie: 'sid=ada; Path=/shop' },
       stopped(/^The cookie sid was not sent: its Path or Secure does not fit http:/)],
     ['authorize.answer', { cookie: '', headers: [['x-user', 'ada']] },
@@ -163,6 +165,13 @@ const VERDICTS: Record<string, Case[]> = {
     ['login.cookie', setting('session=1; Path=/login'),
       advised(/^the service sets the cookie session with Path=\/login/)],
     ['login.cookie', setting('session=1; SameSite=Lax; Path=/'), untested()]
+  ],
+  'a page with a script may send its form in another way: advice, not a failure': [
+    ['login.form-action', { mistakes: ['login-csp'], loginRedirects: true }, certain(/^form-action 'self'$/)],
+    ['login.form-action', { mistakes: ['login-meta-csp'], loginRedirects: true }, certain(/^form-action 'self'$/)],
+    ['login.form-action', { mistakes: ['login-csp'], loginRedirects: true, server: SCRIPTED }, advised(/^form-action/)],
+    ['login.return', { mistakes: ['login-forgets'] }, certain(/^the login page \/login, without the address/)],
+    ['login.return', { mistakes: ['login-forgets'], server: SCRIPTED }, advised(/^the login page \/login, without/)]
   ],
   'login.return: an address that leads nowhere, unless a session may know its query': [
     ['login.return', first(loggedOut(toLogin('/oauth/authorize')),
