@@ -3,6 +3,7 @@ import t from 'tap'
 import { summary } from '../../lib/simulator/check/report.ts'
 import { Failed, Inconclusive, Stop, Untested } from '../../lib/simulator/rules/errors.ts'
 import type { Rule } from '../../lib/simulator/rules/rule.ts'
+import { must } from '../../lib/simulator/rules/rule.ts'
 import type { Run } from '../../lib/simulator/rules/run-rules.ts'
 import { runRules } from '../../lib/simulator/rules/run-rules.ts'
 import type { Service } from '../../lib/simulator/rules/service.ts'
@@ -14,9 +15,7 @@ const HIDDEN = '••••••••'
 async function tried (tests: Array<Rule['test']>, signal = new AbortController().signal): Promise<Run> {
   const secrets = new Secrets()
   secrets.add('the-secret')
-  const rules = tests.map((test, index) => ({
-    id: `rule.${index}`, section: '', severity: 'must' as const, sentence: 'It works.', fix: 'Mend it.', after: [], test
-  }))
+  const rules = tests.map((test, index) => must(`rule.${index}`, '', 'It works.', 'Mend it.', test))
   return await runRules({ secrets, signal } as unknown as Service, rules)
 }
 

@@ -1,71 +1,58 @@
-// Tries rules on a service that is called in-process and answers some requests in an unusual way. No time passes.
+// Tries rules on a service that is called in-process and gives some responses of its own. No time passes.
 import { RULES } from '../../lib/simulator/rules/all.ts'
 import { runRules } from '../../lib/simulator/rules/run-rules.ts'
 import { Service } from '../../lib/simulator/rules/service.ts'
 import { parseGiven } from '../../lib/testing/cookies.ts'
 import { integration } from '../../lib/testing/settings.ts'
-import type { Integration } from '../../lib/testing/settings.ts'
-import type { Exchange, WireRequest, WireResponse } from '../../lib/testing/wire.ts'
+import type { Exchange, Headers, WireRequest, WireResponse } from '../../lib/testing/wire.ts'
 import { SETTINGS, specServer } from '../helpers/spec-server.ts'
 import type { Mistake } from '../helpers/spec-server.ts'
 
 const SILENT = { code: 'timeout', sentence: 'The service gave no complete response within 5 s.' } as const
 
+/** What a service sends instead of its own response; null leaves that as it is. */
+export type Answer = Partial<WireResponse> | 'silence' | null
+export type Alteration = (request: WireRequest) => Answer
+
 export interface Trial {
-  changes?: Partial<Integration>
+  answer?: Alteration
+  mistakes?: Mistake[]
+  /** Settings of the service. */
+  server?: { prefix?: string, redirectUri?: string, loginPage?: string }
+  baseUrl?: string
+  /** The one that the portal is given. */
+  redirectUri?: string
   /** As given to --cookie. */
   cookie?: string
-  mistakes?: Mistake[]
+  headers?: Headers
   ineligible?: string
-  signal?: AbortSignal
+  codeLifetime?: number | null
+  loginRedirects?: boolean
 }
 
 /** The rules with these identifiers, tried on a service that is called in-process. */
 export async function tried (ids: string[], trial: Trial = {}) {
-  const { changes = {}, cookie = 'sid=ada', mistakes = [], ineligible, signal } = trial
-  const { app } = await specServer({ mistakes })
-  const portal = integration({ app, ...SETTINGS })
-  const base = changes.base ?? portal.base
-  const at = (url: string): string => base.origin + new URL(url).pathname
-  const addresses = {
-    authorizeUrl: at(portal.authorizeUrl), tokenUrl: at(portal.tokenUrl), userUrl: at(portal.userUrl)
-  }
-  const service = new Service({ ...portal, ...addresses, ...changes }, {
-    user: { cookies: parseGiven(cookie), headers: [] },
-    ineligible: ineligible === undefined ? null : { cookies: parseGiven(ineligible), headers: [] },
-    codeLifetime: null,
-    loginRedirects: false,
-    wait: async () => {}
-  }, signal ?? new AbortController().signal)
-  const rules = RULES.filter(({ id }) => ids.includes(id))
-  return runRules(service, rules)
-}
-
-export type Answer = Partial<WireResponse> | 'silence' | null
-
-/** A service that answers some requests otherwise; null leaves the answer as it is. */
-export async function altered (answer: (request: WireRequest) => Answer, mistakes: Mistake[] = []): Promise<Trial> {
-  const { app } = await specServer({ mistakes })
+  const { answer = () => null, mistakes = [], server, cookie = 'sid=ada', headers = [], ineligible } = trial
+  const { baseUrl = `http://localhost${server?.prefix ?? ''}`, codeLifetime = null } = trial
+  const { redirectUri = SETTINGS.redirectUri } = trial
+  let now = Date.now()
+  const { app } = await specServer({ mistakes, now: () => now, ...server })
   const { send } = integration({ app, ...SETTINGS })
-  return {
-    changes: {
-      async send (request): Promise<Exchange> {
-        const other = answer(request)
-        if (other === null) return send(request)
-        if (other === 'silence') return { request, networkError: SILENT, milliseconds: 5000 }
-        return { request, response: { status: 200, headers: [], body: '', ...other }, milliseconds: 1 }
-      }
-    }
+  const altered = async (request: WireRequest): Promise<Exchange> => {
+    const other = answer(request)
+    if (other === null) return send(request)
+    if (other === 'silence') return { request, networkError: SILENT, milliseconds: 5000 }
+    return { request, response: { status: 200, headers: [], body: '', ...other }, milliseconds: 1 }
   }
+  const service = new Service({ ...integration({ baseUrl, ...SETTINGS, redirectUri }), send: altered }, {
+    user: { cookies: parseGiven(cookie), headers },
+    ineligible: ineligible === undefined ? null : { cookies: parseGiven(ineligible), headers: [] },
+    codeLifetime,
+    loginRedirects: trial.loginRedirects === true,
+    wait: async (milliseconds) => { now += milliseconds }
+  })
+  return runRules(service, RULES.filter(({ id }) => ids.includes(id)))
 }
-
-const pathOf = ({ url }: WireRequest): string => new URL(url).pathname
-export const isToken = (request: WireRequest): boolean => pathOf(request) === '/oauth/token'
-export const isUser = (request: WireRequest): boolean => pathOf(request) === '/oauth/user'
-export const isAuthorize = (request: WireRequest): boolean => pathOf(request) === '/oauth/authorize'
-export const redirect = (location: string): Answer => ({ status: 302, headers: [['Location', location]] })
-export const json = (status: number, value: object): Answer =>
-  ({ status, headers: [['Content-Type', 'application/json']], body: JSON.stringify(value) })
 
 /** The verdict of one rule. */
 export async function verdict (id: string, trial: Trial = {}) {
@@ -73,3 +60,30 @@ export async function verdict (id: string, trial: Trial = {}) {
   const [finding] = findings
   return { ...finding?.result, stopped }
 }
+
+export const pathOf = ({ url }: WireRequest): string => new URL(url).pathname
+export const valueOf = ({ url }: WireRequest, name: string): string => String(new URL(url).searchParams.get(name))
+const of = (is: (request: WireRequest) => boolean) => (answer: Answer | Alteration): Alteration => (request) => {
+  if (!is(request)) return null
+  return typeof answer === 'function' ? answer(request) : answer
+}
+const hasCookie = ({ headers }: WireRequest): boolean => headers.some(([name]) => name === 'Cookie')
+
+/** Alterations of an endpoint: one answer to all requests, or as each request says. */
+export const atAuthorize = of((request) => pathOf(request) === '/oauth/authorize')
+export const atToken = of((request) => pathOf(request) === '/oauth/token')
+export const atUser = of((request) => pathOf(request) === '/oauth/user')
+/** Of the authorization endpoint, for a browser without cookies. */
+export const loggedOut = of((request) => pathOf(request).endsWith('/oauth/authorize') && !hasCookie(request))
+
+/** The first of several alterations that answers. */
+export const first = (...alterations: Alteration[]): Alteration => (request) =>
+  alterations.reduce<Answer>((answer, next) => answer ?? next(request), null)
+
+export const page = (body: string): Answer => ({ headers: [['Content-Type', 'text/html']], body })
+export const redirect = (location: string, headers: Headers = []): Answer =>
+  ({ status: 302, headers: [['Location', location], ...headers] })
+export const json = (status: number, value: object, headers: Headers = []): Answer =>
+  ({ status, headers: [['Content-Type', 'application/json'], ...headers], body: JSON.stringify(value) })
+export const error = (status: number, code: string, description?: string): Answer =>
+  json(status, { error: code, error_description: description })

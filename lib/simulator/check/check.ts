@@ -6,9 +6,8 @@ import { loginOf } from './login.ts'
 import { CLEAR_LINE, progress } from './progress.ts'
 import { json, painter, summary, text } from './report.ts'
 import { RULES } from '../rules/all.ts'
-import { Inconclusive } from '../rules/errors.ts'
 import type { Run } from '../rules/run-rules.ts'
-import { runRules, sentenceOf } from '../rules/run-rules.ts'
+import { runRules } from '../rules/run-rules.ts'
 import { realTime, Service } from '../rules/service.ts'
 import type { Process, Wait } from '../process.ts'
 
@@ -93,7 +92,6 @@ async function checked (values: Values, process: Process): Promise<number> {
   stop.addEventListener('abort', () => end('The check was interrupted.'))
   try {
     const service = serviceOf(values, env, wait, limit.signal)
-    await reach(service)
     const run = await runRules(service, RULES, progress(err, columns))
     if (columns !== undefined) err(CLEAR_LINE)
     if (run.stopped !== undefined && nothingJudged(run)) throw new CannotRun(run.stopped)
@@ -134,13 +132,4 @@ function headerOf (given: string): Headers[number] {
   const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):\s*([\t\x20-\x7e]*)$/.exec(given) ?? []
   if (name === undefined || value === undefined) throw new CannotRun('--header must look like "name: value".')
   return [name, value]
-}
-
-/** @throws CannotRun when nothing responds, or something that is no HTTP server */
-async function reach ({ portal }: Service): Promise<void> {
-  try {
-    await portal.send({ method: 'GET', url: portal.authorizeUrl, headers: [['Accept', 'text/html']] })
-  } catch (error) {
-    throw new CannotRun(error instanceof Inconclusive ? sentenceOf(error) : (error as Error).message)
-  }
 }

@@ -3,7 +3,7 @@ import { isSecure } from '../../testing/cookies.ts'
 import { describe } from '../../testing/failure.ts'
 import type { Exchange } from '../../testing/wire.ts'
 import { header, statusOf } from '../../testing/wire.ts'
-import { Failed, Inconclusive } from './errors.ts'
+import { Failed, Inconclusive, Stop } from './errors.ts'
 import type { Rule } from './rule.ts'
 import { expect, must, prerequisite, should } from './rule.ts'
 import type { Service } from './service.ts'
@@ -44,11 +44,16 @@ const FORM = {
   headers: [['Content-Type', 'application/x-www-form-urlencoded'] as const], body: 'grant_type=authorization_code'
 }
 
-/** A request without parameters; null when there is no usable response, which is the subject of other rules. */
-function ask ({ portal: { send } }: Service, method: string, url: string): Promise<Exchange | null> {
-  return send({ method, url, ...method === 'POST' ? FORM : { headers: [] } }).catch((error: unknown) => {
-    if (error instanceof Inconclusive) return null
-    throw error
+/**
+ * A request without parameters; null when there is no usable response, which is the subject of other rules.
+ *
+ * @throws Stop when not even the authorization endpoint responds
+ */
+function ask ({ portal }: Service, method: string, url: string): Promise<Exchange | null> {
+  return portal.send({ method, url, ...method === 'POST' ? FORM : { headers: [] } }).catch((error: unknown) => {
+    if (!(error instanceof Inconclusive)) throw error
+    if (url === portal.authorizeUrl) throw new Stop(error.sentence)
+    return null
   })
 }
 

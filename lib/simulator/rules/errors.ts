@@ -30,6 +30,10 @@ export class Inconclusive extends Untested {
     this.code = code
     this.fix = code === '' ? '' : fixFor(code)
   }
+
+  get sentence (): string {
+    return `${this.message}. ${this.fix}`.trim()
+  }
 }
 
 /** Ends the whole check: without what the sentence names no rule can be tried. */

@@ -105,7 +105,7 @@ async function setsTravellingCookies (service: Service): Promise<void> {
   await service.loggedOut()
   const { pathname } = new URL(service.portal.authorizeUrl)
   const kept = service.anonymous.jar.all()
-    .find((cookie) => isStrict(cookie) || !pathname.startsWith(cookie.path ?? '/'))
+    .find((cookie) => isStrict(cookie) || !pathname.startsWith(String(cookie.path)))
   if (kept === undefined) throw new Untested('the service sets no session cookie before the login')
   const reason = isStrict(kept) ? 'SameSite=Strict' : `Path=${kept.path}`
   throw new Failed(`the service sets the cookie ${kept.name} with ${reason}; is it the session?`,
@@ -123,7 +123,8 @@ async function loginPage (service: Service): Promise<LoginPage> {
 /** The parameter of the login page's address that names the authorization endpoint. */
 function returnAddress (page: string): URL | undefined {
   return [...new URL(page).searchParams.values()]
-    .flatMap((value) => URL.canParse(value, page) ? [new URL(value, page)] : [])
+    .filter((value) => URL.canParse(value, page))
+    .map((value) => new URL(value, page))
     .find(({ pathname }) => pathname.endsWith('/oauth/authorize'))
 }
 

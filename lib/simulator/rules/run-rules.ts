@@ -58,7 +58,7 @@ export async function runRules (service: Service, rules: readonly Rule[], watch:
     findings.push(finding)
     if (isSilent(findings)) break
   }
-  const errors = findings.flatMap(({ error }) => error instanceof Inconclusive ? [sentenceOf(error)] : [])
+  const errors = findings.flatMap(({ error }) => error instanceof Inconclusive ? [error.sentence] : [])
   if (errors.length === 0) return { findings }
   const why = isSilent(findings)
     ? `The service no longer responds: ${errors.at(-1)}`
@@ -81,5 +81,3 @@ function isSilent (findings: readonly Finding[]): boolean {
   const last = tried.slice(-MOST_INCONCLUSIVE)
   return last.length === MOST_INCONCLUSIVE && last.every(({ error }) => error !== undefined)
 }
-
-export const sentenceOf = ({ message, fix }: Inconclusive): string => `${message}. ${fix}`.trim()

@@ -1,0 +1,339 @@
+// Verdicts of single rules on a service that gives some responses of its own: what each says, and how certain it is.
+import t from 'tap'
+import type { WireRequest } from '../../lib/testing/wire.ts'
+import { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI } from '../helpers/spec-server.ts'
+import {
+  atAuthorize, atToken, atUser, error, first, json, loggedOut, page, pathOf, redirect, valueOf, verdict
+} from './trial.ts'
+import type { Alteration, Answer, Trial } from './trial.ts'
+
+type Case = [rule: string, trial: Trial | Alteration, expected: object]
+
+const PASS = { outcome: 'pass' }
+const failed = (got: string | RegExp, more: object = {}) => ({ outcome: 'fail', got, ...more })
+const advised = (got: string | RegExp, more: object = {}) => failed(got, { severity: 'should', ...more })
+const certain = (got: string | RegExp, more: object = {}) => failed(got, { severity: 'must', ...more })
+const fixed = (fix: string | RegExp) => ({ outcome: 'fail', fix })
+const untested = (reason: string | RegExp = /./) => ({ outcome: 'untested', reason })
+const stopped = (sentence: RegExp) => ({ stopped: sentence })
+
+/** Answers so to the first requests, then as the service does. */
+function atFirst (answers: Answer[]): Alteration {
+  let count = 0
+  return () => answers[count++] ?? null
+}
+
+/** To the portal, as an answer to the request. */
+const back = (parameters: Record<string, string>, to = REDIRECT_URI): Alteration => (request) =>
+  redirect(`${to}?${new URLSearchParams({ state: valueOf(request, 'state'), ...parameters })}`)
+const issues = (headers: Array<[string, string]>, status = 302): Alteration => (request) => {
+  const location = `${REDIRECT_URI}?${new URLSearchParams({ code: 'the-code', state: valueOf(request, 'state') })}`
+  return { status, headers: [['Location', location], ...headers] }
+}
+const toLogin = (returnTo: string): Answer => redirect(`/login?return_to=${encodeURIComponent(returnTo)}`)
+const atLogin = (answer: Answer): Alteration => (request) => pathOf(request) === '/login' ? answer : null
+const noLogin: Alteration = (request) => pathOf(request).endsWith('/login') ? { status: 404 } : null
+const withLogin = (answer: Answer) => first(loggedOut(({ url }) => toLogin(url)), atLogin(answer))
+const isForm = ({ method, body }: WireRequest) => method === 'POST' && body !== undefined
+const cookies = (...lines: string[]) => lines.map((line): [string, string] => ['Set-Cookie', line])
+const setting = (line: string): Trial => ({ answer: atAuthorize(redirect('/login', cookies(line))), cookie: '' })
+const awayTo = (user: string, anybody: string) => first(loggedOut(redirect(anybody)), atAuthorize(redirect(user)))
+
+const uri = `Register exactly ${REDIRECT_URI} at the service, or give the registered one with --redirect-uri.`
+const client = `Register the client_id ${CLIENT_ID} at the service, or give the registered one with --client-id.`
+const STRIPPED = /: a proxy strips \/app, and the application does not know of it\. Give loginPage as a function/
+const SLOW = 'The service gave no complete response within 5 s'
+const SCRIPTED = { loginPage: '<form method=post><input name=user></form><script src="/login.js"></script>' }
+const STRICT = 'sid=ada; SameSite=Strict'
+
+const VERDICTS: Record<string, Case[]> = {
+  'endpoints that are elsewhere, or not there': [
+    ['address.endpoints', { server: { prefix: '/api/v1' }, baseUrl: 'http://localhost' },
+      fixed(/found at http:\/\/localhost\/api\/v1\/oauth\/authorize .*: give http:\/\/localhost\/api\/v1 /)],
+    ['address.endpoints', { server: { prefix: '/sso' }, baseUrl: 'http://localhost' }, fixed(/localhost\/sso /)],
+    ['address.endpoints', { baseUrl: 'http://localhost/app' }, failed(/^GET \/app\/oauth\/authorize: 404/, {
+      fix: /^The endpoint was found at http:\/\/localhost\/oauth\/authorize/
+    })],
+    ['address.endpoints', { mistakes: ['spa'] }, failed(/^POST \/oauth\/token: 200 with text\/html/)],
+    ['address.endpoints', { mistakes: ['user-404'] }, failed(/^GET \/oauth\/user: /)]
+  ],
+  'http is for this machine only, at the service as at the portal': [
+    ['address.https', { baseUrl: 'http://partner.example' }, failed('the base URL is http://partner.example/')],
+    ['address.redirect-uri-https', { redirectUri: 'http://portal.example/cb' }, failed(/http:\/\/portal\.example\/cb/)],
+    ...['http://localhost:3000', 'http://127.0.0.1', 'http://[::1]:3000', 'https://partner.example'].flatMap(
+      (baseUrl): Case[] => [
+        ['address.https', { baseUrl }, PASS], ['address.redirect-uri-https', { redirectUri: `${baseUrl}/cb` }, PASS]
+      ])
+  ],
+  'a login page on http: certain behind an https address, advice behind an http one': [
+    ['address.no-downgrade', loggedOut(redirect('http://login.partner.example/')), advised(/^a redirect to/)],
+    ['address.no-downgrade', {
+      answer: loggedOut(redirect('http://login.partner.example/')), baseUrl: 'https://partner.example'
+    }, certain('a redirect to http://login.partner.example/')]
+  ],
+  'a hook in front of the authorization endpoint is told from a user whom nobody knows': [
+    ['authorize.hook', { mistakes: ['login-hook'], cookie: 'stale=1' },
+      failed('401 with the error Unauthorized (Log in first), also for a request without client_id', {
+        fix: /^Exempt \/oauth\/authorize, \/oauth\/token and \/oauth\/user from .* global hooks/
+      })],
+    // The service may know its users by a header, which a proxy sets.
+    ['authorize.hook', { mistakes: ['login-hook'], cookie: '' },
+      stopped(/^A hook of the application responds in front of .* make a user known with --cookie or --header$/)],
+    ['authorize.hook', { mistakes: ['login-hook'], cookie: '', headers: [['x-user', 'ada']] },
+      stopped(/if it reads the header x-user, give a value that it accepts$/)],
+    ['authorize.hook', atAuthorize((request) => request.url.includes('client_id') ? { status: 401 } : null), PASS],
+    ['authorize.hook', atAuthorize({ status: 401, headers: [['WWW-Authenticate', 'Basic']] }), PASS],
+    ['authorize.hook', atAuthorize({ status: 401, headers: [['Content-Type', 'text/html']] }), PASS]
+  ],
+  'service.one-store: another response to the same request': [
+    ['service.one-store', atAuthorize(atFirst([null, error(401, 'login_required'), error(401, 'login_required')])),
+      failed(/: GET \/oauth\/authorize: 401 .*, then a code$/)],
+    ['service.one-store', atToken(atFirst([error(400, 'invalid_grant')])),
+      failed(/: POST \/oauth\/token: 400 .*, then 200/)],
+    ['service.one-store', atToken('silence'), { ...untested(), stopped: undefined }],
+    ['service.one-store', atToken({ status: 429 }), stopped(/limits the rate/)]
+  ],
+  'no code: what is to be registered, or what the service said': [
+    ['authorize.answer', atAuthorize(error(400, 'invalid_request', 'The redirect_uri is unknown.')), fixed(uri)],
+    ['authorize.answer', atAuthorize(error(400, 'invalid_request', 'The client_id is unknown.')), fixed(client)],
+    ['authorize.answer', atAuthorize(error(400, 'invalid_request', 'No.')), fixed(`${uri} ${client}`)],
+    ['authorize.answer', first(loggedOut(redirect('/login')), atAuthorize(back({ error: 'server_error' }))),
+      failed('the error server_error', { fix: /^See the error log of the service/ })]
+  ],
+  'the registered redirect_uri is found where it differs in one thing, which is named': [
+    ...Object.entries({
+      [`${REDIRECT_URI}/`]: 'trailing slash',
+      [REDIRECT_URI.replace('http:', 'https:')]: 'scheme',
+      [REDIRECT_URI.replace('localhost', '127.0.0.1')]: 'host',
+      [REDIRECT_URI.replace('localhost', 'www.localhost')]: 'host',
+      [REDIRECT_URI.replace('callback', 'Callback')]: 'case',
+      [`${REDIRECT_URI}?a=b`]: 'query',
+      [REDIRECT_URI.replace('callback', 'c%61llback')]: 'encoding'
+    }).map(([redirectUri, difference]): Case => ['authorize.answer', { redirectUri },
+      failed(new RegExp(`; the service accepts ${REDIRECT_URI}$`), { fix: new RegExp(`^The ${difference} differs`) })]),
+    ['authorize.answer', {
+      server: { redirectUri: 'http://localhost:4180/oauth/ä' }, redirectUri: 'http://localhost:4180/oauth/%C3%A4'
+    }, fixed(/^The encoding differs\. /)],
+    ...['http://localhost:4180/oauth/other', 'http://localhost:4180/%ff'].map((redirectUri): Case =>
+      ['authorize.answer', { redirectUri }, fixed(/^Register exactly/)])
+  ],
+  'the user is unknown, or is refused': [
+    ['authorize.answer', { cookie: 'other=1' },
+      stopped(/^The cookie other was sent and logs nobody in: has it expired, .*\? \(200 with text\/html/)],
+    ['authorize.answer', { cookie: 'stale-session' },
+      stopped(/^The cookie stale-session was sent .*: stale-session has no value; is there no = in it\?/)],
+    ['authorize.answer', { cookie: 'sid=', mistakes: ['login-loop'] }, stopped(/^The cookie sid .*: sid has no value/)],
+    ['authorize.answer', { cookie: 'sid=ada; Path=/shop' },
+      stopped(/^The cookie sid was not sent: its Path or Secure does not fit http:/)],
+    ['authorize.answer', { cookie: '', headers: [['x-user', 'ada']] },
+      stopped(/^The header x-user was sent and logs nobody in/)],
+    ['authorize.answer', { cookie: 'sid=eve' },
+      stopped(/^The service refuses this user \(302 .*access_denied.*\): make a user known who may enter/)],
+    ['authorize.answer', {
+      answer: atAuthorize({ status: 401, headers: [['Content-Type', 'text/html'], ...cookies('session=1', 'csrf=2')] }),
+      cookie: 'sid=old'
+    }, stopped(/^The cookie sid was sent and logs nobody in: .*; the service itself sets session, csrf\?/)],
+    ['authorize.answer', awayTo('https://sorry.example/', 'https://login.example/'),
+      stopped(/^The service refuses this user \(302/)],
+    ['authorize.answer', awayTo('https://login.example/?number=2', 'https://login.example/?number=1'),
+      stopped(/^The cookie sid was sent and logs nobody in/)],
+    ['authorize.answer', atAuthorize(redirect(
+      `${REDIRECT_URI}?error=access_denied&error_description=The user may not enter the portal.`
+    )), stopped(/^The service takes every browser for a user who may not enter, also one without cookies: see whether/)]
+  ],
+  'login.page: a user who is not logged in ends nowhere': [
+    ['login.page', { mistakes: ['login-loop'] }, failed('redirects that do not end')],
+    ['login.page', loggedOut({ status: 403, body: 'No.' }), {
+      severity: 'should', ...fixed(/^A user who is not logged in has no way to log in here: /)
+    }],
+    ...['http://localhost', 'http://localhost/app'].map((baseUrl): Case => ['login.page', {
+      answer: first(loggedOut(redirect('/login')), noLogin), baseUrl
+    }, certain(/^404 .* at \/login$/, { fix: 'Create the login page, or correct the option loginPage.' })]),
+    ['login.page', { answer: loggedOut(redirect('/login')), server: { prefix: '/app' } }, fixed(STRIPPED)]
+  ],
+  'login.cookie: a Strict cookie, unless the page without it may reload itself': [
+    ['login.cookie', { answer: loggedOut(page('<form method=post>')), cookie: STRICT },
+      certain(/^SameSite=Strict on sid; without it 200/)],
+    ['login.cookie', { answer: loggedOut({ status: 401 }), cookie: STRICT }, certain(/; without it 401/)],
+    ...['<script>location.reload()', '<body onload="reload()">', '<meta http-equiv="refresh" content="0">'].map(
+      (body): Case => ['login.cookie', { answer: loggedOut(page(body)), cookie: STRICT }, advised(/^SameSite=Strict/)]),
+    ['login.cookie', {}, untested('SameSite of sid is not known: give the whole Set-Cookie line')]
+  ],
+  'login.cookie: without a user, the cookies that the service sets are judged': [
+    ['login.cookie', setting('session=1; SameSite=Strict; Path=/'),
+      advised(/^the service sets the cookie session with SameSite=Strict/)],
+    ['login.cookie', setting('session=1; Path=/login'),
+      advised(/^the service sets the cookie session with Path=\/login/)],
+    ['login.cookie', setting('session=1; SameSite=Lax; Path=/'), untested()]
+  ],
+  'a page with a script may send its form in another way: advice, not a failure': [
+    ['login.form-action', { mistakes: ['login-csp'], loginRedirects: true }, certain(/^form-action 'self'$/)],
+    ['login.form-action', { mistakes: ['login-meta-csp'], loginRedirects: true }, certain(/^form-action 'self'$/)],
+    ['login.form-action', { mistakes: ['login-csp'], loginRedirects: true, server: SCRIPTED }, advised(/^form-action/)],
+    ['login.return', { mistakes: ['login-forgets'] }, certain(/^the login page \/login, without the address/)],
+    ['login.return', { mistakes: ['login-forgets'], server: SCRIPTED }, advised(/^the login page \/login, without/)]
+  ],
+  'login.return: an address that leads nowhere, unless a session may know its query': [
+    ['login.return', first(loggedOut(toLogin('/oauth/authorize')),
+      ({ url }) => url.endsWith('/oauth/authorize') ? { status: 400 } : null),
+    advised(/^\/oauth\/authorize without its query: 400/)],
+    ['login.return', first(loggedOut(toLogin('/oauth/authorize?client_id=other')),
+      ({ url }) => url.endsWith('client_id=other') ? { status: 400 } : null), certain(/^\/oauth\/authorize: 400/)],
+    ['login.return', { mistakes: ['login-loses-prefix'], server: { prefix: '/app' } }, fixed(STRIPPED)],
+    ['login.return', loggedOut(toLogin('https://www.partner.example/oauth/authorize')),
+      untested('the login page returns to https://www.partner.example, not to the base URL')],
+    ['login.return', loggedOut(page('<form method=post>')),
+      untested('the login page is at the address of the request')]
+  ],
+  'login.return: a page that drops the address, unless a script may send it or the page knows it': [
+    ['login.return', withLogin(page('<form method=post action="/login">')),
+      certain(/^a form with action="\/login"/)],
+    ['login.return', withLogin(page('<form method=post action="/login"><script src="/login.js">')),
+      advised(/^a form with action="\/login"/)],
+    ['login.return', first(loggedOut((request) => redirect(`/login?number=${valueOf(request, 'state')}`)),
+      atLogin(page('<form method=post>'))), untested('the login page names no return address')]
+  ],
+  'a case of a rule that the service lets through': [
+    ...['https://foreign.example/callback', `${REDIRECT_URI}/more`, `${REDIRECT_URI}?more=1`,
+      REDIRECT_URI.replace('://', '://foreign.example@')
+    ].map((given): Case => lets('authorize.foreign-redirect-uri', 'redirect_uri', given)),
+    lets('authorize.response-type', 'response_type'),
+    lets('authorize.response-type', 'response_type', 'unknown'),
+    lets('authorize.repeated', 'client_id', CLIENT_ID, CLIENT_ID),
+    lets('authorize.repeated', 'redirect_uri', REDIRECT_URI, REDIRECT_URI),
+    lets('authorize.repeated', 'response_type', 'code', 'code'),
+    lets('authorize.repeated', 'state', 'the-state', 'the-state'),
+    ['authorize.foreign-redirect-uri', atAuthorize((request) => redirect(valueOf(request, 'redirect_uri'))),
+      failed(/302/)],
+    ['authorize.foreign-redirect-uri', {
+      redirectUri: `${REDIRECT_URI}?tenant=1`,
+      answer: (request) => valueOf(request, 'redirect_uri').endsWith('?tenant=1&more=1')
+        ? redirect(valueOf(request, 'redirect_uri'))
+        : null
+    }, failed(/^with redirect_uri=.*\?tenant=1&more=1: 302/)],
+    ['user.unknown-token', atUser(({ headers }) =>
+      /Bearer eyJ/.test(String(headers)) ? json(200, { external_id: '1' }) : null), failed(/^200/)],
+    ['user.unknown-token', atUser(({ headers }) =>
+      /Bearer eyJ/.test(String(headers)) ? null : json(200, { external_id: '1' })), failed(/^200/)]
+  ],
+  'headers that are missing or say the wrong thing are named': [
+    ['authorize.referrer', atAuthorize(issues([])), failed('no Referrer-Policy')],
+    ['authorize.referrer', atAuthorize(issues([['Referrer-Policy', 'unsafe-url']])),
+      failed('Referrer-Policy: unsafe-url')],
+    ['authorize.framing', atAuthorize({ status: 400 }), failed('neither frame-ancestors nor X-Frame-Options')],
+    ['authorize.no-store', atAuthorize(issues([])), failed('no Cache-Control')],
+    ['authorize.no-store', atAuthorize(issues([['Cache-Control', 'private']])), failed('Cache-Control: private')],
+    ['authorize.temporary-redirect', atAuthorize(issues([], 307)), failed('307')],
+    ...['GET', 'OPTIONS'].map((method): Case => ['authorize.cors',
+      atAuthorize((request) => request.method === method ? { headers: [['Access-Control-Allow-Origin', '*']] } : null),
+      failed(`${method}: Access-Control-Allow-Origin: *`)]),
+    ['token.client-challenge', atToken(error(400, 'invalid_client')),
+      failed(/^400 .*invalid_client, no WWW-Authenticate: Basic$/)],
+    ['token.client-challenge', atToken(json(400, { error: 'invalid_client' }, [['WWW-Authenticate', 'Basic']])),
+      failed(/^400 .*invalid_client$/)],
+    ['authorize.error-redirect', atAuthorize(redirect(`${REDIRECT_URI}?error=unsupported_response_type`)),
+      failed(/^no state: 302/)]
+  ],
+  'a page where JSON was due': [
+    ['token.answer', { mistakes: ['html-token'] }, failed('200 with text/html (“Welcome”)', {
+      fix: /Content-Type: application\/json/
+    })]
+  ],
+  'an error with a status of success is advice': [
+    ['token.unknown-code', atToken(error(200, 'invalid_grant')), advised(/^200/, { fix: /400 or 401/ })],
+    ['user.unknown-token', atUser(error(200, 'invalid_token')), advised(/^200/, { fix: /400 or 401/ })]
+  ],
+  'token.body: a form gets no response, a request without body does': [
+    ['token.body', (request) => isForm(request) ? 'silence' : null,
+      failed(new RegExp(`^${SLOW} to a form; a request without body gets 4\\d\\d with`))],
+    ['token.body', atToken(atFirst(['silence'])), untested()],
+    ['token.body', atToken('silence'), { ...untested(), stopped: /gave no complete response/ }],
+    ['token.body', atToken((request) => !isForm(request)
+      ? null
+      : String(request.body).includes('no-such-grant') ? { status: 429 } : 'silence'), stopped(/limits the rate/)],
+    ['token.body', atToken(({ body = '' }) =>
+      error(400, body.includes('no-such') ? 'unsupported_grant_type' : 'invalid_request')), PASS]
+  ],
+  'secrets that the service repeats are hidden, also codes that were never redeemed': [
+    ['address.endpoints', () => error(404, 'server_error', CLIENT_SECRET), failed(/\(••••••••\)/)],
+    ['token.answer', atToken(error(400, 'invalid_client', `The secret ${CLIENT_SECRET} is wrong`)),
+      failed(/\(The secret •••••••• is wrong\)$/)],
+    ['token.basic', first(atAuthorize(back({ code: 'a-code-of-the-service' })),
+      atToken(error(400, 'invalid_grant', 'There was a-code-of-the-service'))), failed(/\(There was ••••••••\)/)]
+  ],
+  'nothing to judge': [
+    ['authorize.state', atAuthorize(page('')), untested(/^there is no redirect to the portal: 200/)],
+    ['authorize.fresh-code', atAuthorize(page('')), untested(/^there is no code: 200/)],
+    ['token.hook', atAuthorize(page('')), untested(/^there is no code: 200/)],
+    ['user.hook', atAuthorize(page('')), untested(/^there is no code: 200/)],
+    ['authorize.fresh-code', atAuthorize(back({ error: 'access_denied' })),
+      untested('there is no code: the error access_denied')],
+    ['authorize.access-denied', {}, untested('it needs --ineligible-cookie')],
+    ['authorize.access-denied', { ineligible: 'nobody=1' },
+      untested('the cookie of --ineligible-cookie logs nobody in')],
+    ['token.code-lifetime', {}, untested('it needs --code-lifetime')],
+    ['token.no-store', atToken(error(400, 'invalid_grant')), untested(/^there is no access token: 400/)],
+    ['user.replayed-token', atToken(error(400, 'invalid_grant')), untested(/^there is no access token: 400/)],
+    ['token.race', atToken(error(400, 'invalid_grant')), untested(/^no request won one of 9 races/)],
+    ['user.no-store', atUser(json(500, {})), untested(/^there is no record: 500/)],
+    ['user.listed-fields', atUser({ body: 'a page' }), PASS]
+  ],
+  'a limited rate and an unavailable service leave the check incomplete': [
+    ['address.endpoints', atToken({ status: 429 }), stopped(/limits the rate/)],
+    ['token.answer', atToken({ status: 503 }), { ...untested(), stopped: /unavailable for the moment: 503/ }],
+    ['authorize.answer', atAuthorize(back({ error: 'temporarily_unavailable', error_description: 'Wait.' })), {
+      ...untested(),
+      stopped: 'The check is not complete: the service says that it is unavailable for the moment: 302 with a ' +
+        `redirect to ${REDIRECT_URI} with the error temporarily_unavailable (Wait.). ` +
+        'The store of the service is down: check Redis.'
+    }]
+  ]
+}
+
+/** A service that issues a code where the parameter has these values. */
+function lets (rule: string, name: string, ...values: string[]): Case {
+  const answer = atAuthorize((request) => {
+    const given = new URL(request.url).searchParams.getAll(name)
+    const to = valueOf(request, 'redirect_uri')
+    return given.join() === values.join() ? back({ code: 'a-code-of-the-service' }, to)(request) : null
+  })
+  return [rule, answer, failed(/code=••••••••|a redirect to https?:/)]
+}
+
+for (const [title, cases] of Object.entries(VERDICTS)) {
+  await t.test(title, async (t) => {
+    for (const [rule, trial, expected] of cases) {
+      t.match(await verdict(rule, typeof trial === 'function' ? { answer: trial } : trial), expected, rule)
+    }
+  })
+}
+
+await t.test('a service that only fails does not pass', async (t) => {
+  for (const status of [500, 501, 502, 503, 504]) {
+    const answer = first(atToken(json(status, {})), atUser(json(status, {})),
+      atAuthorize(({ url }) => url.includes('unknown') ? json(status, {}) : null))
+    for (const id of ['token.wrong-secret', 'token.unknown-code', 'user.no-token', 'user.unknown-token',
+      'authorize.unknown-client', 'authorize.response-type']) {
+      t.notMatch(await verdict(id, { answer }), PASS, `${id}: ${status}`)
+    }
+  }
+})
+
+await t.test('a service so slow that a code may expire on the way is not judged', async (t) => {
+  const real = performance.now.bind(performance)
+  let passed = 0
+  performance.now = () => real() + passed
+  t.teardown(() => { performance.now = real })
+  const slowly = (alteration: Alteration): Alteration => (request) => {
+    passed += 1000
+    return alteration(request)
+  }
+  const expired = error(400, 'invalid_grant')
+  for (const id of ['token.answer', 'token.basic']) {
+    t.match(await verdict(id, { answer: slowly(atToken(expired)) }),
+      untested('the service is so slow that a code may expire before it is used'))
+  }
+  for (const late of [[expired], [expired, expired]]) {
+    t.match(await verdict('token.answer', { answer: slowly(atToken(atFirst(late))) }), PASS, 'quick enough at last')
+  }
+})
