@@ -27,6 +27,24 @@ t.test('the store fails after the code was taken: the event says whose sign-in i
   t.match(events.at(-1), { type: 'store_unavailable', clientId: PORTAL.clientId, externalId: 'alice' })
 })
 
+t.test('a store that holds every key: no code is issued that would lead to another user', async (t) => {
+  let probed: string | null = null
+  const log = capture()
+  const { url, events } = await startHost(t, {
+    store: {
+      // The probe at the start
+      async put (_key, value) { return probed === null && (probed = value) !== '' },
+      async take () { return probed },
+      async revoke () { return false }
+    }
+  }, { server: log })
+  const { redirect } = await wire(url).authorize()
+  t.equal(redirect.get('error'), 'server_error')
+  t.notOk(redirect.has('code'))
+  t.match(events, [{ type: 'request_rejected', reason: 'internal_error', externalId: 'alice' }])
+  t.match(log.text(), 'The store says that it holds a key that was never used')
+})
+
 t.test('a loginPage function that returns no URL', async (t) => {
   // The types refuse an async function, JavaScript does not.
   const pages: Array<() => unknown> = [() => '', () => undefined, async () => { throw new Error('no page') }]
