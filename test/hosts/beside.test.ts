@@ -105,7 +105,11 @@ const compilers: Record<string, Beside> = {
     } as unknown as FastifyServerOptions,
     overrides: {
       routeOptions: { schema: { tags: ['Portal'], query: {}, params: {}, response: { '4xx': {} } } as object }
-    }
+    },
+    prepare: (app) => app.addHook('onRequest', async ({ routeOptions }, reply) => {
+      reply.header('x-schema', JSON.stringify(routeOptions.schema))
+    }),
+    own: { path: '/oauth/user', headers: { 'x-schema': '{"tags":["Portal"]}' } }
   }
 }
 
