@@ -367,6 +367,35 @@ t.test('a user with no more rights than are needed; without any of them the star
   }
 })
 
+t.test('GETDEL is renamed away, or Redis is older than 6.2: the start says so', async (t) => {
+  const { port } = await startRedis(t, ['--rename-command', 'GETDEL', ''])
+  for (const way of Object.values({ ...OWN, own: (port: number) => new Redis(port) })) {
+    await t.rejects(hostOn(t, way, port), { message: /Redis 6\.2 or later.*unknown command 'getdel'/i })
+  }
+})
+
+t.test('closed with the app: a client of the plugin, and none of the host, which stays as it was', async (t) => {
+  const redis = await startRedis(t)
+  const client = new Redis(redis.port)
+  t.teardown(() => client.disconnect())
+  await client.ping()
+  const stateOf = () => [client.options, client.eventNames().map((name) => [name, client.listenerCount(name)])]
+  const before = JSON.stringify(stateOf())
+  const host = await scene(t, { redis: client })
+  await signIn(t, host)
+  t.equal(JSON.stringify(stateOf()), before)
+  await host.close()
+  t.equal(JSON.stringify(stateOf()), before)
+  t.equal(await client.ping(), 'PONG')
+
+  const clients = async () => String(await redis.client.client('LIST')).trim().split('\n').length
+  const others = await clients()
+  const own = await scene(t, { redis: redis.url })
+  t.equal(await clients(), others + 1)
+  await own.close()
+  t.ok(await until(async () => await clients() === others))
+})
+
 t.test('the time limit is a real one', async (t) => {
   const redis = await startRedis(t)
   const start = performance.now()
