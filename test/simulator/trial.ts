@@ -73,6 +73,7 @@ const hasCookie = ({ headers }: WireRequest): boolean => headers.some(([name]) =
 export const atAuthorize = of((request) => pathOf(request) === '/oauth/authorize')
 export const atToken = of((request) => pathOf(request) === '/oauth/token')
 export const atUser = of((request) => pathOf(request) === '/oauth/user')
+export const atLogin = of((request) => pathOf(request) === '/login')
 /** Of the authorization endpoint, for a browser without cookies. */
 export const loggedOut = of((request) => pathOf(request).endsWith('/oauth/authorize') && !hasCookie(request))
 

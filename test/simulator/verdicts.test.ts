@@ -3,7 +3,7 @@ import t from 'tap'
 import type { WireRequest } from '../../lib/testing/wire.ts'
 import { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI } from '../helpers/spec-server.ts'
 import {
-  atAuthorize, atToken, atUser, error, first, json, loggedOut, page, pathOf, redirect, valueOf, verdict
+  atAuthorize, atLogin, atToken, atUser, error, first, json, loggedOut, page, pathOf, redirect, valueOf, verdict
 } from './trial.ts'
 import type { Alteration, Answer, Trial } from './trial.ts'
 
@@ -31,9 +31,9 @@ const issues = (headers: Array<[string, string]>, status = 302): Alteration => (
   return { status, headers: [['Location', location], ...headers] }
 }
 const toLogin = (returnTo: string): Answer => redirect(`/login?return_to=${encodeURIComponent(returnTo)}`)
-const atLogin = (answer: Answer): Alteration => (request) => pathOf(request) === '/login' ? answer : null
 const noLogin: Alteration = (request) => pathOf(request).endsWith('/login') ? { status: 404 } : null
-const withLogin = (answer: Answer) => first(loggedOut(({ url }) => toLogin(url)), atLogin(answer))
+const toItself: Alteration = ({ url }) => toLogin(url)
+const withLogin = (answer: Answer | Alteration) => first(loggedOut(toItself), atLogin(answer))
 const isForm = ({ method, body }: WireRequest) => method === 'POST' && body !== undefined
 const cookies = (...lines: string[]) => lines.map((line): [string, string] => ['Set-Cookie', line])
 const setting = (line: string): Trial => ({ answer: atAuthorize(redirect('/login', cookies(line))), cookie: '' })
@@ -54,6 +54,8 @@ const VERDICTS: Record<string, Case[]> = {
     ['address.endpoints', { baseUrl: 'http://localhost/app' }, failed(/^GET \/app\/oauth\/authorize: 404/, {
       fix: /^The endpoint was found at http:\/\/localhost\/oauth\/authorize/
     })],
+    ['address.endpoints', { baseUrl: 'http://localhost/app', answer: atAuthorize(json(500, {})) },
+      fixed(/^Check the base URL/)],
     ['address.endpoints', { mistakes: ['spa'] }, failed(/^POST \/oauth\/token: 200 with text\/html/)],
     ['address.endpoints', { mistakes: ['user-404'] }, failed(/^GET \/oauth\/user: /)]
   ],
@@ -190,6 +192,9 @@ const VERDICTS: Record<string, Case[]> = {
       certain(/^a form with action="\/login"/)],
     ['login.return', withLogin(page('<form method=post action="/login"><script src="/login.js">')),
       advised(/^a form with action="\/login"/)],
+    ['login.return', withLogin(({ url }) => page(`<form action="/login"><input value="${url}">`)), PASS],
+    ['login.return', first(loggedOut(redirect('/login', cookies('session=1'))), atLogin(page('<form method=post>'))),
+      untested('the login page names no return address')],
     ['login.return', first(loggedOut((request) => redirect(`/login?number=${valueOf(request, 'state')}`)),
       atLogin(page('<form method=post>'))), untested('the login page names no return address')]
   ],
