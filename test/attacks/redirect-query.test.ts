@@ -40,6 +40,7 @@ t.test('each registered redirect_uri', async (t) => {
       const { headers } = await wire('', portal, { fetch: injecting(app) }).authorize({ state: STATE }, user)
       const location = headers.get('location') ?? ''
       t.ok(location.startsWith(portal.redirectUri), `${portal.redirectUri} leads to ${location}`)
+      t.match(location, /^[\x21-\x7e]+$/)
       t.strictSame(foreign(location), foreign(portal.redirectUri))
       const { searchParams } = new URL(location)
       t.strictSame([...searchParams.keys()].filter(isOurs), own, 'each once')
