@@ -18,8 +18,8 @@ import { withTimeLimit } from '../helpers/timed-store.ts'
 import { clients, clientsWithSettings, wrappedClients } from './clients.ts'
 import type { AnyClient, Connect } from './clients.ts'
 import {
-  allLeft, changesOnce, goods, names, NOTHING, readyAgain, recovered, scene, signIn, stillGood, timedOut, unavailable,
-  unavailableLines, until, usedUp, watch
+  allLeft, changesOnce, goods, names, NOTHING, outages, readyAgain, recovered, scene, signIn, stillGood, timedOut,
+  unavailable, unavailableLines, until, usedUp, watch
 } from './scene.ts'
 import type { Scene, Watch } from './scene.ts'
 
@@ -187,7 +187,13 @@ async function suffer (t: Test, fault: Fault, host: Scene, place: Place): Promis
   await place.seen.commands()
   await fault.begin(place)
   if (isSilent) await timedOut(t, host, left)
-  else await refusedWhen(t, host, left, async () => await fault.then?.(place))
+  else {
+    await refusedWhen(t, host, left, async () => {
+      await fault.then?.(place)
+      // Connected again, a client sends again what had no reply.
+      if (pause === undefined) await readyAgain(t, host)
+    })
+  }
   if (pause !== undefined) {
     await advance(pause)
     await unavailable(t, host, kept)
@@ -199,10 +205,12 @@ async function suffer (t: Test, fault: Fault, host: Scene, place: Place): Promis
   await stillGood(t, host, kept)
   await (isExecuted ? usedUp : stillGood)(t, host, left)
   await recovered(t, host)
-  changesOnce(t, host, fault.cause, pause === undefined ? 3 : 6)
+  // A lost connection may refuse one request at once, and another when its time is over.
+  if (pause === undefined) changesOnce(t, host, fault.cause, 3, outages(t, host))
+  else changesOnce(t, host, fault.cause, 6)
 }
 
-/** A client may try again until the time is over. */
+/** Some clients forget what they have sent when the connection is lost. */
 async function refusedWhen (t: Test, host: Scene, left: typeof NOTHING, happen: () => Promise<unknown>): Promise<void> {
   const before = host.requests.length
   const refused = unavailable(t, host, left)
