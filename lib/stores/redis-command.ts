@@ -39,6 +39,8 @@ export class RedisCommand extends Command {
   readonly #deadline: number
   /** Milliseconds after the deadline when a connection that has not replied is closed. None: never. */
   readonly #giveUpAfter: number | undefined
+  /** The reply, or why there is none. */
+  readonly outcome: Promise<unknown>
   #state: State = 'queued'
   #connection: Socket | undefined
   #timer: NodeJS.Timeout | undefined
@@ -49,6 +51,10 @@ export class RedisCommand extends Command {
     super(name, args, { replyEncoding: 'utf8' })
     this.#deadline = deadline
     this.#giveUpAfter = giveUpAfter
+    this.outcome = this.promise as Promise<unknown>
+    // What `sendCommand` returns. A wrapper that the host or its APM agent puts round the method returns a promise of
+    // its own, which ioredis drops when it sends a command again: unhandled, its rejection would end the process.
+    this.promise = this.outcome.catch(() => {})
     const { resolve, reject } = this
     this.resolve = (value) => {
       clearTimeout(this.#timer)
@@ -66,13 +72,13 @@ export class RedisCommand extends Command {
     this.#sending = true
     try {
       const sent = client.sendCommand(this)
-      // A wrapper that the host or its APM agent puts round the method returns a promise of its own.
+      // The wrapper itself may fail.
       if (sent !== this.promise) Promise.resolve(sent).catch((error) => this.#fail(error))
     } catch (error) {
       this.#fail(error as Error)
     }
     this.#sending = false
-    return this.promise as Promise<unknown>
+    return this.outcome
   }
 
   /** Gives up: what has not been sent yet never is. */

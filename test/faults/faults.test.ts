@@ -32,8 +32,6 @@ type Way = Connect | ((port: number) => string)
 const OWN = { 'a URL': (port: number) => `redis://127.0.0.1:${port}` }
 const usual: Record<string, Way> = { ...OWN, ...clients, ...wrappedClients }
 const everyWay: Record<string, Way> = { ...usual, ...clientsWithSettings }
-// ioredis ignores what a wrapper returns when it sends a command again.
-const unwrapped: Record<string, Way> = { ...OWN, ...clients, ...clientsWithSettings }
 
 interface Place {
   redis: RedisServer
@@ -89,7 +87,7 @@ const faults: Record<string, Fault> = {
     }
   },
   'replies are lost after the commands ran': {
-    ways: unwrapped,
+    ways: everyWay,
     begin ({ proxy }) { proxy.onReply = () => 'swallow' },
     async then ({ proxy, seen }) {
       await until(() => seen.count === 3)
@@ -101,7 +99,7 @@ const faults: Record<string, Fault> = {
     cause: LOST
   },
   'the connection is reset in the middle of a command': {
-    ways: unwrapped,
+    ways: everyWay,
     begin ({ proxy }) {
       proxy.onRequest = (bytes) => {
         proxy.onRequest = () => 'cut'

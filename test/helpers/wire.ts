@@ -121,7 +121,8 @@ export function wire (
 /** Requests that reach the app in its own process, without a socket. */
 export function injecting (app: FastifyInstance): Fetch {
   return async (url, { method = 'GET', headers = {}, body }) => {
-    const payload = body === undefined || body === null ? {} : { payload: String(body) }
+    const bytes = body instanceof Uint8Array ? Buffer.from(body) : String(body)
+    const payload = body === undefined || body === null ? {} : { payload: bytes }
     const answer = await app.inject({
       method: method as 'GET',
       url: url.replace(/^https?:\/\/[^/]*/, ''),

@@ -41,7 +41,7 @@ const soon = (milliseconds = 60_000): number => performance.now() + milliseconds
 
 function command ({ deadline = soon(), giveUpAfter }: { deadline?: number, giveUpAfter?: number } = {}): RedisCommand {
   const command = new RedisCommand('getdel', ['key'], deadline, giveUpAfter)
-  command.promise.catch(() => {})
+  command.outcome.catch(() => {})
   return command
 }
 
@@ -119,7 +119,7 @@ for (const [name, [steps, end]] of Object.entries(lives)) {
       const written = happen[what as 'write'](commands[Number(number)] as RedisCommand, to)
       t.equal(written, text && { PING, GETDEL }[text as 'PING'], step)
     }
-    t.equal(await commands[1]?.promise.catch(({ message }) => message), end)
+    t.equal(await commands[1]?.outcome.catch(({ message }) => message), end)
   })
 }
 
@@ -135,7 +135,7 @@ t.test('the client of a cluster may send a refused command to another node', asy
   redirected.reject = reject
   t.equal(redirected.toWritable(connection), GETDEL)
   reply(redirected, 'value')
-  t.equal(await redirected.promise, 'value')
+  t.equal(await redirected.outcome, 'value')
 })
 
 t.test('to a silent connection, ioredis is given nothing to write, and expects no reply', async (t) => {
@@ -163,8 +163,8 @@ t.test('a connection is given up when it has not replied as long after the deadl
   reply(sent[2], 'value')
   pass(clock, 300)
   for (let turns = 0; turns < 3; turns++) await nextTurn()
-  await t.rejects(sent[0].promise, { message: IN_TIME })
-  t.equal(await sent[2].promise, 'value')
+  await t.rejects(sent[0].outcome, { message: IN_TIME })
+  t.equal(await sent[2].outcome, 'value')
   reply(sent[1], 'late')
   pass(clock, 499)
   t.notOk(silent.isDestroyed)
