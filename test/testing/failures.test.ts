@@ -1,6 +1,6 @@
 // A sign-in that fails says at which step, what was expected, what it got, and what to do.
 import t from 'tap'
-import { failure } from '../../lib/testing/failure.ts'
+import { describe, failure } from '../../lib/testing/failure.ts'
 import { portal } from '../../lib/testing/index.ts'
 import { integration } from '../../lib/testing/settings.ts'
 import { STEPS, stepsOf } from '../../lib/testing/steps.ts'
@@ -202,4 +202,12 @@ await t.test('a bad option is named', async (t) => {
   ] as Array<[object, string]>) {
     t.throws(() => portal({ app, ...SETTINGS, ...changes }), { name: 'TypeError', message: sentence })
   }
+})
+
+t.test('an exchange without a response says why, or where a browser went', async (t) => {
+  const request = { method: 'GET', url: 'https://portal.example/callback?error=access_denied&x=1', headers: [] }
+  const networkError = { code: 'timeout', sentence: 'No response within 5 s.' } as const
+  t.equal(describe({ request, networkError, milliseconds: 5000 }), 'No response within 5 s.')
+  t.equal(describe({ request, milliseconds: 0 }),
+    'a redirect to https://portal.example/callback with the error access_denied')
 })

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import { escape } from '../../testing/escape.ts'
+import { fixFor } from '../../testing/failure.ts'
 import type { Integration } from '../../testing/settings.ts'
 import { simulator } from './app.ts'
 import { openBrowser } from './open-browser.ts'
@@ -61,6 +62,7 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
   if (new URL(redirectUri).origin !== publicUrl) {
     err(`The redirect_uri ${redirectUri} is not under ${publicUrl}: sign-ins come back only if it leads here.\n`)
   }
+  reach(portal, stop).then((sentence) => err(sentence), () => {})
   if (values.open) {
     openBrowser(publicUrl, env).catch(({ message }: Error) =>
       err(`The browser could not be opened (${message}). Open ${publicUrl} yourself.\n`))
@@ -68,6 +70,13 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
   if (!stop.aborted) await once(stop, 'abort')
   await app.close()
   return 0
+}
+
+/** Says why the service gives no response; says nothing where it gives one. */
+async function reach ({ send, authorizeUrl }: Integration, stop: AbortSignal): Promise<string> {
+  const { networkError } = await send({ method: 'GET', url: authorizeUrl, headers: [['Accept', 'text/html']] }, stop)
+  if (networkError === undefined || stop.aborted) return ''
+  return `${escape(networkError.sentence)} ${fixFor(networkError.code)}\n`
 }
 
 /**

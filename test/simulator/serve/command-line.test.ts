@@ -85,6 +85,13 @@ await t.test('what a service says is escaped in the terminal', async (t) => {
   t.notMatch(out(), '\x1b')
 })
 
+await t.test('the terminal says at the start when the service does not respond', async (t) => {
+  const baseUrl = `http://127.0.0.1:${await freePort()}`
+  const { err } = await simulator(t, { baseUrl })
+  await until(() => err() !== '')
+  t.equal(err(), `Nothing listens at ${baseUrl}. Start the service, and check the base URL, its port and its path.\n`)
+})
+
 await t.test('the portal is another site than the service', async (t) => {
   for (const [service, portal] of [
     ['localhost', '127.0.0.1'], ['app.localhost', '127.0.0.1'], ['127.0.0.1', 'localhost'], ['[::1]', 'localhost'],
