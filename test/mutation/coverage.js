@@ -28,14 +28,17 @@ export class Coverage {
     }
   }
 
-  /** Names of the processes that run one of the lines of a file of lib: the shortest first. Lines count from 0. */
+  timeOf (name) {
+    return this.#times.get(name)
+  }
+
+  /** Names of the processes that run one of the lines of a file of lib. Lines count from 0. */
   processesAt (file, first, last) {
     const compiled = file.replace(/ts$/, 'js')
     const offsets = offsetsOf(compiled, first, last)
     const running = (this.#runs.get(compiled) ?? [])
       .filter(({ functions }) => offsets.some((offset) => countAt(functions, offset) > 0))
     return [...new Set(running.map(({ name }) => name))]
-      .sort((one, other) => this.#times.get(one) - this.#times.get(other))
   }
 }
 

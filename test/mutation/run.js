@@ -4,9 +4,9 @@
 //   node test/mutation/run.js [part of a sentence ...] [--mistakes file.json]
 //
 // Each mistake is made alone in a copy of the compiled tree. The tests that run its lines are tried until one fails:
-// the contract suite in four configurations, then the nearest folders, then the others, the shortest first. The outcome
-// of each is printed; exit 1 when one survived. A file has mistakes of its own: [{ "mistake", "file", "find",
-// "replace" }].
+// the contract suite in four configurations, then the others, first those that are short and have noticed most so far.
+// The outcome of each is printed; exit 1 when one survived. A file has mistakes of its own: [{ "mistake", "file",
+// "find", "replace" }].
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -18,8 +18,6 @@ import { mistakes } from './mistakes.js'
 import { Tree } from './tree.js'
 
 const CONFIGURATIONS = ['3', '8', '12', '17']
-/** Folders of tests, in the order in which they are tried. */
-const NEAREST = ['unit', 'testing', 'flow', 'attacks', 'hosts', 'stores']
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { mistakes: { type: 'string' } } })
 const given = values.mistakes === undefined
@@ -42,7 +40,26 @@ const coverage = new Coverage()
 
 const isContract = (name) => name.endsWith('-contract-contract.mjs')
 
-const rank = (name) => (NEAREST.indexOf(name.split('-')[1]) + 1) || NEAREST.length + 1
+/** How many mistakes each process was tried with, and noticed. */
+const records = new Map()
+const recordOf = (name) => records.get(name) ?? { tried: 0, noticed: 0 }
+
+/** Milliseconds of a process for each mistake that it may notice. */
+function cost (name) {
+  const { tried, noticed } = recordOf(name)
+  return coverage.timeOf(name) * (tried + 2) / (noticed + 1)
+}
+
+/** Whether one of these processes notices the mistake in the tree. */
+async function isNoticedBy (tree, processes) {
+  for (const name of processes.toSorted((one, other) => cost(one) - cost(other))) {
+    const fails = await tree.fails(name)
+    const { tried, noticed } = recordOf(name)
+    records.set(name, { tried: tried + 1, noticed: noticed + Number(fails) })
+    if (fails) return true
+  }
+  return false
+}
 
 /** What became of a mistake, in words. */
 async function outcome (tree, { find, replace, file: named }) {
@@ -51,13 +68,12 @@ async function outcome (tree, { find, replace, file: named }) {
   const { file, text } = place
   const first = text.slice(0, text.indexOf(find)).split('\n').length - 1
   const processes = coverage.processesAt(file, first, first + find.split('\n').length - 1)
-  const [contract, others] = [true, false].map((is) => processes.filter((name) => isContract(name) === is))
+  const [contract] = processes.filter(isContract)
   const isNoticed = await tree.with(file, text.replace(find, () => replace), async () => {
-    for (const CONFIGURATION of contract.length > 0 ? CONFIGURATIONS : []) {
+    for (const CONFIGURATION of contract === undefined ? [] : CONFIGURATIONS) {
       if (await tree.fails(contract, { CONFIGURATION })) return true
     }
-    const nearest = [...others, ...contract].sort((one, other) => rank(one) - rank(other))
-    return processes.length > 0 && await tree.fails(nearest)
+    return await isNoticedBy(tree, processes)
   })
   if (isNoticed === undefined) return 'does not compile'
   return isNoticed ? 'noticed' : 'SURVIVED'

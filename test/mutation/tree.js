@@ -32,20 +32,12 @@ export class Tree {
     return result
   }
 
-  /** Whether one of the processes of the tests fails. They run in this order; after one that fails, no other runs. */
-  async fails (processes, environment = {}) {
-    for (const name of processes) {
-      if (!await this.#passes(join(COMPILED, 'processes', name), environment)) return true
-    }
-    return false
-  }
-
-  /** A test file of tap is a program. */
-  #passes (file, environment) {
-    const child = spawn(process.execPath, ['--import=@tapjs/mock/import', file], {
+  /** Whether a process of the tests fails. A test file of tap is a program. */
+  fails (name, environment = {}) {
+    const child = spawn(process.execPath, ['--import=@tapjs/mock/import', join(COMPILED, 'processes', name)], {
       cwd: this.#path, env: { ...process.env, TAP_BAIL: '1', ...environment }, stdio: 'ignore', timeout: TIMEOUT
     })
-    return new Promise((resolve) => child.once('exit', (code) => resolve(code === 0)))
+    return new Promise((resolve) => child.once('exit', (code) => resolve(code !== 0)))
   }
 
   remove () {
