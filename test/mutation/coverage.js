@@ -35,7 +35,9 @@ export class Coverage {
   /** Names of the processes that run one of the lines of a file of lib. Lines count from 0. */
   processesAt (file, first, last) {
     const compiled = file.replace(/ts$/, 'js')
-    const offsets = offsetsOf(compiled, first, last)
+    let offsets = []
+    // A line inside a statement may have no place of its own.
+    for (let line = first; offsets.length === 0 && line >= 0; line--) offsets = offsetsOf(compiled, line, last)
     const running = (this.#runs.get(compiled) ?? [])
       .filter(({ functions }) => offsets.some((offset) => countAt(functions, offset) > 0))
     return [...new Set(running.map(({ name }) => name))]

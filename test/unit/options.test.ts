@@ -121,7 +121,7 @@ t.test('a path with a parameter, also that of a scope around the plugin', async 
 })
 
 t.test('names: a misspelt one is an error, any other is named in one warning', async (t) => {
-  t.throws(() => resolve({ code_life_time: 'hush' }),
+  t.throws(() => resolve({ dir: 'routes', code_life_time: 'hush' }),
     { message: 'partner-sso: there is no option "code_life_time"; did you mean "codeLifetime"?' })
   const others = [
     'skipOverride', 'dir', 'name', 'encapsulate', 'dependencies', 'options', 'port', 'host', 'maxDepth', 'forceESM',
