@@ -7,30 +7,13 @@ import type { Subject } from '../subject.ts'
 
 const HTML = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' }
 
-/** Empty is missing, unknown is ignored, repeated is refused; the state is echoed unless it is repeated. */
+/** Empty is missing, unknown is ignored. Repeated and misspelt parameters: attacks/parameter-pollution. */
 export async function parameters (t: Test, { at, events }: Subject): Promise<void> {
   for (const more of ['&scope=', '&scope=openid', '&prompt=none&login_hint=x', '&', '&&=']) {
     t.ok((await at.authorize({}, 'alice', {}, more)).redirect.has('code'), more)
   }
-  const cases = [
-    ['', '', 'state_missing', null],
-    ['a', '&state=b', 'parameter_repeated', null],
-    ['a', '&state', 'parameter_repeated', null],
-    ['a', '&nonce=1&nonce=1', 'parameter_repeated', 'a'],
-    ['a', '&response_type=code', 'parameter_repeated', 'a']
-  ] as const
-  for (const [state, more, reason, echoed] of cases) {
-    const { redirect } = await at.authorize({ state }, 'alice', {}, more)
-    t.strictSame([redirect.get('error'), redirect.get('state')], ['invalid_request', echoed], more)
-    t.match(events().at(-1), { reason })
-  }
-  for (const name of ['client_id', 'redirect_uri', 'response_type', 'state']) {
-    await at.authorize({ [name]: '' })
-    t.match(events().at(-1), { reason: `${name}_missing` })
-  }
   for (const [changes, reason] of [
-    [{ response_type: 'Code' }, 'response_type_unsupported'],
-    [{ code_challenge: 'A'.repeat(44), code_challenge_method: 'S256' }, 'code_challenge_malformed'],
+    [{ state: '' }, 'state_missing'],
     [{ code_challenge: undefined, code_challenge_method: 'S256' }, 'code_challenge_malformed'],
     [{ code_challenge: 'A'.repeat(43), code_challenge_method: undefined }, 'code_challenge_method_unsupported']
   ] as const) {
@@ -90,31 +73,6 @@ export async function notEligible (t: Test, { at, behaviour, events }: Subject):
     behaviour.portalEligibility = () => none
     t.equal((await at.authorize()).redirect.get('error'), 'access_denied', String(none))
     t.match(events().at(-1), { type: 'sign_in_refused', reason: 'not_eligible' })
-  }
-}
-
-/** The record must fit the portal's level; what is wrong with it is said in a sentence without personal data. */
-export async function recordRules (t: Test, { at, behaviour, events, portal, recordOf }: Subject): Promise<void> {
-  const record = recordOf('alice')
-  const noIds = { client_id: undefined, client_external_id: undefined }
-  const partner = { ...noIds, type: 'partner', control_role: 'Partner Read Only' }
-  const client = { ...noIds, type: 'client', control_role: 'Client Read Only' }
-  const cases: Array<[changes: object, externalId: string | undefined]> = [
-    [portal.level === 'client' ? partner : client, 'alice'],
-    [{ control_role: record.type === 'client' ? 'Partner Read Only' : 'Client Read Only' }, 'alice'],
-    [{ product_role: 'operator' }, 'alice'],
-    [{ email: '' }, 'alice'],
-    [{ name: 7 }, 'alice'],
-    [{ external_id: '' }, undefined]
-  ]
-  for (const [changes, externalId] of cases) {
-    behaviour.portalEligibility = () => ({ ...record, ...changes })
-    events()
-    const { redirect } = await at.authorize()
-    t.strictSame([redirect.get('error'), redirect.get('state')], ['server_error', 'a state'], JSON.stringify(changes))
-    const [event] = events()
-    t.match(event, { type: 'sign_in_refused', reason: 'user_information_invalid', rule: String, externalId })
-    t.notMatch(JSON.stringify(event), /@partner|Name of/)
   }
 }
 

@@ -95,14 +95,10 @@ export async function form (t: Test, { at, events, portal }: Subject): Promise<v
 /** RFC 7636: whatever is wrong with the verifier, the code stays consumed. */
 export async function pkce (t: Test, { at, events }: Subject): Promise<void> {
   const none = { code_challenge: undefined, code_challenge_method: undefined }
-  const [short, long] = [VERIFIER.slice(1), 'a'.repeat(129)]
   const cases: Array<[asked: Record<string, string | undefined>, verifier: string | undefined, reason: string]> = [
     [challenge(), undefined, 'code_verifier_missing'],
     [challenge(), '', 'code_verifier_missing'],
-    [challenge(), `${VERIFIER}x`, 'code_verifier_mismatch'],
     [challenge(), CHALLENGE, 'code_verifier_mismatch'],
-    [challenge(short), short, 'code_verifier_mismatch'],
-    [challenge(long), long, 'code_verifier_mismatch'],
     [none, VERIFIER, 'code_verifier_unexpected']
   ]
   t.equal(challenge().code_challenge, CHALLENGE)
