@@ -46,10 +46,10 @@ class Confidential {
 
   /** The portal's requests. All codes and tokens that it gets are noted. */
   noting (portal: Wire): Wire {
-    const note = (answer: Answer): Answer => {
-      const secrets = [answer.redirect.get('code'), /"access_token":"([^"]*)"/.exec(answer.text)?.[1]]
+    const note = (response: Answer): Answer => {
+      const secrets = [response.redirect.get('code'), /"access_token":"([^"]*)"/.exec(response.text)?.[1]]
       for (const secret of secrets) if (secret) this.values.add(secret)
-      return answer
+      return response
     }
     return {
       ...portal,
