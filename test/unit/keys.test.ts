@@ -15,7 +15,7 @@ const portalOf = (changes: Partial<Portal> = {}) => new RegisteredPortal({ ...PO
 
 // Made with OpenSSL: the one-step key derivation of NIST SP 800-56C section 4.1 is a hash of counter, secret and info.
 // (printf '\0\0\0\1'; printf %s 'cc…authorization_code "p" /a') | openssl sha256 -binary | basenc --base64url
-t.test('known answers', async (t) => {
+t.test('known values', async (t) => {
   const [keys, portal] = [new GrantKeys('/a'), portalOf()]
   t.strictSame(keys.ofCode(CODE, portal), { storageKey: 'xmS9IDi5vylBYAvJRx0E', locator: 'saHPAmFjKN5vwVDYh9h3' })
   t.equal(keys.ofToken(LOCATOR), 'zYvjXfWgEJvfHzRb7N90')

@@ -27,9 +27,9 @@ export async function completes (
   const token = issued.json.access_token as string
   t.equal(issued.text, `{"token_type":"Bearer","access_token":"${token}"}`)
 
-  const answered = await at.user(token)
-  isJson(t, answered, 200)
-  t.strictSame(answered.json, recordOf('alice'))
+  const record = await at.user(token)
+  isJson(t, record, 200)
+  t.strictSame(record.json, recordOf('alice'))
   return { code, token }
 }
 
@@ -111,8 +111,8 @@ export async function crossUse (t: Test, { at, recordOf }: Subject): Promise<voi
     refuses(t, await at.token({ code: value }), 400, 'invalid_grant')
   }
   t.equal((await at.send(`/oauth/user?access_token=${token}`)).status, 401, 'nothing is read from the query')
-  const answer = await at.user(undefined, { authorization: `bEaReR ${token}` })
-  t.strictSame(answer.json, recordOf('alice'), 'the scheme in any case')
+  const response = await at.user(undefined, { authorization: `bEaReR ${token}` })
+  t.strictSame(response.json, recordOf('alice'), 'the scheme in any case')
 }
 
 /** Codes and tokens for their lifetimes, and no longer. */
@@ -141,8 +141,8 @@ export async function noOtherMethod (t: Test, { at, events }: Subject): Promise<
   }
   const headers = { 'x-user': 'alice', authorization: `Bearer ${token}` }
   for (const [path, methods] of Object.entries(others)) {
-    const answers = await Promise.all(methods.map((method) => at.send(path, { method, headers })))
-    t.strictSame(answers.map(({ status }) => status), methods.map(() => 404), path)
+    const responses = await Promise.all(methods.map((method) => at.send(path, { method, headers })))
+    t.strictSame(responses.map(({ status }) => status), methods.map(() => 404), path)
   }
   t.strictSame(events(), [])
   t.equal((await at.user(token)).status, 200)

@@ -79,12 +79,12 @@ export async function form (t: Test, { at, events, portal }: Subject): Promise<v
     [`${text}&scope=&scope=`, type, 'parameter_repeated']
   ]
   for (const [body, contentType, reason] of cases) {
-    const answer = await at.send('/oauth/token', {
+    const response = await at.send('/oauth/token', {
       method: 'POST',
       ...contentType === undefined ? {} : { headers: { 'content-type': contentType } },
       ...body === undefined ? {} : { body: body as string }
     })
-    refuses(t, answer, 400, 'invalid_request', reason)
+    refuses(t, response, 400, 'invalid_request', reason)
     t.match(events().at(-1), { reason })
   }
   // A charset says nothing (RFC 6749 appendix B).
@@ -174,16 +174,16 @@ export async function rotation (t: Test, subject: Subject): Promise<void> {
       const shared = second.clientSecret.filter((secret) => first.clientSecret.includes(secret))
       for (const [index, secret] of second.clientSecret.entries()) {
         const code = await first.at.code()
-        const answer = await second.at.token({ code, client_secret: secret })
+        const response = await second.at.token({ code, client_secret: secret })
         const name = `${String(first.clientSecret)} to ${String(second.clientSecret)}, by ${secret}`
         if (shared.length === 0) {
-          refuses(t, answer, 400, 'invalid_grant', name)
+          refuses(t, response, 400, 'invalid_grant', name)
           continue
         }
-        t.equal(answer.status, 200, name)
+        t.equal(response.status, 200, name)
         t.match(second.events().filter(({ type }) => type === 'token_issued').at(-1), { secretIndex: index })
         const third = shared.includes(secret) ? first : second
-        t.strictSame((await third.at.user(answer.json.access_token)).json, subject.recordOf('alice'), name)
+        t.strictSame((await third.at.user(response.json.access_token)).json, subject.recordOf('alice'), name)
       }
     }
   }
