@@ -75,19 +75,6 @@ export async function signInsAtOnce (t: Test, { at, atOther, recordOf }: Subject
     Promise.all([at, atOther ?? at].flatMap((portal) => users.map((user) => complete(portal, user)))))
 }
 
-/** The code of one portal is unknown to the other, and still good where it belongs. */
-export async function portalsApart (t: Test, { at, atOther, recordOf }: Subject): Promise<void> {
-  if (atOther === undefined) return refuses(t, await at.authorize({ client_id: 'other' }), 400, 'invalid_request')
-  const code = await at.code()
-  refuses(t, await atOther.token({ code }), 400, 'invalid_grant')
-  t.equal((await at.token({ code })).status, 200)
-  const { headers, redirect } = await atOther.authorize()
-  const start = 'https://other.example/callback?tenant=1&x=%20+&code='
-  t.ok(headers.get('location')?.startsWith(start), 'its own query stays')
-  const { access_token: token } = (await atOther.token({ code: redirect.get('code') ?? '' })).json
-  t.strictSame((await atOther.user(token)).json, recordOf('alice'))
-}
-
 /** The record is the one that was checked when the code was issued, its listed fields, and every character of it. */
 export async function recordOfTheCode (t: Test, { at, behaviour, recordOf }: Subject): Promise<void> {
   const name = 'zoë "漢字" \u{1f600} \n \u2028 \\ </script> \ud800'
