@@ -30,6 +30,8 @@ const badCredentials: Record<string, string[]> = {
   ].map(base64)
 }
 const otherSchemes = ['Bearer abc', 'Digest username="partner-123"', 'Basic\tabc', 'BasicX abc', ' ', pair]
+/** Neither a value nor a name of the same length is taken for the name Authorization. */
+const beside = ['X-Note: authorization', 'X-Thirteen-It: x']
 const otherNames = ['Proxy-Authorization', 'X-Authorization', 'Authorization2', 'WWW-Authenticate']
 
 t.test('HTTP Basic at the token endpoint', async (t) => {
@@ -52,7 +54,7 @@ t.test('HTTP Basic at the token endpoint', async (t) => {
   await attempt(400, 'authentication_repeated', good, 'X-Padding: 1', 'Authorization:')
   for (const value of otherSchemes) await attempt(400, 'client_id_missing', `Authorization: ${value}`)
   for (const name of otherNames) await attempt(400, 'client_id_missing', `${name}: ${BASIC}`)
-  t.equal((await portal.token({ code })).status, 200, 'none of them redeemed the code')
+  await attempt(200, 'ok', ...beside, `Authorization: ${BASIC.replace('Basic', 'bASIC  ')}`)
 })
 
 t.test('Bearer at the user endpoint', async (t) => {
@@ -93,7 +95,9 @@ t.test('Bearer at the user endpoint', async (t) => {
     await attempt('authorization_malformed', good, second)
     await attempt('authorization_malformed', second, good)
   }
-  for (const value of [token, other]) t.equal((await portal.user(value)).status, 200, 'nothing was used up')
+  const usable = request('GET /oauth/user', [...beside, `Authorization: bEARER  ${token}`])
+  t.strictSame((await say(url, usable)).statuses, [200], 'nothing was used up')
+  t.equal((await portal.user(other)).status, 200)
 })
 
 t.test('a host that joins repeated headers changes nothing', async (t) => {

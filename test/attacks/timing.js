@@ -7,7 +7,6 @@
 // All of it is measured with each way to register a portal.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { request, Agent } from 'node:http'
 import { Writable } from 'node:stream'
 import Fastify from 'fastify'
 import partnerSso from '../../dist/index.js'
@@ -76,28 +75,16 @@ async function measureOutside (name, number) {
   const server = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const [line] = await once(server.stdout, 'data')
   const url = `${String(line).trim()}/oauth/token`
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   await compare(`${name}, over a socket`, number, async ([id, secret]) => {
-    const form = `grant_type=authorization_code&code=x&redirect_uri=y&client_id=${id}&client_secret=${secret}`
+    const body = `grant_type=authorization_code&code=x&redirect_uri=y&client_id=${id}&client_secret=${secret}`
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const before = process.hrtime.bigint()
-    await new Promise((resolve, reject) => {
-      const outgoing = request(
-        url,
-        {
-          agent,
-          method: 'POST',
-          headers: { 'content-type': 'application/x-www-form-urlencoded', 'content-length': form.length }
-        },
-        (incoming) => {
-          if (incoming.statusCode !== 401) reject(new Error(String(incoming.statusCode)))
-          incoming.resume().once('end', resolve)
-        }
-      )
-      outgoing.once('error', reject).end(form)
-    })
-    return Number(process.hrtime.bigint() - before)
+    const response = await fetch(url, { method: 'POST', headers, body })
+    await response.text()
+    const time = Number(process.hrtime.bigint() - before)
+    if (response.status !== 401) throw new Error(String(response.status))
+    return time
   })
-  agent.destroy()
   server.kill()
 }
 

@@ -6,21 +6,21 @@ import type { Answer } from '../helpers/wire.ts'
 export const DESCRIPTION = /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/
 
 /** A JSON response, to the letter when a body is given. */
-export function isJson (t: Test, answer: Answer, status: number, body?: unknown): void {
-  const text = body === undefined ? answer.text : JSON.stringify(body)
-  t.strictSame([answer.status, answer.text], [status, text])
-  isPrivate(t, answer, { 'content-type': 'application/json; charset=utf-8' })
+export function isJson (t: Test, response: Answer, status: number, body?: unknown): void {
+  const text = body === undefined ? response.text : JSON.stringify(body)
+  t.strictSame([response.status, response.text], [status, text])
+  isPrivate(t, response, { 'content-type': 'application/json; charset=utf-8' })
 }
 
 /** A refusal in JSON, to the letter. */
-export function isRefused (t: Test, answer: Answer, status: number, error: string, description: string): void {
-  isJson(t, answer, status, { error, error_description: description })
+export function isRefused (t: Test, response: Answer, status: number, error: string, description: string): void {
+  isJson(t, response, status, { error, error_description: description })
 }
 
 /** A refusal in JSON. */
-export function refuses (t: Test, answer: Answer, status: number, error: string, message = error): void {
-  t.strictSame([answer.status, answer.json.error], [status, error], message)
-  isPrivate(t, answer)
+export function refuses (t: Test, response: Answer, status: number, error: string, message = error): void {
+  t.strictSame([response.status, response.json.error], [status, error], message)
+  isPrivate(t, response)
 }
 
 /** What every response of the three routes has; with `more`, what a response has besides. */
@@ -32,22 +32,22 @@ export function isPrivate (t: Test, { headers }: Answer, more: Record<string, st
 }
 
 /** What every response of the authorization endpoint has, the page apart. */
-export function isGuarded (t: Test, answer: Answer): void {
-  hasPolicy(t, answer, "frame-ancestors 'none'")
+export function isGuarded (t: Test, response: Answer): void {
+  hasPolicy(t, response, "frame-ancestors 'none'")
 }
 
 /** A response of the authorization endpoint with this Content-Security-Policy. */
-export function hasPolicy (t: Test, answer: Answer, policy: string): void {
+export function hasPolicy (t: Test, response: Answer, policy: string): void {
   const guards = { 'referrer-policy': 'no-referrer', 'x-frame-options': 'DENY', 'content-security-policy': policy }
-  isPrivate(t, answer, guards)
+  isPrivate(t, response, guards)
 }
 
 /** The error page: it carries nothing of the request, loads nothing, and cannot be framed. */
-export function isPage (t: Test, answer: Answer, status: number): void {
-  t.equal(answer.status, status)
-  const policy = answer.headers.get('content-security-policy')?.replace(/'sha256-[\w+/=]+'/, 'STYLE')
+export function isPage (t: Test, response: Answer, status: number): void {
+  t.equal(response.status, status)
+  const policy = response.headers.get('content-security-policy')?.replace(/'sha256-[\w+/=]+'/, 'STYLE')
   t.equal(policy, "default-src 'none'; style-src STYLE; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-  t.match(answer.text, /^<!doctype html>.*<h1.*<\/html>\n$/s)
-  t.notMatch(JSON.stringify([answer.text, ...answer.headers]), /zzz|src=|<script|url\(/)
-  isPrivate(t, answer, { 'content-type': 'text/html; charset=utf-8' })
+  t.match(response.text, /^<!doctype html>.*<h1.*<\/html>\n$/s)
+  t.notMatch(JSON.stringify([response.text, ...response.headers]), /zzz|src=|<script|url\(/)
+  isPrivate(t, response, { 'content-type': 'text/html; charset=utf-8' })
 }

@@ -4,8 +4,8 @@ import { MemoryStore } from '../../lib/stores/memory.ts'
 import type { RedisServer } from '../helpers/redis.ts'
 import { clock } from './clock.ts'
 
-/** Seconds that a store operation of the host's own store takes by the clock. */
-export const OWN_STORE_TAKES = 4
+/** Seconds that an operation of the slow store takes by the clock. */
+const SLOW_STORE_TAKES = 4
 
 export interface StoreAccess {
   /** The options of an app that uses the store. */
@@ -71,33 +71,6 @@ function watched (store: Store, takes: number): StoreAccess {
   return access
 }
 
-/** A store as a host might write one. */
-function ownStore (): Store {
-  const records = new Map<string, { value: string | null, until: number }>()
-  const get = (key: string) => {
-    const record = records.get(key)
-    return record !== undefined && record.until > performance.now() ? record : undefined
-  }
-  const until = (lifetime: number): number => performance.now() + lifetime * 1000
-  return {
-    async put (key, value, lifetime) {
-      if (get(key) !== undefined) return false
-      records.set(key, { value, until: until(lifetime) })
-      return true
-    },
-    async take (key) {
-      const value = get(key)?.value ?? null
-      if (value !== null) records.delete(key)
-      return value
-    },
-    async revoke (key, lifetime) {
-      const value = get(key)?.value ?? null
-      records.set(key, { value: null, until: until(lifetime) })
-      return value !== null
-    }
-  }
-}
-
 function redisStore ({ url, client }: RedisServer, keyPrefix: string): StoreAccess {
   const keys = async (): Promise<string[]> => await client.keys(`${keyPrefix}*`)
   return {
@@ -126,9 +99,9 @@ function redisStore ({ url, client }: RedisServer, keyPrefix: string): StoreAcce
 
 let stores = 0
 
-export const storeKinds = ['in process', 'Redis', 'own'] as const
+export const storeKinds = ['in process', 'Redis', 'slow'] as const
 
 export function openStore (kind: typeof storeKinds[number], redis: RedisServer): StoreAccess {
   if (kind === 'Redis') return redisStore(redis, `contract-${++stores}:`)
-  return kind === 'own' ? watched(ownStore(), OWN_STORE_TAKES) : watched(new MemoryStore(1000), 0)
+  return watched(new MemoryStore(1000), kind === 'slow' ? SLOW_STORE_TAKES : 0)
 }

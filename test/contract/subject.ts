@@ -15,7 +15,6 @@ import { injecting, wire } from '../helpers/wire.ts'
 import type { Wire } from '../helpers/wire.ts'
 import { clock } from './clock.ts'
 import { hostKinds } from './hosts.ts'
-import type { HostKind } from './hosts.ts'
 import type { CaseOf } from './pairwise.ts'
 import { openStore, storeKinds } from './stores.ts'
 import type { StoreAccess } from './stores.ts'
@@ -63,7 +62,6 @@ type Options = Partial<PartnerSsoOptions<any>>
 export interface Difference {
   options?: Options
   portal?: Partial<Portal>
-  host?: HostKind
 }
 
 export interface Subject {
@@ -134,7 +132,7 @@ async function start (
   }
   let events: PartnerSsoEvent[] = []
   let lines: Line[] = []
-  const host = difference.host ?? hostKinds[configuration.host] ?? {}
+  const host = hostKinds[configuration.host] ?? {}
   const factory = fastifies[configuration.fastify] as Factory
   const stream = { write: (line: string) => { lines.push(JSON.parse(line) as Line) } }
   const app = factory({

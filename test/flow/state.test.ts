@@ -1,26 +1,17 @@
 // The state comes back byte for byte (spec section 5.4), whatever it is and however it was encoded.
 import fc from 'fast-check'
-import { request } from 'node:http'
 import t from 'tap'
-import { PORTAL, startHost } from '../helpers/host.ts'
+import { authorizePath, request, say } from '../attacks/helpers/raw.ts'
+import { startHost } from '../helpers/host.ts'
 import { seed } from '../helpers/seed.ts'
 
 t.test('state', async (t) => {
   t.comment(`SEED=${seed}`)
-  const { app } = await startHost(t)
-  const { port } = app.server.address() as { port: number }
-  const common = new URLSearchParams({
-    client_id: PORTAL.clientId,
-    redirect_uri: PORTAL.redirectUri,
-    response_type: 'code'
-  })
-  const echo = async (encoded: string): Promise<string> => await new Promise((resolve, reject) => request(
-    { port, path: `/oauth/authorize?${common}&state=${encoded}`, headers: { 'x-user': 'alice' } },
-    (response) => {
-      response.resume()
-      resolve(/[?&]state=([^&]*)$/.exec(response.headers.location as string)?.[1] as string)
-    }
-  ).on('error', reject).end())
+  const { url } = await startHost(t)
+  const echo = async (encoded: string): Promise<string | undefined> => {
+    const { text } = await say(url, request(`GET ${authorizePath(encoded)}`, ['X-User: alice']))
+    return /^location: .*?[?&]state=(.*)\r$/im.exec(text)?.[1]
+  }
 
   const printable = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code))
     .filter((character) => character !== '&')

@@ -4,13 +4,7 @@ import type { fastify, FastifyServerOptions } from 'fastify'
 
 export type Factory = typeof fastify
 
-/** Loads a Fastify by its package name or URL. */
-export async function fastifyNamed (name: string): Promise<Factory> {
-  const { default: Fastify } = await import(name) as { default: Factory }
-  return Fastify
-}
-
-export const Fastify = await fastifyNamed(process.env.FASTIFY ?? 'fastify')
+export const { default: Fastify } = await import(process.env.FASTIFY ?? 'fastify') as { default: Factory }
 
 /** Server options that hold these router options. Fastify reads them at the top level before 5.5. */
 export function routerOptions (

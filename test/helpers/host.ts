@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import partnerSso from '../../lib/index.ts'
 import type { PartnerSsoEvent, PartnerSsoOptions, UserInformation } from '../../lib/index.ts'
 import { Fastify } from './fastify.ts'
-import type { Factory } from './fastify.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 
@@ -53,9 +52,7 @@ export interface Host {
 export async function startHost (
   t: Teardown,
   overrides: Partial<PartnerSsoOptions<User>> = {},
-  { factory = Fastify, server = {}, prepare = () => {}, finish = () => {} }: {
-    /** The Fastify to make the app with. */
-    factory?: Factory
+  { server = {}, prepare = () => {}, finish = () => {} }: {
     server?: FastifyServerOptions
     /** What the host does before it registers the plugin. */
     prepare?: (app: FastifyInstance) => unknown
@@ -63,7 +60,7 @@ export async function startHost (
     finish?: (app: FastifyInstance) => unknown
   } = {}
 ): Promise<Host> {
-  const app = factory(server) as FastifyInstance
+  const app = Fastify(server) as FastifyInstance
   t.teardown(() => app.close())
   const events: PartnerSsoEvent[] = []
   await prepare(app)

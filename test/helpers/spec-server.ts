@@ -263,8 +263,8 @@ export async function specServer (options: ServerOptions = {}): Promise<SpecServ
     tokens.set(token, grant.user)
     used.set(code, { ...grant, token })
     if (makes('html-token')) return reply.type('text/html').send('<!doctype html><title>Welcome</title>')
-    const answer = { token_type: makes('lower-bearer') ? 'bearer' : 'Bearer', access_token: token }
-    return makes('text-token') ? reply.type('text/plain').send(JSON.stringify(answer)) : reply.send(answer)
+    const issued = { token_type: makes('lower-bearer') ? 'bearer' : 'Bearer', access_token: token }
+    return makes('text-token') ? reply.type('text/plain').send(JSON.stringify(issued)) : reply.send(issued)
   })
 
   app.get(`${prefix}/oauth/user`, async (request, reply) => {

@@ -123,15 +123,15 @@ export function injecting (app: FastifyInstance): Fetch {
   return async (url, { method = 'GET', headers = {}, body }) => {
     const bytes = body instanceof Uint8Array ? Buffer.from(body) : String(body)
     const payload = body === undefined || body === null ? {} : { payload: bytes }
-    const answer = await app.inject({
+    const response = await app.inject({
       method: method as 'GET',
       url: url.replace(/^https?:\/\/[^/]*/, ''),
       headers: headers as Record<string, string>,
       ...payload
     })
-    const named = Object.entries(answer.headers).flatMap(([name, value]) =>
+    const named = Object.entries(response.headers).flatMap(([name, value]) =>
       [value ?? []].flat().map((one): [string, string] => [name, String(one)]))
-    return new Response(new Uint8Array(answer.rawPayload), { status: answer.statusCode, headers: named })
+    return new Response(new Uint8Array(response.rawPayload), { status: response.statusCode, headers: named })
   }
 }
 

@@ -6,8 +6,9 @@ import rateLimit from '@fastify/rate-limit'
 import underPressure from '@fastify/under-pressure'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
+import type { Test } from 'tap'
 import type { PartnerSsoOptions } from '../../lib/index.ts'
-import { isGuarded, isPrivate } from '../contract/replies.ts'
+import { hasPolicy, isGuarded, isPrivate } from '../contract/replies.ts'
 import { startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 import type { Answer, Wire } from '../helpers/wire.ts'
@@ -148,18 +149,38 @@ const breaking = (app: FastifyInstance) => app.addHook('onSend', async ({ header
   if (headers['x-break'] === 'always' || (headers['x-break'] === 'once' && isFirst)) throw new Error('of the host')
 })
 
-for (const [what, send] of Object.entries({ ...atAuthorize, ...elsewhere })) {
-  for (const times of ['once', 'always']) {
-    t.test(`while ${what} is sent, onSend throws ${times}`, async (t) => {
-      const { url } = await startHost(t, { loginPage: '/login' }, { prepare: breaking })
-      const response = await send(wire(url), { 'x-break': times })
-      t.equal(response.status >= 400, true)
-      t.equal(response.headers.get('location'), null)
-      if (what in atAuthorize) isGuarded(t, response)
-      else isPrivate(t, response)
-    })
-  }
+const isProtected = (t: Test, what: string, response: Answer, policy: string): void => {
+  t.equal(response.headers.get('location'), null, what)
+  if (what in atAuthorize) hasPolicy(t, response, policy)
+  else isPrivate(t, response)
 }
+
+const OWN = "form-action 'self'"
+const responses = Object.entries({ ...atAuthorize, ...elsewhere })
+
+t.test('onSend throws while a response of ours is sent: the error page of the host keeps its policy', async (t) => {
+  const { url } = await startHost(t, { loginPage: '/login' }, {
+    prepare (app) {
+      breaking(app)
+      app.setErrorHandler((_error, _request, reply) =>
+        reply.code(500).type('text/html').header('content-security-policy', OWN).send('<form></form>'))
+    }
+  })
+  for (const [what, send] of responses) {
+    const response = await send(wire(url), { 'x-break': 'once' })
+    t.strictSame([response.status, response.text], [500, '<form></form>'], what)
+    isProtected(t, what, response, `${OWN}, frame-ancestors 'none'`)
+  }
+})
+
+t.test('onSend throws while a response of ours is sent, and again for the error', async (t) => {
+  const { url } = await startHost(t, { loginPage: '/login' }, { prepare: breaking })
+  for (const [what, send] of responses) {
+    const response = await send(wire(url), { 'x-break': 'always' })
+    t.ok(response.status >= 400, what)
+    isProtected(t, what, response, "frame-ancestors 'none'")
+  }
+})
 
 t.test('a redirect of the host stays one', async (t) => {
   const { url } = await startHost(t, {}, {

@@ -7,8 +7,8 @@ import { isAuthorizationCode } from '../../lib/grants/authorization-code.ts'
 import { decodeGrant, encodeGrant } from '../../lib/grants/grant.ts'
 import type { Grant } from '../../lib/grants/grant.ts'
 import { GrantKeys } from '../../lib/grants/keys.ts'
-import { seal } from '../../lib/grants/sealing.ts'
 import { StoredValue } from '../../lib/grants/stored-value.ts'
+import type { Store } from '../../lib/index.ts'
 import { RegisteredPortal } from '../../lib/portal.ts'
 import { PORTAL } from '../helpers/host.ts'
 import { seed } from '../helpers/seed.ts'
@@ -54,8 +54,7 @@ t.test('older than its lifetime and five minutes by this clock: worth nothing', 
 
 t.test('what cannot be a value of ours', async (t) => {
   const value = StoredValue.encode('text', mine)
-  const counts = ['0', '', '-1', '1.5', '01', '12345', '9'.repeat(400)].map((count) => value.replace(/^1/, count))
-  for (const forged of [null, '', '1_', value.slice(2), value.slice(0, 25), value.replace(/_/g, '-'), ...counts]) {
+  for (const forged of [null, '', value.slice(2), value.replace(/^1/, '12345')]) {
     t.equal(StoredValue.decode(forged, 60), null, String(forged))
   }
   const longest = 1024 * 1024
@@ -63,45 +62,17 @@ t.test('what cannot be a value of ours', async (t) => {
   t.equal(StoredValue.decode(value + 'A'.repeat(longest - value.length + 1), 60), null)
 })
 
-/** A store of one value, which it gives to whoever asks. */
-class OneValue {
-  value = ''
-  lifetime = 0
-
-  async put (_key: string, value: string, lifetime: number): Promise<boolean> {
-    Object.assign(this, { value, lifetime })
-    return true
-  }
-
-  async take (): Promise<string> { return this.value }
-
-  async revoke (_key: string, lifetime: number): Promise<boolean> {
-    Object.assign(this, { lifetime })
-    return true
-  }
-}
-
-const keys = new GrantKeys('')
-const portalOf = (clientSecret: string) => new RegisteredPortal({ ...PORTAL, clientSecret })
-
-t.test('who writes to the store and knows a code, but no secret, makes no token', async (t) => {
-  const tokens = new AccessTokens(new OneValue(), keys, 30)
-  const guessed = portalOf('a guess')
-  const { locator } = keys.ofCode('c'.repeat(44), guessed)
-  const sealingKey = 'k'.repeat(43)
-  const forged = { locator, sealingKey, sealed: seal(sealingKey, encodeGrant(grant)) }
-  const found = await tokens.redeem(await tokens.issue(forged, guessed, Infinity) as string, Infinity)
-  t.strictSame(found?.grant, grant, 'it opens, and')
-  t.notOk(found?.wasIssuedFor(portalOf(PORTAL.clientSecret)), 'is not taken for one of ours')
-})
-
 t.test('a revocation outlives the token by a minute', async (t) => {
-  const store = new OneValue()
-  const tokens = new AccessTokens(store, keys, 30)
-  await tokens.issue({ locator: 'l'.repeat(20), sealingKey: 'k'.repeat(43), sealed: '' }, portalOf('a'), Infinity)
-  t.equal(store.lifetime, 30)
-  await tokens.revoke('c'.repeat(44), portalOf('a'), Infinity)
-  t.equal(store.lifetime, 90)
+  const lifetimes: number[] = []
+  const note = async (lifetime: number): Promise<boolean> => lifetimes.push(lifetime) > 0
+  const store: Store = {
+    put: (_key, _value, lifetime) => note(lifetime), take: async () => null, revoke: (_key, lifetime) => note(lifetime)
+  }
+  const tokens = new AccessTokens(store, new GrantKeys(''), 30)
+  const portal = new RegisteredPortal(PORTAL)
+  await tokens.issue({ locator: 'l'.repeat(20), sealingKey: 'k'.repeat(43), sealed: '' }, portal, Infinity)
+  await tokens.revoke('c'.repeat(44), portal, Infinity)
+  t.strictSame(lifetimes, [30, 90])
 })
 
 t.test('the forms of a code and a token', async (t) => {

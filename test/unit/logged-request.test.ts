@@ -47,13 +47,6 @@ t.test('user information of a target is masked', async (t) => {
   for (const [given, logged] of Object.entries(masked)) t.equal(url(serializers, given), logged)
 })
 
-t.test('a serializer that was given goes before the logger\'s', async (t) => {
-  const given = { req: () => ({ url: '/given?a=1' }), res: () => 'res' }
-  const serializers = maskingSerializers(logger({ req: () => ({ url: '/logger' }) }), AUTHORIZE, given)
-  t.equal(url(serializers, ''), '/given?…')
-  t.equal(serializers.res?.(1), 'res')
-})
-
 t.test('what is no URL is left alone', async (t) => {
   for (const logged of [undefined, null, 'text', { url: 7 }, {}]) {
     t.equal(maskingSerializers(logger({ req: () => logged }), AUTHORIZE).req?.({}), logged)

@@ -3,7 +3,7 @@ import * as crypto from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
 import type * as secrets from '../../lib/grants/random-secret.ts'
-import { open, openWithAny, seal, sealForEach } from '../../lib/grants/sealing.ts'
+import { open, seal } from '../../lib/grants/sealing.ts'
 import { lib } from '../helpers/lib.ts'
 import { seed } from '../helpers/seed.ts'
 
@@ -27,20 +27,6 @@ t.test('any text opens with its key, and neither with another nor changed', asyn
     t.equal(open(key, bytes.toString('base64url')), null)
     t.equal(open(key, sealed.slice(0, at % sealed.length)), null)
   }), { numRuns: 100, seed })
-})
-
-t.test('sealed for each secret, opened with any of them', async (t) => {
-  const [old, current, next] = [randomKey(), randomKey(), randomKey()]
-  const texts = sealForEach([old, current], 'text')
-  for (const keys of [[old], [current], [old, current], [current, old], [next, current]]) {
-    const opened = openWithAny(keys, texts, 2)
-    t.match(opened, { text: 'text' })
-    t.ok(keys.includes(opened?.sealingKey as string))
-    t.equal(open(opened?.sealingKey as string, opened?.sealed as string), 'text', 'the one that this key opens')
-  }
-  for (const [keys, count] of [[[next], 2], [[], 2], [[old], 1], [[old], 3]] as const) {
-    t.equal(openWithAny([...keys], texts, count), null)
-  }
 })
 
 t.test('a secret is 33 bytes that the system drew; no byte is used twice, and none stays in memory', async (t) => {

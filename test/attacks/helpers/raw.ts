@@ -36,15 +36,13 @@ interface Course {
   giveUpAfter?: number
   /** Half-closes the connection when all is said. */
   end?: boolean
-  /** Milliseconds between one piece and the next. */
-  pause?: number
 }
 
 /** Says the pieces to the server byte by byte as they are, and listens until it hangs up. */
 export async function say (
   url: string,
   pieces: string | Uint8Array | Array<string | Uint8Array>,
-  { giveUpAfter = 60_000, end = false, pause = 0 }: Course = {}
+  { giveUpAfter = 60_000, end = false }: Course = {}
 ): Promise<Conversation> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -63,7 +61,6 @@ export async function say (
   for (const piece of [pieces].flat()) {
     if (socket.destroyed) break
     socket.write(typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece)
-    if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause))
   }
   if (end) socket.end()
   await over

@@ -22,8 +22,8 @@ async function refuses (t: Test, subject: Subject, reason: RefusalReason, refusa
   const codes: string[] = []
   subject.events()
   subject.lines()
-  const answer = await refusal.provoke(noting(subject.at, codes))
-  isResponse(t, answer, refusal, subject, reason)
+  const response = await refusal.provoke(noting(subject.at, codes))
+  isResponse(t, response, refusal, subject, reason)
   const event = subject.events().at(-1) as PartnerSsoEvent
   isEvent(t, event, reason, refusal, subject)
   isLine(t, subject, event, refusal)
@@ -45,33 +45,35 @@ function noting (at: Wire, codes: string[]): Wire {
 /** The response of a refusal. */
 export function isResponse (
   t: Test,
-  answer: Answer,
+  response: Answer,
   { at, status, error }: Refusal,
   { portal }: { portal: { redirectUri: string } },
   reason: string
 ): void {
   const { description } = source[reason as RefusalReason]
   t.match(description, DESCRIPTION)
-  t.strictSame([answer.status, answer.headers.has('retry-after')], [status, status === 503], reason)
+  t.strictSame([response.status, response.headers.has('retry-after')], [status, status === 503], reason)
   if (at === 'redirect') {
     const expected = new RegExp(`^error=${error}&error_description=[^&+]+(?:&state=a\\+state)?$`)
-    const location = (answer.headers.get('location') ?? '').split('?')
-    t.match([...location, answer.redirect.get('error_description')], [portal.redirectUri, expected, description])
-    return isGuarded(t, answer)
+    const location = (response.headers.get('location') ?? '').split('?')
+    t.match([...location, response.redirect.get('error_description')], [portal.redirectUri, expected, description])
+    return isGuarded(t, response)
   }
-  t.equal(answer.headers.get('location'), null)
-  if (at === 'page') isGuarded(t, answer)
-  isChallenge(t, answer, { at, status, error })
-  if (answer.text === '') return isPrivate(t, answer)
-  isJson(t, answer, status, { error, error_description: description })
+  t.equal(response.headers.get('location'), null)
+  if (at === 'page') isGuarded(t, response)
+  isChallenge(t, response, { at, status, error })
+  if (response.text === '') return isPrivate(t, response)
+  isJson(t, response, status, { error, error_description: description })
 }
 
 /** RFC 6749 section 5.2, RFC 6750 section 3. */
-function isChallenge (t: Test, answer: Answer, { at, status, error }: Pick<Refusal, 'at' | 'status' | 'error'>): void {
-  const given = answer.headers.get('www-authenticate')
+function isChallenge (
+  t: Test, response: Answer, { at, status, error }: Pick<Refusal, 'at' | 'status' | 'error'>
+): void {
+  const given = response.headers.get('www-authenticate')
   if (at === 'token') t.equal(given, status === 401 ? 'Basic realm="partner-sso"' : null)
   else if (at !== 'user') t.equal(given, null)
-  else if (answer.text === '') t.equal(given, 'Bearer realm="partner-sso"', 'who sends no credentials learns no more')
+  else if (response.text === '') t.equal(given, 'Bearer realm="partner-sso"', 'who sends no credentials learns no more')
   else t.ok(given?.startsWith(`Bearer realm="partner-sso", error="${error}", error_description="`))
 }
 

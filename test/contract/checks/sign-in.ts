@@ -27,9 +27,9 @@ export async function completes (
   const token = issued.json.access_token as string
   t.equal(issued.text, `{"token_type":"Bearer","access_token":"${token}"}`)
 
-  const answered = await at.user(token)
-  isJson(t, answered, 200)
-  t.strictSame(answered.json, recordOf('alice'))
+  const record = await at.user(token)
+  isJson(t, record, 200)
+  t.strictSame(record.json, recordOf('alice'))
   return { code, token }
 }
 
@@ -75,19 +75,6 @@ export async function signInsAtOnce (t: Test, { at, atOther, recordOf }: Subject
     Promise.all([at, atOther ?? at].flatMap((portal) => users.map((user) => complete(portal, user)))))
 }
 
-/** The code of one portal is unknown to the other, and still good where it belongs. */
-export async function portalsApart (t: Test, { at, atOther, recordOf }: Subject): Promise<void> {
-  if (atOther === undefined) return refuses(t, await at.authorize({ client_id: 'other' }), 400, 'invalid_request')
-  const code = await at.code()
-  refuses(t, await atOther.token({ code }), 400, 'invalid_grant')
-  t.equal((await at.token({ code })).status, 200)
-  const { headers, redirect } = await atOther.authorize()
-  const start = 'https://other.example/callback?tenant=1&x=%20+&code='
-  t.ok(headers.get('location')?.startsWith(start), 'its own query stays')
-  const { access_token: token } = (await atOther.token({ code: redirect.get('code') ?? '' })).json
-  t.strictSame((await atOther.user(token)).json, recordOf('alice'))
-}
-
 /** The record is the one that was checked when the code was issued, its listed fields, and every character of it. */
 export async function recordOfTheCode (t: Test, { at, behaviour, recordOf }: Subject): Promise<void> {
   const name = 'zoë "漢字" \u{1f600} \n \u2028 \\ </script> \ud800'
@@ -111,8 +98,8 @@ export async function crossUse (t: Test, { at, recordOf }: Subject): Promise<voi
     refuses(t, await at.token({ code: value }), 400, 'invalid_grant')
   }
   t.equal((await at.send(`/oauth/user?access_token=${token}`)).status, 401, 'nothing is read from the query')
-  const answer = await at.user(undefined, { authorization: `bEaReR ${token}` })
-  t.strictSame(answer.json, recordOf('alice'), 'the scheme in any case')
+  const response = await at.user(undefined, { authorization: `bEaReR ${token}` })
+  t.strictSame(response.json, recordOf('alice'), 'the scheme in any case')
 }
 
 /** Codes and tokens for their lifetimes, and no longer. */
@@ -141,8 +128,8 @@ export async function noOtherMethod (t: Test, { at, events }: Subject): Promise<
   }
   const headers = { 'x-user': 'alice', authorization: `Bearer ${token}` }
   for (const [path, methods] of Object.entries(others)) {
-    const answers = await Promise.all(methods.map((method) => at.send(path, { method, headers })))
-    t.strictSame(answers.map(({ status }) => status), methods.map(() => 404), path)
+    const responses = await Promise.all(methods.map((method) => at.send(path, { method, headers })))
+    t.strictSame(responses.map(({ status }) => status), methods.map(() => 404), path)
   }
   t.strictSame(events(), [])
   t.equal((await at.user(token)).status, 200)

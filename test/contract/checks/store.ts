@@ -126,16 +126,16 @@ export async function storeAway (t: Test, subject: Subject): Promise<void> {
   const { at, events, lines, portal: { clientId } } = await subject.another({ options })
   const authorized = await at.authorize()
   t.equal(authorized.redirect.get('error'), 'temporarily_unavailable')
-  const answers = [await at.token({ code }), await at.user(token)]
-  for (const answer of answers) {
-    refuses(t, answer, 503, 'temporarily_unavailable')
-    t.strictSame([answer.headers.get('retry-after'), answer.headers.get('www-authenticate')], ['1', null])
+  const responses = [await at.token({ code }), await at.user(token)]
+  for (const response of responses) {
+    refuses(t, response, 503, 'temporarily_unavailable')
+    t.strictSame([response.headers.get('retry-after'), response.headers.get('www-authenticate')], ['1', null])
   }
   const told = events()
   const unavailable = { type: 'store_unavailable', reason: 'store_unavailable' }
   t.strictSame(told.map(({ requestId, ...event }) => event),
     [{ ...unavailable, clientId, externalId: 'alice' }, { ...unavailable, clientId }, unavailable])
-  const sent = [authorized, ...answers].map(({ headers, text }) => [...headers, text])
+  const sent = [authorized, ...responses].map(({ headers, text }) => [...headers, text])
   t.notMatch(JSON.stringify([told, sent]), 'zzz')
   t.match(JSON.stringify(lines()), 'zzz-cause', 'the host learns it')
   refuses(t, await at.user('x'), 401, 'invalid_token')
@@ -150,16 +150,16 @@ export async function overtaken (t: Test, { at, events, store }: Subject): Promi
     store.onTaken = undefined
     await at.token({ code })
   }
-  const answers: Answer[] = []
-  await clock.still(async () => { answers.push(await at.token({ code })) })
+  const responses: Answer[] = []
+  await clock.still(async () => { responses.push(await at.token({ code })) })
   if (store.onTaken !== undefined) {
     // The store is out of reach of this test: two requests at once, in any order.
     store.onTaken = undefined
-    answers.push(await at.token({ code }))
-    const issued = answers.find(({ status }) => status === 200)
+    responses.push(await at.token({ code }))
+    const issued = responses.find(({ status }) => status === 200)
     refuses(t, await at.user(issued?.json.access_token), 401, 'invalid_token')
     return
   }
-  refuses(t, answers[0] as Answer, 400, 'invalid_grant')
+  refuses(t, responses[0] as Answer, 400, 'invalid_grant')
   t.match(events().at(-1), { type: 'code_replayed', externalId: 'alice' })
 }
