@@ -65,11 +65,12 @@ export async function play (scene: Scene, store: SteppedStore, playAll = false):
     const { access_token: token } = (await app.inject(tokenRequest(code))).json()
     return { known: { code, locator: token.slice(0, NAME_LENGTH) }, restore: scene.issues === true ? nothing : issued }
   })
-  const setting = { ...scene, app, store, roles: scene.roles(known), judge: (world: World) => judge(world, known) }
+  const roles = scene.roles(known)
+  const setting = { ...scene, app, store, roles, playAll, judge: (world: World) => judge(world, known) }
   return await explore(async () => {
     await restore()
     return new World(setting)
-  }, playAll)
+  })
 }
 
 /** Everything that must be true at the end; one sentence for each thing that is not. */
@@ -87,7 +88,7 @@ async function judge (world: World, known: Known): Promise<string[]> {
     await isCodeLost(world, code) ? 'a code that was answered 503 before its command was executed is lost' : null,
     await isTokenLost(world, tokens) ? 'a token that was answered 503 before its command was executed is lost' : null
   ]
-  const because = world.mishaps.length === 0 ? '' : `, because ${world.mishaps.join(' and ')}`
+  const because = world.mishaps.length === 0 ? '' : `, because ${[...world.mishaps].sort().join(' and ')}`
   return faults.filter((fault) => fault !== null).map((fault) => fault + because)
 }
 
