@@ -1,6 +1,6 @@
-// What asynchronous replication does to single use (SECURITY.md): a code that was redeemed on a master comes back on the
-// replica that is promoted after it, when the master dies before the replica has heard of it. This is Redis, not the
-// plugin.
+// What asynchronous replication does to single use (SECURITY.md): a code that was redeemed on a master comes back on
+// the replica that is promoted after it, when the master dies before the replica has heard of it. This is Redis, not
+// the plugin.
 import t from 'tap'
 import { RedisStore } from '../../lib/stores/redis.ts'
 import { startProxy } from '../helpers/proxy.ts'
