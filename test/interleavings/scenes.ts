@@ -28,11 +28,11 @@ export interface Scene {
 /** Requests that redeem the code. */
 export const redemption = (name: string) => ({ code }: Known): Role => ({ name, request: () => tokenRequest(code) })
 
-/** A request for the record, with the token that this redemption got. */
-export const user = (name: string, redemption: string) => (): Role => ({
+/** A request for the record, with the token that was issued. */
+export const user = (name: string) => (): Role => ({
   name,
   request (outcomes) {
-    const token = outcomes.get(redemption)?.given
+    const token = [...outcomes.values()].find(({ given }) => given !== undefined)?.given
     return token === undefined ? null : userRequest(token)
   }
 })
@@ -80,7 +80,7 @@ async function judge (world: World, known: Known): Promise<string[]> {
   const tokens = outcomes.flatMap(([, { status, given }]) => status === 200 && given !== undefined ? [given] : [])
   const faults = [
     tokens.length > 1 ? 'a code yielded two tokens' : null,
-    outcomes.filter(([name, { status }]) => name.startsWith('user') && status === 200).length > 1
+    outcomes.filter(([name, { status }]) => ['user', 'again'].includes(name) && status === 200).length > 1
       ? 'a token yielded the record twice'
       : null,
     world.outcomes.get('stranger')?.status === 200 ? 'a made-up token yielded the record' : null,

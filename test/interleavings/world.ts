@@ -14,6 +14,8 @@ import type { Play, Step } from './explorer.ts'
 export const STORE_TIMEOUT = 1000
 const MINUTE = 60_000
 const FULL = 'the store is full'
+/** Roles of one kind: what one request may do, so may the other. */
+const TWINS = [['redemption', 'replay'], ['user', 'again']] as const
 // A request that has not got on after so many turns of the event loop never will.
 const MOST_TURNS = 1000
 
@@ -179,12 +181,17 @@ export class World implements Play {
   }
 
   state (): string {
-    const actors = this.#actors.map(({ name, state, history }) => [name, state, ...history])
     const pending = this.#pending.map(({ actor, name, isExecuted, isLate, isQueued, reply }) =>
-      [actor.name, name, isExecuted, isLate, isQueued, isExecuted ? valueName(reply) : null])
-    const past = [[...this.executed].sort(), [...this.unexecuted].sort()]
-    const held = Object.entries(this.setting.store.held()).sort()
-    return JSON.stringify([held, actors, pending.sort(), [...this.mishaps].sort(), this.#minutes, this.#isFull, past])
+      `${actor.name} ${name} ${[isExecuted, isLate, isQueued]} ${isExecuted ? valueName(reply) : ''}`)
+    return canonical([
+      `${this.#minutes} ${this.#isFull}`,
+      ...Object.entries(this.setting.store.held()).map(([key, value]) => `${key} holds ${value}`),
+      ...this.#actors.map(({ name, state, history }) => `${name} is ${state}: ${history}`),
+      ...pending,
+      ...this.mishaps,
+      ...this.executed.map((operation) => `${operation} (executed)`),
+      ...this.unexecuted.map((operation) => `${operation} (not executed)`)
+    ])
   }
 
   async faults (): Promise<string[]> {
@@ -352,6 +359,16 @@ export class World implements Play {
       await new Promise((resolve) => { setImmediate(resolve) })
     }
   }
+}
+
+/** One text for states that differ only in which of two like requests did what. */
+function canonical (facts: string[]): string {
+  const states = TWINS.reduce((all, [one, other]) => {
+    const swap = (fact: string) =>
+      fact.replaceAll(new RegExp(`${one}|${other}`, 'g'), (name) => name === one ? other : one)
+    return [...all, ...all.map((facts) => facts.map(swap))]
+  }, [facts])
+  return states.map((facts) => facts.sort().join('\n')).sort()[0] as string
 }
 
 /** Replies and values in words: random texts differ in each play. */
