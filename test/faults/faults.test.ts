@@ -77,15 +77,6 @@ const faults: Record<string, Fault> = {
   'Redis is stopped': { ...silence, ways: everyWay, pause: 0 },
   // The connection is given up, and made anew.
   'Redis is stopped for long': { ...silence, pause: 2 * STORE_TIMEOUT },
-  'Redis is slower than storeTimeout': {
-    ...silence,
-    begin ({ proxy }) { proxy.delay = 1.5 * STORE_TIMEOUT },
-    pause: 0,
-    async end ({ proxy }) {
-      proxy.delay = 0
-      await advance(2 * STORE_TIMEOUT)
-    }
-  },
   'replies are lost after the commands ran': {
     ways: everyWay,
     begin ({ proxy }) { proxy.onReply = () => 'swallow' },
