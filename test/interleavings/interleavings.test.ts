@@ -10,7 +10,7 @@ import './clock.ts'
 import t from 'tap'
 import type { Store } from '../../lib/index.ts'
 import { MemoryStore } from '../../lib/stores/memory.ts'
-import { authorization, madeUp, play, redemption, redemptionOf, user } from './scenes.ts'
+import { authorization, madeUp, play, redemption, user } from './scenes.ts'
 import type { Scene } from './scenes.ts'
 import { steppedMemory } from './stepped-memory.ts'
 import { steppedRedis } from './stepped-redis.ts'
@@ -32,11 +32,7 @@ const used = user('user')
 
 const scenes: Scene[] = [
   {
-    ...sceneOf('an authorization, its redemption and a replay', 1, 0,
-      authorization('authorization'),
-      redemptionOf('redemption', 'authorization'),
-      redemptionOf('replay', 'authorization')),
-    issues: true
+    ...sceneOf('an authorization, its redemption and a replay', 1, 0, authorization, first, second), issues: true
   },
   sceneOf('a redemption and a replay, and the record', 1, 1, first, second, used),
   sceneOf('a redemption and a replay, with two faults', 2, 0, first, second),
