@@ -27,15 +27,13 @@ const libraries: Record<string, Library> = {
 
 const retryStrategy = (): number => 20
 
-/** A client of each library. */
-export const clients: Record<string, Connect> = Object.fromEntries(
-  Object.entries(libraries).map(([name, { Redis }]) => [name, (port) => new Redis({ port, retryStrategy })])
-)
-
-/** The same, wrapped by the host. */
-export const wrappedClients: Record<string, Connect> = Object.fromEntries(
-  Object.entries(clients).map(([name, connect]) => [`${name}, wrapped`, (port) => wrapped(connect(port))])
-)
+/** A client of each library, and one that the host has wrapped. */
+export const hostClients: Record<string, Connect> = {
+  ...Object.fromEntries(
+    Object.entries(libraries).map(([name, { Redis }]) => [name, (port) => new Redis({ port, retryStrategy })])
+  ),
+  wrapped: (port) => wrapped(new ioredis.Redis({ port, retryStrategy }))
+}
 
 /** A Cluster client of each library. */
 export const clusterClients = Object.entries(libraries).map(([name, { Cluster }]) => ({

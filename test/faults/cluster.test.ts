@@ -68,35 +68,6 @@ t.test('while a slot moves (ASK), and after it has (MOVED)', async (t) => {
   t.equal(host.events.filter(({ type }) => type === 'store_unavailable').length, 0, 'nobody was refused')
 })
 
-t.test('a slot that goes round while sign-ins run: none is refused, none doubled', async (t) => {
-  const { keyPrefix, slot } = oneSlot('round')
-  const host = await scene(t, { redis: cluster.connect(), keyPrefix })
-  let from = await cluster.owner(slot)
-  let count = 0
-  const moves = (async () => {
-    for (let round = 0; round < 6; round++) {
-      const at = cluster.masters.findIndex(({ id }) => id === from.id)
-      const to = cluster.masters[(at + 1) % 3] as typeof from
-      await cluster.beginMove(slot, to)
-      const before = count
-      await until(() => count > before)
-      await cluster.finishMove(slot, to)
-      from = to
-    }
-    return 'done'
-  })()
-  while (await Promise.race([moves, 'moving']) === 'moving') {
-    const { code, token } = await goods(host)
-    const codes = await Promise.all([host.portal.token({ code }), host.portal.token({ code })])
-    const tokens = await Promise.all([host.portal.user(token), host.portal.user(token)])
-    if (codes.filter(({ status }) => status === 200).length > 1) t.fail('a code was redeemed twice')
-    t.equal(tokens.filter(({ status }) => status === 200).length, 1)
-    count++
-  }
-  t.ok(count >= 6, `${count} rounds of sign-ins`)
-  t.equal(host.events.filter(({ type }) => type === 'store_unavailable').length, 0)
-})
-
 t.test('redirected after the time is over: not sent to the new node', async (t) => {
   const { keyPrefix, slot } = oneSlot('late')
   const from = await cluster.owner(slot)

@@ -19,17 +19,7 @@ async function appWith (t: Teardown, build: (app: FastifyInstance) => unknown): 
   return app
 }
 
-t.test('two registrations: ready when both are', async (t) => {
-  for (const [store, isReady] of [[{}, true], [{ store: silent, storeTimeout: 50 }, false]] as const) {
-    const app = await appWith(t, async (app) => {
-      await app.register(partnerSso, hostOptions({ prefix: '/test' }))
-      await app.register(partnerSso, hostOptions({ prefix: '/live', ...store }))
-    })
-    t.equal(await app.partnerSso.ready(), isReady)
-  }
-})
-
-t.test('scopes: a scope inside adds to that of its parent; scopes beside each other are apart', async (t) => {
+t.test('ready when each is: a scope inside adds to its parent; scopes beside each other are apart', async (t) => {
   const states: Record<string, PartnerSsoStatus> = {}
   const app = await appWith(t, async (app) => {
     await app.register(async (scope) => {

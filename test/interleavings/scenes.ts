@@ -9,7 +9,8 @@ import type { Role, SteppedStore } from './world.ts'
 
 /** What is known before a scene begins. */
 export interface Known {
-  code: string
+  /** Undefined where the scene issues it. */
+  code: string | undefined
   /** The part of the token that is derived from the code: all but its sealing key. */
   locator: string
 }
@@ -25,14 +26,20 @@ export interface Scene {
   issues?: boolean
 }
 
-/** Requests that redeem the code. */
-export const redemption = (name: string) => ({ code }: Known): Role => ({ name, request: () => tokenRequest(code) })
-
-/** A request for the record, with the token that this redemption got. */
-export const user = (name: string, redemption: string) => (): Role => ({
+/** A request that redeems the code, once there is one. */
+export const redemption = (name: string) => ({ code }: Known): Role => ({
   name,
   request (outcomes) {
-    const token = outcomes.get(redemption)?.given
+    const issued = code ?? outcomes.get('authorization')?.given
+    return issued === undefined ? null : tokenRequest(issued)
+  }
+})
+
+/** A request for the record, with the token that was issued. */
+export const user = (name: string) => (): Role => ({
+  name,
+  request (outcomes) {
+    const token = [...outcomes.values()].find(({ given }) => given !== undefined)?.given
     return token === undefined ? null : userRequest(token)
   }
 })
@@ -42,16 +49,7 @@ export const madeUp = (name: string) => ({ locator }: Known): Role =>
   ({ name, request: () => userRequest(locator + randomBytes(32).toString('base64url')) })
 
 /** The request that a code is issued for. */
-export const authorization = (name: string) => (): Role => ({ name, request: () => authorizeRequest })
-
-/** A request that redeems the code of an authorization of the same scene. */
-export const redemptionOf = (name: string, authorization: string) => (): Role => ({
-  name,
-  request (outcomes) {
-    const code = outcomes.get(authorization)?.given
-    return code === undefined ? null : tokenRequest(code)
-  }
-})
+export const authorization = (): Role => ({ name: 'authorization', request: () => authorizeRequest })
 
 /** Plays a scene in every order (explore). Unless the scene issues its own code, one is there when it begins. */
 export async function play (scene: Scene, store: SteppedStore, playAll = false): Promise<Exploration> {
@@ -63,13 +61,17 @@ export async function play (scene: Scene, store: SteppedStore, playAll = false):
     const code = new URL(String(headers.location)).searchParams.get('code') as string
     const issued = store.save()
     const { access_token: token } = (await app.inject(tokenRequest(code))).json()
-    return { known: { code, locator: token.slice(0, NAME_LENGTH) }, restore: scene.issues === true ? nothing : issued }
+    const locator = token.slice(0, NAME_LENGTH)
+    return scene.issues === true
+      ? { known: { code: undefined, locator }, restore: nothing }
+      : { known: { code, locator }, restore: issued }
   })
-  const setting = { ...scene, app, store, roles: scene.roles(known), judge: (world: World) => judge(world, known) }
+  const roles = scene.roles(known)
+  const setting = { ...scene, app, store, roles, playAll, judge: (world: World) => judge(world, known) }
   return await explore(async () => {
     await restore()
     return new World(setting)
-  }, playAll)
+  })
 }
 
 /** Everything that must be true at the end; one sentence for each thing that is not. */
@@ -79,7 +81,7 @@ async function judge (world: World, known: Known): Promise<string[]> {
   const tokens = outcomes.flatMap(([, { status, given }]) => status === 200 && given !== undefined ? [given] : [])
   const faults = [
     tokens.length > 1 ? 'a code yielded two tokens' : null,
-    outcomes.filter(([name, { status }]) => name.startsWith('user') && status === 200).length > 1
+    outcomes.filter(([name, { status }]) => ['user', 'again'].includes(name) && status === 200).length > 1
       ? 'a token yielded the record twice'
       : null,
     world.outcomes.get('stranger')?.status === 200 ? 'a made-up token yielded the record' : null,
@@ -87,7 +89,7 @@ async function judge (world: World, known: Known): Promise<string[]> {
     await isCodeLost(world, code) ? 'a code that was answered 503 before its command was executed is lost' : null,
     await isTokenLost(world, tokens) ? 'a token that was answered 503 before its command was executed is lost' : null
   ]
-  const because = world.mishaps.length === 0 ? '' : `, because ${world.mishaps.join(' and ')}`
+  const because = world.mishaps.length === 0 ? '' : `, because ${[...world.mishaps].sort().join(' and ')}`
   return faults.filter((fault) => fault !== null).map((fault) => fault + because)
 }
 
@@ -100,10 +102,10 @@ async function isAliveAfterReplay (world: World, tokens: string[]): Promise<bool
 }
 
 /** Whether a code cannot be used although it was answered 503 and nobody has taken it. */
-async function isCodeLost (world: World, code: string): Promise<boolean> {
+async function isCodeLost (world: World, code: string | undefined): Promise<boolean> {
   const isExecuted = world.executed.some((operation) => operation.includes('take code'))
   const isUnexecuted = world.unexecuted.some((operation) => operation.includes('take code'))
-  if (world.hasAged || isExecuted || !isUnexecuted) return false
+  if (code === undefined || world.hasAged || isExecuted || !isUnexecuted) return false
   return (await world.probe(tokenRequest(code))).status !== 200
 }
 

@@ -19,7 +19,6 @@ export function steppedMemory (makeStore: (limit: number) => Store = (limit) => 
     return new Promise((resolve) => {
       begin({
         name: `${name} ${what}`,
-        key,
         execute () {
           past[what].push(name)
           return run()

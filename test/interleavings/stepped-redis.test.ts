@@ -88,32 +88,3 @@ await t.test('the model does what Redis does', async (t) => {
   ]
   for (const mistake of mistakes) await t.rejects(compare(server, mistake), mistake)
 })
-
-await t.test('a command that Redis refuses is not executed, and one that it queues is, or never', async (t) => {
-  const { client } = await startRedis(t)
-  const store = new RedisStore(client, '', 30_000)
-  const calls: Record<string, () => Promise<unknown>> = {
-    put: () => store.put('free', 'value', 60, performance.now() + 30_000),
-    take: () => store.take('held', performance.now() + 30_000),
-    revoke: () => store.revoke('held', 60, performance.now() + 30_000)
-  }
-  const content = async () => [await client.get('held'), await client.exists('free')]
-  await client.set('held', 'value')
-
-  // A replica whose master is gone.
-  await client.replicaof('127.0.0.1', 1)
-  for (const call of Object.values(calls)) await t.rejects(call(), { name: 'ReplyError', message: /READONLY/ })
-  await client.replicaof('NO', 'ONE')
-  t.strictSame(await content(), ['value', 0])
-
-  for (const end of ['discard', 'exec'] as const) {
-    for (const call of Object.values(calls)) {
-      await client.call('MULTI')
-      await t.rejects(call(), /unexpected reply/)
-      await client.call(end)
-    }
-    t.strictSame(await content().catch((error: Error) => error.message.split(' ')[0]), {
-      discard: ['value', 0], exec: 'WRONGTYPE'
-    }[end])
-  }
-})

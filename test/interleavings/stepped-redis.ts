@@ -87,7 +87,6 @@ export function steppedRedis (mistake?: Mistake): SteppedRedis {
     const execute = () => commands[name]?.(...args)
     begin({
       name: `${operations[name]} ${nameOf(key)}`,
-      key,
       execute,
       answer: (reply) => reply instanceof Error ? command.reject(reply) : command.resolve(reply),
       connection: {

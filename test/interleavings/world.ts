@@ -14,6 +14,8 @@ import type { Play, Step } from './explorer.ts'
 export const STORE_TIMEOUT = 1000
 const MINUTE = 60_000
 const FULL = 'the store is full'
+/** Roles of one kind: what one request may do, so may the other. */
+const TWINS = [['redemption', 'replay'], ['user', 'again']] as const
 // A request that has not got on after so many turns of the event loop never will.
 const MOST_TURNS = 1000
 
@@ -27,7 +29,7 @@ export interface Role {
   request (outcomes: Outcomes): InjectOptions | null
 }
 
-type AddStep = (label: string, concerns: string[], happen: () => void | Promise<void>) => void
+type AddStep = (label: string, happen: () => void | Promise<void>) => void
 
 export type Outcomes = ReadonlyMap<string, Outcome>
 
@@ -51,8 +53,6 @@ export interface SteppedStore {
 export interface Operation {
   /** Names it in a schedule. */
   name: string
-  /** What it works on: operations on one key do not change places. */
-  key: string
   /** Runs it at the store. */
   execute (): unknown
   /** Gives the reply to the plugin. */
@@ -121,6 +121,8 @@ export interface Setting {
   faults: number
   /** How many minutes may pass. */
   minutes: number
+  /** Whether steps that no other step can affect are put off as well. */
+  playAll: boolean
   /** What is wrong at the end. */
   judge (world: World): Promise<string[]>
 }
@@ -154,32 +156,42 @@ export class World implements Play {
 
   steps (): Step[] {
     const steps: Step[] = []
-    const add: AddStep = (label, concerns, happen) => {
-      steps.push({ label, concerns, happen: async () => { current = this; await happen(); await this.#settled() } })
+    const add: AddStep = (label, happen) => {
+      steps.push({ label, happen: async () => { current = this; await happen(); await this.#settled() } })
     }
-    for (const pending of this.#pending) this.#stepsOf(pending, add)
-    this.setting.roles.forEach((role, index) => {
-      const actor = this.#actors[index] as Actor
-      const request = actor.state === 'waiting' ? role.request(this.outcomes) : null
-      if (request !== null) add(`${actor.name} begins`, [actor.name], () => this.#begin(actor, request))
-    })
-    const isRunning = this.#pending.length > 0 || steps.length > 0
-    const everyone = this.#actors.map(({ name }) => name)
-    if (this.#minutes > 0 && isRunning) add('a minute passes', everyone, () => this.#age())
-    if (this.#isFull && isRunning) add('the store is no longer full', [...everyone, 'faults'], () => this.#fill(false))
-    if (this.setting.store.fill !== undefined && !this.#isFull && isRunning && this.#mayFail()) {
-      add(FULL, [...everyone, 'faults'], () => this.#fill(true))
+    for (const [index, actor] of this.#actors.entries()) {
+      const before = steps.length
+      this.#stepsOf(actor, this.setting.roles[index] as Role, add)
+      if (steps.length > before && this.#isByItself(actor)) return steps.slice(before)
     }
+    if (steps.length === 0) return steps
+    if (this.#minutes > 0) add('a minute passes', () => this.#age())
+    if (this.#isFull) add('the store is no longer full', () => this.#fill(false))
+    else if (this.setting.store.fill !== undefined && this.#mayFail()) add(FULL, () => this.#fill(true))
     return steps
   }
 
+  /**
+   * Whether its next steps change nothing that others see, nor others what it sees: it begins, or has replies to read.
+   * These steps happen at once: they would lead to the same state later. Only time makes a difference to all.
+   */
+  #isByItself (actor: Actor): boolean {
+    const isAtStore = this.#pending.some((pending) => pending.actor === actor && !pending.isExecuted)
+    return !this.setting.playAll && this.#minutes === 0 && !isAtStore
+  }
+
   state (): string {
-    const actors = this.#actors.map(({ name, state, history }) => [name, state, ...history])
     const pending = this.#pending.map(({ actor, name, isExecuted, isLate, isQueued, reply }) =>
-      [actor.name, name, isExecuted, isLate, isQueued, isExecuted ? valueName(reply) : null])
-    const past = [[...this.executed].sort(), [...this.unexecuted].sort()]
-    const held = Object.entries(this.setting.store.held()).sort()
-    return JSON.stringify([held, actors, pending.sort(), this.mishaps, this.#minutes, this.#isFull, past])
+      `${actor.name} ${name} ${[isExecuted, isLate, isQueued]} ${isExecuted ? valueName(reply) : ''}`)
+    return canonical([
+      `${this.#minutes} ${this.#isFull}`,
+      ...Object.entries(this.setting.store.held()).map(([key, value]) => `${key} holds ${value}`),
+      ...this.#actors.map(({ name, state, history }) => `${name} is ${state}: ${history}`),
+      ...pending,
+      ...this.mishaps,
+      ...this.executed.map((operation) => `${operation} (executed)`),
+      ...this.unexecuted.map((operation) => `${operation} (not executed)`)
+    ])
   }
 
   async faults (): Promise<string[]> {
@@ -203,20 +215,25 @@ export class World implements Play {
     return this.mishaps.length < this.setting.faults
   }
 
-  #stepsOf (pending: Pending, add: AddStep): void {
-    const { actor, name, key, isExecuted, isLate } = pending
+  #stepsOf (actor: Actor, role: Role, add: AddStep): void {
+    const request = actor.state === 'waiting' ? role.request(this.outcomes) : null
+    if (request !== null) add(`${actor.name} begins`, () => this.#begin(actor, request))
+    for (const pending of this.#pending) if (pending.actor === actor) this.#operationSteps(pending, add)
+  }
+
+  #operationSteps (pending: Pending, add: AddStep): void {
+    const { actor, name, isExecuted, isLate } = pending
     const label = `${actor.name}: ${name}`
     const isGone = actor.state === 'gone'
     const late = isLate || isGone ? ' late' : ''
-    if (!isExecuted) add(`${label} is executed${late}`, [actor.name, key], () => this.#execute(pending))
-    else add(`${label} is answered${late}`, [actor.name], () => this.#answer(pending))
+    if (!isExecuted) add(`${label} is executed${late}`, () => this.#execute(pending))
+    else add(`${label} is answered${late}`, () => this.#answer(pending))
     if (pending.connection === undefined) return
     const lost = `${label} ${isExecuted ? 'answer ' : ''}is lost${late}`
-    if (late !== '') add(lost, [actor.name, 'faults'], () => this.#lose(pending))
+    if (late !== '') add(lost, () => this.#lose(pending))
     if (late !== '' || !this.#mayFail()) return
     const addFault = (what: string, happen: () => void | Promise<void>) => {
-      // Only so many may happen, and their order is told.
-      add(what, [actor.name, 'faults'], () => {
+      add(what, () => {
         this.mishaps.push(what)
         return happen()
       })
@@ -342,6 +359,16 @@ export class World implements Play {
       await new Promise((resolve) => { setImmediate(resolve) })
     }
   }
+}
+
+/** One text for states that differ only in which of two like requests did what. */
+function canonical (facts: string[]): string {
+  const states = TWINS.reduce((all, [one, other]) => {
+    const swap = (fact: string) =>
+      fact.replaceAll(new RegExp(`${one}|${other}`, 'g'), (name) => name === one ? other : one)
+    return [...all, ...all.map((facts) => facts.map(swap))]
+  }, [facts])
+  return states.map((facts) => facts.sort().join('\n')).sort()[0] as string
 }
 
 /** Replies and values in words: random texts differ in each play. */
