@@ -98,11 +98,3 @@ t.test('OpenTelemetry gets them by the meter of the host', async (t) => {
   }), count]))
   t.notMatch(JSON.stringify([...counts]), PERSONAL)
 })
-
-t.test('without an SDK the API does nothing, and harms nothing', async (t) => {
-  const stop = countEvents()
-  const { url } = await startHost(t)
-  const portal = wire(url)
-  t.equal((await portal.user(await portal.accessToken())).status, 200)
-  stop()
-})

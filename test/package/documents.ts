@@ -52,7 +52,7 @@ const tsconfig = {
   exclude: []
 }
 
-export const programs = blocks.filter(({ language }) => /^(?:ts|js|typescript|javascript)$/.test(language))
+const programs = blocks.filter(({ language }) => /^(?:ts|js|typescript|javascript)$/.test(language))
 
 interface Scope { teardown (stop: () => unknown): void }
 

@@ -3,7 +3,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import type { Test } from 'tap'
 import { portal } from '../../lib/testing/index.ts'
 import { browser } from '../helpers/browser.ts'
 import { FOREIGN_URLS } from '../helpers/foreign-urls.ts'
@@ -25,22 +24,23 @@ function local (text: string, { app, portal }: Ports): string {
     .replaceAll(' --open', ` --port ${portal}`)
 }
 
-interface QuickStart { directory: string, ports: Ports, baseUrl: string, portalUrl: string, redirectUri: string }
-
-async function quickStart (t: Test): Promise<QuickStart> {
+/** A folder with the quick start, on free ports. */
+async function copied (): Promise<{ directory: string, ports: Ports }> {
   const directory = await written(t)
   const ports = { app: await freePort(), portal: await freePort() }
-  const file = join(directory, 'app.mjs')
-  await writeFile(file, local(await readFile(join(directory, 'quick-start.mjs'), 'utf8'), ports))
-  const settings = { COOKIE_SECRET, PORTAL_CLIENT_SECRET, PORT: String(ports.app) }
-  await started(t, [process.execPath, 'app.mjs'], settings, directory).printed(/Server listening at/)
-  const portalUrl = `http://127.0.0.1:${ports.portal}`
-  const baseUrl = `http://localhost:${ports.app}`
-  return { directory, ports, baseUrl, portalUrl, redirectUri: `${portalUrl}/oauth/callback` }
+  const text = await readFile(join(directory, 'quick-start.mjs'), 'utf8')
+  await writeFile(join(directory, 'app.mjs'), local(text, ports))
+  return { directory, ports }
 }
 
+const { directory, ports } = await copied()
+const settings = { COOKIE_SECRET, PORTAL_CLIENT_SECRET, PORT: String(ports.app) }
+await started(t, [process.execPath, 'app.mjs'], settings, directory).printed(/Server listening at/)
+const portalUrl = `http://127.0.0.1:${ports.portal}`
+const baseUrl = `http://localhost:${ports.app}`
+const redirectUri = `${portalUrl}/oauth/callback`
+
 t.test('it does not start without its secrets', async (t) => {
-  const directory = await written(t)
   const starting = async (...variables: string[]) =>
     mustRun('env', ['PORT=0', ...variables, 'node', 'quick-start.mjs'], { cwd: directory })
   const secret = `PORTAL_CLIENT_SECRET=${PORTAL_CLIENT_SECRET}`
@@ -51,7 +51,6 @@ t.test('it does not start without its secrets', async (t) => {
 })
 
 t.test('its own login leads into the portal', async (t) => {
-  const { baseUrl, redirectUri } = await quickStart(t)
   const double = portal({
     baseUrl, clientId: 'partner-123', clientSecret: PORTAL_CLIENT_SECRET, redirectUri, timeout: 60_000
   })
@@ -65,7 +64,6 @@ t.test('its own login leads into the portal', async (t) => {
 })
 
 t.test('return_to stays on the site', async (t) => {
-  const { baseUrl } = await quickStart(t)
   const logIn = async (query: string, user: string) => await fetch(`${baseUrl}/login${query}`, {
     method: 'POST', body: new URLSearchParams({ user }), redirect: 'manual'
   })
@@ -83,7 +81,6 @@ t.test('return_to stays on the site', async (t) => {
 })
 
 t.test('the command for the simulator plays the portal', async (t) => {
-  const { directory, ports, portalUrl } = await quickStart(t)
   const [exported, serve = ''] = commands(/portal serve/)
   t.equal(exported, `export PORTAL_CLIENT_SECRET=${PORTAL_CLIENT_SECRET}`)
   t.match(serve, / --open$/)
@@ -99,7 +96,6 @@ t.test('the command for the simulator plays the portal', async (t) => {
 })
 
 t.test('the command for the check passes', async (t) => {
-  const { directory, ports } = await quickStart(t)
   const [exported = '', check = ''] = commands(/portal check/)
   const report = mustRun('bash', ['-ec', `${exported}\n${local(check, ports)}`], { cwd: directory })
   t.match(report, /passed|pass/)
@@ -107,9 +103,7 @@ t.test('the command for the check passes', async (t) => {
 })
 
 t.test('the CI job checks it', async (t) => {
-  const directory = await written(t)
-  const ports = { app: await freePort(), portal: await freePort() }
-  await writeFile(join(directory, 'app.mjs'), local(await readFile(join(directory, 'quick-start.mjs'), 'utf8'), ports))
+  const { directory, ports } = await copied()
   const job = block('ci')
   const [, script = ''] = /^ +- run: \|\n(.*)/ms.exec(job) ?? []
   const [, lines = ''] = /^ +env:\n(.*?)^ +steps:/ms.exec(job) ?? []

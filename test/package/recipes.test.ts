@@ -1,4 +1,5 @@
-// The recipes of the pages are run, and signed in to.
+// Every program of the documents is compiled, strictly, against the package as it ships. The recipes are run, and
+// signed in to.
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

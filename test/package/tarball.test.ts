@@ -1,7 +1,9 @@
 // What is in the package, and that resolvers and compilers of all kinds find their way in it.
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
 import t from 'tap'
 import { mustRun, packed } from './commands.js'
+import { readme, texts } from './documents.ts'
 
 const { tarball, files, size, unpackedSize } = packed()
 
@@ -35,11 +37,11 @@ t.test('an example that needs the repository to run says so', async (t) => {
 })
 
 t.test('publint --strict', async (t) => {
-  t.match(mustRun('npx', ['publint', tarball, '--strict']), 'All good!')
+  t.match(mustRun('node_modules/.bin/publint', [tarball, '--strict']), 'All good!')
 })
 
 t.test('are the types wrong?', async (t) => {
-  const printed = mustRun('npx', ['attw', tarball, '--profile', 'esm-only', '--format', 'json'])
+  const printed = mustRun('node_modules/.bin/attw', [tarball, '--profile', 'esm-only', '--format', 'json'])
   const { analysis: { problems } } = JSON.parse(printed) as { analysis: { problems: Array<Record<string, string>> } }
   const found = problems.map(({ kind, entrypoint, resolutionKind }) => [kind, entrypoint, resolutionKind].join(' '))
   // Accepted, each of them:
@@ -75,4 +77,34 @@ t.test('what is imported at run time is what is declared', async (t) => {
 /** The package of a module: `typebox` of `typebox/type`. */
 function packageOf (module = ''): string {
   return module.split('/', module.startsWith('@') ? 2 : 1).join('/')
+}
+
+const REPOSITORY = 'https://github.com/fastify-partner-sso/fastify-partner-sso/blob/main/'
+
+t.test('links lead somewhere, from an installed copy too', async (t) => {
+  const shipped = files.map(({ path }) => path)
+  for (const [document, text] of texts) {
+    for (const [, inline, reference] of text.matchAll(/\]\(([^)]+)\)|^\[[^\]]+\]: (\S+)$/gm)) {
+      const link = inline ?? reference ?? ''
+      const [path = '', anchor] = link.split('#')
+      const isAbsolute = link.startsWith('https://')
+      if (isAbsolute && !link.startsWith(REPOSITORY)) continue
+      const file = fileOf(path, document)
+      t.ok(existsSync(file), link)
+      if (shipped.includes(document) && !isAbsolute) t.ok(shipped.includes(file), `${link} is in the package`)
+      if (anchor !== undefined) t.ok(anchors(readFileSync(file, 'utf8')).includes(anchor), link)
+    }
+  }
+  for (const [, image = ''] of readme.matchAll(/(?:src|srcset)="(.+?)"/g)) t.ok(existsSync(image), image)
+})
+
+function fileOf (path: string, document: string): string {
+  if (path.startsWith(REPOSITORY)) return path.slice(REPOSITORY.length)
+  return path === '' ? document : normalize(join(dirname(document), path))
+}
+
+/** The anchors that GitHub gives to headings. */
+function anchors (text: string): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)]
+    .map(([, heading = '']) => heading.toLowerCase().replace(/[^\w -]/g, '').replaceAll(' ', '-'))
 }
