@@ -20,14 +20,10 @@ export interface AttemptOptions {
   trial: Trial | null
   /** Seconds that a code is valid at the service. */
   codeLifetime: number
-  /** Monotonic time in milliseconds. */
-  clock: () => number
   /** Ends the waiting when the simulator stops. */
   stop: AbortSignal
 }
 
-/** A browser that is away for longer may be stuck, in milliseconds. */
-const LONG = 5000
 /** Characters of a response that are kept. */
 const LARGEST = 32 * 1024
 /** Of a response that is cut, so many characters are left out at the end: they may be half of a secret. */
@@ -43,7 +39,9 @@ export class Attempt {
   /** What came of the trial's rule, and what was sent for it, secrets not hidden. */
   finding: Finding | null = null
   readonly exchanges: Exchange[] = []
-  /** Whether the browser came back from the service. */
+  /** Whether the browser was sent to the service. */
+  wasSent = false
+  /** Whether it came back. */
   cameBack = false
   /** Whether nothing more will happen. */
   ended = false
@@ -52,7 +50,6 @@ export class Attempt {
   /** When the code is sent that must have expired by then. */
   sendsAt: Date | null = null
   readonly #options: AttemptOptions
-  #leftAt: number | null = null
   #login: Promise<Finding[]> | null = null
 
   constructor (options: AttemptOptions) {
@@ -64,12 +61,7 @@ export class Attempt {
 
   /** Whether the browser is at the service. */
   get isAway (): boolean {
-    return !this.cameBack && this.#leftAt !== null
-  }
-
-  /** Whether it has been there so long that it may not come back. */
-  get isStuck (): boolean {
-    return this.isAway && this.#options.clock() - Number(this.#leftAt) >= LONG
+    return this.wasSent && !this.cameBack
   }
 
   /**
@@ -112,7 +104,7 @@ export class Attempt {
     }
     const target = redirectTarget(exchange, url)
     if (target !== null && new URL(target).origin === portal.base.origin) this.loginPage = target
-    this.#leftAt = this.#options.clock()
+    this.wasSent = true
     return url
   }
 

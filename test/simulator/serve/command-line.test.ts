@@ -36,14 +36,6 @@ await t.test('flags say how the portal asks', async (t) => {
   }
 })
 
-await t.test('how long a code is valid', async (t) => {
-  const { browser, origin } = await simulator(t, { flags: ['--code-lifetime', '30'] })
-  const page = await browser.open(`${origin}/external-oauth/local?trial=expired-code`)
-  const [, time = ''] = /The code is sent at ([\d:]{8})\./.exec(page.text) ?? []
-  const soon = Array.from({ length: 32 }, (_none, seconds) => new Date(Date.now() + seconds * 1000).toTimeString())
-  t.ok(soon.some((text) => text.startsWith(time)), time)
-})
-
 await t.test('the environment gives the URL, the id and the secret', async (t) => {
   const { baseUrl } = await listening(t)
   const port = await freePort()

@@ -16,7 +16,7 @@ import { timeline } from './timeline.ts'
  * narrow screen and for a screen reader.
  */
 export async function attemptPage (setup: Setup, attempt: Attempt): Promise<string> {
-  const { ended, isStuck, trial, signIn } = attempt
+  const { ended, isAway, trial, signIn } = attempt
   const { outcome, title, sentence } = conclusionOf(attempt)
   return layout(setup, {
     title,
@@ -24,7 +24,7 @@ export async function attemptPage (setup: Setup, attempt: Attempt): Promise<stri
     chip: html`<span class="chip ${tone(outcome)}">${trial === null ? 'Sign-in' : `Trial: ${trial.title}`}</span>`,
     buttons: ended ? buttons(setup, attempt) : {},
     inProgress: !ended,
-    body: html`${isStuck ? loginCard(await attempt.loginFindings()) : null}${problemCard(attempt)}
+    body: html`${isAway ? loginCard(await attempt.loginFindings()) : null}${problemCard(attempt)}
 <div class="columns">
 ${trialCard(attempt)}${signIn.record === null ? null : recordCard(signIn.record, setup.portal.level, signIn.secrets)}
 ${card('steps', 'The fifteen steps', timeline(signIn.steps(), outcome === 'pass'), 'main')}

@@ -33,11 +33,10 @@ const attemptsCard = (attempts: Attempt[]): Html => card('attempts', 'Sign-ins o
 <ul>${attempts.map(attemptRow)}</ul>`)
 
 function attemptRow (attempt: Attempt): Html {
-  const { id, trial, startedAt, isStuck } = attempt
+  const { id, trial, startedAt } = attempt
   const { outcome, title } = conclusionOf(attempt)
   return html`<li class="beside"><span class="chip ${tone(outcome)}">${outcome}</span>
-<div><a href="/sign-ins/${id}">${trial === null ? '' : `${trial.title}: `}${title}</a>
-${isStuck ? ' (see the usual causes)' : ''}</div>
+<div><a href="/sign-ins/${id}">${trial === null ? '' : `${trial.title}: `}${title}</a></div>
 <span class="quiet">${clockTime(startedAt)}</span></li>`
 }
 
