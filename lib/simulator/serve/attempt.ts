@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import type { Arrival } from '../../testing/browser.ts'
 import { redirectTarget } from '../../testing/browser.ts'
 import type { Grant } from '../../testing/legs.ts'
-import { secretsOf, SignIn } from '../../testing/legs.ts'
+import { returned, secretsOf, SignIn } from '../../testing/legs.ts'
 import type { Secrets } from '../../testing/masking.ts'
 import type { Integration } from '../../testing/settings.ts'
-import type { Leg } from '../../testing/steps.ts'
 import type { Exchange, Send } from '../../testing/wire.ts'
 import { statusOf } from '../../testing/wire.ts'
 import type { Finding } from '../rules/run-rules.ts'
@@ -79,8 +77,8 @@ export class Attempt {
   /** Steps 5 to 15, from the URL under which the browser came back. */
   async finish (callbackUrl: string): Promise<void> {
     this.cameBack = true
-    const code = this.signIn.returned(callbackUrl)
-    const ineligible = arrivalAt(callbackUrl, (this.signIn.legs.sent as Leg<string>).exchange)
+    const ineligible = returned(callbackUrl)
+    const code = this.signIn.arrived(ineligible)
     if (code.ok) await this.#withCode({ code: code.value, verifier: this.signIn.verifier })
     else if (this.trial?.takes === 'refusal') await this.#try({ ineligible })
     this.ended = true
@@ -140,12 +138,6 @@ export class Attempt {
 function isAbsent (exchange: Exchange): boolean {
   const status = statusOf(exchange)
   return status === 0 || (status >= 400 && status !== 401 && status !== 403)
-}
-
-/** The redirect that the browser followed to the callback. */
-function arrivalAt (callbackUrl: string, { request }: Exchange): Arrival {
-  const response = { status: 302, headers: [['Location', callbackUrl] as const], body: '' }
-  return { at: 'callback', callbackUrl, exchange: { request, response, milliseconds: 0 }, url: request.url }
 }
 
 /** A response of a megabyte costs no more than its beginning. */

@@ -61,8 +61,8 @@ function progressOf ({ sendsAt, isAway }: Attempt): Omit<Conclusion, 'outcome'> 
 export const clockTime = (date: Date): string => date.toTimeString().slice(0, 8)
 
 /** Milliseconds that the service took for the requests of the portal. The time of the browser is the person's. */
-function tookOf ({ signIn: { legs: { redeem, fetch } }, exchanges }: Attempt): number {
-  return [redeem?.exchange, fetch?.exchange, ...exchanges].reduce((sum, one) => sum + (one?.milliseconds ?? 0), 0)
+function tookOf ({ signIn, exchanges }: Attempt): number {
+  return [...signIn.exchanges.slice(2), ...exchanges].reduce((sum, { milliseconds }) => sum + milliseconds, 0)
 }
 
 /** Adds the full stop that a text may lack. */
