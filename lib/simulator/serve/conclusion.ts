@@ -40,7 +40,7 @@ export function summaryOf (attempt: Attempt): string {
 
 function judged ({ rule, result }: Finding): Conclusion {
   if (result.outcome === 'untested') {
-    return { outcome: 'untested', title: 'The trial could not be made', sentence: sentence(result.reason) }
+    return { outcome: 'untested', title: 'The trial could not be made', sentence: result.reason }
   }
   if (result.outcome === 'fail') return { outcome: 'fail', title: 'The service fails this trial', sentence: result.fix }
   return { outcome: 'pass', title: 'Rejected, as it should be', sentence: rule.sentence }
@@ -64,6 +64,3 @@ export const clockTime = (date: Date): string => date.toTimeString().slice(0, 8)
 function tookOf ({ signIn, exchanges }: Attempt): number {
   return [...signIn.exchanges.slice(2), ...exchanges].reduce((sum, { milliseconds }) => sum + milliseconds, 0)
 }
-
-/** Adds the full stop that a text may lack. */
-const sentence = (text: string): string => /\.\)?$/.test(text) ? text : `${text}.`

@@ -98,10 +98,10 @@ await t.test('a port in use, an address that is not ours', async (t) => {
   const { origin } = await simulator(t)
   const argv = ['serve', '--base-url', 'http://localhost:1', '--client-id', 'a', '--client-secret', 'b']
   t.match(await program([...argv, '--port', new URL(origin).port]), {
-    code: 2, err: /^Port \d+ is in use\. Choose another one with --port\.\n$/
+    code: 2, err: /^The simulator cannot listen: .*EADDRINUSE.* Choose another address with --host or --port\.\n$/
   })
   t.match(await program([...argv, '--host', '203.0.113.1', '--port', String(await freePort())]), {
-    code: 2, err: /cannot listen at 203\.0\.113\.1/
+    code: 2, err: /cannot listen: .*203\.0\.113\.1/
   })
 })
 
