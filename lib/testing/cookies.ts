@@ -3,41 +3,38 @@ export interface Cookie {
   name: string
   value: string
   /** Absent where the person who gave the cookie did not say it: then it is sent to every path. */
-  path?: string
+  path?: string | undefined
   /** The host without this attribute. */
-  domain?: string
+  domain?: string | undefined
   /** As the service wrote it, in lower case; absent where it said nothing. */
-  sameSite?: string
+  sameSite?: string | undefined
   secure: boolean
+  expired?: boolean
 }
 
-const ATTRIBUTES = new Set([
-  'path', 'domain', 'expires', 'max-age', 'samesite', 'secure', 'httponly', 'partitioned', 'priority'
-])
+const ATTRIBUTES =
+  /^\s*(?:path|domain|expires|max-age|samesite|secure|httponly|partitioned|priority)\s*(?:=|$)/i
 const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/
 
 /** Whether an address is https, or http on this machine. */
 export const isSecure = ({ protocol, hostname }: URL): boolean => protocol !== 'http:' || LOOPBACK.test(hostname)
 
-interface SetCookie { cookie: Cookie, expired: boolean }
-
-/** Reads one `Set-Cookie` value (RFC 6265 §5.2); null when it has no name. */
-function parseSetCookie (line: string): SetCookie | null {
-  const [pair = '', ...rest] = line.split(';').map((part) => part.trim())
-  const attributes = new Map(rest.map(split).map(([name, value]) => [name.toLowerCase(), value]))
+/** Reads one `Set-Cookie` value (RFC 6265 §5.2). */
+function parseSetCookie (line: string): Cookie {
+  const [pair = '', ...rest] = line.split(';')
   const [name, value] = split(pair)
-  if (name === '') return null
-  const text = (attribute: string) => attributes.get(attribute)?.toLowerCase()
+  const attributes = new Map(rest.map(split).map(([name, value]) => [name.toLowerCase(), value]))
   const path = attributes.get('path')
-  const cookie = {
+  const domain = attributes.get('domain')?.toLowerCase().replace(/^\./, '')
+  return {
     name,
     value,
+    path: path?.startsWith('/') === true ? path : undefined,
+    domain: domain || undefined,
+    sameSite: attributes.get('samesite')?.toLowerCase(),
     secure: attributes.has('secure'),
-    ...path?.startsWith('/') === true ? { path } : {},
-    ...text('domain') ? { domain: String(text('domain')).replace(/^\./, '') } : {},
-    ...attributes.has('samesite') ? { sameSite: String(text('samesite')) } : {}
+    expired: isExpired(attributes)
   }
-  return { cookie, expired: isExpired(attributes) }
 }
 
 /**
@@ -45,19 +42,16 @@ function parseSetCookie (line: string): SetCookie | null {
  * `curl -si` prints it.
  */
 export function parseGiven (text: string): Cookie[] {
-  const lines = [...text.matchAll(/^set-cookie:\s*(.*)$/gim)].map(([, line]) => String(line))
-  if (lines.length > 0) return lines.flatMap(kept)
-  const parts = text.split(';').map((part) => part.trim())
-  const attributes = parts.filter((part) => ATTRIBUTES.has(split(part)[0].toLowerCase()))
-  const pairs = parts.filter((part) => !attributes.includes(part))
+  const lines = [...text.matchAll(/^set-cookie:(.*)$/gim)].map(([, line]) => String(line))
+  if (lines.length > 0) return lines.map(parseSetCookie).filter(isKept)
+  const parts = text.split(';')
+  const attributes = parts.filter((part) => ATTRIBUTES.test(part))
+  const pairs = parts.filter((part) => !ATTRIBUTES.test(part))
   // Where a person's cookie belongs is known: to the service.
-  return pairs.flatMap((pair) => kept([pair, ...attributes].join(';'))).map(({ domain, ...cookie }) => cookie)
+  return pairs.map((pair) => ({ ...parseSetCookie([pair, ...attributes].join(';')), domain: undefined })).filter(isKept)
 }
 
-function kept (line: string): Cookie[] {
-  const read = parseSetCookie(line)
-  return read === null || read.expired ? [] : [read.cookie]
-}
+const isKept = ({ name, expired }: Cookie): boolean => name !== '' && expired !== true
 
 /** The cookies that a browser keeps for the application: one for each name, domain and path (RFC 6265 §5.3). */
 export class CookieJar {
@@ -69,14 +63,13 @@ export class CookieJar {
 
   /** Keeps, replaces or removes a cookie as the `Set-Cookie` line of a response says. */
   take (line: string, { hostname, pathname }: URL): void {
-    const read = parseSetCookie(line)
-    if (read === null) return
-    const cookie = { domain: hostname, path: defaultPath(pathname), ...read.cookie }
-    if (!isWithinDomain(hostname, cookie.domain)) return
+    const cookie = parseSetCookie(line)
+    const { name, domain = hostname, path = defaultPath(pathname) } = cookie
+    if (!isWithinDomain(hostname, domain)) return
     // The one that a person gave is this one, before it was renewed.
-    this.#cookies = this.#cookies.filter(({ name, domain = cookie.domain, path = cookie.path }) =>
-      name !== cookie.name || domain !== cookie.domain || path !== cookie.path)
-    if (!read.expired) this.#cookies.push(cookie)
+    const others = this.#cookies.filter((other) =>
+      other.name !== name || (other.domain ?? domain) !== domain || (other.path ?? path) !== path)
+    this.#cookies = [...others, { ...cookie, domain, path }].filter(isKept)
   }
 
   /** The value of the `Cookie` header for an address of the application; empty when there is none to send. */
@@ -94,8 +87,8 @@ export class CookieJar {
 }
 
 function split (part: string): [name: string, value: string] {
-  const at = part.indexOf('=')
-  return at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)]
+  const [name = '', ...value] = part.split('=')
+  return [name.trim(), value.join('=').trim()]
 }
 
 /** RFC 6265 §5.3, step 3: Max-Age goes before Expires. */

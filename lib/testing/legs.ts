@@ -7,7 +7,7 @@ import { authorizeUrl, basicCredentials, randomText, tokenRequest, userRequest }
 import type { Reading } from './responses.ts'
 import { readArrival, readToken, readUser } from './responses.ts'
 import type { Integration } from './settings.ts'
-import type { Leg, LegName, Legs, StepReport } from './steps.ts'
+import type { Leg, Progress, StepReport } from './steps.ts'
 import { stepsOf } from './steps.ts'
 import type { UserInformation } from '../user-information.ts'
 import type { Exchange, WireRequest } from './wire.ts'
@@ -58,13 +58,18 @@ function masked<Value> (reading: Reading<Value>, secrets: Secrets): Reading<Valu
 }
 
 /** One sign-in as the portal performs it, leg by leg. The caller provides the browser. */
-export class SignIn {
+export class SignIn implements Progress {
   readonly portal: Integration
   readonly secrets: Secrets
   readonly state = randomText()
   /** PKCE verifier, where the integration sends a challenge. */
   readonly verifier: string | undefined
-  legs: Legs = {}
+  readonly exchanges: Exchange[] = []
+  /** What ended the sign-in; null while nothing has. */
+  failure: Failure | null = null
+  running: number | undefined
+  /** What the portal got; null while it has nothing. */
+  record: UserInformation | null = null
 
   /** @param secrets - where the secrets of the sign-in are added; those of the integration by default */
   constructor (portal: Integration, secrets = secretsOf(portal), verifier = portal.pkce ? randomText() : undefined) {
@@ -74,23 +79,11 @@ export class SignIn {
     if (verifier !== undefined) secrets.add(verifier)
   }
 
-  /** What ended the sign-in; null while nothing has. */
-  get failure (): Failure | null {
-    const { authorize, redeem, fetch } = this.legs
-    const leg = [authorize, redeem, fetch].find((leg) => leg?.reading.ok === false)
-    return leg === undefined ? null : leg.reading as Failure
-  }
-
-  /** What the portal got; null while it has nothing. */
-  get record (): UserInformation | null {
-    const reading = this.legs.fetch?.reading
-    return reading?.ok === true ? reading.value : null
-  }
-
   /** Steps 1 to 4. Returns the address that the browser has to open. */
   start (changes: Changes = {}): string {
     const url = authorizeUrl(this.portal, this.state, this.verifier, changes)
-    this.legs = { sent: { exchange: visit(url), reading: { ok: true, value: url } }, running: 'authorize' }
+    this.exchanges.push(visit(url))
+    this.running = 5
     return url
   }
 
@@ -98,38 +91,40 @@ export class SignIn {
   arrived (arrival: Arrival): Reading<string> {
     this.secrets.add(codeOf(arrival) ?? '')
     const reading = masked(readArrival(arrival, this.state, this.portal), this.secrets)
-    return this.#end('authorize', { exchange: arrival.exchange, reading })
-  }
-
-  /** Steps 5 to 8, from the address under which a real browser came back. */
-  returned (callbackUrl: string): Reading<string> {
-    return this.arrived({ at: 'callback', callbackUrl, exchange: visit(callbackUrl), url: this.portal.authorizeUrl })
+    return this.#end({ exchange: arrival.exchange, reading })
   }
 
   /** Steps 9 to 12. */
   async redeem (code: string): Promise<Reading<string>> {
-    this.legs.running = 'redeem'
-    return this.#end('redeem', await redeem(this.portal, this.secrets, { code, verifier: this.verifier }))
+    this.running = 9
+    return this.#end(await redeem(this.portal, this.secrets, { code, verifier: this.verifier }))
   }
 
   /** Steps 13 to 15. */
   async fetchUser (accessToken: string): Promise<Reading<UserInformation>> {
-    this.legs.running = 'fetch'
-    return this.#end('fetch', await fetchUser(this.portal, this.secrets, accessToken))
+    this.running = 13
+    const reading = this.#end(await fetchUser(this.portal, this.secrets, accessToken))
+    if (reading.ok) this.record = reading.value
+    return reading
   }
 
   /** The fifteen steps so far, secrets hidden. */
   steps (): StepReport[] {
-    return stepsOf(this.legs).map((step) =>
+    return stepsOf(this).map((step) =>
       step.exchange === undefined ? step : { ...step, exchange: this.secrets.maskExchange(step.exchange) })
   }
 
-  #end<Value> (name: LegName, leg: Leg<Value>): Reading<Value> {
-    delete this.legs.running
-    Object.assign(this.legs, { [name]: leg })
-    return leg.reading
+  #end<Value> ({ exchange, reading }: Leg<Value>): Reading<Value> {
+    this.exchanges.push(exchange)
+    this.running = undefined
+    if (!reading.ok) this.failure = reading
+    return reading
   }
 }
+
+/** The arrival of a real browser, from the address under which it came back. */
+export const returned = (callbackUrl: string): Arrival =>
+  ({ at: 'callback', callbackUrl, exchange: visit(callbackUrl), url: callbackUrl })
 
 /** An address that a real browser opens: its response is not seen here. */
 function visit (url: string): Exchange {

@@ -8,9 +8,9 @@ import type { Changes } from './requests.ts'
 import type { Reading } from './responses.ts'
 import type { PortalOptions } from './settings.ts'
 import { integration } from './settings.ts'
-import type { StepReport } from './steps.ts'
+import type { Leg, StepReport } from './steps.ts'
 import type { UserInformation } from '../user-information.ts'
-import type { Exchange, WireResponse } from './wire.ts'
+import type { WireResponse } from './wire.ts'
 import { statusOf } from './wire.ts'
 
 /** What identifies the user to the partner's application. Cookies, headers and login can be combined. */
@@ -125,18 +125,19 @@ export function portal (options: PortalOptions): PortalDouble {
       return { ok: true, code: code.value, state: flow.state, ...verifier, steps: flow.steps() }
     },
     async token (code, { verifier, parameters } = {}) {
-      const { reading, exchange } = await redeem(settings, secretsOf(settings), { code, verifier }, parameters)
-      return withResponse(reading.ok ? { ok: true, accessToken: reading.value } : reading, exchange) as TokenResult
+      const leg = await redeem(settings, secretsOf(settings), { code, verifier }, parameters)
+      return resultOf(leg, 'accessToken') as TokenResult
     },
     async user (accessToken) {
-      const { reading, exchange } = await fetchUser(settings, secretsOf(settings), accessToken)
-      return withResponse(reading.ok ? { ok: true, record: reading.value } : reading, exchange) as UserResult
+      return resultOf(await fetchUser(settings, secretsOf(settings), accessToken), 'record') as UserResult
     }
   }
 }
 
-const withResponse = (result: object, { response }: Exchange): object =>
-  response === undefined ? result : { ...result, response }
+function resultOf ({ reading, exchange: { response } }: Leg<unknown>, name: string): object {
+  const result = reading.ok ? { ok: true, [name]: reading.value } : reading
+  return response === undefined ? result : { ...result, response }
+}
 
 async function walk (flow: SignIn, user: User): Promise<Reading<UserInformation>> {
   const code = await arrive(flow, user)

@@ -1,5 +1,5 @@
+import type { Failure } from './failure.ts'
 import type { Reading } from './responses.ts'
-import type { UserInformation } from '../user-information.ts'
 import type { Exchange } from './wire.ts'
 
 /** How far a step has come. A step after a failed one stays `waiting`. */
@@ -20,26 +20,23 @@ export interface StepReport {
   milliseconds?: number
 }
 
-const row = (number: number, actor: StepReport['actor'], action: string): StepReport =>
-  ({ number, actor, action, outcome: 'waiting', note: '' })
-
 /** The fifteen steps of a sign-in (RFC 6749 §4.1, with the user request at the end). */
-export const STEPS: readonly StepReport[] = [
-  row(1, 'Browser', 'User is sent to the portal’s start URL, which ends with the credentials identifier.'),
-  row(2, 'Portal', 'Finds its OAuth configuration by the credentials identifier.'),
-  row(3, 'Portal', 'Creates a session and stores a random state in it, on the server only.'),
-  row(4, 'Portal', 'Redirects the browser to GET /oauth/authorize.'),
-  row(5, 'Service', 'Makes sure the user is logged in and may use the portal.'),
-  row(6, 'Service', 'Validates client_id and redirect_uri.'),
-  row(7, 'Service', 'Redirects the browser to the portal with a code and the same state.'),
-  row(8, 'Portal', 'Compares the state from the redirect with the one in the session.'),
-  row(9, 'Portal', 'Calls POST /oauth/token with its credentials and the code.'),
-  row(10, 'Service', 'Validates the code: single use, only at this step.'),
-  row(11, 'Service', 'Validates the client credentials.'),
-  row(12, 'Service', 'Returns an access token, linked to the user of the code.'),
-  row(13, 'Portal', 'Calls GET /oauth/user with the access token.'),
-  row(14, 'Service', 'Validates the access token: single use, only at this step.'),
-  row(15, 'Service', 'Returns the user information.')
+const STEPS: ReadonlyArray<[actor: StepReport['actor'], action: string]> = [
+  ['Browser', 'User is sent to the portal’s start URL, which ends with the credentials identifier.'],
+  ['Portal', 'Finds its OAuth configuration by the credentials identifier.'],
+  ['Portal', 'Creates a session and stores a random state in it, on the server only.'],
+  ['Portal', 'Redirects the browser to GET /oauth/authorize.'],
+  ['Service', 'Makes sure the user is logged in and may use the portal.'],
+  ['Service', 'Validates client_id and redirect_uri.'],
+  ['Service', 'Redirects the browser to the portal with a code and the same state.'],
+  ['Portal', 'Compares the state from the redirect with the one in the session.'],
+  ['Portal', 'Calls POST /oauth/token with its credentials and the code.'],
+  ['Service', 'Validates the code: single use, only at this step.'],
+  ['Service', 'Validates the client credentials.'],
+  ['Service', 'Returns an access token, linked to the user of the code.'],
+  ['Portal', 'Calls GET /oauth/user with the access token.'],
+  ['Service', 'Validates the access token: single use, only at this step.'],
+  ['Service', 'Returns the user information.']
 ]
 
 /** A part of a sign-in that one exchange decides, and what the portal reads in its response. */
@@ -48,62 +45,41 @@ export interface Leg<Value> {
   reading: Reading<Value>
 }
 
+/** The last steps of the four legs. */
+const ENDS = [4, 8, 12, 15]
+/** Steps that show the exchange of their leg. */
+const SHOWN = [4, 7, 9, 12, 13, 15]
+/** Steps that succeeded where their leg has an exchange: the portal's own requests. */
+const SENT = [9, 13]
+/** Errors that show the earlier steps of their leg to have succeeded. */
+const LATE = ['no_code', 'state_mismatch', 'malformed_token', 'malformed_record']
+
 /** A sign-in as far as it has come. */
-export interface Legs {
-  /** Steps 1 to 4: the request that the browser was sent with. */
-  sent?: Leg<string>
-  /** Steps 5 to 8: the code. */
-  authorize?: Leg<string>
-  /** Steps 9 to 12: the access token. */
-  redeem?: Leg<string>
-  /** Steps 13 to 15: the record. */
-  fetch?: Leg<UserInformation>
-  /** What is under way. */
-  running?: LegName
+export interface Progress {
+  /** The exchange of each leg. The last one failed, where one did. */
+  exchanges: Exchange[]
+  failure: Failure | null
+  /** The step that is in progress. */
+  running?: number | undefined
 }
 
-export type LegName = 'sent' | 'authorize' | 'redeem' | 'fetch'
+/** The fifteen steps of a sign-in that has come so far. */
+export const stepsOf = (progress: Progress): StepReport[] => STEPS.map(([actor, action], at) =>
+  ({ number: at + 1, actor, action, outcome: 'waiting', note: '', ...reportOf(at + 1, progress) }))
 
-/** The steps of a leg, and those of them that show its exchange. */
-const LEGS: Record<LegName, { steps: number[], shown: number[] }> = {
-  sent: { steps: [1, 2, 3, 4], shown: [4] },
-  authorize: { steps: [5, 6, 7, 8], shown: [7] },
-  redeem: { steps: [9, 10, 11, 12], shown: [9, 12] },
-  fetch: { steps: [13, 14, 15], shown: [13, 15] }
-}
-
-/** Steps that an error shows to have succeeded, besides those of earlier legs and the portal's own request. */
-const PROVEN: Record<string, number[]> = {
-  no_code: [5, 6],
-  state_mismatch: [5, 6, 7],
-  malformed_token: [10, 11],
-  malformed_record: [14]
-}
-
-type Reports = Record<number, Partial<StepReport>>
-
-/** The fifteen steps of a sign-in that has come as far as its legs. */
-export function stepsOf ({ running, ...legs }: Legs): StepReport[] {
-  const started = running === undefined ? [] : LEGS[running].steps.slice(0, 1)
-  const reports: Reports = Object.assign({},
-    ...Object.entries(legs).map(([name, leg]) => reportsOf(name as LegName, leg)),
-    ...started.map((number) => ({ [number]: { outcome: 'running' } })))
-  return STEPS.map((step) => ({ ...step, ...reports[step.number] }))
+function reportOf (number: number, { exchanges, failure, running }: Progress): Partial<StepReport> {
+  const leg = ENDS.findIndex((end) => number <= end)
+  const exchange = exchanges[leg]
+  if (number === failure?.step) return { outcome: 'failed', note: failure.got, ...timed(exchanges.at(-1) as Exchange) }
+  if (exchange === undefined) return number === running ? { outcome: 'running' } : {}
+  const hasFailed = failure !== null && leg === exchanges.length - 1
+  if (hasFailed) return isProven(number, failure) ? { outcome: 'done' } : {}
+  return { outcome: 'done', ...SHOWN.includes(number) ? timed(exchange) : {} }
 }
 
 /** Of the steps before a failed one, those that the failure proves are done; the others stay open. */
-function reportsOf (name: LegName, { exchange, reading }: Leg<unknown>): Reports {
-  const { steps, shown } = LEGS[name]
-  if (reading.ok) return done(steps, shown, exchange)
-  const { step, error, got } = reading
-  const sent = name === 'authorize' ? [] : steps.slice(0, 1)
-  const proven = done([...sent, ...PROVEN[error] ?? []], [], exchange)
-  return { ...proven, [step]: { outcome: 'failed', note: got, ...timed(exchange) } }
-}
-
-const done = (numbers: number[], shown: number[], exchange: Exchange): Reports =>
-  Object.fromEntries(numbers.map((number) =>
-    [number, { outcome: 'done', ...shown.includes(number) ? timed(exchange) : {} }]))
+const isProven = (number: number, { step, error }: Failure): boolean =>
+  number < step && (SENT.includes(number) || LATE.includes(error))
 
 /** No time where the response was not seen: a browser got it. */
 function timed (exchange: Exchange): Partial<StepReport> {

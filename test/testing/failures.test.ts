@@ -1,10 +1,10 @@
 // A sign-in that fails says at which step, what was expected, what it got, and what to do.
 import t from 'tap'
 import { describe, failure } from '../../lib/testing/failure.ts'
+import type { Failure } from '../../lib/testing/failure.ts'
 import { portal } from '../../lib/testing/index.ts'
 import { integration } from '../../lib/testing/settings.ts'
-import { STEPS, stepsOf } from '../../lib/testing/steps.ts'
-import type { LegName } from '../../lib/testing/steps.ts'
+import { stepsOf } from '../../lib/testing/steps.ts'
 import { freePort } from '../helpers/ports.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import { CLIENT_SECRET, listening, REDIRECT_URI, SETTINGS, specServer } from '../helpers/spec-server.ts'
@@ -46,29 +46,25 @@ for (const [mistake, step, error, got, cookie = 'sid=ada'] of CASES) {
 
 await t.test('a failure tells which of the steps before it succeeded', (t) => {
   const exchange = { request: { method: 'GET', url: 'http://x/', headers: [] }, milliseconds: 1 }
-  const leg = <Value>(value: Value) => ({ exchange, reading: { ok: true as const, value } })
-  const outcomesOf = (legs: Parameters<typeof stepsOf>[0]) => stepsOf(legs).map(({ outcome }) => outcome)
-  const sent = leg('')
-  const before = { sent: {}, authorize: {}, redeem: { authorize: sent }, fetch: { authorize: sent, redeem: sent } }
-  for (const [error, step, name, done] of [
-    ['unreachable', 4, 'authorize', 3],
-    ['login_required', 5, 'authorize', 4],
-    ['refused', 6, 'authorize', 4],
-    ['no_code', 7, 'authorize', 6],
-    ['state_mismatch', 8, 'authorize', 7],
-    ['not_found', 9, 'redeem', 8],
-    ['invalid_client', 11, 'redeem', 9],
-    ['malformed_token', 12, 'redeem', 11],
-    ['invalid_token', 14, 'fetch', 13],
-    ['malformed_record', 15, 'fetch', 14]
-  ] as Array<[error: string, step: number, name: LegName, done: number]>) {
-    const outcomes = STEPS.map(({ number }) => number === step ? 'failed' : number <= done ? 'done' : 'waiting')
-    const failed = { exchange, reading: failure(step, error, 'something', 'something else') }
-    t.strictSame(outcomesOf({ sent, ...before[name], [name]: failed }), outcomes, error)
+  const outcomesOf = (legs: number, failed: Failure | null, running?: number) =>
+    stepsOf({ exchanges: Array(legs).fill(exchange), failure: failed, running }).map(({ outcome }) => outcome)
+  for (const [error, step, legs, done] of [
+    ['unreachable', 4, 2, 3],
+    ['login_required', 5, 2, 4],
+    ['refused', 6, 2, 4],
+    ['no_code', 7, 2, 6],
+    ['state_mismatch', 8, 2, 7],
+    ['not_found', 9, 3, 8],
+    ['invalid_client', 11, 3, 9],
+    ['malformed_token', 12, 3, 11],
+    ['invalid_token', 14, 4, 13],
+    ['malformed_record', 15, 4, 14]
+  ] as const) {
+    const outcomes = Array(15).fill('waiting').fill('done', 0, done)
+    outcomes[step - 1] = 'failed'
+    t.strictSame(outcomesOf(legs, failure(step, error, 'something', 'something else')), outcomes, error)
   }
-  t.strictSame(outcomesOf({ sent, running: 'authorize' }), [
-    ...Array(4).fill('done'), 'running', ...Array(10).fill('waiting')
-  ])
+  t.strictSame(outcomesOf(1, null, 5), [...Array(4).fill('done'), 'running', ...Array(10).fill('waiting')])
   t.end()
 })
 

@@ -3,7 +3,7 @@ import t from 'tap'
 import { portal } from '../../lib/testing/index.ts'
 import { Secrets } from '../../lib/testing/masking.ts'
 import { integration } from '../../lib/testing/settings.ts'
-import { SignIn } from '../../lib/testing/legs.ts'
+import { returned, SignIn } from '../../lib/testing/legs.ts'
 import type { Exchange } from '../../lib/testing/wire.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import { CLIENT_SECRET, REDIRECT_URI, SETTINGS } from '../helpers/spec-server.ts'
@@ -144,6 +144,8 @@ await t.test('a code that came from elsewhere and a token that nobody uses, wher
       .end(JSON.stringify({ access_token: 'the-access-token', token_type: 'Bearer' }))
   })
   const signIn = new SignIn(integration({ baseUrl, ...SETTINGS }))
+  signIn.start()
+  signIn.arrived(returned(`${REDIRECT_URI}?code=the-code&state=${signIn.state}`))
   t.match(await signIn.redeem('the-code'), { ok: true, value: 'the-access-token' })
   const shown = JSON.stringify(signIn.steps())
   t.match(shown, `["X-Redeemed","${HIDDEN}"],["X-Issued","${HIDDEN}"]`)

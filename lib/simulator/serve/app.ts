@@ -16,8 +16,6 @@ export interface SimulatorOptions extends Setup {
   codeLifetime: number
   /** Called with a line for the terminal when a sign-in or a trial has ended. */
   ended?: (line: string) => void
-  /** Monotonic time in milliseconds. Default: `performance.now`. */
-  clock?: () => number
 }
 
 const SESSION = 'portal-session'
@@ -52,14 +50,14 @@ export async function simulator (options: SimulatorOptions): Promise<FastifyInst
 
 /** The two ends of the browser's part: where a sign-in starts, and where the browser comes back. */
 function addFlow (app: FastifyInstance, options: SimulatorOptions, attempts: Attempts): void {
-  const { portal, loginUrl, codeLifetime, ended = () => {}, clock = () => performance.now() } = options
+  const { portal, loginUrl, codeLifetime, ended = () => {} } = options
   const [start, callback] = [new URL(loginUrl), new URL(portal.redirectUri)]
   const stop = new AbortController()
   app.addHook('onClose', async () => { stop.abort(new Error('The simulator was stopped.')) })
 
   app.get<Route>(start.pathname, { onRequest: refuseEmbedded }, async (request, reply) => {
     const trial = TRIALS.find(({ id }) => id === request.query.trial) ?? null
-    const attempt = new Attempt({ portal, codeLifetime, clock, trial, stop: stop.signal })
+    const attempt = new Attempt({ portal, codeLifetime, trial, stop: stop.signal })
     const session = attempts.add(attempt, request.cookies[SESSION])
     const url = await attempt.begin(request.query.login !== undefined)
     if (url === null) ended(summaryOf(attempt))

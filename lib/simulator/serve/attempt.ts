@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import type { Arrival } from '../../testing/browser.ts'
 import { redirectTarget } from '../../testing/browser.ts'
 import type { Grant } from '../../testing/legs.ts'
-import { secretsOf, SignIn } from '../../testing/legs.ts'
+import { returned, secretsOf, SignIn } from '../../testing/legs.ts'
 import type { Secrets } from '../../testing/masking.ts'
 import type { Integration } from '../../testing/settings.ts'
-import type { Leg } from '../../testing/steps.ts'
 import type { Exchange, Send } from '../../testing/wire.ts'
 import { statusOf } from '../../testing/wire.ts'
 import type { Finding } from '../rules/run-rules.ts'
@@ -20,14 +18,10 @@ export interface AttemptOptions {
   trial: Trial | null
   /** Seconds that a code is valid at the service. */
   codeLifetime: number
-  /** Monotonic time in milliseconds. */
-  clock: () => number
   /** Ends the waiting when the simulator stops. */
   stop: AbortSignal
 }
 
-/** A browser that is away for longer may be stuck, in milliseconds. */
-const LONG = 5000
 /** Characters of a response that are kept. */
 const LARGEST = 32 * 1024
 /** Of a response that is cut, so many characters are left out at the end: they may be half of a secret. */
@@ -43,7 +37,9 @@ export class Attempt {
   /** What came of the trial's rule, and what was sent for it, secrets not hidden. */
   finding: Finding | null = null
   readonly exchanges: Exchange[] = []
-  /** Whether the browser came back from the service. */
+  /** Whether the browser was sent to the service. */
+  wasSent = false
+  /** Whether it came back. */
   cameBack = false
   /** Whether nothing more will happen. */
   ended = false
@@ -52,7 +48,6 @@ export class Attempt {
   /** When the code is sent that must have expired by then. */
   sendsAt: Date | null = null
   readonly #options: AttemptOptions
-  #leftAt: number | null = null
   #login: Promise<Finding[]> | null = null
 
   constructor (options: AttemptOptions) {
@@ -64,12 +59,7 @@ export class Attempt {
 
   /** Whether the browser is at the service. */
   get isAway (): boolean {
-    return !this.cameBack && this.#leftAt !== null
-  }
-
-  /** Whether it has been there so long that it may not come back. */
-  get isStuck (): boolean {
-    return this.isAway && this.#options.clock() - Number(this.#leftAt) >= LONG
+    return this.wasSent && !this.cameBack
   }
 
   /**
@@ -87,8 +77,8 @@ export class Attempt {
   /** Steps 5 to 15, from the URL under which the browser came back. */
   async finish (callbackUrl: string): Promise<void> {
     this.cameBack = true
-    const code = this.signIn.returned(callbackUrl)
-    const ineligible = arrivalAt(callbackUrl, (this.signIn.legs.sent as Leg<string>).exchange)
+    const ineligible = returned(callbackUrl)
+    const code = this.signIn.arrived(ineligible)
     if (code.ok) await this.#withCode({ code: code.value, verifier: this.signIn.verifier })
     else if (this.trial?.takes === 'refusal') await this.#try({ ineligible })
     this.ended = true
@@ -112,7 +102,7 @@ export class Attempt {
     }
     const target = redirectTarget(exchange, url)
     if (target !== null && new URL(target).origin === portal.base.origin) this.loginPage = target
-    this.#leftAt = this.#options.clock()
+    this.wasSent = true
     return url
   }
 
@@ -148,12 +138,6 @@ export class Attempt {
 function isAbsent (exchange: Exchange): boolean {
   const status = statusOf(exchange)
   return status === 0 || (status >= 400 && status !== 401 && status !== 403)
-}
-
-/** The redirect that the browser followed to the callback. */
-function arrivalAt (callbackUrl: string, { request }: Exchange): Arrival {
-  const response = { status: 302, headers: [['Location', callbackUrl] as const], body: '' }
-  return { at: 'callback', callbackUrl, exchange: { request, response, milliseconds: 0 }, url: request.url }
 }
 
 /** A response of a megabyte costs no more than its beginning. */

@@ -8,8 +8,8 @@ const MOST = 100
  * that never came back: nobody's requests push out a sign-in that did.
  */
 export class Attempts {
-  /** By identifier; the session cookie tells which browser began it. */
-  readonly #entries = new Map<string, { attempt: Attempt, session: string }>()
+  /** Oldest first. The session cookie tells which browser began an attempt. */
+  readonly #entries: Array<{ attempt: Attempt, session: string }> = []
 
   /**
    * Adds an attempt to a browser's session.
@@ -19,15 +19,14 @@ export class Attempts {
   add (attempt: Attempt, cookie: string | undefined): string {
     const isKnown = this.of(cookie).length > 0
     const session = isKnown ? String(cookie) : randomBytes(32).toString('base64url')
-    if (this.#entries.size === MOST) this.#entries.delete(this.#leastWanted())
-    this.#entries.set(attempt.id, { attempt, session })
+    if (this.#entries.length === MOST) this.#drop()
+    this.#entries.push({ attempt, session })
     return session
   }
 
   /** The attempt with this identifier, if this browser began it. */
   find (cookie: string | undefined, id: string): Attempt | undefined {
-    const entry = this.#entries.get(id)
-    return entry?.session === cookie ? entry?.attempt : undefined
+    return this.of(cookie).find((attempt) => attempt.id === id)
   }
 
   /** The attempt that a browser comes back to: its own with this state, or else its latest. */
@@ -38,12 +37,11 @@ export class Attempts {
 
   /** The attempts of a browser, newest first. */
   of (cookie: string | undefined): Attempt[] {
-    const own = [...this.#entries.values()].filter(({ session }) => session === cookie)
-    return own.map(({ attempt }) => attempt).reverse()
+    return this.#entries.filter(({ session }) => session === cookie).map(({ attempt }) => attempt).reverse()
   }
 
-  #leastWanted (): string {
-    const oldestFirst = [...this.#entries.values()].map(({ attempt }) => attempt)
-    return (oldestFirst.find(({ cameBack }) => !cameBack) ?? oldestFirst[0] as Attempt).id
+  #drop (): void {
+    const neverBack = this.#entries.findIndex(({ attempt }) => !attempt.cameBack)
+    this.#entries.splice(Math.max(neverBack, 0), 1)
   }
 }

@@ -40,7 +40,7 @@ export function summaryOf (attempt: Attempt): string {
 
 function judged ({ rule, result }: Finding): Conclusion {
   if (result.outcome === 'untested') {
-    return { outcome: 'untested', title: 'The trial could not be made', sentence: sentence(result.reason) }
+    return { outcome: 'untested', title: 'The trial could not be made', sentence: result.reason }
   }
   if (result.outcome === 'fail') return { outcome: 'fail', title: 'The service fails this trial', sentence: result.fix }
   return { outcome: 'pass', title: 'Rejected, as it should be', sentence: rule.sentence }
@@ -61,9 +61,6 @@ function progressOf ({ sendsAt, isAway }: Attempt): Omit<Conclusion, 'outcome'> 
 export const clockTime = (date: Date): string => date.toTimeString().slice(0, 8)
 
 /** Milliseconds that the service took for the requests of the portal. The time of the browser is the person's. */
-function tookOf ({ signIn: { legs: { redeem, fetch } }, exchanges }: Attempt): number {
-  return [redeem?.exchange, fetch?.exchange, ...exchanges].reduce((sum, one) => sum + (one?.milliseconds ?? 0), 0)
+function tookOf ({ signIn, exchanges }: Attempt): number {
+  return [...signIn.exchanges.slice(2), ...exchanges].reduce((sum, { milliseconds }) => sum + milliseconds, 0)
 }
-
-/** Adds the full stop that a text may lack. */
-const sentence = (text: string): string => /\.\)?$/.test(text) ? text : `${text}.`

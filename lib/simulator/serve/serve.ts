@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import type { FastifyInstance } from 'fastify'
 import { escape } from '../../testing/escape.ts'
 import { fixFor } from '../../testing/failure.ts'
 import type { Integration } from '../../testing/settings.ts'
@@ -57,7 +56,10 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
   const loginUrl = `${publicUrl}/external-oauth/${encodeURIComponent(needed('credentials', values.credentials))}`
   const codeLifetime = numberOf('code-lifetime', values['code-lifetime'], 0, 3600)
   const app = await simulator({ portal, loginUrl, codeLifetime, ended: (line) => out(`${escape(line)}\n`) })
-  await listen(app, needed('host', values.host), port)
+  const host = needed('host', values.host)
+  await app.listen({ host, port }).catch(({ message }: Error) => {
+    throw new CannotRun(`The simulator cannot listen: ${message}. Choose another address with --host or --port.`)
+  })
   out(greeting(publicUrl, loginUrl, portal))
   if (new URL(redirectUri).origin !== publicUrl) {
     err(`The redirect_uri ${redirectUri} is not under ${publicUrl}: sign-ins come back only if it leads here.\n`)
@@ -92,17 +94,6 @@ function originOf (url: string | undefined): string | undefined {
   if (url === undefined) return undefined
   if (/^https?:\/\//.test(url) && URL.canParse(url)) return new URL(url).origin
   throw new CannotRun('--public-url must be an absolute http or https URL.')
-}
-
-async function listen (app: FastifyInstance, host: string, port: number): Promise<void> {
-  try {
-    await app.listen({ host, port })
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    throw new CannotRun(code === 'EADDRINUSE'
-      ? `Port ${port} is in use. Choose another one with --port.`
-      : `The simulator cannot listen at ${host}:${port}: ${message}`)
-  }
 }
 
 const greeting = (publicUrl: string, loginUrl: string, portal: Integration): string => `The portal runs at ${publicUrl}

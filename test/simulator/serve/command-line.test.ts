@@ -36,14 +36,6 @@ await t.test('flags say how the portal asks', async (t) => {
   }
 })
 
-await t.test('how long a code is valid', async (t) => {
-  const { browser, origin } = await simulator(t, { flags: ['--code-lifetime', '30'] })
-  const page = await browser.open(`${origin}/external-oauth/local?trial=expired-code`)
-  const [, time = ''] = /The code is sent at ([\d:]{8})\./.exec(page.text) ?? []
-  const soon = Array.from({ length: 32 }, (_none, seconds) => new Date(Date.now() + seconds * 1000).toTimeString())
-  t.ok(soon.some((text) => text.startsWith(time)), time)
-})
-
 await t.test('the environment gives the URL, the id and the secret', async (t) => {
   const { baseUrl } = await listening(t)
   const port = await freePort()
@@ -106,10 +98,10 @@ await t.test('a port in use, an address that is not ours', async (t) => {
   const { origin } = await simulator(t)
   const argv = ['serve', '--base-url', 'http://localhost:1', '--client-id', 'a', '--client-secret', 'b']
   t.match(await program([...argv, '--port', new URL(origin).port]), {
-    code: 2, err: /^Port \d+ is in use\. Choose another one with --port\.\n$/
+    code: 2, err: /^The simulator cannot listen: .*EADDRINUSE.* Choose another address with --host or --port\.\n$/
   })
   t.match(await program([...argv, '--host', '203.0.113.1', '--port', String(await freePort())]), {
-    code: 2, err: /cannot listen at 203\.0\.113\.1/
+    code: 2, err: /cannot listen: .*203\.0\.113\.1/
   })
 })
 

@@ -8,7 +8,7 @@ await t.test('what the service sends is never markup', async (t) => {
   const page = await browser.signIn(start(origin))
   t.match(page.text, 'Bob &lt;b&gt;Client&lt;/b&gt; is signed in')
   t.notMatch(page.text, '<b>Client<')
-  t.match(page.text, 'The portal’s client identifier</dt><dd>42</dd>')
+  t.match(page.text, '<dt>client_id</dt><dd>42</dd>')
   t.match(page.text, 'The portal ignores: <code>password_hash</code>')
 })
 

@@ -19,12 +19,17 @@ export class Browser {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const headers = { cookie, ...init.headers as Record<string, string> }
     const response = await fetch(url, { redirect: 'manual', ...init, headers })
-    for (const line of response.headers.getSetCookie()) {
-      this.cookies.set(...line.split(';')[0]?.split('=') as [string, string])
-    }
+    this.keep(response.headers)
     const location = response.headers.get('location')
     if (location !== null) return await this.open(new URL(location, url).href)
     return { url, status: response.status, text: await response.text(), headers: response.headers }
+  }
+
+  /** Takes the cookies of a response. */
+  keep (headers: Headers): void {
+    for (const line of headers.getSetCookie()) {
+      this.cookies.set(...line.split(';')[0]?.split('=') as [string, string])
+    }
   }
 
   /** Starts a sign-in or a trial, or continues it, until it has ended: the page of a slow one is in progress first. */

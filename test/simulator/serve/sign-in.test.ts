@@ -15,7 +15,7 @@ await t.test('a sign-in: fifteen steps, the record in words, codes and tokens hi
   t.match(page.url, /\/sign-ins\/[\w-]{16}$/)
   t.match(page.text, '<h1>Ada Lovelace is signed in</h1>')
   t.equal(page.text.match(/class="step done"/g)?.length, 15)
-  t.match(page.text, '<dt>Control role</dt><dd>Partner Administrator</dd>')
+  t.match(page.text, '<dt>control_role</dt><dd>Partner Administrator</dd>')
   t.match(page.text, 'Sign in again: a session cookie with SameSite=Strict')
   t.match(page.text, 'A partner user, at the partner OAuth level.')
   t.notMatch(page.text, CLIENT_SECRET)
@@ -118,7 +118,7 @@ await t.test('a service that does not answer is named before the browser is sent
     const { origin, browser } = await simulator(t, { baseUrl: url })
     const { text } = await browser.signIn(start(origin))
     t.match(text, 'The sign-in stopped at step 4')
-    t.match(text, '<dt>Expected</dt><dd>A redirect to the redirect_uri with code and the same state</dd>')
+    t.match(text, '<dt>Expected</dt><dd>a redirect to the redirect_uri with code and the same state</dd>')
     t.match(text, got)
   }
 })
@@ -135,17 +135,14 @@ await t.test('a callback that lacks a part of the redirect_uri', async (t) => {
   const flags = ['--redirect-uri', 'http://localhost:1/cb?tenant=7']
   const { origin, browser } = await simulator(t, { mistakes: ['any-redirect-uri'], flags })
   browser.cookies.delete('sid')
-  const response = await fetch(`${origin}/external-oauth/local`, { redirect: 'manual' })
-  const [cookie] = response.headers.getSetCookie()
-  browser.cookies.set(...cookie?.split(';')[0]?.split('=') as [string, string])
+  await fetch(start(origin), { redirect: 'manual' }).then(({ headers }) => browser.keep(headers))
   const again = await browser.open(`${origin}/cb?code=x&state=y`)
   t.match(again.text, 'The sign-in stopped at step 7')
-  t.match(again.text, 'A redirect to http://localhost:1/cb')
+  t.match(again.text, 'a redirect to http://localhost:1/cb')
 })
 
 await t.test('at the client level', async (t) => {
   const { origin, browser } = await simulator(t, { flags: ['--level', 'client'], user: 'bob' })
-  t.match((await browser.open(origin)).text, 'at the client OAuth level.')
   t.match((await browser.signIn(start(origin))).text, 'A client user, at the client OAuth level.')
 })
 

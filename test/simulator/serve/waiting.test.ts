@@ -1,83 +1,30 @@
-// What the page says while a browser is at the service, or while a code expires. The clock is the test's own.
-import { setTimeout as wait } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
+// What the page says while a browser is at the service, or while a code expires.
 import t from 'tap'
 import type { Test } from 'tap'
 import { ruleOf } from '../../../lib/simulator/rules/all.ts'
-import { simulator } from '../../../lib/simulator/serve/app.ts'
 import { LOGIN_RULES } from '../../../lib/simulator/serve/trials.ts'
-import { integration } from '../../../lib/testing/settings.ts'
 import { httpServer } from '../../helpers/raw-server.ts'
-import { listening, SETTINGS } from '../../helpers/spec-server.ts'
-import type { Mistake } from '../../helpers/spec-server.ts'
+import type { SceneOptions, Simulator } from './scene.ts'
+import { Browser, simulator, start } from './scene.ts'
 
-interface Waiting {
-  app: FastifyInstance
-  /** Moves the clock. */
-  pass: (seconds: number) => void
-  /** Opens a page of the simulator with the browser's session. */
-  open: (path: string) => Promise<string>
-  /** Starts a sign-in or a trial, and gives the path of its page. */
-  start: (trial?: string) => Promise<string>
-  /** The browser comes back with a code, or whatever the service answers to this user. */
-  comeBack: (user: string) => Promise<void>
+/** A browser that is not logged in has begun a sign-in: the page that it finds at the simulator meanwhile. */
+async function waiting (t: Test, options: SceneOptions): Promise<Simulator & { page: () => Promise<string> }> {
+  const scene = await simulator(t, options)
+  const { browser, origin } = scene
+  browser.cookies.delete('sid')
+  await fetch(start(origin), { redirect: 'manual' }).then(({ headers }) => browser.keep(headers))
+  const [path = ''] = /\/sign-ins\/[\w-]+/.exec((await browser.open(origin)).text) ?? []
+  return { ...scene, page: async () => (await browser.open(origin + path)).text }
 }
 
-async function waiting (t: Test, baseUrl: string): Promise<Waiting> {
-  let now = 1000
-  const app = await simulator({
-    portal: integration({ ...SETTINGS, baseUrl }),
-    loginUrl: 'http://localhost:4180/external-oauth/local',
-    codeLifetime: 60,
-    clock: () => now
-  })
-  t.teardown(() => app.close())
-  let cookie = ''
-  let authorize = ''
-  const inject = (url: string) => app.inject({ url, headers: { host: 'localhost:4180', cookie } })
-  return {
-    app,
-    pass: (seconds) => { now += seconds * 1000 },
-    open: async (path) => (await inject(path)).body,
-    async start (trial) {
-      const response = await inject(`/external-oauth/local${trial === undefined ? '' : `?trial=${trial}`}`)
-      cookie = String(response.headers['set-cookie']).split(';')[0] as string
-      authorize = String(response.headers.location)
-      return /\/sign-ins\/[\w-]+/.exec((await inject('/')).body)?.[0] as string
-    },
-    async comeBack (user) {
-      const response = await fetch(authorize, { redirect: 'manual', headers: { cookie: `sid=${user}` } })
-      const { pathname, search } = new URL(String(response.headers.get('location')))
-      await inject(pathname + search)
-    }
-  }
-}
-
-const service = async (t: Test, mistakes: Mistake[] = []): Promise<string> => (await listening(t, { mistakes })).baseUrl
-
-await t.test('after five seconds the rules on the login are shown, and what to do', async (t) => {
-  const { open, start, pass } = await waiting(t, await service(t))
-  const path = await start()
-  pass(4.9)
-  t.notMatch(await open(path), 'id="causes"')
-  t.notMatch(await open('/'), 'usual causes')
-  pass(0.1)
-  const page = await open(path)
-  t.match(page, 'Take your time if you are logging in.')
-  for (const { sentence } of LOGIN_RULES) t.match(page, `<h3>${sentence} <span class="chip`)
-  t.notMatch(page, '<span class="chip bad">', 'a correct service: no rule fails')
-  t.match(await open('/'), new RegExp(`href="${path}">Waiting for your service</a>\\s+\\(see the usual causes\\)`))
-})
-
-await t.test('they go when the browser comes back', async (t) => {
-  const { open, start, pass, comeBack } = await waiting(t, await service(t))
-  const path = await start()
-  pass(60)
-  await comeBack('ada')
-  while ((await open(path)).includes('data-ended="false"')) await wait(20)
-  t.match(await open(path), '<h1>Ada Lovelace is signed in</h1>')
-  t.notMatch(await open(path), 'id="causes"')
-  t.notMatch(await open('/'), 'usual causes')
+await t.test('the rules on the login are shown until the browser comes back', async (t) => {
+  const { browser, origin, page } = await waiting(t, {})
+  const text = await page()
+  t.match(text, 'Take your time if you are logging in.')
+  for (const { sentence } of LOGIN_RULES) t.match(text, `<h3>${sentence} <span class="chip`)
+  t.notMatch(text, '<span class="chip bad">', 'a correct service: no rule fails')
+  await browser.signIn(`${origin}/oauth/callback?error=access_denied`)
+  t.notMatch(await page(), 'id="causes"')
 })
 
 /** A service whose login page answers as given. */
@@ -87,21 +34,20 @@ const loginPage = (t: Test, status: number, headers: Record<string, string>): Pr
     else response.writeHead(302, { location: `/login?return_to=${encodeURIComponent(url)}` }).end()
   })
 
-const SEEN: Array<[name: string, rule: string, got: RegExp, baseUrl: (t: Test) => Promise<string>]> = [
-  ['a login page that is not there', 'login.page', /404 with an empty body at \/login/, (t) => loginPage(t, 404, {})],
-  ['a login address without return_to', 'login.return', /login/, (t) => service(t, ['login-forgets'])],
-  ['form-action', 'login.form-action', /form-action &#39;self&#39;/i, (t) => service(t, ['login-csp'])],
+const SEEN: Array<[name: string, rule: string, got: RegExp, options: (t: Test) => Promise<SceneOptions>]> = [
+  ['a login page that is not there', 'login.page', /404 with an empty body at \/login/,
+    async (t) => ({ baseUrl: await loginPage(t, 404, {}) })],
+  ['a login address without return_to', 'login.return', /login/, async () => ({ mistakes: ['login-forgets'] })],
+  ['form-action', 'login.form-action', /form-action &#39;self&#39;/i, async () => ({ mistakes: ['login-csp'] })],
   ['a Strict cookie', 'login.cookie', /SameSite=Strict/i,
-    (t) => loginPage(t, 200, { 'set-cookie': 'session=1; Path=/; SameSite=Strict' })],
-  ['a redirect loop', 'login.page', /redirects that do not end/i, (t) => service(t, ['login-loop'])]
+    async (t) => ({ baseUrl: await loginPage(t, 200, { 'set-cookie': 'session=1; Path=/; SameSite=Strict' }) })],
+  ['a redirect loop', 'login.page', /redirects that do not end/i, async () => ({ mistakes: ['login-loop'] })]
 ]
 
-for (const [name, rule, got, baseUrl] of SEEN) {
+for (const [name, rule, got, options] of SEEN) {
   await t.test(`a rule that fails says what was got: ${name}`, async (t) => {
-    const { open, start, pass } = await waiting(t, await baseUrl(t))
-    const path = await start()
-    pass(6)
-    const [, list = ''] = /id="causes">[^]*?<ul>([^]*?)<\/ul>/.exec(await open(path)) ?? []
+    const { page } = await waiting(t, await options(t))
+    const [, list = ''] = /id="causes">[^]*?<ul>([^]*?)<\/ul>/.exec(await page()) ?? []
     const failed = list.split('<li>').filter((item) => item.includes('<span class="chip bad">fails</span>'))
     t.equal(failed.length, 1, 'and nothing else is accused')
     t.match(failed[0], `<h3>${ruleOf(rule).sentence} `)
@@ -111,15 +57,14 @@ for (const [name, rule, got, baseUrl] of SEEN) {
 }
 
 await t.test('the trial of an expired code says when the code is sent', async (t) => {
-  const { app, open, start, comeBack } = await waiting(t, await service(t))
-  const path = await start('expired-code')
+  const { browser, origin } = await simulator(t, { flags: ['--code-lifetime', '30'] })
   const began = Date.now()
-  await comeBack('ada')
-  const page = await open(path)
-  t.match(page, '<h1>Waiting until the code has expired</h1>')
-  const times = [began, Date.now()].map((time) => new Date(time + 61_000).toTimeString().slice(0, 8))
-  t.ok(times.some((time) => page.includes(`<p>The code is sent at ${time}.</p>`)))
-  const again = await app.inject({ url: '/oauth/callback?code=x&state=y', headers: { host: 'localhost:4180' } })
-  t.equal(again.statusCode, 400)
-  t.equal(await open(path), page, 'the return of another browser changes nothing, nor does time')
+  const page = await browser.open(start(origin, 'expired-code'))
+  t.match(page.text, '<h1>Waiting until the code has expired</h1>')
+  const [, time = ''] = /<p>The code is sent at ([\d:]{8})\.<\/p>/.exec(page.text) ?? []
+  const seconds = Math.ceil((Date.now() - began) / 1000) + 1
+  const possible = Array.from({ length: seconds + 1 }, (_none, at) => new Date(began + (31 + at) * 1000).toTimeString())
+  t.ok(possible.some((text) => text.startsWith(time)), time)
+  t.equal((await new Browser().open(`${origin}/oauth/callback?code=x&state=y`)).status, 400)
+  t.equal((await browser.open(page.url)).text, page.text, 'the return of another browser changes nothing')
 })

@@ -1,14 +1,17 @@
+import type { Secrets } from '../../../testing/masking.ts'
+import type { Level } from '../../../testing/settings.ts'
+import { unlistedFields } from '../../../user-information.ts'
+import type { UserInformation } from '../../../user-information.ts'
 import { Inconclusive } from '../../rules/errors.ts'
 import type { Finding } from '../../rules/run-rules.ts'
 import type { Attempt } from '../attempt.ts'
 import { conclusionOf } from '../conclusion.ts'
 import { exchangeDetails } from './exchange.ts'
 import { tone, trialsCard } from './home.ts'
-import { capital, html } from './html.ts'
+import { html } from './html.ts'
 import type { Html } from './html.ts'
 import { card, fact, layout, startPath } from './layout.ts'
 import type { Setup } from './layout.ts'
-import { recordCard } from './record.ts'
 import { timeline } from './timeline.ts'
 
 /**
@@ -16,7 +19,7 @@ import { timeline } from './timeline.ts'
  * narrow screen and for a screen reader.
  */
 export async function attemptPage (setup: Setup, attempt: Attempt): Promise<string> {
-  const { ended, isStuck, trial, signIn } = attempt
+  const { ended, isAway, trial, signIn } = attempt
   const { outcome, title, sentence } = conclusionOf(attempt)
   return layout(setup, {
     title,
@@ -24,7 +27,7 @@ export async function attemptPage (setup: Setup, attempt: Attempt): Promise<stri
     chip: html`<span class="chip ${tone(outcome)}">${trial === null ? 'Sign-in' : `Trial: ${trial.title}`}</span>`,
     buttons: ended ? buttons(setup, attempt) : {},
     inProgress: !ended,
-    body: html`${isStuck ? loginCard(await attempt.loginFindings()) : null}${problemCard(attempt)}
+    body: html`${isAway ? loginCard(await attempt.loginFindings()) : null}${problemCard(attempt)}
 <div class="columns">
 ${trialCard(attempt)}${signIn.record === null ? null : recordCard(signIn.record, setup.portal.level, signIn.secrets)}
 ${card('steps', 'The fifteen steps', timeline(signIn.steps(), outcome === 'pass'), 'main')}
@@ -53,7 +56,7 @@ const loginCard = (findings: Finding[]): Html => card('causes', 'The browser doe
 function findingOf ({ rule, result, error }: Finding): Html {
   const { fix } = { ...rule, ...result, ...error instanceof Inconclusive ? error : {} }
   return html`<h3>${rule.sentence} <span class="chip ${tone(result.outcome)}">${WORDS[result.outcome]}</span></h3>
-${result.outcome === 'fail' ? html`<p><b>Got:</b> ${capital(result.got)}</p>` : null}
+${result.outcome === 'fail' ? html`<p><b>Got:</b> ${result.got}</p>` : null}
 ${result.outcome === 'untested' ? html`<p>Not tested: ${result.reason}</p>` : null}
 ${result.outcome === 'pass' ? null : html`<p><b>What to do:</b> ${fix}</p>`}`
 }
@@ -64,7 +67,7 @@ function problemCard ({ finding, signIn: { failure } }: Attempt): Html | null {
   const { error, expected, got, fix } = failure
   return card('problem', 'What went wrong', html`
 <p><code>${error}</code></p>
-<dl>${fact('Expected', capital(expected))}${fact('Got', capital(got))}${fact('What to do', fix)}</dl>`, 'problem')
+<dl>${fact('Expected', expected)}${fact('Got', got)}${fact('What to do', fix)}</dl>`, 'problem')
 }
 
 /** What a trial found, and what was sent for it. */
@@ -74,4 +77,14 @@ function trialCard ({ trial, finding, exchanges, signIn: { secrets } }: Attempt)
 <p class="quiet">${trial.does}</p>
 <div>${finding === null ? null : findingOf(finding)}</div>
 ${exchanges.map((exchange, at) => exchangeDetails(`trial-${at + 1}`, secrets.maskExchange(exchange)))}`)
+}
+
+/** The user as the portal understands the record. */
+function recordCard (record: UserInformation, level: Level, secrets: Secrets): Html {
+  const ignored = unlistedFields({ ...record })
+  const fields = Object.entries(record).filter(([field]) => !ignored.includes(field))
+  return card('record', 'The user at the portal', html`
+<p class="quiet">A ${record.type} user, at the ${level} OAuth level.</p>
+<dl>${fields.map(([field, value]) => fact(field, secrets.mask(String(value))))}</dl>
+${ignored.length === 0 ? null : html`<p>The portal ignores: <code>${secrets.mask(ignored.join(', '))}</code></p>`}`)
 }

@@ -4,16 +4,16 @@ import type { Conclusion } from '../conclusion.ts'
 import { TRIALS } from '../trials.ts'
 import { html } from './html.ts'
 import type { Html } from './html.ts'
-import { card, fact, layout, startPath } from './layout.ts'
+import { card, layout, startPath } from './layout.ts'
 import type { Setup } from './layout.ts'
 
-/** The first page: a button to sign in, the trials, this browser's sign-ins, and what the service needs. */
+/** The first page: a button to sign in, the trials, and this browser's sign-ins. */
 export const homePage = (setup: Setup, attempts: Attempt[]): string => layout(setup, {
   title: 'Sign in to the portal',
   sentence: 'This page plays the portal. It sends your browser to your service, redeems the code that comes back, ' +
     'and shows each of the fifteen steps.',
   buttons: { 'Sign in': startPath(setup) },
-  body: html`${attempts.length === 0 ? null : attemptsCard(attempts)}${trialsCard(setup)}${setupCard(setup)}`
+  body: html`${attempts.length === 0 ? null : attemptsCard(attempts)}${trialsCard(setup)}`
 })
 
 /** The invalid requests on offer. */
@@ -33,17 +33,9 @@ const attemptsCard = (attempts: Attempt[]): Html => card('attempts', 'Sign-ins o
 <ul>${attempts.map(attemptRow)}</ul>`)
 
 function attemptRow (attempt: Attempt): Html {
-  const { id, trial, startedAt, isStuck } = attempt
+  const { id, trial, startedAt } = attempt
   const { outcome, title } = conclusionOf(attempt)
   return html`<li class="beside"><span class="chip ${tone(outcome)}">${outcome}</span>
-<div><a href="/sign-ins/${id}">${trial === null ? '' : `${trial.title}: `}${title}</a>
-${isStuck ? ' (see the usual causes)' : ''}</div>
+<div><a href="/sign-ins/${id}">${trial === null ? '' : `${trial.title}: `}${title}</a></div>
 <span class="quiet">${clockTime(startedAt)}</span></li>`
-}
-
-function setupCard ({ portal: { clientId, redirectUri, level }, loginUrl }: Setup): Html {
-  return card('setup', 'What your service needs', html`
-<p class="quiet">Register the portal with these values, at the ${level} OAuth level.</p>
-<dl>${fact('login_url', loginUrl)}${fact('client_id', clientId)}
-${fact('client_secret', 'as given at the start')}${fact('redirect_uri', redirectUri)}</dl>`)
 }

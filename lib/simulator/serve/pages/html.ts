@@ -22,8 +22,3 @@ function markup (part: Part): string {
   if (typeof part === 'object') return part.map(({ text }) => text).join('')
   return String(part).replace(/[&<>"']/g, (character) => ENTITIES[character] as string)
 }
-
-/** Makes the first letter a capital, unless the text begins with the name of a field. */
-export function capital (text: string): string {
-  return /^[a-z]+_/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1)
-}

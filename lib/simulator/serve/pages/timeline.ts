@@ -1,6 +1,6 @@
 import type { StepReport } from '../../../testing/steps.ts'
 import { exchangeDetails } from './exchange.ts'
-import { capital, html } from './html.ts'
+import { html } from './html.ts'
 import type { Html } from './html.ts'
 
 /** How an outcome looks, and how it is read out. */
@@ -25,7 +25,7 @@ function row (step: StepReport, rejectionExpected: boolean): Html {
 <span class="dot ${tone}"><span aria-hidden="true">${mark || number}</span><span class="hidden">${words}</span></span>
 <p class="quiet">${number} · ${actor}<span class="took">${took}</span></p>
 <p>${action}</p>
-${note === '' ? null : html`<p class="quiet">${capital(note)}</p>`}
+${note === '' ? null : html`<p class="quiet">${note}</p>`}
 ${exchange === undefined ? null : exchangeDetails(`step-${number}`, exchange)}
 </li>`
 }
