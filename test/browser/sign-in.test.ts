@@ -35,7 +35,7 @@ await visit('not logged in: the login page, then back to the portal', async (t, 
   await logIn(page, 'Carmen Ruiz')
   t.equal(await outcome(page), 'Carmen Ruiz is signed in')
   const record = await page.locator('#record').locator('..').innerText()
-  t.match(record, /A client user[^]*Client Read Only[^]*Your client identifier\s+m-77/)
+  t.match(record, /A client user[^]*client_external_id\s+m-77[^]*Client Read Only/)
   t.strictSame(calls, ONE_SIGN_IN)
   t.equal(await again(page), 'Carmen Ruiz is signed in', 'the second time without the login page')
 })

@@ -12,8 +12,6 @@ export interface Proxy {
   port: number
   /** Milliseconds that replies are held back. */
   delay: number
-  /** Replies are held back until it resolves. */
-  hold?: Promise<void>
   onRequest: Rule
   onReply: Rule
   /** Resets every connection there is. */
@@ -40,7 +38,6 @@ export async function startProxy (t: Teardown, target: number): Promise<Proxy> {
       from.on('data', (bytes) => {
         const result = rule()(bytes)
         if (result === 'cut') reset(near)
-        else if (result !== 'swallow' && from === far && proxy.hold !== undefined) proxy.hold.then(() => write(result))
         else if (result !== 'swallow') delay() === 0 ? write(result) : setTimeout(write, delay(), result)
       })
       from.on('error', () => {}).on('close', end)
