@@ -15,7 +15,7 @@ export interface SimulatorOptions extends Setup {
   /** Seconds that a code is valid at the service. */
   codeLifetime: number
   /** Called with a line for the terminal when a sign-in or a trial has ended. */
-  ended?: (line: string) => void
+  ended: (line: string) => void
 }
 
 const SESSION = 'portal-session'
@@ -50,7 +50,7 @@ export async function simulator (options: SimulatorOptions): Promise<FastifyInst
 
 /** The two ends of the browser's part: where a sign-in starts, and where the browser comes back. */
 function addFlow (app: FastifyInstance, options: SimulatorOptions, attempts: Attempts): void {
-  const { portal, loginUrl, codeLifetime, ended = () => {} } = options
+  const { portal, loginUrl, codeLifetime, ended } = options
   const [start, callback] = [new URL(loginUrl), new URL(portal.redirectUri)]
   const stop = new AbortController()
   app.addHook('onClose', async () => { stop.abort(new Error('The simulator was stopped.')) })
