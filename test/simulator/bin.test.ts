@@ -7,10 +7,10 @@ import { freePort } from '../helpers/ports.ts'
 
 const MAIN = fileURLToPath(new URL('../../lib/simulator/main.ts', import.meta.url))
 
-function start (argv: string[]) {
+function start (argv: string[], nodeFlags: string[] = []) {
   const settings = { PORTAL_CLIENT_SECRET: 'secret', PORTAL_CLIENT_ID: 'partner-123' }
   const env = { ...process.env, ...settings }
-  const child = spawn(process.execPath, [...process.execArgv, MAIN, ...argv, '--timeout', '60'], { env })
+  const child = spawn(process.execPath, [...process.execArgv, ...nodeFlags, MAIN, ...argv, '--timeout', '60'], { env })
   const output = { out: '', err: '' }
   child.stdout.on('data', (chunk) => { output.out += String(chunk) })
   child.stderr.on('data', (chunk) => { output.err += String(chunk) })
@@ -24,6 +24,16 @@ await t.test('check without a service: a sentence and exit code 2', async (t) =>
   t.equal(code, 2)
   t.match(output.err, /Nothing listens at/)
   t.equal(output.out, '')
+})
+
+await t.test('progress is shown when the output goes to a terminal, whatever the errors go to', async (t) => {
+  const baseUrl = `http://127.0.0.1:${await freePort()}`
+  for (const [terminal, expected] of [['stdout', /^\r.*1\/\d+ address/], ['stderr', /^Nothing listens at/]] as const) {
+    const flags = ['--import', `data:text/javascript,process.${terminal}.columns = 80`]
+    const { child, output } = start(['check', '--base-url', baseUrl, '--redirect-uri', 'http://localhost/cb'], flags)
+    await once(child, 'close')
+    t.match(output.err, expected, terminal)
+  }
 })
 
 await t.test('serve ends with the signal', async (t) => {

@@ -144,6 +144,9 @@ await t.test('the environment gives address, client_id and secret', async (t) =>
   const given = ['--redirect-uri', REDIRECT_URI, '--pkce', '--timeout', '60', ...USER]
   const { code, out } = await program(['check', '--json', ...given], { env })
   t.strictSame([code, failedRules(JSON.parse(out))], [0, []])
+  const others = { PORTAL_BASE_URL: 'http://localhost:1', PORTAL_CLIENT_ID: 'other', PORTAL_CLIENT_SECRET: 'other' }
+  const result = await report(baseUrl, ['--client-secret', CLIENT_SECRET, ...USER], { env: others })
+  t.strictSame([result.code, failedRules(result)], [0, []], 'flags come first')
 })
 
 await t.test('what nobody foresaw still ends in a sentence and exit code 2', async (t) => {
@@ -166,6 +169,13 @@ await t.test('nobody is logged in: it says so and does not run', async (t) => {
   t.equal(code, 2)
   t.match(err, 'Nobody is logged in')
   t.match(JSON.parse(out), { stopped: /--cookie/ })
+})
+
+await t.test('nobody is logged in, and a rule fails before: the failure is reported', async (t) => {
+  const { baseUrl } = await listening(t, { mistakes: ['login-404'] })
+  const result = await report(baseUrl)
+  t.strictSame([result.code, failedRules(result)], [1, ['!login.page']])
+  t.match(result.stopped, 'Nobody is logged in')
 })
 
 await t.test('nobody is logged in and there is no login page', async (t) => {

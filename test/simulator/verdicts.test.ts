@@ -1,6 +1,6 @@
 // Verdicts of single rules on a service that gives some responses of its own: what each says, and how certain it is.
 import t from 'tap'
-import type { WireRequest } from '../../lib/testing/wire.ts'
+import type { Headers, WireRequest } from '../../lib/testing/wire.ts'
 import { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI } from '../helpers/spec-server.ts'
 import {
   atAuthorize, atLogin, atToken, atUser, error, first, json, loggedOut, page, pathOf, redirect, valueOf, verdict
@@ -30,7 +30,8 @@ const issues = (headers: Array<[string, string]>, status = 302): Alteration => (
   const location = `${REDIRECT_URI}?${new URLSearchParams({ code: 'the-code', state: valueOf(request, 'state') })}`
   return { status, headers: [['Location', location], ...headers] }
 }
-const toLogin = (returnTo: string): Answer => redirect(`/login?return_to=${encodeURIComponent(returnTo)}`)
+const toLogin = (returnTo: string, headers: Headers = []): Answer =>
+  redirect(`/login?return_to=${encodeURIComponent(returnTo)}`, headers)
 const noLogin: Alteration = (request) => pathOf(request).endsWith('/login') ? { status: 404 } : null
 const toItself: Alteration = ({ url }) => toLogin(url)
 const withLogin = (answer: Answer | Alteration) => first(loggedOut(toItself), atLogin(answer))
@@ -57,7 +58,8 @@ const VERDICTS: Record<string, Case[]> = {
     ['address.endpoints', { baseUrl: 'http://localhost/app', answer: atAuthorize(json(500, {})) },
       fixed(/^Check the base URL/)],
     ['address.endpoints', { mistakes: ['spa'] }, failed(/^POST \/oauth\/token: 200 with text\/html/)],
-    ['address.endpoints', { mistakes: ['user-404'] }, failed(/^GET \/oauth\/user: /)]
+    ['address.endpoints', { mistakes: ['user-404'] }, failed(/^GET \/oauth\/user: /)],
+    ['address.endpoints', loggedOut(page('<form method=post>')), PASS]
   ],
   'http is for this machine only, at the service as at the portal': [
     ['address.https', { baseUrl: 'http://partner.example' }, failed('the base URL is http://partner.example/')],
@@ -116,6 +118,8 @@ const VERDICTS: Record<string, Case[]> = {
     ['authorize.answer', {
       server: { redirectUri: 'http://localhost:4180/oauth/ä' }, redirectUri: 'http://localhost:4180/oauth/%C3%A4'
     }, fixed(/^The encoding differs\. /)],
+    ['authorize.answer', { server: { redirectUri: `${REDIRECT_URI}/?a=b` }, redirectUri: `${REDIRECT_URI}?a=b` },
+      fixed(/^The trailing slash differs\. /)],
     ...['http://localhost:4180/oauth/other', 'http://localhost:4180/%ff'].map((redirectUri): Case =>
       ['authorize.answer', { redirectUri }, fixed(/^Register exactly/)])
   ],
@@ -139,6 +143,9 @@ const VERDICTS: Record<string, Case[]> = {
       stopped(/^The service refuses this user \(302/)],
     ['authorize.answer', awayTo('https://login.example/?number=2', 'https://login.example/?number=1'),
       stopped(/^The cookie sid was sent and logs nobody in/)],
+    ['authorize.answer', first(loggedOut(back({ error: 'access_denied', error_description: 'Log in.' })),
+      atAuthorize(back({ error: 'access_denied', error_description: 'Not eligible.' }))),
+    stopped(/^The service refuses this user \(302/)],
     ['authorize.answer', atAuthorize(redirect(
       `${REDIRECT_URI}?error=access_denied&error_description=The user may not enter the portal.`
     )), stopped(/^The service takes every browser for a user who may not enter, also one without cookies: see whether/)]
@@ -193,6 +200,8 @@ const VERDICTS: Record<string, Case[]> = {
     ['login.return', withLogin(page('<form method=post action="/login"><script src="/login.js">')),
       advised(/^a form with action="\/login"/)],
     ['login.return', withLogin(({ url }) => page(`<form action="/login"><input value="${url}">`)), PASS],
+    ['login.return', first(loggedOut(({ url }) => toLogin(url, cookies('session=1'))),
+      atLogin(page('<form method=post action="/login">'))), PASS],
     ['login.return', first(loggedOut(redirect('/login', cookies('session=1'))), atLogin(page('<form method=post>'))),
       untested('the login page names no return address')],
     ['login.return', first(loggedOut((request) => redirect(`/login?number=${valueOf(request, 'state')}`)),
@@ -226,6 +235,9 @@ const VERDICTS: Record<string, Case[]> = {
     ['authorize.referrer', atAuthorize(issues([['Referrer-Policy', 'unsafe-url']])),
       failed('Referrer-Policy: unsafe-url')],
     ['authorize.framing', atAuthorize({ status: 400 }), failed('neither frame-ancestors nor X-Frame-Options')],
+    ['authorize.framing', atAuthorize({
+      status: 400, headers: [['Content-Security-Policy', 'frame-ancestors *, frame-ancestors \'none\'']]
+    }), PASS],
     ['authorize.no-store', atAuthorize(issues([])), failed('no Cache-Control')],
     ['authorize.no-store', atAuthorize(issues([['Cache-Control', 'private']])), failed('Cache-Control: private')],
     ['authorize.temporary-redirect', atAuthorize(issues([], 307)), failed('307')],
@@ -243,6 +255,10 @@ const VERDICTS: Record<string, Case[]> = {
     ['token.answer', { mistakes: ['html-token'] }, failed('200 with text/html (“Welcome”)', {
       fix: /Content-Type: application\/json/
     })]
+  ],
+  'a refusal that has the members of a response and no value in them': [
+    ...[null, ''].map((value): Case => ['token.unknown-code',
+      atToken(json(400, { error: 'invalid_grant', access_token: value })), PASS])
   ],
   'an error with a status of success is advice': [
     ['token.unknown-code', atToken(error(200, 'invalid_grant')), advised(/^200/, { fix: /400 or 401/ })],
@@ -325,12 +341,12 @@ await t.test('a service that only fails does not pass', async (t) => {
 })
 
 await t.test('a service so slow that a code may expire on the way is not judged', async (t) => {
-  const real = performance.now.bind(performance)
+  const real = performance.now
   let passed = 0
-  performance.now = () => real() + passed
+  performance.now = () => passed
   t.teardown(() => { performance.now = real })
-  const slowly = (alteration: Alteration): Alteration => (request) => {
-    passed += 1000
+  const slowly = (alteration: Alteration, requests = Infinity): Alteration => (request) => {
+    if (requests-- > 0) passed += 1000
     return alteration(request)
   }
   const expired = error(400, 'invalid_grant')
@@ -341,4 +357,5 @@ await t.test('a service so slow that a code may expire on the way is not judged'
   for (const late of [[expired], [expired, expired]]) {
     t.match(await verdict('token.answer', { answer: slowly(atToken(atFirst(late))) }), PASS, 'quick enough at last')
   }
+  t.match(await verdict('token.answer', { answer: slowly(atToken(expired), 1) }), failed(/^400/), 'quick, and refused')
 })
