@@ -42,33 +42,35 @@ await t.test('several cookies of one answer, in-process', async (t) => {
   t.strictSame(seen, [undefined, 'a=1; b=2'])
 })
 
-await t.test('307 and 308 keep the method and content of a login form, 303 does not', async (t) => {
-  const redirects: Record<string, [status: number, location: string]> = {
-    '/login': [307, '/second'],
-    '/second': [308, '/third'],
-    '/third': [303, '/fourth'],
-    '/fourth': [302, `${REDIRECT_URI}?error=access_denied`]
-  }
-  const seen: string[] = []
-  const baseUrl = await httpServer(t, async (request, response) => {
-    const { url = '', method = '', headers } = request
-    const path = url.split('?')[0] as string
-    const body = Buffer.concat(await request.toArray()).toString()
-    seen.push(`${method} ${path} ${headers['content-type'] ?? 'no form'} ${body}`.trim())
-    t.equal(headers.accept, 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8', 'a page is asked for')
-    if (path === '/oauth/authorize') return response.writeHead(200, { 'Content-Type': 'text/html' }).end('<form>')
-    const [status, Location] = redirects[path] as [number, string]
-    return response.writeHead(status, { Location }).end()
+for (const dropping of [301, 302, 303]) {
+  await t.test(`307 and 308 keep the method and content of a login form, ${dropping} does not`, async (t) => {
+    const redirects: Record<string, [status: number, location: string]> = {
+      '/login': [307, '/second'],
+      '/second': [308, '/third'],
+      '/third': [dropping, '/fourth'],
+      '/fourth': [302, `${REDIRECT_URI}?error=access_denied`]
+    }
+    const seen: string[] = []
+    const baseUrl = await httpServer(t, async (request, response) => {
+      const { url = '', method = '', headers } = request
+      const path = url.split('?')[0] as string
+      const body = Buffer.concat(await request.toArray()).toString()
+      seen.push(`${method} ${path} ${headers['content-type'] ?? 'no form'} ${body}`.trim())
+      t.equal(headers.accept, 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8', 'a page is asked for')
+      if (path === '/oauth/authorize') return response.writeHead(200, { 'Content-Type': 'text/html' }).end('<form>')
+      const [status, Location] = redirects[path] as [number, string]
+      return response.writeHead(status, { Location }).end()
+    })
+    const login = (page: LoginPage) => page.post({ user: 'ada' }, '/login')
+    const result = await portal({ baseUrl, ...SETTINGS }).signIn({ login })
+    const form = 'application/x-www-form-urlencoded user=ada'
+    t.strictSame(seen, [
+      'GET /oauth/authorize no form', `POST /login ${form}`, `POST /second ${form}`, `POST /third ${form}`,
+      'GET /fourth no form'
+    ])
+    t.match(result, { error: 'access_denied' })
   })
-  const login = (page: LoginPage) => page.post({ user: 'ada' }, '/login')
-  const result = await portal({ baseUrl, ...SETTINGS }).signIn({ login })
-  const form = 'application/x-www-form-urlencoded user=ada'
-  t.strictSame(seen, [
-    'GET /oauth/authorize no form', `POST /login ${form}`, `POST /second ${form}`, `POST /third ${form}`,
-    'GET /fourth no form'
-  ])
-  t.match(result, { error: 'access_denied' })
-})
+}
 
 await t.test('Location is followed with the statuses of a redirect, and with no other', async (t) => {
   const arrives = async (status: number) => {

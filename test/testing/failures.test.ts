@@ -137,6 +137,8 @@ await t.test('odd callbacks and answers', async (t) => {
   t.match(await answering(back('&error=something_else')), {
     step: 7, error: 'something_else', fix: 'See the log of the service.'
   })
+  const escaped = 'a\\u001b\\udb40\\udc41'
+  t.match(await answering(back('&error=a%1B%F3%A0%81%81')), { error: escaped, got: `the error ${escaped}` })
   t.match(await answering(() => `${REDIRECT_URI}/more`), {
     step: 7, error: 'not_redirected', expected: `a redirect to ${REDIRECT_URI}`
   })
@@ -170,6 +172,19 @@ await t.test('each answer of the token endpoint belongs to a step', async (t) =>
     [404, 'not_found'], [405, 'not_found'], [418, 'unexpected_status'], [500, 'server_error'],
     [502, 'unavailable'], [503, 'unavailable'], [504, 'unavailable'], [505, 'server_error']
   ] as const) t.match(await answered(status, {}), { step: 9, error }, `${status}`)
+})
+
+await t.test('JSON has the content type application/json, with any parameters', async (t) => {
+  for (const [type, expected] of [
+    ['application/json', { ok: true }], ['Application/JSON; charset=utf-8', { ok: true }],
+    ['text/json', { error: 'not_json' }], ['application/problem+json', { error: 'not_json' }]
+  ] as const) {
+    const body = JSON.stringify({ token_type: 'Bearer', access_token: 'the-token' })
+    const baseUrl = await httpServer(t, (_request, response) => {
+      response.writeHead(200, { 'Content-Type': type }).end(body)
+    })
+    t.match(await portal({ baseUrl, ...SETTINGS }).token('abcdef'), expected, type)
+  }
 })
 
 await t.test('a long explanation is cut', async (t) => {

@@ -51,6 +51,19 @@ await t.test('cookies, credentials, codes and tokens, in whatever form a service
   }
 })
 
+await t.test('the client secret in Base64, with any letter encoded, and a short one', async (t) => {
+  for (const [clientSecret, repeated] of [
+    [CLIENT_SECRET, Buffer.from(CLIENT_SECRET).toString('base64')],
+    [CLIENT_SECRET, CLIENT_SECRET.replace('s', '%73')],
+    ['key', 'key']
+  ] as const) {
+    const body = JSON.stringify({ error: 'invalid_client', error_description: `“${repeated}” is wrong` })
+    const baseUrl = await httpServer(t, (_request, response) => { response.writeHead(400).end(body) })
+    const result = await portal({ baseUrl, ...SETTINGS, clientSecret }).token('the-code')
+    t.match(result, { got: `(“${HIDDEN}” is wrong)` }, repeated)
+  }
+})
+
 await t.test('a known secret is hidden in each shape in which it may travel, wherever it stands', (t) => {
   const secrets = new Secrets()
   secrets.add('a b"/ä')

@@ -57,15 +57,19 @@ await t.test('each step can be made by itself', async (t) => {
 await t.test('a login callback logs the user in, whether or not the login itself leads to the portal', async (t) => {
   for (const mistakes of [[], ['login-forgets' as const]]) {
     const { app } = await specServer({ mistakes })
+    let requests = 0
+    app.addHook('onRequest', async ({ url }) => { if (url.startsWith('/oauth/authorize')) requests++ })
     const result = await portal({ app, ...SETTINGS }).signIn({
       login: async (page) => {
         t.match(page.body, '<form')
         t.equal(page.status, 200)
         await page.get(page.url)
         await page.post({ user: 'bob' })
+        await page.get(page.url)
       }
     })
     t.match(result, { ok: true, record: { external_id: 'u-2', client_id: 42 } })
+    t.equal(requests, 2, 'after the login once, whatever it opens then')
   }
 })
 

@@ -9,9 +9,8 @@ import { run } from '../../../lib/simulator/run.ts'
 import { browserCommand } from '../../../lib/simulator/serve/open-browser.ts'
 import { program } from '../../helpers/program.ts'
 import { freePort } from '../../helpers/ports.ts'
-import { httpServer } from '../../helpers/raw-server.ts'
-import { CLIENT_SECRET, listening } from '../../helpers/spec-server.ts'
-import { simulator, start } from './scene.ts'
+import { CLIENT_SECRET, listening, RECORDS } from '../../helpers/spec-server.ts'
+import { json, sendingBack, simulator, start } from './scene.ts'
 
 await t.test('the terminal says what the service needs', async (t) => {
   const { out, origin, err } = await simulator(t)
@@ -39,7 +38,8 @@ await t.test('flags say how the portal asks', async (t) => {
 await t.test('the environment gives the URL, the id and the secret', async (t) => {
   const { baseUrl } = await listening(t)
   const port = await freePort()
-  const env = { PORTAL_BASE_URL: baseUrl, PORTAL_CLIENT_ID: 'from-env', PORTAL_CLIENT_SECRET: CLIENT_SECRET }
+  const atLocalhost = baseUrl.replace('127.0.0.1', 'localhost')
+  const env = { PORTAL_BASE_URL: atLocalhost, PORTAL_CLIENT_ID: 'from-env', PORTAL_CLIENT_SECRET: CLIENT_SECRET }
   const stop = new AbortController()
   const out = await new Promise<string>((resolve) => {
     const running = run(['serve', '--port', String(port)], { env, out: resolve, err: () => {}, stop: stop.signal })
@@ -49,7 +49,8 @@ await t.test('the environment gives the URL, the id and the secret', async (t) =
     })
   })
   t.match(out, 'client_id      from-env\n')
-  t.match(out, `It calls ${baseUrl}/oauth/authorize,`)
+  t.match(out, `It calls ${atLocalhost}/oauth/authorize,`)
+  t.match(out, 'The portal runs at http://127.0.0.1:', 'another site than the service')
 })
 
 await t.test('each sign-in that ends is a line: how long the service took, who, and why not', async (t) => {
@@ -68,13 +69,16 @@ await t.test('each sign-in that ends is a line: how long the service took, who, 
 
 await t.test('what a service says is escaped in the terminal', async (t) => {
   const hostile = '\x1b]0;title\x07'
-  const baseUrl = await httpServer(t, (_request, response) => {
-    response.writeHead(500, { 'content-type': 'application/json' }).end(JSON.stringify({ message: hostile }))
-  })
-  const { out, browser, origin } = await simulator(t, { baseUrl })
-  await browser.signIn(start(origin))
-  t.match(out(), '\\u001b]0;title\\u0007')
-  t.notMatch(out(), '\x1b')
+  for (const [status, record] of [[500, { message: hostile }], [200, { ...RECORDS.ada, name: hostile }]] as const) {
+    const baseUrl = await sendingBack(t, (path, response) => {
+      if (path === '/oauth/token') return json(response, { token_type: 'Bearer', access_token: 'the-token' })
+      return json(response, record, status)
+    })
+    const { out, browser, origin } = await simulator(t, { baseUrl })
+    await browser.signIn(start(origin))
+    t.match(out(), '\\u001b]0;title\\u0007')
+    t.notMatch(out(), '\x1b')
+  }
 })
 
 await t.test('the terminal says at the start when the service does not respond', async (t) => {

@@ -48,7 +48,9 @@ await t.test('pages load nothing, cannot be framed, keep no copies and send no r
 
 await t.test('it answers under its own host names only', async (t) => {
   const { origin } = await simulator(t)
-  const response = await asked(origin, 'evil.example')
-  t.equal(response.statusCode, 421)
-  t.match(String(await response.toArray()), '--public-url')
+  for (const host of ['evil.example', 'localhost.evil.example', '127.0.0.1:80.evil.example', 'evil.localhost']) {
+    const response = await asked(origin, host)
+    t.equal(response.statusCode, 421, host)
+    t.match(String(await response.toArray()), '--public-url')
+  }
 })

@@ -1,10 +1,11 @@
 // A developer signs in through the simulator: fifteen steps and a user, or the step that failed and what to do.
+import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { freePort } from '../../helpers/ports.ts'
 import { httpServer } from '../../helpers/raw-server.ts'
 import { CLIENT_SECRET } from '../../helpers/spec-server.ts'
 import type { Mistake } from '../../helpers/spec-server.ts'
-import { Browser, simulator, start } from './scene.ts'
+import { Browser, json, sendingBack, simulator, start } from './scene.ts'
 
 await t.test('a sign-in: fifteen steps, the record in words, codes and tokens hidden', async (t) => {
   const { origin, browser } = await simulator(t)
@@ -139,6 +140,24 @@ await t.test('a callback that lacks a part of the redirect_uri', async (t) => {
   const again = await browser.open(`${origin}/cb?code=x&state=y`)
   t.match(again.text, 'The sign-in stopped at step 7')
   t.match(again.text, 'a redirect to http://localhost:1/cb')
+})
+
+await t.test('a callback that is loaded again while the sign-in is in progress sends no second code', async (t) => {
+  const held: ServerResponse[] = []
+  const baseUrl = await sendingBack(t, (_path, response) => held.push(response))
+  const { origin, browser } = await simulator(t, { baseUrl })
+  const redirected = async (url: string) => {
+    const { headers } = await fetch(url, { redirect: 'manual' })
+    browser.keep(headers)
+    return String(headers.get('location'))
+  }
+  const callback = await redirected(await redirected(start(origin)))
+  const page = await browser.open(callback)
+  t.match(page.text, '<h1>In progress</h1>')
+  t.equal((await browser.open(callback)).url, page.url)
+  t.equal(held.length, 1)
+  for (const response of held) json(response, {}, 500)
+  await browser.ended(page)
 })
 
 await t.test('at the client level', async (t) => {

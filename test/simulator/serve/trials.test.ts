@@ -50,6 +50,7 @@ for (const [trial, mistakes, tone, title, sentence, user] of TRIALS) {
     t.match(page.text.replace(/&#39;/g, '\''), sentence)
     t.match(page.text, `<span class="chip ${tone}">Trial: `)
     t.equal(page.text.includes('What went wrong'), title.startsWith('The sign-in stopped'))
+    t.equal(page.text.includes('rejected as expected'), title === PASS && user === 'eve')
     t.match(page.text, '<h2 id="trial">The trial</h2>')
     if (title === PASS) t.match(page.text, '<span class="chip good">passes</span>')
   })

@@ -1,7 +1,9 @@
 // What the page says while a browser is at the service, or while a code expires.
+import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import type { Test } from 'tap'
 import { ruleOf } from '../../../lib/simulator/rules/all.ts'
+import { SCRIPT } from '../../../lib/simulator/serve/pages/script.ts'
 import { LOGIN_RULES } from '../../../lib/simulator/serve/trials.ts'
 import { httpServer } from '../../helpers/raw-server.ts'
 import type { SceneOptions, Simulator } from './scene.ts'
@@ -67,4 +69,20 @@ await t.test('the trial of an expired code says when the code is sent', async (t
   t.ok(possible.some((text) => text.startsWith(time)), time)
   t.equal((await new Browser().open(`${origin}/oauth/callback?code=x&state=y`)).status, 400)
   t.equal((await browser.open(page.url)).text, page.text, 'the return of another browser changes nothing')
+})
+
+await t.test('the script reloads a page that has changed, and one that ended before the first look', async (t) => {
+  const page = `<script>${SCRIPT}</script>`
+  for (const texts of [['ended'], [page, 'ended'], [page, page, `${page} and more`]]) {
+    const rest = [...texts]
+    const reloaded = await new Promise<boolean>((resolve) => {
+      runInNewContext(SCRIPT, {
+        document: { currentScript: { text: SCRIPT } },
+        fetch: async () => new Response(rest.shift()),
+        location: { reload: () => resolve(rest.length === 0) },
+        setTimeout: (look: () => void) => rest.length === 0 ? resolve(false) : look()
+      })
+    })
+    t.equal(reloaded, true, `at look ${texts.length}`)
+  }
 })
