@@ -106,7 +106,7 @@ function readJson (exchange: Exchange, steps: StepNumbers, expected: string): Re
     return failure(steps.sent, statusError(response.status), expected, describe(exchange))
   }
   const body = jsonObject(response)
-  const typed = header(response, 'content-type').toLowerCase().startsWith('application/json')
+  const typed = /^application\/json\s*(?:;|$)/i.test(header(response, 'content-type'))
   if (body === null || !typed) return failure(steps.returned, 'not_json', expected, describe(exchange))
   return { ok: true, value: body }
 }

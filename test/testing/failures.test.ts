@@ -177,7 +177,8 @@ await t.test('each answer of the token endpoint belongs to a step', async (t) =>
 await t.test('JSON has the content type application/json, with any parameters', async (t) => {
   for (const [type, expected] of [
     ['application/json', { ok: true }], ['Application/JSON; charset=utf-8', { ok: true }],
-    ['text/json', { error: 'not_json' }], ['application/problem+json', { error: 'not_json' }]
+    ['text/json', { error: 'not_json' }], ['application/problem+json', { error: 'not_json' }],
+    ['application/json-seq', { error: 'not_json' }]
   ] as const) {
     const body = JSON.stringify({ token_type: 'Bearer', access_token: 'the-token' })
     const baseUrl = await httpServer(t, (_request, response) => {
