@@ -147,7 +147,8 @@ const faults: Record<string, Fault> = {
       place.redis = { ...await place.next as RedisServer, client: place.redis.client }
     },
     isExecuted: false,
-    cause: /LOADING|not connected/
+    // While it reads, it replies every 50 ms only.
+    cause: /LOADING|not connected|respond in time/
   }
 }
 
