@@ -50,33 +50,33 @@ function cost (name) {
   return coverage.timeOf(name) * (tried + 2) / (noticed + 1)
 }
 
-/** Whether one of these processes notices the mistake in the tree. */
-async function isNoticedBy (tree, processes) {
+/** The process that notices the mistake in the tree. */
+async function noticing (tree, processes) {
   for (const name of processes.toSorted((one, other) => cost(one) - cost(other))) {
     const fails = await tree.fails(name)
     const { tried, noticed } = recordOf(name)
     records.set(name, { tried: tried + 1, noticed: noticed + Number(fails) })
-    if (fails) return true
+    if (fails) return name
   }
-  return false
+  return undefined
 }
 
-/** What became of a mistake, in words. */
+/** What became of a mistake, and the process that noticed it. */
 async function outcome (tree, { find, replace, file: named }) {
   const place = placeOf({ find, file: named })
-  if (place === undefined) return 'gone'
+  if (place === undefined) return ['gone']
   const { file, text } = place
   const first = text.slice(0, text.indexOf(find)).split('\n').length - 1
   const processes = coverage.processesAt(file, first, first + find.split('\n').length - 1)
   const [contract] = processes.filter(isContract)
-  const isNoticed = await tree.with(file, text.replace(find, () => replace), async () => {
+  const noticedBy = await tree.with(file, text.replace(find, () => replace), async () => {
     for (const CONFIGURATION of contract === undefined ? [] : CONFIGURATIONS) {
-      if (await tree.fails(contract, { CONFIGURATION })) return true
+      if (await tree.fails(contract, { CONFIGURATION })) return `configuration ${CONFIGURATION}`
     }
-    return await isNoticedBy(tree, processes)
+    return await noticing(tree, processes) ?? null
   })
-  if (isNoticed === undefined) return 'does not compile'
-  return isNoticed ? 'noticed' : 'SURVIVED'
+  if (noticedBy === undefined) return ['does not compile']
+  return noticedBy === null ? ['SURVIVED'] : ['noticed', noticedBy]
 }
 
 const counts = { noticed: 0, SURVIVED: 0, gone: 0, 'does not compile': 0 }
@@ -85,9 +85,10 @@ await Promise.all(Array.from({ length: availableParallelism() }, async () => {
   const tree = new Tree()
   for (let one; (one = queue.shift()) !== undefined;) {
     const begun = performance.now()
-    const word = await outcome(tree, one)
+    const [word, by = ''] = await outcome(tree, one)
     counts[word]++
-    console.log(`${word} (${Math.round((performance.now() - begun) / 1000)} s): ${one.mistake}`)
+    const seconds = Math.round((performance.now() - begun) / 1000)
+    console.log(`${word} (${[by, `${seconds} s`].filter(Boolean).join(', ')}): ${one.mistake}`)
   }
   tree.remove()
 }))

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { COMPILED } from '../runner/compile.js'
 
+/** Stops at the first failure. tap's own limit would be a timer that tests move forward. */
+const TAP = { TAP_BAIL: '1', TAP_TIMEOUT: '600' }
 /** Milliseconds. */
 const TIMEOUT = 120_000
 const OWN = [COMPILED, '.tap', '.git']
@@ -35,7 +37,7 @@ export class Tree {
   /** Whether a process of the tests fails. A test file of tap is a program. */
   fails (name, environment = {}) {
     const child = spawn(process.execPath, ['--import=@tapjs/mock/import', join(COMPILED, 'processes', name)], {
-      cwd: this.#path, env: { ...process.env, TAP_BAIL: '1', ...environment }, stdio: 'ignore', timeout: TIMEOUT
+      cwd: this.#path, env: { ...process.env, ...TAP, ...environment }, stdio: 'ignore', timeout: TIMEOUT
     })
     return new Promise((resolve) => child.once('exit', (code) => resolve(code !== 0)))
   }
