@@ -2,7 +2,10 @@
 // a redirect_uri, or one registration's code at another that shares its Redis. It is refused, and nothing is used up
 // that belongs to someone else. A code as a token, and a token as a code: test/contract.
 import t from 'tap'
-import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import partnerSso from '../../lib/index.ts'
+import type { PartnerSsoEvent } from '../../lib/index.ts'
+import { hostOptions, PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import type { User } from '../helpers/host.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
 
@@ -36,6 +39,14 @@ t.test('registrations on one Redis', async (t) => {
     const { url, events } = await startHost(t, { redis, ...options })
     return { at: wire(url + (options.prefix ?? ''), options.portal), events, name: JSON.stringify(options) }
   }))
+  for (const prefix of ['/c', '/d']) {
+    const events: PartnerSsoEvent[] = []
+    const options = { ...hostOptions(), redis, onEvent: (event: PartnerSsoEvent) => { events.push(event) } }
+    const { url } = await startHost(t, {}, {
+      finish: (app) => app.register(async (scope) => { await scope.register(partnerSso<User>, options) }, { prefix })
+    })
+    registrations.push({ at: wire(url + prefix), events, name: `a scope at ${prefix}` })
+  }
   for (const home of registrations) {
     const code = await home.at.code()
     const token = await home.at.accessToken()

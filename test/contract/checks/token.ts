@@ -67,6 +67,7 @@ export async function form (t: Test, { at, events, portal }: Subject): Promise<v
     [text, `${type}-x`, 'content_type_unsupported'],
     [text, `${type}, application/json`, 'content_type_unsupported'],
     [JSON.stringify({ code }), 'application/json', 'content_type_unsupported'],
+    ['{', 'application/json', 'content_type_unsupported'],
     ['--x--', 'multipart/form-data; boundary=x', 'content_type_unsupported'],
     [undefined, undefined, 'content_type_unsupported'],
     [`${text}&x=%zz`, type, 'body_unreadable'],
