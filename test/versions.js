@@ -70,7 +70,7 @@ function withManager () {
   mustRun(add[0], [...add.slice(1), name, 'fastify@5'], { cwd, env })
   for (const host of hosts) {
     const printed = mustRun(node[0], [...node.slice(1), host], { cwd })
-    if (printed !== '"alice"\n') throw new Error(`${host} printed ${printed}`)
+    if (printed !== 'alice\n') throw new Error(`${host} printed ${printed}`)
     console.log(`${manager}: ${host} signs in`)
   }
 }
