@@ -12,7 +12,8 @@ import type { UserInformation } from '../../lib/index.ts'
 import { checkStore, portal } from '../../lib/testing/index.ts'
 import type { PortalDouble } from '../../lib/testing/index.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
-import { compile, written } from './documents.ts'
+import { mustRun } from './commands.js'
+import { written } from './documents.ts'
 
 const SECRET = 'a secret of at least thirty-two characters'
 process.env.JWT_SECRET = SECRET
@@ -30,7 +31,7 @@ const alice = { ok: true, record: { external_id: 'alice' } }
 const loginRequired = { ok: false, error: 'login_required' }
 
 const directory = await written(t)
-compile(directory)
+mustRun('node_modules/.bin/tsc', ['-p', directory])
 
 /** What a recipe exports. */
 const recipe = async (name: string) => await import(pathToFileURL(join(directory, `${name}.mjs`)).href)
