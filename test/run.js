@@ -10,33 +10,36 @@ import { processesOf, runTap, testFiles } from './runner/tap.js'
 /** Test files at once: one more than processors, since many files wait for servers. */
 const JOBS = availableParallelism() + 1
 
-/** What the tests start, by its Debian package, and whether it is there. */
-const programs = [
-  { name: 'redis-server', debian: 'redis-server', isThere: () => onPath('redis-server') },
-  { name: 'redis-sentinel', debian: 'redis-sentinel', isThere: () => onPath('redis-sentinel') },
-  { name: 'chromium', debian: 'chromium', isThere: () => onPath('chromium') },
-  { name: 'postgres', debian: 'postgresql', isThere: () => onPath('postgres') || inDebianPostgresql() },
-  { name: 'promtool', debian: 'prometheus', isThere: () => onPath('promtool') }
-]
-
-const onPath = (command) => process.env.PATH.split(':').some((folder) => existsSync(join(folder, command)))
-
-/** Debian keeps the server's programs off PATH, in a folder for each version. */
-function inDebianPostgresql () {
-  const versions = '/usr/lib/postgresql'
-  return existsSync(versions) &&
-    readdirSync(versions).some((version) => existsSync(join(versions, version, 'bin/postgres')))
+/** What the tests start, and the Debian package of each. */
+const programs = {
+  'redis-server': 'redis-server',
+  'redis-sentinel': 'redis-sentinel',
+  chromium: 'chromium',
+  postgres: 'postgresql',
+  promtool: 'prometheus'
 }
+
+/** Debian keeps the programs of PostgreSQL off PATH, in a folder for each version. */
+const DEBIAN = '/usr/lib/postgresql'
+
+/** Whether the program is on PATH or where Debian keeps it. */
+function isThere (program) {
+  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN) : []
+  const folders = [...process.env.PATH.split(':'), ...versions.map((version) => join(DEBIAN, version, 'bin'))]
+  return folders.some((folder) => existsSync(join(folder, program)))
+}
+
+const missingPrograms = () => Object.keys(programs).filter((program) => !isThere(program))
 
 /** On a bare Debian machine (root, apt-get) installs what is missing; elsewhere says what to install. */
 function provide () {
   const installed = existsSync('node_modules/.package-lock.json')
   if (!installed && !run('npm', 'ci', '--no-audit', '--no-fund')) stop('npm ci failed.')
-  const missing = programs.filter(({ isThere }) => !isThere())
+  const missing = missingPrograms()
   if (missing.length === 0) return
-  const names = missing.map(({ name }) => name).join(', ')
-  const packages = missing.map(({ debian }) => debian)
-  if (process.getuid?.() !== 0 || !onPath('apt-get')) {
+  const names = missing.join(', ')
+  const packages = missing.map((program) => programs[program])
+  if (process.getuid?.() !== 0 || !isThere('apt-get')) {
     stop(`The tests need ${names}. Nothing was installed.\n` +
       `Debian, Ubuntu: sudo apt-get install ${packages.join(' ')}\n` +
       'macOS: brew install redis postgresql prometheus; brew install --cask chromium')
@@ -49,7 +52,7 @@ function provide () {
   run('apt-get', 'update', '-qq')
   run('apt-get', 'install', '-y', '-qq', '--no-install-recommends', ...packages)
   if (isOurs) rmSync(policy)
-  const still = programs.filter(({ isThere }) => !isThere()).map(({ name }) => name)
+  const still = missingPrograms()
   if (still.length > 0) stop(`apt-get did not install ${still.join(', ')}.`)
 }
 

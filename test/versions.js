@@ -5,11 +5,10 @@
 //   node test/versions.js --manager pnpm                installs the package as it ships, and signs in
 //
 // Without --node: the Node that runs this program. The whole suite on another Node: `npx -p node@24 npm test`.
-import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { emptyFolder, hostWith, mustRun, onNode, pack } from './package/commands.js'
+import { hostWith, mustRun, onNode, pack } from './package/commands.js'
 
 const { values: { fastify, nest, manager, node } } = parseArgs({
   options: {
@@ -44,33 +43,26 @@ const yarn = ['npx', '--yes', '@yarnpkg/cli-dist']
  * an ES module.
  */
 const managers = {
-  npm: { add: ['npm', 'install', '--no-audit', '--no-fund'] },
+  npm: {},
   pnpm: { add: ['npx', '--yes', 'pnpm', 'add'] },
   yarn1: { add: ['npx', '--yes', 'yarn@1', 'add', '--no-lockfile', '--non-interactive', '--ignore-engines'] },
-  yarn: { add: [...yarn, 'add'], settings: { '.yarnrc.yml': 'nodeLinker: node-modules\n', 'yarn.lock': '' } },
-  'yarn-pnp': {
-    add: [...yarn, 'add'],
-    node: [...yarn, 'node'],
-    settings: { '.yarnrc.yml': 'nodeLinker: pnp\n', 'yarn.lock': '' },
-    hosts: ['host.mjs']
-  }
+  yarn: { add: [...yarn, 'add'], linker: 'node-modules' },
+  'yarn-pnp': { add: [...yarn, 'add'], linker: 'pnp', node: [...yarn, 'node'], hosts: ['host.mjs'] }
 }
 
 function withManager () {
-  const { add, node = ['node'], settings = {}, hosts = ['host.mjs', 'host.cjs'] } = managers[manager]
-  const tarball = pack()
-  const cwd = emptyFolder()
-  cpSync('test/package/hosts', cwd, { recursive: true })
-  const files = { 'package.json': '{ "name": "host", "private": true }', ...settings }
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text)
+  const { add, linker, node = ['node'], hosts = ['host.mjs', 'host.cjs'] } = managers[manager]
   // The registry that npm is set to is for the others as well.
   const registry = mustRun('npm', ['config', 'get', 'registry']).trim()
   const env = { npm_config_registry: registry, YARN_NPM_REGISTRY_SERVER: registry, YARN_ENABLE_TELEMETRY: '0' }
+  if (linker !== undefined) env.YARN_NODE_LINKER = linker
+  const tarball = pack()
   const name = manager.startsWith('yarn') ? `fastify-partner-sso@${tarball}` : tarball
-  mustRun(add[0], [...add.slice(1), name, 'fastify@5'], { cwd, env })
+  const files = ['sign-in.cjs', ...hosts].map((file) => `test/package/hosts/${file}`)
+  const cwd = hostWith(files, [name, 'fastify@5'], { add, env })
   for (const host of hosts) {
-    const printed = mustRun(node[0], [...node.slice(1), host], { cwd })
-    if (printed !== '"alice"\n') throw new Error(`${host} printed ${printed}`)
+    const printed = mustRun(node[0], [...node.slice(1), host], { cwd, env })
+    if (printed !== 'alice\n') throw new Error(`${host} printed ${printed}`)
     console.log(`${manager}: ${host} signs in`)
   }
 }

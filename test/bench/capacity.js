@@ -1,7 +1,5 @@
+import { figure, median, table } from './figures.js'
 import { Server } from './server.js'
-import { serverNamed } from './servers.js'
-import { median } from './statistics.js'
-import { figure, table } from './table.js'
 
 const SIGN_INS = 3000
 const TURNS_A_ROUND = 3
@@ -18,7 +16,7 @@ export async function capacity (setting) {
 }
 
 async function measure (name, { nodes: [node], redis, rounds }) {
-  return await Server.during(serverNamed(name), { node, redis }, async (server) => {
+  return await Server.during(name, { node, redis }, async (server) => {
     const turns = []
     for (let turn = 0; turn < rounds * TURNS_A_ROUND; turn++) turns.push(await costs(server, redis))
     const host = median(turns.map((turn) => turn.host)).value

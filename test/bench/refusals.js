@@ -1,16 +1,14 @@
+import { figure, interval, median, table } from './figures.js'
 import { users } from './host.js'
 import { requests } from './load.js'
 import { Server } from './server.js'
-import { serverNamed } from './servers.js'
-import { median } from './statistics.js'
-import { figure, interval, table } from './table.js'
 
 const REPEATED = 500
 const TURNS_A_ROUND = 10
 
 /** What each refusal costs beside the success of its endpoint: in one process, by turns. */
 export async function refusals ({ nodes: [node], redis, rounds, say }) {
-  const measured = await Server.during(serverNamed('ours-url'), { node, redis }, async (server) => {
+  const measured = await Server.during('ours-url', { node, redis }, async (server) => {
     const redeemed = await server.load.checkSingleUse()
     const turns = []
     for (let turn = 0; turn <= rounds * TURNS_A_ROUND; turn++) turns.push(await costs(server, redeemed))

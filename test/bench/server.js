@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Load } from './load.js'
 import { onServerCore } from './machine.js'
+import { serverNamed } from './servers.js'
 
 const program = fileURLToPath(new URL('serve.js', import.meta.url))
 const WARM_UP = 5000
@@ -13,10 +14,9 @@ export class Server {
   load
 
   /** Starts the server, checks that its codes and tokens are single-use, and warms it up. */
-  static async start ({ name, ...argument }, { node, redis, concurrency = 32 }) {
-    const flags = ['--expose-gc', '--no-deprecation']
-    const [command, args] =
-      onServerCore(node.path, ...flags, program, JSON.stringify({ ...argument, redisUrl: redis.url }))
+  static async start (name, { node, redis, concurrency = 32 }) {
+    const argument = JSON.stringify({ ...serverNamed(name), redisUrl: redis.url })
+    const [command, args] = onServerCore(node.path, '--expose-gc', '--no-deprecation', program, argument)
     const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
     child.on('exit', () => { throw new Error(`The server ${name} ended`) })
     const [port] = await once(child, 'message')
@@ -27,8 +27,8 @@ export class Server {
   }
 
   /** Starts the server and stops it after the work. */
-  static async during (server, setting, work) {
-    const running = await Server.start(server, setting)
+  static async during (name, setting, work) {
+    const running = await Server.start(name, setting)
     const result = await work(running)
     await running.stop()
     return result

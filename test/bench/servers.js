@@ -23,9 +23,8 @@ const servers = {
     reference: 'ours-url',
     target: '≥ 1.00'
   },
-  bare: { title: 'bare Fastify, Redis', module: 'bare', variant: 'redis', reference: 'ours-url' },
-  'ours-memory': { title: 'fastify-partner-sso, in process', module: 'ours', variant: 'memory' },
-  'bare-memory': { title: 'bare Fastify, a Map', module: 'bare', variant: 'memory', reference: 'ours-memory' }
+  bare: { title: 'bare Fastify, Redis', module: 'bare', reference: 'ours-url' },
+  'ours-memory': { title: 'fastify-partner-sso, in process', module: 'ours', variant: 'memory' }
 }
 
 export const allServers = Object.keys(servers)

@@ -1,7 +1,6 @@
+import { figure, interval, median, table } from './figures.js'
 import { Server } from './server.js'
 import { serverNamed } from './servers.js'
-import { median } from './statistics.js'
-import { figure, interval, table } from './table.js'
 
 const SLICES_A_ROUND = 20
 
@@ -34,7 +33,7 @@ export async function slices ({ names, nodes, concurrencies, rounds, ...setting 
 /** Adds the cost of each slice of a round. */
 async function measure (servers, costs, setting) {
   const running = []
-  for (const server of servers) running.push([server.name, await Server.start(server, setting)])
+  for (const { name } of servers) running.push([name, await Server.start(name, setting)])
   const count = sliceOf(setting.concurrency)
   for (let slice = 0; slice < SLICES_A_ROUND; slice++) {
     // There and back, so that none always follows the same other.

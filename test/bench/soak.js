@@ -1,7 +1,6 @@
+import { interval, slope, table } from './figures.js'
 import { Server } from './server.js'
 import { serverNamed } from './servers.js'
-import { slope } from './statistics.js'
-import { interval, table } from './table.js'
 
 const SAMPLES = 25
 const WARM_UP_SAMPLES = 5
@@ -10,8 +9,7 @@ const WARM_UP_SAMPLES = 5
 export async function soak ({ nodes: [node], redis, signIns, say }) {
   const rows = []
   for (const name of ['ours-url', 'ours-memory']) {
-    const server = serverNamed(name)
-    const samples = await Server.during(server, { node, redis }, async (running) => {
+    const samples = await Server.during(name, { node, redis }, async (running) => {
       const samples = []
       for (let sample = 1; sample <= SAMPLES; sample++) {
         await running.load.signIn(Math.ceil(signIns / SAMPLES))
@@ -19,7 +17,7 @@ export async function soak ({ nodes: [node], redis, signIns, say }) {
       }
       return samples.slice(WARM_UP_SAMPLES)
     })
-    rows.push([server.title, ...describe(samples)])
+    rows.push([serverNamed(name).title, ...describe(samples)])
     say(`soak: ${name}`)
   }
   return table([`${signIns.toLocaleString('en')} sign-ins`, 'heap, MB', 'RSS, MB', 'heap, bytes per sign-in'], rows)

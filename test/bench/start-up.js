@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { interval, median, table } from './figures.js'
 import { onServerCore } from './machine.js'
-import { median } from './statistics.js'
-import { interval, table } from './table.js'
 
 const program = fileURLToPath(new URL('probe.js', import.meta.url))
 const PROBES_A_ROUND = 8

@@ -5,7 +5,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { example, startScene } from './helpers/scene.ts'
 import type { Application, Scene } from './helpers/scene.ts'
-import { heading, logIn, logInAt, outcome } from './helpers/walk.ts'
+import { goToLogin, heading, logIn, logInAt, outcome } from './helpers/walk.ts'
 
 /** A scene for one test, from the portal's page. */
 type Body = (t: Test, scene: Scene) => Promise<unknown>
@@ -29,12 +29,10 @@ const helmetAsItComes: Application = async (portal) => {
 }
 
 await scene('@fastify/helmet as it comes', helmetAsItComes, async (_t, site) => {
-  const { partner, portal, calls } = site
+  const { portal, calls } = site
   await site.visit('Chromium blocks the way from the login form to the portal', async (t, visit) => {
     const { page, requests, problems } = visit
-    await page.goto(portal)
-    await page.getByRole('link', { name: 'Sign in', exact: true }).click()
-    await page.waitForURL(`${partner}/login?return_to=*`)
+    await goToLogin(t, page, portal)
     const blocked = page.waitForEvent('console', (message) => message.text().includes('form-action'))
     await logIn(page, 'Ada Okafor')
     t.match((await blocked).text(), 'form-action \'self\'')
@@ -63,10 +61,7 @@ await scene('a session cookie with SameSite=Strict', strictCookie, async (_t, si
   await site.visit('is not sent: a user who is logged in arrives logged out', async (t, { page, context }) => {
     await logInAt(partner, page, 'Ada Okafor')
     t.match(await context.cookies(partner), [{ name: 'acme_session', sameSite: 'Strict' }])
-    await page.goto(portal)
-    await page.getByRole('link', { name: 'Sign in', exact: true }).click()
-    await page.waitForURL(`${partner}/login?return_to=*`)
-    t.equal(await heading(page), 'Log in to Acme Payments')
+    await goToLogin(t, page, portal)
     t.strictSame(calls, [])
     await page.goto(partner)
     t.equal(await heading(page), 'Good day, Ada Okafor', 'though the session is there')

@@ -2,7 +2,7 @@
 // person whose sign-in cannot go back to the portal: nothing loads, nothing executes.
 import t from 'tap'
 import { startScene } from './helpers/scene.ts'
-import { again, arrives, heading, logIn, logInAt, outcome, reported, tabTo } from './helpers/walk.ts'
+import { again, arrives, enter, goToLogin, heading, logIn, logInAt, outcome, reported, tabTo } from './helpers/walk.ts'
 
 const { partner, portal, calls, visit } = await startScene(t)
 const ONE_SIGN_IN = ['POST /oauth/token 200', 'GET /oauth/user 200']
@@ -27,10 +27,7 @@ await visit('logged in already: one click, no second password', async (t, { page
 })
 
 await visit('not logged in: the login page, then back to the portal', async (t, { page }) => {
-  await page.goto(portal)
-  await page.getByRole('link', { name: 'Sign in', exact: true }).click()
-  await page.waitForURL(`${partner}/login?return_to=*`)
-  await arrives(t, page, 'Log in to Acme Payments')
+  await goToLogin(t, page, portal)
   t.strictSame(calls, [])
   await logIn(page, 'Carmen Ruiz')
   t.equal(await outcome(page), 'Carmen Ruiz is signed in')
@@ -41,8 +38,7 @@ await visit('not logged in: the login page, then back to the portal', async (t, 
 })
 
 await visit('the back button after the sign-in', async (t, { page }) => {
-  await page.goto(portal)
-  await page.getByRole('link', { name: 'Sign in', exact: true }).click()
+  await goToLogin(t, page, portal)
   await logIn(page, 'Bo Lindqvist')
   await outcome(page)
   const signedIn = page.url()
@@ -62,10 +58,8 @@ await visit('the back button after the sign-in', async (t, { page }) => {
   await arrives(t, page, 'Log in to Acme Payments')
 })
 
-await visit('the callback once more: nothing is redeemed twice', async (t, { page, requests }) => {
-  await logInAt(partner, page, 'Ada Okafor')
-  await page.getByRole('link', { name: 'Open the dispute portal' }).click()
-  await outcome(page)
+await visit('the callback once more, then in another browser', async (t, { context, page, requests, problems }) => {
+  await enter(partner, page, 'Ada Okafor')
   const signedIn = page.url()
   const callback = requests.find((url) => url.startsWith(`${portal}/oauth/callback?`)) as string
   t.match(callback, /[?&]code=[^&]+/)
@@ -74,27 +68,18 @@ await visit('the callback once more: nothing is redeemed twice', async (t, { pag
     t.equal(await outcome(page), 'Ada Okafor is signed in')
     t.equal(page.url(), signedIn)
   }
-  t.strictSame(calls, ONE_SIGN_IN)
-})
-
-await visit('the callback of another browser lets nobody in', async (t, { context, page, requests, problems }) => {
-  await logInAt(partner, page, 'Ada Okafor')
-  await page.getByRole('link', { name: 'Open the dispute portal' }).click()
-  await outcome(page)
-  const callback = requests.find((url) => url.startsWith(`${portal}/oauth/callback?`)) as string
+  // Without the cookies it is another browser.
   await context.clearCookies()
   await page.goto(callback)
   t.equal(await heading(page), 'This browser has no sign-in in progress')
-  t.strictSame(calls, ONE_SIGN_IN)
+  t.strictSame(calls, ONE_SIGN_IN, 'nothing is redeemed twice')
   t.match(await reported(problems), [/status of 400/], 'as its status says')
   await page.getByRole('link', { name: 'Sign in', exact: true }).click()
   await arrives(t, page, 'Log in to Acme Payments')
 })
 
 await visit('somebody else, though the browser has a session', async (t, { page }) => {
-  await logInAt(partner, page, 'Ada Okafor')
-  await page.getByRole('link', { name: 'Open the dispute portal' }).click()
-  t.equal(await outcome(page), 'Ada Okafor is signed in')
+  t.equal(await enter(partner, page, 'Ada Okafor'), 'Ada Okafor is signed in')
   await page.getByRole('link', { name: 'Log in as someone else' }).click()
   await arrives(t, page, 'Log in to Acme Payments')
   await logIn(page, 'Bo Lindqvist')
@@ -117,11 +102,7 @@ await visit('another site’s images begin no sign-in', async (t, { page, proble
 
 await visit('two tabs at once', async (t, { context, page }) => {
   const other = await context.newPage()
-  for (const tab of [page, other]) {
-    await tab.goto(portal)
-    await tab.getByRole('link', { name: 'Sign in', exact: true }).click()
-    await tab.waitForURL(`${partner}/login?return_to=*`)
-  }
+  for (const tab of [page, other]) await goToLogin(t, tab, portal)
   await logIn(page, 'Ada Okafor')
   t.equal(await outcome(page), 'Ada Okafor is signed in')
   await logIn(other, 'Bo Lindqvist')
@@ -137,9 +118,7 @@ await visit('two tabs at once', async (t, { context, page }) => {
 })
 
 await visit('a user who may not enter', async (t, { page }) => {
-  await logInAt(partner, page, 'Dev Patel')
-  await page.getByRole('link', { name: 'Open the dispute portal' }).click()
-  t.equal(await outcome(page), 'The sign-in stopped at step 5')
+  t.equal(await enter(partner, page, 'Dev Patel'), 'The sign-in stopped at step 5')
   t.match(await page.locator('#problem').locator('..').innerText(), /access_denied[^]*What to do/)
   t.equal(await page.locator('.step.failed').count(), 1)
   t.equal(await page.locator('#record').count(), 0)
@@ -150,8 +129,7 @@ await visit('a user who may not enter', async (t, { page }) => {
 })
 
 await visit('without JavaScript', async (t, { page }) => {
-  await page.goto(portal)
-  await page.getByRole('link', { name: 'Sign in', exact: true }).click()
+  await goToLogin(t, page, portal)
   await logIn(page, 'Ada Okafor')
   t.equal(await outcome(page), 'Ada Okafor is signed in')
   await page.locator('#step-12 summary').click()

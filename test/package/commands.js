@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join } from 'node:path'
 
 /** Settings of the npm that started us are none of a host's. */
 const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)))
@@ -27,7 +27,7 @@ export function onNode (version, args, options) {
 }
 
 /** A temporary folder that is removed when this program ends. */
-export function emptyFolder () {
+function emptyFolder () {
   const folder = mkdtempSync(join(tmpdir(), 'fastify-partner-sso-host-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   return folder
@@ -47,12 +47,13 @@ export function pack () {
   return packed().tarball
 }
 
-/** An empty host: a temporary folder with these files and packages. Returns the folder. */
-export function hostWith (files, packages) {
-  const folder = emptyFolder()
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }')
-  for (const file of files) cpSync(resolve(file), join(folder, file.split('/').at(-1)), { recursive: true })
-  const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
-  mustRun('npm', ['install', ...flags, ...packages], { cwd: folder })
-  return folder
+const npm = ['npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
+
+/** An empty host: a temporary folder with these files, and packages that npm or another manager adds. */
+export function hostWith (files, packages, { add: [command, ...args] = npm, env } = {}) {
+  const cwd = emptyFolder()
+  writeFileSync(join(cwd, 'package.json'), '{ "name": "host", "private": true }')
+  for (const file of files) cpSync(file, join(cwd, basename(file)))
+  mustRun(command, [...args, ...packages], { cwd, env })
+  return cwd
 }

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { mustRun } from './commands.js'
 
 const documents = [
   'README.md', '.github/RUNBOOK.md', '.github/SECURITY.md', '.github/CONTRIBUTING.md', 'lib/README.md',
@@ -35,18 +34,8 @@ export function commands (pattern: RegExp): string[] {
 }
 
 const tsconfig = {
-  compilerOptions: {
-    module: 'nodenext',
-    target: 'es2022',
-    types: ['node'],
-    rootDir: '.',
-    outDir: '.',
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    noUncheckedIndexedAccess: true,
-    noUnusedLocals: true,
-    skipLibCheck: true
-  },
+  extends: resolve('test/package/hosts/tsconfig.json'),
+  compilerOptions: { rootDir: '.', outDir: '.', noUnusedLocals: true, skipLibCheck: true },
   include: ['*.mts'],
   // The folder of the output would be excluded otherwise.
   exclude: []
@@ -66,9 +55,4 @@ export async function written (t: Scope): Promise<string> {
     await writeFile(join(directory, file), code)
   }
   return resolve(directory)
-}
-
-/** Compiles the TypeScript of the folder strictly. */
-export function compile (directory: string): void {
-  mustRun('node_modules/.bin/tsc', ['-p', directory])
 }

@@ -5,7 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hostWith, onNode, pack } from './commands.js'
 
-const files = readdirSync('test/package/runners').map((file) => `test/package/runners/${file}`)
+const tests = readdirSync('test/package/runners').map((file) => `test/package/runners/${file}`)
+const files = [...tests, 'test/package/hosts/sign-in.cjs']
 const vitest = ['node_modules/vitest/vitest.mjs', 'run', 'vitest.test.mjs']
 const jest = (config) => ['node_modules/jest/bin/jest.js', '--config', config]
 

@@ -17,6 +17,14 @@ export async function reported (problems: string[], count = 1): Promise<string[]
   return problems.splice(0)
 }
 
+/** Begins a sign-in at the portal, which leads to the partner's login page. */
+export async function goToLogin (t: Test, page: Page, portal: string): Promise<void> {
+  await page.goto(portal)
+  await page.getByRole('link', { name: 'Sign in', exact: true }).click()
+  await page.waitForURL('**/login?return_to=*')
+  await arrives(t, page, 'Log in to Acme Payments')
+}
+
 /** Chooses a user on the partner's login page. */
 export async function logIn (page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name }).click()
@@ -34,6 +42,13 @@ export async function outcome (page: Page): Promise<string> {
   await page.waitForURL('**/sign-ins/*')
   await page.locator('#live[data-ended=true]').waitFor()
   return await heading(page)
+}
+
+/** Logs in at the partner and follows the link to the portal; returns what its page says. */
+export async function enter (partner: string, page: Page, name: string): Promise<string> {
+  await logInAt(partner, page, name)
+  await page.getByRole('link', { name: 'Open the dispute portal' }).click()
+  return await outcome(page)
 }
 
 /** Signs in again, from the page of a sign-in; returns what that page then says. */

@@ -8,4 +8,4 @@ if (typeof partnerSso !== 'function') throw new Error('require() gives no functi
 for (const name of ['default', 'partnerSso']) {
   if (partnerSso[name] !== partnerSso) throw new Error(`The export ${name} is missing`)
 }
-signIn(Fastify, partnerSso, portal)
+signIn(Fastify, partnerSso, portal).then(console.log)

@@ -1,4 +1,4 @@
-// Registers the plugin, and signs in with the portal double: prints who has signed in.
+// Registers the plugin, and signs in with the portal double, in the same process or by a port: returns who signed in.
 const integration = {
   loginUrl: 'https://portal.example/external-oauth/1',
   clientId: 'p',
@@ -6,7 +6,7 @@ const integration = {
   redirectUri: 'https://portal.example/cb'
 }
 
-exports.signIn = async function signIn (Fastify, partnerSso, portal) {
+exports.signIn = async function signIn (Fastify, partnerSso, portal, isInProcess = true) {
   const app = Fastify()
   app.register(partnerSso, {
     portal: integration,
@@ -20,7 +20,8 @@ exports.signIn = async function signIn (Fastify, partnerSso, portal) {
       product_role: 'Product Operator'
     })
   })
-  const result = await portal({ app, ...integration }).signIn({ headers: { 'x-user': 'alice' } })
+  const way = isInProcess ? { app } : { baseUrl: await app.listen({ port: 0, host: '127.0.0.1' }) }
+  const result = await portal({ ...way, ...integration }).signIn({ headers: { 'x-user': 'alice' } })
   await app.close()
-  console.log(JSON.stringify(result.ok ? result.record.external_id : result))
+  return result.ok ? result.record.external_id : result
 }

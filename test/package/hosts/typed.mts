@@ -1,9 +1,11 @@
-// A strict TypeScript host of ES modules.
+// A strict TypeScript host, compiled as an ES module and as CommonJS. Each loads by `import` and by `require`.
 import Fastify from 'fastify'
 import partnerSso, {
   type PartnerSsoEvent, type Portal, partnerSso as named, type Store, UserInformation
 } from 'fastify-partner-sso'
+import required = require('fastify-partner-sso')
 import { portal } from 'fastify-partner-sso/testing'
+import testing = require('fastify-partner-sso/testing')
 
 interface User { id: string, client?: number }
 
@@ -23,14 +25,25 @@ function record ({ id, client }: User): UserInformation {
     : { ...person, type: 'client', control_role: 'Client Read Only', client_id: client }
 }
 
-const app = Fastify({ logger: false })
-await app.register(partnerSso<User>, {
-  portal: integration,
-  currentUser: ({ headers: { 'x-user': id } }) => typeof id === 'string' ? { id } : null,
-  portalEligibility: (user) => record(user),
-  onEvent: (event) => { events.push(event) }
-})
-const result = await portal({ app, ...integration }).signIn({ headers: { 'x-user': 'alice' } })
-await app.close()
-if (named !== partnerSso || UserInformation.anyOf.length !== 2) throw new Error('A named export is missing')
-console.log(JSON.stringify(result.ok ? result.record.external_id : result))
+async function main (): Promise<void> {
+  const app = Fastify({ logger: false })
+  app.register(partnerSso<User>, {
+    portal: integration,
+    currentUser: ({ headers: { 'x-user': id } }) => typeof id === 'string' ? { id } : null,
+    portalEligibility: (user) => record(user),
+    onEvent: (event) => { events.push(event) }
+  })
+  app.register(required, {
+    prefix: '/required',
+    portal: integration,
+    currentUser: ({ headers: { 'x-user': id } }) => id ?? null,
+    portalEligibility: (id: string) => record({ id })
+  })
+  const result = await testing.portal({ app, ...integration }).signIn({ headers: { 'x-user': 'alice' } })
+  await app.close()
+  if (named !== partnerSso || required !== partnerSso || portal !== testing.portal) throw new Error('Two copies')
+  if (UserInformation.anyOf.length !== 2) throw new Error('A named export is missing')
+  console.log(result.ok ? result.record.external_id : result)
+}
+
+void main()
