@@ -33,7 +33,7 @@ const badCredentials: Record<string, string[]> = {
 const otherSchemes = ['Bearer abc', 'Digest username="partner-123"', 'Basic\tabc', 'BasicX abc', ' ', pair]
 /** Neither a value nor a name of the same length is taken for the name Authorization. */
 const beside = ['X-Note: authorization', 'X-Thirteen-It: x']
-const otherNames = ['Proxy-Authorization', 'X-Authorization', 'Authorization2', 'WWW-Authenticate']
+const otherNames = ['Proxy-Authorization', 'X-Authorization', 'Authorization2', 'WWW-Authenticate', 'X-Access-Token']
 
 t.test('HTTP Basic at the token endpoint', async (t) => {
   const { url, events } = await startHost(t)
@@ -96,6 +96,8 @@ t.test('Bearer at the user endpoint', async (t) => {
     await attempt('authorization_malformed', good, second)
     await attempt('authorization_malformed', second, good)
   }
+  for (const name of otherNames) await attempt('credentials_missing', `${name}: Bearer ${token}`)
+  await attempt('credentials_missing', `Cookie: access_token=${token}`)
   const usable = request('GET /oauth/user', [...beside, `Authorization: bEARER  ${token}`])
   t.strictSame((await say(url, usable)).statuses, [200], 'nothing was used up')
   t.equal((await portal.user(other)).status, 200)
