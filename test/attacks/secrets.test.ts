@@ -1,6 +1,6 @@
-// Someone reads the log of the partner's app, written at `trace`, or a dump of its Redis, taken while users sign in:
-// neither lets them in, and neither names anyone. Every reason to refuse is provoked once, with the credentials, codes
-// and tokens in all the wrong places, and what happened is in the log and in the events under its reason code.
+// Someone reads the log of the partner's app, written at `trace`, while users sign in: it lets nobody in and names
+// nobody. Every reason to refuse is provoked once, with the credentials, codes and tokens in all the wrong places, and
+// what happened is in the events under its reason code. A dump of the store: contract/checks/store.
 // Alone: it looks for secrets in all that is logged.
 import t from 'tap'
 import type { Test } from 'tap'

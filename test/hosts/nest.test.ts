@@ -23,18 +23,8 @@ interface Line {
   log?: { event?: string }
 }
 
-/** What the host does besides registering the plugin: see nest-host.mjs. */
-interface Settings {
-  plugin?: { prefix?: string, loginPage?: string }
-  guard?: boolean
-  broken?: boolean
-  hook?: boolean
-  globalPrefix?: string
-  logger?: boolean
-}
-
-/** Starts nest-host.mjs: CORS for the whole app, and no logger unless asked for. */
-async function startNest (t: Test, settings: Settings = {}) {
+/** Starts nest-host.mjs with its settings: CORS for the whole app, and no logger unless asked for. */
+async function startNest (t: Test, settings: object) {
   const argument = JSON.stringify({ portal: PORTAL, ...settings })
   const { child, output, printed } = started(t, [process.execPath, join(folder, 'nest-host.mjs'), argument])
   await printed(/"url":.*\n/)
