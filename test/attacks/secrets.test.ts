@@ -13,7 +13,6 @@ import { startRedis } from '../helpers/redis.ts'
 import { VERIFIER, wire } from '../helpers/wire.ts'
 import type { Answer, Wire } from '../helpers/wire.ts'
 import { capture } from './helpers/log.ts'
-import type { Captured } from './helpers/log.ts'
 import { request, say, tokenForm } from './helpers/raw.ts'
 
 const SECRETS = [PORTAL.clientSecret, 'the-secret-that-is-being-rotated-in']
@@ -78,7 +77,7 @@ interface Scene {
   url: string
   at: Wire
   confidential: Confidential
-  log: Captured
+  log: ReturnType<typeof capture>
   events: PartnerSsoEvent[]
 }
 
