@@ -2,11 +2,12 @@
 // too few or too many, in bytes that some server may fold into others. Only what the RFCs describe lets anyone in, and
 // a code or token that came in a malformed header is not used up.
 import type { FastifyServerOptions } from 'fastify'
+import { connect } from 'node:net'
 import t from 'tap'
+import { NAME_LENGTH } from '../../lib/grants/keys.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
-import { wire } from '../helpers/wire.ts'
+import { injecting, wire } from '../helpers/wire.ts'
 import { BASIC, request, say, tokenForm, tokenRequest } from './helpers/raw.ts'
-import { LOCATOR } from './helpers/settings.ts'
 
 const id = PORTAL.clientId
 const secret = encodeURIComponent(PORTAL.clientSecret)
@@ -32,7 +33,7 @@ const badCredentials: Record<string, string[]> = {
 const otherSchemes = ['Bearer abc', 'Digest username="partner-123"', 'Basic\tabc', 'BasicX abc', ' ', pair]
 /** Neither a value nor a name of the same length is taken for the name Authorization. */
 const beside = ['X-Note: authorization', 'X-Thirteen-It: x']
-const otherNames = ['Proxy-Authorization', 'X-Authorization', 'Authorization2', 'WWW-Authenticate']
+const otherNames = ['Proxy-Authorization', 'X-Authorization', 'Authorization2', 'WWW-Authenticate', 'X-Access-Token']
 
 t.test('HTTP Basic at the token endpoint', async (t) => {
   const { url, events } = await startHost(t)
@@ -62,6 +63,7 @@ t.test('Bearer at the user endpoint', async (t) => {
   const portal = wire(url)
   const token = await portal.accessToken()
   const other = await portal.accessToken()
+  const [locator, sealingKey] = [token.slice(0, NAME_LENGTH), token.slice(NAME_LENGTH)]
   const refused: Record<string, string[]> = {
     authorization_malformed: [
       'Bearer', 'Bearer ', `Bearer ${token} ${token}`, `Bearer ${token},${token}`, `Bearer ${token}, Bearer ${other}`,
@@ -73,9 +75,8 @@ t.test('Bearer at the user endpoint', async (t) => {
       `BearerX ${token}`, `DPoP ${token}`, `Basic ${base64(`Bearer:${token}`)}`, '', `, Bearer ${token}`
     ],
     token_unknown: [
-      `${token}=`, token.slice(1), `${token}A`, token.toLowerCase(), token.slice(LOCATOR) + token.slice(0, LOCATOR),
-      token.slice(0, LOCATOR), token.slice(LOCATOR), 'a', 'A'.repeat(token.length), 'A'.repeat(8000),
-      '/'.repeat(token.length)
+      `${token}=`, token.slice(1), `${token}A`, token.toLowerCase(), sealingKey + locator, locator, sealingKey, 'a',
+      'A'.repeat(token.length), 'A'.repeat(8000), '/'.repeat(token.length)
     ].map((value) => `Bearer ${value}`)
   }
   const statuses: Record<string, number> = { authorization_malformed: 400 }
@@ -95,6 +96,8 @@ t.test('Bearer at the user endpoint', async (t) => {
     await attempt('authorization_malformed', good, second)
     await attempt('authorization_malformed', second, good)
   }
+  for (const name of otherNames) await attempt('credentials_missing', `${name}: Bearer ${token}`)
+  await attempt('credentials_missing', `Cookie: access_token=${token}`)
   const usable = request('GET /oauth/user', [...beside, `Authorization: bEARER  ${token}`])
   t.strictSame((await say(url, usable)).statuses, [200], 'nothing was used up')
   t.equal((await portal.user(other)).status, 200)
@@ -107,4 +110,40 @@ t.test('a host that joins repeated headers changes nothing', async (t) => {
   const both = [`Authorization: Bearer ${token}`, 'Authorization: Bearer x']
   t.strictSame((await say(url, request('GET /oauth/user', both))).statuses, [400])
   t.equal((await portal.user(token)).status, 200)
+})
+
+/** A literal header field without indexing, nothing of it compressed (RFC 7541 section 6.2.2). */
+const field = (parts: string[]): Buffer =>
+  Buffer.concat([Buffer.from([0]), ...parts.map((text) => Buffer.from(`${String.fromCharCode(text.length)}${text}`))])
+
+/** GET /oauth/user in frames of HTTP/2 (RFC 9113), as no client library sends them. The response up to a brace. */
+async function userOverHttp2 (url: string, authorizations: string[]): Promise<string> {
+  const settings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
+  // The last frame of stream 1, with all headers.
+  const headersFrame = Buffer.from([0, 0, 0, 1, 5, 0, 0, 0, 1])
+  const fields = Buffer.concat([
+    [':method', 'GET'], [':path', '/oauth/user'], [':scheme', 'http'], [':authority', 'partner.example'],
+    ...authorizations.map((value) => ['authorization', value])
+  ].map(field))
+  headersFrame.writeUIntBE(fields.length, 0, 3)
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), settings, headersFrame, fields]))
+  let received = ''
+  for await (const chunk of socket) {
+    received += String(chunk)
+    if (received.includes('}')) break
+  }
+  return received
+}
+
+t.test('two headers over HTTP/2', async (t) => {
+  const { app, url } = await startHost(t, {}, { server: { http2: true } as FastifyServerOptions })
+  const good = `Bearer ${await wire('', undefined, { fetch: injecting(app) }).accessToken()}`
+  for (const second of [good, 'Bearer x', 'Basic eDp4', '']) {
+    for (const both of [[good, second], [second, good]]) {
+      t.match(await userOverHttp2(url, both), '"error_description":"The Authorization header is malformed."')
+    }
+  }
+  t.match(await userOverHttp2(url, [good]), '"external_id":"alice"', 'the token is still good')
 })

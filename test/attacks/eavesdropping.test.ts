@@ -1,13 +1,16 @@
 // Someone listens on the way to Redis, or responds in its place. With rediss:// nothing can be read on the way, and a
 // server whose certificate is not trusted gets no command.
 import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
-import type { AddressInfo, Server } from 'node:net'
-import { createServer as createTlsServer } from 'node:tls'
+import { connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import { createServer } from 'node:tls'
+import type { Server } from 'node:tls'
 import t from 'tap'
 import type { Test } from 'tap'
 import { CERTIFICATE, KEY } from '../helpers/certificate.ts'
 import { startHost } from '../helpers/host.ts'
+import { rawServer } from '../helpers/raw-server.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
 
@@ -29,22 +32,20 @@ async function fails (t: Test, host: string, port: number): Promise<void> {
 
 t.test('what leaves for a rediss:// URL is encrypted from the first byte', async (t) => {
   const firstBytes: unknown[] = []
-  const server = createServer((socket) => {
-    socket.on('error', () => {}).once('data', (data: Buffer) => {
+  const { port } = new URL(await rawServer(t, (socket) => {
+    socket.once('data', (data: Buffer) => {
       firstBytes.push(data[0])
-      server.emit('first byte')
       socket.destroy()
     })
-  })
-  const received = once(server, 'first byte')
-  await fails(t, '127.0.0.1', await listen(t, server))
-  await received
+  }))
+  await fails(t, '127.0.0.1', Number(port))
+  while (firstBytes.length === 0) await setImmediate()
   t.strictSame([...new Set(firstBytes)], [HANDSHAKE])
 })
 
 t.test('a server with a certificate of its own making gets nothing', async (t) => {
   let received = ''
-  const server = createTlsServer({ cert: CERTIFICATE, key: KEY }, (socket) => {
+  const server = createServer({ cert: CERTIFICATE, key: KEY }, (socket) => {
     socket.on('data', (data: Buffer) => { received += data.toString() }).on('error', () => {})
   })
   const refused = once(server, 'tlsClientError')
@@ -55,7 +56,7 @@ t.test('a server with a certificate of its own making gets nothing', async (t) =
 
 t.test('a server whose certificate is trusted serves sign-ins', async (t) => {
   const redis = await startRedis(t)
-  const port = await listen(t, createTlsServer({ cert: CERTIFICATE, key: KEY }, (socket) => {
+  const port = await listen(t, createServer({ cert: CERTIFICATE, key: KEY }, (socket) => {
     const behind = connect(redis.port, '127.0.0.1')
     socket.pipe(behind).pipe(socket)
     socket.on('error', () => behind.destroy())

@@ -10,13 +10,13 @@ import t from 'tap'
 import type { PartnerSsoEvent } from '../../lib/index.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { someRedis } from '../helpers/redis.ts'
+import { seed } from '../helpers/seed.ts'
 import { wire } from '../helpers/wire.ts'
 import { BASIC, say } from './helpers/raw.ts'
 import type { Conversation } from './helpers/raw.ts'
-import { staysHere } from './helpers/return-to.ts'
-import { rounds, seed, wellFormed } from './helpers/settings.ts'
+import { isLogin } from './helpers/return-to.ts'
 
-const REQUESTS = rounds('FUZZ_REQUESTS', 2000)
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2000)
 const CHUNK = 250
 /** Requests after which the process is warm. */
 const WARM = 1000
@@ -31,6 +31,8 @@ const weighted = <T>(...given: Array<[weight: number, arbitrary: fc.Arbitrary<T>
 /** The usual, and once in so many times something else. */
 const mostly = <T>(times: number, usual: T, other: fc.Arbitrary<T>): fc.Arbitrary<T> =>
   weighted([times - 1, fc.constant(usual)], [1, other])
+/** The text with half characters replaced: what URLs can encode. */
+const wellFormed = (text: string): string => Buffer.from(text).toString()
 const latin1 = (maxLength: number) =>
   fc.uint8Array({ maxLength }).map((bytes) => Buffer.from(bytes).toString('latin1'))
 
@@ -158,16 +160,10 @@ function toText (head: string[], body: string): Sent {
   return { text, isReadable: !isFramed && head.every((header) => /^[\t\x20-\x7e\x80-\xff]*$/.test(header)) }
 }
 
-/** The login page, told to come back to a path of this site. */
-function isLogin (location: string): boolean {
-  const returnTo = /^\/login\?return_to=([\x21-\x25\x27-\x7e]+)$/.exec(location.trimEnd())?.[1]
-  return returnTo !== undefined && staysHere(decodeURIComponent(returnTo))
-}
-
 /** What is wrong with how the server took it. */
 function faultOf ({ text, statuses, closed }: Conversation, isReadable: boolean): string | undefined {
   const locations = [...text.matchAll(/^location: (.*)$/gim)].map(([, location = '']) => location)
-  const isHome = (location: string) => location.startsWith(`${PORTAL.redirectUri}?`) || isLogin(location)
+  const isHome = (location: string) => location.startsWith(`${PORTAL.redirectUri}?`) || isLogin(location.trimEnd())
   if (!closed) return 'hangs'
   if (statuses.some((status) => status >= 500)) return 'a 5xx'
   if (isReadable && statuses.length === 0) return 'no response'

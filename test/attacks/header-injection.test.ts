@@ -1,36 +1,30 @@
 // Someone puts line breaks, control characters and non-ASCII into what a loginPage function makes of a request. A
 // header of their own, a second response or a crash would be their gain. The header stays one line of visible ASCII.
 // The state: flow/state; the path that return_to comes from: attacks/request-target.
-import fc from 'fast-check'
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { injecting, wire } from '../helpers/wire.ts'
-import { seed, wellFormed } from './helpers/settings.ts'
-
-const RUNS = 300
 
 const breaks = [
   '\r\n', '\n', '\r', '\r\n\r\n', '\0', '\u0085', '\u2028', '\u2029', '\v', '\f', '\u010d\u010a', '嘊嘍', '\u{1f600}',
-  'ü', '\x7f', '%0d%0a', '%250d%250a', '\\r\\n', '%E5%98%8A%E5%98%8D', '\ud800'
+  'ü', '\x7f', '%0d%0a', '%250d%250a', '\\r\\n', '%E5%98%8A%E5%98%8D', String.fromCharCode(...Array(0x800).keys())
 ]
-const examples = breaks.flatMap((text) => [
+const texts = breaks.flatMap((text) => [
   `a${text}X-Injected: yes`, `${text}Set-Cookie: session=evil`, `${text}${text}<script>alert(1)</script>`,
   `HTTP/1.1 200 OK${text}Content-Length: 0${text}${text}`
-]).map((text): [string] => [text])
-const texts = fc.string({ unit: 'binary', minLength: 1 })
+])
 
 t.test('in what a loginPage function returns', async (t) => {
-  t.comment(`SEED=${seed}`)
   let page = ''
   const { app, events } = await startHost(t, { loginPage: (returnTo) => page + returnTo })
   const portal = wire('', PORTAL, { fetch: injecting(app) })
-  await fc.assert(fc.asyncProperty(texts, async (text) => {
-    page = `/login?hint=${wellFormed(text)}&to=`
+  for (const text of texts) {
+    page = `/login?hint=${text}&to=`
     const { headers } = await portal.authorize({}, null)
-    const [location, ...foreign] = ['location', 'set-cookie', 'x-injected'].map((name) => headers.get(name))
-    if (!/^[\x21-\x7e]+$/.test(location ?? '') || foreign.some(Boolean)) throw new Error(JSON.stringify([...headers]))
-  }), { numRuns: RUNS, seed, examples })
-  t.strictSame(events.splice(0).map(({ reason }) => reason), Array(RUNS).fill('login_page'))
+    t.match(headers.get('location'), /^[\x21-\x7e]+$/, encodeURIComponent(text))
+    t.strictSame([headers.get('set-cookie'), headers.get('x-injected')], [null, null])
+  }
+  t.strictSame(events.splice(0).map(({ reason }) => reason), texts.map(() => 'login_page'))
   page = '/login?half=\ud800'
   t.equal((await portal.authorize({}, null)).redirect.get('error'), 'server_error', 'half a character is no URL')
   t.match(events, [{ reason: 'login_page_failed' }])

@@ -15,39 +15,29 @@ import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { injecting, wire } from '../helpers/wire.ts'
 import type { Answer, Wire } from '../helpers/wire.ts'
 
-/** A store that the attacker reads and writes. Nothing in it expires. */
-class OpenStore implements Store {
-  readonly held = new Map<string, string>()
-  readonly revoked = new Set<string>()
-
+/** A store that the attacker reads and writes. Nothing in it expires, and he removes the marks of revocations. */
+class OpenStore extends Map<string, string> implements Store {
   async put (key: string, value: string): Promise<boolean> {
-    const isFree = !this.held.has(key) && !this.revoked.has(key)
-    if (isFree) this.held.set(key, value)
+    const isFree = !this.has(key)
+    if (isFree) this.set(key, value)
     return isFree
   }
 
   async take (key: string): Promise<string | null> {
-    const value = this.held.get(key) ?? null
-    this.held.delete(key)
+    const value = this.get(key) ?? null
+    this.delete(key)
     return value
   }
 
   async revoke (key: string): Promise<boolean> {
-    this.revoked.add(key)
-    return this.held.delete(key)
+    return this.delete(key)
   }
 
   /** The one value that is held now. */
   only (): [key: string, value: string] {
-    const [entry] = this.held
-    if (entry === undefined || this.held.size > 1) throw new Error(`The store holds ${this.held.size} values`)
+    const [entry] = this
+    if (entry === undefined || this.size > 1) throw new Error(`The store holds ${this.size} values`)
     return entry
-  }
-
-  /** Puts the value there, whatever was there. */
-  write (key: string, value: string): void {
-    this.revoked.delete(key)
-    this.held.set(key, value)
   }
 }
 
@@ -110,12 +100,12 @@ t.test('a code and a token that the attacker made, with write access', async (t)
   const { storageKey, locator } = keys.ofCode(code, registered)
   const tried = [...new Set(publicKeys(code))].slice(0, 40)
   for (const value of tried.flatMap((key) => asValues(seal(key, forgedGrant)))) {
-    store.write(storageKey, value)
+    store.set(storageKey, value)
     isRefused(t, await portal.token({ code }), 'a code')
   }
   const sealingKey = randomBytes(32).toString('base64url')
   for (const value of asValues(seal(sealingKey, forgedGrant))) {
-    store.write(keys.ofToken(locator), value)
+    store.set(keys.ofToken(locator), value)
     isRefused(t, await portal.user(locator + sealingKey), 'a token')
   }
 })
@@ -135,14 +125,14 @@ t.test('a token of a log line gives no other record, and no later one', async (t
   const issuedAt = tokenValue.slice(2 + NAME_LENGTH).split('_')[0] as string
   for (const value of [tokenValue, codeValue]) {
     const fingerprint = value.slice(0, 2 + NAME_LENGTH)
-    app.store.write(tokenKey, `${fingerprint}${issuedAt}_${sealed}`)
+    app.store.set(tokenKey, `${fingerprint}${issuedAt}_${sealed}`)
     isRefused(t, await redeemToken(), 'another record under its sealing key')
-    app.store.write(codeKey, `${fingerprint}${sealed}`)
+    app.store.set(codeKey, `${fingerprint}${sealed}`)
     isRefused(t, await redeemCode(), 'another record under its sealing key')
   }
-  app.store.write(tokenKey, tokenValue.replace(issuedAt, String(Number(issuedAt) + 1)))
+  app.store.set(tokenKey, tokenValue.replace(issuedAt, String(Number(issuedAt) + 1)))
   isRefused(t, await redeemToken(), 'another time of issue')
-  app.store.write(tokenKey, tokenValue)
+  app.store.set(tokenKey, tokenValue)
   t.equal((await redeemToken()).status, 200, 'the value itself is accepted')
 })
 
@@ -161,7 +151,7 @@ function spoiled (value: string, other: string): string[] {
 t.test('values that are exchanged, cut or repeated yield nothing', async (t) => {
   const app = await startApp(t)
   const { codeKey, codeValue, tokenKey, tokenValue, redeemCode, redeemToken } = await signIn(app)
-  app.store.held.clear()
+  app.store.clear()
   const other = await signIn(app)
   for (const [key, value, others, redeem] of [
     [codeKey, codeValue, [tokenValue, other.codeValue], redeemCode],
@@ -169,12 +159,11 @@ t.test('values that are exchanged, cut or repeated yield nothing', async (t) => 
   ] as const) {
     for (const forged of others.flatMap((other) => [...spoiled(value, other), ...spoiled(other, value)])) {
       if (forged === value) continue
-      app.store.write(key, forged)
+      app.store.set(key, forged)
       isRefused(t, await redeem(), `${forged.length} characters`)
     }
-    app.store.revoked.clear()
-    app.store.held.clear()
-    app.store.write(key, value)
+    app.store.clear()
+    app.store.set(key, value)
     t.equal((await redeem()).status, 200, 'the value itself is accepted')
   }
 })

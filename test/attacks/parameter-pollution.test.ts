@@ -93,22 +93,6 @@ t.test('at the authorization endpoint', async (t) => {
   }
 })
 
-t.test('nothing but the header names a token', async (t) => {
-  const { url, events } = await startHost(t)
-  const portal = wire(url)
-  const token = await portal.accessToken()
-  for (const [query, headers] of [
-    [`?access_token=${token}`, {}],
-    [`?token=${token}&bearer=${token}`, {}],
-    ['', { cookie: `access_token=${token}` }],
-    ['', { 'x-access-token': token, 'proxy-authorization': `Bearer ${token}`, 'x-authorization': `Bearer ${token}` }]
-  ] as Array<[string, Record<string, string>]>) {
-    const { status } = await portal.send(`/oauth/user${query}`, { headers })
-    t.strictSame([status, events.at(-1)?.reason], [401, 'credentials_missing'])
-  }
-  t.equal((await portal.user(token)).status, 200, 'the token is still good')
-})
-
 t.test('what every object has is no portal, and stays as it is', async (t) => {
   const before = Reflect.ownKeys(Object.prototype)
   const { url, events } = await startHost(t, { portal: [PORTAL] })

@@ -9,9 +9,8 @@ import { startHostProcess } from '../faults/fork-host.ts'
 import { someRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
 import type { Answer, Wire } from '../helpers/wire.ts'
-import { rounds } from './helpers/settings.ts'
 
-const ROUNDS = rounds('REPLAY_ROUNDS', 10)
+const ROUNDS = Number(process.env.REPLAY_ROUNDS ?? 10)
 
 const { url: redis, keyPrefix } = await someRedis(t)
 // Processes on few cores: a redemption may have to wait for its turn, which is not what is tested here.

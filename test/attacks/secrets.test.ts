@@ -1,6 +1,6 @@
-// Someone reads the log of the partner's app, written at `trace`, or a dump of its Redis, taken while users sign in:
-// neither lets them in, and neither names anyone. Every reason to refuse is provoked once, with the credentials, codes
-// and tokens in all the wrong places, and what happened is in the log and in the events under its reason code.
+// Someone reads the log of the partner's app, written at `trace`, while users sign in: it lets nobody in and names
+// nobody. Every reason to refuse is provoked once, with the credentials, codes and tokens in all the wrong places, and
+// what happened is in the events under its reason code. A dump of the store: contract/checks/store.
 // Alone: it looks for secrets in all that is logged.
 import t from 'tap'
 import type { Test } from 'tap'
@@ -13,7 +13,6 @@ import { startRedis } from '../helpers/redis.ts'
 import { VERIFIER, wire } from '../helpers/wire.ts'
 import type { Answer, Wire } from '../helpers/wire.ts'
 import { capture } from './helpers/log.ts'
-import type { Captured } from './helpers/log.ts'
 import { request, say, tokenForm } from './helpers/raw.ts'
 
 const SECRETS = [PORTAL.clientSecret, 'the-secret-that-is-being-rotated-in']
@@ -78,22 +77,18 @@ interface Scene {
   url: string
   at: Wire
   confidential: Confidential
-  log: Captured
+  log: ReturnType<typeof capture>
   events: PartnerSsoEvent[]
-}
-
-interface Given {
-  options?: Partial<PartnerSsoOptions<User>>
-  server?: object
 }
 
 /** Nothing confidential is in the log or in the events of an app that is used so. */
 async function tellsNothing (
-  t: Test, { options = {}, server = {} }: Given, use: (scene: Scene) => Promise<unknown>
+  t: Test, options: Partial<PartnerSsoOptions<User>>, use: (scene: Scene) => Promise<unknown>
 ): Promise<void> {
   const log = capture()
   const confidential = new Confidential()
-  const { url, events } = await startHost(t, { portal, ...options }, { server: { logger: log.logger, ...server } })
+  const server: object = { logger: log.logger, routerOptions: { useSemicolonDelimiter: true } }
+  const { url, events } = await startHost(t, { portal, ...options }, { server })
   await use({ url, at: confidential.noting(wire(url)), confidential, log, events })
   t.match(log.text(), '"msg":"request completed"')
   t.strictSame(confidential.foundIn(log.text() + JSON.stringify(events)), [])
@@ -103,7 +98,7 @@ t.test('each refusal', async (t) => {
   const { url } = await startHost(t, { portal })
   const token = await wire(url).accessToken()
   for (const [reason, { options = {}, provoke }] of Object.entries(refusals)) {
-    await tellsNothing(t, { options }, async ({ at, confidential, events }) => {
+    await tellsNothing(t, options, async ({ at, confidential, events }) => {
       confidential.values.add(token)
       await provoke(careless(at, token))
       t.equal(events.at(-1)?.reason, reason)
@@ -112,8 +107,7 @@ t.test('each refusal', async (t) => {
 })
 
 t.test('a sign-in, and mistakes of a portal that knows no better', async (t) => {
-  const given = { options: { loginPage: '/login' }, server: { routerOptions: { useSemicolonDelimiter: true } } }
-  await tellsNothing(t, given, async ({ url, at, log }) => {
+  await tellsNothing(t, { loginPage: '/login' }, async ({ url, at, log }) => {
     t.equal((await at.user(await at.accessToken())).status, 200)
     await at.authorize({ client_secret: PORTAL.clientSecret }, null)
     const token = await at.accessToken()
@@ -134,7 +128,7 @@ t.test('a sign-in, and mistakes of a portal that knows no better', async (t) => 
 
 t.test('Redis refuses to write, or is gone', async (t) => {
   const redis = await startRedis(t)
-  await tellsNothing(t, { options: { redis: redis.url } }, async ({ at, events }) => {
+  await tellsNothing(t, { redis: redis.url }, async ({ at, events }) => {
     const [code, token] = [await at.code(), await at.accessToken()]
     await redis.client.config('SET', 'maxmemory', '1')
     t.equal((await at.token({ code })).status, 503, 'out of memory: an error that repeats its command')
@@ -145,7 +139,7 @@ t.test('Redis refuses to write, or is gone', async (t) => {
     t.equal(events.at(-1)?.reason, 'store_unavailable')
   })
   const nowhere = { redis: { host: '127.0.0.1', port: await freePort(), password: WRONG }, storeTimeout: 50 }
-  await tellsNothing(t, { options: nowhere }, async ({ at, events }) => {
+  await tellsNothing(t, nowhere, async ({ at, events }) => {
     await at.authorize()
     t.equal(events.at(-1)?.reason, 'store_unavailable')
   })

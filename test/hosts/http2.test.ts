@@ -1,12 +1,10 @@
 // A host that speaks HTTP/2.
 import { connect, constants } from 'node:http2'
 import type { ClientHttp2Session } from 'node:http2'
+import type { FastifyServerOptions } from 'fastify'
 import t from 'tap'
-import partnerSso from '../../lib/index.ts'
 import { keepsContract } from '../contract/keeps-contract.ts'
-import { Fastify } from '../helpers/fastify.ts'
-import { hostOptions } from '../helpers/host.ts'
-import type { User } from '../helpers/host.ts'
+import { startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 
 /** Sends what `fetch` would, in HTTP/2. */
@@ -27,14 +25,9 @@ function fetchBy (session: ClientHttp2Session): (url: string, init: RequestInit)
 }
 
 t.test('the contract', async (t) => {
-  const app = Fastify({ http2: true })
-  await app.register(partnerSso<User>, hostOptions())
-  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  const { url } = await startHost(t, {}, { server: { http2: true } as FastifyServerOptions })
   const session = connect(url)
-  // One after the other: the server waits for its sessions.
-  t.teardown(async () => {
-    session.close()
-    await app.close()
-  })
+  // Before the server closes: it waits for its sessions.
+  t.teardown(() => session.destroy())
   await keepsContract(t, wire(url, undefined, { fetch: fetchBy(session) }))
 })

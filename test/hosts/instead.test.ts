@@ -6,7 +6,6 @@ import rateLimit from '@fastify/rate-limit'
 import underPressure from '@fastify/under-pressure'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import type { Test } from 'tap'
 import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { hasPolicy, isGuarded, isPrivate } from '../contract/replies.ts'
 import { startHost } from '../helpers/host.ts'
@@ -128,18 +127,17 @@ for (const [name, { routeOptions, prepare, status, json, headers = {} }] of Obje
 
 type Send = (portal: Wire, headers: Record<string, string>) => Promise<Answer>
 
-const atAuthorize: Record<string, Send> = {
-  'a page': (portal, headers) => portal.authorize({ client_id: 'other' }, null, { accept: 'text/html', ...headers }),
-  'a refusal in JSON': (portal, headers) => portal.authorize({ client_id: 'other' }, null, headers),
-  'a refusal by redirect': (portal, headers) => portal.authorize({ response_type: 'token' }, null, headers),
-  'a code': (portal, headers) => portal.authorize({}, 'alice', headers),
-  'the login': (portal, headers) => portal.authorize({}, null, headers)
-}
-const elsewhere: Record<string, Send> = {
-  'a token': async (portal, headers) => await portal.token({ code: await portal.code() }, headers),
-  'a refusal at the token endpoint': (portal, headers) => portal.token({ code: 'x' }, headers),
-  'a record': async (portal, headers) => await portal.user(await portal.accessToken(), headers),
-  'a refusal at the user endpoint': (portal, headers) => portal.user('x', headers)
+const sends: Record<string, Send> = {
+  'authorize: a page': (portal, headers) =>
+    portal.authorize({ client_id: 'other' }, null, { accept: 'text/html', ...headers }),
+  'authorize: a refusal in JSON': (portal, headers) => portal.authorize({ client_id: 'other' }, null, headers),
+  'authorize: a refusal by redirect': (portal, headers) => portal.authorize({ response_type: 'token' }, null, headers),
+  'authorize: a code': (portal, headers) => portal.authorize({}, 'alice', headers),
+  'authorize: the login': (portal, headers) => portal.authorize({}, null, headers),
+  'token: a token': async (portal, headers) => await portal.token({ code: await portal.code() }, headers),
+  'token: a refusal': (portal, headers) => portal.token({ code: 'x' }, headers),
+  'user: a record': async (portal, headers) => await portal.user(await portal.accessToken(), headers),
+  'user: a refusal': (portal, headers) => portal.user('x', headers)
 }
 
 /** An onSend hook that throws where the request asks for it: once, or for the response to the error as well. */
@@ -149,38 +147,31 @@ const breaking = (app: FastifyInstance) => app.addHook('onSend', async ({ header
   if (headers['x-break'] === 'always' || (headers['x-break'] === 'once' && isFirst)) throw new Error('of the host')
 })
 
-const isProtected = (t: Test, what: string, response: Answer, policy: string): void => {
-  t.equal(response.headers.get('location'), null, what)
-  if (what in atAuthorize) hasPolicy(t, response, policy)
-  else isPrivate(t, response)
-}
-
 const OWN = "form-action 'self'"
-const responses = Object.entries({ ...atAuthorize, ...elsewhere })
+const ownPage = (app: FastifyInstance) => app.setErrorHandler((_error, _request, reply) =>
+  reply.code(500).type('text/html').header('content-security-policy', OWN).send('<form></form>'))
 
-t.test('onSend throws while a response of ours is sent: the error page of the host keeps its policy', async (t) => {
-  const { url } = await startHost(t, { loginPage: '/login' }, {
-    prepare (app) {
-      breaking(app)
-      app.setErrorHandler((_error, _request, reply) =>
-        reply.code(500).type('text/html').header('content-security-policy', OWN).send('<form></form>'))
+/** How often it throws, and the policy of what is sent then. */
+const policies = { once: `${OWN}, frame-ancestors 'none'`, always: "frame-ancestors 'none'" }
+
+for (const [times, policy] of Object.entries(policies)) {
+  t.test(`onSend throws while a response of ours is sent: ${times}`, async (t) => {
+    const { url } = await startHost(t, { loginPage: '/login' }, {
+      prepare (app) {
+        breaking(app)
+        if (times === 'once') ownPage(app)
+      }
+    })
+    for (const [what, send] of Object.entries(sends)) {
+      const response = await send(wire(url), { 'x-break': times })
+      if (times === 'once') t.strictSame([response.status, response.text], [500, '<form></form>'], what)
+      else t.ok(response.status >= 400, what)
+      t.equal(response.headers.get('location'), null, what)
+      if (what.startsWith('authorize')) hasPolicy(t, response, policy)
+      else isPrivate(t, response)
     }
   })
-  for (const [what, send] of responses) {
-    const response = await send(wire(url), { 'x-break': 'once' })
-    t.strictSame([response.status, response.text], [500, '<form></form>'], what)
-    isProtected(t, what, response, `${OWN}, frame-ancestors 'none'`)
-  }
-})
-
-t.test('onSend throws while a response of ours is sent, and again for the error', async (t) => {
-  const { url } = await startHost(t, { loginPage: '/login' }, { prepare: breaking })
-  for (const [what, send] of responses) {
-    const response = await send(wire(url), { 'x-break': 'always' })
-    t.ok(response.status >= 400, what)
-    isProtected(t, what, response, "frame-ancestors 'none'")
-  }
-})
+}
 
 t.test('a redirect of the host stays one', async (t) => {
   const { url } = await startHost(t, {}, {

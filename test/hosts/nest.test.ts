@@ -1,19 +1,18 @@
 // NestJS with its Fastify adapter. The environment variable NEST names another folder to run the host in: with it,
 // `node test/versions.js --nest 11` tries the packed package on Nest 11.
 // Alone: it starts processes.
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import t from 'tap'
 import type { Test } from 'tap'
 import { keepsContract, signsIn } from '../contract/keeps-contract.ts'
 import { PORTAL } from '../helpers/host.ts'
+import { started } from '../helpers/started.ts'
 import { wire } from '../helpers/wire.ts'
 
 const folder = process.env.NEST ?? 'test/hosts'
 
+/** A line that nest-host.mjs prints. */
 interface Line {
   url?: string
   fastify?: string
@@ -24,50 +23,27 @@ interface Line {
   log?: { event?: string }
 }
 
-interface NestHost { url: string, started: Line, lines: Line[], stop (): Promise<unknown> }
-
-/** What the host does besides registering the plugin: see nest-host.mjs. */
-interface Settings {
-  plugin?: { prefix?: string, loginPage?: string }
-  guard?: boolean
-  broken?: boolean
-  hook?: boolean
-  globalPrefix?: string
-  logger?: boolean
-}
-
-/** Starts nest-host.mjs: CORS for the whole app, and no logger unless asked for. */
-async function startNest (t: Test, settings: Settings = {}): Promise<NestHost> {
-  // tap has every Node load its hooks; a host has none.
-  const { NODE_OPTIONS, ...env } = process.env
+/** Starts nest-host.mjs with its settings: CORS for the whole app, and no logger unless asked for. */
+async function startNest (t: Test, settings: object) {
   const argument = JSON.stringify({ portal: PORTAL, ...settings })
-  const args = [join(folder, 'nest-host.mjs'), argument]
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
-  t.teardown(() => child.kill('SIGKILL'))
-  const lines: Line[] = []
-  const started = await new Promise<Line>((resolve, reject) => {
-    child.once('exit', () => reject(new Error('The host ended without listening')))
-    createInterface({ input: child.stdout as NonNullable<ChildProcess['stdout']> }).on('line', (text) => {
-      const line = JSON.parse(text) as Line
-      lines.push(line)
-      if (line.url !== undefined) resolve(line)
-    })
-  })
+  const { child, output, printed } = started(t, [process.execPath, join(folder, 'nest-host.mjs'), argument])
+  await printed(/"url":.*\n/)
+  const lines = () => output.out.split('\n').slice(0, -1).map((line) => JSON.parse(line) as Line)
+  /** Ends the host. Its exit code, and all that it printed. */
   const stop = async () => {
-    // What was printed is read before the output is closed.
     const closed = once(child, 'close')
     child.kill()
-    return await closed
+    return { exit: await closed, lines: lines() }
   }
-  return { url: started.url as string, started, lines, stop }
+  return { ...lines().find(({ url }) => url !== undefined), stop }
 }
 
 const outcomes = ['code_issued', 'token_issued', 'user_information_returned']
 
 t.test('CORS, a guard that lets nobody in, a global prefix, a hook, no logger', async (t) => {
-  const { url, started, lines, stop } = await startNest(t, { guard: true, globalPrefix: 'api', hook: true })
-  t.comment(`Fastify ${started.fastify}`)
-  t.equal(started.ready, true, 'readiness is at the Fastify of the adapter')
+  const { url = '', fastify, ready, stop } = await startNest(t, { guard: true, globalPrefix: 'api', hook: true })
+  t.comment(`Fastify ${fastify}`)
+  t.equal(ready, true, 'readiness is at the Fastify of the adapter')
   const portal = wire(url)
   await keepsContract(t, portal)
 
@@ -77,21 +53,22 @@ t.test('CORS, a guard that lets nobody in, a global prefix, a hook, no logger', 
   t.equal((await wire(`${url}/api`).user('x')).status, 404, 'so are global prefixes')
   t.equal((await portal.user('x', { 'x-stop': '1' })).status, 429, 'a hook of the adapter responds, as in any Fastify')
 
-  t.strictSame(await stop(), [0, null], 'the app closes')
+  const { exit, lines } = await stop()
+  t.strictSame(exit, [0, null], 'the app closes')
   t.ok(lines.some(({ warning = '' }) => /redis/i.test(warning)), 'the start-up warning is one of the process')
   t.strictSame(lines.flatMap(({ event = [] }) => event).slice(0, 3), outcomes)
 })
 
 t.test('pipes, interceptors and filters of Nest, the option `prefix`, and the logger of the adapter', async (t) => {
   const plugin = { prefix: '/api', loginPage: '/api/login' }
-  const { url, lines, stop } = await startNest(t, { broken: true, globalPrefix: 'api', plugin, logger: true })
+  const { url = '', stop } = await startNest(t, { broken: true, globalPrefix: 'api', plugin, logger: true })
   const portal = wire(`${url}/api`)
   await signsIn(t, portal)
   t.equal((await portal.send('/own')).status, 418, 'they are for controllers')
   const { headers } = await portal.authorize({}, null)
   t.match(headers.get('location'), /^\/api\/login\?return_to=%2Fapi%2Foauth%2Fauthorize%3F/)
 
-  await stop()
+  const { lines } = await stop()
   t.strictSame(lines.flatMap(({ log }) => log?.event ?? []).slice(0, 3), outcomes, 'each outcome is a line of the log')
   t.notOk(lines.some(({ warning = '' }) => /redis/i.test(warning)), 'so is the start-up warning')
 })

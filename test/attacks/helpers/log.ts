@@ -1,11 +1,6 @@
-/** A logger at `trace` that keeps what it is told. */
-export interface Captured {
-  logger: { level: 'trace', stream: { write (line: string): void } }
-  /** All that was logged, as it was written. */
-  text (): string
-}
-
-export function capture (): Captured {
+/** A logger at `trace`, and the text of all that it has logged. */
+export function capture () {
   const lines: string[] = []
-  return { logger: { level: 'trace', stream: { write: (line) => { lines.push(line) } } }, text: () => lines.join('') }
+  const stream = { write: (line: string) => { lines.push(line) } }
+  return { logger: { level: 'trace', stream }, text: () => lines.join('') }
 }

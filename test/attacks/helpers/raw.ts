@@ -27,44 +27,26 @@ export interface Conversation {
   text: string
   /** The status of each response. */
   statuses: number[]
-  /** Whether the server hung up by itself; false when the time was over. */
+  /** Whether the server hung up by itself, not the test after a minute of silence. */
   closed: boolean
 }
 
-interface Course {
-  /** Milliseconds after which the test closes the connection. Long by default: only a server that hangs meets it. */
-  giveUpAfter?: number
-  /** Half-closes the connection when all is said. */
-  end?: boolean
-}
-
-/** Says the pieces to the server byte by byte as they are, and listens until it hangs up. */
-export async function say (
-  url: string,
-  pieces: string | Uint8Array | Array<string | Uint8Array>,
-  { giveUpAfter = 60_000, end = false }: Course = {}
-): Promise<Conversation> {
+/** Sends the bytes of the text as they are, and listens until the server hangs up. `end` half-closes the connection. */
+export async function say (url: string, said: string, { end = false } = {}): Promise<Conversation> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   let text = ''
   let closed = true
-  socket.on('data', (data) => {
-    text += data.toString('latin1')
-  })
+  socket.on('data', (data) => { text += data.toString('latin1') })
   // A server may hang up while we are still talking.
   socket.on('error', () => {})
-  const timer = setTimeout(() => {
+  socket.setTimeout(60_000, () => {
     closed = false
     socket.destroy()
-  }, giveUpAfter)
-  const over = new Promise((resolve) => socket.once('close', resolve))
-  for (const piece of [pieces].flat()) {
-    if (socket.destroyed) break
-    socket.write(typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece)
-  }
+  })
+  socket.write(said, 'latin1')
   if (end) socket.end()
-  await over
-  clearTimeout(timer)
+  await new Promise((resolve) => socket.once('close', resolve))
   return { text, closed, statuses: [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status)) }
 }
 
