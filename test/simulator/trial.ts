@@ -6,7 +6,7 @@ import { parseGiven } from '../../lib/testing/cookies.ts'
 import { integration } from '../../lib/testing/settings.ts'
 import type { Exchange, Headers, WireRequest, WireResponse } from '../../lib/testing/wire.ts'
 import { SETTINGS, specServer } from '../helpers/spec-server.ts'
-import type { Mistake } from '../helpers/spec-server.ts'
+import type { Mistake } from './mistakes.test.ts'
 
 const SILENT = { code: 'timeout', sentence: 'The service gave no complete response within 5 s.' } as const
 

@@ -8,7 +8,7 @@ import { stepsOf } from '../../lib/testing/steps.ts'
 import { freePort } from '../helpers/ports.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import { CLIENT_SECRET, listening, REDIRECT_URI, SETTINGS, specServer } from '../helpers/spec-server.ts'
-import type { Mistake } from '../helpers/spec-server.ts'
+import type { Mistake } from '../simulator/mistakes.test.ts'
 
 const CASES: Array<[mistake: Mistake, step: number, error: string, got: RegExp, cookie?: string]> = [
   ['wrong-role', 15, 'malformed_record',
@@ -28,7 +28,7 @@ const CASES: Array<[mistake: Mistake, step: number, error: string, got: RegExp, 
   ['login-elsewhere', 5, 'login_required', /^302 with a redirect to https:\/\/login\.partner\.example\/$/, ''],
   ['login-loop', 5, 'redirect_loop', /^more than ten redirects, the last 302/, ''],
   ['refusal-without-redirect', 5, 'login_required', /^403 with the error access_denied$/, 'sid=eve'],
-  ['cors', 5, 'access_denied', /^the error access_denied \(Not eligible\.\)$/, 'sid=eve']
+  ['referrer', 5, 'access_denied', /^the error access_denied \(Not eligible\.\)$/, 'sid=eve']
 ]
 
 for (const [mistake, step, error, got, cookie = 'sid=ada'] of CASES) {

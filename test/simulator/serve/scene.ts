@@ -7,7 +7,7 @@ import { run } from '../../../lib/simulator/run.ts'
 import { freePort } from '../../helpers/ports.ts'
 import { httpServer } from '../../helpers/raw-server.ts'
 import { CLIENT_ID, CLIENT_SECRET, listening } from '../../helpers/spec-server.ts'
-import type { Mistake } from '../../helpers/spec-server.ts'
+import type { Mistake } from '../mistakes.test.ts'
 
 export interface Page { url: string, status: number, text: string, headers: Headers }
 

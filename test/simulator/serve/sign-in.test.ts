@@ -4,7 +4,7 @@ import t from 'tap'
 import { freePort } from '../../helpers/ports.ts'
 import { httpServer } from '../../helpers/raw-server.ts'
 import { CLIENT_SECRET } from '../../helpers/spec-server.ts'
-import type { Mistake } from '../../helpers/spec-server.ts'
+import type { Mistake } from '../mistakes.test.ts'
 import { Browser, json, sendingBack, simulator, start } from './scene.ts'
 
 await t.test('a sign-in: fifteen steps, the record in words, codes and tokens hidden', async (t) => {

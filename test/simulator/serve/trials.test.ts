@@ -2,7 +2,7 @@
 import t from 'tap'
 import { TRIALS as ALL } from '../../../lib/simulator/serve/trials.ts'
 import { RECORDS } from '../../helpers/spec-server.ts'
-import type { Mistake } from '../../helpers/spec-server.ts'
+import type { Mistake } from '../mistakes.test.ts'
 import { json, sendingBack, simulator, start } from './scene.ts'
 
 type Tone = 'good' | 'bad' | 'wait'
