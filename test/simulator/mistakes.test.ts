@@ -1,10 +1,9 @@
 // The common mistakes of services: each is found, under its own name, and nothing else is blamed.
 import t from 'tap'
-import { RULES } from '../../lib/simulator/rules/all.ts'
-import { tried } from './trial.ts'
+import { EVERY_RULE, failedRules, tried } from './trial.ts'
 import type { Trial } from './trial.ts'
 
-/** The rules that fail: `!` for a failure, `?` for advice. What only follows from a cause is not listed. */
+/** The rules that fail. What only follows from a cause is not listed. */
 const FOUND = {
   'strict-cookie': ['!login.cookie'],
   'login-loses-prefix': ['!login.return'],
@@ -87,7 +86,7 @@ const SEEN_WITH: Record<string, Trial> = {
 
 for (const [mistake, expected] of Object.entries(FOUND)) {
   await t.test(mistake, async (t) => {
-    const { findings, stopped } = await tried(RULES.map(({ id }) => id), {
+    const { findings, stopped } = await tried(EVERY_RULE, {
       mistakes: [mistake as Mistake],
       cookie: 'sid=ada; SameSite=Lax',
       ineligible: 'sid=eve',
@@ -95,7 +94,6 @@ for (const [mistake, expected] of Object.entries(FOUND)) {
       ...SEEN_WITH[mistake]
     })
     t.equal(stopped, undefined)
-    t.strictSame(findings.flatMap(({ rule: { id }, result }) =>
-      result.outcome === 'fail' ? [`${result.severity === 'must' ? '!' : '?'}${id}`] : []), expected)
+    t.strictSame(failedRules(findings), expected)
   })
 }
