@@ -1,8 +1,9 @@
 // `serve` at the terminal: what it prints, where it listens, and the browser that --open opens.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
 import { run } from '../../../lib/simulator/run.ts'
@@ -29,7 +30,7 @@ await t.test('flags say how the portal asks', async (t) => {
     [['--pkce'], ['code_verifier']]
   ] as Array<[string[], string[]]>) {
     const { browser, origin } = await simulator(t, { flags })
-    const { text } = await browser.ended(await browser.open(`${origin}/external-oauth/local`))
+    const { text } = await browser.signIn(start(origin))
     const found = ['Basic ••••', 'code_verifier'].filter((part) => text.includes(part))
     t.strictSame(found, asks, flags.join(' '))
   }
@@ -83,7 +84,7 @@ await t.test('what a service says is escaped in the terminal', async (t) => {
 
 await t.test('the terminal says at the start when the service does not respond', async (t) => {
   const baseUrl = `http://127.0.0.1:${await freePort()}`
-  const { err } = await simulator(t, { baseUrl })
+  const { err, until } = await simulator(t, { baseUrl })
   await until(() => err() !== '')
   t.equal(err(), `Nothing listens at ${baseUrl}. Start the service, and check the base URL, its port and its path.\n`)
 })
@@ -136,16 +137,12 @@ function pathWith (t: Test, script: string | null): { opened: string, env: Recor
   return { opened: join(folder, 'opened'), env: { PATH: folder, FOLDER: folder } }
 }
 
-/** Waits until the condition is met. */
-async function until (met: () => boolean): Promise<void> {
-  while (!met()) await wait(20)
-}
-
 await t.test('--open opens the start page', async (t) => {
-  const { opened, env } = pathWith(t, 'cd "$FOLDER" && printf %s "$*" > part && /bin/mv part opened')
+  const { opened, env } = pathWith(t, 'printf %s "$*" > "$FOLDER/opened"')
+  // Whoever reads a named pipe waits for what is written to it.
+  execFileSync('mkfifo', [opened])
   const { origin, out, err } = await simulator(t, { flags: ['--open'], env })
-  await until(() => existsSync(opened))
-  t.equal(readFileSync(opened, 'utf8'), origin)
+  t.equal(await readFile(opened, 'utf8'), origin)
   t.match(out(), 'The portal runs at')
   t.equal(err(), '')
 })
@@ -154,7 +151,7 @@ for (const [name, script, reason] of [
   ['no program', null, `spawn ${OPENER} ENOENT`], ['one that fails', 'exit 3', `${OPENER} failed`]
 ] as const) {
   await t.test(`--open with ${name}: one line, and the simulator runs`, async (t) => {
-    const { origin, browser, err } = await simulator(t, { flags: ['--open'], env: pathWith(t, script).env })
+    const { origin, browser, err, until } = await simulator(t, { flags: ['--open'], env: pathWith(t, script).env })
     await until(() => err() !== '')
     t.equal(err(), `The browser could not be opened (${reason}). Open ${origin} yourself.\n`)
     t.equal((await browser.open(origin)).status, 200)

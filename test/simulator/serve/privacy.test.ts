@@ -4,7 +4,7 @@ import t from 'tap'
 import { basicCredentials } from '../../../lib/testing/requests.ts'
 import { httpServer } from '../../helpers/raw-server.ts'
 import { CLIENT_ID, CLIENT_SECRET, RECORDS } from '../../helpers/spec-server.ts'
-import { asked, Browser, json, sendingBack, simulator, start } from './scene.ts'
+import { asked, json, sendingBack, simulator, start } from './scene.ts'
 import type { Page } from './scene.ts'
 
 /** The client secret as it travels in a form, in a URL and in HTTP Basic, and as HTML shows it. */
@@ -131,15 +131,14 @@ await t.test('images on the page of another site push out no sign-in', async (t)
 })
 
 await t.test('another browser sees no sign-in, whatever it asks for', async (t) => {
-  const { origin, browser } = await simulator(t, { mistakes: [] })
+  const { origin, browser, another } = await simulator(t)
   const page = await browser.signIn(start(origin))
   const foreign = await browser.signIn(start(origin, 'foreign-redirect-uri'))
-  const own = new Browser()
-  own.cookies.set('sid', 'bob')
+  const own = another('bob')
   t.match((await own.signIn(start(origin))).text, 'Bob &lt;b&gt;Client&lt;/b&gt; is signed in')
-  const forged = new Browser()
+  const forged = another()
   forged.cookies.set('portal-session', 'made-up')
-  for (const other of [new Browser(), own, forged]) {
+  for (const other of [another(), own, forged]) {
     for (const { url } of [page, foreign]) {
       const answer = await other.open(url)
       t.equal(answer.status, 404)
@@ -153,16 +152,15 @@ await t.test('another browser sees no sign-in, whatever it asks for', async (t) 
 })
 
 await t.test('another browser cannot finish a sign-in', async (t) => {
-  const { origin, browser, baseUrl } = await simulator(t)
+  const { origin, browser, baseUrl, another } = await simulator(t)
   browser.cookies.delete('sid')
   const login = await browser.open(start(origin))
   const authorize = new URL(String(new URL(login.url).searchParams.get('return_to')), baseUrl).href
-  const issued = await fetch(authorize, { redirect: 'manual', headers: { cookie: 'sid=ada' } })
+  const issued = await another('ada').fetch(authorize)
   const callback = String(issued.headers.get('location'))
   t.match(callback, /code=[\w-]{43}&state=/)
 
-  const other = new Browser()
-  other.cookies.set('sid', 'bob')
+  const other = another('bob')
   t.equal((await other.open(callback)).status, 400, 'without a sign-in of its own')
   await other.open(start(origin, 'foreign-redirect-uri'))
   t.notMatch((await other.open(callback)).text, 'Ada Lovelace', 'nor with one')

@@ -1,5 +1,5 @@
 // The simulator beside a service, and a browser without JavaScript that visits both.
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { request } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Test } from 'tap'
@@ -11,25 +11,50 @@ import type { Mistake } from '../mistakes.test.ts'
 
 export interface Page { url: string, status: number, text: string, headers: Headers }
 
+/** What `serve` has written. */
+class Terminal {
+  out = ''
+  err = ''
+  readonly #written = new EventEmitter()
+
+  write (stream: 'out' | 'err', text: string): void {
+    this[stream] += text
+    this.#written.emit('text')
+  }
+
+  /** Waits until the condition is met by what is written. */
+  async until (met: () => boolean): Promise<void> {
+    while (!met()) await once(this.#written, 'text')
+  }
+}
+
 /** Follows redirects and keeps cookies by name, whatever the host. */
 export class Browser {
   readonly cookies = new Map<string, string>()
+  readonly #terminal: Terminal
 
-  async open (url: string, init: RequestInit = {}): Promise<Page> {
+  /** @param user - who is logged in at the service */
+  constructor (terminal: Terminal, user?: string) {
+    this.#terminal = terminal
+    if (user !== undefined) this.cookies.set('sid', user)
+  }
+
+  /** Opens an address and follows no redirect. */
+  async fetch (url: string, init: RequestInit = {}): Promise<Response> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const headers = { cookie, ...init.headers as Record<string, string> }
     const response = await fetch(url, { redirect: 'manual', ...init, headers })
-    this.keep(response.headers)
+    for (const line of response.headers.getSetCookie()) {
+      this.cookies.set(...line.split(';')[0]?.split('=') as [string, string])
+    }
+    return response
+  }
+
+  async open (url: string, init: RequestInit = {}): Promise<Page> {
+    const response = await this.fetch(url, init)
     const location = response.headers.get('location')
     if (location !== null) return await this.open(new URL(location, url).href)
     return { url, status: response.status, text: await response.text(), headers: response.headers }
-  }
-
-  /** Takes the cookies of a response. */
-  keep (headers: Headers): void {
-    for (const line of headers.getSetCookie()) {
-      this.cookies.set(...line.split(';')[0]?.split('=') as [string, string])
-    }
   }
 
   /** Starts a sign-in or a trial, or continues it, until it has ended: the page of a slow one is in progress first. */
@@ -37,11 +62,13 @@ export class Browser {
     return await this.ended(await this.open(url, init))
   }
 
-  /** Reloads until the sign-in has ended, as the page tells a browser without JavaScript to do. */
+  /** Opens the page of a sign-in again, whenever the terminal shows the end of one, until it has ended. */
   async ended (page: Page): Promise<Page> {
     if (!page.text.includes('data-ended="false"')) return page
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    return await this.ended(await this.open(page.url))
+    const { out } = this.#terminal
+    const later = await this.open(page.url)
+    if (later.text.includes('data-ended="false"')) await this.#terminal.until(() => this.#terminal.out !== out)
+    return await this.ended(later)
   }
 }
 
@@ -51,10 +78,13 @@ export interface Simulator {
   /** What the terminal shows. */
   out: () => string
   err: () => string
+  until: Terminal['until']
   /** The service. */
   baseUrl: string
   /** A browser with a session at the service. */
   browser: Browser
+  /** Another browser, with a session at the service where a user is named. */
+  another: (user?: string) => Browser
 }
 
 export interface SceneOptions {
@@ -78,8 +108,7 @@ export async function simulator (t: Test, options: SceneOptions = {}): Promise<S
   const service = await listening(t, { mistakes, redirectUri: `${origin}/oauth/callback`, lifetime })
   const baseUrl = options.baseUrl ?? service.baseUrl
   const stop = new AbortController()
-  let out = ''
-  let err = ''
+  const terminal = new Terminal()
   const argv = [
     'serve', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--port', String(port), '--timeout', '60', ...flags
   ]
@@ -87,10 +116,10 @@ export async function simulator (t: Test, options: SceneOptions = {}): Promise<S
     const running = run(argv, {
       env: { PORTAL_CLIENT_SECRET: CLIENT_SECRET, ...env },
       out: (text) => {
-        out += text
+        terminal.write('out', text)
         setImmediate(resolve)
       },
-      err: (text) => { err += text },
+      err: (text) => terminal.write('err', text),
       stop: stop.signal
     })
     t.teardown(async () => {
@@ -98,9 +127,16 @@ export async function simulator (t: Test, options: SceneOptions = {}): Promise<S
       if (await running !== 0) throw new Error('serve did not exit with 0')
     })
   })
-  const browser = new Browser()
-  browser.cookies.set('sid', user)
-  return { origin, out: () => out, err: () => err, baseUrl, browser }
+  const another = (user?: string) => new Browser(terminal, user)
+  return {
+    origin,
+    out: () => terminal.out,
+    err: () => terminal.err,
+    until: (met) => terminal.until(met),
+    baseUrl,
+    browser: another(user),
+    another
+  }
 }
 
 /** Where a sign-in or a trial starts. */

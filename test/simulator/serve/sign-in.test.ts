@@ -5,7 +5,8 @@ import { freePort } from '../../helpers/ports.ts'
 import { httpServer } from '../../helpers/raw-server.ts'
 import { CLIENT_SECRET } from '../../helpers/spec-server.ts'
 import type { Mistake } from '../mistakes.test.ts'
-import { Browser, json, sendingBack, simulator, start } from './scene.ts'
+import { json, sendingBack, simulator, start } from './scene.ts'
+import type { Simulator } from './scene.ts'
 
 await t.test('a sign-in: fifteen steps, the record in words, codes and tokens hidden', async (t) => {
   const { origin, browser } = await simulator(t)
@@ -44,21 +45,16 @@ await t.test('somebody else: the login page first, whoever is logged in', async 
 })
 
 await t.test('no browser keeps a redirect: 302 to the service, 303 to the page of the sign-in', async (t) => {
-  const opened = async (url: string, cookie = '') => {
-    const response = await fetch(url, { redirect: 'manual', headers: { cookie } })
-    return {
-      status: response.status,
-      location: String(response.headers.get('location')),
-      cookie: String(response.headers.getSetCookie()[0]?.split(';')[0])
-    }
+  const opened = async ({ browser }: Simulator, url: string) => {
+    const { status, headers } = await browser.fetch(url)
+    return { status, location: headers.get('location') }
   }
-  const { origin, baseUrl } = await simulator(t)
-  const sent = await opened(start(origin))
-  t.match(sent, { status: 302, location: `${baseUrl}/oauth/authorize?` })
-  const back = await opened(`${origin}/oauth/callback?error=access_denied`, sent.cookie)
-  t.match(back, { status: 303, location: /^\/sign-ins\/[\w-]{16}$/ })
+  const scene = await simulator(t)
+  t.match(await opened(scene, start(scene.origin)), { status: 302, location: `${scene.baseUrl}/oauth/authorize?` })
+  const ended = { status: 303, location: /^\/sign-ins\/[\w-]{16}$/ }
+  t.match(await opened(scene, `${scene.origin}/oauth/callback?error=access_denied`), ended)
   const absent = await simulator(t, { baseUrl: `http://127.0.0.1:${await freePort()}` })
-  t.match(await opened(start(absent.origin)), { status: 303, location: /^\/sign-ins\/[\w-]{16}$/ })
+  t.match(await opened(absent, start(absent.origin)), ended)
 })
 
 await t.test('exchanges as they went over the wire, with their times, after the user', async (t) => {
@@ -136,7 +132,7 @@ await t.test('a callback that lacks a part of the redirect_uri', async (t) => {
   const flags = ['--redirect-uri', 'http://localhost:1/cb?tenant=7']
   const { origin, browser } = await simulator(t, { mistakes: ['any-redirect-uri'], flags })
   browser.cookies.delete('sid')
-  await fetch(start(origin), { redirect: 'manual' }).then(({ headers }) => browser.keep(headers))
+  await browser.fetch(start(origin))
   const again = await browser.open(`${origin}/cb?code=x&state=y`)
   t.match(again.text, 'The sign-in stopped at step 7')
   t.match(again.text, 'a redirect to http://localhost:1/cb')
@@ -146,11 +142,7 @@ await t.test('a callback that is loaded again while the sign-in is in progress s
   const held: ServerResponse[] = []
   const baseUrl = await sendingBack(t, (_path, response) => held.push(response))
   const { origin, browser } = await simulator(t, { baseUrl })
-  const redirected = async (url: string) => {
-    const { headers } = await fetch(url, { redirect: 'manual' })
-    browser.keep(headers)
-    return String(headers.get('location'))
-  }
+  const redirected = async (url: string) => String((await browser.fetch(url)).headers.get('location'))
   const callback = await redirected(await redirected(start(origin)))
   const page = await browser.open(callback)
   t.match(page.text, '<h1>In progress</h1>')
@@ -166,8 +158,8 @@ await t.test('at the client level', async (t) => {
 })
 
 await t.test('a return without a session, a second return, and a start under another host name', async (t) => {
-  const { origin, browser } = await simulator(t)
-  const lost = await new Browser().open(`${origin}/oauth/callback?code=x&state=y`)
+  const { origin, browser, another } = await simulator(t)
+  const lost = await another().open(`${origin}/oauth/callback?code=x&state=y`)
   t.equal(lost.status, 400)
   t.match(lost.text, 'This browser has no sign-in in progress')
   const page = await browser.signIn(start(origin))

@@ -7,14 +7,14 @@ import { SCRIPT } from '../../../lib/simulator/serve/pages/script.ts'
 import { LOGIN_RULES } from '../../../lib/simulator/serve/trials.ts'
 import { httpServer } from '../../helpers/raw-server.ts'
 import type { SceneOptions, Simulator } from './scene.ts'
-import { Browser, simulator, start } from './scene.ts'
+import { simulator, start } from './scene.ts'
 
 /** A browser that is not logged in has begun a sign-in: the page that it finds at the simulator meanwhile. */
 async function waiting (t: Test, options: SceneOptions): Promise<Simulator & { page: () => Promise<string> }> {
   const scene = await simulator(t, options)
   const { browser, origin } = scene
   browser.cookies.delete('sid')
-  await fetch(start(origin), { redirect: 'manual' }).then(({ headers }) => browser.keep(headers))
+  await browser.fetch(start(origin))
   const [path = ''] = /\/sign-ins\/[\w-]+/.exec((await browser.open(origin)).text) ?? []
   return { ...scene, page: async () => (await browser.open(origin + path)).text }
 }
@@ -59,7 +59,7 @@ for (const [name, rule, got, options] of SEEN) {
 }
 
 await t.test('the trial of an expired code says when the code is sent', async (t) => {
-  const { browser, origin } = await simulator(t, { flags: ['--code-lifetime', '30'] })
+  const { browser, origin, another } = await simulator(t, { flags: ['--code-lifetime', '30'] })
   const began = Date.now()
   const page = await browser.open(start(origin, 'expired-code'))
   t.match(page.text, '<h1>Waiting until the code has expired</h1>')
@@ -67,7 +67,7 @@ await t.test('the trial of an expired code says when the code is sent', async (t
   const seconds = Math.ceil((Date.now() - began) / 1000) + 1
   const possible = Array.from({ length: seconds + 1 }, (_none, at) => new Date(began + (31 + at) * 1000).toTimeString())
   t.ok(possible.some((text) => text.startsWith(time)), time)
-  t.equal((await new Browser().open(`${origin}/oauth/callback?code=x&state=y`)).status, 400)
+  t.equal((await another().open(`${origin}/oauth/callback?code=x&state=y`)).status, 400)
   t.equal((await browser.open(page.url)).text, page.text, 'the return of another browser changes nothing')
 })
 
