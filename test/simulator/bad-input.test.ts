@@ -1,12 +1,13 @@
 // What answers is not the service, or nothing answers: a plain sentence, an exit code, within a bounded time.
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
+import { syncBuiltinESMExports } from 'node:module'
 import type { AddressInfo } from 'node:net'
+import timers from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
 import { CERTIFICATE, KEY } from '../helpers/certificate.ts'
 import { FLAGS as CHECK_FLAGS } from '../../lib/simulator/check/check.ts'
-import { run } from '../../lib/simulator/run.ts'
 import { FLAGS as SERVE_FLAGS } from '../../lib/simulator/serve/serve.ts'
 import { Browser } from '../../lib/testing/browser.ts'
 import { CookieJar } from '../../lib/testing/cookies.ts'
@@ -15,7 +16,7 @@ import { integration } from '../../lib/testing/settings.ts'
 import { check, program, report } from '../helpers/program.ts'
 import { freePort } from '../helpers/ports.ts'
 import { httpServer, rawServer } from '../helpers/raw-server.ts'
-import { CLIENT_ID, CLIENT_SECRET, listening, REDIRECT_URI, SETTINGS, specServer } from '../helpers/spec-server.ts'
+import { listening, REDIRECT_URI, SETTINGS } from '../helpers/spec-server.ts'
 
 t.setTimeout(300_000)
 
@@ -67,11 +68,9 @@ for (const [what, service, sentence] of OTHERS) {
 }
 
 await t.test('a server that dies under the check ends it', async (t) => {
-  const server = await specServer()
-  const baseUrl = await server.app.listen({ port: 0, host: '127.0.0.1' })
+  const { app, baseUrl } = await listening(t)
   let requests = 0
-  server.app.server.on('request', (request) => { if (++requests > 30) request.socket.destroy() })
-  t.teardown(() => server.app.close())
+  app.server.on('request', (request) => { if (++requests > 30) request.socket.destroy() })
   const { code, stopped, rules, summary } = await report(baseUrl, USER)
   t.equal(code, 2)
   t.match(stopped, /^The service no longer responds: .* closed the connection/)
@@ -99,18 +98,20 @@ await t.test('the deadline ends the check within a rule, whose request is never 
 await t.test('an interruption ends the waiting for a code to expire', async (t) => {
   const { baseUrl } = await listening(t)
   const stop = new AbortController()
-  let said = ''
-  const err = (text: string) => {
-    said += text
-    // Later, so that the code is there and is waited for; on a busy machine it may not be, and the check ends as well.
-    if (said.includes('token.code-lifetime')) setTimeout(() => stop.abort(), 1000)
+  const { setTimeout: real } = timers
+  const replace = (setTimeout: unknown) => {
+    Object.assign(timers, { setTimeout })
+    syncBuiltinESMExports()
   }
-  const argv = ['check', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--redirect-uri', REDIRECT_URI]
-  const environment = { env: { PORTAL_CLIENT_SECRET: CLIENT_SECRET }, columns: 80 }
-  const code = await run([...argv, ...USER, '--timeout', '60', '--code-lifetime', '3600'], {
-    ...environment, out: () => {}, err, stop: stop.signal
+  t.teardown(() => replace(real))
+  replace((...given: Parameters<typeof real>) => {
+    const waited = real(...given)
+    if (Number(given[0]) > 3_600_000) stop.abort()
+    return waited
   })
-  t.equal(code, 2)
+  t.match(await report(baseUrl, [...USER, '--code-lifetime', '3600'], { stop: stop.signal }), {
+    code: 2, stopped: 'The check was interrupted.'
+  })
 })
 
 await t.test('the command line: what is missing or wrong is named', async (t) => {

@@ -23,13 +23,13 @@ function secretIn ({ text }: Page): string[] {
 for (const flags of [[], ['--basic']]) {
   await t.test(`no page shows the client secret, sent ${flags[0] ?? 'in the form'}`, async (t) => {
     const options = { flags: [...flags, '--code-lifetime', '0'], lifetime: 0.1 }
-    const { origin, browser, out, err } = await simulator(t, options)
+    const { origin, browser, terminal } = await simulator(t, options)
     for (const trial of [undefined, 'replayed-code', 'wrong-secret', 'foreign-redirect-uri', 'expired-code']) {
       const page = await browser.signIn(start(origin, trial))
       t.strictSame(secretIn(page), [])
     }
     t.strictSame(secretIn(await browser.open(origin)), [])
-    t.notMatch(out() + err(), CLIENT_SECRET)
+    t.notMatch(terminal.out + terminal.err, CLIENT_SECRET)
   })
 }
 
@@ -61,13 +61,13 @@ await t.test('nor in another case, escaped in HTML, in the record, in the termin
     const page = '<h1>Not sAlT &#38; &lt;pepper&#x3E; &quot;42&quot;</h1>'
     return response.writeHead(400, { 'content-type': 'text/html' }).end(page)
   })
-  const { browser, origin, out } = await simulator(t, { baseUrl, env: { PORTAL_CLIENT_SECRET: secret } })
+  const { browser, origin, terminal } = await simulator(t, { baseUrl, env: { PORTAL_CLIENT_SECRET: secret } })
   const signedIn = await browser.signIn(start(origin))
   t.match(signedIn.text, '<h1>•••••••• is signed in</h1>')
   const refused = await browser.signIn(start(origin))
   t.match(refused.text, '&lt;h1&gt;Not ••••••••&lt;/h1&gt;')
   const home = await browser.open(origin)
-  for (const text of [signedIn.text, refused.text, home.text, out()]) t.notMatch(text, /pepper/i)
+  for (const text of [signedIn.text, refused.text, home.text, terminal.out]) t.notMatch(text, /pepper/i)
 })
 
 await t.test('a token response of a megabyte of brackets costs no more than its first kilobytes', async (t) => {

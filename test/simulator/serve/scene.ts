@@ -11,7 +11,7 @@ import type { Mistake } from '../mistakes.test.ts'
 
 export interface Page { url: string, status: number, text: string, headers: Headers }
 
-/** What `serve` has written. */
+/** Shows what `serve` has written. */
 class Terminal {
   out = ''
   err = ''
@@ -29,7 +29,7 @@ class Terminal {
 }
 
 /** Follows redirects and keeps cookies by name, whatever the host. */
-export class Browser {
+class Browser {
   readonly cookies = new Map<string, string>()
   readonly #terminal: Terminal
 
@@ -75,10 +75,7 @@ export class Browser {
 export interface Simulator {
   /** Origin of the simulator. */
   origin: string
-  /** What the terminal shows. */
-  out: () => string
-  err: () => string
-  until: Terminal['until']
+  terminal: Terminal
   /** The service. */
   baseUrl: string
   /** A browser with a session at the service. */
@@ -128,15 +125,7 @@ export async function simulator (t: Test, options: SceneOptions = {}): Promise<S
     })
   })
   const another = (user?: string) => new Browser(terminal, user)
-  return {
-    origin,
-    out: () => terminal.out,
-    err: () => terminal.err,
-    until: (met) => terminal.until(met),
-    baseUrl,
-    browser: another(user),
-    another
-  }
+  return { origin, terminal, baseUrl, browser: another(user), another }
 }
 
 /** Where a sign-in or a trial starts. */
