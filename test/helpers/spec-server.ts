@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import formbody from '@fastify/formbody'
 import Fastify from 'fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Mistake } from '../simulator/mistakes.test.ts'
+import { httpServer } from './raw-server.ts'
 
 export const CLIENT_ID = 'partner-123'
 export const CLIENT_SECRET = 'a secret/of+the portal:äé'
@@ -21,6 +23,7 @@ export interface SpecServer {
 }
 
 interface Grant { user: string, redirectUri: string, challenge?: string | undefined, expires: number, token?: string }
+interface Teardown { teardown (done: () => unknown): unknown }
 type Values = Record<string, string | string[] | undefined>
 
 export const RECORDS: Record<string, Record<string, unknown>> = {
@@ -244,14 +247,35 @@ export async function specServer (options: ServerOptions = {}): Promise<SpecServ
 }
 
 /** The server on a port of its own; closed with the test. */
-export async function listening (
-  t: { teardown: (done: () => Promise<unknown>) => unknown }, options: ServerOptions = {}
-): Promise<SpecServer & { baseUrl: string }> {
+export async function listening (t: Teardown, options: ServerOptions = {}): Promise<SpecServer & { baseUrl: string }> {
   const server = await specServer(options)
   const origin = await server.app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(() => server.app.close())
   return { ...server, baseUrl: `${origin}${options.prefix ?? ''}` }
 }
+
+/** Responds with this body; an object is sent as JSON. */
+export function respond (
+  response: ServerResponse, status: number, body: string | object = '', headers: OutgoingHttpHeaders = {}
+): unknown {
+  if (typeof body === 'string') return response.writeHead(status, headers).end(body)
+  return response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body))
+}
+
+/** A service that responds so to each request. */
+export const responding = (
+  t: Teardown, status: number, body?: string | object, headers?: OutgoingHttpHeaders
+): Promise<string> => httpServer(t, (_request, response) => respond(response, status, body, headers))
+
+/** A service that sends each browser back with `the-code`, and responds to the portal as given. */
+export const sendingBack = (
+  t: Teardown, toPortal: (path: string, response: ServerResponse) => unknown
+): Promise<string> => httpServer(t, ({ url = '' }, response) => {
+  const { pathname, searchParams } = new URL(url, 'http://x')
+  if (pathname !== '/oauth/authorize') return toPortal(pathname, response)
+  const query = new URLSearchParams({ code: 'the-code', state: String(searchParams.get('state')) })
+  return respond(response, 302, '', { location: `${searchParams.get('redirect_uri')}?${query.toString()}` })
+})
 
 function parametersOf (request: FastifyRequest): Values {
   return Object.fromEntries(grouped(new URL(request.url, 'http://x').searchParams))

@@ -6,12 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
-import { run } from '../../../lib/simulator/run.ts'
 import { browserCommand } from '../../../lib/simulator/serve/open-browser.ts'
 import { program } from '../../helpers/program.ts'
 import { freePort } from '../../helpers/ports.ts'
-import { CLIENT_SECRET, listening, RECORDS } from '../../helpers/spec-server.ts'
-import { json, sendingBack, simulator, start } from './scene.ts'
+import { CLIENT_SECRET, RECORDS, respond, sendingBack } from '../../helpers/spec-server.ts'
+import { simulator, start } from './scene.ts'
 
 await t.test('the terminal says what the service needs', async (t) => {
   const { terminal, origin } = await simulator(t)
@@ -32,21 +31,11 @@ await t.test('flags say how the portal asks', async (t) => {
 })
 
 await t.test('the environment gives the URL, the id and the secret', async (t) => {
-  const { baseUrl } = await listening(t)
-  const port = await freePort()
-  const atLocalhost = baseUrl.replace('127.0.0.1', 'localhost')
-  const env = { PORTAL_BASE_URL: atLocalhost, PORTAL_CLIENT_ID: 'from-env', PORTAL_CLIENT_SECRET: CLIENT_SECRET }
-  const stop = new AbortController()
-  const out = await new Promise<string>((resolve) => {
-    const running = run(['serve', '--port', String(port)], { env, out: resolve, err: () => {}, stop: stop.signal })
-    t.teardown(async () => {
-      stop.abort()
-      await running
-    })
-  })
-  t.match(out, 'client_id      from-env\n')
-  t.match(out, `It calls ${atLocalhost}/oauth/authorize,`)
-  t.match(out, 'The portal runs at http://127.0.0.1:', 'another site than the service')
+  const env = { PORTAL_BASE_URL: 'http://localhost:1', PORTAL_CLIENT_ID: 'from-env', PORTAL_CLIENT_SECRET: 'x' }
+  const { terminal } = await simulator(t, { env })
+  t.match(terminal.out, 'client_id      from-env\n')
+  t.match(terminal.out, 'It calls http://localhost:1/oauth/authorize,')
+  t.match(terminal.out, 'The portal runs at http://127.0.0.1:', 'another site than the service')
 })
 
 await t.test('each sign-in that ends is a line: how long the service took, who, and why not', async (t) => {
@@ -67,8 +56,8 @@ await t.test('what a service says is escaped in the terminal', async (t) => {
   const hostile = '\x1b]0;title\x07'
   for (const [status, record] of [[500, { message: hostile }], [200, { ...RECORDS.ada, name: hostile }]] as const) {
     const baseUrl = await sendingBack(t, (path, response) => {
-      if (path === '/oauth/token') return json(response, { token_type: 'Bearer', access_token: 'the-token' })
-      return json(response, record, status)
+      if (path === '/oauth/token') return respond(response, 200, { token_type: 'Bearer', access_token: 'the-token' })
+      return respond(response, status, record)
     })
     const { terminal, browser, origin } = await simulator(t, { baseUrl })
     await browser.signIn(start(origin))
@@ -90,7 +79,7 @@ await t.test('the portal is another site than the service', async (t) => {
     ['localhost', '127.0.0.1'], ['app.localhost', '127.0.0.1'], ['127.0.0.1', 'localhost'], ['[::1]', 'localhost'],
     ['partner.example', 'localhost'], ['notlocalhost', 'localhost']
   ] as const) {
-    const { terminal } = await simulator(t, { baseUrl: `http://${service}:1` })
+    const { terminal } = await simulator(t, { flags: ['--base-url', `http://${service}:1`] })
     t.match(terminal.out, new RegExp(`^The portal runs at http://${portal.replaceAll('.', '\\.')}:\\d+\n`), service)
   }
 })

@@ -2,9 +2,8 @@
 // another host than loopback, anybody may open its pages.
 import t from 'tap'
 import { basicCredentials } from '../../../lib/testing/requests.ts'
-import { httpServer } from '../../helpers/raw-server.ts'
-import { CLIENT_ID, CLIENT_SECRET, RECORDS } from '../../helpers/spec-server.ts'
-import { asked, json, sendingBack, simulator, start } from './scene.ts'
+import { CLIENT_ID, CLIENT_SECRET, RECORDS, respond, responding, sendingBack } from '../../helpers/spec-server.ts'
+import { asked, simulator, start } from './scene.ts'
 import type { Page } from './scene.ts'
 
 /** The client secret as it travels in a form, in a URL and in HTTP Basic, and as HTML shows it. */
@@ -55,11 +54,11 @@ await t.test('nor in another case, escaped in HTML, in the record, in the termin
   const secret = 'Salt & <Pepper> "42"'
   const records = [{ ...RECORDS.ada, name: secret, external_id: secret, [secret]: secret }]
   const baseUrl = await sendingBack(t, (path, response) => {
-    if (path === '/oauth/token') return json(response, { token_type: 'Bearer', access_token: 'the-token' })
+    if (path === '/oauth/token') return respond(response, 200, { token_type: 'Bearer', access_token: 'the-token' })
     const record = records.pop()
-    if (record !== undefined) return json(response, record)
+    if (record !== undefined) return respond(response, 200, record)
     const page = '<h1>Not sAlT &#38; &lt;pepper&#x3E; &quot;42&quot;</h1>'
-    return response.writeHead(400, { 'content-type': 'text/html' }).end(page)
+    return respond(response, 400, page, { 'content-type': 'text/html' })
   })
   const { browser, origin, terminal } = await simulator(t, { baseUrl, env: { PORTAL_CLIENT_SECRET: secret } })
   const signedIn = await browser.signIn(start(origin))
@@ -72,9 +71,8 @@ await t.test('nor in another case, escaped in HTML, in the record, in the termin
 
 await t.test('a token response of a megabyte of brackets costs no more than its first kilobytes', async (t) => {
   let body = ''
-  const baseUrl = await sendingBack(t, (_path, response) => {
-    response.writeHead(200, { 'content-type': 'application/json' }).end(body)
-  })
+  const type = { 'content-type': 'application/json' }
+  const baseUrl = await sendingBack(t, (_path, response) => respond(response, 200, body, type))
   const { browser, origin } = await simulator(t, { baseUrl })
   const cost = async (text: string) => {
     body = text
@@ -99,10 +97,8 @@ await t.test('a token response of a megabyte of brackets costs no more than its 
 })
 
 await t.test('a secret on the edge of what is cut is not shown in half', async (t) => {
-  const baseUrl = await httpServer(t, (_request, response) => {
-    const body = `${'x'.repeat(32 * 1024 - 20)}${CLIENT_SECRET}${'y'.repeat(100)}`
-    response.writeHead(500, { 'content-type': 'text/plain' }).end(body)
-  })
+  const body = `${'x'.repeat(32 * 1024 - 20)}${CLIENT_SECRET}${'y'.repeat(100)}`
+  const baseUrl = await responding(t, 500, body, { 'content-type': 'text/plain' })
   const { browser, origin } = await simulator(t, { baseUrl })
   const { text } = await browser.signIn(start(origin))
   t.match(text, /x{1000}…<\/pre>/)

@@ -1,11 +1,10 @@
 // The simulator beside a service, and a browser without JavaScript that visits both.
 import { EventEmitter, once } from 'node:events'
 import { request } from 'node:http'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Test } from 'tap'
 import { run } from '../../../lib/simulator/run.ts'
 import { freePort } from '../../helpers/ports.ts'
-import { httpServer } from '../../helpers/raw-server.ts'
 import { CLIENT_ID, CLIENT_SECRET, listening } from '../../helpers/spec-server.ts'
 import type { Mistake } from '../mistakes.test.ts'
 
@@ -106,12 +105,10 @@ export async function simulator (t: Test, options: SceneOptions = {}): Promise<S
   const baseUrl = options.baseUrl ?? service.baseUrl
   const stop = new AbortController()
   const terminal = new Terminal()
-  const argv = [
-    'serve', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--port', String(port), '--timeout', '60', ...flags
-  ]
+  const settings = { PORTAL_BASE_URL: baseUrl, PORTAL_CLIENT_ID: CLIENT_ID, PORTAL_CLIENT_SECRET: CLIENT_SECRET }
   await new Promise<void>((resolve) => {
-    const running = run(argv, {
-      env: { PORTAL_CLIENT_SECRET: CLIENT_SECRET, ...env },
+    const running = run(['serve', '--port', String(port), '--timeout', '60', ...flags], {
+      env: { ...settings, ...env },
       out: (text) => {
         terminal.write('out', text)
         setImmediate(resolve)
@@ -132,19 +129,6 @@ export async function simulator (t: Test, options: SceneOptions = {}): Promise<S
 export function start (origin: string, trial?: string): string {
   return `${origin}/external-oauth/local${trial === undefined ? '' : `?trial=${trial}`}`
 }
-
-/** A service that sends each browser back with `the-code`, and responds to the portal as given. */
-export const sendingBack = (t: Test, respond: (path: string, response: ServerResponse) => unknown): Promise<string> =>
-  httpServer(t, ({ url = '' }, response) => {
-    const { pathname, searchParams } = new URL(url, 'http://x')
-    if (pathname !== '/oauth/authorize') return respond(pathname, response)
-    const query = new URLSearchParams({ code: 'the-code', state: String(searchParams.get('state')) })
-    const location = `${searchParams.get('redirect_uri')}?${query.toString()}`
-    return response.writeHead(302, { location }).end()
-  })
-
-export const json = (response: ServerResponse, body: unknown, status = 200): unknown =>
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 
 /** The response to a request under another host name. */
 export async function asked (url: string, host: string): Promise<IncomingMessage> {

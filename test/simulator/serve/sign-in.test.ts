@@ -2,10 +2,9 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { freePort } from '../../helpers/ports.ts'
-import { httpServer } from '../../helpers/raw-server.ts'
-import { CLIENT_SECRET } from '../../helpers/spec-server.ts'
+import { CLIENT_SECRET, respond, responding, sendingBack } from '../../helpers/spec-server.ts'
 import type { Mistake } from '../mistakes.test.ts'
-import { json, sendingBack, simulator, start } from './scene.ts'
+import { simulator, start } from './scene.ts'
 import type { Simulator } from './scene.ts'
 
 await t.test('a sign-in: fifteen steps, the record in words, codes and tokens hidden', async (t) => {
@@ -108,11 +107,10 @@ await t.test('when something fails: which step, what was expected, what was got,
 })
 
 await t.test('a service that does not answer is named before the browser is sent there', async (t) => {
-  const baseUrl = await httpServer(t, (_request, response) => { response.writeHead(404).end() })
-  for (const [url, got] of [
-    [`http://127.0.0.1:${await freePort()}`, /Nothing listens at/], [baseUrl, /404 with an empty body/]
+  for (const [baseUrl, got] of [
+    [`http://127.0.0.1:${await freePort()}`, /Nothing listens at/], [await responding(t, 404), /404 with an empty body/]
   ] as const) {
-    const { origin, browser } = await simulator(t, { baseUrl: url })
+    const { origin, browser } = await simulator(t, { baseUrl })
     const { text } = await browser.signIn(start(origin))
     t.match(text, 'The sign-in stopped at step 4')
     t.match(text, '<dt>Expected</dt><dd>a redirect to the redirect_uri with code and the same state</dd>')
@@ -122,8 +120,7 @@ await t.test('a service that does not answer is named before the browser is sent
 
 await t.test('a long response is cut in the exchange', async (t) => {
   for (const [length, shown] of [[32_768, 'x'.repeat(32_768)], [32_769, `${'x'.repeat(31_744)}…`]] as const) {
-    const baseUrl = await httpServer(t, (_request, response) => { response.writeHead(502).end('x'.repeat(length)) })
-    const { origin, browser } = await simulator(t, { baseUrl })
+    const { origin, browser } = await simulator(t, { baseUrl: await responding(t, 502, 'x'.repeat(length)) })
     t.match((await browser.signIn(start(origin))).text, `\n\n${shown}</pre>`)
   }
 })
@@ -148,7 +145,7 @@ await t.test('a callback that is loaded again while the sign-in is in progress s
   t.match(page.text, '<h1>In progress</h1>')
   t.equal((await browser.open(callback)).url, page.url)
   t.equal(held.length, 1)
-  for (const response of held) json(response, {}, 500)
+  for (const response of held) respond(response, 500, {})
   await browser.ended(page)
 })
 
