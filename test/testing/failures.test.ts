@@ -7,7 +7,9 @@ import { integration } from '../../lib/testing/settings.ts'
 import { stepsOf } from '../../lib/testing/steps.ts'
 import { freePort } from '../helpers/ports.ts'
 import { httpServer } from '../helpers/raw-server.ts'
-import { CLIENT_SECRET, listening, REDIRECT_URI, SETTINGS, specServer } from '../helpers/spec-server.ts'
+import {
+  CLIENT_SECRET, listening, REDIRECT_URI, respond, responding, SETTINGS, specServer
+} from '../helpers/spec-server.ts'
 import type { Mistake } from '../simulator/mistakes.test.ts'
 
 const CASES: Array<[mistake: Mistake, step: number, error: string, got: RegExp, cookie?: string]> = [
@@ -115,9 +117,8 @@ await t.test('odd callbacks and answers', async (t) => {
   const answering = async (location: (query: URLSearchParams) => string, token?: object, user?: object) => {
     const baseUrl = await httpServer(t, ({ url = '' }, response) => {
       const { pathname, searchParams } = new URL(url, 'http://x')
-      if (pathname === '/oauth/authorize') return response.writeHead(302, { Location: location(searchParams) }).end()
-      const body = pathname === '/oauth/token' ? token : user
-      return response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+      if (pathname === '/oauth/authorize') return respond(response, 302, '', { Location: location(searchParams) })
+      return respond(response, 200, pathname === '/oauth/token' ? token : user)
     })
     return portal({ baseUrl, ...SETTINGS }).signIn()
   }
@@ -157,12 +158,8 @@ await t.test('odd callbacks and answers', async (t) => {
 })
 
 await t.test('each answer of the token endpoint belongs to a step', async (t) => {
-  const answered = async (status: number, body: object) => {
-    const baseUrl = await httpServer(t, (_request, response) => {
-      response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
-    })
-    return await portal({ baseUrl, ...SETTINGS }).token('abcdef')
-  }
+  const answered = async (status: number, body: object) =>
+    portal({ baseUrl: await responding(t, status, body), ...SETTINGS }).token('abcdef')
   for (const [error, step] of [
     ['invalid_request', 9], ['invalid_grant', 10], ['invalid_client', 11], ['unauthorized_client', 11],
     ['temporarily_unavailable', 12], ['server_error', 12]
@@ -180,19 +177,14 @@ await t.test('JSON has the content type application/json, with any parameters', 
     ['text/json', { error: 'not_json' }], ['application/problem+json', { error: 'not_json' }],
     ['application/json-seq', { error: 'not_json' }]
   ] as const) {
-    const body = JSON.stringify({ token_type: 'Bearer', access_token: 'the-token' })
-    const baseUrl = await httpServer(t, (_request, response) => {
-      response.writeHead(200, { 'Content-Type': type }).end(body)
-    })
+    const body = { token_type: 'Bearer', access_token: 'the-token' }
+    const baseUrl = await responding(t, 200, body, { 'Content-Type': type })
     t.match(await portal({ baseUrl, ...SETTINGS }).token('abcdef'), expected, type)
   }
 })
 
 await t.test('a long explanation is cut', async (t) => {
-  const refusal = JSON.stringify({ error: 'invalid_grant', error_description: 'x'.repeat(10_000) })
-  const baseUrl = await httpServer(t, (_request, response) => {
-    response.writeHead(400, { 'Content-Type': 'application/json' }).end(refusal)
-  })
+  const baseUrl = await responding(t, 400, { error: 'invalid_grant', error_description: 'x'.repeat(10_000) })
   t.match(await portal({ baseUrl, ...SETTINGS }).token('abcdef'), {
     error: 'invalid_grant', got: /^400 with the error invalid_grant \(x{160}…\)$/
   })
