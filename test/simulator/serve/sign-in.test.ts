@@ -3,9 +3,8 @@ import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { freePort } from '../../helpers/ports.ts'
 import { CLIENT_SECRET, respond, responding, sendingBack } from '../../helpers/spec-server.ts'
-import type { Mistake } from '../mistakes.test.ts'
 import { simulator, start } from './scene.ts'
-import type { Simulator } from './scene.ts'
+import type { SceneOptions, Simulator } from './scene.ts'
 
 await t.test('a sign-in: fifteen steps, the record in words, codes and tokens hidden', async (t) => {
   const { origin, browser } = await simulator(t)
@@ -92,29 +91,22 @@ await t.test('the login page stands between: the timeline waits, then continues'
 })
 
 await t.test('when something fails: which step, what was expected, what was got, what to do', async (t) => {
-  const cases: Array<[Mistake, number, RegExp, RegExp]> = [
-    ['wrong-role', 15, /control_role/, /Correct the record/],
-    ['auth-hook', 9, /401 with the error Unauthorized \(Log in first\)/, /Exempt this endpoint/]
+  const redirect = /a redirect to the redirect_uri with code and the same state/
+  const cases: Array<[SceneOptions, number, expected: RegExp, got: RegExp, fix: RegExp]> = [
+    [{ mistakes: ['wrong-role'] }, 15, /a record with/, /control_role/, /Correct the record/],
+    [{ mistakes: ['auth-hook'] }, 9, /200 and JSON/, /401 with the error .*\(Log in first\)/, /Exempt this endpoint/],
+    // Before the browser is sent there.
+    [{ baseUrl: `http://127.0.0.1:${await freePort()}` }, 4, redirect, /Nothing listens at/, /Start the service/],
+    [{ baseUrl: await responding(t, 404) }, 4, redirect, /404 with an empty body/, /Check the base URL/]
   ]
-  for (const [mistake, step, got, fix] of cases) {
-    const { origin, browser } = await simulator(t, { mistakes: [mistake] })
-    const page = await browser.signIn(start(origin))
-    t.match(page.text, `<h1>The sign-in stopped at step ${step}</h1>`)
-    t.match(page.text, got)
-    t.match(page.text, fix)
-    t.match(page.text, new RegExp(`class="step failed" value="${step}"`))
-  }
-})
-
-await t.test('a service that does not answer is named before the browser is sent there', async (t) => {
-  for (const [baseUrl, got] of [
-    [`http://127.0.0.1:${await freePort()}`, /Nothing listens at/], [await responding(t, 404), /404 with an empty body/]
-  ] as const) {
-    const { origin, browser } = await simulator(t, { baseUrl })
+  for (const [options, step, ...said] of cases) {
+    const { origin, browser } = await simulator(t, options)
     const { text } = await browser.signIn(start(origin))
-    t.match(text, 'The sign-in stopped at step 4')
-    t.match(text, '<dt>Expected</dt><dd>a redirect to the redirect_uri with code and the same state</dd>')
-    t.match(text, got)
+    t.match(text, `<h1>The sign-in stopped at step ${step}</h1>`)
+    for (const [at, fact] of ['Expected', 'Got', 'What to do'].entries()) {
+      t.match(new RegExp(`<dt>${fact}</dt><dd>([^<]*)`).exec(text)?.[1], said[at])
+    }
+    t.match(text, `class="step failed" value="${step}"`)
   }
 })
 
