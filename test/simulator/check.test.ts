@@ -143,17 +143,11 @@ await t.test('what nobody foresaw still ends in a sentence and exit code 2', asy
   t.match(said, /Unexpectedly: Error: EPIPE/)
 })
 
-await t.test('nobody is logged in: it says so and does not run', async (t) => {
+await t.test('nobody is logged in: it says so and does not run; what fails before is reported', async (t) => {
   const { baseUrl } = await listening(t)
-  const { code, err, out } = await check(baseUrl, ['--json'])
-  t.equal(code, 2)
-  t.match(err, 'Nobody is logged in')
-  t.match(JSON.parse(out), { stopped: /--cookie/ })
-})
-
-await t.test('nobody is logged in, and a rule fails before: the failure is reported', async (t) => {
-  const { baseUrl } = await listening(t, { mistakes: ['login-404'] })
-  const result = await report(baseUrl)
+  t.match(await report(baseUrl), { code: 2, err: 'Nobody is logged in', stopped: /--cookie/ })
+  const broken = await listening(t, { mistakes: ['login-404'] })
+  const result = await report(broken.baseUrl)
   t.strictSame([result.code, failedRules(result)], [1, ['!login.page']])
   t.match(result.stopped, 'Nobody is logged in')
 })

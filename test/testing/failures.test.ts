@@ -135,23 +135,19 @@ await t.test('odd callbacks and answers', async (t) => {
       t.match(await answering(back(`&error=${error}`)), { step, error, got: `the error ${error}` })
     }
   }
-  t.match(await answering(back('&error=something_else')), {
-    step: 7, error: 'something_else', fix: 'See the log of the service.'
-  })
+  const other = { step: 7, error: 'something_else', fix: 'See the log of the service.' }
+  t.match(await answering(back('&error=something_else')), other)
   const escaped = 'a\\u001b\\udb40\\udc41'
   t.match(await answering(back('&error=a%1B%F3%A0%81%81')), { error: escaped, got: `the error ${escaped}` })
   t.match(await answering(() => `${REDIRECT_URI}/more`), {
     step: 7, error: 'not_redirected', expected: `a redirect to ${REDIRECT_URI}`
   })
   t.match(await answering(() => 'http://['), { step: 5, error: 'not_redirected' })
-  t.match(await answering(back('&code=abcdef'), []), { step: 12, error: 'not_json', got: '200 with application/json' })
-  t.match(await answering(back('&code=abcdef'), { token_type: 'Bearer' }), {
-    step: 12, error: 'malformed_token', got: /access_token missing/
-  })
-  t.match(await answering(back('&code=abcdef'), { token_type: 'Bearer', access_token: '' }), {
-    step: 12, error: 'malformed_token'
-  })
-  t.match(await answering(back('&code=abcdef'), { token_type: 'Bearer', access_token: 't' }, { type: 'boss' }), {
+  const given = (token: object, user?: object) => answering(back('&code=abcdef'), token, user)
+  t.match(await given([]), { step: 12, error: 'not_json', got: '200 with application/json' })
+  t.match(await given({ token_type: 'Bearer' }), { step: 12, error: 'malformed_token', got: /access_token missing/ })
+  t.match(await given({ token_type: 'Bearer', access_token: '' }), { step: 12, error: 'malformed_token' })
+  t.match(await given({ token_type: 'Bearer', access_token: 't' }, { type: 'boss' }), {
     step: 15,
     got: /^external_id must be .*; email must be .*; name must be .*; type must be .*"boss".*; product_role must be /
   })
