@@ -23,9 +23,8 @@ export interface Trial {
   /** Settings of the service. */
   server?: { prefix?: string, redirectUri?: string, loginPage?: string }
   baseUrl?: string
-  /** As the portal has it. */
+  /** As the portal has them. */
   redirectUri?: string
-  /** As the portal has it. */
   clientSecret?: string
   /** As given to --cookie. */
   cookie?: string

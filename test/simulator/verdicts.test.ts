@@ -252,7 +252,7 @@ const VERDICTS: Record<string, Case[]> = {
   ],
   'headers that are missing or say the wrong thing are named': [
     ['authorize.referrer', atAuthorize(issues([])), failed('no Referrer-Policy')],
-    ...['unsafe-url', 'no-referrer-when-downgrade'].map((policy): Case => ['authorize.referrer',
+    ...['origin, unsafe-url', 'origin, no-referrer-when-downgrade'].map((policy): Case => ['authorize.referrer',
       atAuthorize(issues([['Referrer-Policy', policy]])), failed(`Referrer-Policy: ${policy}`)]),
     ['authorize.framing', atAuthorize({ status: 400 }), failed('neither frame-ancestors nor X-Frame-Options')],
     ['authorize.framing', atAuthorize({ headers: [['X-Frame-Options', 'ALLOWALL']] }),
