@@ -1,12 +1,12 @@
 // What answers is not the service, or nothing answers: a plain sentence, an exit code, within a bounded time.
-import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
+import { syncBuiltinESMExports } from 'node:module'
 import type { AddressInfo } from 'node:net'
+import timers from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
 import { CERTIFICATE, KEY } from '../helpers/certificate.ts'
 import { FLAGS as CHECK_FLAGS } from '../../lib/simulator/check/check.ts'
-import { run } from '../../lib/simulator/run.ts'
 import { FLAGS as SERVE_FLAGS } from '../../lib/simulator/serve/serve.ts'
 import { Browser } from '../../lib/testing/browser.ts'
 import { CookieJar } from '../../lib/testing/cookies.ts'
@@ -15,7 +15,7 @@ import { integration } from '../../lib/testing/settings.ts'
 import { check, program, report } from '../helpers/program.ts'
 import { freePort } from '../helpers/ports.ts'
 import { httpServer, rawServer } from '../helpers/raw-server.ts'
-import { CLIENT_ID, CLIENT_SECRET, listening, REDIRECT_URI, SETTINGS, specServer } from '../helpers/spec-server.ts'
+import { listening, REDIRECT_URI, respond, responding, SETTINGS } from '../helpers/spec-server.ts'
 
 t.setTimeout(300_000)
 
@@ -33,7 +33,7 @@ const OTHERS: Array<[what: string, service: (t: Test) => Promise<string>, senten
     /Something responds at http:\/\/127\.0\.0\.1:\d+, but not in HTTP\./],
   ['a server that hangs up', (t) => rawServer(t, (socket) => { socket.destroy() }),
     /closed the connection without a response/],
-  ['https where http is spoken', async (t) => (await httpServer(t, ends)).replace('http:', 'https:'),
+  ['https where http is spoken', async (t) => (await responding(t, 200)).replace('http:', 'https:'),
     /does not speak TLS/],
   ['a certificate that nobody vouches for', tlsServer,
     /^The certificate of .* is not trusted here; NODE_EXTRA_CA_CERTS/],
@@ -41,18 +41,12 @@ const OTHERS: Array<[what: string, service: (t: Test) => Promise<string>, senten
     /gave no complete response within 0\.9 s\. See what the service/],
   ['a response that never ends', (t) => httpServer(t, (_request, response) => { response.write('<') }),
     /no complete response/],
-  ['a response without bound', (t) => httpServer(t, (_request, response) => response.end('x'.repeat(1024 * 1024 + 1))),
-    /more than a megabyte/],
-  ['a rate limit', (t) => httpServer(t, (_request, response) => response.writeHead(429).end()),
-    /^The service limits the rate/]
+  ['a response without bound', (t) => responding(t, 200, 'x'.repeat(1024 * 1024 + 1)), /more than a megabyte/],
+  ['a rate limit', (t) => responding(t, 429), /^The service limits the rate/]
 ]
 
-function ends (_request: unknown, response: ServerResponse): void {
-  response.end()
-}
-
 async function tlsServer (t: Test): Promise<string> {
-  const server = createServer({ cert: CERTIFICATE, key: KEY }, ends)
+  const server = createServer({ cert: CERTIFICATE, key: KEY })
   await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
   t.teardown(() => server.close())
   return `https://localhost:${(server.address() as AddressInfo).port}`
@@ -67,18 +61,14 @@ for (const [what, service, sentence] of OTHERS) {
 }
 
 await t.test('a server that dies under the check ends it', async (t) => {
-  const server = await specServer()
-  const baseUrl = await server.app.listen({ port: 0, host: '127.0.0.1' })
+  const { app, baseUrl } = await listening(t)
   let requests = 0
-  server.app.server.on('request', (request) => { if (++requests > 30) request.socket.destroy() })
-  t.teardown(() => server.app.close())
+  app.server.on('request', (request) => { if (++requests > 30) request.socket.destroy() })
   const { code, stopped, rules, summary } = await report(baseUrl, USER)
   t.equal(code, 2)
   t.match(stopped, /^The service no longer responds: .* closed the connection/)
   t.ok(rules.length < 40)
   t.equal(summary.failed, 0, 'no answer is no failure')
-  const { out } = await check(baseUrl, USER)
-  t.equal(out, '')
 })
 
 await t.test('the deadline ends the check within a rule, whose request is never answered', async (t) => {
@@ -88,29 +78,29 @@ await t.test('the deadline ends the check within a rule, whose request is never 
     asked.push(pathname)
     if (pathname === '/oauth/authorize') response.writeHead(400).end()
   })
-  const { code, stopped } = await report(baseUrl, [...USER, '--deadline', '1', '--timeout', '600'])
-  t.equal(code, 2)
-  t.match(stopped, 'took too long')
-  const { out, err } = await check(baseUrl, [...USER, '--deadline', '1', '--timeout', '600'])
-  t.strictSame([out, err], ['', 'The check took too long and was ended: --deadline gives it more time.\n'])
+  const { code, stopped, err } = await report(baseUrl, [...USER, '--deadline', '1', '--timeout', '600'])
+  const sentence = 'The check took too long and was ended: --deadline gives it more time.'
+  t.strictSame([code, stopped, err], [2, sentence, `${sentence}\n`])
   t.notOk(asked.includes('/oauth/user'), 'the rule after the one that hangs was not tried')
 })
 
 await t.test('an interruption ends the waiting for a code to expire', async (t) => {
   const { baseUrl } = await listening(t)
   const stop = new AbortController()
-  let said = ''
-  const err = (text: string) => {
-    said += text
-    // Later, so that the code is there and is waited for; on a busy machine it may not be, and the check ends as well.
-    if (said.includes('token.code-lifetime')) setTimeout(() => stop.abort(), 1000)
+  const { setTimeout: real } = timers
+  const replace = (setTimeout: unknown) => {
+    Object.assign(timers, { setTimeout })
+    syncBuiltinESMExports()
   }
-  const argv = ['check', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--redirect-uri', REDIRECT_URI]
-  const environment = { env: { PORTAL_CLIENT_SECRET: CLIENT_SECRET }, columns: 80 }
-  const code = await run([...argv, ...USER, '--timeout', '60', '--code-lifetime', '3600'], {
-    ...environment, out: () => {}, err, stop: stop.signal
+  t.teardown(() => replace(real))
+  replace((...given: Parameters<typeof real>) => {
+    const waited = real(...given)
+    if (Number(given[0]) > 3_600_000) stop.abort()
+    return waited
   })
-  t.equal(code, 2)
+  t.match(await report(baseUrl, [...USER, '--code-lifetime', '3600'], { stop: stop.signal }), {
+    code: 2, stopped: 'The check was interrupted.'
+  })
 })
 
 await t.test('the command line: what is missing or wrong is named', async (t) => {
@@ -172,11 +162,8 @@ await t.test('help', async (t) => {
 await t.test('a hostile service sends nothing to the terminal that the terminal obeys', async (t) => {
   const clipboard = '\x1b]52;c;ZXZpbA==\x07\u009b31m\u202e'
   const baseUrl = await httpServer(t, ({ url = '' }, response) => {
-    const isPage = url.startsWith('/oauth/authorize')
-    const body = isPage
-      ? { error: 'invalid_request', error_description: `no ${clipboard}` }
-      : { error: 'invalid_token' }
-    response.writeHead(isPage ? 400 : 401, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+    if (!url.startsWith('/oauth/authorize')) return respond(response, 401, { error: 'invalid_token' })
+    return respond(response, 400, { error: 'invalid_request', error_description: `no ${clipboard}` })
   })
   for (const more of [[], ['--json']]) {
     const { out, err } = await check(baseUrl, [...USER, ...more])
@@ -223,8 +210,7 @@ await t.test('at most ten redirects are followed', async (t) => {
 await t.test('values of --header and --ineligible-cookie are masked', async (t) => {
   const baseUrl = await httpServer(t, ({ headers }, response) => {
     const error_description = `${headers.authorization?.split(' ').at(-1)} ${headers.cookie}`
-    response.writeHead(400, { 'Content-Type': 'application/json' })
-      .end(JSON.stringify({ error: 'invalid_request', error_description }))
+    respond(response, 400, { error: 'invalid_request', error_description })
   })
   const secrets = ['--header', 'authorization: Token abcdefgh', '--ineligible-cookie', 'sid=ineligible-session']
   const { out } = await check(baseUrl, ['--cookie', 'sid=the-session; SameSite=Lax', ...secrets])

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import t from 'tap'
 import { run } from '../../lib/simulator/run.ts'
-import { FOREIGN_SECRET, nodeOauth, oidcProvider } from './foreign-servers.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { failedRules, check, program, report } from '../helpers/program.ts'
+import { httpServer } from '../helpers/raw-server.ts'
 import { someRedis } from '../helpers/redis.ts'
 import { CLIENT_ID, CLIENT_SECRET, listening, REDIRECT_URI } from '../helpers/spec-server.ts'
 
@@ -38,53 +38,35 @@ await t.test('also with Basic, PKCE, a prefix, the client level', async (t) => {
   t.match(out, /^\d+ pass, 0 fail, 0 to consider, \d untested\.\nNothing fails\.\n$/m)
 })
 
-/** `check` of a host with the plugin. */
-const checkHost = (url: string) => report(url, [
-  '--client-id', PORTAL.clientId, '--redirect-uri', PORTAL.redirectUri, '--header', 'x-user: alice'
-], { env: { PORTAL_CLIENT_SECRET: PORTAL.clientSecret } })
+/** What `check` is told of a host with the plugin. */
+const HOST = ['--client-id', PORTAL.clientId, '--redirect-uri', PORTAL.redirectUri]
+const HOST_USER = [...HOST, '--header', 'x-user: alice']
+const HOST_SECRET = { PORTAL_CLIENT_SECRET: PORTAL.clientSecret }
 
 await t.test('a correct host never fails: one run after the other, and several at once', async (t) => {
   const redis = await someRedis(t)
   const hosts = [['memory', {}], ['Redis', { redis: redis.url, keyPrefix: redis.keyPrefix }]] as const
   for (const [name, overrides] of hosts) {
     const { url } = await startHost(t, overrides)
-    for (let run = 0; run < 3; run++) {
-      const result = await checkHost(url)
-      t.strictSame([result.code, failedRules(result), result.stopped], [0, [], undefined], `${name}, run ${run}`)
-    }
-    const atOnce = await Promise.all([checkHost(url), checkHost(url)])
-    for (const result of atOnce) {
-      t.strictSame([result.code, failedRules(result), result.stopped], [0, [], undefined], `${name}, at once`)
+    const checked = () => report(url, HOST_USER, { env: HOST_SECRET })
+    for (const result of [await checked(), await checked(), ...await Promise.all([checked(), checked()])]) {
+      t.strictSame([result.code, failedRules(result), result.stopped], [0, [], undefined], name)
     }
   }
 })
 
-await t.test('servers that we did not write: what differs, and nothing else', async (t) => {
-  const foreign = async (baseUrl: string) => {
-    const argv = [
-      'check', '--json', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--redirect-uri', REDIRECT_URI, ...USER,
-      '--timeout', '60'
-    ]
-    const { code, out } = await program(argv, { env: { PORTAL_CLIENT_SECRET: FOREIGN_SECRET } })
-    return { code, result: JSON.parse(out) }
-  }
-  const oidc = await foreign(await oidcProvider(t))
-  t.equal(oidc.code, 1)
-  t.strictSame(failedRules(oidc.result), [
-    '!authorize.missing-redirect-uri', '?authorize.state-needed', '?authorize.head', '?authorize.referrer',
-    '?authorize.framing', '!token.missing-redirect-uri', '?token.client-challenge', '?user.head'
-  ])
-  const node = await foreign(await nodeOauth(t))
-  t.equal(node.code, 1)
-  t.strictSame(failedRules(node.result), [
-    '!authorize.missing-redirect-uri', '?authorize.repeated', '?authorize.head', '?authorize.no-store',
-    '?authorize.referrer', '?authorize.framing', '?token.client-challenge', '?token.basic', '?token.repeated',
-    '?user.scheme-case', '?user.head', '?user.no-store', '?token.replay-revokes'
-  ])
-  for (const bare of [await foreign(await oidcProvider(t, false)), await foreign(await nodeOauth(t, false))]) {
-    t.ok(bare.code > 0)
-    t.match(JSON.stringify(bare.result), /access_denied|invalid_scope/)
-  }
+await t.test('processes that share no store: that is named, and nothing else is blamed', async (t) => {
+  const processes = await Promise.all(Array.from({ length: 4 }, () => startHost(t)))
+  let requests = 0
+  const baseUrl = await httpServer(t, (request, response) => {
+    processes[requests++ % processes.length]?.app.server.emit('request', request, response)
+  })
+  const { code, out } = await check(baseUrl, HOST_USER, { env: HOST_SECRET })
+  t.equal(code, 1)
+  const [failure = ''] = out.split('\n\n')
+  t.match(failure, /^FAIL service\.one-store /)
+  t.match(failure.replace(/\s+/g, ' '), 'the same request got different responses, so processes do not share a store')
+  t.equal(out.match(/^FAIL/gm)?.length, 1)
 })
 
 await t.test('the report names rule, section, what was got and how to fix it; secrets are masked', async (t) => {
@@ -115,10 +97,8 @@ await t.test('on a terminal: colours, one line that rewrites itself, the width o
   t.strictSame(stripVTControlCharacters(out).split('\n').filter((line) => line.length > 40), [])
   t.match(err, '\r\x1b[2K 1/72 address.endpoints: The three')
   t.notMatch(err, '\n')
-  const argv = ['check', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--redirect-uri', REDIRECT_URI, ...USER]
   const env = { PORTAL_CLIENT_SECRET: CLIENT_SECRET, NO_COLOR: '1' }
-  const plain = await program(argv, { env, columns: 200 })
-  t.notMatch(plain.out, '\x1b')
+  t.notMatch((await check(baseUrl, USER, { env, columns: 200 })).out, '\x1b')
 })
 
 await t.test('a whole response makes the user known: its cookies, and whether the login redirects', async (t) => {
@@ -163,45 +143,34 @@ await t.test('what nobody foresaw still ends in a sentence and exit code 2', asy
   t.match(said, /Unexpectedly: Error: EPIPE/)
 })
 
-await t.test('nobody is logged in: it says so and does not run', async (t) => {
+await t.test('nobody is logged in: it says so and does not run; what fails before is reported', async (t) => {
   const { baseUrl } = await listening(t)
-  const { code, err, out } = await check(baseUrl, ['--json'])
-  t.equal(code, 2)
-  t.match(err, 'Nobody is logged in')
-  t.match(JSON.parse(out), { stopped: /--cookie/ })
-})
-
-await t.test('nobody is logged in, and a rule fails before: the failure is reported', async (t) => {
-  const { baseUrl } = await listening(t, { mistakes: ['login-404'] })
-  const result = await report(baseUrl)
+  t.match(await report(baseUrl), { code: 2, err: 'Nobody is logged in', stopped: /--cookie/ })
+  const broken = await listening(t, { mistakes: ['login-404'] })
+  const result = await report(broken.baseUrl)
   t.strictSame([result.code, failedRules(result)], [1, ['!login.page']])
   t.match(result.stopped, 'Nobody is logged in')
 })
 
 await t.test('nobody is logged in and there is no login page', async (t) => {
   const { url } = await startHost(t)
-  const argv = ['check', '--base-url', url, '--client-id', PORTAL.clientId, '--redirect-uri', PORTAL.redirectUri]
-  const env = { PORTAL_CLIENT_SECRET: PORTAL.clientSecret }
-  const run = (more: string[]) => program([...argv, ...more], { env })
-  t.match(await run([]), { code: 2, out: '', err: /^Nobody is logged in .*option loginPage names one\.\n$/ })
-  t.match(await run(['--cookie', 'sid=1']), { code: 2, out: '', err: /^The cookie sid was sent .*loginPage/ })
+  const checked = (...more: string[]) => check(url, [...HOST, ...more], { env: HOST_SECRET })
+  t.match(await checked(), { code: 2, out: '', err: /^Nobody is logged in .*option loginPage names one\.\n$/ })
+  t.match(await checked('--cookie', 'sid=1'), { code: 2, out: '', err: /^The cookie sid was sent .*loginPage/ })
 })
 
 await t.test('what is not registered is named with the words of the service', async (t) => {
   const { url } = await startHost(t)
-  const env = { PORTAL_CLIENT_SECRET: PORTAL.clientSecret }
-  const run = async (clientId: string, redirectUri: string) => {
-    const given = ['--base-url', url, '--client-id', clientId, '--redirect-uri', redirectUri]
-    return JSON.parse((await program(['check', '--json', '--header', 'x-user: alice', ...given], { env })).out)
+  const failures = async (...more: string[]) => {
+    const { rules } = await report(url, [...HOST_USER, ...more], { env: HOST_SECRET })
+    return rules.filter(({ outcome }) => outcome === 'fail')
   }
-  const find = ({ rules }: { rules: Array<{ outcome: string }> }) => rules.filter(({ outcome }) => outcome === 'fail')
-  t.match(find(await run(PORTAL.clientId, 'https://portal.example/other')), [{
+  t.match(await failures('--redirect-uri', 'https://portal.example/other'), [{
     id: 'authorize.answer',
     got: /The redirect_uri is not the registered one\./,
     fix: 'Register exactly https://portal.example/other at the service'
   }])
-  const unknown = find(await run('nobody', PORTAL.redirectUri))
-  t.match(unknown, [{ got: /client_id is not registered/, fix: /client_id nobody/ }])
+  t.match(await failures('--client-id', 'nobody'), [{ got: /client_id is not registered/, fix: /client_id nobody/ }])
 })
 
 await t.test('the recipe of the help for a CI job: what fails, and the exit code of the check', async (t) => {

@@ -1,12 +1,13 @@
 // Tries rules on a service that is called in-process and gives some responses of its own. No time passes.
 import { RULES } from '../../lib/simulator/rules/all.ts'
 import { runRules } from '../../lib/simulator/rules/run-rules.ts'
+import type { Finding } from '../../lib/simulator/rules/run-rules.ts'
 import { Service } from '../../lib/simulator/rules/service.ts'
 import { parseGiven } from '../../lib/testing/cookies.ts'
 import { integration } from '../../lib/testing/settings.ts'
 import type { Exchange, Headers, WireRequest, WireResponse } from '../../lib/testing/wire.ts'
 import { SETTINGS, specServer } from '../helpers/spec-server.ts'
-import type { Mistake } from '../helpers/spec-server.ts'
+import type { Mistake } from './mistakes.test.ts'
 
 const SILENT = { code: 'timeout', sentence: 'The service gave no complete response within 5 s.' } as const
 
@@ -16,12 +17,15 @@ export type Alteration = (request: WireRequest) => Answer
 
 export interface Trial {
   answer?: Alteration
+  /** Another service, in front of the server of the tests. */
+  service?: (request: WireRequest) => Promise<Answer>
   mistakes?: Mistake[]
   /** Settings of the service. */
   server?: { prefix?: string, redirectUri?: string, loginPage?: string }
   baseUrl?: string
-  /** The one that the portal is given. */
+  /** As the portal has them. */
   redirectUri?: string
+  clientSecret?: string
   /** As given to --cookie. */
   cookie?: string
   headers?: Headers
@@ -30,21 +34,24 @@ export interface Trial {
   loginRedirects?: boolean
 }
 
+export const EVERY_RULE = RULES.map(({ id }) => id)
+
 /** The rules with these identifiers, tried on a service that is called in-process. */
 export async function tried (ids: string[], trial: Trial = {}) {
   const { answer = () => null, mistakes = [], server, cookie = 'sid=ada', headers = [], ineligible } = trial
   const { baseUrl = `http://localhost${server?.prefix ?? ''}`, codeLifetime = null } = trial
-  const { redirectUri = SETTINGS.redirectUri } = trial
+  const { redirectUri = SETTINGS.redirectUri, clientSecret = SETTINGS.clientSecret } = trial
+  const { service: other = async () => null } = trial
   let now = Date.now()
   const { app } = await specServer({ mistakes, now: () => now, ...server })
   const { send } = integration({ app, ...SETTINGS })
   const altered = async (request: WireRequest): Promise<Exchange> => {
-    const other = answer(request)
-    if (other === null) return send(request)
-    if (other === 'silence') return { request, networkError: SILENT, milliseconds: 5000 }
-    return { request, response: { status: 200, headers: [], body: '', ...other }, milliseconds: 1 }
+    const own = answer(request) ?? await other(request)
+    if (own === null) return send(request)
+    if (own === 'silence') return { request, networkError: SILENT, milliseconds: 5000 }
+    return { request, response: { status: 200, headers: [], body: '', ...own }, milliseconds: 1 }
   }
-  const service = new Service({ ...integration({ baseUrl, ...SETTINGS, redirectUri }), send: altered }, {
+  const service = new Service({ ...integration({ baseUrl, ...SETTINGS, redirectUri, clientSecret }), send: altered }, {
     user: { cookies: parseGiven(cookie), headers },
     ineligible: ineligible === undefined ? null : { cookies: parseGiven(ineligible), headers: [] },
     codeLifetime,
@@ -53,6 +60,10 @@ export async function tried (ids: string[], trial: Trial = {}) {
   })
   return runRules(service, RULES.filter(({ id }) => ids.includes(id)))
 }
+
+/** The rules that fail: `!` for a failure, `?` for advice. */
+export const failedRules = (findings: Finding[]): string[] => findings.flatMap(({ rule: { id }, result }) =>
+  result.outcome === 'fail' ? [`${result.severity === 'must' ? '!' : '?'}${id}`] : [])
 
 /** The verdict of one rule. */
 export async function verdict (id: string, trial: Trial = {}) {

@@ -7,7 +7,7 @@ import { portal } from '../../lib/testing/index.ts'
 import type { LoginPage } from '../../lib/testing/index.ts'
 import { integration } from '../../lib/testing/settings.ts'
 import { httpServer } from '../helpers/raw-server.ts'
-import { REDIRECT_URI, SETTINGS, specServer } from '../helpers/spec-server.ts'
+import { REDIRECT_URI, respond, responding, SETTINGS, specServer } from '../helpers/spec-server.ts'
 
 await t.test('cookies: path, expiry, removal, several', async (t) => {
   const seen: Array<[string, string]> = []
@@ -18,8 +18,8 @@ await t.test('cookies: path, expiry, removal, several', async (t) => {
   ]
   const baseUrl = await httpServer(t, ({ url = '', headers, method = '' }, response) => {
     seen.push([`${method} ${url.split('?')[0]}`, headers.cookie ?? ''])
-    if (seen.length === 1) return response.writeHead(307, { 'Set-Cookie': cookies, Location: '/oauth/again' }).end()
-    return response.writeHead(302, { Location: `${REDIRECT_URI}?error=access_denied` }).end()
+    if (seen.length === 1) return respond(response, 307, '', { 'Set-Cookie': cookies, Location: '/oauth/again' })
+    return respond(response, 302, '', { Location: `${REDIRECT_URI}?error=access_denied` })
   })
   const attributes = 'path=/; Domain=localhost; Expires=Fri, 01 Jan 2100 00:00:00 GMT; Max-Age=60; SameSite=Lax; ' +
     'Secure; HttpOnly; Partitioned; Priority=High'
@@ -74,9 +74,7 @@ for (const dropping of [301, 302, 303]) {
 
 await t.test('Location is followed with the statuses of a redirect, and with no other', async (t) => {
   const arrives = async (status: number) => {
-    const baseUrl = await httpServer(t, (_request, response) => {
-      response.writeHead(status, { Location: `${REDIRECT_URI}?error=access_denied` }).end()
-    })
+    const baseUrl = await responding(t, status, '', { Location: `${REDIRECT_URI}?error=access_denied` })
     return await portal({ baseUrl, ...SETTINGS }).signIn()
   }
   const redirects = [301, 302, 303, 307, 308]
@@ -165,10 +163,7 @@ await t.test('the callback of another host, and a status that is no success, are
   t.match(await to(302, REDIRECT_URI), { ok: true })
   t.match(await to(302, REDIRECT_URI.replace('localhost', '127.0.0.1')), { ok: false })
   t.match(await to(201, REDIRECT_URI), { ok: false, error: 'not_redirected' })
-  const created = await httpServer(t, (_request, response) => {
-    const body = JSON.stringify({ token_type: 'Bearer', access_token: 'abcdef' })
-    response.writeHead(201, { 'Content-Type': 'application/json' }).end(body)
-  })
+  const created = await responding(t, 201, { token_type: 'Bearer', access_token: 'abcdef' })
   t.match(await portal({ baseUrl: created, ...SETTINGS }).token('abcdef'), { ok: false, error: 'unexpected_status' })
 })
 

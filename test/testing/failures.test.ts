@@ -7,8 +7,10 @@ import { integration } from '../../lib/testing/settings.ts'
 import { stepsOf } from '../../lib/testing/steps.ts'
 import { freePort } from '../helpers/ports.ts'
 import { httpServer } from '../helpers/raw-server.ts'
-import { CLIENT_SECRET, listening, REDIRECT_URI, SETTINGS, specServer } from '../helpers/spec-server.ts'
-import type { Mistake } from '../helpers/spec-server.ts'
+import {
+  CLIENT_SECRET, listening, REDIRECT_URI, respond, responding, SETTINGS, specServer
+} from '../helpers/spec-server.ts'
+import type { Mistake } from '../simulator/mistakes.test.ts'
 
 const CASES: Array<[mistake: Mistake, step: number, error: string, got: RegExp, cookie?: string]> = [
   ['wrong-role', 15, 'malformed_record',
@@ -28,7 +30,7 @@ const CASES: Array<[mistake: Mistake, step: number, error: string, got: RegExp, 
   ['login-elsewhere', 5, 'login_required', /^302 with a redirect to https:\/\/login\.partner\.example\/$/, ''],
   ['login-loop', 5, 'redirect_loop', /^more than ten redirects, the last 302/, ''],
   ['refusal-without-redirect', 5, 'login_required', /^403 with the error access_denied$/, 'sid=eve'],
-  ['cors', 5, 'access_denied', /^the error access_denied \(Not eligible\.\)$/, 'sid=eve']
+  ['referrer', 5, 'access_denied', /^the error access_denied \(Not eligible\.\)$/, 'sid=eve']
 ]
 
 for (const [mistake, step, error, got, cookie = 'sid=ada'] of CASES) {
@@ -115,9 +117,8 @@ await t.test('odd callbacks and answers', async (t) => {
   const answering = async (location: (query: URLSearchParams) => string, token?: object, user?: object) => {
     const baseUrl = await httpServer(t, ({ url = '' }, response) => {
       const { pathname, searchParams } = new URL(url, 'http://x')
-      if (pathname === '/oauth/authorize') return response.writeHead(302, { Location: location(searchParams) }).end()
-      const body = pathname === '/oauth/token' ? token : user
-      return response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+      if (pathname === '/oauth/authorize') return respond(response, 302, '', { Location: location(searchParams) })
+      return respond(response, 200, pathname === '/oauth/token' ? token : user)
     })
     return portal({ baseUrl, ...SETTINGS }).signIn()
   }
@@ -134,35 +135,27 @@ await t.test('odd callbacks and answers', async (t) => {
       t.match(await answering(back(`&error=${error}`)), { step, error, got: `the error ${error}` })
     }
   }
-  t.match(await answering(back('&error=something_else')), {
-    step: 7, error: 'something_else', fix: 'See the log of the service.'
-  })
+  const other = { step: 7, error: 'something_else', fix: 'See the log of the service.' }
+  t.match(await answering(back('&error=something_else')), other)
   const escaped = 'a\\u001b\\udb40\\udc41'
   t.match(await answering(back('&error=a%1B%F3%A0%81%81')), { error: escaped, got: `the error ${escaped}` })
   t.match(await answering(() => `${REDIRECT_URI}/more`), {
     step: 7, error: 'not_redirected', expected: `a redirect to ${REDIRECT_URI}`
   })
   t.match(await answering(() => 'http://['), { step: 5, error: 'not_redirected' })
-  t.match(await answering(back('&code=abcdef'), []), { step: 12, error: 'not_json', got: '200 with application/json' })
-  t.match(await answering(back('&code=abcdef'), { token_type: 'Bearer' }), {
-    step: 12, error: 'malformed_token', got: /access_token missing/
-  })
-  t.match(await answering(back('&code=abcdef'), { token_type: 'Bearer', access_token: '' }), {
-    step: 12, error: 'malformed_token'
-  })
-  t.match(await answering(back('&code=abcdef'), { token_type: 'Bearer', access_token: 't' }, { type: 'boss' }), {
+  const given = (token: object, user?: object) => answering(back('&code=abcdef'), token, user)
+  t.match(await given([]), { step: 12, error: 'not_json', got: '200 with application/json' })
+  t.match(await given({ token_type: 'Bearer' }), { step: 12, error: 'malformed_token', got: /access_token missing/ })
+  t.match(await given({ token_type: 'Bearer', access_token: '' }), { step: 12, error: 'malformed_token' })
+  t.match(await given({ token_type: 'Bearer', access_token: 't' }, { type: 'boss' }), {
     step: 15,
     got: /^external_id must be .*; email must be .*; name must be .*; type must be .*"boss".*; product_role must be /
   })
 })
 
 await t.test('each answer of the token endpoint belongs to a step', async (t) => {
-  const answered = async (status: number, body: object) => {
-    const baseUrl = await httpServer(t, (_request, response) => {
-      response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
-    })
-    return await portal({ baseUrl, ...SETTINGS }).token('abcdef')
-  }
+  const answered = async (status: number, body: object) =>
+    portal({ baseUrl: await responding(t, status, body), ...SETTINGS }).token('abcdef')
   for (const [error, step] of [
     ['invalid_request', 9], ['invalid_grant', 10], ['invalid_client', 11], ['unauthorized_client', 11],
     ['temporarily_unavailable', 12], ['server_error', 12]
@@ -180,19 +173,14 @@ await t.test('JSON has the content type application/json, with any parameters', 
     ['text/json', { error: 'not_json' }], ['application/problem+json', { error: 'not_json' }],
     ['application/json-seq', { error: 'not_json' }]
   ] as const) {
-    const body = JSON.stringify({ token_type: 'Bearer', access_token: 'the-token' })
-    const baseUrl = await httpServer(t, (_request, response) => {
-      response.writeHead(200, { 'Content-Type': type }).end(body)
-    })
+    const body = { token_type: 'Bearer', access_token: 'the-token' }
+    const baseUrl = await responding(t, 200, body, { 'Content-Type': type })
     t.match(await portal({ baseUrl, ...SETTINGS }).token('abcdef'), expected, type)
   }
 })
 
 await t.test('a long explanation is cut', async (t) => {
-  const refusal = JSON.stringify({ error: 'invalid_grant', error_description: 'x'.repeat(10_000) })
-  const baseUrl = await httpServer(t, (_request, response) => {
-    response.writeHead(400, { 'Content-Type': 'application/json' }).end(refusal)
-  })
+  const baseUrl = await responding(t, 400, { error: 'invalid_grant', error_description: 'x'.repeat(10_000) })
   t.match(await portal({ baseUrl, ...SETTINGS }).token('abcdef'), {
     error: 'invalid_grant', got: /^400 with the error invalid_grant \(x{160}…\)$/
   })

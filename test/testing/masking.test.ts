@@ -6,35 +6,31 @@ import { integration } from '../../lib/testing/settings.ts'
 import { returned, SignIn } from '../../lib/testing/legs.ts'
 import type { Exchange } from '../../lib/testing/wire.ts'
 import { httpServer } from '../helpers/raw-server.ts'
-import { CLIENT_SECRET, REDIRECT_URI, SETTINGS } from '../helpers/spec-server.ts'
+import { CLIENT_SECRET, REDIRECT_URI, respond, responding, SETTINGS } from '../helpers/spec-server.ts'
 
 const HIDDEN = '••••••••'
 
 await t.test('cookies, credentials, codes and tokens, in whatever form a service repeats them', async (t) => {
   let verifier = ''
-  const baseUrl = await httpServer(t, (request, response) => {
+  const baseUrl = await httpServer(t, async (request, response) => {
     const { pathname, searchParams } = new URL(request.url as string, 'http://x')
     if (pathname === '/oauth/authorize') {
       const back = `${REDIRECT_URI}?code=the/code+1&state=${searchParams.get('state')}`
-      response.writeHead(302, { 'Set-Cookie': 'sid=the-session; Path=/', Location: back }).end()
-      return
+      return respond(response, 302, '', { 'Set-Cookie': 'sid=the-session; Path=/', Location: back })
     }
-    let body = ''
-    request.on('data', (chunk) => { body += String(chunk) }).on('end', () => {
-      const form = new URLSearchParams(body)
-      verifier = form.get('code_verifier') ?? verifier
-      const answer = {
-        token_type: 'Bearer',
-        access_token: 'the"token',
-        refresh_token: 'another',
-        echo: body,
-        authorization: request.headers.authorization,
-        parsed: Object.fromEntries(form),
-        values: [...form.values()]
-      }
-      const headers = { 'Content-Type': 'application/json', 'X-Code': 'the/code 1', 'X-Token': 'the"token' }
-      response.writeHead(200, headers).end(JSON.stringify(answer))
-    })
+    const body = Buffer.concat(await request.toArray()).toString()
+    const form = new URLSearchParams(body)
+    verifier = form.get('code_verifier') ?? verifier
+    const answer = {
+      token_type: 'Bearer',
+      access_token: 'the"token',
+      refresh_token: 'another',
+      echo: body,
+      authorization: request.headers.authorization,
+      parsed: Object.fromEntries(form),
+      values: [...form.values()]
+    }
+    return respond(response, 200, answer, { 'X-Code': 'the/code 1', 'X-Token': 'the"token' })
   })
   const secrets = [
     'the-session', 'the/code', 'the%2Fcode', 'the"token', 'the\\\\\\"token', 'another',
@@ -57,8 +53,8 @@ await t.test('the client secret in Base64, with any letter encoded, and a short 
     [CLIENT_SECRET, CLIENT_SECRET.replace('s', '%73')],
     ['key', 'key']
   ] as const) {
-    const body = JSON.stringify({ error: 'invalid_client', error_description: `“${repeated}” is wrong` })
-    const baseUrl = await httpServer(t, (_request, response) => { response.writeHead(400).end(body) })
+    const body = { error: 'invalid_client', error_description: `“${repeated}” is wrong` }
+    const baseUrl = await responding(t, 400, body)
     const result = await portal({ baseUrl, ...SETTINGS, clientSecret }).token('the-code')
     t.match(result, { got: `(“${HIDDEN}” is wrong)` }, repeated)
   }
@@ -118,19 +114,14 @@ await t.test('headers that carry secrets show their scheme, names and attributes
 })
 
 await t.test('notes of steps, and what a failure got and expected', async (t) => {
-  const redirectUri = `${REDIRECT_URI}?key=a-key-of-the-portal`
   const baseUrl = await httpServer(t, ({ headers }, response) => {
-    const description = `${headers.authorization} and ${headers['x-user']} are unknown`
-    response.writeHead(401, { 'Content-Type': 'application/json' })
-      .end(JSON.stringify({ error: 'invalid_token', error_description: description }))
+    respond(response, 401, { error: 'invalid_token', error_description: `${headers.authorization} is unknown` })
   })
-  const result = await portal({ baseUrl, ...SETTINGS, redirectUri }).user('the-access-token')
+  const result = await portal({ baseUrl, ...SETTINGS }).user('the-access-token')
   if (result.ok) throw new Error('signed in')
   t.match(result.got, HIDDEN)
   t.notMatch(result.got, 'the-access-token')
-  const away = await httpServer(t, (_request, response) => {
-    response.writeHead(302, { Location: `${REDIRECT_URI}/other?code=an-unknown-code` }).end()
-  })
+  const away = await responding(t, 302, '', { Location: `${REDIRECT_URI}/other?code=an-unknown-code` })
   const withSecret = `${REDIRECT_URI}?key=${encodeURIComponent(CLIENT_SECRET)}`
   const failed = await portal({ baseUrl: away, ...SETTINGS, redirectUri: withSecret }).signIn()
   if (failed.ok) throw new Error('signed in')
@@ -141,9 +132,8 @@ await t.test('notes of steps, and what a failure got and expected', async (t) =>
 })
 
 await t.test('a code that is not redeemed, wherever it stands', async (t) => {
-  const baseUrl = await httpServer(t, (_request, response) => {
-    response.writeHead(302, { Location: `${REDIRECT_URI}?code=the-code&hint=the-code&state=wrong` }).end()
-  })
+  const Location = `${REDIRECT_URI}?code=the-code&hint=the-code&state=wrong`
+  const baseUrl = await responding(t, 302, '', { Location })
   const result = await portal({ baseUrl, ...SETTINGS }).signIn()
   t.match(result, { ok: false, error: 'state_mismatch' })
   t.match(JSON.stringify(result), `code=${HIDDEN}&hint=${HIDDEN}`)
@@ -151,10 +141,8 @@ await t.test('a code that is not redeemed, wherever it stands', async (t) => {
 })
 
 await t.test('a code that came from elsewhere and a token that nobody uses, wherever they stand', async (t) => {
-  const baseUrl = await httpServer(t, (_request, response) => {
-    const headers = { 'Content-Type': 'application/json', 'X-Redeemed': 'the-code', 'X-Issued': 'the-access-token' }
-    response.writeHead(200, headers)
-      .end(JSON.stringify({ access_token: 'the-access-token', token_type: 'Bearer' }))
+  const baseUrl = await responding(t, 200, { access_token: 'the-access-token', token_type: 'Bearer' }, {
+    'X-Redeemed': 'the-code', 'X-Issued': 'the-access-token'
   })
   const signIn = new SignIn(integration({ baseUrl, ...SETTINGS }))
   signIn.start()

@@ -1,61 +1,46 @@
 // `serve` at the terminal: what it prints, where it listens, and the browser that --open opens.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
-import { run } from '../../../lib/simulator/run.ts'
 import { browserCommand } from '../../../lib/simulator/serve/open-browser.ts'
 import { program } from '../../helpers/program.ts'
 import { freePort } from '../../helpers/ports.ts'
-import { CLIENT_SECRET, listening, RECORDS } from '../../helpers/spec-server.ts'
-import { json, sendingBack, simulator, start } from './scene.ts'
+import { CLIENT_SECRET, RECORDS, respond, sendingBack } from '../../helpers/spec-server.ts'
+import { simulator, start } from './scene.ts'
 
 await t.test('the terminal says what the service needs', async (t) => {
-  const { out, origin, err } = await simulator(t)
-  t.match(out(), `login_url      ${origin}/external-oauth/local`)
-  t.match(out(), `redirect_uri   ${origin}/oauth/callback`)
-  t.notMatch(out(), CLIENT_SECRET)
-  t.equal(err(), '')
+  const { terminal, origin } = await simulator(t)
+  t.match(terminal.out, `login_url      ${origin}/external-oauth/local`)
+  t.match(terminal.out, `redirect_uri   ${origin}/oauth/callback`)
+  t.notMatch(terminal.out, CLIENT_SECRET)
+  t.equal(terminal.err, '')
   const other = await simulator(t, { flags: ['--redirect-uri', 'http://localhost:1/oauth/callback'] })
-  t.match(other.err(), 'sign-ins come back only if it leads here')
+  t.match(other.terminal.err, 'sign-ins come back only if it leads here')
 })
 
 await t.test('flags say how the portal asks', async (t) => {
-  for (const [flags, asks] of [
-    [[], []],
-    [['--basic'], ['Basic ••••']],
-    [['--pkce'], ['code_verifier']]
-  ] as Array<[string[], string[]]>) {
-    const { browser, origin } = await simulator(t, { flags })
-    const { text } = await browser.ended(await browser.open(`${origin}/external-oauth/local`))
-    const found = ['Basic ••••', 'code_verifier'].filter((part) => text.includes(part))
-    t.strictSame(found, asks, flags.join(' '))
+  for (const [flags, shown] of [[[], []], [['--basic'], ['Basic ••••']], [['--pkce'], ['code_verifier']]] as const) {
+    const { browser, origin } = await simulator(t, { flags: [...flags] })
+    const { text } = await browser.signIn(start(origin))
+    t.strictSame([...new Set(text.match(/Basic ••••|code_verifier/g))], shown, flags.join(' '))
   }
 })
 
 await t.test('the environment gives the URL, the id and the secret', async (t) => {
-  const { baseUrl } = await listening(t)
-  const port = await freePort()
-  const atLocalhost = baseUrl.replace('127.0.0.1', 'localhost')
-  const env = { PORTAL_BASE_URL: atLocalhost, PORTAL_CLIENT_ID: 'from-env', PORTAL_CLIENT_SECRET: CLIENT_SECRET }
-  const stop = new AbortController()
-  const out = await new Promise<string>((resolve) => {
-    const running = run(['serve', '--port', String(port)], { env, out: resolve, err: () => {}, stop: stop.signal })
-    t.teardown(async () => {
-      stop.abort()
-      await running
-    })
-  })
-  t.match(out, 'client_id      from-env\n')
-  t.match(out, `It calls ${atLocalhost}/oauth/authorize,`)
-  t.match(out, 'The portal runs at http://127.0.0.1:', 'another site than the service')
+  const env = { PORTAL_BASE_URL: 'http://localhost:1', PORTAL_CLIENT_ID: 'from-env', PORTAL_CLIENT_SECRET: 'x' }
+  const { terminal } = await simulator(t, { env })
+  t.match(terminal.out, 'client_id      from-env\n')
+  t.match(terminal.out, 'It calls http://localhost:1/oauth/authorize,')
+  t.match(terminal.out, 'The portal runs at http://127.0.0.1:', 'another site than the service')
 })
 
 await t.test('each sign-in that ends is a line: how long the service took, who, and why not', async (t) => {
-  const { out, browser, origin } = await simulator(t)
-  const lines = (): string[] => String(out().split('Press Ctrl-C to stop.\n\n')[1]).trim().split('\n')
+  const { terminal, browser, origin } = await simulator(t)
+  const lines = (): string[] => String(terminal.out.split('Press Ctrl-C to stop.\n\n')[1]).trim().split('\n')
   await browser.signIn(start(origin))
   t.match(lines()[0], /^\d\d:\d\d:\d\d +\d+ ms {2}Ada Lovelace is signed in \(u-1\)$/)
   browser.cookies.set('sid', 'eve')
@@ -64,28 +49,29 @@ await t.test('each sign-in that ends is a line: how long the service took, who, 
   await browser.signIn(start(origin, 'foreign-redirect-uri'))
   t.match(lines()[2], /^\d\d:\d\d:\d\d +\d+ ms {2}Foreign redirect_uri: Rejected, as it should be$/)
   t.equal(lines().length, 3)
-  t.notMatch(out(), /[\w-]{43}/, 'no code, no token')
+  t.notMatch(terminal.out, /[\w-]{43}/, 'no code, no token')
 })
 
 await t.test('what a service says is escaped in the terminal', async (t) => {
   const hostile = '\x1b]0;title\x07'
   for (const [status, record] of [[500, { message: hostile }], [200, { ...RECORDS.ada, name: hostile }]] as const) {
     const baseUrl = await sendingBack(t, (path, response) => {
-      if (path === '/oauth/token') return json(response, { token_type: 'Bearer', access_token: 'the-token' })
-      return json(response, record, status)
+      if (path === '/oauth/token') return respond(response, 200, { token_type: 'Bearer', access_token: 'the-token' })
+      return respond(response, status, record)
     })
-    const { out, browser, origin } = await simulator(t, { baseUrl })
+    const { terminal, browser, origin } = await simulator(t, { baseUrl })
     await browser.signIn(start(origin))
-    t.match(out(), '\\u001b]0;title\\u0007')
-    t.notMatch(out(), '\x1b')
+    t.match(terminal.out, '\\u001b]0;title\\u0007')
+    t.notMatch(terminal.out, '\x1b')
   }
 })
 
 await t.test('the terminal says at the start when the service does not respond', async (t) => {
   const baseUrl = `http://127.0.0.1:${await freePort()}`
-  const { err } = await simulator(t, { baseUrl })
-  await until(() => err() !== '')
-  t.equal(err(), `Nothing listens at ${baseUrl}. Start the service, and check the base URL, its port and its path.\n`)
+  const { terminal } = await simulator(t, { baseUrl })
+  await terminal.until(() => terminal.err !== '')
+  const fix = 'Start the service, and check the base URL, its port and its path.'
+  t.equal(terminal.err, `Nothing listens at ${baseUrl}. ${fix}\n`)
 })
 
 await t.test('the portal is another site than the service', async (t) => {
@@ -93,8 +79,8 @@ await t.test('the portal is another site than the service', async (t) => {
     ['localhost', '127.0.0.1'], ['app.localhost', '127.0.0.1'], ['127.0.0.1', 'localhost'], ['[::1]', 'localhost'],
     ['partner.example', 'localhost'], ['notlocalhost', 'localhost']
   ] as const) {
-    const { out } = await simulator(t, { baseUrl: `http://${service}:1` })
-    t.match(out(), new RegExp(`^The portal runs at http://${portal.replaceAll('.', '\\.')}:\\d+\n`), service)
+    const { terminal } = await simulator(t, { flags: ['--base-url', `http://${service}:1`] })
+    t.match(terminal.out, new RegExp(`^The portal runs at http://${portal.replaceAll('.', '\\.')}:\\d+\n`), service)
   }
 })
 
@@ -111,8 +97,8 @@ await t.test('a port in use, an address that is not ours', async (t) => {
 
 await t.test('behind https and under a public name', async (t) => {
   const flags = ['--public-url', 'https://portal.test', '--redirect-uri', 'https://portal.test/cb']
-  const { browser, origin, out } = await simulator(t, { flags })
-  t.match(out(), 'login_url      https://portal.test/external-oauth/local')
+  const { browser, origin, terminal } = await simulator(t, { flags })
+  t.match(terminal.out, 'login_url      https://portal.test/external-oauth/local')
   const response = await fetch(`${origin}/external-oauth/local`, { redirect: 'manual' })
   t.equal(response.headers.get('location'), 'https://portal.test/external-oauth/local')
   t.equal((await browser.open(`${origin}/cb`)).status, 400)
@@ -136,27 +122,23 @@ function pathWith (t: Test, script: string | null): { opened: string, env: Recor
   return { opened: join(folder, 'opened'), env: { PATH: folder, FOLDER: folder } }
 }
 
-/** Waits until the condition is met. */
-async function until (met: () => boolean): Promise<void> {
-  while (!met()) await wait(20)
-}
-
 await t.test('--open opens the start page', async (t) => {
-  const { opened, env } = pathWith(t, 'cd "$FOLDER" && printf %s "$*" > part && /bin/mv part opened')
-  const { origin, out, err } = await simulator(t, { flags: ['--open'], env })
-  await until(() => existsSync(opened))
-  t.equal(readFileSync(opened, 'utf8'), origin)
-  t.match(out(), 'The portal runs at')
-  t.equal(err(), '')
+  const { opened, env } = pathWith(t, 'printf %s "$*" > "$FOLDER/opened"')
+  // Whoever reads a named pipe waits for what is written to it.
+  execFileSync('mkfifo', [opened])
+  const { origin, terminal } = await simulator(t, { flags: ['--open'], env })
+  t.equal(await readFile(opened, 'utf8'), origin)
+  t.match(terminal.out, 'The portal runs at')
+  t.equal(terminal.err, '')
 })
 
 for (const [name, script, reason] of [
   ['no program', null, `spawn ${OPENER} ENOENT`], ['one that fails', 'exit 3', `${OPENER} failed`]
 ] as const) {
   await t.test(`--open with ${name}: one line, and the simulator runs`, async (t) => {
-    const { origin, browser, err } = await simulator(t, { flags: ['--open'], env: pathWith(t, script).env })
-    await until(() => err() !== '')
-    t.equal(err(), `The browser could not be opened (${reason}). Open ${origin} yourself.\n`)
+    const { origin, browser, terminal } = await simulator(t, { flags: ['--open'], env: pathWith(t, script).env })
+    await terminal.until(() => terminal.err !== '')
+    t.equal(terminal.err, `The browser could not be opened (${reason}). Open ${origin} yourself.\n`)
     t.equal((await browser.open(origin)).status, 200)
   })
 }

@@ -1,6 +1,6 @@
 // The pages themselves: nothing is loaded, and nothing of a service is markup.
 import t from 'tap'
-import { httpServer } from '../../helpers/raw-server.ts'
+import { responding } from '../../helpers/spec-server.ts'
 import { asked, simulator, start } from './scene.ts'
 
 await t.test('what the service sends is never markup', async (t) => {
@@ -15,10 +15,7 @@ await t.test('what the service sends is never markup', async (t) => {
 await t.test('each of the five characters of markup is escaped, in texts and in attributes', async (t) => {
   const hostile = '&amp; <i>\' " onload=x'
   const escaped = '&amp;amp; &lt;i&gt;&#39; &quot; onload=x'
-  const baseUrl = await httpServer(t, (_request, response) => {
-    response.writeHead(500, { 'content-type': 'application/json' }).end(JSON.stringify({ message: hostile }))
-  })
-  const { origin, browser } = await simulator(t, { baseUrl })
+  const { origin, browser } = await simulator(t, { baseUrl: await responding(t, 500, { message: hostile }) })
   const { text } = await browser.signIn(start(origin))
   t.match(text, `<dd>500 with (${escaped})</dd>`)
   t.notMatch(text, hostile)

@@ -2,9 +2,8 @@
 // another host than loopback, anybody may open its pages.
 import t from 'tap'
 import { basicCredentials } from '../../../lib/testing/requests.ts'
-import { httpServer } from '../../helpers/raw-server.ts'
-import { CLIENT_ID, CLIENT_SECRET, RECORDS } from '../../helpers/spec-server.ts'
-import { asked, Browser, json, sendingBack, simulator, start } from './scene.ts'
+import { CLIENT_ID, CLIENT_SECRET, RECORDS, respond, responding, sendingBack } from '../../helpers/spec-server.ts'
+import { asked, simulator, start } from './scene.ts'
 import type { Page } from './scene.ts'
 
 /** The client secret as it travels in a form, in a URL and in HTTP Basic, and as HTML shows it. */
@@ -23,13 +22,13 @@ function secretIn ({ text }: Page): string[] {
 for (const flags of [[], ['--basic']]) {
   await t.test(`no page shows the client secret, sent ${flags[0] ?? 'in the form'}`, async (t) => {
     const options = { flags: [...flags, '--code-lifetime', '0'], lifetime: 0.1 }
-    const { origin, browser, out, err } = await simulator(t, options)
+    const { origin, browser, terminal } = await simulator(t, options)
     for (const trial of [undefined, 'replayed-code', 'wrong-secret', 'foreign-redirect-uri', 'expired-code']) {
       const page = await browser.signIn(start(origin, trial))
       t.strictSame(secretIn(page), [])
     }
     t.strictSame(secretIn(await browser.open(origin)), [])
-    t.notMatch(out() + err(), CLIENT_SECRET)
+    t.notMatch(terminal.out + terminal.err, CLIENT_SECRET)
   })
 }
 
@@ -55,26 +54,25 @@ await t.test('nor in another case, escaped in HTML, in the record, in the termin
   const secret = 'Salt & <Pepper> "42"'
   const records = [{ ...RECORDS.ada, name: secret, external_id: secret, [secret]: secret }]
   const baseUrl = await sendingBack(t, (path, response) => {
-    if (path === '/oauth/token') return json(response, { token_type: 'Bearer', access_token: 'the-token' })
+    if (path === '/oauth/token') return respond(response, 200, { token_type: 'Bearer', access_token: 'the-token' })
     const record = records.pop()
-    if (record !== undefined) return json(response, record)
+    if (record !== undefined) return respond(response, 200, record)
     const page = '<h1>Not sAlT &#38; &lt;pepper&#x3E; &quot;42&quot;</h1>'
-    return response.writeHead(400, { 'content-type': 'text/html' }).end(page)
+    return respond(response, 400, page, { 'content-type': 'text/html' })
   })
-  const { browser, origin, out } = await simulator(t, { baseUrl, env: { PORTAL_CLIENT_SECRET: secret } })
+  const { browser, origin, terminal } = await simulator(t, { baseUrl, env: { PORTAL_CLIENT_SECRET: secret } })
   const signedIn = await browser.signIn(start(origin))
   t.match(signedIn.text, '<h1>•••••••• is signed in</h1>')
   const refused = await browser.signIn(start(origin))
   t.match(refused.text, '&lt;h1&gt;Not ••••••••&lt;/h1&gt;')
   const home = await browser.open(origin)
-  for (const text of [signedIn.text, refused.text, home.text, out()]) t.notMatch(text, /pepper/i)
+  for (const text of [signedIn.text, refused.text, home.text, terminal.out]) t.notMatch(text, /pepper/i)
 })
 
 await t.test('a token response of a megabyte of brackets costs no more than its first kilobytes', async (t) => {
   let body = ''
-  const baseUrl = await sendingBack(t, (_path, response) => {
-    response.writeHead(200, { 'content-type': 'application/json' }).end(body)
-  })
+  const type = { 'content-type': 'application/json' }
+  const baseUrl = await sendingBack(t, (_path, response) => respond(response, 200, body, type))
   const { browser, origin } = await simulator(t, { baseUrl })
   const cost = async (text: string) => {
     body = text
@@ -99,10 +97,8 @@ await t.test('a token response of a megabyte of brackets costs no more than its 
 })
 
 await t.test('a secret on the edge of what is cut is not shown in half', async (t) => {
-  const baseUrl = await httpServer(t, (_request, response) => {
-    const body = `${'x'.repeat(32 * 1024 - 20)}${CLIENT_SECRET}${'y'.repeat(100)}`
-    response.writeHead(500, { 'content-type': 'text/plain' }).end(body)
-  })
+  const body = `${'x'.repeat(32 * 1024 - 20)}${CLIENT_SECRET}${'y'.repeat(100)}`
+  const baseUrl = await responding(t, 500, body, { 'content-type': 'text/plain' })
   const { browser, origin } = await simulator(t, { baseUrl })
   const { text } = await browser.signIn(start(origin))
   t.match(text, /x{1000}…<\/pre>/)
@@ -131,15 +127,14 @@ await t.test('images on the page of another site push out no sign-in', async (t)
 })
 
 await t.test('another browser sees no sign-in, whatever it asks for', async (t) => {
-  const { origin, browser } = await simulator(t, { mistakes: [] })
+  const { origin, browser, another } = await simulator(t)
   const page = await browser.signIn(start(origin))
   const foreign = await browser.signIn(start(origin, 'foreign-redirect-uri'))
-  const own = new Browser()
-  own.cookies.set('sid', 'bob')
+  const own = another('bob')
   t.match((await own.signIn(start(origin))).text, 'Bob &lt;b&gt;Client&lt;/b&gt; is signed in')
-  const forged = new Browser()
+  const forged = another()
   forged.cookies.set('portal-session', 'made-up')
-  for (const other of [new Browser(), own, forged]) {
+  for (const other of [another(), own, forged]) {
     for (const { url } of [page, foreign]) {
       const answer = await other.open(url)
       t.equal(answer.status, 404)
@@ -153,16 +148,15 @@ await t.test('another browser sees no sign-in, whatever it asks for', async (t) 
 })
 
 await t.test('another browser cannot finish a sign-in', async (t) => {
-  const { origin, browser, baseUrl } = await simulator(t)
+  const { origin, browser, baseUrl, another } = await simulator(t)
   browser.cookies.delete('sid')
   const login = await browser.open(start(origin))
   const authorize = new URL(String(new URL(login.url).searchParams.get('return_to')), baseUrl).href
-  const issued = await fetch(authorize, { redirect: 'manual', headers: { cookie: 'sid=ada' } })
+  const issued = await another('ada').fetch(authorize)
   const callback = String(issued.headers.get('location'))
   t.match(callback, /code=[\w-]{43}&state=/)
 
-  const other = new Browser()
-  other.cookies.set('sid', 'bob')
+  const other = another('bob')
   t.equal((await other.open(callback)).status, 400, 'without a sign-in of its own')
   await other.open(start(origin, 'foreign-redirect-uri'))
   t.notMatch((await other.open(callback)).text, 'Ada Lovelace', 'nor with one')

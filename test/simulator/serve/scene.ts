@@ -1,35 +1,59 @@
 // The simulator beside a service, and a browser without JavaScript that visits both.
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { request } from 'node:http'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Test } from 'tap'
 import { run } from '../../../lib/simulator/run.ts'
 import { freePort } from '../../helpers/ports.ts'
-import { httpServer } from '../../helpers/raw-server.ts'
 import { CLIENT_ID, CLIENT_SECRET, listening } from '../../helpers/spec-server.ts'
-import type { Mistake } from '../../helpers/spec-server.ts'
+import type { Mistake } from '../mistakes.test.ts'
 
 export interface Page { url: string, status: number, text: string, headers: Headers }
 
-/** Follows redirects and keeps cookies by name, whatever the host. */
-export class Browser {
-  readonly cookies = new Map<string, string>()
+/** Shows what `serve` has written. */
+class Terminal {
+  out = ''
+  err = ''
+  readonly #written = new EventEmitter()
 
-  async open (url: string, init: RequestInit = {}): Promise<Page> {
+  write (stream: 'out' | 'err', text: string): void {
+    this[stream] += text
+    this.#written.emit('text')
+  }
+
+  /** Waits until the condition is met by what is written. */
+  async until (met: () => boolean): Promise<void> {
+    while (!met()) await once(this.#written, 'text')
+  }
+}
+
+/** Follows redirects and keeps cookies by name, whatever the host. */
+class Browser {
+  readonly cookies = new Map<string, string>()
+  readonly #terminal: Terminal
+
+  /** @param user - who is logged in at the service */
+  constructor (terminal: Terminal, user?: string) {
+    this.#terminal = terminal
+    if (user !== undefined) this.cookies.set('sid', user)
+  }
+
+  /** Opens an address and follows no redirect. */
+  async fetch (url: string, init: RequestInit = {}): Promise<Response> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const headers = { cookie, ...init.headers as Record<string, string> }
     const response = await fetch(url, { redirect: 'manual', ...init, headers })
-    this.keep(response.headers)
+    for (const line of response.headers.getSetCookie()) {
+      this.cookies.set(...line.split(';')[0]?.split('=') as [string, string])
+    }
+    return response
+  }
+
+  async open (url: string, init: RequestInit = {}): Promise<Page> {
+    const response = await this.fetch(url, init)
     const location = response.headers.get('location')
     if (location !== null) return await this.open(new URL(location, url).href)
     return { url, status: response.status, text: await response.text(), headers: response.headers }
-  }
-
-  /** Takes the cookies of a response. */
-  keep (headers: Headers): void {
-    for (const line of headers.getSetCookie()) {
-      this.cookies.set(...line.split(';')[0]?.split('=') as [string, string])
-    }
   }
 
   /** Starts a sign-in or a trial, or continues it, until it has ended: the page of a slow one is in progress first. */
@@ -37,24 +61,26 @@ export class Browser {
     return await this.ended(await this.open(url, init))
   }
 
-  /** Reloads until the sign-in has ended, as the page tells a browser without JavaScript to do. */
+  /** Opens the page of a sign-in again, whenever the terminal shows the end of one, until it has ended. */
   async ended (page: Page): Promise<Page> {
     if (!page.text.includes('data-ended="false"')) return page
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    return await this.ended(await this.open(page.url))
+    const { out } = this.#terminal
+    const later = await this.open(page.url)
+    if (later.text.includes('data-ended="false"')) await this.#terminal.until(() => this.#terminal.out !== out)
+    return await this.ended(later)
   }
 }
 
 export interface Simulator {
   /** Origin of the simulator. */
   origin: string
-  /** What the terminal shows. */
-  out: () => string
-  err: () => string
+  terminal: Terminal
   /** The service. */
   baseUrl: string
   /** A browser with a session at the service. */
   browser: Browser
+  /** Another browser, with a session at the service where a user is named. */
+  another: (user?: string) => Browser
 }
 
 export interface SceneOptions {
@@ -78,19 +104,16 @@ export async function simulator (t: Test, options: SceneOptions = {}): Promise<S
   const service = await listening(t, { mistakes, redirectUri: `${origin}/oauth/callback`, lifetime })
   const baseUrl = options.baseUrl ?? service.baseUrl
   const stop = new AbortController()
-  let out = ''
-  let err = ''
-  const argv = [
-    'serve', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--port', String(port), '--timeout', '60', ...flags
-  ]
+  const terminal = new Terminal()
+  const settings = { PORTAL_BASE_URL: baseUrl, PORTAL_CLIENT_ID: CLIENT_ID, PORTAL_CLIENT_SECRET: CLIENT_SECRET }
   await new Promise<void>((resolve) => {
-    const running = run(argv, {
-      env: { PORTAL_CLIENT_SECRET: CLIENT_SECRET, ...env },
+    const running = run(['serve', '--port', String(port), '--timeout', '60', ...flags], {
+      env: { ...settings, ...env },
       out: (text) => {
-        out += text
+        terminal.write('out', text)
         setImmediate(resolve)
       },
-      err: (text) => { err += text },
+      err: (text) => terminal.write('err', text),
       stop: stop.signal
     })
     t.teardown(async () => {
@@ -98,28 +121,14 @@ export async function simulator (t: Test, options: SceneOptions = {}): Promise<S
       if (await running !== 0) throw new Error('serve did not exit with 0')
     })
   })
-  const browser = new Browser()
-  browser.cookies.set('sid', user)
-  return { origin, out: () => out, err: () => err, baseUrl, browser }
+  const another = (user?: string) => new Browser(terminal, user)
+  return { origin, terminal, baseUrl, browser: another(user), another }
 }
 
 /** Where a sign-in or a trial starts. */
 export function start (origin: string, trial?: string): string {
   return `${origin}/external-oauth/local${trial === undefined ? '' : `?trial=${trial}`}`
 }
-
-/** A service that sends each browser back with `the-code`, and responds to the portal as given. */
-export const sendingBack = (t: Test, respond: (path: string, response: ServerResponse) => unknown): Promise<string> =>
-  httpServer(t, ({ url = '' }, response) => {
-    const { pathname, searchParams } = new URL(url, 'http://x')
-    if (pathname !== '/oauth/authorize') return respond(pathname, response)
-    const query = new URLSearchParams({ code: 'the-code', state: String(searchParams.get('state')) })
-    const location = `${searchParams.get('redirect_uri')}?${query.toString()}`
-    return response.writeHead(302, { location }).end()
-  })
-
-export const json = (response: ServerResponse, body: unknown, status = 200): unknown =>
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 
 /** The response to a request under another host name. */
 export async function asked (url: string, host: string): Promise<IncomingMessage> {

@@ -2,10 +2,9 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { freePort } from '../../helpers/ports.ts'
-import { httpServer } from '../../helpers/raw-server.ts'
-import { CLIENT_SECRET } from '../../helpers/spec-server.ts'
-import type { Mistake } from '../../helpers/spec-server.ts'
-import { Browser, json, sendingBack, simulator, start } from './scene.ts'
+import { CLIENT_SECRET, respond, responding, sendingBack } from '../../helpers/spec-server.ts'
+import { simulator, start } from './scene.ts'
+import type { SceneOptions, Simulator } from './scene.ts'
 
 await t.test('a sign-in: fifteen steps, the record in words, codes and tokens hidden', async (t) => {
   const { origin, browser } = await simulator(t)
@@ -44,21 +43,16 @@ await t.test('somebody else: the login page first, whoever is logged in', async 
 })
 
 await t.test('no browser keeps a redirect: 302 to the service, 303 to the page of the sign-in', async (t) => {
-  const opened = async (url: string, cookie = '') => {
-    const response = await fetch(url, { redirect: 'manual', headers: { cookie } })
-    return {
-      status: response.status,
-      location: String(response.headers.get('location')),
-      cookie: String(response.headers.getSetCookie()[0]?.split(';')[0])
-    }
+  const opened = async ({ browser }: Simulator, url: string) => {
+    const { status, headers } = await browser.fetch(url)
+    return { status, location: headers.get('location') }
   }
-  const { origin, baseUrl } = await simulator(t)
-  const sent = await opened(start(origin))
-  t.match(sent, { status: 302, location: `${baseUrl}/oauth/authorize?` })
-  const back = await opened(`${origin}/oauth/callback?error=access_denied`, sent.cookie)
-  t.match(back, { status: 303, location: /^\/sign-ins\/[\w-]{16}$/ })
+  const scene = await simulator(t)
+  t.match(await opened(scene, start(scene.origin)), { status: 302, location: `${scene.baseUrl}/oauth/authorize?` })
+  const ended = { status: 303, location: /^\/sign-ins\/[\w-]{16}$/ }
+  t.match(await opened(scene, `${scene.origin}/oauth/callback?error=access_denied`), ended)
   const absent = await simulator(t, { baseUrl: `http://127.0.0.1:${await freePort()}` })
-  t.match(await opened(start(absent.origin)), { status: 303, location: /^\/sign-ins\/[\w-]{16}$/ })
+  t.match(await opened(absent, start(absent.origin)), ended)
 })
 
 await t.test('exchanges as they went over the wire, with their times, after the user', async (t) => {
@@ -97,37 +91,28 @@ await t.test('the login page stands between: the timeline waits, then continues'
 })
 
 await t.test('when something fails: which step, what was expected, what was got, what to do', async (t) => {
-  const cases: Array<[Mistake, number, RegExp, RegExp]> = [
-    ['wrong-role', 15, /control_role/, /Correct the record/],
-    ['auth-hook', 9, /401 with the error Unauthorized \(Log in first\)/, /Exempt this endpoint/]
+  const redirect = /a redirect to the redirect_uri with code and the same state/
+  const cases: Array<[SceneOptions, number, expected: RegExp, got: RegExp, fix: RegExp]> = [
+    [{ mistakes: ['wrong-role'] }, 15, /a record with/, /control_role/, /Correct the record/],
+    [{ mistakes: ['auth-hook'] }, 9, /200 and JSON/, /401 with the error .*\(Log in first\)/, /Exempt this endpoint/],
+    // Before the browser is sent there.
+    [{ baseUrl: `http://127.0.0.1:${await freePort()}` }, 4, redirect, /Nothing listens at/, /Start the service/],
+    [{ baseUrl: await responding(t, 404) }, 4, redirect, /404 with an empty body/, /Check the base URL/]
   ]
-  for (const [mistake, step, got, fix] of cases) {
-    const { origin, browser } = await simulator(t, { mistakes: [mistake] })
-    const page = await browser.signIn(start(origin))
-    t.match(page.text, `<h1>The sign-in stopped at step ${step}</h1>`)
-    t.match(page.text, got)
-    t.match(page.text, fix)
-    t.match(page.text, new RegExp(`class="step failed" value="${step}"`))
-  }
-})
-
-await t.test('a service that does not answer is named before the browser is sent there', async (t) => {
-  const baseUrl = await httpServer(t, (_request, response) => { response.writeHead(404).end() })
-  for (const [url, got] of [
-    [`http://127.0.0.1:${await freePort()}`, /Nothing listens at/], [baseUrl, /404 with an empty body/]
-  ] as const) {
-    const { origin, browser } = await simulator(t, { baseUrl: url })
+  for (const [options, step, ...said] of cases) {
+    const { origin, browser } = await simulator(t, options)
     const { text } = await browser.signIn(start(origin))
-    t.match(text, 'The sign-in stopped at step 4')
-    t.match(text, '<dt>Expected</dt><dd>a redirect to the redirect_uri with code and the same state</dd>')
-    t.match(text, got)
+    t.match(text, `<h1>The sign-in stopped at step ${step}</h1>`)
+    for (const [at, fact] of ['Expected', 'Got', 'What to do'].entries()) {
+      t.match(new RegExp(`<dt>${fact}</dt><dd>([^<]*)`).exec(text)?.[1], said[at])
+    }
+    t.match(text, `class="step failed" value="${step}"`)
   }
 })
 
 await t.test('a long response is cut in the exchange', async (t) => {
   for (const [length, shown] of [[32_768, 'x'.repeat(32_768)], [32_769, `${'x'.repeat(31_744)}…`]] as const) {
-    const baseUrl = await httpServer(t, (_request, response) => { response.writeHead(502).end('x'.repeat(length)) })
-    const { origin, browser } = await simulator(t, { baseUrl })
+    const { origin, browser } = await simulator(t, { baseUrl: await responding(t, 502, 'x'.repeat(length)) })
     t.match((await browser.signIn(start(origin))).text, `\n\n${shown}</pre>`)
   }
 })
@@ -136,7 +121,7 @@ await t.test('a callback that lacks a part of the redirect_uri', async (t) => {
   const flags = ['--redirect-uri', 'http://localhost:1/cb?tenant=7']
   const { origin, browser } = await simulator(t, { mistakes: ['any-redirect-uri'], flags })
   browser.cookies.delete('sid')
-  await fetch(start(origin), { redirect: 'manual' }).then(({ headers }) => browser.keep(headers))
+  await browser.fetch(start(origin))
   const again = await browser.open(`${origin}/cb?code=x&state=y`)
   t.match(again.text, 'The sign-in stopped at step 7')
   t.match(again.text, 'a redirect to http://localhost:1/cb')
@@ -146,17 +131,13 @@ await t.test('a callback that is loaded again while the sign-in is in progress s
   const held: ServerResponse[] = []
   const baseUrl = await sendingBack(t, (_path, response) => held.push(response))
   const { origin, browser } = await simulator(t, { baseUrl })
-  const redirected = async (url: string) => {
-    const { headers } = await fetch(url, { redirect: 'manual' })
-    browser.keep(headers)
-    return String(headers.get('location'))
-  }
+  const redirected = async (url: string) => String((await browser.fetch(url)).headers.get('location'))
   const callback = await redirected(await redirected(start(origin)))
   const page = await browser.open(callback)
   t.match(page.text, '<h1>In progress</h1>')
   t.equal((await browser.open(callback)).url, page.url)
   t.equal(held.length, 1)
-  for (const response of held) json(response, {}, 500)
+  for (const response of held) respond(response, 500, {})
   await browser.ended(page)
 })
 
@@ -166,8 +147,8 @@ await t.test('at the client level', async (t) => {
 })
 
 await t.test('a return without a session, a second return, and a start under another host name', async (t) => {
-  const { origin, browser } = await simulator(t)
-  const lost = await new Browser().open(`${origin}/oauth/callback?code=x&state=y`)
+  const { origin, browser, another } = await simulator(t)
+  const lost = await another().open(`${origin}/oauth/callback?code=x&state=y`)
   t.equal(lost.status, 400)
   t.match(lost.text, 'This browser has no sign-in in progress')
   const page = await browser.signIn(start(origin))

@@ -1,9 +1,9 @@
 // Invalid requests that a developer tries on purpose: what each says of a correct service and of one with a mistake.
 import t from 'tap'
 import { TRIALS as ALL } from '../../../lib/simulator/serve/trials.ts'
-import { RECORDS } from '../../helpers/spec-server.ts'
-import type { Mistake } from '../../helpers/spec-server.ts'
-import { json, sendingBack, simulator, start } from './scene.ts'
+import { RECORDS, respond, sendingBack } from '../../helpers/spec-server.ts'
+import type { Mistake } from '../mistakes.test.ts'
+import { simulator, start } from './scene.ts'
 
 type Tone = 'good' | 'bad' | 'wait'
 
@@ -71,9 +71,9 @@ await t.test('a trial whose own request is not answered judges nothing', async (
 await t.test('the token that a trial was given is hidden wherever the service repeats it', async (t) => {
   let tokens = 0
   const baseUrl = await sendingBack(t, (path, response) => {
-    if (path === '/oauth/user') return json(response, RECORDS.ada)
+    if (path === '/oauth/user') return respond(response, 200, RECORDS.ada)
     const token = `the-token-${++tokens}`
-    return json(response, { token_type: 'Bearer', access_token: token, said: `here is ${token}` })
+    return respond(response, 200, { token_type: 'Bearer', access_token: token, said: `here is ${token}` })
   })
   const { origin, browser } = await simulator(t, { baseUrl })
   const { text } = await browser.signIn(start(origin, 'replayed-code'))

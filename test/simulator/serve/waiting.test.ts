@@ -5,16 +5,16 @@ import type { Test } from 'tap'
 import { ruleOf } from '../../../lib/simulator/rules/all.ts'
 import { SCRIPT } from '../../../lib/simulator/serve/pages/script.ts'
 import { LOGIN_RULES } from '../../../lib/simulator/serve/trials.ts'
-import { httpServer } from '../../helpers/raw-server.ts'
+import { responding } from '../../helpers/spec-server.ts'
 import type { SceneOptions, Simulator } from './scene.ts'
-import { Browser, simulator, start } from './scene.ts'
+import { simulator, start } from './scene.ts'
 
 /** A browser that is not logged in has begun a sign-in: the page that it finds at the simulator meanwhile. */
 async function waiting (t: Test, options: SceneOptions): Promise<Simulator & { page: () => Promise<string> }> {
   const scene = await simulator(t, options)
   const { browser, origin } = scene
   browser.cookies.delete('sid')
-  await fetch(start(origin), { redirect: 'manual' }).then(({ headers }) => browser.keep(headers))
+  await browser.fetch(start(origin))
   const [path = ''] = /\/sign-ins\/[\w-]+/.exec((await browser.open(origin)).text) ?? []
   return { ...scene, page: async () => (await browser.open(origin + path)).text }
 }
@@ -29,26 +29,19 @@ await t.test('the rules on the login are shown until the browser comes back', as
   t.notMatch(await page(), 'id="causes"')
 })
 
-/** A service whose login page answers as given. */
-const loginPage = (t: Test, status: number, headers: Record<string, string>): Promise<string> =>
-  httpServer(t, ({ url = '' }, response) => {
-    if (!url.startsWith('/oauth/authorize')) response.writeHead(status, headers).end()
-    else response.writeHead(302, { location: `/login?return_to=${encodeURIComponent(url)}` }).end()
-  })
+const strictCookie = await responding(t, 200, '', { 'set-cookie': 'session=1; Path=/; SameSite=Strict' })
 
-const SEEN: Array<[name: string, rule: string, got: RegExp, options: (t: Test) => Promise<SceneOptions>]> = [
-  ['a login page that is not there', 'login.page', /404 with an empty body at \/login/,
-    async (t) => ({ baseUrl: await loginPage(t, 404, {}) })],
-  ['a login address without return_to', 'login.return', /login/, async () => ({ mistakes: ['login-forgets'] })],
-  ['form-action', 'login.form-action', /form-action &#39;self&#39;/i, async () => ({ mistakes: ['login-csp'] })],
-  ['a Strict cookie', 'login.cookie', /SameSite=Strict/i,
-    async (t) => ({ baseUrl: await loginPage(t, 200, { 'set-cookie': 'session=1; Path=/; SameSite=Strict' }) })],
-  ['a redirect loop', 'login.page', /redirects that do not end/i, async () => ({ mistakes: ['login-loop'] })]
+const SEEN: Array<[name: string, rule: string, got: RegExp, options: SceneOptions]> = [
+  ['a login page that is not there', 'login.page', /404 with the error .* at \/login/, { mistakes: ['login-404'] }],
+  ['a login address without return_to', 'login.return', /login/, { mistakes: ['login-forgets'] }],
+  ['form-action', 'login.form-action', /form-action &#39;self&#39;/i, { mistakes: ['login-csp'] }],
+  ['a Strict cookie', 'login.cookie', /SameSite=Strict/i, { baseUrl: strictCookie }],
+  ['a redirect loop', 'login.page', /redirects that do not end/i, { mistakes: ['login-loop'] }]
 ]
 
 for (const [name, rule, got, options] of SEEN) {
   await t.test(`a rule that fails says what was got: ${name}`, async (t) => {
-    const { page } = await waiting(t, await options(t))
+    const { page } = await waiting(t, options)
     const [, list = ''] = /id="causes">[^]*?<ul>([^]*?)<\/ul>/.exec(await page()) ?? []
     const failed = list.split('<li>').filter((item) => item.includes('<span class="chip bad">fails</span>'))
     t.equal(failed.length, 1, 'and nothing else is accused')
@@ -59,7 +52,7 @@ for (const [name, rule, got, options] of SEEN) {
 }
 
 await t.test('the trial of an expired code says when the code is sent', async (t) => {
-  const { browser, origin } = await simulator(t, { flags: ['--code-lifetime', '30'] })
+  const { browser, origin, another } = await simulator(t, { flags: ['--code-lifetime', '30'] })
   const began = Date.now()
   const page = await browser.open(start(origin, 'expired-code'))
   t.match(page.text, '<h1>Waiting until the code has expired</h1>')
@@ -67,7 +60,7 @@ await t.test('the trial of an expired code says when the code is sent', async (t
   const seconds = Math.ceil((Date.now() - began) / 1000) + 1
   const possible = Array.from({ length: seconds + 1 }, (_none, at) => new Date(began + (31 + at) * 1000).toTimeString())
   t.ok(possible.some((text) => text.startsWith(time)), time)
-  t.equal((await new Browser().open(`${origin}/oauth/callback?code=x&state=y`)).status, 400)
+  t.equal((await another().open(`${origin}/oauth/callback?code=x&state=y`)).status, 400)
   t.equal((await browser.open(page.url)).text, page.text, 'the return of another browser changes nothing')
 })
 
