@@ -1,7 +1,6 @@
 // The registered portals: what a hook is told, authentication in constant time, and what a function of the host may do
 // wrong. Each secret: contract/checks/token. The redirect_uri with a query of its own: attacks/redirect-query.
 import * as crypto from 'node:crypto'
-import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import type { OAuthError } from '../../lib/errors.ts'
 import type { Portal } from '../../lib/options/portal.ts'
@@ -80,15 +79,5 @@ t.test('a function that returns no portal: the reason, without a secret or what 
       t.match((cause as Error).message, message)
       t.notMatch((cause as Error).message, 'hush')
     }
-  }
-})
-
-t.test('a function that hangs times out, and what it does later harms nobody', async (t) => {
-  let fail = (_error: Error): void => {}
-  const portals = new Portals(() => new Promise<never>((_resolve, reject) => { fail = reject }), 1, noWarning)
-  for (const call of [() => portals.find('a'), () => portals.authenticate('a', 'x')]) {
-    t.strictSame(await refusal(call), { reason: 'portal_timeout', context: {} })
-    fail(new Error('Too late: it must not end the process'))
-    await turn()
   }
 })
