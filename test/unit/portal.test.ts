@@ -13,17 +13,6 @@ const TWO: Portal = { ...PORTAL, clientId: 'two', clientSecret: ['old', 'new', '
 const noWarning = (message: string): never => { throw new Error(message) }
 const finder = (clientId: string) => [PORTAL, TWO].find((portal) => portal.clientId === clientId)
 
-/** What a refusal says. */
-async function refusal (call: () => unknown): Promise<{ reason: string, context: OAuthError['context'] }> {
-  try {
-    await call()
-  } catch (error) {
-    const { reason, context } = error as OAuthError
-    return { reason, context }
-  }
-  throw new Error('It was accepted')
-}
-
 t.test('a hook is told everything but the secret, and cannot change it', async (t) => {
   const { clientSecret, ...known } = PORTAL
   const { information } = new RegisteredPortal({ ...PORTAL, note: 'a column of the table' } as Portal)
@@ -74,7 +63,8 @@ t.test('a function that returns no portal: the reason, without a secret or what 
   for (const [returned, message] of cases) {
     const portals = new Portals(async () => returned as Portal, 1000, noWarning)
     for (const call of [() => portals.find('hush-id'), () => portals.authenticate('hush-id', 'x')]) {
-      const { reason, context: { cause, ...context } } = await refusal(call)
+      const { reason, context: { cause, ...context } } = await Promise.resolve(call())
+        .then(() => { throw new Error('It was accepted') }, (error: OAuthError) => error)
       t.strictSame([reason, context], ['portal_failed', {}])
       t.match((cause as Error).message, message)
       t.notMatch((cause as Error).message, 'hush')
