@@ -1,8 +1,6 @@
 // The behaviour of the three routes, in many configurations: each value of a dimension meets each value of every other.
-import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
-import { PORTAL } from '../helpers/host.ts'
 import { startRedis } from '../helpers/redis.ts'
 import * as authorize from './checks/authorize.ts'
 import * as portalFunction from './checks/portal-function.ts'
@@ -45,12 +43,3 @@ for (const [index, configuration] of configurations.entries()) {
     }
   })
 }
-
-// In real time: the limit of the `portal` function is `storeTimeout`, here ten seconds.
-t.test('a portal function that takes more than the usual storeTimeout', async (t) => {
-  const [configuration] = configurations
-  if (configuration === undefined) return
-  const { another } = await startSubject(t, configuration, redis)
-  const portal = async () => await setTimeout(1100, PORTAL)
-  t.ok(await (await another({ options: { portal } })).at.code())
-})

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import { PORTAL, recordOf } from '../helpers/host.ts'
 import type { Wire } from '../helpers/wire.ts'
 import { isResponse } from './checks/refusals.ts'
-import { completes } from './checks/sign-in.ts'
+import { completes, noOtherMethod } from './checks/sign-in.ts'
 import { isPage, refuses } from './replies.ts'
 import { refusals } from './refusals.ts'
 
@@ -18,7 +18,7 @@ export async function keepsContract (t: Test, at: Wire, { headers }: Visitor = {
   const portal = headers === undefined ? at : loggedIn(at, headers)
   await t.test('a sign-in', async (t) => await signsIn(t, portal))
   await t.test('refusals', async (t) => await refusesAll(t, portal))
-  await t.test('no HEAD twins', async (t) => await hasNoTwins(t, portal, headers))
+  await t.test('no HEAD twins', async (t) => await noOtherMethod(t, { at: portal }, ['HEAD'], headers))
 }
 
 /** A sign-in whose every response is as it must be; code and token work once. */
@@ -35,16 +35,6 @@ async function refusesAll (t: Test, at: Wire): Promise<void> {
     isResponse(t, await refusal.provoke(at), refusal, { portal: PORTAL }, reason)
   }
   isPage(t, await at.authorize({ client_id: 'zzz' }, null, { accept: 'text/html,*/*;q=0.8' }), 400)
-}
-
-/** A HEAD that ran a GET handler would issue a code, or use up a token. */
-async function hasNoTwins (t: Test, at: Wire, headers: Record<string, string> = { 'x-user': 'alice' }): Promise<void> {
-  const token = await at.accessToken()
-  for (const path of ['/oauth/authorize', '/oauth/user']) {
-    const credentials = { ...headers, authorization: `Bearer ${token}` }
-    t.equal((await at.send(path, { method: 'HEAD', headers: credentials })).status, 404, `HEAD ${path}`)
-  }
-  t.equal((await at.user(token)).status, 200, 'the token is still good')
 }
 
 /** The requests of a browser in which the user is logged in by other headers. */

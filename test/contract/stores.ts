@@ -27,7 +27,7 @@ const LONG = 600
 /** A store of the app's own process, watched. `takes` seconds go by in each operation. */
 function watched (store: Store, takes: number): StoreAccess {
   const values = new Map<string, string>()
-  let operations: string[] = []
+  const operations: string[] = []
   const done = (name: string): void => {
     operations.push(name)
     clock.pass(takes)
@@ -61,11 +61,7 @@ function watched (store: Store, takes: number): StoreAccess {
       if (await store.put(key, value, LONG)) values.set(key, value)
     },
     async pass (seconds) { clock.pass(seconds) },
-    operations () {
-      const before = operations
-      operations = []
-      return before
-    },
+    operations: () => operations.splice(0),
     onTaken: undefined
   }
   return access

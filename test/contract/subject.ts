@@ -111,6 +111,12 @@ const users: Record<Configuration['user'], { level?: Portal['level'], changes: o
   }
 }
 
+const loginPages: Record<Configuration['loginPage'], PartnerSsoOptions['loginPage']> = {
+  none: undefined,
+  address: '/login?lang=en#form',
+  function: (to) => `https://login.example/é?to=${encodeURIComponent(to)}`
+}
+
 /** Starts an app of the configuration. */
 export async function startSubject (t: Test, configuration: Configuration, redis: RedisServer): Promise<Subject> {
   return await start(t, configuration, openStore(configuration.store, redis), {})
@@ -130,8 +136,8 @@ async function start (
     currentUser: ({ headers }) => headers['x-user'],
     portalEligibility: (user) => String(user).startsWith('nobody') ? null : userRecord(String(user))
   }
-  let events: PartnerSsoEvent[] = []
-  let lines: Line[] = []
+  const events: PartnerSsoEvent[] = []
+  const lines: Line[] = []
   const host = hostKinds[configuration.host] ?? {}
   const factory = fastifies[configuration.fastify] as Factory
   const stream = { write: (line: string) => { lines.push(JSON.parse(line) as Line) } }
@@ -156,12 +162,6 @@ async function start (
     'async function': pace(0, find),
     'slow function': pace(PORTAL_FUNCTION_TAKES, find)
   } as Record<string, PartnerSsoOptions['portal']>
-  const loginPages: Options = {
-    ...configuration.loginPage === 'address' ? { loginPage: '/login?lang=en#form' } : {},
-    ...configuration.loginPage === 'function'
-      ? { loginPage: (to: string) => `https://login.example/é?to=${encodeURIComponent(to)}` }
-      : {}
-  }
   await app.register(partnerSso, {
     portal: finders[configuration.portal],
     currentUser: hook((request: FastifyRequest, reply: FastifyReply) => behaviour.currentUser(request, reply)),
@@ -170,7 +170,7 @@ async function start (
     onEvent: (event: PartnerSsoEvent) => { events.push(event) },
     prefix: configuration.prefix,
     ...LIFETIMES,
-    ...loginPages,
+    loginPage: loginPages[configuration.loginPage],
     ...store.options,
     ...host.options,
     ...difference.options
@@ -186,16 +186,9 @@ async function start (
     at: wire(base + prefix, portal, manners),
     atOther: isOnlyPortal ? undefined : wire(base + prefix, OTHER, manners),
     recordOf: userRecord,
-    events () {
-      const before = events
-      events = []
-      return before
-    },
-    lines () {
-      const before = lines
-      lines = []
-      return before.filter(({ req, res, msg }) => req === undefined && res === undefined && !msg.startsWith('Server'))
-    },
+    events: () => events.splice(0),
+    lines: () => lines.splice(0)
+      .filter(({ req, res, msg }) => req === undefined && res === undefined && !msg.startsWith('Server')),
     secretIndex: secrets.length - 1,
     isOnlyPortal,
     prefix,

@@ -1,6 +1,5 @@
 // The whole sign-in, played by OAuth client libraries that others wrote, over real HTTP and a real Redis.
 import * as oauth from 'oauth4webapi'
-import * as openid from 'openid-client'
 import { AuthorizationCode } from 'simple-oauth2'
 import t from 'tap'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
@@ -55,27 +54,6 @@ t.test('oauth4webapi', async (t) => {
     const again = await failure(ask())
     t.match(again, { name: 'WWWAuthenticateChallengeError', status: 401 }, 'the token is used up')
   }
-})
-
-t.test('openid-client', async (t) => {
-  const authentication = openid.ClientSecretPost(PORTAL.clientSecret)
-  const config = new openid.Configuration(metadata, PORTAL.clientId, undefined, authentication)
-  openid.allowInsecureRequests(config)
-  const state = openid.randomState()
-  const verifier = openid.randomPKCECodeVerifier()
-  const authorizationUrl = openid.buildAuthorizationUrl(config, {
-    redirect_uri: PORTAL.redirectUri,
-    state,
-    code_challenge: await openid.calculatePKCECodeChallenge(verifier),
-    code_challenge_method: 'S256'
-  })
-  const callback = await browse(authorizationUrl)
-  const checks = { expectedState: state, pkceCodeVerifier: verifier }
-  const grant = async () => await openid.authorizationCodeGrant(config, callback, checks)
-  const { access_token: token } = await grant()
-  const record = await openid.fetchProtectedResource(config, token, new URL(metadata.userinfo_endpoint), 'GET')
-  t.strictSame(await record.json(), recordOf('alice'))
-  t.match(await failure(grant()), { error: 'invalid_grant', status: 400 }, 'the code is used up')
 })
 
 t.test('simple-oauth2', async (t) => {

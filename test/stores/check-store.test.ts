@@ -1,19 +1,38 @@
-// The author of a store learns from checkStore which promises the store breaks, and which only.
+// The author of a store learns from checkStore which promises the store breaks, and which only. By the clock of the
+// tests: nothing is waited for. In real time: stores.
+import { byClock, newClock, pass } from '../interleavings/clock.ts'
+import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { checkStore } from '../../lib/testing/index.ts'
+import type { Test } from 'tap'
+import type * as checker from '../../lib/testing/check-store.ts'
 import type { Store } from '../../lib/stores/store.ts'
+import { lib } from '../helpers/lib.ts'
+
+/** `setTimeout` of node:timers/promises by the clock of the tests. What was called off never ends. */
+const wait = (milliseconds: number, value: unknown, { signal }: { signal?: AbortSignal } = {}): Promise<unknown> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds, value)
+    signal?.addEventListener('abort', () => clearTimeout(timer))
+  })
+
+const { checkStore } = await t.mockImport<typeof checker>(lib('testing/check-store.ts'), {
+  'node:timers/promises': { setTimeout: wait }
+})
 
 interface Entry { value: string | null, expires: number }
 
 /** A sound store. Its parts are replaced by broken ones. */
 class SoundStore implements Store {
   readonly entries = new Map<string, Entry>()
-  readonly calls: Array<{ key: string, value?: string }> = []
-  readonly lifetimes: number[] = []
+  readonly calls: Array<{ key: string, value: string, lifetime: number }> = []
 
   live (key: string): Entry | undefined {
     const entry = this.entries.get(key)
     return entry !== undefined && entry.expires > performance.now() ? entry : undefined
+  }
+
+  value (key: string): string | null {
+    return this.live(key)?.value ?? null
   }
 
   set (key: string, value: string | null, lifetime: number): void {
@@ -21,69 +40,66 @@ class SoundStore implements Store {
   }
 
   async put (key: string, value: string, lifetime: number): Promise<boolean> {
-    this.calls.push({ key, value })
-    this.lifetimes.push(lifetime)
+    this.calls.push({ key, value, lifetime })
     if (this.live(key) !== undefined) return false
     this.set(key, value, lifetime)
     return true
   }
 
   async take (key: string): Promise<string | null> {
-    const value = this.live(key)?.value ?? null
+    const value = this.value(key)
     if (value !== null) this.entries.delete(key)
     return value
   }
 
   async revoke (key: string, lifetime: number): Promise<boolean> {
-    const value = this.live(key)?.value ?? null
+    const value = this.value(key)
     this.set(key, null, lifetime)
     return value !== null
   }
 }
 
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+const sound = SoundStore.prototype
 
-type Change = (sound: SoundStore) => Partial<Store>
+/** Operations that replace those of the sound store. */
+type Change = Partial<Store> & ThisType<SoundStore>
 type Put = Parameters<Store['put']>
 
-const putBy = (put: (sound: SoundStore, ...given: Put) => Promise<boolean>): Change => (sound) =>
-  ({ put: (...given) => put(sound, ...given) })
-const takeBy = (take: (sound: SoundStore, key: string) => Promise<string | null>): Change => (sound) =>
-  ({ take: (key) => take(sound, key) })
-const revokeBy = (revoke: (sound: SoundStore, key: string, lifetime: number) => Promise<boolean>): Change => (sound) =>
-  ({ revoke: (...given) => revoke(sound, ...given) })
+const storeWith = (change: Change): SoundStore => Object.assign(new SoundStore(), change)
 
 /** It puts something else. */
-const putChanged = (change: (...given: Put) => Put): Change =>
-  putBy((sound, ...given) => sound.put(...change(...given)))
+const putChanged = (change: (...given: Put) => Put): Change => ({
+  put (...given) { return sound.put.apply(this, change(...given)) }
+})
 
 /** It sets this value after a put, whatever the put gave; undefined: none. */
-const setAfterPut = (valueOf: (held: string | null | undefined, value: string) => string | undefined): Change =>
-  putBy(async (sound, key, value, lifetime) => {
-    const held = sound.live(key)?.value
-    const isStored = await sound.put(key, value, lifetime)
+const setAfterPut = (valueOf: (held: string | null | undefined, value: string) => string | undefined): Change => ({
+  async put (key, value, lifetime) {
+    const held = this.live(key)?.value
+    const isStored = await sound.put.call(this, key, value, lifetime)
     const set = valueOf(held, value)
-    if (set !== undefined) sound.set(key, set, lifetime)
+    if (set !== undefined) this.set(key, set, lifetime)
     return isStored
-  })
+  }
+})
 
 /** It revokes, and gives what was so before. */
-const revokeGiving = (before: (sound: SoundStore, key: string) => boolean): Change =>
-  revokeBy(async (sound, key, lifetime) => {
-    const result = before(sound, key)
-    await sound.revoke(key, lifetime)
+const revokeGiving = (before: (store: SoundStore, key: string) => boolean): Change => ({
+  async revoke (key, lifetime) {
+    const result = before(this, key)
+    this.set(key, null, lifetime)
     return result
-  })
+  }
+})
 
 /** Mistakes, and what is complained of. */
 const MISTAKES: Record<string, [change: Change, ...complaints: RegExp[]]> = {
-  'put overwrites': [
-    putBy(async (sound, ...given) => {
-      sound.entries.delete(given[0])
-      return await sound.put(...given)
-    }),
-    /put gives false and changes nothing while the key is held/, /of 200 concurrent puts/, /revoke before put/
-  ],
+  'put overwrites': [{
+    async put (...given) {
+      this.entries.delete(given[0])
+      return await sound.put.apply(this, given)
+    }
+  }, /put gives false and changes nothing while the key is held/, /of 200 concurrent puts/, /revoke before put/],
   'put overwrites a value and gives false': [
     setAfterPut((held, value) => typeof held === 'string' ? value : undefined),
     /put gives false and changes nothing while the key is held: take gave "second" and not "first"/
@@ -96,89 +112,81 @@ const MISTAKES: Record<string, [change: Change, ...complaints: RegExp[]]> = {
     setAfterPut((held, value) => held === null ? value : undefined),
     /revoke removes what the key holds, and keeps it from being put: take gave "value" and not null/
   ],
-  'put reads first and sets then': [
-    putBy(async (sound, key, value, lifetime) => {
-      const isHeld = sound.live(key) !== undefined
-      await nextTurn()
-      if (!isHeld) sound.set(key, value, lifetime)
+  'put reads first and sets then': [{
+    async put (key, value, lifetime) {
+      const isHeld = this.live(key) !== undefined
+      await turn()
+      if (!isHeld) this.set(key, value, lifetime)
       return !isHeld
-    }),
-    /of 200 concurrent puts exactly one gives true.*the number of winners gave 200 and not 1/,
-    /of 200 puts that race with a revoke/
-  ],
+    }
+  }, /of 200 concurrent puts .*the number of winners gave 200 and not 1/, /of 200 puts that race with a revoke/],
   'of concurrent puts one gives true, and the last one is stored': [
     setAfterPut((_held, value) => value.startsWith('racer') ? value : undefined),
     /of 200 concurrent puts exactly one gives true, and its value is stored: take gave "racer-199"/
   ],
-  'take reads first and removes then': [
-    takeBy(async (sound, key) => {
-      const value = sound.live(key)?.value ?? null
-      await nextTurn()
-      if (value !== null) sound.entries.delete(key)
+  'take reads first and removes then': [{
+    async take (key) {
+      const value = this.value(key)
+      await turn()
+      if (value !== null) this.entries.delete(key)
       return value
-    }),
-    /of 200 concurrent takes exactly one gets the value: the number of values gave 200 and not 1/
-  ],
+    }
+  }, /of 200 concurrent takes exactly one gets the value: the number of values gave 200 and not 1/],
   'take leaves the value': [
-    takeBy(async (sound, key) => sound.live(key)?.value ?? null),
+    { async take (key) { return this.value(key) } },
     /a value can be taken once only: take gave "value" and not null/
   ],
-  'take removes a revocation': [
-    takeBy(async (sound, key) => {
-      const value = sound.live(key)?.value ?? null
-      sound.entries.delete(key)
+  'take removes a revocation': [{
+    async take (key) {
+      const value = this.value(key)
+      this.entries.delete(key)
       return value
-    }),
-    /revoke removes what the key holds, and keeps it from being put: put gave true/,
-    /revoke before put keeps the key from being put, however often it is taken: put gave true/
-  ],
-  'take removes a revocation and puts it back': [
-    takeBy(async (sound, key) => {
-      const entry = sound.live(key)
-      sound.entries.delete(key)
-      await nextTurn()
-      if (entry?.value === null) sound.entries.set(key, entry)
+    }
+  }, /revoke removes what the key holds, .*: put gave true/, /revoke before put .* it is taken: put gave true/],
+  'take removes a revocation and puts it back': [{
+    async take (key) {
+      const entry = this.live(key)
+      this.entries.delete(key)
+      await turn()
+      if (entry?.value === null) this.entries.set(key, entry)
       return entry?.value ?? null
-    }),
-    /puts and takes of a revoked key at once none stores a value: the number of puts gave \d+ and not 0/
-  ],
-  'revoke only deletes': [
-    revokeBy(async (sound, key) => {
-      const isLive = sound.live(key) !== undefined
-      sound.entries.delete(key)
+    }
+  }, /puts and takes of a revoked key at once none stores a value: the number of puts gave \d+ and not 0/],
+  'revoke only deletes': [{
+    async revoke (key) {
+      const isLive = this.live(key) !== undefined
+      this.entries.delete(key)
       return isLive
-    }),
-    /revoke removes what the key holds, and keeps it from being put/, /a revocation lasts for its lifetime/
-  ],
+    }
+  }, /revoke removes what the key holds, and keeps it from being put/, /a revocation lasts for its lifetime/],
   'revoke lasts for ever': [
-    revokeBy((sound, key) => sound.revoke(key, 3600)),
+    { revoke (key) { return sound.revoke.call(this, key, 3600) } },
     /a revocation lasts for its lifetime, and ends with it: put gave false/
   ],
   'revoke ends early': [
-    revokeBy((sound, key, lifetime) => sound.revoke(key, lifetime / 100)),
+    { revoke (key, lifetime) { return sound.revoke.call(this, key, lifetime / 100) } },
     /a revocation lasts for its lifetime, and ends with it: put gave true and not false/
   ],
   'revoke gives nothing': [
-    revokeBy(async (sound, ...given) => await sound.revoke(...given).then(() => undefined as never)),
+    { async revoke (key, lifetime) { return this.set(key, null, lifetime) as never } },
     /revoke gives true when the key held a value, and false.*revoke gave undefined and not true/
   ],
   'revoke takes a mark for a value': [
-    revokeGiving((sound, key) => sound.live(key) !== undefined),
+    revokeGiving((store, key) => store.live(key) !== undefined),
     /revoke gives true.*revoke gave true and not false/
   ],
   'revoke takes an expired value for a live one': [
-    revokeGiving((sound, key) => typeof sound.entries.get(key)?.value === 'string'),
+    revokeGiving((store, key) => typeof store.entries.get(key)?.value === 'string'),
     /revoke gives true.*or expired: revoke gave true and not false/
   ],
-  'revoke reads first and sets then': [
-    revokeBy(async (sound, key, lifetime) => {
-      const isLive = typeof sound.live(key)?.value === 'string'
-      await nextTurn()
-      sound.set(key, null, lifetime)
+  'revoke reads first and sets then': [{
+    async revoke (key, lifetime) {
+      const isLive = this.value(key) !== null
+      await turn()
+      this.set(key, null, lifetime)
       return isLive
-    }),
-    /of 200 takes and revokes at once exactly one finds the value/
-  ],
+    }
+  }, /of 200 takes and revokes at once exactly one finds the value/],
   'nothing expires': [
     putChanged((key, value) => [key, value, 3600]),
     /and not after: take gave "value" and not null/, /a key whose value expired can be put again/
@@ -199,86 +207,83 @@ const MISTAKES: Record<string, [change: Change, ...complaints: RegExp[]]> = {
     putChanged((key, value, lifetime) => [key, value.slice(0, 32_767), lifetime]),
     /put stores base64url text of up to 32768 characters.*take gave a text of 32767 characters/
   ],
-  'keys fold case': [
-    (sound) => ({
-      put: (key, ...given) => sound.put(key.toLowerCase(), ...given), take: (key) => sound.take(key.toLowerCase())
-    }),
-    /differ in case only/
-  ],
+  'keys fold case': [{
+    ...putChanged((key, ...given) => [key.toLowerCase(), ...given]),
+    take (key) { return sound.take.call(this, key.toLowerCase()) }
+  }, /differ in case only/],
   'take gives undefined for null': [
-    takeBy(async (sound, key) => (await sound.take(key)) ?? undefined as never),
+    { async take (key) { return await sound.take.call(this, key) ?? undefined as never } },
     /never put: take gave undefined and not null/
   ],
   'one operation rejects': [
-    takeBy(async () => { throw new Error('no permission') }),
+    { take: async () => { throw new Error('no permission') } },
     /never put: it threw Error: no permission/
   ]
 }
 
-const with_ = (sound: SoundStore, changed: Partial<Store>): Store => ({
-  put: (...given) => sound.put(...given),
-  take: (key) => sound.take(key),
-  revoke: (...given) => sound.revoke(...given),
-  ...changed
-})
-
-const failureOf = async (store: Store): Promise<string> =>
-  await checkStore(store).then(() => 'it passed', (error: Error) => error.message)
-
-t.test('a value that expires because the machine was busy is no complaint: it is tried once more', async (t) => {
-  const { now } = performance
-  t.teardown(() => { performance.now = now })
-  let late = 0
-  let last = now.call(performance)
-  let passed = last
-  // Of a real stall two seconds count at most.
-  performance.now = () => {
-    const time = now.call(performance)
-    passed += Math.min(time - last, 2000)
-    last = time
-    return passed + late
+/** How it ends, and how many milliseconds it takes by the clock. No timer is left. */
+async function outcome (
+  t: Test, check: () => Promise<unknown>, clock = newClock()
+): Promise<{ text: string, took: number }> {
+  const begun = clock.now
+  let text: string | undefined
+  byClock(clock, check).then(() => { text = 'it passed' }, (error: Error) => { text = error.message })
+  for (;;) {
+    for (let turns = 0; turns < 10; turns++) await turn()
+    if (text !== undefined) break
+    pass(clock, Math.min(...[...clock.timers].map(({ at }) => at)) - clock.now)
   }
-  const sound = new SoundStore()
-  const busy = (times: number): Store => with_(sound, {
-    async put (key, value, lifetime) {
-      const isStored = await sound.put(key, value, lifetime)
-      // The clock goes on, as if the process had not had the processor for that time.
-      if (lifetime === 5 && times-- > 0) late += 6000
-      return isStored
-    }
-  })
-  t.equal(await failureOf(busy(2)), 'it passed')
-  t.match(await failureOf(busy(3)), /until its lifetime has passed, .*: take gave null and not "value"$/)
+  t.equal(clock.timers.size, 0)
+  return { text, took: clock.now - begun }
+}
+
+t.test('a value that expires because the machine was busy is no complaint: it is tried twice more', async (t) => {
+  const busy = async (times: number): Promise<string> => {
+    const clock = newClock()
+    const store = storeWith({
+      async put (key, value, lifetime) {
+        const isStored = await sound.put.call(this, key, value, lifetime)
+        // As if the process had not had the processor for that time.
+        if (lifetime === 5 && times-- > 0) clock.now += 6000
+        return isStored
+      }
+    })
+    return (await outcome(t, () => checkStore(store), clock)).text
+  }
+  t.equal(await busy(2), 'it passed')
+  t.match(await busy(3), /until its lifetime has passed, .*: take gave null and not "value"$/)
 })
 
 t.test('a sound store passes, twice at once: keys and values are those of the plugin', async (t) => {
-  const store = new SoundStore()
-  await t.resolves(Promise.all([checkStore(store), checkStore(store)]))
+  const store = storeWith({})
+  const both = () => Promise.all([checkStore(store), checkStore(store)])
+  const { text, took } = await outcome(t, both)
+  t.equal(text, 'it passed')
+  t.ok(took <= 2000, 'about two seconds')
   for (const { key, value } of store.calls) {
     if (!/^[\w-]{20}$/.test(key)) t.fail(`the key ${key}`)
-    if (!/^[\w-]+$/.test(value as string)) t.fail(`the value ${value}`)
+    if (!/^[\w-]+$/.test(value)) t.fail(`the value ${value}`)
   }
   t.ok(store.calls.length > 200)
-  t.equal(store.lifetimes[0], 1, 'what only shows that the store is there does not stay')
+  t.equal(store.calls[0]?.lifetime, 1, 'what only shows that the store is there does not stay')
 })
 
-t.test('each mistake is found, and named', async (t) => {
-  await Promise.all(Object.entries(MISTAKES).map(async ([what, [change, ...complaints]]) => {
-    const sound = new SoundStore()
-    const found = await failureOf(with_(sound, change(sound)))
-    t.match(found, /^The store breaks \d+ of 16 promises:\n- /, what)
-    for (const complaint of complaints) t.match(found, complaint, what)
-  }))
-})
+for (const [mistake, [change, ...complaints]] of Object.entries(MISTAKES)) {
+  t.test(`found, and named: ${mistake}`, async (t) => {
+    const { text } = await outcome(t, () => checkStore(storeWith(change)))
+    t.match(text, /^The store breaks \d+ of 16 promises:\n- /)
+    for (const complaint of complaints) t.match(text, complaint)
+  })
+}
 
-t.test('no connection is said once, and nothing else', async (t) => {
+t.test('no connection is said once, and nothing else; a store that is silent for five seconds is none', async (t) => {
   const refuse = async (): Promise<never> => { throw new Error('connect ECONNREFUSED 127.0.0.1:5432') }
-  t.equal(await failureOf({ put: refuse, take: refuse, revoke: refuse }),
-    'There is no connection to the store: Error: connect ECONNREFUSED 127.0.0.1:5432')
-})
-
-t.test('a store that is silent is no connection', async (t) => {
   const silent = (): Promise<never> => new Promise(() => {})
-  t.equal(await failureOf({ put: silent, take: silent, revoke: silent }),
-    'There is no connection to the store: Error: no response within 5 s')
+  for (const [operation, cause, took] of [
+    [refuse, 'connect ECONNREFUSED 127.0.0.1:5432', 0], [silent, 'no response within 5 s', 5000]
+  ] as const) {
+    const store = { put: operation, take: operation, revoke: operation }
+    t.strictSame(await outcome(t, () => checkStore(store)),
+      { text: `There is no connection to the store: Error: ${cause}`, took })
+  }
 })

@@ -9,8 +9,6 @@ import type { Cluster as ValkeyCluster, Redis as Valkey } from 'iovalkey'
 import partnerSso from '../../lib/index.ts'
 import type { Portal, PartnerSsoOptions, RedisClient } from '../../lib/index.ts'
 
-interface User { id: string }
-
 declare const portal: Portal
 const app = Fastify()
 const app50 = Fastify50({ logger: true })
@@ -25,23 +23,15 @@ await app50.register(partnerSso, {
   prefix: '/sso'
 })
 
-// The request is not `any`, and the host's user type flows from one hook to the other.
+// The request is not `any`.
 await app50.register(partnerSso, {
   portal,
   // @ts-expect-error -- the request has no such property
   currentUser: (request) => request.nothing,
   portalEligibility: () => null
 })
-await app511.register(partnerSso<User>, {
-  portal,
-  currentUser: (request) => ({ id: request.id }),
-  // @ts-expect-error -- the user has no such property
-  portalEligibility: (user) => user.nothing
-})
 // @ts-expect-error -- no such option
-await app50.register(partnerSso, { portal, currentUser: () => null, portalEligibility: () => null, codeLifeTime: 60 })
-// @ts-expect-error -- no portal
-await app511.register(partnerSso, { currentUser: () => null, portalEligibility: () => null })
+await app511.register(partnerSso, { portal, currentUser: () => null, portalEligibility: () => null, codeLifeTime: 60 })
 
 // Every optional option may be undefined, as an environment variable may be.
 const absent = {

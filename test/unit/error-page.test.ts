@@ -1,4 +1,4 @@
-// The page and its policy by themselves; test/attacks/error-page looks at it in a browser.
+// The page and its policy by themselves; browser/pages looks at it in Chromium.
 import { createHash } from 'node:crypto'
 import t from 'tap'
 import { errorPage, errorPagePolicy, prefersPage } from '../../lib/http/error-page.ts'

@@ -21,9 +21,3 @@ t.test('an error tells its description, and its cause to the host alone', async 
   t.strictSame(later.context, { cause, clientId: 'a', externalId: 'u' }, 'what it knew already stays')
   t.strictSame([later.reason, later.wayBack], ['not_eligible', { callback }])
 })
-
-t.test('what is no refusal of ours is an internal error', async (t) => {
-  const bug = new TypeError('bug')
-  const error = OAuthError.from(bug, { clientId: 'a' })
-  t.match(error, { reason: 'internal_error', context: { cause: bug, clientId: 'a' }, wayBack: {} })
-})

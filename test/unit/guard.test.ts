@@ -25,34 +25,32 @@ function guard (faults: Partial<Store> = {}, timeout = 1000) {
 
 const put = async (guarded: GuardedStore): Promise<unknown> => await guarded.put('a', 'b', 1, soon()).catch(() => {})
 
-t.test('whatever is thrown is store_unavailable, with its sentence and nothing of the command', async (t) => {
-  const unreadable = Object.defineProperty(new Error('x'), 'message', { get () { throw new Error('no message') } })
-  for (const [thrown, cause] of [
-    [new Error('Connection is closed.'), 'Connection is closed.'],
-    [new Error('ERR unknown command `x`, with args beginning with: `key`\n`more`'), 'ERR unknown command `x`'],
-    ['no error at all', 'no error at all'],
-    [null, 'null'],
-    [Object.create(null), 'An error without a readable message'],
-    [unreadable, 'An error without a readable message']
-  ] as const) {
-    const { guarded, lines } = guard({ take: async () => { throw thrown } })
-    await t.rejects(guarded.take('a', soon()), { name: 'OAuthError', reason: 'store_unavailable', context: { cause } })
-    t.match(lines, [['error', { cause }, cause]])
-  }
-})
+const unreadable = Object.defineProperty(new Error('x'), 'message', { get () { throw new Error('no message') } })
 
-t.test('an invalid return value is store_unavailable, and not repeated: it may be a stored one', async (t) => {
-  const calls = {
-    put: [(guarded: GuardedStore) => guarded.put('a', 'b', 1, soon()), [undefined, null, 'OK', 1, {}]],
-    take: [(guarded: GuardedStore) => guarded.take('a', soon()), [undefined, true, 1, Buffer.from('value'), {}]],
-    revoke: [(guarded: GuardedStore) => guarded.revoke('a', 1, soon()), [undefined, null, 'OK', 1, {}]]
-  } as const
-  for (const [name, [call, wrong]] of Object.entries(calls)) {
-    for (const value of wrong) {
-      const cause = `${name} gave ${value === null ? 'null' : typeof value}`
-      const { guarded } = guard({ [name]: async () => value })
-      const error = await Promise.resolve<unknown>(call(guarded)).catch((error: unknown) => error)
-      t.match(error, { reason: 'store_unavailable', context: { cause } })
+const thrown: Array<[thrown: unknown, cause: string]> = [
+  [new Error('Connection is closed.'), 'Connection is closed.'],
+  [new Error('ERR unknown command `x`, with args beginning with: `key`\n`more`'), 'ERR unknown command `x`'],
+  ['no error at all', 'no error at all'],
+  [null, 'null'],
+  [Object.create(null), 'An error without a readable message'],
+  [unreadable, 'An error without a readable message']
+]
+
+const calls: Record<keyof Store, [call: (guarded: GuardedStore) => Promise<unknown>, invalid: unknown[]]> = {
+  put: [(guarded) => guarded.put('a', 'b', 1, soon()), [undefined, null, 'OK', 1, {}]],
+  take: [(guarded) => guarded.take('a', soon()), [undefined, true, 1, Buffer.from('value'), {}]],
+  revoke: [(guarded) => guarded.revoke('a', 1, soon()), [undefined, null, 'OK', 1, {}]]
+}
+
+t.test('an error or invalid value is store_unavailable, without what may be stored, or arguments', async (t) => {
+  for (const [name, [call, invalid]] of Object.entries(calls)) {
+    const failing = thrown.map(([error, cause]) => [async () => { throw error }, cause] as const)
+    const returning = invalid.map((value) =>
+      [async () => value, `${name} gave ${value === null ? 'null' : typeof value}`] as const)
+    for (const [operation, cause] of [...failing, ...returning]) {
+      const { guarded, lines } = guard({ [name]: operation })
+      await t.rejects(call(guarded), { name: 'OAuthError', reason: 'store_unavailable', context: { cause } })
+      t.match(lines, [['error', { cause }, cause]])
     }
   }
 })

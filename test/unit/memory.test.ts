@@ -1,5 +1,4 @@
-// The in-process store: its limits, and that it forgets what has expired. What every store promises is shown by
-// test/stores and test/attacks/store-model.
+// The in-process store: its limits, and that it forgets what has expired. What every store promises: stores.
 // Alone: it sets the clock that lib finds when it is loaded.
 import { byClock, newClock, pass } from '../interleavings/clock.ts'
 import t from 'tap'

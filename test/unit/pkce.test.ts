@@ -1,10 +1,7 @@
 // The forms of RFC 7636 sections 4.1 and 4.2, and its appendix B.
-import { createHash } from 'node:crypto'
 import t from 'tap'
 import { isCodeChallenge, verifies } from '../../lib/grants/pkce.ts'
-
-const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
-const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
+import { CHALLENGE, challenge, VERIFIER } from '../helpers/wire.ts'
 
 t.test('the example of the RFC; each of its 43 characters is compared', async (t) => {
   t.ok(isCodeChallenge(CHALLENGE))
@@ -24,8 +21,7 @@ t.test('a challenge is 43 characters of base64url', async (t) => {
 })
 
 t.test('a verifier is 43 to 128 unreserved characters', async (t) => {
-  const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url')
-  const fits = (verifier: string): boolean => verifies(verifier, challengeOf(verifier))
+  const fits = (verifier: string): boolean => verifies(verifier, challenge(verifier).code_challenge)
   const shortest = 'a'.repeat(43)
   for (const good of [shortest, 'a'.repeat(128), `${'a'.repeat(40)}-._~Z9`]) t.ok(fits(good), good)
   const strange = [`${shortest}!`, `!${shortest}`, `${shortest}\n`, `${shortest}é`]

@@ -9,6 +9,8 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { GuardedStore, timed } from '../../lib/stores/guard.ts'
 import { atDeadline, clearTimeout, isPast, within } from '../../lib/time-limit.ts'
+import { PORTAL, startHost } from '../helpers/host.ts'
+import { injecting, wire } from '../helpers/wire.ts'
 
 const never = (): Promise<never> => new Promise(() => {})
 const late = () => new Error('late')
@@ -53,6 +55,20 @@ t.test('a call of the store, the start and a readiness route', async (t) => {
   await endsAfter(t, 700, () => guarded(700).isReady(), 'readiness')
   await endsAfter(t, 700, () => guarded(700).start(), 'the start')
   await endsAfter(t, 4000, () => guarded(30_000).start(), "the start: Fastify's pluginTimeout is ten seconds")
+})
+
+t.test('the portal function: `storeTimeout`; what it does later harms nobody', async (t) => {
+  for (const milliseconds of [20, 7000]) {
+    let fail = (_error: Error): void => {}
+    const portal = () => new Promise<never>((_resolve, reject) => { fail = reject })
+    const { app } = await startHost(t, { portal, storeTimeout: milliseconds })
+    const at = wire('', PORTAL, { fetch: injecting(app) })
+    for (const request of [() => at.authorize(), () => at.token({ code: 'x' })]) {
+      await endsAfter(t, milliseconds, request)
+      fail(new Error('Too late: it must not end the process'))
+      await turn()
+    }
+  }
 })
 
 t.test('a response that has arrived in a stall of the event loop is read first', async (t) => {

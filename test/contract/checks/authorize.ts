@@ -97,53 +97,39 @@ export async function hooks (t: Test, { at, behaviour, portal, recordOf }: Subje
 
 const OWN = "default-src 'self'; form-action 'self'"
 
-interface OwnReply {
-  send (reply: FastifyReply): unknown
-  status: number
-  text: string
-}
+type OwnReply = (reply: FastifyReply) => unknown
 
-/** What a `currentUser` may reply with. */
-const ownReplies: Record<string, OwnReply> = {
-  text: { send: (reply) => { reply.code(418).send('one moment') }, status: 418, text: 'one moment' },
-  returned: { send: (reply) => reply.code(418).send('one moment'), status: 418, text: 'one moment' },
-  awaited: { send: async (reply) => { await reply.code(418).send('one moment') }, status: 418, text: 'one moment' },
-  'no payload': { send: (reply) => { reply.code(403).send() }, status: 403, text: '' },
-  stream: { send: (reply) => { reply.send(Readable.from(['one ', 'moment'])) }, status: 200, text: 'one moment' },
-  bytes: { send: (reply) => { reply.send(Buffer.from('one moment')) }, status: 200, text: 'one moment' },
-  redirection: { send: (reply) => { reply.redirect('/consent', 303) }, status: 303, text: '' },
-  'and a user': {
-    send (reply) {
-      reply.code(418).send('one moment')
-      return 'alice'
-    },
-    status: 418,
-    text: 'one moment'
-  },
-  'and a throw': {
-    send (reply) {
-      reply.code(418).send('one moment')
-      throw new Error('late')
-    },
-    status: 418,
-    text: 'one moment'
-  },
-  'past Fastify': {
-    send (reply) {
-      reply.hijack()
-      reply.raw.writeHead(403).end('blocked')
-      return 'alice'
-    },
-    status: 403,
-    text: 'blocked'
-  }
+const teapot: OwnReply = (reply) => reply.code(418).send('one moment')
+
+/** What a `currentUser` may reply with: 418 and this text, unless another status and text are told. */
+const ownReplies: Record<string, [send: OwnReply, status?: number, text?: string]> = {
+  text: [(reply) => { teapot(reply) }],
+  returned: [teapot],
+  awaited: [async (reply) => { await teapot(reply) }],
+  'no payload': [(reply) => { reply.code(403).send() }, 403, ''],
+  stream: [(reply) => { reply.send(Readable.from(['one ', 'moment'])) }, 200],
+  bytes: [(reply) => { reply.send(Buffer.from('one moment')) }, 200],
+  redirection: [(reply) => { reply.redirect('/consent', 303) }, 303, ''],
+  'and a user': [(reply) => {
+    teapot(reply)
+    return 'alice'
+  }],
+  'and a throw': [(reply) => {
+    teapot(reply)
+    throw new Error('late')
+  }],
+  'past Fastify': [(reply) => {
+    reply.hijack()
+    reply.raw.writeHead(403).end('blocked')
+    return 'alice'
+  }, 403, 'blocked']
 }
 
 /** `currentUser` may send its own reply: nothing is added to it but headers, and nobody else is asked. */
 export async function ownReply (t: Test, { at, behaviour, events, lines }: Subject): Promise<void> {
   let asked = 0
   behaviour.portalEligibility = () => { asked++ }
-  for (const [name, { send, status, text }] of Object.entries(ownReplies)) {
+  for (const [name, [send, status = 418, text = 'one moment']] of Object.entries(ownReplies)) {
     behaviour.currentUser = (_request, reply) => {
       reply.status(200).type('text/plain').header('content-security-policy', OWN)
       return send(reply)

@@ -43,10 +43,12 @@ const rows: Record<string, Row> = {
 
 /** Whatever the function returns, the code is not touched, and no secret reaches the log. */
 export async function portalFunction (t: Test, subject: Subject): Promise<void> {
-  for (const [name, row] of Object.entries(rows)) await t.test(name, async (t) => await isRow(t, subject, row))
+  for (const [name, row] of Object.entries(rows)) await t.test(name, async (t) => await isRow(t, subject, name, row))
 }
 
-async function isRow (t: Test, subject: Subject, { find, status, error, description, reason, logged }: Row) {
+async function isRow (
+  t: Test, subject: Subject, name: string, { find, status, error, description, reason, logged }: Row
+): Promise<void> {
   const [code, token] = [await subject.at.code(), await subject.at.accessToken()]
   const storeTimeout = reason === 'portal_timeout' ? 20 : 10_000
   // Without the host's own hooks, which may take long: storeTimeout is short.
@@ -67,7 +69,11 @@ async function isRow (t: Test, subject: Subject, { find, status, error, descript
   t.equal(issued.headers.has('retry-after'), status === 503)
   const { status: userStatus, json } = await at.user(token)
   t.strictSame([userStatus, json.error], isUnknown ? [401, 'invalid_token'] : [status, error])
-  const text = JSON.stringify(lines())
+  const written = lines()
+  const warnings = written.filter(({ level, reason }) => level === 40 && reason === undefined)
+  t.equal(warnings.length, name === 'another portal' ? 1 : 0, 'one warning')
+  t.strictSame(written.filter(({ clientId }) => clientId !== undefined), [], 'no client_id that nobody registered')
+  const text = JSON.stringify(written)
   t.notMatch(text, 'hush')
   if (logged !== undefined) t.match(text, logged)
   t.equal((await subject.at.token({ code })).status, 200, 'the code was not touched')
@@ -87,17 +93,6 @@ export async function portalsChange (t: Test, subject: Subject): Promise<void> {
   const another = await at.code()
   found = { ...subject.portal, redirectUri: 'https://portal.example/new' }
   isRefused(t, await at.token({ code: another, redirect_uri: found.redirectUri }), 400, 'invalid_grant', CODE_UNKNOWN)
-}
-
-/** Of another portal than the one asked for: one warning, which names no identifier that nobody registered. */
-export async function portalOfAnother (t: Test, subject: Subject): Promise<void> {
-  const portal = () => ({ ...subject.portal, clientId: 'another' })
-  const { at, lines } = await subject.another({ options: { portal } })
-  lines()
-  isRefused(t, await at.authorize({ client_id: 'made-up' }), 400, 'invalid_request', unknown.description)
-  const written = lines()
-  t.equal(written.filter(({ level, reason }) => level === 40 && reason === undefined).length, 1, 'one warning')
-  t.strictSame(written.filter(({ clientId }) => clientId !== undefined), [])
 }
 
 /** The function is asked for 1 to 255 visible ASCII characters. */

@@ -5,8 +5,17 @@ import { CHALLENGE, challenge, VERIFIER } from '../../helpers/wire.ts'
 import type { Answer } from '../../helpers/wire.ts'
 import { clock } from '../clock.ts'
 import { refuses } from '../replies.ts'
+import type { StoreAccess } from '../stores.ts'
 import { LIFETIMES } from '../subject.ts'
 import type { Subject } from '../subject.ts'
+
+/** What the call gives, and the key and value that the store holds since. */
+async function addedBy<T> (store: StoreAccess, make: () => Promise<T>): Promise<[made: T, key: string, value: string]> {
+  const before = await store.read()
+  const made = await make()
+  const [[key, value] = ['', '']] = [...await store.read()].filter(([key]) => !before.has(key))
+  return [made, key, value]
+}
 
 /** Nothing in it lets anyone in or names anyone. */
 export async function unreadable (t: Test, { at, portal, store }: Subject): Promise<void> {
@@ -51,12 +60,7 @@ function changed (text: string, index: number): string {
 /** A value that was changed, or that belongs to another key, opens nothing. */
 export async function changedValues (t: Test, subject: Subject): Promise<void> {
   const { at, store } = await subject.another({ portal: { clientSecret: subject.portal.clientSecret } })
-  const added = async <T>(make: () => Promise<T>): Promise<[made: T, key: string, value: string]> => {
-    const before = await store.read()
-    const made = await make()
-    const [[key, value] = ['', '']] = [...await store.read()].filter(([key]) => !before.has(key))
-    return [made, key, value]
-  }
+  const added = <T>(make: () => Promise<T>) => addedBy(store, make)
   const [mine, first, one] = await added(() => at.code('mallory'))
   const [others, second, two] = await added(() => at.code('alice'))
   await store.write(first, two)
@@ -89,9 +93,7 @@ export async function writtenBack (t: Test, { at, store }: Subject): Promise<voi
     t.equal((await at.user(issued.json.access_token)).status, 200)
     clock.back()
   }
-  const before = await store.read()
-  const code = await at.code()
-  const [[key, value] = ['', '']] = [...await store.read()].filter(([key]) => !before.has(key))
+  const [code, key, value] = await addedBy(store, () => at.code())
   clock.setDate(codeLifetime + GRACE + 5)
   await store.write(key, value)
   refuses(t, await at.token({ code }), 400, 'invalid_grant')
@@ -103,9 +105,7 @@ export async function writtenBack (t: Test, { at, store }: Subject): Promise<voi
 
 /** A revocation survives any number of forged tokens: the code, written back, yields no token. */
 export async function marks (t: Test, { at, events, store }: Subject): Promise<void> {
-  const before = await store.read()
-  const code = await at.code()
-  const [[key, value] = ['', '']] = [...await store.read()].filter(([key]) => !before.has(key))
+  const [code, key, value] = await addedBy(store, () => at.code())
   const { access_token: token } = (await at.token({ code })).json
   refuses(t, await at.token({ code }), 400, 'invalid_grant')
   for (const forged of [token, token, changed(token, 50), token.slice(0, -4) + 'AAAA', token]) {

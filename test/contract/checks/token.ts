@@ -1,5 +1,6 @@
 // Contract section 4: the token endpoint, replays, and the two together with what changes meanwhile.
 import type { Test } from 'tap'
+import { tokenForm } from '../../attacks/helpers/raw.ts'
 import { basic, CHALLENGE, challenge, VERIFIER } from '../../helpers/wire.ts'
 import type { Answer } from '../../helpers/wire.ts'
 import { refuses } from '../replies.ts'
@@ -53,14 +54,7 @@ export async function form (t: Test, { at, events, portal }: Subject): Promise<v
   for (const redirectUri of [`${portal.redirectUri}?`, portal.redirectUri.toUpperCase()]) {
     refuses(t, await at.token({ code, redirect_uri: redirectUri }), 400, 'invalid_grant')
   }
-  const text = new URLSearchParams({
-    client_id: portal.clientId,
-    client_secret: portal.clientSecret,
-    redirect_uri: portal.redirectUri,
-    grant_type: 'authorization_code',
-    code_verifier: VERIFIER,
-    code
-  }).toString()
+  const text = `${tokenForm(code)}&code_verifier=${VERIFIER}`
   const type = 'application/x-www-form-urlencoded'
   const cases: Array<[body: string | Buffer | undefined, type: string | undefined, reason: string]> = [
     [text, 'text/plain', 'content_type_unsupported'],
