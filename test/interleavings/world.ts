@@ -4,11 +4,12 @@ import { byClock, newClock, pass } from './clock.ts'
 import type { Clock } from './clock.ts'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import Fastify from 'fastify'
-import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import partnerSso from '../../lib/index.ts'
 import type { PartnerSsoOptions } from '../../lib/index.ts'
-import { hostOptions, PORTAL } from '../helpers/host.ts'
+import { hostOptions } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
+import { injecting, wire } from '../helpers/wire.ts'
+import type { Answer, Wire } from '../helpers/wire.ts'
 import type { Play, Step } from './explorer.ts'
 
 export const STORE_TIMEOUT = 1000
@@ -20,13 +21,15 @@ const TWINS = [['redemption', 'replay'], ['user', 'again']] as const
 const MOST_TURNS = 1000
 
 /** What came back for a request: a code or token in `given`, or an error. */
-export interface Outcome { status: number, error?: string, given?: string }
+export interface Outcome { status: number, error: string | undefined, given: string | undefined }
+
+type Request = (portal: Wire) => Promise<Answer>
 
 /** A request that takes part in a scene. */
 export interface Role {
   name: string
   /** The request; null until another role has got what it needs. */
-  request (outcomes: Outcomes): InjectOptions | null
+  request (outcomes: Outcomes): Request | null
 }
 
 type AddStep = (label: string, happen: () => void | Promise<void>) => void
@@ -106,15 +109,16 @@ export function begin (operation: Operation): void {
 /** Whether the key is of the plugin's own probe of the store, when the host starts. */
 export const isProbe = (key: string): boolean => key.includes('probe-')
 
-/** The plugin on this store; every world of a scene uses it, since it keeps no state of its own. */
-export async function host (store: SteppedStore): Promise<FastifyInstance> {
+/** The portal at a host on this store; every world of a scene uses it, since the plugin keeps no state of its own. */
+export async function portalOn (store: SteppedStore): Promise<Wire> {
   const app = Fastify()
   await app.register(partnerSso<User>, hostOptions({ ...store.options, storeTimeout: STORE_TIMEOUT }))
-  return app
+  await app.ready()
+  return wire('', undefined, { fetch: injecting(app) })
 }
 
 export interface Setting {
-  app: FastifyInstance
+  portal: Wire
   store: SteppedStore
   roles: Role[]
   /** How many faults may happen: losses, time limits, processes that end. */
@@ -204,11 +208,11 @@ export class World implements Play {
   }
 
   /** A request after all is over, with nothing in its way. */
-  async probe (request: InjectOptions): Promise<Outcome> {
+  async probe (request: Request): Promise<number> {
     const { clock } = this.#actors[0] as Actor
     this.setting.store.fill?.(false)
-    // The request begins when it is awaited.
-    return outcomeOf(await byClock(clock, async () => await this.setting.app.inject(request)))
+    const { status } = await byClock(clock, () => request(this.setting.portal))
+    return status
   }
 
   #mayFail (): boolean {
@@ -249,10 +253,10 @@ export class World implements Play {
     }
   }
 
-  #begin (actor: Actor, request: InjectOptions): void {
+  #begin (actor: Actor, request: Request): void {
     actor.state = 'running'
     actors.run(actor, () => byClock(actor.clock, () => {
-      this.setting.app.inject(request).then((response) => {
+      request(this.setting.portal).then((response) => {
         const outcome = outcomeOf(response)
         if (actor.state !== 'gone') this.#finish(actor, outcome)
       }, (error: unknown) => { throw error })
@@ -376,37 +380,13 @@ export function valueName (value: unknown): string {
   return typeof value !== 'string' || value === 'OK' ? String(value) : 'value'
 }
 
-function outcomeOf ({ statusCode, headers: { location }, body }: LightMyRequestResponse): Outcome {
-  const redirect = location === undefined ? null : new URL(location).searchParams
-  const json = body === '' ? {} : JSON.parse(body)
-  const { error = redirect?.get('error'), access_token: given = redirect?.get('code') } = json
-  return { status: statusCode, ...(error == null ? {} : { error }), ...(given == null ? {} : { given }) }
+function outcomeOf ({ status, text, redirect }: Answer): Outcome {
+  const { error, access_token: token } = text === '' ? {} : JSON.parse(text)
+  const given = token ?? redirect.get('code') ?? undefined
+  return { status, error: error ?? redirect.get('error') ?? undefined, given }
 }
 
 /** As much of a socket as a Redis command looks at. */
 function fakeSocket () {
   return { writableCorked: 0, destroyed: false, cork () {}, uncork () {}, destroy () {} }
 }
-
-export const authorizeRequest: InjectOptions = {
-  method: 'GET',
-  url: '/oauth/authorize',
-  query: { client_id: PORTAL.clientId, redirect_uri: PORTAL.redirectUri, response_type: 'code', state: 's' },
-  headers: { 'x-user': 'alice' }
-}
-
-export const tokenRequest = (code: string): InjectOptions => ({
-  method: 'POST',
-  url: '/oauth/token',
-  headers: { 'content-type': 'application/x-www-form-urlencoded' },
-  payload: new URLSearchParams({
-    client_id: PORTAL.clientId,
-    client_secret: PORTAL.clientSecret,
-    redirect_uri: PORTAL.redirectUri,
-    grant_type: 'authorization_code',
-    code
-  }).toString()
-})
-
-export const userRequest = (token: string): InjectOptions =>
-  ({ method: 'GET', url: '/oauth/user', headers: { authorization: `Bearer ${token}` } })
