@@ -18,7 +18,7 @@ import { withTimeLimit } from '../helpers/timed-store.ts'
 import { clientsWithSettings, hostClients } from './clients.ts'
 import type { AnyClient, Connect } from './clients.ts'
 import {
-  allLeft, changesOnce, goods, names, NOTHING, outages, readyAgain, recovered, scene, signIn, stillGood, timedOut,
+  changesOnce, goods, names, NOTHING, outages, readyAgain, recovered, refusedWhen, scene, signIn, stillGood, timedOut,
   unavailable, unavailableLines, until, usedUp, watch
 } from './scene.ts'
 import type { Scene, Watch } from './scene.ts'
@@ -200,16 +200,6 @@ async function suffer (t: Test, fault: Fault, host: Scene, place: Place): Promis
   // A lost connection may refuse one request at once, and another when its time is over.
   if (pause === undefined) changesOnce(t, host, fault.cause, 3, outages(t, host))
   else changesOnce(t, host, fault.cause, 6)
-}
-
-/** Some clients forget what they have sent when the connection is lost. */
-async function refusedWhen (t: Test, host: Scene, left: typeof NOTHING, happen: () => Promise<unknown>): Promise<void> {
-  const before = host.requests.length
-  const refused = unavailable(t, host, left)
-  await allLeft(host, before + 3)
-  await happen()
-  await advance(STORE_TIMEOUT)
-  await refused
 }
 
 for (const [name, fault] of Object.entries(faults)) {

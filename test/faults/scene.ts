@@ -8,6 +8,7 @@ import type { PartnerSsoEvent, PartnerSsoOptions } from '../../lib/index.ts'
 import { randomSecret } from '../../lib/grants/random-secret.ts'
 import { recordOf, startHost } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
+import type { RedisServer } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
 import type { Answer, Wire } from '../helpers/wire.ts'
 
@@ -95,8 +96,20 @@ export async function timedOut (t: Test, host: Scene, goods: Goods, what = 'time
   checkRefused(t, await answers, what)
 }
 
+/** The same where the time limit passes once something has happened: no request knows how long it will have to wait. */
+export async function refusedWhen (
+  t: Test, host: Scene, goods: Goods, happen: () => unknown = () => {}, what = 'refused'
+): Promise<void> {
+  const before = host.requests.length
+  const refused = unavailable(t, host, goods, what)
+  await allLeft(host, before + 3)
+  await happen()
+  await advance(STORE_TIMEOUT)
+  await refused
+}
+
 /** Waits until so many requests have sent their commands to the store. */
-export async function allLeft ({ requests }: Scene, count: number): Promise<void> {
+async function allLeft ({ requests }: Scene, count: number): Promise<void> {
   if (!await until(() => requests.filter(({ hasLeft }) => hasLeft).length >= count)) throw new Error('No such requests')
 }
 
@@ -153,18 +166,8 @@ export async function failedOver (t: Test, host: Scene): Promise<void> {
 
 /** A sign-in that must succeed. */
 export async function signIn (t: Test, { portal }: Scene): Promise<void> {
-  const answer = await attempt(portal)
-  t.equal(answer.status, 200)
-  t.strictSame(answer.json, recordOf('alice'), 'a sign-in succeeds')
-}
-
-/** The answer to the first request of a sign-in that fails, or to the last. */
-async function attempt (portal: Wire): Promise<Answer> {
-  const authorized = await portal.authorize()
-  const code = authorized.redirect.get('code')
-  if (code === null) return authorized
-  const issued = await portal.token({ code })
-  return issued.status === 200 ? await portal.user(issued.json.access_token) : issued
+  const { status, json } = await portal.user(await portal.accessToken())
+  t.strictSame({ status, json }, { status: 200, json: recordOf('alice') }, 'a sign-in succeeds')
 }
 
 /** The log has so many outages, and how many requests were refused; each request is an event, logged at debug level. */
@@ -189,6 +192,13 @@ export function outages (t: Test, host: Scene): number {
 /** The lines that say that the store has become unavailable. */
 export function unavailableLines ({ log }: Scene): LogLine[] {
   return log.filter(({ level, event, reason }) => level === 50 && event === 'store_unavailable' && event === reason)
+}
+
+/** Waits until a replica has all that the server has executed. */
+export async function replicated ({ client }: RedisServer): Promise<void> {
+  // WAIT is for what was executed before the client's last command.
+  await client.ping()
+  await client.wait(1, 0)
 }
 
 /** Whether the condition comes true. */
