@@ -54,7 +54,7 @@ interface Fault {
   isSilent?: boolean
   /** Milliseconds that pass before the next three requests. Undefined: the fault is over by then. */
   pause?: number
-  end (place: Place): unknown
+  end? (place: Place): unknown
   /** Whether the first three commands are executed, and no others are. */
   isExecuted: boolean
   cause: RegExp
@@ -119,7 +119,6 @@ const faults: Record<string, Fault> = {
       // What a client sends before it notices, it may forget.
       await turns()
     },
-    end () {},
     isExecuted: true,
     cause: LOST
   },
@@ -133,7 +132,6 @@ const faults: Record<string, Fault> = {
       }
     },
     then ({ proxy }) { proxy.onRequest = pass },
-    end () {},
     isExecuted: false,
     cause: LOST
   },
@@ -199,7 +197,7 @@ async function suffer (t: Test, fault: Fault, host: Scene, place: Place): Promis
     await unavailable(t, host, kept)
     t.equal(await host.ready(), false)
   }
-  await fault.end(place)
+  await fault.end?.(place)
   await readyAgain(t, host)
   t.strictSame(names(await place.seen.commands()), isExecuted ? ['getdel', 'getdel', 'set'] : [], 'what Redis executed')
   await stillGood(t, host, kept)

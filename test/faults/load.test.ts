@@ -31,6 +31,12 @@ let redis = await startRedis(t)
 const start = () => startHostProcess(t, { redis: redis.url, ...options })
 const hosts = [await start(), await start()]
 
+/** Waits until more sign-ins have been refused. */
+async function refusals (): Promise<void> {
+  const enough = count.refused + 5 * WORKERS
+  await until(() => count.refused >= enough)
+}
+
 /** Each breaks something, waits, and repairs it. */
 const faults: Record<string, () => unknown> = {
   async 'Redis stopped' () {
@@ -41,19 +47,19 @@ const faults: Record<string, () => unknown> = {
   async 'Redis killed' () {
     redis.process.kill('SIGKILL')
     await once(redis.process, 'exit')
-    await sleep(random() * PAUSE)
+    await refusals()
     redis = await startRedis(t, [], redis.port)
   },
   'connections cut': () => redis.client.call('CLIENT', 'KILL', 'TYPE', 'normal'),
   'Redis slow': () => redis.client.client('PAUSE', Math.round(STORE_TIMEOUT * 2 * random()), 'ALL'),
   async 'read-only' () {
     await redis.client.replicaof('127.0.0.1', 1)
-    await sleep(PAUSE)
+    await refusals()
     await redis.client.replicaof('NO', 'ONE')
   },
   async 'out of memory' () {
     await redis.client.config('SET', 'maxmemory', '1')
-    await sleep(PAUSE)
+    await refusals()
     await redis.client.config('SET', 'maxmemory', '0')
   },
   'keys lost': () => redis.client.flushall(),
@@ -82,13 +88,11 @@ type Answers = Array<Answer | undefined>
 
 const succeeded = (answers: Answers) => answers.filter((answer) => answer?.status === 200) as Answer[]
 
-/** Redeems something as a portal would: three times at once, or again after 503 and a broken connection. */
+/** Redeems something as a portal would: three times at once, or once more after 503 and a broken connection. */
 async function redeem (request: (portal: Wire) => Promise<Answer>, isRaced: boolean): Promise<Answers> {
   const answers = await Promise.all(Array.from({ length: isRaced ? 3 : 1 }, () => send(request)))
   const [{ status } = { status: 503 }] = answers
-  if (isRaced || status !== 503) return answers
-  await sleep(100)
-  return [...answers, await send(request)]
+  return isRaced || status !== 503 ? answers : [...answers, await send(request)]
 }
 
 function became (answers: Answers): keyof typeof count {

@@ -22,7 +22,6 @@ export const NOTHING = { code: randomSecret(), token: `${randomSecret()}${random
 export interface Goods { code: string, token: string }
 
 export interface Scene {
-  url: string
   portal: Wire
   events: PartnerSsoEvent[]
   log: LogLine[]
@@ -60,8 +59,7 @@ export async function scene (t: Test, options: Partial<PartnerSsoOptions<User>>)
     { storeTimeout: STORE_TIMEOUT, codeLifetime: 600, tokenLifetime: 3600, ...options },
     { server: { logger, forceCloseConnections: true }, prepare: (app) => noteRequests(app, requests) }
   )
-  const ready = async (): Promise<boolean> => await app.partnerSso.ready()
-  return { url, portal: wire(url), events, log, requests, ready, close: async () => { await app.close() } }
+  return { portal: wire(url), events, log, requests, ready: () => app.partnerSso.ready(), close: () => app.close() }
 }
 
 function noteRequests (app: FastifyInstance, requests: HostRequest[]): void {
@@ -141,8 +139,8 @@ export async function usedUp (t: Test, { portal }: Scene, { code, token }: Goods
 }
 
 /** Waits until the host says that it is ready. */
-export async function readyAgain (t: Test, host: Scene, what = ''): Promise<void> {
-  t.ok(await until(async () => await host.ready()), `ready again ${what}`)
+export async function readyAgain (t: Test, host: Scene): Promise<void> {
+  t.ok(await until(() => host.ready()), 'ready again')
 }
 
 /** Waits until the host says that it is ready, and signs in. */
