@@ -15,15 +15,15 @@ export interface Known {
   locator: string
 }
 
+type MakeRole = (known: Known) => Role
+
 export interface Scene {
   name: string
-  roles (known: Known): Role[]
+  roles: MakeRole[]
   /** How many faults may happen. */
   faults: number
   /** How many minutes may pass. */
   minutes: number
-  /** Whether the code is issued in the scene. */
-  issues?: boolean
 }
 
 /** A request that redeems the code, once there is one. */
@@ -54,17 +54,18 @@ export const authorization = (): Role => ({ name: 'authorization', request: () =
 /** Plays a scene in every order (explore). Unless the scene issues its own code, one is there when it begins. */
 export async function play (scene: Scene, store: SteppedStore, playAll = false): Promise<Exploration> {
   const portal = await portalOn(store)
+  const isIssued = scene.roles.includes(authorization)
   const { known, restore } = await byClock(newClock(), async () => {
     const nothing = store.save()
     const code = await portal.code()
     const issued = store.save()
     const { access_token: token } = (await portal.token({ code })).json
-    const locator = token.slice(0, NAME_LENGTH)
-    return scene.issues === true
-      ? { known: { code: undefined, locator }, restore: nothing }
-      : { known: { code, locator }, restore: issued }
+    return {
+      known: { code: isIssued ? undefined : code, locator: token.slice(0, NAME_LENGTH) },
+      restore: isIssued ? nothing : issued
+    }
   })
-  const roles = scene.roles(known)
+  const roles = scene.roles.map((role) => role(known))
   const setting = { ...scene, portal, store, roles, playAll, judge: (world: World) => judge(world, known) }
   return await explore(async () => {
     await restore()
