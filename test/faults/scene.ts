@@ -42,7 +42,6 @@ interface HostRequest {
 
 export interface LogLine {
   level: number
-  msg: string
   event?: string
   reason?: string
   cause?: string

@@ -234,7 +234,7 @@ export class World implements Play {
     else add(`${label} is answered${late}`, () => this.#answer(pending))
     if (pending.connection === undefined) return
     const lost = `${label} ${isExecuted ? 'answer ' : ''}is lost${late}`
-    if (late !== '') add(lost, () => this.#lose(pending))
+    if (late !== '') add(lost, () => this.#fail(pending, 'lose'))
     if (late !== '' || !this.#mayFail()) return
     const addFault = (what: string, happen: () => void | Promise<void>) => {
       add(what, () => {
@@ -242,13 +242,13 @@ export class World implements Play {
         return happen()
       })
     }
-    addFault(lost, () => this.#lose(pending))
+    addFault(lost, () => this.#fail(pending, 'lose'))
     addFault(`${label} takes too long`, () => this.#expire(pending))
     addFault(`the process of ${actor.name} ends`, () => this.#end(actor))
     if (isExecuted) {
-      addFault(`${label} is answered at the deadline`, () => this.#answerAtDeadline(pending))
+      addFault(`${label} is answered at the deadline`, () => this.#answer(pending, true))
     } else {
-      addFault(`${label} is refused`, () => this.#refuse(pending))
+      addFault(`${label} is refused`, () => this.#fail(pending, 'refuse'))
       addFault(`${label} is queued`, () => this.#queue(pending))
     }
   }
@@ -278,35 +278,25 @@ export class World implements Play {
     if (pending.actor.state === 'gone' || pending.isQueued) this.#drop(pending)
   }
 
-  #answer (pending: Pending): void {
+  /** `isStalled`: the event loop was; the reply is there when the time is over, and is read before anyone is told. */
+  #answer (pending: Pending, isStalled = false): void {
+    const { actor, name, reply, isLate } = pending
     this.#drop(pending)
-    if (!pending.isLate) pending.actor.history.push(`${pending.name} ${valueName(pending.reply)}`)
-    this.#run(pending.actor, () => pending.answer(pending.reply))
-  }
-
-  /** The event loop was stalled: the reply is there when the time is over, and is read before anyone is told. */
-  #answerAtDeadline (pending: Pending): void {
-    this.#drop(pending)
-    pending.actor.history.push(`${pending.name} ${valueName(pending.reply)} at the deadline`)
-    this.#run(pending.actor, () => {
-      pass(pending.actor.clock, STORE_TIMEOUT)
-      pending.answer(pending.reply)
+    if (!isLate) actor.history.push(`${name} ${valueName(reply)}${isStalled ? ' at the deadline' : ''}`)
+    this.#run(actor, () => {
+      if (isStalled) pass(actor.clock, STORE_TIMEOUT)
+      pending.answer(reply)
     })
   }
 
-  #lose (pending: Pending): void {
+  /** The plugin is told that the connection is lost, or that the command is refused. */
+  #fail (pending: Pending, how: 'lose' | 'refuse'): void {
+    const { actor, name, isExecuted, isLate, isQueued } = pending
     this.#drop(pending)
-    if (pending.actor.state === 'gone') return
-    if (!pending.isLate) pending.actor.history.push(`${pending.name} lost`)
-    if (!pending.isExecuted) this.unexecuted.push(`${pending.actor.name}: ${pending.name}`)
-    if (!pending.isQueued) this.#run(pending.actor, () => pending.connection?.lose())
-  }
-
-  #refuse (pending: Pending): void {
-    this.#drop(pending)
-    pending.actor.history.push(`${pending.name} refused`)
-    this.unexecuted.push(`${pending.actor.name}: ${pending.name}`)
-    this.#run(pending.actor, () => pending.connection?.refuse())
+    if (actor.state === 'gone') return
+    if (!isLate) actor.history.push(`${name}: ${how}`)
+    if (!isExecuted) this.unexecuted.push(`${actor.name}: ${name}`)
+    if (!isQueued) this.#run(actor, () => pending.connection?.[how]())
   }
 
   /** The host has begun a transaction on the connection. */
