@@ -5,21 +5,11 @@ import { explore } from './explorer.ts'
 import type { Exploration } from './explorer.ts'
 import { NAME_LENGTH } from '../../lib/grants/keys.ts'
 import { portalOn, World } from './world.ts'
-import type { Role, SteppedStore } from './world.ts'
-
-/** What is known before a scene begins. */
-export interface Known {
-  /** Undefined where the scene issues it. */
-  code: string | undefined
-  /** The part of the token that is derived from the code: all but its sealing key. */
-  locator: string
-}
-
-type MakeRole = (known: Known) => Role
+import type { Outcomes, Role, SteppedStore } from './world.ts'
 
 export interface Scene {
   name: string
-  roles: MakeRole[]
+  roles: Role[]
   /** How many faults may happen. */
   faults: number
   /** How many minutes may pass. */
@@ -27,57 +17,57 @@ export interface Scene {
 }
 
 /** A request that redeems the code, once there is one. */
-export const redemption = (name: string) => ({ code }: Known): Role => ({
+export const redemption = (name: string): Role => ({
   name,
   request (outcomes) {
-    const issued = code ?? outcomes.get('authorization')?.given
-    return issued === undefined ? null : (portal) => portal.token({ code: issued })
+    const code = outcomes.get('authorization')?.given
+    return code === undefined ? null : (portal) => portal.token({ code })
   }
 })
 
 /** A request for the record, with the token that was issued. */
-export const user = (name: string) => (): Role => ({
+export const user = (name: string): Role => ({
   name,
   request (outcomes) {
-    const token = [...outcomes.values()].find(({ given }) => given !== undefined)?.given
+    const [token] = tokensOf(outcomes)
     return token === undefined ? null : (portal) => portal.user(token)
   }
 })
 
 /** A token that someone made up who has seen the code. */
-export const madeUp = (name: string) => ({ locator }: Known): Role =>
-  ({ name, request: () => (portal) => portal.user(locator + randomBytes(32).toString('base64url')) })
+export const madeUp = (name: string): Role => ({
+  name, request: (_outcomes, locator) => (portal) => portal.user(locator + randomBytes(32).toString('base64url'))
+})
 
 /** The request that a code is issued for. */
-export const authorization = (): Role => ({ name: 'authorization', request: () => (portal) => portal.authorize() })
+export const authorization: Role = { name: 'authorization', request: () => (portal) => portal.authorize() }
+
+const tokensOf = (outcomes: Outcomes): string[] =>
+  [...outcomes.values()].flatMap(({ status, given }) => status === 200 && given !== undefined ? [given] : [])
 
 /** Plays a scene in every order (explore). Unless the scene issues its own code, one is there when it begins. */
 export async function play (scene: Scene, store: SteppedStore, playAll = false): Promise<Exploration> {
   const portal = await portalOn(store)
   const isIssued = scene.roles.includes(authorization)
-  const { known, restore } = await byClock(newClock(), async () => {
+  const { restore, ...known } = await byClock(newClock(), async () => {
     const nothing = store.save()
     const code = await portal.code()
     const issued = store.save()
     const { access_token: token } = (await portal.token({ code })).json
-    return {
-      known: { code: isIssued ? undefined : code, locator: token.slice(0, NAME_LENGTH) },
-      restore: isIssued ? nothing : issued
-    }
+    const locator = token.slice(0, NAME_LENGTH)
+    return isIssued ? { locator, code: undefined, restore: nothing } : { locator, code, restore: issued }
   })
-  const roles = scene.roles.map((role) => role(known))
-  const setting = { ...scene, portal, store, roles, playAll, judge: (world: World) => judge(world, known) }
   return await explore(async () => {
     await restore()
-    return new World(setting)
+    return new World({ ...scene, ...known, portal, store, playAll, judge })
   })
 }
 
 /** Everything that must be true at the end; one sentence for each thing that is not. */
-async function judge (world: World, known: Known): Promise<string[]> {
+async function judge (world: World): Promise<string[]> {
   const outcomes = [...world.outcomes]
-  const code = world.outcomes.get('authorization')?.given ?? known.code
-  const tokens = outcomes.flatMap(([, { status, given }]) => status === 200 && given !== undefined ? [given] : [])
+  const code = world.outcomes.get('authorization')?.given
+  const tokens = tokensOf(world.outcomes)
   const isReplayRefused = outcomes.some(([, { error }]) => error === 'invalid_grant')
   const isCodeGood = isUntouched(world, 'take code') && code !== undefined
   const isTokenGood = isUntouched(world, 'take token', 'revoke token')

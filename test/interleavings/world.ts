@@ -29,7 +29,7 @@ type Request = (portal: Wire) => Promise<Answer>
 export interface Role {
   name: string
   /** The request; null until another role has got what it needs. */
-  request (outcomes: Outcomes): Request | null
+  request (outcomes: Outcomes, locator: string): Request | null
 }
 
 type AddStep = (label: string, happen: () => void | Promise<void>) => void
@@ -121,6 +121,10 @@ export interface Setting {
   portal: Wire
   store: SteppedStore
   roles: Role[]
+  /** The code that is there when the scene begins. */
+  code: string | undefined
+  /** The part of the token that is derived from the code: all but its sealing key. */
+  locator: string
   /** How many faults may happen: losses, time limits, processes that end. */
   faults: number
   /** How many minutes may pass. */
@@ -149,6 +153,7 @@ export class World implements Play {
   constructor (setting: Setting) {
     this.setting = setting
     this.#minutes = setting.minutes
+    this.outcomes.set('authorization', { status: 302, error: undefined, given: setting.code })
     const shared = newClock()
     this.#actors = setting.roles.map(({ name }) => new Actor(name, setting.store.perProcess ? newClock() : shared))
     current = this
@@ -220,7 +225,7 @@ export class World implements Play {
   }
 
   #stepsOf (actor: Actor, role: Role, add: AddStep): void {
-    const request = actor.state === 'waiting' ? role.request(this.outcomes) : null
+    const request = actor.state === 'waiting' ? role.request(this.outcomes, this.setting.locator) : null
     if (request !== null) add(`${actor.name} begins`, () => this.#begin(actor, request))
     for (const pending of this.#pending) if (pending.actor === actor) this.#operationSteps(pending, add)
   }
