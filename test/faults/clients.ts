@@ -7,8 +7,17 @@ import * as iovalkey from 'iovalkey'
 import type { RedisClient } from '../../lib/index.ts'
 import { STORE_TIMEOUT } from './clock.ts'
 
+interface Teardown { teardown (stop: () => unknown): void }
+
 /** What these tests use of a client, whichever library it is of. */
 export type AnyClient = RedisClient & { disconnect (): void }
+
+/** The client, which ends with the test, and until then says nothing of lost connections. */
+export function ofTest<C extends AnyClient> (t: Teardown, client: C): C {
+  client.on('error', () => {})
+  t.teardown(() => client.disconnect())
+  return client
+}
 
 /** A client of the server at the port. */
 export type Connect = (port: number) => AnyClient

@@ -4,37 +4,28 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
 import type { PartnerSsoStatus, Store } from '../../lib/index.ts'
-import { hostOptions } from '../helpers/host.ts'
+import { hostOptions, startHost } from '../helpers/host.ts'
 
 const never = new Promise<never>(() => {})
 const silent: Store = { put: () => never, take: () => never, revoke: () => never }
 
-interface Teardown { teardown (stop: () => unknown): void }
-
-async function appWith (t: Teardown, build: (app: FastifyInstance) => unknown): Promise<FastifyInstance> {
-  const app = Fastify()
-  t.teardown(() => app.close())
-  await build(app)
-  await app.ready()
-  return app
-}
-
 t.test('ready when each is: a scope inside adds to its parent; scopes beside each other are apart', async (t) => {
   const states: Record<string, PartnerSsoStatus> = {}
-  const app = await appWith(t, async (app) => {
-    await app.register(async (scope) => {
-      await scope.register(partnerSso, hostOptions({ prefix: '/sso' }))
-      states.left = scope.partnerSso
-    }, { prefix: '/left' })
-    await app.register(async (scope) => {
-      await scope.register(partnerSso, hostOptions())
-      await scope.register(async (inside) => {
-        await inside.register(partnerSso, hostOptions({ store: silent, storeTimeout: 50 }))
-        states.inside = inside.partnerSso
-      }, { prefix: '/inside' })
-      states.right = scope.partnerSso
-    }, { prefix: '/right' })
-  })
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(async (scope) => {
+    await scope.register(partnerSso, hostOptions({ prefix: '/sso' }))
+    states.left = scope.partnerSso
+  }, { prefix: '/left' })
+  await app.register(async (scope) => {
+    await scope.register(partnerSso, hostOptions())
+    await scope.register(async (inside) => {
+      await inside.register(partnerSso, hostOptions({ store: silent, storeTimeout: 50 }))
+      states.inside = inside.partnerSso
+    }, { prefix: '/inside' })
+    states.right = scope.partnerSso
+  }, { prefix: '/right' })
+  await app.ready()
   t.equal(await states.left?.ready(), true)
   t.equal(states.inside, states.right)
   t.equal(await states.right?.ready(), false)
@@ -45,11 +36,12 @@ t.test('ready when each is: a scope inside adds to its parent; scopes beside eac
 })
 
 t.test('nothing else reaches the host', async (t) => {
-  const plain = await appWith(t, () => {})
-  const app = await appWith(t, async (app) => {
-    await app.register(partnerSso, hostOptions())
-    app.post('/form', async (request) => request.body)
-    app.get('/error', async () => { throw new Error('the host’s own') })
+  const plain = Fastify()
+  const { app } = await startHost(t, {}, {
+    finish (app) {
+      app.post('/form', async (request) => request.body)
+      app.get('/error', async () => { throw new Error('the host’s own') })
+    }
   })
   const own = (app: FastifyInstance) => Object.keys(app).filter((name) => name !== 'partnerSso')
   t.strictSame(own(app), own(plain))

@@ -8,8 +8,10 @@ import type { PartnerSsoEvent, PartnerSsoOptions } from '../../lib/index.ts'
 import { randomSecret } from '../../lib/grants/random-secret.ts'
 import { recordOf, startHost } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
+import type { RedisServer } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
-import type { Answer, Wire } from '../helpers/wire.ts'
+import type { Wire } from '../helpers/wire.ts'
+import { ofTest } from './clients.ts'
 
 /** Milliseconds after which a condition is given up: only one that never comes true takes so long. */
 const GIVE_UP_AFTER = 120_000
@@ -21,7 +23,6 @@ export const NOTHING = { code: randomSecret(), token: `${randomSecret()}${random
 export interface Goods { code: string, token: string }
 
 export interface Scene {
-  url: string
   portal: Wire
   events: PartnerSsoEvent[]
   log: LogLine[]
@@ -41,7 +42,6 @@ interface HostRequest {
 
 export interface LogLine {
   level: number
-  msg: string
   event?: string
   reason?: string
   cause?: string
@@ -59,8 +59,7 @@ export async function scene (t: Test, options: Partial<PartnerSsoOptions<User>>)
     { storeTimeout: STORE_TIMEOUT, codeLifetime: 600, tokenLifetime: 3600, ...options },
     { server: { logger, forceCloseConnections: true }, prepare: (app) => noteRequests(app, requests) }
   )
-  const ready = async (): Promise<boolean> => await app.partnerSso.ready()
-  return { url, portal: wire(url), events, log, requests, ready, close: async () => { await app.close() } }
+  return { portal: wire(url), events, log, requests, ready: () => app.partnerSso.ready(), close: () => app.close() }
 }
 
 function noteRequests (app: FastifyInstance, requests: HostRequest[]): void {
@@ -78,58 +77,59 @@ export async function goods ({ portal }: Scene): Promise<Goods> {
 }
 
 /** The three requests of a sign-in, at once: each must be told `temporarily_unavailable`. No time limit passes. */
-export async function unavailable (t: Test, { portal }: Scene, goods: Goods, what = 'unavailable'): Promise<void> {
-  checkRefused(t, await requestAll(portal, goods), what)
-}
-
-/** The same where the store says nothing: they are answered when storeTimeout has passed, and not before. */
-export async function timedOut (t: Test, host: Scene, goods: Goods, what = 'timed out'): Promise<void> {
-  const { portal, requests } = host
-  const before = requests.length
-  const answers = requestAll(portal, goods)
-  await allLeft(host, before + 3)
-  const own = requests.slice(before)
-  t.notOk(own.some(({ isAnswered }) => isAnswered), `${what}: the store is waited for`)
-  await advance(STORE_TIMEOUT)
-  t.ok(own.every(({ isAnswered }) => isAnswered), `${what}: answered when storeTimeout has passed`)
-  checkRefused(t, await answers, what)
-}
-
-/** Waits until so many requests have sent their commands to the store. */
-export async function allLeft ({ requests }: Scene, count: number): Promise<void> {
-  if (!await until(() => requests.filter(({ hasLeft }) => hasLeft).length >= count)) throw new Error('No such requests')
-}
-
-async function requestAll (portal: Wire, { code, token }: Goods): Promise<[Answer, Answer, Answer]> {
-  return await Promise.all([portal.authorize(), portal.token({ code }), portal.user(token)])
-}
-
-function checkRefused (t: Test, [authorized, issued, answered]: [Answer, Answer, Answer], what: string): void {
+export async function unavailable (
+  t: Test, { portal }: Scene, { code, token }: Goods, what = 'unavailable'
+): Promise<void> {
+  const requests = [portal.authorize(), portal.token({ code }), portal.user(token)] as const
+  const [authorized, ...others] = await Promise.all(requests)
   t.equal(authorized.status, 302, `${what}: the browser goes back to the portal`)
   t.equal(authorized.redirect.get('error'), 'temporarily_unavailable')
   t.equal(authorized.redirect.get('state'), 'a state')
-  for (const answer of [issued, answered]) {
+  for (const answer of others) {
     t.equal(answer.status, 503, `${what}: the portal is told so`)
     t.equal(answer.json.error, 'temporarily_unavailable')
     t.match(answer.headers.get('retry-after'), /^\d+$/)
   }
 }
 
+/** The same where something happens once the commands have left: at the latest when storeTimeout has passed. */
+export async function refusedWhen (
+  t: Test, host: Scene, goods: Goods, happen: (own: HostRequest[]) => unknown = () => {}, what = 'refused'
+): Promise<void> {
+  const before = host.requests.length
+  const refused = unavailable(t, host, goods, what)
+  await until(() => host.requests.slice(before).filter(({ hasLeft }) => hasLeft).length === 3)
+  const own = host.requests.slice(before)
+  await happen(own)
+  await advance(STORE_TIMEOUT)
+  t.ok(own.every(({ isAnswered }) => isAnswered), `${what}: answered when storeTimeout has passed`)
+  await refused
+}
+
+/** The same where the store says nothing: they are answered when storeTimeout has passed, and not before. */
+export async function timedOut (t: Test, host: Scene, goods: Goods, what = 'timed out'): Promise<void> {
+  const waits = (own: HostRequest[]) =>
+    t.notOk(own.some(({ isAnswered }) => isAnswered), `${what}: the store is waited for`)
+  await refusedWhen(t, host, goods, waits, what)
+}
+
 /** The code and the token, refused while the store was away, are as good as before. */
-export async function stillGood (t: Test, { portal }: Scene, { code, token }: Goods): Promise<void> {
-  t.equal((await portal.token({ code })).status, 200, 'the code is still good')
-  t.equal((await portal.user(token)).status, 200, 'the token is still good')
+export async function stillGood (t: Test, host: Scene, goods: Goods): Promise<void> {
+  t.strictSame(await redeem(host, goods), [200, 200], 'the code and the token are still good')
 }
 
 /** The code and the token cannot be used any more: whether they had been used was unknown; the sign-in starts again. */
-export async function usedUp (t: Test, { portal }: Scene, { code, token }: Goods): Promise<void> {
-  t.equal((await portal.token({ code })).status, 400, 'the code is used up')
-  t.equal((await portal.user(token)).status, 401, 'the token is used up')
+export async function usedUp (t: Test, host: Scene, goods: Goods): Promise<void> {
+  t.strictSame(await redeem(host, goods), [400, 401], 'the code and the token are used up')
+}
+
+async function redeem ({ portal }: Scene, { code, token }: Goods): Promise<number[]> {
+  return [(await portal.token({ code })).status, (await portal.user(token)).status]
 }
 
 /** Waits until the host says that it is ready. */
-export async function readyAgain (t: Test, host: Scene, what = ''): Promise<void> {
-  t.ok(await until(async () => await host.ready()), `ready again ${what}`)
+export async function readyAgain (t: Test, host: Scene): Promise<void> {
+  t.ok(await until(() => host.ready()), 'ready again')
 }
 
 /** Waits until the host says that it is ready, and signs in. */
@@ -153,18 +153,8 @@ export async function failedOver (t: Test, host: Scene): Promise<void> {
 
 /** A sign-in that must succeed. */
 export async function signIn (t: Test, { portal }: Scene): Promise<void> {
-  const answer = await attempt(portal)
-  t.equal(answer.status, 200)
-  t.strictSame(answer.json, recordOf('alice'), 'a sign-in succeeds')
-}
-
-/** The answer to the first request of a sign-in that fails, or to the last. */
-async function attempt (portal: Wire): Promise<Answer> {
-  const authorized = await portal.authorize()
-  const code = authorized.redirect.get('code')
-  if (code === null) return authorized
-  const issued = await portal.token({ code })
-  return issued.status === 200 ? await portal.user(issued.json.access_token) : issued
+  const { status, json } = await portal.user(await portal.accessToken())
+  t.strictSame({ status, json }, { status: 200, json: recordOf('alice') }, 'a sign-in succeeds')
 }
 
 /** The log has so many outages, and how many requests were refused; each request is an event, logged at debug level. */
@@ -191,6 +181,13 @@ export function unavailableLines ({ log }: Scene): LogLine[] {
   return log.filter(({ level, event, reason }) => level === 50 && event === 'store_unavailable' && event === reason)
 }
 
+/** Waits until a replica has all that the server has executed. */
+export async function replicated ({ client }: RedisServer): Promise<void> {
+  // WAIT is for what was executed before the client's last command.
+  await client.ping()
+  await client.wait(1, 0)
+}
+
 /** Whether the condition comes true. */
 export async function until (condition: () => boolean | Promise<boolean>): Promise<boolean> {
   const end = process.hrtime.bigint() + BigInt(GIVE_UP_AFTER) * 1_000_000n
@@ -201,27 +198,21 @@ export async function until (condition: () => boolean | Promise<boolean>): Promi
   return false
 }
 
-/** The commands of the plugin that a Redis server executes, as MONITOR shows them. */
-export interface Watch {
-  /** How many there are by now. */
-  readonly count: number
-  /** The commands since the last call, name and key each. */
-  commands (): Promise<string[][]>
-}
+export type Watch = Awaited<ReturnType<typeof watch>>
 
-/** Watches the server of that client. */
-export async function watch (t: Test, client: Redis): Promise<Watch> {
+/** The commands of the plugin that the server of that client executes, as MONITOR shows them. */
+export async function watch (t: Test, client: Redis) {
   let seen: string[][] = []
-  const monitor = await client.monitor()
-  monitor.on('error', () => {})
-  t.teardown(() => monitor.disconnect())
+  const monitor = ofTest(t, await client.monitor())
   monitor.on('monitor', (_time: string, args: string[]) => {
     const isProbe = args.some((arg) => arg.includes('probe-'))
     if (/^(?:set|getdel|eval|ping)$/i.test(args[0] as string) && !isProbe) seen.push(args)
   })
   const own = (): string[][] => seen.filter(([name]) => !/^ping$/i.test(name as string))
   return {
+    /** How many there are by now. */
     get count () { return own().length },
+    /** The commands since the last call, name and key each. */
     async commands () {
       // MONITOR shows the commands in their order: when it shows this one, nothing is missing.
       const mark = randomSecret()

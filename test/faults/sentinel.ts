@@ -3,23 +3,22 @@ import type { ChildProcess } from 'node:child_process'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { freePort } from '../helpers/ports.ts'
 import { clientOf, startRedis } from '../helpers/redis.ts'
 import type { RedisServer } from '../helpers/redis.ts'
+import { replicated, until } from './scene.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
+
+interface Sentinel { port: number, client: Redis, process: ChildProcess }
 
 /** A master with a replica, watched by three Sentinels. */
 export interface RedisSentinel {
   master: RedisServer
-  replica: RedisServer
-  sentinels: Array<{ port: number, client: Redis, process: ChildProcess }>
+  sentinels: [Sentinel, Sentinel, Sentinel]
   /** What a host gives as `redis`. */
   options: { sentinels: Array<{ host: string, port: number }>, name: string }
-  /** The port of the master that the Sentinels name. */
-  masterPort (): Promise<number>
   /** Makes the replica the master. Nothing else does: a busy machine must not look like a master that is down. */
   failOver (): Promise<void>
 }
@@ -31,37 +30,27 @@ export async function startSentinel (t: Teardown): Promise<RedisSentinel> {
   const settings = ['--repl-diskless-sync-delay', '0']
   const master = await startRedis(t, settings)
   const replica = await startRedis(t, [...settings, '--replicaof', '127.0.0.1', String(master.port)])
-  const sentinels = await Promise.all([1, 2, 3].map(async () => await startOne(t, master.port)))
-  for (const { client } of sentinels) {
-    const known = async () => {
-      const [fields] = await client.call('SENTINEL', 'MASTERS') as [string[]]
-      const field = (name: string) => fields[fields.indexOf(name) + 1]
-      return field('num-slaves') === '1' && field('num-other-sentinels') === '2'
-    }
-    while (!await known()) await sleep(50)
-  }
-  while (!(await replica.client.info('replication')).includes('master_link_status:up')) await sleep(20)
-  const masterPort = async (): Promise<number> => {
-    const address = await sentinels[0]?.client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'sso') as string[]
-    return Number(address[1])
-  }
+  // A Sentinel asks its master for replicas at once, and then every ten seconds.
+  await replicated(master)
+  const start = () => startOne(t, master.port)
+  const sentinels = await Promise.all([start(), start(), start()])
+  const [{ client }] = sentinels
   return {
     master,
-    replica,
     sentinels,
     options: { sentinels: sentinels.map(({ port }) => ({ host: '127.0.0.1', port })), name: 'sso' },
-    masterPort,
     async failOver () {
       // Refused until the Sentinel has heard of the replica lately, and given up where the machine is busy.
-      while (await masterPort() !== replica.port) {
-        await sentinels[0]?.client.call('SENTINEL', 'FAILOVER', 'sso').catch(() => {})
-        await sleep(50)
-      }
+      await until(async () => {
+        const [, port] = await client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'sso') as string[]
+        if (Number(port) === replica.port) return true
+        return await client.call('SENTINEL', 'FAILOVER', 'sso').then(() => false, () => false)
+      })
     }
   }
 }
 
-async function startOne (t: Teardown, master: number) {
+async function startOne (t: Teardown, master: number): Promise<Sentinel> {
   const port = await freePort()
   const directory = await mkdtemp(join(tmpdir(), 'partner-sso-sentinel-'))
   const file = join(directory, 'sentinel.conf')

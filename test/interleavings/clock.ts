@@ -9,7 +9,7 @@ export interface Clock {
   readonly timers: Set<Timer>
 }
 
-interface Timer { at: number, fire: () => void }
+interface Timer { at: number, fire (): void, unref (): Timer }
 
 const running = new AsyncLocalStorage<Clock>()
 const { setTimeout: realSetTimeout, clearTimeout: realClearTimeout } = globalThis
@@ -32,36 +32,20 @@ export function pass (clock: Clock, milliseconds: number): void {
   }
 }
 
-class FakeTimeout implements Timer {
-  readonly at: number
-  readonly fire: () => void
-  readonly #timers: Set<Timer>
-
-  constructor ({ now, timers }: Clock, milliseconds: number, fire: () => void) {
-    this.at = now + milliseconds
-    this.fire = fire
-    this.#timers = timers
-    timers.add(this)
-  }
-
-  unref (): this { return this }
-  ref (): this { return this }
-  hasRef (): boolean { return false }
-  close (): this {
-    this.#timers.delete(this)
-    return this
-  }
-}
+const clockOf = new WeakMap<object, Clock>()
 
 function fakeSetTimeout (callback: (...given: unknown[]) => void, milliseconds = 0, ...given: unknown[]): unknown {
   const clock = running.getStore()
   if (clock === undefined) return realSetTimeout(callback, milliseconds, ...given)
-  return new FakeTimeout(clock, milliseconds, () => callback(...given))
+  const timer: Timer = { at: clock.now + milliseconds, fire: () => callback(...given), unref: () => timer }
+  clock.timers.add(timer)
+  clockOf.set(timer, clock)
+  return timer
 }
 
-function fakeClearTimeout (timer: unknown): void {
-  if (timer instanceof FakeTimeout) timer.close()
-  else realClearTimeout(timer as NodeJS.Timeout)
+function fakeClearTimeout (timer: NodeJS.Timeout & Timer): void {
+  clockOf.get(timer)?.timers.delete(timer)
+  realClearTimeout(timer)
 }
 
 Object.assign(globalThis, { setTimeout: fakeSetTimeout, clearTimeout: fakeClearTimeout })

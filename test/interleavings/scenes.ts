@@ -4,116 +4,100 @@ import { byClock, newClock } from './clock.ts'
 import { explore } from './explorer.ts'
 import type { Exploration } from './explorer.ts'
 import { NAME_LENGTH } from '../../lib/grants/keys.ts'
-import { authorizeRequest, host, tokenRequest, userRequest, World } from './world.ts'
-import type { Role, SteppedStore } from './world.ts'
-
-/** What is known before a scene begins. */
-export interface Known {
-  /** Undefined where the scene issues it. */
-  code: string | undefined
-  /** The part of the token that is derived from the code: all but its sealing key. */
-  locator: string
-}
+import { portalOn, World } from './world.ts'
+import type { Outcomes, Role, SteppedStore } from './world.ts'
 
 export interface Scene {
   name: string
-  roles (known: Known): Role[]
+  roles: Role[]
   /** How many faults may happen. */
   faults: number
   /** How many minutes may pass. */
   minutes: number
-  /** Whether the code is issued in the scene. */
-  issues?: boolean
 }
 
 /** A request that redeems the code, once there is one. */
-export const redemption = (name: string) => ({ code }: Known): Role => ({
+export const redemption = (name: string): Role => ({
   name,
   request (outcomes) {
-    const issued = code ?? outcomes.get('authorization')?.given
-    return issued === undefined ? null : tokenRequest(issued)
+    const code = outcomes.get('authorization')?.given
+    return code === undefined ? null : (portal) => portal.token({ code })
   }
 })
 
 /** A request for the record, with the token that was issued. */
-export const user = (name: string) => (): Role => ({
+export const user = (name: string): Role => ({
   name,
   request (outcomes) {
-    const token = [...outcomes.values()].find(({ given }) => given !== undefined)?.given
-    return token === undefined ? null : userRequest(token)
+    const [token] = tokensOf(outcomes)
+    return token === undefined ? null : (portal) => portal.user(token)
   }
 })
 
 /** A token that someone made up who has seen the code. */
-export const madeUp = (name: string) => ({ locator }: Known): Role =>
-  ({ name, request: () => userRequest(locator + randomBytes(32).toString('base64url')) })
+export const madeUp = (name: string): Role => ({
+  name, request: (_outcomes, locator) => (portal) => portal.user(locator + randomBytes(32).toString('base64url'))
+})
 
 /** The request that a code is issued for. */
-export const authorization = (): Role => ({ name: 'authorization', request: () => authorizeRequest })
+export const authorization: Role = { name: 'authorization', request: () => (portal) => portal.authorize() }
+
+const tokensOf = (outcomes: Outcomes): string[] =>
+  [...outcomes.values()].flatMap(({ status, given }) => status === 200 && given !== undefined ? [given] : [])
 
 /** Plays a scene in every order (explore). Unless the scene issues its own code, one is there when it begins. */
 export async function play (scene: Scene, store: SteppedStore, playAll = false): Promise<Exploration> {
-  const app = await host(store)
-  await app.ready()
-  const { known, restore } = await byClock(newClock(), async () => {
+  const portal = await portalOn(store)
+  const isIssued = scene.roles.includes(authorization)
+  const { restore, ...known } = await byClock(newClock(), async () => {
     const nothing = store.save()
-    const { headers } = await app.inject(authorizeRequest)
-    const code = new URL(String(headers.location)).searchParams.get('code') as string
+    const code = await portal.code()
     const issued = store.save()
-    const { access_token: token } = (await app.inject(tokenRequest(code))).json()
+    const { access_token: token } = (await portal.token({ code })).json
     const locator = token.slice(0, NAME_LENGTH)
-    return scene.issues === true
-      ? { known: { code: undefined, locator }, restore: nothing }
-      : { known: { code, locator }, restore: issued }
+    return isIssued ? { locator, code: undefined, restore: nothing } : { locator, code, restore: issued }
   })
-  const roles = scene.roles(known)
-  const setting = { ...scene, app, store, roles, playAll, judge: (world: World) => judge(world, known) }
   return await explore(async () => {
     await restore()
-    return new World(setting)
+    return new World({ ...scene, ...known, portal, store, playAll, judge })
   })
 }
 
 /** Everything that must be true at the end; one sentence for each thing that is not. */
-async function judge (world: World, known: Known): Promise<string[]> {
+async function judge (world: World): Promise<string[]> {
   const outcomes = [...world.outcomes]
-  const code = world.outcomes.get('authorization')?.given ?? known.code
-  const tokens = outcomes.flatMap(([, { status, given }]) => status === 200 && given !== undefined ? [given] : [])
+  const code = world.outcomes.get('authorization')?.given
+  const tokens = tokensOf(world.outcomes)
+  const isReplayRefused = outcomes.some(([, { error }]) => error === 'invalid_grant')
+  const isCodeGood = isUntouched(world, 'take code') && code !== undefined
+  const isTokenGood = isUntouched(world, 'take token', 'revoke token')
   const faults = [
     tokens.length > 1 ? 'a code yielded two tokens' : null,
     outcomes.filter(([name, { status }]) => ['user', 'again'].includes(name) && status === 200).length > 1
       ? 'a token yielded the record twice'
       : null,
     world.outcomes.get('stranger')?.status === 200 ? 'a made-up token yielded the record' : null,
-    await isAliveAfterReplay(world, tokens) ? 'a token is alive although a replay was refused' : null,
-    await isCodeLost(world, code) ? 'a code that was answered 503 before its command was executed is lost' : null,
-    await isTokenLost(world, tokens) ? 'a token that was answered 503 before its command was executed is lost' : null
+    isReplayRefused && (await probeTokens(world, tokens)).includes(200)
+      ? 'a token is alive although a replay was refused'
+      : null,
+    isCodeGood && await world.probe((portal) => portal.token({ code })) !== 200
+      ? 'a code that was answered 503 before its command was executed is lost'
+      : null,
+    isTokenGood && (await probeTokens(world, tokens)).some((status) => status !== 200)
+      ? 'a token that was answered 503 before its command was executed is lost'
+      : null
   ]
   const because = world.mishaps.length === 0 ? '' : `, because ${[...world.mishaps].sort().join(' and ')}`
   return faults.filter((fault) => fault !== null).map((fault) => fault + because)
 }
 
-/** Whether a token can still be used although another redemption of its code was refused. */
-async function isAliveAfterReplay (world: World, tokens: string[]): Promise<boolean> {
-  const isRefused = [...world.outcomes.values()].some(({ error }) => error === 'invalid_grant')
-  if (!isRefused) return false
-  for (const token of tokens) if ((await world.probe(userRequest(token))).status === 200) return true
-  return false
+/** Whether a request was answered 503 before its command was executed, and no other command can have had an effect. */
+function isUntouched ({ hasAged, executed, unexecuted }: World, command: string, ...others: string[]): boolean {
+  const isAmong = (operations: string[], names: string[]) =>
+    operations.some((operation) => names.some((name) => operation.includes(name)))
+  return !hasAged && isAmong(unexecuted, [command]) && !isAmong(executed, [command, ...others])
 }
 
-/** Whether a code cannot be used although it was answered 503 and nobody has taken it. */
-async function isCodeLost (world: World, code: string | undefined): Promise<boolean> {
-  const isExecuted = world.executed.some((operation) => operation.includes('take code'))
-  const isUnexecuted = world.unexecuted.some((operation) => operation.includes('take code'))
-  if (code === undefined || world.hasAged || isExecuted || !isUnexecuted) return false
-  return (await world.probe(tokenRequest(code))).status !== 200
-}
-
-/** Whether a token cannot be used although it was answered 503 and nobody has taken or revoked it. */
-async function isTokenLost (world: World, tokens: string[]): Promise<boolean> {
-  const isTouched = world.executed.some((operation) => /(?:take|revoke) token/.test(operation))
-  const isUnexecuted = world.unexecuted.some((operation) => operation.includes('take token'))
-  if (world.hasAged || isTouched || !isUnexecuted) return false
-  for (const token of tokens) if ((await world.probe(userRequest(token))).status !== 200) return true
-  return false
+async function probeTokens (world: World, tokens: string[]): Promise<number[]> {
+  return await Promise.all(tokens.map((token) => world.probe((portal) => portal.user(token))))
 }

@@ -24,13 +24,12 @@ class ReplyError extends Error {
 }
 
 /** Mistakes in what single use rests on, to see that they are found. */
-export type Mistake =
-  | 'SET ignores NX'
-  | 'GETDEL keeps the value'
-  | 'GETDEL removes a mark'
-  | 'a revocation needs a token'
-  | 'a revocation leaves a text'
-  | 'a refused command is executed'
+export const MISTAKES = [
+  'SET ignores NX', 'GETDEL keeps the value', 'GETDEL removes a mark', 'a revocation needs a token',
+  'a revocation leaves a text'
+] as const
+
+export type Mistake = typeof MISTAKES[number] | 'a refused command is executed'
 
 export interface SteppedRedis extends SteppedStore {
   /** Seconds that the key is held for; -2 when it is not. */

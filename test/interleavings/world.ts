@@ -4,11 +4,12 @@ import { byClock, newClock, pass } from './clock.ts'
 import type { Clock } from './clock.ts'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import Fastify from 'fastify'
-import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import partnerSso from '../../lib/index.ts'
 import type { PartnerSsoOptions } from '../../lib/index.ts'
-import { hostOptions, PORTAL } from '../helpers/host.ts'
+import { hostOptions } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
+import { injecting, wire } from '../helpers/wire.ts'
+import type { Answer, Wire } from '../helpers/wire.ts'
 import type { Play, Step } from './explorer.ts'
 
 export const STORE_TIMEOUT = 1000
@@ -20,13 +21,15 @@ const TWINS = [['redemption', 'replay'], ['user', 'again']] as const
 const MOST_TURNS = 1000
 
 /** What came back for a request: a code or token in `given`, or an error. */
-export interface Outcome { status: number, error?: string, given?: string }
+export interface Outcome { status: number, error: string | undefined, given: string | undefined }
+
+type Request = (portal: Wire) => Promise<Answer>
 
 /** A request that takes part in a scene. */
 export interface Role {
   name: string
   /** The request; null until another role has got what it needs. */
-  request (outcomes: Outcomes): InjectOptions | null
+  request (outcomes: Outcomes, locator: string): Request | null
 }
 
 type AddStep = (label: string, happen: () => void | Promise<void>) => void
@@ -106,17 +109,22 @@ export function begin (operation: Operation): void {
 /** Whether the key is of the plugin's own probe of the store, when the host starts. */
 export const isProbe = (key: string): boolean => key.includes('probe-')
 
-/** The plugin on this store; every world of a scene uses it, since it keeps no state of its own. */
-export async function host (store: SteppedStore): Promise<FastifyInstance> {
+/** The portal at a host on this store; every world of a scene uses it, since the plugin keeps no state of its own. */
+export async function portalOn (store: SteppedStore): Promise<Wire> {
   const app = Fastify()
   await app.register(partnerSso<User>, hostOptions({ ...store.options, storeTimeout: STORE_TIMEOUT }))
-  return app
+  await app.ready()
+  return wire('', undefined, { fetch: injecting(app) })
 }
 
 export interface Setting {
-  app: FastifyInstance
+  portal: Wire
   store: SteppedStore
   roles: Role[]
+  /** The code that is there when the scene begins. */
+  code: string | undefined
+  /** The part of the token that is derived from the code: all but its sealing key. */
+  locator: string
   /** How many faults may happen: losses, time limits, processes that end. */
   faults: number
   /** How many minutes may pass. */
@@ -145,6 +153,7 @@ export class World implements Play {
   constructor (setting: Setting) {
     this.setting = setting
     this.#minutes = setting.minutes
+    this.outcomes.set('authorization', { status: 302, error: undefined, given: setting.code })
     const shared = newClock()
     this.#actors = setting.roles.map(({ name }) => new Actor(name, setting.store.perProcess ? newClock() : shared))
     current = this
@@ -204,11 +213,11 @@ export class World implements Play {
   }
 
   /** A request after all is over, with nothing in its way. */
-  async probe (request: InjectOptions): Promise<Outcome> {
+  async probe (request: Request): Promise<number> {
     const { clock } = this.#actors[0] as Actor
     this.setting.store.fill?.(false)
-    // The request begins when it is awaited.
-    return outcomeOf(await byClock(clock, async () => await this.setting.app.inject(request)))
+    const { status } = await byClock(clock, () => request(this.setting.portal))
+    return status
   }
 
   #mayFail (): boolean {
@@ -216,7 +225,7 @@ export class World implements Play {
   }
 
   #stepsOf (actor: Actor, role: Role, add: AddStep): void {
-    const request = actor.state === 'waiting' ? role.request(this.outcomes) : null
+    const request = actor.state === 'waiting' ? role.request(this.outcomes, this.setting.locator) : null
     if (request !== null) add(`${actor.name} begins`, () => this.#begin(actor, request))
     for (const pending of this.#pending) if (pending.actor === actor) this.#operationSteps(pending, add)
   }
@@ -230,7 +239,7 @@ export class World implements Play {
     else add(`${label} is answered${late}`, () => this.#answer(pending))
     if (pending.connection === undefined) return
     const lost = `${label} ${isExecuted ? 'answer ' : ''}is lost${late}`
-    if (late !== '') add(lost, () => this.#lose(pending))
+    if (late !== '') add(lost, () => this.#fail(pending, 'lose'))
     if (late !== '' || !this.#mayFail()) return
     const addFault = (what: string, happen: () => void | Promise<void>) => {
       add(what, () => {
@@ -238,21 +247,21 @@ export class World implements Play {
         return happen()
       })
     }
-    addFault(lost, () => this.#lose(pending))
+    addFault(lost, () => this.#fail(pending, 'lose'))
     addFault(`${label} takes too long`, () => this.#expire(pending))
     addFault(`the process of ${actor.name} ends`, () => this.#end(actor))
     if (isExecuted) {
-      addFault(`${label} is answered at the deadline`, () => this.#answerAtDeadline(pending))
+      addFault(`${label} is answered at the deadline`, () => this.#answer(pending, true))
     } else {
-      addFault(`${label} is refused`, () => this.#refuse(pending))
+      addFault(`${label} is refused`, () => this.#fail(pending, 'refuse'))
       addFault(`${label} is queued`, () => this.#queue(pending))
     }
   }
 
-  #begin (actor: Actor, request: InjectOptions): void {
+  #begin (actor: Actor, request: Request): void {
     actor.state = 'running'
     actors.run(actor, () => byClock(actor.clock, () => {
-      this.setting.app.inject(request).then((response) => {
+      request(this.setting.portal).then((response) => {
         const outcome = outcomeOf(response)
         if (actor.state !== 'gone') this.#finish(actor, outcome)
       }, (error: unknown) => { throw error })
@@ -274,35 +283,25 @@ export class World implements Play {
     if (pending.actor.state === 'gone' || pending.isQueued) this.#drop(pending)
   }
 
-  #answer (pending: Pending): void {
+  /** `isStalled`: the event loop was; the reply is there when the time is over, and is read before anyone is told. */
+  #answer (pending: Pending, isStalled = false): void {
+    const { actor, name, reply, isLate } = pending
     this.#drop(pending)
-    if (!pending.isLate) pending.actor.history.push(`${pending.name} ${valueName(pending.reply)}`)
-    this.#run(pending.actor, () => pending.answer(pending.reply))
-  }
-
-  /** The event loop was stalled: the reply is there when the time is over, and is read before anyone is told. */
-  #answerAtDeadline (pending: Pending): void {
-    this.#drop(pending)
-    pending.actor.history.push(`${pending.name} ${valueName(pending.reply)} at the deadline`)
-    this.#run(pending.actor, () => {
-      pass(pending.actor.clock, STORE_TIMEOUT)
-      pending.answer(pending.reply)
+    if (!isLate) actor.history.push(`${name} ${valueName(reply)}${isStalled ? ' at the deadline' : ''}`)
+    this.#run(actor, () => {
+      if (isStalled) pass(actor.clock, STORE_TIMEOUT)
+      pending.answer(reply)
     })
   }
 
-  #lose (pending: Pending): void {
+  /** The plugin is told that the connection is lost, or that the command is refused. */
+  #fail (pending: Pending, how: 'lose' | 'refuse'): void {
+    const { actor, name, isExecuted, isLate, isQueued } = pending
     this.#drop(pending)
-    if (pending.actor.state === 'gone') return
-    if (!pending.isLate) pending.actor.history.push(`${pending.name} lost`)
-    if (!pending.isExecuted) this.unexecuted.push(`${pending.actor.name}: ${pending.name}`)
-    if (!pending.isQueued) this.#run(pending.actor, () => pending.connection?.lose())
-  }
-
-  #refuse (pending: Pending): void {
-    this.#drop(pending)
-    pending.actor.history.push(`${pending.name} refused`)
-    this.unexecuted.push(`${pending.actor.name}: ${pending.name}`)
-    this.#run(pending.actor, () => pending.connection?.refuse())
+    if (actor.state === 'gone') return
+    if (!isLate) actor.history.push(`${name}: ${how}`)
+    if (!isExecuted) this.unexecuted.push(`${actor.name}: ${name}`)
+    if (!isQueued) this.#run(actor, () => pending.connection?.[how]())
   }
 
   /** The host has begun a transaction on the connection. */
@@ -376,37 +375,13 @@ export function valueName (value: unknown): string {
   return typeof value !== 'string' || value === 'OK' ? String(value) : 'value'
 }
 
-function outcomeOf ({ statusCode, headers: { location }, body }: LightMyRequestResponse): Outcome {
-  const redirect = location === undefined ? null : new URL(location).searchParams
-  const json = body === '' ? {} : JSON.parse(body)
-  const { error = redirect?.get('error'), access_token: given = redirect?.get('code') } = json
-  return { status: statusCode, ...(error == null ? {} : { error }), ...(given == null ? {} : { given }) }
+function outcomeOf ({ status, text, redirect }: Answer): Outcome {
+  const { error, access_token: token } = text === '' ? {} : JSON.parse(text)
+  const given = token ?? redirect.get('code') ?? undefined
+  return { status, error: error ?? redirect.get('error') ?? undefined, given }
 }
 
 /** As much of a socket as a Redis command looks at. */
 function fakeSocket () {
   return { writableCorked: 0, destroyed: false, cork () {}, uncork () {}, destroy () {} }
 }
-
-export const authorizeRequest: InjectOptions = {
-  method: 'GET',
-  url: '/oauth/authorize',
-  query: { client_id: PORTAL.clientId, redirect_uri: PORTAL.redirectUri, response_type: 'code', state: 's' },
-  headers: { 'x-user': 'alice' }
-}
-
-export const tokenRequest = (code: string): InjectOptions => ({
-  method: 'POST',
-  url: '/oauth/token',
-  headers: { 'content-type': 'application/x-www-form-urlencoded' },
-  payload: new URLSearchParams({
-    client_id: PORTAL.clientId,
-    client_secret: PORTAL.clientSecret,
-    redirect_uri: PORTAL.redirectUri,
-    grant_type: 'authorization_code',
-    code
-  }).toString()
-})
-
-export const userRequest = (token: string): InjectOptions =>
-  ({ method: 'GET', url: '/oauth/user', headers: { authorization: `Bearer ${token}` } })
