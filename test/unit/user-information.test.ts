@@ -1,4 +1,5 @@
 // The record: every rule of spec section 2.3, and the schema that says the same.
+import fc from 'fast-check'
 import t from 'tap'
 import { Compile } from 'typebox/schema'
 import { UserInformation as schema } from '../../lib/index.ts'
@@ -6,6 +7,7 @@ import {
   checkUserInformation, RECORD_LIMIT, recordJson, unlistedFields, userInformationFaults
 } from '../../lib/user-information.ts'
 import type { UserInformationError } from '../../lib/user-information.ts'
+import { seed } from '../helpers/seed.ts'
 
 const ofSchema = Compile(schema)
 const partner = {
@@ -161,6 +163,38 @@ t.test('what leaves is what was checked', async (t) => {
     control_role: 'Client Administrator',
     product_role: 'Product Operator'
   }))
+})
+
+t.test('the schema says the same, in the eyes of TypeBox', async (t) => {
+  const text = fc.oneof(fc.constant('x'), fc.constant(''), fc.constant(1), fc.constant(null))
+  const field = fc.option(text, { nil: undefined })
+  const records = fc.record({
+    external_id: field,
+    email: fc.constant('a@b'),
+    name: field,
+    type: fc.constantFrom('partner', 'client', 'other', undefined),
+    control_role: fc.constantFrom(
+      'Partner Administrator', 'Partner Read Only', 'Client Administrator', 'Client Read Only', 'other'
+    ),
+    product_role: fc.constantFrom('Product Operator', 'Product Read Only', 'other'),
+    client_id: fc.option(fc.oneof(text, fc.double(), fc.object()), { nil: undefined }),
+    client_name: field,
+    client_external_id: field
+  })
+  const valid = fc.constantFrom(...[partner, client]).chain((base) => fc.record({
+    client_id: fc.constantFrom(undefined, 'x', 7),
+    client_name: fc.constantFrom(undefined, 'x'),
+    client_external_id: fc.constantFrom(undefined, 'x', '')
+  }).map((fields) => ({ ...base, ...fields })))
+
+  const seen = { accepted: 0, refused: 0 }
+  fc.assert(fc.property(fc.oneof(records, valid), (given) => {
+    const record = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+    const ours = accepts(record, 'partner') || accepts(record, 'client')
+    seen[ours ? 'accepted' : 'refused']++
+    return ofSchema.Check(record) === ours
+  }), { numRuns: 5000, seed })
+  t.ok(seen.accepted > 500 && seen.refused > 500, 'both kinds were seen')
 })
 
 function accepts (record: unknown, level: 'partner' | 'client'): boolean {
