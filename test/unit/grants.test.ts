@@ -37,6 +37,8 @@ t.test('a value has its text, and is proven by each process that shares a secret
   t.ok(value?.isProvenBy(other))
   t.notOk(value?.isProvenBy(fingerprint('x')))
   t.notOk(value?.isProvenBy(() => []))
+  const ten = (text: string) => Array.from({ length: 10 }, () => mine(text)).flat()
+  t.match(StoredValue.decode(StoredValue.encode('text', ten), 60), { text: 'text', count: 10 })
 })
 
 t.test('older than its lifetime and five minutes by this clock: worth nothing', async (t) => {
@@ -54,7 +56,10 @@ t.test('older than its lifetime and five minutes by this clock: worth nothing', 
 
 t.test('what cannot be a value of ours', async (t) => {
   const value = StoredValue.encode('text', mine)
-  for (const forged of [null, '', value.slice(2), value.replace(/^1/, '12345')]) {
+  const uncounted = value.slice(21)
+  for (const forged of [
+    null, '', uncounted, value.slice(2), value.replace('1_m', 'x1_'), value.replace(/^1/, '12345')
+  ]) {
     t.equal(StoredValue.decode(forged, 60), null, String(forged))
   }
   const longest = 1024 * 1024
