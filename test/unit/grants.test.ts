@@ -28,6 +28,16 @@ t.test('any grant survives, and its record is not written anew', async (t) => {
 
 const mine = (text: string) => [`m${text.length}`.padEnd(20, 'm')]
 
+t.test('a value has its text, with a proof for each secret', async (t) => {
+  for (const [text, count] of [['1_text', 2], ['text', 10]] as const) {
+    const proofs = (text: string) => Array.from({ length: count }, () => mine(text)).flat()
+    const value = StoredValue.decode(StoredValue.encode(text, proofs), 60)
+    t.match(value, { text, count })
+    t.ok(value?.isProvenBy(mine))
+    t.notOk(value?.isProvenBy(() => []))
+  }
+})
+
 t.test('older than its lifetime and five minutes by this clock: worth nothing', async (t) => {
   let time = 1_000_000
   t.intercept(Date, 'now', { value: () => time })
@@ -43,7 +53,10 @@ t.test('older than its lifetime and five minutes by this clock: worth nothing', 
 
 t.test('what cannot be a value of ours', async (t) => {
   const value = StoredValue.encode('text', mine)
-  for (const forged of [null, '', value.slice(2), value.replace(/^1/, '12345')]) {
+  const uncounted = value.slice(21)
+  for (const forged of [
+    null, '', uncounted, value.slice(2), value.replace('1_m', 'x1_'), value.replace(/^1/, '12345')
+  ]) {
     t.equal(StoredValue.decode(forged, 60), null, String(forged))
   }
   const longest = 1024 * 1024
