@@ -11,6 +11,15 @@ const TAP = { TAP_BAIL: '1', TAP_TIMEOUT: '600' }
 const TIMEOUT = 120_000
 const OWN = [COMPILED, '.tap', '.git']
 
+/** The servers of a test that was stopped. */
+function endGroup (pid) {
+  try {
+    process.kill(-pid)
+  } catch {
+    // There are none.
+  }
+}
+
 /** A copy of the compiled tree, in which tests run with a mistake. */
 export class Tree {
   #path = mkdtempSync(join(tmpdir(), 'mutation-'))
@@ -37,9 +46,16 @@ export class Tree {
   /** Whether a process of the tests fails. A test file of tap is a program. */
   fails (name, environment = {}) {
     const child = spawn(process.execPath, ['--import=@tapjs/mock/import', join(COMPILED, 'processes', name)], {
-      cwd: this.#path, env: { ...process.env, ...TAP, ...environment }, stdio: 'ignore', timeout: TIMEOUT
+      cwd: this.#path,
+      env: { ...process.env, ...TAP, ...environment },
+      stdio: 'ignore',
+      timeout: TIMEOUT,
+      detached: true
     })
-    return new Promise((resolve) => child.once('exit', (code) => resolve(code !== 0)))
+    return new Promise((resolve) => child.once('exit', (code) => {
+      endGroup(child.pid)
+      resolve(code !== 0)
+    }))
   }
 
   remove () {
