@@ -1,6 +1,7 @@
 // The in-process store: its limits, and that it forgets what has expired. What every store promises: stores.
 // Alone: it sets the clock that lib finds when it is loaded.
 import { byClock, newClock, pass } from '../interleavings/clock.ts'
+import { mock } from 'node:test'
 import t from 'tap'
 import type { Test } from 'tap'
 import { MemoryStore } from '../../lib/stores/memory.ts'
@@ -22,6 +23,14 @@ t.test('at the limit the oldest record goes, whatever its lifetime: a mark is as
   t.equal(await store.take('long'), null)
   t.equal(await store.put('revoked', 'value', 60), false)
   t.equal(await store.take('token'), 'value')
+})
+
+t.test('fake timers that a host installs stop nothing', async (t) => {
+  const store = storeOf(t, 3)
+  mock.timers.enable({ apis: ['setTimeout', 'setImmediate'] })
+  t.teardown(() => mock.timers.reset())
+  await store.put('key', 'value', 60)
+  t.equal(await store.take('key'), 'value')
 })
 
 t.test('what was taken, and put or revoked again, is young again', async (t) => {
