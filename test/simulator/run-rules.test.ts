@@ -1,7 +1,9 @@
 // How rules are tried: when a run ends, what counts as not tried, and that no secret stands in the reasons.
+import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { summary } from '../../lib/simulator/check/report.ts'
 import { Failed, Inconclusive, Stop, Untested } from '../../lib/simulator/rules/errors.ts'
+import { oneWinner } from '../../lib/simulator/rules/races.ts'
 import type { Rule } from '../../lib/simulator/rules/rule.ts'
 import { must } from '../../lib/simulator/rules/rule.ts'
 import type { Run } from '../../lib/simulator/rules/run-rules.ts'
@@ -72,4 +74,20 @@ await t.test('each result is counted once, as what it is', async (t) => {
     throws(new Failed('200', undefined, 'should')), throws(new Failed('302', undefined, 'should'))
   ])
   t.strictSame(summary(run), { passed: 2, failed: 1, advice: 2, untested: 3 })
+})
+
+await t.test('a race that only a request with a lead can win, since each replay revokes', async (t) => {
+  let won = 0
+  const settings = { wait: async () => await setTimeout(20) }
+  const rule = oneWinner(async () => {
+    let requests = 0
+    return async () => {
+      requests++
+      await setTimeout(1)
+      if (requests === 1) won++
+      return requests === 1
+    }
+  })
+  await rule({ settings } as unknown as Service)
+  t.equal(won, 1)
 })

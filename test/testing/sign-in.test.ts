@@ -73,6 +73,13 @@ await t.test('a login callback logs the user in, whether or not the login itself
   }
 })
 
+await t.test('nobody logs in where the browser ends on no page', async (t) => {
+  for (const mistake of ['login-loop', 'login-elsewhere'] as const) {
+    const { app } = await specServer({ mistakes: [mistake] })
+    t.match(await portal({ app, ...SETTINGS }).signIn({ login: () => t.fail(mistake) }), { ok: false, step: 5 })
+  }
+})
+
 await t.test('a user known by a header', async (t) => {
   const { app } = await specServer()
   t.match(await portal({ app, ...SETTINGS }).signIn({ headers: { cookie: 'sid=ada' } }), { ok: true })
