@@ -379,7 +379,7 @@ await t.test('a service that only fails gets advice, or no verdict where a proxy
   }
 })
 
-await t.test('a service so slow that a code may expire on the way is not judged', async (t) => {
+await t.test('where a code or token may have expired on the way, its refusal is not judged', async (t) => {
   const real = performance.now
   let passed = 0
   performance.now = () => passed
@@ -388,11 +388,29 @@ await t.test('a service so slow that a code may expire on the way is not judged'
     if (requests-- > 0) passed += 1000
     return alteration(request)
   }
-  const expired = error(400, 'invalid_grant')
-  for (const id of ['token.answer', 'token.basic']) {
-    t.match(await verdict(id, { answer: slowly(atToken(expired)) }),
-      untested('the service is so slow that a code may expire before it is used'))
+  const expired = error(400, 'invalid_grant', 'Gone.')
+  const sentence = 'the service is so slow that the code may have expired: 400 with the error invalid_grant (Gone.)'
+  t.match(await verdict('token.answer', { answer: slowly(atToken(expired)) }),
+    { ...untested(sentence), stopped: `The check is not complete: ${sentence}.` })
+  t.match(await verdict('token.basic', { answer: slowly(atToken(expired)) }),
+    { ...untested(sentence), stopped: undefined }, 'advice leaves the check complete')
+  for (const refusal of [error(401, 'invalid_token'), { status: 403 }]) {
+    t.match(await verdict('user.record', { answer: slowly(atUser(refusal)) }), untested(/^the service is so slow/))
   }
+  for (const [id, answer] of [
+    ['token.answer', atToken(error(401, 'invalid_client'))],
+    ['token.answer', atToken(json(200, { token_type: 'bearer', access_token: 'a-token' }))],
+    ['token.answer', atToken(json(500, {}))],
+    ['token.answer', atToken(redirect('/login'))],
+    ['token.basic', atToken(error(401, 'invalid_client'))],
+    ['user.record', atUser(json(200, { ...RECORDS.ada, control_role: 'Admin' }))]
+  ] as const) t.match(await verdict(id, { answer: slowly(answer) }), failed(/./), 'this is not due to expiry')
+  const atFirstLeg: Alteration = (request) => {
+    passed += pathOf(request) === '/oauth/authorize' ? 1000 : 0
+    return null
+  }
+  t.match(await verdict('user.record', { answer: first(atFirstLeg, atUser(error(401, 'invalid_token'))) }),
+    failed(/^401/), 'the age of the token counts, not that of the code')
   for (const late of [[expired], [expired, expired]]) {
     t.match(await verdict('token.answer', { answer: slowly(atToken(atFirst(late))) }), PASS, 'quick enough at last')
   }
