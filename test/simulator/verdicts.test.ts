@@ -267,9 +267,11 @@ const VERDICTS: Record<string, Case[]> = {
     ['authorize.no-store', atAuthorize(issues([['Cache-Control', 'no-cache']])), failed('Cache-Control: no-cache')],
     ...[301, 307].map((status): Case =>
       ['authorize.temporary-redirect', atAuthorize(issues([], status)), advised(String(status))]),
-    ...['GET', 'OPTIONS'].map((method): Case => ['authorize.cors',
-      atAuthorize((request) => request.method === method ? { headers: [['Access-Control-Allow-Origin', '*']] } : null),
-      certain(`${method}: Access-Control-Allow-Origin: *`)]),
+    ['authorize.cors', atAuthorize({ headers: [['Access-Control-Allow-Origin', '*']] }),
+      certain('Access-Control-Allow-Origin: *')],
+    // A preflight alone lets nobody read a response.
+    ['authorize.cors', atAuthorize(({ method }) =>
+      method === 'OPTIONS' ? { headers: [['Access-Control-Allow-Origin', '*']] } : null), PASS],
     ['token.client-challenge', atToken(error(401, 'invalid_client')),
       advised(/^401 .*invalid_client, no WWW-Authenticate: Basic$/)],
     ['token.client-challenge', atToken(json(401, { error: 'invalid_client' }, [['WWW-Authenticate', 'Bearer']])),
