@@ -61,7 +61,15 @@ const VERDICTS: Record<string, Case[]> = {
       fixed(/^Check the base URL/)],
     ['address.endpoints', { mistakes: ['spa'] }, failed(/^POST \/oauth\/token: 200 with text\/html/)],
     ['address.endpoints', { mistakes: ['user-404'] }, failed(/^GET \/oauth\/user: /)],
-    ['address.endpoints', loggedOut(page('<form method=post>')), PASS]
+    ['address.endpoints', loggedOut(page('<form method=post>')), PASS],
+    // A service may respond so to an unknown client, code or token.
+    ['address.endpoints', atAuthorize(({ url }) => url.includes(`client_id=${CLIENT_ID}&`) ? null : { status: 404 }),
+      PASS],
+    ['address.endpoints', atToken(({ body = '' }) => body.includes('&code=') ? null : { status: 404 }), PASS],
+    ['address.endpoints', atToken(({ body = '' }) => body.includes('&code=') ? 'silence' : { status: 404 }), PASS],
+    ['address.endpoints', atUser(({ headers }) => headers.some(([name]) => name === 'Authorization')
+      ? null
+      : { status: 404 }), PASS]
   ],
   'http is for this machine only, at the service as at the portal': [
     ['address.https', { baseUrl: 'http://partner.example' }, failed('the base URL is http://partner.example/')],
