@@ -220,7 +220,8 @@ const VERDICTS: Record<string, Case[]> = {
   'a case of a rule that the service lets through': [
     ...['https://foreign.example/callback', `${REDIRECT_URI}/more`, `${REDIRECT_URI}?more=1`,
       REDIRECT_URI.replace('://', '://foreign.example@'), `${REDIRECT_URI}/`,
-      REDIRECT_URI.replace('oauth/callback', 'OAUTH/CALLBACK')
+      REDIRECT_URI.replace('oauth/callback', 'OAUTH/CALLBACK'), REDIRECT_URI.replace('oauth', '%6fauth'),
+      REDIRECT_URI.replace('http:', 'https:'), `${REDIRECT_URI}#more`
     ].map((given): Case => lets('authorize.foreign-redirect-uri', 'redirect_uri', given)),
     lets('authorize.missing-redirect-uri', 'redirect_uri'),
     lets('authorize.missing-client', 'client_id'),
@@ -234,7 +235,9 @@ const VERDICTS: Record<string, Case[]> = {
       failed(/302/)],
     ...[
       { redirectUri: `${REDIRECT_URI}?tenant=1`, given: `${REDIRECT_URI}?tenant=1&more=1` },
-      { redirectUri: 'http://localhost/cb', given: 'http://localhost.foreign.example/cb' }
+      { redirectUri: 'http://localhost/cb', given: 'http://localhost.foreign.example/cb' },
+      { redirectUri: 'https://portal.example/cb', given: 'https://portal.example:1/cb' },
+      { redirectUri: 'https://portal.example/%C3/cb', given: 'https://portal.example/%C3/%63b' }
     ].map(({ redirectUri, given }): Case => ['authorize.foreign-redirect-uri', {
       redirectUri,
       server: { redirectUri },

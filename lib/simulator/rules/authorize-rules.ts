@@ -128,15 +128,23 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
 ]
 
 function foreignUris (registered: string): string[] {
-  const { origin, pathname } = new URL(registered)
+  const { origin, protocol, hostname, port, pathname } = new URL(registered)
+  const withPath = (path: string): string => registered.replace(origin + pathname, origin + path)
+  const withOrigin = (other: string): string => registered.replace(origin, other)
+  const encoded = (letter: string): string => `%${letter.charCodeAt(0).toString(16)}`
   return [
     'https://foreign.example/callback',
     `${registered}/more`,
     `${registered}${registered.includes('?') ? '&' : '?'}more=1`,
+    `${registered}#more`,
     registered.replace('://', '://foreign.example@'),
-    registered.replace(origin + pathname, `${origin}${pathname}/`),
-    registered.replace(pathname, pathname.toUpperCase()),
-    registered.replace(origin, `${origin}.foreign.example`)
+    withPath(`${pathname}/`),
+    withPath(pathname.toUpperCase()),
+    withPath(pathname.replace(/(?<!%.?)[a-z]/i, encoded)),
+    withOrigin(`${origin}.foreign.example`),
+    withOrigin(origin.replace(protocol, protocol === 'https:' ? 'http:' : 'https:')),
+    // RFC 8252 §7.3: a service may accept any port of http on loopback.
+    withOrigin(`https://${hostname}:${Number(port) + 1}`)
   ].filter((uri) => uri !== registered && URL.canParse(uri))
 }
 
