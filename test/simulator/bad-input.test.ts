@@ -130,6 +130,8 @@ await t.test('the command line: what is missing or wrong is named', async (t) =>
       'The login failed: the response in --cookie is HTTP/1.1 401 Unauthorized.'],
     [['check', ...needed, '--ineligible-cookie', 'HTTP/2 200 \n\n'],
       'The response in --ineligible-cookie sets no cookie (HTTP/2 200)'],
+    [['check', ...needed, '--cookie', `${REDIRECTED}HTTP/1.1 200 OK\r\nSet-Cookie: sid=; Max-Age=0\r\n\r\n`],
+      'The response in --cookie sets no cookie (HTTP/1.1 200 OK)'],
     [['check', 'stray'], 'Unexpected argument \'stray\''],
     [['dance'], 'There is no command dance. The commands are: serve, check.'],
     [[], 'Usage: partner-sso-portal <command>'],
