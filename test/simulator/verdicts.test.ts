@@ -38,6 +38,14 @@ const withLogin = (answer: Answer | Alteration) => first(loggedOut(toItself), at
 const isForm = ({ method, body }: WireRequest) => method === 'POST' && body !== undefined
 const cookies = (...lines: string[]) => lines.map((line): [string, string] => ['Set-Cookie', line])
 const setting = (line: string): Trial => ({ answer: atAuthorize(redirect('/login', cookies(line))), cookie: '' })
+/** The return address is for the browser alone that has this cookie from before the login. */
+const bound = (name: string, query: string): Alteration => first(
+  loggedOut(toLogin(`/oauth/authorize${query}`, cookies(`${name}=1; Path=/`))),
+  (request) => {
+    if (!request.url.endsWith(query)) return null
+    const sent = String(request.headers.find(([name]) => name === 'Cookie'))
+    return sent.includes(`${name}=1`) && sent.includes('sid=ada') ? back({ code: 'a-code' })(request) : { status: 400 }
+  })
 const awayTo = (user: string, anybody: string) => first(loggedOut(redirect(anybody)), atAuthorize(redirect(user)))
 
 const uri = `Register exactly ${REDIRECT_URI} at the service, or give the registered one with --redirect-uri.`
@@ -198,6 +206,9 @@ const VERDICTS: Record<string, Case[]> = {
     advised(/^\/oauth\/authorize without its query: 400/)],
     ['login.return', first(loggedOut(toLogin('/oauth/authorize?client_id=other')),
       ({ url }) => url.endsWith('client_id=other') ? { status: 400 } : null), certain(/^\/oauth\/authorize: 400/)],
+    ['login.return', bound('pending', '?resume=1'), PASS],
+    ['login.return', bound('sid', '?resume=1'), advised(/^\/oauth\/authorize: 400/)],
+    ['login.return', bound('sid', '?redirect_uri=other'), certain(/^\/oauth\/authorize: 400/)],
     ['login.return', { mistakes: ['login-loses-prefix'], server: { prefix: '/app' } }, fixed(STRIPPED)],
     ['login.return', loggedOut(toLogin('https://www.partner.example/oauth/authorize')),
       untested('the login page returns to https://www.partner.example, not to the base URL')],
