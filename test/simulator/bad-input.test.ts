@@ -138,6 +138,10 @@ await t.test('the command line: what is missing or wrong is named', async (t) =>
     [['serve', ...needed.slice(0, 6), '--port', '4179', '--host', ''], '--host is needed.'],
     [['serve', '--client-id', 'a', '--client-secret', 'b'], '--base-url is needed'],
     [['serve', ...needed, '--port', '0'], '--port must be a number from 1 to 65535.'],
+    ...['/', '/external-oauth/local', '/%ff'].map((path) => [
+      ['serve', ...needed, '--redirect-uri', `http://localhost${path}`],
+      `The simulator cannot respond at http://127.0.0.1:4180/external-oauth/local and http://localhost${path}: `
+    ] as const),
     [['serve', ...needed, '--public-url', 'here'], '--public-url must be an absolute http or https URL.']
   ] as const) {
     const { code, err } = await program([...argv])
