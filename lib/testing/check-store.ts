@@ -7,9 +7,12 @@ const LIFETIME = 30
 /** Milliseconds that the first calls may take. */
 const CONNECT_TIMEOUT = 5000
 
-/** What is stored is base64url text: each of its 64 characters, in both cases and at both ends, and a long one. */
+/**
+ * What is stored is base64url text: each of its 64 characters, in both cases and at both ends, and one as long as the
+ * longest record with three secrets.
+ */
 const ALPHABET = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_'
-const LONG = ALPHABET.repeat(512)
+const LONG = ALPHABET.repeat(2048)
 
 /** A promise of the Store interface that the store breaks. */
 class Broken extends Error {}

@@ -43,7 +43,7 @@ function parseSetCookie (line: string): Cookie {
  */
 export function parseGiven (text: string): Cookie[] {
   const lines = [...text.matchAll(/^set-cookie:(.*)$/gim)].map(([, line]) => String(line))
-  if (lines.length > 0) return lines.map(parseSetCookie).filter(isKept)
+  if (lines.length > 0) return lines.map(parseSetCookie).reduce(keep, [])
   const parts = text.split(';')
   const attributes = parts.filter((part) => ATTRIBUTES.test(part))
   const pairs = parts.filter((part) => !ATTRIBUTES.test(part))
@@ -53,7 +53,15 @@ export function parseGiven (text: string): Cookie[] {
 
 const isKept = ({ name, expired }: Cookie): boolean => name !== '' && expired !== true
 
-/** The cookies that a browser keeps for the application: one for each name, domain and path (RFC 6265 §5.3). */
+/** RFC 6265 §5.3: a cookie replaces the one of the same name, domain and path; an expired one removes it. */
+function keep (cookies: Cookie[], cookie: Cookie): Cookie[] {
+  const { name, domain, path = '/' } = cookie
+  const others = cookies.filter((other) =>
+    other.name !== name || other.domain !== domain || (other.path ?? '/') !== path)
+  return [...others, cookie].filter(isKept)
+}
+
+/** The cookies that a browser keeps for the application. */
 export class CookieJar {
   #cookies: Cookie[]
 
@@ -68,8 +76,12 @@ export class CookieJar {
     if (!isWithinDomain(hostname, domain)) return
     // The one that a person gave is this one, before it was renewed.
     const others = this.#cookies.filter((other) =>
-      other.name !== name || (other.domain ?? domain) !== domain || (other.path ?? path) !== path)
-    this.#cookies = [...others, { ...cookie, domain, path }].filter(isKept)
+      other.name !== name || other.domain !== undefined || (other.path ?? path) !== path)
+    this.#cookies = keep(others, { ...cookie, domain, path })
+  }
+
+  add (cookies: Cookie[]): void {
+    this.#cookies.push(...cookies)
   }
 
   /** The value of the `Cookie` header for an address of the application; empty when there is none to send. */

@@ -130,12 +130,18 @@ await t.test('the command line: what is missing or wrong is named', async (t) =>
       'The login failed: the response in --cookie is HTTP/1.1 401 Unauthorized.'],
     [['check', ...needed, '--ineligible-cookie', 'HTTP/2 200 \n\n'],
       'The response in --ineligible-cookie sets no cookie (HTTP/2 200)'],
+    [['check', ...needed, '--cookie', `${REDIRECTED}HTTP/1.1 200 OK\r\nSet-Cookie: sid=; Max-Age=0\r\n\r\n`],
+      'The response in --cookie sets no cookie (HTTP/1.1 200 OK)'],
     [['check', 'stray'], 'Unexpected argument \'stray\''],
     [['dance'], 'There is no command dance. The commands are: serve, check.'],
     [[], 'Usage: partner-sso-portal <command>'],
     [['serve', ...needed.slice(0, 6), '--port', '4179', '--host', ''], '--host is needed.'],
     [['serve', '--client-id', 'a', '--client-secret', 'b'], '--base-url is needed'],
     [['serve', ...needed, '--port', '0'], '--port must be a number from 1 to 65535.'],
+    ...['/', '/external-oauth/local', '/%ff'].map((path) => [
+      ['serve', ...needed, '--redirect-uri', `http://localhost${path}`],
+      `The simulator cannot respond at http://127.0.0.1:4180/external-oauth/local and http://localhost${path}: `
+    ] as const),
     [['serve', ...needed, '--public-url', 'here'], '--public-url must be an absolute http or https URL.']
   ] as const) {
     const { code, err } = await program([...argv])

@@ -1,6 +1,7 @@
 // The program as it is started: a process of its own, ended by a signal.
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { openSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { freePort } from '../helpers/ports.ts'
@@ -29,6 +30,19 @@ await t.test('check without a service: a sentence and code 2, and progress on a 
     const [code] = await once(child, 'close')
     t.match({ code, ...output }, { code: 2, out: '', err }, terminal)
   }
+})
+
+await t.test('the reader of the output has gone: a quiet end; what cannot be written: a sentence', async (t) => {
+  for (const [argv, stream] of [['--help', 'stdout'], ['dance', 'stderr']] as const) {
+    const { child, output } = start([argv])
+    child[stream].destroy()
+    const [code] = await once(child, 'close')
+    t.strictSame([code, output], [2, { out: '', err: '' }], stream)
+  }
+  const unwritable = spawnSync(process.execPath, [...process.execArgv, MAIN, '--help'], {
+    stdio: ['ignore', openSync(MAIN, 'r'), 'pipe'], encoding: 'utf8'
+  })
+  t.match(unwritable, { status: 2, stderr: /^EBADF: .*\n$/ })
 })
 
 await t.test('serve ends with the signal', async (t) => {

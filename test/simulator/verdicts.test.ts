@@ -38,6 +38,14 @@ const withLogin = (answer: Answer | Alteration) => first(loggedOut(toItself), at
 const isForm = ({ method, body }: WireRequest) => method === 'POST' && body !== undefined
 const cookies = (...lines: string[]) => lines.map((line): [string, string] => ['Set-Cookie', line])
 const setting = (line: string): Trial => ({ answer: atAuthorize(redirect('/login', cookies(line))), cookie: '' })
+/** The return address is for the browser alone that has this cookie from before the login. */
+const bound = (name: string, query: string): Alteration => first(
+  loggedOut(toLogin(`/oauth/authorize${query}`, cookies(`${name}=1; Path=/`))),
+  (request) => {
+    if (!request.url.endsWith(query)) return null
+    const sent = String(request.headers.find(([name]) => name === 'Cookie'))
+    return sent.includes(`${name}=1`) && sent.includes('sid=ada') ? back({ code: 'a-code' })(request) : { status: 400 }
+  })
 const awayTo = (user: string, anybody: string) => first(loggedOut(redirect(anybody)), atAuthorize(redirect(user)))
 
 const uri = `Register exactly ${REDIRECT_URI} at the service, or give the registered one with --redirect-uri.`
@@ -61,7 +69,15 @@ const VERDICTS: Record<string, Case[]> = {
       fixed(/^Check the base URL/)],
     ['address.endpoints', { mistakes: ['spa'] }, failed(/^POST \/oauth\/token: 200 with text\/html/)],
     ['address.endpoints', { mistakes: ['user-404'] }, failed(/^GET \/oauth\/user: /)],
-    ['address.endpoints', loggedOut(page('<form method=post>')), PASS]
+    ['address.endpoints', loggedOut(page('<form method=post>')), PASS],
+    // A service may respond so to an unknown client, code or token.
+    ['address.endpoints', atAuthorize(({ url }) => url.includes(`client_id=${CLIENT_ID}&`) ? null : { status: 404 }),
+      PASS],
+    ['address.endpoints', atToken(({ body = '' }) => body.includes('&code=') ? null : { status: 404 }), PASS],
+    ['address.endpoints', atToken(({ body = '' }) => body.includes('&code=') ? 'silence' : { status: 404 }), PASS],
+    ['address.endpoints', atUser(({ headers }) => headers.some(([name]) => name === 'Authorization')
+      ? null
+      : { status: 404 }), PASS]
   ],
   'http is for this machine only, at the service as at the portal': [
     ['address.https', { baseUrl: 'http://partner.example' }, failed('the base URL is http://partner.example/')],
@@ -190,6 +206,9 @@ const VERDICTS: Record<string, Case[]> = {
     advised(/^\/oauth\/authorize without its query: 400/)],
     ['login.return', first(loggedOut(toLogin('/oauth/authorize?client_id=other')),
       ({ url }) => url.endsWith('client_id=other') ? { status: 400 } : null), certain(/^\/oauth\/authorize: 400/)],
+    ['login.return', bound('pending', '?resume=1'), PASS],
+    ['login.return', bound('sid', '?resume=1'), advised(/^\/oauth\/authorize: 400/)],
+    ['login.return', bound('sid', '?redirect_uri=other'), certain(/^\/oauth\/authorize: 400/)],
     ['login.return', { mistakes: ['login-loses-prefix'], server: { prefix: '/app' } }, fixed(STRIPPED)],
     ['login.return', loggedOut(toLogin('https://www.partner.example/oauth/authorize')),
       untested('the login page returns to https://www.partner.example, not to the base URL')],
@@ -212,7 +231,8 @@ const VERDICTS: Record<string, Case[]> = {
   'a case of a rule that the service lets through': [
     ...['https://foreign.example/callback', `${REDIRECT_URI}/more`, `${REDIRECT_URI}?more=1`,
       REDIRECT_URI.replace('://', '://foreign.example@'), `${REDIRECT_URI}/`,
-      REDIRECT_URI.replace('oauth/callback', 'OAUTH/CALLBACK')
+      REDIRECT_URI.replace('oauth/callback', 'OAUTH/CALLBACK'), REDIRECT_URI.replace('oauth', '%6fauth'),
+      REDIRECT_URI.replace('http:', 'https:'), `${REDIRECT_URI}#more`
     ].map((given): Case => lets('authorize.foreign-redirect-uri', 'redirect_uri', given)),
     lets('authorize.missing-redirect-uri', 'redirect_uri'),
     lets('authorize.missing-client', 'client_id'),
@@ -226,7 +246,9 @@ const VERDICTS: Record<string, Case[]> = {
       failed(/302/)],
     ...[
       { redirectUri: `${REDIRECT_URI}?tenant=1`, given: `${REDIRECT_URI}?tenant=1&more=1` },
-      { redirectUri: 'http://localhost/cb', given: 'http://localhost.foreign.example/cb' }
+      { redirectUri: 'http://localhost/cb', given: 'http://localhost.foreign.example/cb' },
+      { redirectUri: 'https://portal.example/cb', given: 'https://portal.example:1/cb' },
+      { redirectUri: 'https://portal.example/%C3/cb', given: 'https://portal.example/%C3/%63b' }
     ].map(({ redirectUri, given }): Case => ['authorize.foreign-redirect-uri', {
       redirectUri,
       server: { redirectUri },
@@ -267,9 +289,11 @@ const VERDICTS: Record<string, Case[]> = {
     ['authorize.no-store', atAuthorize(issues([['Cache-Control', 'no-cache']])), failed('Cache-Control: no-cache')],
     ...[301, 307].map((status): Case =>
       ['authorize.temporary-redirect', atAuthorize(issues([], status)), advised(String(status))]),
-    ...['GET', 'OPTIONS'].map((method): Case => ['authorize.cors',
-      atAuthorize((request) => request.method === method ? { headers: [['Access-Control-Allow-Origin', '*']] } : null),
-      certain(`${method}: Access-Control-Allow-Origin: *`)]),
+    ['authorize.cors', atAuthorize({ headers: [['Access-Control-Allow-Origin', '*']] }),
+      certain('Access-Control-Allow-Origin: *')],
+    // A preflight alone lets nobody read a response.
+    ['authorize.cors', atAuthorize(({ method }) =>
+      method === 'OPTIONS' ? { headers: [['Access-Control-Allow-Origin', '*']] } : null), PASS],
     ['token.client-challenge', atToken(error(401, 'invalid_client')),
       advised(/^401 .*invalid_client, no WWW-Authenticate: Basic$/)],
     ['token.client-challenge', atToken(json(401, { error: 'invalid_client' }, [['WWW-Authenticate', 'Bearer']])),
@@ -379,7 +403,7 @@ await t.test('a service that only fails gets advice, or no verdict where a proxy
   }
 })
 
-await t.test('a service so slow that a code may expire on the way is not judged', async (t) => {
+await t.test('where a code or token may have expired on the way, its refusal is not judged', async (t) => {
   const real = performance.now
   let passed = 0
   performance.now = () => passed
@@ -388,11 +412,29 @@ await t.test('a service so slow that a code may expire on the way is not judged'
     if (requests-- > 0) passed += 1000
     return alteration(request)
   }
-  const expired = error(400, 'invalid_grant')
-  for (const id of ['token.answer', 'token.basic']) {
-    t.match(await verdict(id, { answer: slowly(atToken(expired)) }),
-      untested('the service is so slow that a code may expire before it is used'))
+  const expired = error(400, 'invalid_grant', 'Gone.')
+  const sentence = 'the service is so slow that the code may have expired: 400 with the error invalid_grant (Gone.)'
+  t.match(await verdict('token.answer', { answer: slowly(atToken(expired)) }),
+    { ...untested(sentence), stopped: `The check is not complete: ${sentence}.` })
+  t.match(await verdict('token.basic', { answer: slowly(atToken(expired)) }),
+    { ...untested(sentence), stopped: undefined }, 'advice leaves the check complete')
+  for (const refusal of [error(401, 'invalid_token'), { status: 403 }]) {
+    t.match(await verdict('user.record', { answer: slowly(atUser(refusal)) }), untested(/^the service is so slow/))
   }
+  for (const [id, answer] of [
+    ['token.answer', atToken(error(401, 'invalid_client'))],
+    ['token.answer', atToken(json(200, { token_type: 'bearer', access_token: 'a-token' }))],
+    ['token.answer', atToken(json(500, {}))],
+    ['token.answer', atToken(redirect('/login'))],
+    ['token.basic', atToken(error(401, 'invalid_client'))],
+    ['user.record', atUser(json(200, { ...RECORDS.ada, control_role: 'Admin' }))]
+  ] as const) t.match(await verdict(id, { answer: slowly(answer) }), failed(/./), 'this is not due to expiry')
+  const atFirstLeg: Alteration = (request) => {
+    passed += pathOf(request) === '/oauth/authorize' ? 1000 : 0
+    return null
+  }
+  t.match(await verdict('user.record', { answer: first(atFirstLeg, atUser(error(401, 'invalid_token'))) }),
+    failed(/^401/), 'the age of the token counts, not that of the code')
   for (const late of [[expired], [expired, expired]]) {
     t.match(await verdict('token.answer', { answer: slowly(atToken(atFirst(late))) }), PASS, 'quick enough at last')
   }

@@ -204,8 +204,8 @@ const MISTAKES: Record<string, [change: Change, ...complaints: RegExp[]]> = {
     /put stores base64url text/
   ],
   'long values are cut': [
-    putChanged((key, value, lifetime) => [key, value.slice(0, 32_767), lifetime]),
-    /put stores base64url text of up to 32768 characters.*take gave a text of 32767 characters/
+    putChanged((key, value, lifetime) => [key, value.slice(0, 131_071), lifetime]),
+    /put stores base64url text of up to 131072 characters.*take gave a text of 131071 characters/
   ],
   'keys fold case': [{
     ...putChanged((key, ...given) => [key.toLowerCase(), ...given]),

@@ -27,7 +27,8 @@ function responseLogin (flag: string, text: string): Login | null {
   const statuses = heads.map((head) => String(head.split(/\r?\n/)[0]))
   const last = String(statuses.at(-1)).trim()
   if (/^\S+ [45]/.test(last)) throw new CannotRun(`The login failed: the response in --${flag} is ${last}.`)
-  const cookies = heads.flatMap((head) => /^set-cookie:/im.test(head) ? parseGiven(head) : [])
+  const head = heads.join('\n')
+  const cookies = /^set-cookie:/im.test(head) ? parseGiven(head) : []
   if (cookies.length === 0) throw new CannotRun(`The response in --${flag} sets no cookie (${last}).`)
   return { cookies, redirects: statuses.some((line) => /^\S+ 30[1-8]\b/.test(line)) }
 }

@@ -1,7 +1,9 @@
 import { targetOf } from '../../testing/browser.ts'
 import { isSecure } from '../../testing/cookies.ts'
 import { describe } from '../../testing/failure.ts'
-import type { Exchange } from '../../testing/wire.ts'
+import { authorizeUrl, tokenRequest, userRequest } from '../../testing/requests.ts'
+import type { Integration } from '../../testing/settings.ts'
+import type { Exchange, WireRequest } from '../../testing/wire.ts'
 import { header, statusOf } from '../../testing/wire.ts'
 import { Failed, Inconclusive, Stop } from './errors.ts'
 import type { Rule } from './rule.ts'
@@ -13,12 +15,15 @@ export const ADDRESS_RULES: readonly Rule[] = [
   prerequisite('address.endpoints', 'addresses', 'The three endpoints respond under the base URL.',
     'Check the base URL and the prefix; a proxy in front may strip or add a part of the path.',
     async (service) => {
-      const { authorizeUrl, tokenUrl, userUrl } = service.portal
-      for (const [method, url] of [['GET', authorizeUrl], ['POST', tokenUrl], ['GET', userUrl]] as const) {
-        const exchange = await ask(service, method, url)
+      for (const complete of completeRequests(service.portal)) {
+        const bare = withoutParameters(complete)
+        const exchange = await ask(service, bare)
         if (exchange === null || !isAbsent(exchange)) continue
-        const got = `${method} ${new URL(url).pathname}: ${describe(exchange)}`
-        throw new Failed(got, await elsewhere(service, url, method))
+        // A service may respond with 404 to an unknown client.
+        const whole = await ask(service, complete)
+        if (whole === null || !isAbsent(whole)) continue
+        const got = `${bare.method} ${new URL(bare.url).pathname}: ${describe(exchange)}`
+        throw new Failed(got, await elsewhere(service, bare))
       }
     }),
   should('address.https', 'RFC 6749 §3.1, §3.2', 'The endpoints are reached over https (http on this machine only).',
@@ -44,15 +49,26 @@ const FORM = {
   headers: [['Content-Type', 'application/x-www-form-urlencoded'] as const], body: 'grant_type=authorization_code'
 }
 
+/** Without a user, an issued code or an issued token. */
+const completeRequests = (portal: Integration): WireRequest[] => [
+  { method: 'GET', url: authorizeUrl(portal, 'the-state'), headers: [] },
+  tokenRequest(portal, 'an-unknown-code'),
+  userRequest(portal, 'an-unknown-token')
+]
+
+/** It has no secret: it may be sent to any address of the service. */
+const withoutParameters = ({ method, url }: WireRequest): WireRequest =>
+  ({ method, url: url.split('?')[0] as string, ...method === 'POST' ? FORM : { headers: [] } })
+
 /**
- * A request without parameters; null when there is no usable response, which is the subject of other rules.
+ * Null when there is no usable response, which is the subject of other rules.
  *
  * @throws Stop when not even the authorization endpoint responds
  */
-function ask ({ portal }: Service, method: string, url: string): Promise<Exchange | null> {
-  return portal.send({ method, url, ...method === 'POST' ? FORM : { headers: [] } }).catch((error: unknown) => {
+function ask ({ portal }: Service, request: WireRequest): Promise<Exchange | null> {
+  return portal.send(request).catch((error: unknown) => {
     if (!(error instanceof Inconclusive)) throw error
-    if (url === portal.authorizeUrl) throw new Stop(error.sentence)
+    if (request.url === portal.authorizeUrl) throw new Stop(error.sentence)
     return null
   })
 }
@@ -69,14 +85,14 @@ function isAbsent (exchange: Exchange): boolean {
 const PREFIXES = ['', '/api', '/api/v1', '/v1', '/sso', '/partner', '/partner-sso', '/portal', '/auth', '/app']
 
 /** Looks where a proxy, or a prefix that the base URL lacks, would have put the endpoint. */
-async function elsewhere (service: Service, url: string, method: string): Promise<string | undefined> {
+async function elsewhere (service: Service, { url, ...request }: WireRequest): Promise<string | undefined> {
   const { base } = service.portal
   const name = url.slice(url.lastIndexOf('/'))
   const path = base.pathname.replace(/\/$/, '')
   const folders = [path, ...['', path].flatMap((start) => PREFIXES.map((prefix) => `${start}${prefix}/oauth`))]
   for (const folder of new Set(folders)) {
     const other = new URL(folder + name, base).href
-    const exchange = other === url ? null : await ask(service, method, other)
+    const exchange = other === url ? null : await ask(service, { ...request, url: other })
     if (exchange === null || isAbsent(exchange) || statusOf(exchange) >= 500) continue
     const found = other.slice(0, -name.length).replace(/\/oauth$/, '')
     return `The endpoint was found at ${other} (${describe(exchange)}): ` +

@@ -72,12 +72,11 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
   must('authorize.cors', 'RFC 9700 §2.6', 'Other origins cannot read the response (no CORS).',
     'Exempt /oauth/authorize from the application’s CORS headers: browsers are sent there by a redirect.',
     async ({ portal }) => {
-      const headers = [['Origin', 'https://foreign.example'], ['Access-Control-Request-Method', 'GET']] as const
-      for (const method of ['GET', 'OPTIONS']) {
-        const { response } = await portal.send({ method, url: authorizeUrl(portal, 'the-state'), headers })
-        const allowed = header(response, 'access-control-allow-origin')
-        expect(allowed === '', `${method}: Access-Control-Allow-Origin: ${allowed}`)
-      }
+      const headers = [['Origin', 'https://foreign.example']] as const
+      const { response } = await portal.send({ method: 'GET', url: authorizeUrl(portal, 'the-state'), headers })
+      const allowed = header(response, 'access-control-allow-origin')
+      // No preflight: without the header on this response it lets nobody read anything.
+      expect(allowed === '', `Access-Control-Allow-Origin: ${allowed}`)
     }),
   must('authorize.no-injection', 'RFC 6749 §10.14', 'An error page does not repeat text of the request.',
     'Put nothing from the request on the error page, or escape it.',
@@ -129,15 +128,23 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
 ]
 
 function foreignUris (registered: string): string[] {
-  const { origin, pathname } = new URL(registered)
+  const { origin, protocol, hostname, port, pathname } = new URL(registered)
+  const withPath = (path: string): string => registered.replace(origin + pathname, origin + path)
+  const withOrigin = (other: string): string => registered.replace(origin, other)
+  const encoded = (letter: string): string => `%${letter.charCodeAt(0).toString(16)}`
   return [
     'https://foreign.example/callback',
     `${registered}/more`,
     `${registered}${registered.includes('?') ? '&' : '?'}more=1`,
+    `${registered}#more`,
     registered.replace('://', '://foreign.example@'),
-    registered.replace(origin + pathname, `${origin}${pathname}/`),
-    registered.replace(pathname, pathname.toUpperCase()),
-    registered.replace(origin, `${origin}.foreign.example`)
+    withPath(`${pathname}/`),
+    withPath(pathname.toUpperCase()),
+    withPath(pathname.replace(/(?<!%.?)[a-z]/i, encoded)),
+    withOrigin(`${origin}.foreign.example`),
+    withOrigin(origin.replace(protocol, protocol === 'https:' ? 'http:' : 'https:')),
+    // RFC 8252 §7.3: a service may accept any port of http on loopback.
+    withOrigin(`https://${hostname}:${Number(port) + 1}`)
   ].filter((uri) => uri !== registered && URL.canParse(uri))
 }
 

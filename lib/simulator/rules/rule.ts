@@ -1,4 +1,7 @@
-import { Failed, Inconclusive } from './errors.ts'
+import { oauthError } from '../../testing/failure.ts'
+import type { Exchange } from '../../testing/wire.ts'
+import { statusOf } from '../../testing/wire.ts'
+import { Failed, Untested } from './errors.ts'
 import type { Service } from './service.ts'
 
 /** `must`: the portal or an RFC demands it. `should`: sound practice, shown as advice. */
@@ -45,20 +48,33 @@ export function expect (good: boolean, got: string, fix?: string, severity?: Sev
 
 /** A code or token that expires sooner is of no use to a portal, in milliseconds. */
 const SHORTEST_LIFETIME = 1000
-const ROUNDS = 3
 
 /**
- * A test of what must succeed. A failure counts only where the whole trial took less time than any code lives: on a
- * slow machine a correct service refuses a code that has expired on the way.
+ * A test of what must succeed with a code or token. On a slow machine a correct service refuses one that has expired on
+ * the way: then the test is made three times at most.
+ *
+ * @param issue - asks for the code or token
+ * @param Slow - thrown where each of the refusals may be due to that
  */
-export const inTime = (test: Test): Test => async (service) => {
-  for (let round = 0; round < ROUNDS; round++) {
-    const start = performance.now()
-    try {
-      return await test(service)
-    } catch (error) {
-      if (!(error instanceof Failed) || performance.now() - start < SHORTEST_LIFETIME) throw error
-    }
+export const inTime = <Issued>(
+  issue: (service: Service) => Promise<Issued>,
+  test: (service: Service, issued: Issued) => Promise<unknown>,
+  Slow: new (reason: string) => Error = Untested,
+  rounds = 3
+): Test => async (service) => {
+    const issued = await issue(service)
+    const { sentAt } = service
+    await test(service, issued).catch(async (error: unknown) => {
+      const isInTime = performance.now() - sentAt < SHORTEST_LIFETIME
+      if (!(error instanceof Failed) || isInTime || !mayBeExpired(service.last as Exchange)) throw error
+      if (rounds === 1) throw new Slow(`the service is so slow that the code may have expired: ${error.message}`)
+      await inTime(issue, test, Slow, rounds - 1)(service)
+    })
   }
-  throw new Inconclusive('the service is so slow that a code may expire before it is used')
+
+/** A refusal of the code or token, or one that does not say what it refuses. */
+function mayBeExpired (exchange: Exchange): boolean {
+  const status = statusOf(exchange)
+  const error = oauthError(exchange.response) ?? 'invalid_grant'
+  return status >= 400 && status < 500 && ['invalid_grant', 'invalid_token'].includes(error)
 }

@@ -71,6 +71,10 @@ export class Service {
   readonly anonymous: Browser
   /** The last record that the service gave. */
   record: UserInformation | null = null
+  /** When the last request was sent. */
+  sentAt = performance.now()
+  /** The last exchange. */
+  last: Exchange | null = null
   #loggedOut: Promise<Arrival> | null = null
 
   constructor (portal: Integration, settings: Partial<Settings> = {}, signal = new AbortController().signal) {
@@ -179,7 +183,9 @@ export class Service {
 
   /** Makes a missing response, a rate limit and an unavailable service a reason not to judge. */
   async #send ({ send }: Integration, request: Exchange['request']): Promise<Exchange> {
+    this.sentAt = performance.now()
     const exchange = await send({ ...request, headers: [AGENT, ...request.headers] }, this.signal)
+    this.last = exchange
     this.settings.onExchange(exchange)
     this.signal.throwIfAborted()
     const { networkError } = exchange

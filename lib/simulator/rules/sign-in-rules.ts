@@ -87,7 +87,8 @@ export const TOKEN_LEG_RULES: readonly Rule[] = [
   prerequisite('token.answer', 'RFC 6749 §5.1',
     'The response to a good request is 200, application/json, token_type Bearer and access_token.',
     'Return exactly {"token_type":"Bearer","access_token":"…"}.',
-    inTime(async (service) => succeeded(await service.redeem(await service.code()))))
+    inTime((service) => service.code(),
+      async (service, grant) => succeeded(await service.redeem(grant)), Inconclusive))
 ]
 
 export const USER_LEG_RULES: readonly Rule[] = [
@@ -98,7 +99,8 @@ export const USER_LEG_RULES: readonly Rule[] = [
   prerequisite('user.record', 'user information record',
     'The response to a good token is 200, application/json and a record that the portal accepts at its level.',
     'Return the listed fields with the allowed values.',
-    inTime(async (service) => succeeded(await service.user(await service.accessToken()))))
+    inTime((service) => service.accessToken(),
+      async (service, token) => succeeded(await service.user(token)), Inconclusive))
 ]
 
 function succeeded ({ reading }: Leg<unknown>): void {

@@ -96,13 +96,12 @@ export const TOKEN_RULES: readonly Rule[] = [
     }, ['token.wrong-secret', 'token.error']),
   should('token.basic', 'RFC 6749 §2.3.1', 'The credentials are accepted as HTTP Basic, too.',
     'Read Authorization: Basic, each part form-decoded.',
-    inTime(async (service) =>
-      expectToken(await service.redeem(await service.code(), {}, { clientAuthentication: 'basic' })))),
+    inTime((service) => service.code(), async (service, grant) =>
+      expectToken(await service.redeem(grant, {}, { clientAuthentication: 'basic' })))),
   should('token.wrong-caller-burns-nothing', 'RFC 6749 §10.5',
     'A request with a wrong secret is refused and leaves the code as it was.',
     'Check the credentials before the code is taken: else anyone who saw a code can spoil the sign-in.',
-    inTime(async (service) => {
-      const grant = await service.code()
+    inTime((service) => service.code(), async (service, grant) => {
       expectRefusal(await service.redeem(grant, {}, WRONG_SECRET))
       expectToken(await service.redeem(grant))
     }), ['token.wrong-secret']),

@@ -60,14 +60,13 @@ export const USER_RULES: readonly Rule[] = [
     }, ['user.no-token']),
   should('user.scheme-case', 'RFC 9110 §11.1', 'The scheme Bearer is read in any case.',
     'Compare the scheme without regard to case.',
-    inTime(async (service) => {
-      const { exchange } = await service.user(await service.accessToken(), lowerScheme)
+    inTime((service) => service.accessToken(), async (service, token) => {
+      const { exchange } = await service.user(token, lowerScheme)
       expect(statusOf(exchange) === 200, describe(exchange))
     })),
   should('user.head', 'RFC 9110 §9.2.1', 'HEAD does not use the token up.',
     'Register the route without a HEAD twin (Fastify: exposeHeadRoute: false).',
-    inTime(async (service) => {
-      const token = await service.accessToken()
+    inTime((service) => service.accessToken(), async (service, token) => {
       const { exchange } = await service.user(token, (request) => ({ ...request, method: 'HEAD' }))
       const { reading } = await service.user(token)
       expect(reading.ok, `HEAD: ${statusOf(exchange)}, and the token was gone`)

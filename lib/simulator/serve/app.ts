@@ -48,6 +48,9 @@ export async function simulator (options: SimulatorOptions): Promise<FastifyInst
   return app
 }
 
+/** As the router wants a path: decoded, and a colon that is no parameter doubled. */
+const routeOf = ({ pathname }: URL): string => decodeURIComponent(pathname).replaceAll(':', '::')
+
 /** The two ends of the browser's part: where a sign-in starts, and where the browser comes back. */
 function addFlow (app: FastifyInstance, options: SimulatorOptions, attempts: Attempts): void {
   const { portal, loginUrl, codeLifetime, ended } = options
@@ -55,7 +58,7 @@ function addFlow (app: FastifyInstance, options: SimulatorOptions, attempts: Att
   const stop = new AbortController()
   app.addHook('onClose', async () => { stop.abort(new Error('The simulator was stopped.')) })
 
-  app.get<Route>(start.pathname, { onRequest: refuseEmbedded }, async (request, reply) => {
+  app.get<Route>(routeOf(start), { onRequest: refuseEmbedded }, async (request, reply) => {
     const trial = TRIALS.find(({ id }) => id === request.query.trial) ?? null
     const attempt = new Attempt({ portal, codeLifetime, trial, stop: stop.signal })
     const session = attempts.add(attempt, request.cookies[SESSION])
@@ -66,7 +69,7 @@ function addFlow (app: FastifyInstance, options: SimulatorOptions, attempts: Att
     return reply.redirect(url ?? `/sign-ins/${attempt.id}`, url === null ? 303 : 302)
   })
 
-  app.get<Route>(callback.pathname, { onRequest: refuseEmbedded }, async (request, reply) => {
+  app.get<Route>(routeOf(callback), { onRequest: refuseEmbedded }, async (request, reply) => {
     const attempt = attempts.returned(request.cookies[SESSION], request.query.state)
     if (attempt === undefined) {
       const title = 'This browser has no sign-in in progress'

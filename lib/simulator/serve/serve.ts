@@ -53,9 +53,13 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
   const publicUrl = originOf(values['public-url']) ?? otherSite(values['base-url'] ?? env.PORTAL_BASE_URL, port)
   const redirectUri = values['redirect-uri'] ?? `${publicUrl}/oauth/callback`
   const portal = integrationOf(values, env, redirectUri)
-  const loginUrl = `${publicUrl}/external-oauth/${encodeURIComponent(needed('credentials', values.credentials))}`
+  const loginUrl = `${publicUrl}/external-oauth/${encodeURI(needed('credentials', values.credentials))}`
   const codeLifetime = numberOf('code-lifetime', values['code-lifetime'], 0, 3600)
-  const app = await simulator({ portal, loginUrl, codeLifetime, ended: (line) => out(`${escape(line)}\n`) })
+  const ended = (line: string) => out(`${escape(line)}\n`)
+  const app = await simulator({ portal, loginUrl, codeLifetime, ended }).catch(({ message }: Error) => {
+    throw new CannotRun(`The simulator cannot respond at ${loginUrl} and ${redirectUri}: ${message}. ` +
+      'Choose another --credentials or --redirect-uri.')
+  })
   const host = needed('host', values.host)
   await app.listen({ host, port }).catch(({ message }: Error) => {
     throw new CannotRun(`The simulator cannot listen: ${message}. Choose another address with --host or --port.`)

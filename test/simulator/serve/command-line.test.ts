@@ -104,6 +104,20 @@ await t.test('behind https and under a public name', async (t) => {
   t.equal((await browser.open(`${origin}/cb`)).status, 400)
 })
 
+await t.test('an address with characters that the router reads in its own way', async (t) => {
+  for (const credentials of ['a b', 'caf\u00e9', 'a:b', '100%']) {
+    const { terminal } = await simulator(t, { flags: ['--credentials', credentials] })
+    const [, url = ''] = /login_url +(.*)/.exec(terminal.out) ?? []
+    t.equal((await fetch(url, { redirect: 'manual' })).status, 302, url)
+  }
+  for (const path of ['/call%20back', '/:id', '/sign-ins/:id']) {
+    const flags = ['--public-url', 'https://portal.test', '--redirect-uri', `https://portal.test${path}`]
+    const { browser, origin } = await simulator(t, { flags })
+    t.equal((await browser.open(origin + path)).status, 400, path)
+    t.equal((await browser.open(`${origin}/sign-ins/other`)).status, 404)
+  }
+})
+
 await t.test('the command that opens a browser, with no shell in between', (t) => {
   const url = 'http://localhost:4180'
   t.strictSame(browserCommand('darwin', url), ['open', [url]])
