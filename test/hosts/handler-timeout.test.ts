@@ -1,5 +1,5 @@
 // Fastify's handlerTimeout ends while a handler of ours waits: the browser has its response, and when the handler goes
-// on, no code is stored and no event says `ok`.
+// on, no code is stored or redeemed and no event says `ok`.
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
@@ -69,6 +69,7 @@ const cases: Record<string, [waits: string, request: Send]> = {
   currentUser: ['currentUser', authorize],
   portalEligibility: ['portalEligibility', authorize],
   'the portal function': ['portal', user],
+  'the portal function that authenticates': ['portal', redeem],
   'the store of a code': ['put', authorize],
   'the store that redeems a code': ['take', redeem],
   'the store of a token': ['put', redeem],
@@ -88,6 +89,7 @@ for (const [name, [waits, request]] of isSupported ? Object.entries(cases) : [])
       await turns()
       t.strictSame(events, [])
       if (request === authorize) t.equal(called.includes('put'), waits === 'put')
+      if (request === redeem) t.equal(called.includes('take'), waits !== 'portal', 'the code is still good')
     })
   }
 }
