@@ -7,10 +7,16 @@ import type { FastifyReply } from 'fastify'
 export function watchReply (reply: FastifyReply): () => boolean {
   let hasResponded = false
   const send = reply.send.bind(reply)
+  const then = reply.then.bind(reply)
   reply.send = (payload) => {
     send(payload)
     hasResponded = true
     return reply
+  }
+  // Awaited when `currentUser` returns it. The browser may leave before it is sent.
+  reply.then = (fulfilled, rejected) => {
+    hasResponded = true
+    then(fulfilled, rejected)
   }
   return () => hasResponded || reply.sent
 }
