@@ -199,10 +199,14 @@ export function resolveOptions (given: PartnerSsoOptions, warn: Warn): ResolvedO
     const value: unknown = options[name as keyof typeof options]
     assertOption(isValid(value), name, expected, typeof value === 'number' ? String(value) : kindOf(value))
   }
-  const { portal, redis, store, loginPage } = options
+  const { portal, redis, store, loginPage, routeOptions } = options
   assertOption(redis === undefined || store === undefined, 'store', 'absent where redis is given', 'both')
   if (loginPage === undefined) warn(NO_LOGIN_PAGE)
-  return { ...options, portal: typeof portal === 'function' ? portal : checkPortals(portal) }
+  return {
+    ...options,
+    portal: typeof portal === 'function' ? portal : checkPortals(portal),
+    routeOptions: present(routeOptions)
+  }
 }
 
 /** The path before the routes, with that of the scopes around: a code of one tenant would be valid for all of them. */
