@@ -42,10 +42,10 @@ export interface PartnerSsoOptions<User = any> {
 
   /**
    * Returns the user who is logged in at your application, or null or undefined when nobody is. Called at
-   * `GET /oauth/authorize` only, after the parameters were checked. It may send a reply of its own; the plugin then
-   * does nothing more. A throw is refused with `server_error`.
+   * `GET /oauth/authorize` only, after the parameters were checked. It may send a reply of its own and return `reply`;
+   * the plugin then does nothing more. A throw is refused with `server_error`.
    */
-  currentUser: (request: FastifyRequest, reply: FastifyReply) => Awaitable<User | null | undefined>
+  currentUser: (request: FastifyRequest, reply: FastifyReply) => Awaitable<User | FastifyReply | null | undefined>
 
   /**
    * Returns the record that this user enters the portal with, in wire format (spec section 2.3), or null or undefined
