@@ -1,4 +1,3 @@
-import formbody from '@fastify/formbody'
 import type { FastifyInstance, RegisterOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { Reporter } from './events.ts'
@@ -7,8 +6,8 @@ import { AuthorizationCodes } from './grants/authorization-code.ts'
 import { GrantKeys } from './grants/keys.ts'
 import { partnerSsoErrorHandler, routeOf } from './http/endpoint.ts'
 import type { Endpoint } from './http/endpoint.ts'
+import { readForms } from './http/form.ts'
 import { maskingSerializers } from './http/logged-request.ts'
-import { Parameters } from './http/parameters.ts'
 import { checkPrefix, resolveOptions } from './options/options.ts'
 import type { PartnerSsoOptions, ResolvedOptions } from './options/options.ts'
 import { startupWarnings } from './options/startup-warnings.ts'
@@ -57,9 +56,7 @@ async function endpoints (app: FastifyInstance, given: PartnerSsoOptions): Promi
   const tokens = new AccessTokens(store, keys, options.tokenLifetime)
   const reporter = new Reporter(options.onEvent)
 
-  // Drop the host's content-type parsers in this scope.
-  app.removeAllContentTypeParsers()
-  await app.register(formbody, { parser: (text) => new Parameters(text) as unknown as Record<string, unknown> })
+  await readForms(app)
   app.setErrorHandler(partnerSsoErrorHandler)
 
   const parts = { portals, codes, tokens, reporter, storeTimeout, currentUser, portalEligibility, loginPage }

@@ -1,5 +1,18 @@
-import type { FastifyRequest } from 'fastify'
+import formbody from '@fastify/formbody'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { OAuthError } from '../errors.ts'
+import { Parameters } from './parameters.ts'
+
+const FORM = /^application\/x-www-form-urlencoded\s*(?:;|$)/i
+
+/** Makes forms the only bodies that the scope reads, whatever the host reads on its own routes. */
+export async function readForms (app: FastifyInstance): Promise<void> {
+  app.removeAllContentTypeParsers()
+  const add = app.addContentTypeParser as (...given: unknown[]) => FastifyInstance
+  // formbody gives the type as a string: Fastify 5.0 compares it case-sensitively, and ends it at a space.
+  app.addContentTypeParser = (_type: unknown, ...parser: unknown[]) => add.call(app, FORM, ...parser)
+  await app.register(formbody, { parser: (text) => new Parameters(text) as unknown as Record<string, unknown> })
+}
 
 const READING = Symbol('partner-sso: Fastify may be reading the body')
 

@@ -42,10 +42,10 @@ export interface PartnerSsoOptions<User = any> {
 
   /**
    * Returns the user who is logged in at your application, or null or undefined when nobody is. Called at
-   * `GET /oauth/authorize` only, after the parameters were checked. It may send a reply of its own; the plugin then
-   * does nothing more. A throw is refused with `server_error`.
+   * `GET /oauth/authorize` only, after the parameters were checked. It may send a reply of its own and return `reply`;
+   * the plugin then does nothing more. A throw is refused with `server_error`.
    */
-  currentUser: (request: FastifyRequest, reply: FastifyReply) => Awaitable<User | null | undefined>
+  currentUser: (request: FastifyRequest, reply: FastifyReply) => Awaitable<User | FastifyReply | null | undefined>
 
   /**
    * Returns the record that this user enters the portal with, in wire format (spec section 2.3), or null or undefined
@@ -199,10 +199,14 @@ export function resolveOptions (given: PartnerSsoOptions, warn: Warn): ResolvedO
     const value: unknown = options[name as keyof typeof options]
     assertOption(isValid(value), name, expected, typeof value === 'number' ? String(value) : kindOf(value))
   }
-  const { portal, redis, store, loginPage } = options
+  const { portal, redis, store, loginPage, routeOptions } = options
   assertOption(redis === undefined || store === undefined, 'store', 'absent where redis is given', 'both')
   if (loginPage === undefined) warn(NO_LOGIN_PAGE)
-  return { ...options, portal: typeof portal === 'function' ? portal : checkPortals(portal) }
+  return {
+    ...options,
+    portal: typeof portal === 'function' ? portal : checkPortals(portal),
+    routeOptions: present(routeOptions)
+  }
 }
 
 /** The path before the routes, with that of the scopes around: a code of one tenant would be valid for all of them. */

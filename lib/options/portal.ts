@@ -5,7 +5,7 @@ export type PortalLevel = 'partner' | 'client'
 
 /** One portal environment, with the four values of spec section 1.5. */
 export interface Portal {
-  /** Absolute https or http URL where a sign-in starts at the portal. The error page links to it. */
+  /** Absolute https or http URL, ASCII, where a sign-in starts at the portal. The error page links to it. */
   loginUrl: string
   /** The portal's OAuth client identifier: visible ASCII. Unique among the portals of one registration. */
   clientId: string
@@ -36,7 +36,7 @@ export function checkPortal (given: unknown, name: string): Portal {
   assertOption(typeof given === 'object' && given !== null && !Array.isArray(given), name,
     'an object with the values of a portal', kindOf(given))
   const { loginUrl, clientId, clientSecret, redirectUri, level = 'partner' } = given as Portal
-  assertUrl(loginUrl, `${name}.loginUrl`, 'an absolute https or http URL', /^/)
+  assertUrl(loginUrl, `${name}.loginUrl`)
   assertOption(isVisibleAscii(clientId), `${name}.clientId`, VISIBLE, kindOf(clientId))
   assertSecrets(clientSecret, `${name}.clientSecret`)
   assertRedirectUri(redirectUri, `${name}.redirectUri`)
@@ -58,8 +58,7 @@ const ABSOLUTE = /^https?:\/\/[!#-;=?-[\]_a-z~]+$/
 
 // RFC 6749 section 3.1.2; http for loopback only: RFC 9700 section 2.6
 function assertRedirectUri (value: string, name: string): void {
-  const { protocol, hostname, searchParams } =
-    assertUrl(value, name, 'an absolute URL in visible ASCII characters', ABSOLUTE)
+  const { protocol, hostname, searchParams } = assertUrl(value, name)
   const given = JSON.stringify(value)
   const isSecure = protocol === 'https:' || isLoopback(hostname)
   assertOption(isSecure, name, 'https (http for loopback hosts only)', given)
@@ -69,12 +68,13 @@ function assertRedirectUri (value: string, name: string): void {
 }
 
 /** An absolute http URL is shown in the error: it is no secret, unless user information is in it. */
-function assertUrl (value: string, name: string, expected: string, pattern: RegExp): URL {
+function assertUrl (value: string, name: string): URL {
   const url = parseUrl(value)
   const isHttp = url !== null && /^https?:/.test(url.protocol)
   const hasUserInformation = url !== null && url.username + url.password !== ''
   const isShown = isHttp && !hasUserInformation && value.includes('://')
-  assertOption(isHttp && pattern.test(value), name, expected, isShown ? JSON.stringify(value) : kindOf(value))
+  assertOption(isHttp && ABSOLUTE.test(value), name, 'an absolute https or http URL in visible ASCII characters',
+    isShown ? JSON.stringify(value) : kindOf(value))
   assertOption(!hasUserInformation, name, 'a URL without user information', 'a URL that has some')
   return url
 }

@@ -9,7 +9,7 @@ import { loginLocation } from '../http/login-location.ts'
 import { Parameters, queryOf, safeInQuery } from '../http/parameters.ts'
 import { redirectUriDifference } from '../http/redirect-uri-difference.ts'
 import { retryLater, sendRefusal } from '../http/replies.ts'
-import { watchReply } from '../http/watch-reply.ts'
+import { isOverdue, watchReply } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
 import type { RefusalContext } from '../errors.ts'
 import type { PortalInformation, Portals, RegisteredPortal } from '../portal.ts'
@@ -143,11 +143,6 @@ async function askCurrentUser (
     reporter.report(request, { type: 'login_required', reason: 'answered_by_current_user', clientId })
   }
   return user
-}
-
-/** Whether `handlerTimeout` expired: Fastify has responded. */
-function isOverdue ({ signal }: FastifyRequest): boolean {
-  return signal?.reason?.code === 'FST_ERR_HANDLER_TIMEOUT'
 }
 
 function sendToLogin (

@@ -37,6 +37,8 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
         const { portal, secretIndex } = await portals.authenticate(clientId, clientSecret)
         known.clientId = clientId
         checkRedirectUri(form.get('redirect_uri') as string, portal)
+        // `handlerTimeout` expired: Fastify has responded, and the code is still good.
+        if (hasResponded()) return reply
         const deadline = performance.now() + storeTimeout
         const redeemed = await redeemCode(form.get('code') as string, portal, deadline)
         const { externalId } = redeemed.grant
@@ -45,7 +47,6 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
         const token = await tokens.issue(redeemed, portal, deadline)
         // A concurrent replay has revoked the token.
         if (token === null) throw new OAuthError('code_replayed')
-        // `handlerTimeout` expired: Fastify has responded.
         if (hasResponded()) return reply
         reporter.report(request, { type: 'token_issued', reason: 'ok', clientId, externalId, secretIndex })
         return sendJson(reply, 200, `{"token_type":"Bearer","access_token":"${token}"}`)

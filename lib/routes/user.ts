@@ -21,11 +21,12 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
 
     handler: async function partnerSsoUser (request, reply) {
       const hasResponded = watchReply(reply)
+      // `handlerTimeout` expired: Fastify has responded.
+      if (hasResponded()) return reply
       try {
         const token = await redeemToken(tokenOf(request))
         await checkPortal(token)
         const { clientId, externalId, record } = token.grant
-        // `handlerTimeout` expired: Fastify has responded.
         if (hasResponded()) return reply
         reporter.report(request, { type: 'user_information_returned', reason: 'ok', clientId, externalId })
         return sendJson(reply, 200, recordJson(record))

@@ -157,14 +157,14 @@ function describe (error: unknown): string {
   }
 }
 
-// Errors of a Redis server in some state; inside a script Redis 6 puts a sentence before them. Any other error says
-// something about the command.
-const TEMPORARY = new RegExp('(?:^|-)(?:LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|OOM|BUSY|MISCONF|' +
-  'NOREPLICAS|NOAUTH|WRONGPASS|ERR max number of clients)\\b')
+// The command is not known, its options are not, or the user may not run it; inside a script Redis 6 and 7 put other
+// words before and after. Any other error tells of a state of the server, or of a proxy.
+const FOR_GOOD = new RegExp('unknown (?:redis )?command|unsupported command|wrong number of arg|syntax error|NOPERM|' +
+  "no permissions|can't run this command|can't access at least one of the keys", 'i')
 
 /** A store that is down may come back. A server that refuses a command for good never serves a sign-in. */
 function refuseUnfit (error: unknown): void {
-  if (!(error instanceof Error) || error.name !== 'ReplyError' || TEMPORARY.test(error.message)) return
+  if (!(error instanceof Error) || error.name !== 'ReplyError' || !FOR_GOOD.test(error.message)) return
   throw new Error('partner-sso: Redis refuses a command that is needed: SET with EX and NX, GETDEL, and EVAL of a ' +
     `script with GETDEL, SADD and EXPIRE (Redis 6.2 or later, not renamed, allowed to this user): ${describe(error)}`)
 }

@@ -29,10 +29,13 @@ export function isRedisClient (value: unknown): value is RedisClient {
     typeof sendCommand === 'function' && typeof connect === 'function'
 }
 
+// Of clients, and of options of @fastify/redis and node-redis: ioredis ignores them, and connects to localhost.
+const FOREIGN = ['sendCommand', 'status', 'url', 'client', 'nodes', 'socket']
+
 /** Whether the value can be options of ioredis: a plain object, that is, no array and no object of a class. */
 export function isRedisOptions (value: unknown): value is RedisOptions {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  if ('sendCommand' in value || 'status' in value) return false
+  if (FOREIGN.some((name) => name in value)) return false
   const prototype = Object.getPrototypeOf(value) as object | null
   // Not compared with Object.prototype: test runners load modules into realms of their own.
   return prototype === null || Object.getPrototypeOf(prototype) === null

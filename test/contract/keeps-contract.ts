@@ -7,18 +7,11 @@ import { completes, noOtherMethod } from './checks/sign-in.ts'
 import { isPage, refuses } from './replies.ts'
 import { refusals } from './refusals.ts'
 
-/** Who is at the browser, and how the host knows. */
-interface Visitor {
-  /** Headers that log the user in; by default the one that `hostOptions` looks at. */
-  headers?: Record<string, string>
-}
-
 /** Whatever the host does to its app, this holds. */
-export async function keepsContract (t: Test, at: Wire, { headers }: Visitor = {}): Promise<void> {
-  const portal = headers === undefined ? at : loggedIn(at, headers)
-  await t.test('a sign-in', async (t) => await signsIn(t, portal))
-  await t.test('refusals', async (t) => await refusesAll(t, portal))
-  await t.test('no HEAD twins', async (t) => await noOtherMethod(t, { at: portal }, ['HEAD'], headers))
+export async function keepsContract (t: Test, at: Wire): Promise<void> {
+  await t.test('a sign-in', async (t) => await signsIn(t, at))
+  await t.test('refusals', async (t) => await refusesAll(t, at))
+  await t.test('no HEAD twins', async (t) => await noOtherMethod(t, { at }, ['HEAD']))
 }
 
 /** A sign-in whose every response is as it must be; code and token work once. */
@@ -35,12 +28,4 @@ async function refusesAll (t: Test, at: Wire): Promise<void> {
     isResponse(t, await refusal.provoke(at), refusal, { portal: PORTAL }, reason)
   }
   isPage(t, await at.authorize({ client_id: 'zzz' }, null, { accept: 'text/html,*/*;q=0.8' }), 400)
-}
-
-/** The requests of a browser in which the user is logged in by other headers. */
-function loggedIn (at: Wire, headers: Record<string, string>): Wire {
-  return {
-    ...at,
-    authorize: (changes, user, more, query) => at.authorize(changes, null, user === null ? more : headers, query)
-  }
 }

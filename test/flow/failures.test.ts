@@ -1,4 +1,5 @@
 // Failures that no configuration has: what the other side gets, and what the host is told.
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
 import { capture } from '../attacks/helpers/log.ts'
@@ -55,6 +56,18 @@ t.test('a loginPage function that returns no URL', async (t) => {
     t.match(events, [{ type: 'sign_in_refused', reason: 'login_page_failed' }])
     t.match(log.text(), 'loginPage must return a URL')
   }
+})
+
+t.test('the browser leaves before the reply that currentUser returns is sent', async (t) => {
+  const { url, events } = await startHost(t, {
+    currentUser: (_request, reply) => {
+      reply.raw.destroy()
+      return reply
+    }
+  })
+  await t.rejects(wire(url).authorize())
+  while (events.length === 0) await setImmediate()
+  t.match(events, [{ type: 'login_required', reason: 'answered_by_current_user' }])
 })
 
 t.test('a fault of the plugin at the user endpoint', async (t) => {

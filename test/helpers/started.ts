@@ -30,7 +30,8 @@ export function started (
   child.stderr.on('data', (chunk) => { output.err += String(chunk) })
   const printed = async (text: RegExp): Promise<void> => {
     while (!text.test(output.out)) {
-      if (child.exitCode !== null) throw new Error(`It ended before it printed ${text}:\n${output.err}`)
+      const end = child.exitCode ?? child.signalCode
+      if (end !== null) throw new Error(`It ended by ${end} before it printed ${text}:\n${output.err}`)
       await Promise.race([once(child.stdout, 'data'), exited])
     }
   }

@@ -50,7 +50,17 @@ export const mistakes = [
   ["the host's preParsing hooks are dropped", 'preParsing: [ofHost.preParsing ?? [], ', 'preParsing: ['],
   ["the host's config is dropped", ', ...ofHost.config }', ' }'],
   ['a body may be as large as the host allows', '    bodyLimit: BODY_LIMIT,\n', ''],
+  ['an undefined route option replaces a default', 'routeOptions: present(routeOptions)', 'routeOptions'],
+  ['the type of the form is read in one case only', 'form-urlencoded\\s*(?:;|$)/i', 'form-urlencoded\\s*(?:;|$)/'],
   ['a body that was read before is waited for', 'body.readableEnded === true ?', 'false ?'],
+  [
+    'a code is redeemed after Fastify has responded',
+    ', and the code is still good.\n        if (hasResponded()) return reply\n',
+    '\n'
+  ],
+  ['a hook may outlast handlerTimeout', 'hasResponded = isOverdue(reply.request)', 'hasResponded = false'],
+  ['a reply that currentUser returns is forgotten', '    hasResponded = true\n    then', '    then'],
+  ['any error of a Redis proxy stops the start', ' || !FOR_GOOD.test(error.message)', ''],
   ['PKCE compares 42 of 43 characters', 'from(challenge)', 'from(challenge.slice(0, 42) + computed[42])'],
   [
     'PKCE compares without regard to case',

@@ -12,6 +12,7 @@ import type {
 interface User { id: string, mail: string, admin: boolean }
 
 declare function currentUser (request: FastifyRequest): Promise<User | null>
+declare const user: User | undefined
 declare const store: Store
 declare const portal: PartnerSsoOptions['portal']
 const app = Fastify()
@@ -47,6 +48,17 @@ await app.register(partnerSso<User>, {
   portalEligibility: (user) => user.admin
     ? { ...identity, email: user.mail, type: 'partner', control_role: 'Partner Administrator' }
     : null
+})
+await app.register(partnerSso<User>, {
+  portal,
+  currentUser: (_request, reply) => user ?? reply.redirect('/login'),
+  portalEligibility: () => null
+})
+await partnerSso(app, {
+  portal,
+  currentUser: async (_request, reply) => user ?? reply.code(401).send('Log in'),
+  // @ts-expect-error -- the user has no such property
+  portalEligibility: (user) => user.nothing
 })
 await app.register(partnerSso<User>, {
   portal,

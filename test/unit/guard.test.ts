@@ -139,12 +139,17 @@ const temporary = [
   'LOADING Redis is loading', 'READONLY You can\'t write', 'MASTERDOWN Link with MASTER is down',
   'CLUSTERDOWN Hash slot not served', 'OOM command not allowed', 'WRONGPASS invalid', 'NOAUTH Authentication',
   'MISCONF Redis is configured', 'NOREPLICAS Not enough', 'BUSY Redis is busy', 'TRYAGAIN Multiple keys',
-  'MOVED 1 a:1', 'ASK 1 a:1', 'ERR max number of clients reached', inScript('READONLY You'), inScript('OOM command')
+  'MOVED 1 a:1', 'ASK 1 a:1', 'ERR max number of clients reached', inScript('READONLY You'), inScript('OOM command'),
+  // Proxies
+  'no upstream host', 'upstream failure', 'ERR Connection refused', 'ERR server busy'
 ]
 const forGood = [
-  "ERR unknown command 'getdel'", "NOPERM User app has no permissions to run the 'eval' command", 'ERR syntax error',
-  'unsupported command', 'OOMPH no', 'ERR', inScript('NOPERM no'),
-  'ERR The user executing the script can\'t run this command or subcommand'
+  "ERR unknown command 'getdel'", 'ERR Unknown Redis command called from script script: 1, on @user_script:3.',
+  'unsupported command', 'ERR syntax error', "ERR wrong number of arguments for 'set' command",
+  'NOPERM: app has no ACL permissions',
+  "ERR ACL failure in script: User app has no permissions to run the 'sadd' command",
+  'ERR The user executing the script can\'t run this command or subcommand',
+  inScript('The user executing the script can\'t access at least one of the keys mentioned')
 ]
 
 t.test('a server that refuses a command for good stops the start, a temporary error does not', async (t) => {

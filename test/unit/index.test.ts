@@ -29,7 +29,7 @@ t.test('the names of the package', async (t) => {
 })
 
 t.test('three routes with a limit for bodies; hooks and handlers have names, for traces', async (t) => {
-  const routes = await routesOf({ prefix: '/sso' })
+  const routes = await routesOf({ prefix: '/sso', routeOptions: { bodyLimit: undefined } as object })
   const found = routes.map(({ method, url, bodyLimit, handler, errorHandler, preParsing, onSend }) => {
     const hooks = [handler, errorHandler, preParsing ?? [], onSend ?? []].flat()
     return [method, url, bodyLimit, ...hooks.map((hook) => hook?.name)]

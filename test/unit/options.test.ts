@@ -30,7 +30,13 @@ function refusal (name: string, value: unknown): string {
 
 const methods = { put () {}, take () {}, revoke () {} }
 const VISIBLE = 'a non-empty string of visible ASCII characters and spaces'
-const URI = 'an absolute URL in visible ASCII characters'
+const URI = 'an absolute https or http URL in visible ASCII characters'
+const noUris = [
+  undefined, '/hush', 'hush', 'javascript:hush', 'https:hush', 'ftp://a:hush@portal.example/',
+  'xhttps://portal.example/', 'httpsx://portal.example/', ' https://portal.example/cb', 'https://portal.example/a b',
+  'https://portal.example/\ncb', 'https://portal.example/\0', 'https://portal.example/é', 'https://portal.example\\cb',
+  'https://a:hush@portal.example/é', 'https://a:hush@portal.example:port/', new URL(PORTAL.loginUrl)
+]
 
 /** `hush` stands for a secret, which no error repeats. */
 const bad: Array<[name: string, wants: string, values: unknown[]]> = [
@@ -43,18 +49,11 @@ const bad: Array<[name: string, wants: string, values: unknown[]]> = [
   ['portal.clientSecret', VISIBLE, [undefined, '', [], 5417, 'hush\n', 'hushé', Buffer.from('hush')]],
   ['portal.clientSecret[1]', VISIBLE, [['hush', '']]],
   ['portal.level', '"partner" or "client"', ['', 'Partner', 'hush']],
-  ['portal.loginUrl', 'an absolute https or http URL', [
-    undefined, '/hush', 'javascript:hush', 'hush-hush', 'ftp://a:hush@portal.example/', 'xhttps://portal.example/',
-    'httpsx://portal.example/', 'https://a:hush@portal.example:port/', new URL(PORTAL.loginUrl)
-  ]],
+  ['portal.loginUrl', URI, noUris],
   ['portal.loginUrl', 'a URL without user information; got a URL that has some', [
     'https://a:hush@portal.example/', 'https://a@portal.example/', 'https://:hush@portal.example/'
   ]],
-  ['portal.redirectUri', URI, [
-    undefined, '/callback', 'hush', 'https:hush', 'ftp://portal.example/', ' https://portal.example/cb',
-    'https://portal.example/\ncb', 'https://portal.example/\0', 'https://portal.example/é',
-    'https://portal.example\\cb', 'https://a:hush@portal.example/é'
-  ]],
+  ['portal.redirectUri', URI, noUris],
   ['portal.redirectUri', 'https (http for loopback hosts only)', [
     'http://portal.example/cb', 'http://127.0.0.1.example/cb', 'http://localhost.example/cb', 'http://notlocalhost/cb'
   ]],
@@ -72,7 +71,8 @@ const bad: Array<[name: string, wants: string, values: unknown[]]> = [
   ['routeOptions', 'an object of Fastify route options', [null, 'hush', []]],
   ['redis', 'a redis:// or rediss:// URL, ioredis options, or a client', [
     'hush', 'xredis://localhost', 'redisx://localhost', 'redis://:hush@localhost:port', 'redis://:hush%zz@localhost',
-    6379, null, ['redis://:hush@localhost'], new Date(), { isOpen: true, sendCommand () {}, get () {} }
+    6379, null, ['redis://:hush@localhost'], new Date(), { isOpen: true, sendCommand () {}, get () {} },
+    { url: 'redis://:hush@localhost' }, { client: {} }, { nodes: [] }, { socket: { host: 'localhost' } }
   ]],
   ['store', 'an object with the methods put, take and revoke', [
     null, {}, { ...methods, revoke: undefined }, 'redis://user:hush@localhost'

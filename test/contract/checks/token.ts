@@ -60,6 +60,7 @@ export async function form (t: Test, { at, events, portal }: Subject): Promise<v
     [text, 'text/plain', 'content_type_unsupported'],
     [text, `${type}-x`, 'content_type_unsupported'],
     [text, `${type}, application/json`, 'content_type_unsupported'],
+    [text, `${type} x`, 'content_type_unsupported'],
     [JSON.stringify({ code }), 'application/json', 'content_type_unsupported'],
     ['{', 'application/json', 'content_type_unsupported'],
     ['--x--', 'multipart/form-data; boundary=x', 'content_type_unsupported'],
@@ -82,8 +83,8 @@ export async function form (t: Test, { at, events, portal }: Subject): Promise<v
     refuses(t, response, 400, 'invalid_request', reason)
     t.match(events().at(-1), { reason })
   }
-  // A charset says nothing (RFC 6749 appendix B).
-  const latin = { 'content-type': `${type} ; charset=ISO-8859-1` }
+  // A charset says nothing (RFC 6749 appendix B), nor does the case (RFC 9110 section 8.3.1).
+  const latin = { 'content-type': 'Application/X-WWW-form-urlencoded ; charset=ISO-8859-1' }
   t.equal((await at.token({ code }, latin)).status, 200, 'the code is still good')
 }
 
