@@ -34,6 +34,8 @@ await t.test('also with Basic, PKCE, a prefix, the client level', async (t) => {
   }
   const client = await report(baseUrl, ['--cookie', 'sid=bob', '--level', 'client'])
   t.equal(client.code, 0)
+  const known = await report(baseUrl, ['--header', 'x-session: sid=ada', '--ineligible-cookie', 'sid=eve'])
+  t.match(known.rules.find(({ id }) => id === 'authorize.access-denied'), { outcome: 'pass' })
   const { out } = await check(baseUrl, USER)
   t.match(out, /^\d+ pass, 0 fail, 0 to consider, \d untested\.\nNothing fails\.\n$/m)
 })

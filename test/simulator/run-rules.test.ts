@@ -78,7 +78,11 @@ await t.test('each result is counted once, as what it is', async (t) => {
 
 await t.test('a race that only a request with a lead can win, since each replay revokes', async (t) => {
   let won = 0
-  const settings = { wait: async () => await setTimeout(20) }
+  let waits = 0
+  const wait = async () => {
+    waits++
+    await setTimeout(20)
+  }
   const rule = oneWinner(async () => {
     let requests = 0
     return async () => {
@@ -88,6 +92,6 @@ await t.test('a race that only a request with a lead can win, since each replay 
       return requests === 1
     }
   })
-  await rule({ settings } as unknown as Service)
-  t.equal(won, 1)
+  await rule({ settings: { wait } } as unknown as Service)
+  t.strictSame([won, waits], [1, 1])
 })

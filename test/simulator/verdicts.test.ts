@@ -91,7 +91,10 @@ const VERDICTS: Record<string, Case[]> = {
     ['address.no-downgrade', loggedOut(redirect('http://login.partner.example/')), advised(/^a redirect to/)],
     ['address.no-downgrade', {
       answer: loggedOut(redirect('http://login.partner.example/')), baseUrl: 'https://partner.example'
-    }, certain('a redirect to http://login.partner.example/')]
+    }, certain('a redirect to http://login.partner.example/')],
+    ['address.no-downgrade', {
+      answer: loggedOut(redirect('http://partner.example/login')), baseUrl: 'https://partner.example'
+    }, certain('a redirect to http://partner.example/login')]
   ],
   'a hook in front of the authorization endpoint is told from a user whom nobody knows': [
     ['authorize.hook', { mistakes: ['login-hook'], cookie: 'stale=1' },
@@ -244,6 +247,10 @@ const VERDICTS: Record<string, Case[]> = {
     lets('authorize.repeated', 'state', 'the-state', 'the-state'),
     ['authorize.foreign-redirect-uri', atAuthorize((request) => redirect(valueOf(request, 'redirect_uri'))),
       failed(/302/)],
+    ['authorize.foreign-redirect-uri', atAuthorize(back({ code: 'a-code' })), failed(/302/)],
+    ['authorize.foreign-redirect-uri', {
+      redirectUri: 'https://portal.example/CB', server: { redirectUri: 'https://portal.example/CB' }
+    }, PASS],
     ...[
       { redirectUri: `${REDIRECT_URI}?tenant=1`, given: `${REDIRECT_URI}?tenant=1&more=1` },
       { redirectUri: 'http://localhost/cb', given: 'http://localhost.foreign.example/cb' },

@@ -4,6 +4,7 @@ import { portal } from '../../lib/testing/index.ts'
 import { Secrets } from '../../lib/testing/masking.ts'
 import { integration } from '../../lib/testing/settings.ts'
 import { returned, SignIn } from '../../lib/testing/legs.ts'
+import { basicCredentials } from '../../lib/testing/requests.ts'
 import type { Exchange } from '../../lib/testing/wire.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import { CLIENT_SECRET, REDIRECT_URI, respond, responding, SETTINGS } from '../helpers/spec-server.ts'
@@ -51,6 +52,7 @@ await t.test('the client secret in Base64, with any letter encoded, and a short 
   for (const [clientSecret, repeated] of [
     [CLIENT_SECRET, Buffer.from(CLIENT_SECRET).toString('base64')],
     [CLIENT_SECRET, CLIENT_SECRET.replace('s', '%73')],
+    [CLIENT_SECRET, basicCredentials(SETTINGS.clientId, CLIENT_SECRET).slice('Basic '.length)],
     ['key', 'key']
   ] as const) {
     const body = { error: 'invalid_client', error_description: `“${repeated}” is wrong` }

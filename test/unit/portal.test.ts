@@ -53,6 +53,14 @@ t.test('constant time: as many digests and comparisons, whether the client or th
   }
 })
 
+t.test('each of many secrets is accepted', async (t) => {
+  const clientSecret = ['1', '2', '3', '4', '5', '6']
+  const portals = new Portals([{ ...PORTAL, clientSecret }], 1000, noWarning)
+  for (const [index, secret] of clientSecret.entries()) {
+    t.match(await portals.authenticate(PORTAL.clientId, secret), { secretIndex: index })
+  }
+})
+
 t.test('a function that returns no portal: the reason, without a secret or what was asked', async (t) => {
   const cases: Array<[unknown, RegExp]> = [
     ['a text with hush in it', /"portal\(\)" must be an object with .*; got a string of 22 characters$/],

@@ -33,6 +33,7 @@ t.test('other registered ones: with a slash at the end, without a path, with an 
     ['https://portal.example/cb', 'https://portal.example/cb/', 'trailing slash'],
     ['https://portal.example/', 'https://portal.example', 'trailing slash'],
     ['https://portal.example/cb?a/', 'https://portal.example/cb?a', 'query'],
+    ['https://portal.example/cb?a=+b', 'https://portal.example/cb?a=%20b', 'encoding'],
     ['http://[::1]:3000/cb', 'http://[::1]:3001/cb', 'port'],
     ['http://[::2]:3001/cb', 'http://[::1]:3001/cb', 'host']
   ] as const) t.equal(redirectUriDifference(given, registered), difference, given)
