@@ -3,25 +3,32 @@
 //   node test/versions.js --fastify 5.0.0 [--node 24]   the tests of contract, flow and hosts with this Fastify
 //   node test/versions.js --nest 11 [--node 24]         the tests of NestJS hosts
 //   node test/versions.js --manager pnpm                installs the package as it ships, and signs in
+//   node test/versions.js --runner jest [--node 24]     a host's test, by the double of the package as it ships
 //
 // Without --node: the Node that runs this program. The whole suite on another Node: `npx -p node@24 npm test`.
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { hostWith, mustRun, onNode, pack } from './package/commands.js'
 
-const { values: { fastify, nest, manager, node } } = parseArgs({
+const { values: { fastify, nest, manager, runner, node } } = parseArgs({
   options: {
-    fastify: { type: 'string' }, nest: { type: 'string' }, manager: { type: 'string' }, node: { type: 'string' }
+    fastify: { type: 'string' },
+    nest: { type: 'string' },
+    manager: { type: 'string' },
+    runner: { type: 'string' },
+    node: { type: 'string', default: process.versions.node.split('.')[0] }
   }
 })
 
-/** Runs test files with these environment variables; the program ends with their outcome. */
-function test (files, env) {
-  const version = node ?? process.versions.node.split('.')[0]
-  const { ok } = onNode(version, ['test/run.js', ...files], { env, stdio: 'inherit' })
+/** Runs a program on the version of Node; this one ends with its outcome. */
+function end (args, options) {
+  const { ok } = onNode(node, args, { ...options, stdio: 'inherit' })
   process.exit(ok ? 0 : 1)
 }
+
+const test = (files, env) => end(['test/run.js', ...files], { env })
 
 function withFastify () {
   const folder = hostWith([], [`fastify@${fastify}`])
@@ -67,7 +74,31 @@ function withManager () {
   }
 }
 
+const vitest = ['node_modules/vitest/vitest.mjs', 'run', 'vitest.test.mjs']
+const jest = (config) => ['node_modules/jest/bin/jest.js', '--config', config]
+
+/** What each of them needs, as lib/testing/README.md says it. */
+const runners = {
+  node: { args: ['--test', 'node.test.mjs'] },
+  'vitest-4': { packages: ['vitest@4'], args: vitest },
+  'vitest-5': { packages: ['vitest@5'], args: vitest },
+  jest: {
+    packages: ['jest@30', '@babel/core@7', '@babel/preset-env@7'],
+    args: jest('jest.babel.json'),
+    env: { IN_PROCESS: '1' }
+  },
+  'jest-modules': { packages: ['jest@30'], args: ['--experimental-vm-modules', ...jest('jest.modules.json')] }
+}
+
+function withRunner () {
+  const { packages = [], args, env } = runners[runner]
+  const tests = readdirSync('test/package/runners').map((file) => `runners/${file}`)
+  const files = [...tests, 'hosts/sign-in.cjs'].map((file) => `test/package/${file}`)
+  end(args, { cwd: hostWith(files, [pack(), 'fastify@5', ...packages]), env })
+}
+
 if (fastify !== undefined) withFastify()
 else if (nest !== undefined) withNest()
 else if (manager in managers) withManager()
-else throw new Error('Name one of --fastify, --nest and --manager')
+else if (runner in runners) withRunner()
+else throw new Error('Name one of --fastify, --nest, --manager and --runner')

@@ -1,4 +1,4 @@
-// The package as it ships, and commands around it: for the tests here, for `runners.js` and for `test/versions.js`.
+// The package as it ships, and commands around it: for the tests here and for `test/versions.js`.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
