@@ -8,7 +8,7 @@
 import type { Store } from 'fastify-partner-sso'
 import type { Pool } from 'pg'
 
-/** Keys are 20 characters of base64url, values base64url text of some hundred; a key without a value was revoked. */
+/** Keys are 20 characters of base64url, values mostly some hundred; a key without a value was revoked. */
 const TABLE = `
   CREATE TABLE IF NOT EXISTS partner_sso (
     key text COLLATE "C" PRIMARY KEY,
