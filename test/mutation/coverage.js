@@ -22,7 +22,7 @@ export class Coverage {
       if (uuid === root) this.#times.set(name, runtime)
       if (!existsSync(join('.tap/coverage', `${uuid}.json`))) continue
       for (const { url, functions } of json('.tap/coverage', `${uuid}.json`).result) {
-        const [, file] = /\/compiled\/(lib\/.*)$/.exec(url) ?? []
+        const [, file] = /\/compiled\/(lib\/[^?]*)/.exec(url) ?? []
         if (file !== undefined) this.#runs.set(file, [...this.#runs.get(file) ?? [], { name, functions }])
       }
     }

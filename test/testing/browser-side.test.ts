@@ -7,7 +7,7 @@ import { portal } from '../../lib/testing/index.ts'
 import type { LoginPage } from '../../lib/testing/index.ts'
 import { integration } from '../../lib/testing/settings.ts'
 import { httpServer } from '../helpers/raw-server.ts'
-import { REDIRECT_URI, respond, responding, SETTINGS, specServer } from '../helpers/spec-server.ts'
+import { listening, REDIRECT_URI, respond, responding, SETTINGS, specServer } from '../helpers/spec-server.ts'
 
 await t.test('cookies: path, expiry, removal, several', async (t) => {
   const seen: Array<[string, string]> = []
@@ -90,11 +90,13 @@ await t.test('a callback with a query of its own', async (t) => {
   t.match(await other.signIn({ cookies: cookie }), { ok: false, error: 'refused' })
 })
 
-await t.test('a prefix, with and without slashes', async (t) => {
-  const { app, cookie } = await specServer({ prefix: '/partner/sso' })
-  for (const prefix of ['/partner/sso', 'partner/sso/']) {
-    t.match(await portal({ app, ...SETTINGS, prefix }).signIn({ cookies: cookie }), { ok: true })
-  }
+await t.test('a prefix, with and without slashes, after the path of the base URL', async (t) => {
+  const { app, baseUrl, cookie } = await listening(t, { prefix: '/partner/sso' })
+  for (const where of [
+    { app, prefix: '/partner/sso' },
+    { app, prefix: 'partner/sso/' },
+    { baseUrl: new URL('/partner/', baseUrl).href, prefix: '/sso' }
+  ]) t.match(await portal({ ...where, ...SETTINGS }).signIn({ cookies: cookie }), { ok: true })
 })
 
 await t.test('parameters of the authorization request can be changed, left out, repeated', async (t) => {

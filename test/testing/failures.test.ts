@@ -58,6 +58,7 @@ await t.test('a failure tells which of the steps before it succeeded', (t) => {
     ['state_mismatch', 8, 2, 7],
     ['not_found', 9, 3, 8],
     ['invalid_client', 11, 3, 9],
+    ['not_json', 12, 3, 9],
     ['malformed_token', 12, 3, 11],
     ['invalid_token', 14, 4, 13],
     ['malformed_record', 15, 4, 14]

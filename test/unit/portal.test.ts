@@ -53,8 +53,8 @@ t.test('constant time: as many digests and comparisons, whether the client or th
   }
 })
 
-t.test('each of many secrets is accepted', async (t) => {
-  const clientSecret = ['1', '2', '3', '4', '5', '6']
+t.test('each of many secrets that are much alike is accepted', async (t) => {
+  const clientSecret = ['1', '2', '3', '4', '5', '6'].map((end) => 'a long beginning '.repeat(8) + end)
   const portals = new Portals([{ ...PORTAL, clientSecret }], 1000, noWarning)
   for (const [index, secret] of clientSecret.entries()) {
     t.match(await portals.authenticate(PORTAL.clientId, secret), { secretIndex: index })

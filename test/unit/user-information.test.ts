@@ -59,7 +59,8 @@ const MEANINGS = {
 t.test('each broken rule is named, without a word of the record', async (t) => {
   const text = (field: keyof typeof MEANINGS, got: string) =>
     new RegExp(`: ${field} must be a non-empty string \\(${MEANINGS[field]}\\), got ${got}$`)
-  const cases: [unknown, 'partner' | 'client', RegExp][] = [
+  type Case = [record: unknown, level: 'partner' | 'client', message: RegExp]
+  const cases: Case[] = [
     ['hush', 'partner', /it must be an object, got a string of \d+ characters$/],
     [null, 'partner', /it must be an object, got null$/],
     [[], 'partner', text('external_id', 'undefined')],
@@ -76,10 +77,12 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
     [{ ...partner, type: 'constructor' }, 'partner', /: type must be "partner" or "client", got "constructor"$/],
     [{ ...partner, type: '__proto__' }, 'partner', /: type must be "partner" or "client", got "__proto__"$/],
     [{ ...partner, type: ['partner'] }, 'partner', /: type must be "partner" or "client", got an array$/],
-    [{ ...partner, control_role: 'Client Read Only' }, 'partner',
-      /: control_role must be "Partner Administrator" or "Partner Read Only" where type is "partner", got "Client/],
-    [{ ...client, control_role: 'Partner Read Only' }, 'partner',
-      /: control_role must be "Client Administrator" or "Client Read Only" where type is "client", got "Partner/],
+    ...['Administrator', 'Read Only'].flatMap((role): Case[] => [
+      [{ ...partner, control_role: `Client ${role}` }, 'partner',
+        /: control_role must be "Partner Administrator" or "Partner Read Only" where type is "partner", got "Client/],
+      [{ ...client, control_role: `Partner ${role}` }, 'partner',
+        /: control_role must be "Client Administrator" or "Client Read Only" where type is "client", got "Partner/]
+    ]),
     [partner, 'client', /: type must be "client" at the client level, got "partner"$/],
     [{ ...partner, client_id: 'hush' }, 'partner',
       /: client_id must be absent where type is "partner", got a string of 4 characters$/],
