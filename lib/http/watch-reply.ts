@@ -22,7 +22,7 @@ export function watchReply (reply: FastifyReply): () => boolean {
   return () => hasResponded || reply.sent
 }
 
-/** Whether `handlerTimeout` expired: Fastify has responded. */
-export function isOverdue ({ signal }: FastifyRequest): boolean {
-  return signal?.reason?.code === 'FST_ERR_HANDLER_TIMEOUT'
+/** Whether `handlerTimeout` expired: Fastify has responded. Where there is none, `signal` is dear: reading makes it. */
+export function isOverdue (request: FastifyRequest): boolean {
+  return Boolean(request.routeOptions.handlerTimeout) && request.signal.reason?.code === 'FST_ERR_HANDLER_TIMEOUT'
 }
