@@ -80,6 +80,7 @@ export class CookieJar {
     this.#cookies = keep(others, { ...cookie, domain, path })
   }
 
+  /** Keeps cookies of another jar. It must have none of them. */
   add (cookies: Cookie[]): void {
     this.#cookies.push(...cookies)
   }

@@ -1,5 +1,5 @@
 // How rules are tried: when a run ends, what counts as not tried, and that no secret stands in the reasons.
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { summary } from '../../lib/simulator/check/report.ts'
 import { Failed, Inconclusive, Stop, Untested } from '../../lib/simulator/rules/errors.ts'
@@ -81,13 +81,13 @@ await t.test('a race that only a request with a lead can win, since each replay 
   let waits = 0
   const wait = async () => {
     waits++
-    await setTimeout(20)
+    for (let turns = 0; turns < 3; turns++) await turn()
   }
   const rule = oneWinner(async () => {
     let requests = 0
     return async () => {
       requests++
-      await setTimeout(1)
+      await turn()
       if (requests === 1) won++
       return requests === 1
     }
