@@ -1,5 +1,5 @@
-import { kindOf } from './options/assert.ts'
-import type { PortalLevel } from './options/portal.ts'
+import { kindOf } from './assert.ts'
+import type { PortalLevel } from './portal/portal.ts'
 import * as Type from './typebox.ts'
 
 // The description of a field completes the sentence "<field> must be …". Documents and error messages both use it.

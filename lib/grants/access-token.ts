@@ -1,4 +1,4 @@
-import type { RegisteredPortal } from '../portal.ts'
+import type { RegisteredPortal } from '../portal/registered-portal.ts'
 import type { TimedStore } from '../stores/store.ts'
 import { decodeGrant } from './grant.ts'
 import type { Grant, SealedGrant } from './grant.ts'

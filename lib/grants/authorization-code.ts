@@ -1,5 +1,5 @@
 import { OAuthError } from '../errors.ts'
-import type { RegisteredPortal } from '../portal.ts'
+import type { RegisteredPortal } from '../portal/registered-portal.ts'
 import type { TimedStore } from '../stores/store.ts'
 import { decodeGrant, encodeGrant } from './grant.ts'
 import type { Grant, SealedGrant } from './grant.ts'

@@ -1,4 +1,4 @@
-import type { PortalLevel } from '../options/portal.ts'
+import type { PortalLevel } from '../portal/portal.ts'
 
 /** What a code, and the token issued for it, represent: this user at this portal. */
 export interface Grant {

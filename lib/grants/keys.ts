@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { RegisteredPortal } from '../portal.ts'
+import type { RegisteredPortal } from '../portal/registered-portal.ts'
 
 /** Characters of a storage key, a locator and a fingerprint: 120 bits each in base64url. */
 export const NAME_LENGTH = 20

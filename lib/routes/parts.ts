@@ -3,7 +3,8 @@ import type { Reporter } from '../events.ts'
 import type { AccessTokens } from '../grants/access-token.ts'
 import type { AuthorizationCodes } from '../grants/authorization-code.ts'
 import type { LoginPage } from '../http/login-location.ts'
-import type { PortalInformation, Portals } from '../portal.ts'
+import type { Portals } from '../portal/portals.ts'
+import type { PortalInformation } from '../portal/registered-portal.ts'
 
 /** What the routes of one registration work with. The last four are options of the plugin. */
 export interface Parts {

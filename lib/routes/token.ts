@@ -15,7 +15,7 @@ import { partnerSsoOnSend, protect, sendJson, sendRefusal } from '../http/replie
 import { watchReply } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
 import type { RefusalContext } from '../errors.ts'
-import type { RegisteredPortal } from '../portal.ts'
+import type { RegisteredPortal } from '../portal/registered-portal.ts'
 import * as Type from '../typebox.ts'
 import type { Parts } from './parts.ts'
 

@@ -10,7 +10,7 @@ import { GrantKeys, NAME_LENGTH, SEALING_KEY_LENGTH } from '../../lib/grants/key
 import { randomSecret } from '../../lib/grants/random-secret.ts'
 import { open, seal } from '../../lib/grants/sealing.ts'
 import type { Store } from '../../lib/index.ts'
-import { RegisteredPortal } from '../../lib/portal.ts'
+import { RegisteredPortal } from '../../lib/portal/registered-portal.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { injecting, wire } from '../helpers/wire.ts'
 import type { Answer, Wire } from '../helpers/wire.ts'

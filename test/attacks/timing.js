@@ -10,7 +10,7 @@ import { once } from 'node:events'
 import { Writable } from 'node:stream'
 import Fastify from 'fastify'
 import partnerSso from '../../dist/index.js'
-import { Portals } from '../../dist/portal.js'
+import { Portals } from '../../dist/portal/portals.js'
 
 const ID = 'partner-123'
 const SECRET = 'a-secret-of-forty-characters-0123456789a'

@@ -39,7 +39,7 @@ t.test('the table of options has every option, its default, and no other', async
 
 t.test('the table of a portal has every value', async (t) => {
   const inReadme = [...readme.matchAll(/^\| `portal\.(\w+)` \| (?:required|`'partner'`) /gm)].map(([, name]) => name)
-  t.strictSame(inReadme.sort(), membersOf(readFileSync('lib/options/portal.ts', 'utf8'), 'Portal'))
+  t.strictSame(inReadme.sort(), membersOf(readFileSync('lib/portal/portal.ts', 'utf8'), 'Portal'))
 })
 
 t.test('the table of events has every type', async (t) => {

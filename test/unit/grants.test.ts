@@ -9,7 +9,7 @@ import type { Grant } from '../../lib/grants/grant.ts'
 import { GrantKeys } from '../../lib/grants/keys.ts'
 import { StoredValue } from '../../lib/grants/stored-value.ts'
 import type { Store } from '../../lib/index.ts'
-import { RegisteredPortal } from '../../lib/portal.ts'
+import { RegisteredPortal } from '../../lib/portal/registered-portal.ts'
 import { PORTAL } from '../helpers/host.ts'
 import { seed } from '../helpers/seed.ts'
 

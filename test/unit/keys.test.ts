@@ -1,8 +1,8 @@
 // What is derived from codes and tokens. Processes of two versions share a store: it must stay as it is.
 import t from 'tap'
 import { GrantKeys } from '../../lib/grants/keys.ts'
-import type { Portal } from '../../lib/options/portal.ts'
-import { RegisteredPortal } from '../../lib/portal.ts'
+import type { Portal } from '../../lib/portal/portal.ts'
+import { RegisteredPortal } from '../../lib/portal/registered-portal.ts'
 
 const PORTAL: Portal = {
   loginUrl: 'https://p.example/login', clientId: 'p', clientSecret: ['old', 'new'], redirectUri: 'https://p.example/cb'

@@ -3,9 +3,10 @@
 import * as crypto from 'node:crypto'
 import t from 'tap'
 import type { OAuthError } from '../../lib/errors.ts'
-import type { Portal } from '../../lib/options/portal.ts'
-import type * as portalModule from '../../lib/portal.ts'
-import { Portals, RegisteredPortal } from '../../lib/portal.ts'
+import type { Portal } from '../../lib/portal/portal.ts'
+import type * as portalModule from '../../lib/portal/portals.ts'
+import { Portals } from '../../lib/portal/portals.ts'
+import { RegisteredPortal } from '../../lib/portal/registered-portal.ts'
 import { PORTAL } from '../helpers/host.ts'
 import { lib } from '../helpers/lib.ts'
 
@@ -22,7 +23,7 @@ t.test('a hook is told everything but the secret, and cannot change it', async (
 
 t.test('constant time: as many digests and comparisons, whether the client or the secret is unknown', async (t) => {
   const calls = { timingSafeEqual: 0, hash: 0 }
-  const { Portals: Counted } = await t.mockImport<typeof portalModule>(lib('portal.ts'), {
+  const { Portals: Counted } = await t.mockImport<typeof portalModule>(lib('portal/portals.ts'), {
     'node:crypto': {
       ...crypto,
       timingSafeEqual (...args: Parameters<typeof crypto.timingSafeEqual>) {

@@ -1,4 +1,4 @@
-import { assertOption, isVisibleAscii, kindOf } from './assert.ts'
+import { assertOption, isVisibleAscii, kindOf } from '../assert.ts'
 
 /** OAuth level of the integration, set at the portal (spec section 2.3): which users the service may supply. */
 export type PortalLevel = 'partner' | 'client'

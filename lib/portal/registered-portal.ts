@@ -1,0 +1,58 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Portal, PortalLevel } from './portal.ts'
+
+/** What a hook is told of the portal: everything but its secret. */
+export interface PortalInformation {
+  readonly loginUrl: string
+  readonly clientId: string
+  readonly redirectUri: string
+  readonly level: PortalLevel
+}
+
+/** A portal whose values were checked. */
+export class RegisteredPortal {
+  readonly information: PortalInformation
+  /** For each secret what no other client has: `[clientId, secret]` as JSON. */
+  readonly credentials: readonly string[]
+  /** What a code is bound to besides, as JSON. */
+  readonly binding: string
+  readonly #secrets: readonly string[]
+  readonly #callback: string
+  #digests: Buffer[] | undefined
+
+  constructor ({ loginUrl, clientId, clientSecret, redirectUri, level = 'partner' }: Portal) {
+    this.information = Object.freeze({ loginUrl, clientId, redirectUri, level })
+    this.#secrets = [clientSecret].flat()
+    this.credentials = this.#secrets.map((secret) => JSON.stringify([clientId, secret]))
+    this.binding = JSON.stringify([redirectUri, loginUrl, level])
+    // Only the first question mark starts the query; a later one is part of a name or value.
+    const separator = !redirectUri.includes('?') ? '?' : /^[^?]*\?$|&$/.test(redirectUri) ? '' : '&'
+    this.#callback = redirectUri + separator
+  }
+
+  /** The redirect_uri, its own query kept, with encoded parameters and the state added (RFC 6749 section 4.1.2). */
+  callback (parameters: string, state: string | undefined): string {
+    return this.#callback + parameters + (state === undefined ? '' : `&state=${state}`)
+  }
+
+  /**
+   * Index of the secret that matches, or -1. Makes the same digests and comparisons for every portal with at most
+   * `SLOTS` secrets.
+   */
+  secretIndex (secret: string): number {
+    this.#digests ??= [...this.#secrets, ...NO_SECRETS].slice(0, Math.max(SLOTS, this.#secrets.length)).map(digest)
+    const given = digest(secret)
+    return this.#digests.map((known) => timingSafeEqual(known, given)).indexOf(true)
+  }
+}
+
+// A portal has one secret, or two or three while they are rotated.
+const SLOTS = 4
+
+// In the slots that a portal does not use. Random: nobody knows them.
+const NO_SECRETS = Array.from({ length: SLOTS }, () => randomBytes(32).toString('base64url'))
+
+/** Secrets are compared by their digests: `timingSafeEqual` needs buffers of equal length. */
+function digest (secret: string): Buffer {
+  return hash('sha256', secret, 'buffer')
+}
