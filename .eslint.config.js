@@ -16,17 +16,24 @@ const layer = (folder, allowed, message) => ({
 
 /**
  * These speak to the endpoints from outside: of the plugin they know types, the schema of the record, and how to
- * find a misspelt name. `up` leads from a file of the glob to lib.
+ * find a misspelt name. `up` leads from a file of the glob to lib, as a regular expression; `inside` is what such a
+ * file imports of the portal's side.
  */
 const blackBox = (glob, up, inside) => ({
   files: [glob],
   rules: {
     '@typescript-eslint/no-restricted-imports': ['error', {
-      patterns: [{
-        regex: `^${up.replaceAll('.', '\\.')}(?!${inside}|user-information\\.ts|options/misspellings\\.ts)`,
-        allowTypeImports: true,
-        message: 'A black box: it knows the plugin by its types and the schema of the record only.'
-      }]
+      patterns: [
+        {
+          regex: `^${up}(?!flow/|testing/|simulator/|user-information\\.ts|options/misspellings\\.ts)`,
+          allowTypeImports: true,
+          message: 'A black box: it knows the plugin by its types and the schema of the record only.'
+        },
+        {
+          regex: `^${up}(?!${inside})(?:flow|testing|simulator)/`,
+          message: 'Of the portal’s side, lib/flow is imported by the two others and imports neither.'
+        }
+      ]
     }]
   }
 })
@@ -88,7 +95,7 @@ export default [
         patterns: [
           { regex: '^\\./(?!parts\\.ts)', message: 'Routes never import each other.' },
           {
-            regex: '^\\.\\./(?:stores|testing|simulator|index|options)',
+            regex: '^\\.\\./(?:stores|flow|testing|simulator|index|options)',
             message: 'Routes are given what they need; they know no store and not all options.'
           }
         ]
@@ -100,13 +107,13 @@ export default [
     ignores: ['lib/index.ts'],
     rules: {
       '@typescript-eslint/no-restricted-imports': ['error', {
-        patterns: [{ regex: '^\\./(?:routes|testing|simulator|index)', message: 'Only index.ts joins the parts.' }]
+        patterns: [{ regex: '^\\./(?:routes|flow|testing|simulator|index)', message: 'Only index.ts joins the parts.' }]
       }]
     }
   },
-  blackBox('lib/testing/*.ts', '../', 'nothing'),
-  // A misspelt flag is named as a misspelt option is.
-  blackBox('lib/simulator/*.ts', '../', 'testing/|unknown-options\\.ts'),
-  blackBox('lib/simulator/*/*.ts', '../../', 'testing/'),
-  blackBox('lib/simulator/*/*/*.ts', '../../../', 'testing/')
+  blackBox('lib/flow/*.ts', '\\.\\./', 'nothing'),
+  blackBox('lib/testing/*.ts', '\\.\\./', 'flow/'),
+  blackBox('lib/simulator/*.ts', '\\.\\./', 'flow/'),
+  blackBox('lib/simulator/*/*.ts', '(?:\\.\\./){2}', 'flow/'),
+  blackBox('lib/simulator/*/*/*.ts', '(?:\\.\\./){3}', 'flow/')
 ]

@@ -1,5 +1,5 @@
-import { integration } from '../testing/settings.ts'
-import type { Integration, Level } from '../testing/settings.ts'
+import { integration } from '../flow/settings.ts'
+import type { Integration, Level } from '../flow/settings.ts'
 import { CannotRun, needed, numberOf } from './flags.ts'
 import type { readFlags } from './flags.ts'
 import type { Process } from './process.ts'

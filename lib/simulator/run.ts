@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { escape } from '../testing/escape.ts'
+import { escape } from '../flow/escape.ts'
 import { check, CHECK_HELP } from './check/check.ts'
 import { CannotRun } from './flags.ts'
 import type { Process } from './process.ts'

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { formActionBlocking, policiesOf } from '../../lib/simulator/rules/content-security-policy.ts'
 import { loginPageOf } from '../../lib/simulator/rules/login-page.ts'
-import type { Exchange, WireResponse } from '../../lib/testing/wire.ts'
+import type { Exchange, WireResponse } from '../../lib/flow/wire.ts'
 
 const PAGE = 'http://127.0.0.1:3000/login'
 const PORTAL = 'https://portal.example/cb'

@@ -1,7 +1,7 @@
 // Endpoints that we did not write, by `@node-oauth/oauth2-server`: what differs from the RFCs is found, nothing else.
 import OAuth2Server from '@node-oauth/oauth2-server'
 import t from 'tap'
-import type { WireRequest } from '../../lib/testing/wire.ts'
+import type { WireRequest } from '../../lib/flow/wire.ts'
 import { CLIENT_ID, RECORDS, REDIRECT_URI } from '../helpers/spec-server.ts'
 import { EVERY_RULE, failedRules, json, redirect, tried } from './trial.ts'
 import type { Answer } from './trial.ts'

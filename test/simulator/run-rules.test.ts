@@ -9,7 +9,7 @@ import { must } from '../../lib/simulator/rules/rule.ts'
 import type { Run } from '../../lib/simulator/rules/run-rules.ts'
 import { runRules } from '../../lib/simulator/rules/run-rules.ts'
 import type { Service } from '../../lib/simulator/rules/service.ts'
-import { Secrets } from '../../lib/testing/masking.ts'
+import { Secrets } from '../../lib/flow/masking.ts'
 
 const HIDDEN = '••••••••'
 

@@ -1,6 +1,6 @@
 // Verdicts of single rules on a service that gives some responses of its own: what each says, and how certain it is.
 import t from 'tap'
-import type { Headers, WireRequest } from '../../lib/testing/wire.ts'
+import type { Headers, WireRequest } from '../../lib/flow/wire.ts'
 import { CLIENT_ID, CLIENT_SECRET, RECORDS, REDIRECT_URI } from '../helpers/spec-server.ts'
 import {
   atAuthorize, atLogin, atToken, atUser, error, first, json, loggedOut, page, pathOf, redirect, valueOf, verdict

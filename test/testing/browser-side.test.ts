@@ -1,11 +1,11 @@
 // The browser half: cookies as a browser keeps them, redirects as a browser follows them.
 import Fastify from 'fastify'
 import t from 'tap'
-import { Browser } from '../../lib/testing/browser.ts'
-import { CookieJar } from '../../lib/testing/cookies.ts'
+import { Browser } from '../../lib/flow/browser.ts'
+import { CookieJar } from '../../lib/flow/cookies.ts'
 import { portal } from '../../lib/testing/index.ts'
 import type { LoginPage } from '../../lib/testing/index.ts'
-import { integration } from '../../lib/testing/settings.ts'
+import { integration } from '../../lib/flow/settings.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import { listening, REDIRECT_URI, respond, responding, SETTINGS, specServer } from '../helpers/spec-server.ts'
 

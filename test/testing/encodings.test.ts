@@ -1,6 +1,6 @@
 // A secret is hidden in whatever encoding it travels, and the text around it stays readable.
 import t from 'tap'
-import { Secrets } from '../../lib/testing/masking.ts'
+import { Secrets } from '../../lib/flow/masking.ts'
 
 const SECRET = 'Aé &<>"\'+/\\%=S3cret🔑'
 

@@ -1,10 +1,10 @@
 // A sign-in that fails says at which step, what was expected, what it got, and what to do.
 import t from 'tap'
-import { describe, failure } from '../../lib/testing/failure.ts'
-import type { Failure } from '../../lib/testing/failure.ts'
+import { describe, failure } from '../../lib/flow/failure.ts'
+import type { Failure } from '../../lib/flow/failure.ts'
 import { portal } from '../../lib/testing/index.ts'
-import { integration } from '../../lib/testing/settings.ts'
-import { stepsOf } from '../../lib/testing/steps.ts'
+import { integration } from '../../lib/flow/settings.ts'
+import { stepsOf } from '../../lib/flow/steps.ts'
 import { freePort } from '../helpers/ports.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import {

@@ -1,11 +1,11 @@
 // What travels in headers and bodies is shown without its secrets.
 import t from 'tap'
 import { portal } from '../../lib/testing/index.ts'
-import { Secrets } from '../../lib/testing/masking.ts'
-import { integration } from '../../lib/testing/settings.ts'
-import { returned, SignIn } from '../../lib/testing/legs.ts'
-import { basicCredentials } from '../../lib/testing/requests.ts'
-import type { Exchange } from '../../lib/testing/wire.ts'
+import { Secrets } from '../../lib/flow/masking.ts'
+import { integration } from '../../lib/flow/settings.ts'
+import { returned, SignIn } from '../../lib/flow/legs.ts'
+import { basicCredentials } from '../../lib/flow/requests.ts'
+import type { Exchange } from '../../lib/flow/wire.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import { CLIENT_SECRET, REDIRECT_URI, respond, responding, SETTINGS } from '../helpers/spec-server.ts'
 

@@ -1,7 +1,7 @@
 // How requests go out: no more of an answer is read than is allowed, and an end from outside ends them.
 import t from 'tap'
-import { inProcess, overHttp } from '../../lib/testing/transport.ts'
-import { jsonObject, statusOf } from '../../lib/testing/wire.ts'
+import { inProcess, overHttp } from '../../lib/flow/transport.ts'
+import { jsonObject, statusOf } from '../../lib/flow/wire.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 
 const MEGABYTE = 1024 * 1024

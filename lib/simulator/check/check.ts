@@ -1,5 +1,5 @@
-import { escapeJson } from '../../testing/escape.ts'
-import type { Headers } from '../../testing/wire.ts'
+import { escapeJson } from '../../flow/escape.ts'
+import type { Headers } from '../../flow/wire.ts'
 import { CannotRun, needed, numberOf, readFlags } from '../flags.ts'
 import { INTEGRATION_FLAGS, INTEGRATION_HELP, integrationOf } from '../integration-flags.ts'
 import { loginOf } from './login.ts'

@@ -1,5 +1,5 @@
-import type { Cookie } from '../../testing/cookies.ts'
-import { parseGiven } from '../../testing/cookies.ts'
+import type { Cookie } from '../../flow/cookies.ts'
+import { parseGiven } from '../../flow/cookies.ts'
 import { CannotRun } from '../flags.ts'
 
 /** What the command line says of a user's login. */

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { escapeJson } from '../../testing/escape.ts'
+import { escapeJson } from '../../flow/escape.ts'
 import type { Result } from '../rules/rule.ts'
 import type { Finding, Run } from '../rules/run-rules.ts'
 

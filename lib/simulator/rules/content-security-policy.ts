@@ -1,5 +1,5 @@
-import type { WireResponse } from '../../testing/wire.ts'
-import { header } from '../../testing/wire.ts'
+import type { WireResponse } from '../../flow/wire.ts'
+import { header } from '../../flow/wire.ts'
 
 /**
  * All policies of a page: those of the header, separated by commas, and those of meta elements. The expressions match

@@ -1,4 +1,4 @@
-import { fixFor } from '../../testing/failure.ts'
+import { fixFor } from '../../flow/failure.ts'
 import type { Severity } from './rule.ts'
 
 /** Thrown where the service breaks a rule. */

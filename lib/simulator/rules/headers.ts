@@ -1,6 +1,6 @@
-import { describe } from '../../testing/failure.ts'
-import type { Exchange } from '../../testing/wire.ts'
-import { header, statusOf } from '../../testing/wire.ts'
+import { describe } from '../../flow/failure.ts'
+import type { Exchange } from '../../flow/wire.ts'
+import { header, statusOf } from '../../flow/wire.ts'
 import { directivesOf } from './content-security-policy.ts'
 import { expect } from './rule.ts'
 

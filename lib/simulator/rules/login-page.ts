@@ -1,5 +1,5 @@
-import type { Arrival } from '../../testing/browser.ts'
-import type { WireResponse } from '../../testing/wire.ts'
+import type { Arrival } from '../../flow/browser.ts'
+import type { WireResponse } from '../../flow/wire.ts'
 import type { Severity } from './rule.ts'
 
 /** What a browser whose user is not logged in is shown. */

@@ -1,7 +1,7 @@
 import { unescape } from 'node:querystring'
-import { describe, oauthError } from '../../testing/failure.ts'
-import type { Exchange } from '../../testing/wire.ts'
-import { statusOf } from '../../testing/wire.ts'
+import { describe, oauthError } from '../../flow/failure.ts'
+import type { Exchange } from '../../flow/wire.ts'
+import { statusOf } from '../../flow/wire.ts'
 import { Failed } from './errors.ts'
 import type { Service } from './service.ts'
 

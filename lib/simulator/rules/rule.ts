@@ -1,6 +1,6 @@
-import { oauthError } from '../../testing/failure.ts'
-import type { Exchange } from '../../testing/wire.ts'
-import { statusOf } from '../../testing/wire.ts'
+import { oauthError } from '../../flow/failure.ts'
+import type { Exchange } from '../../flow/wire.ts'
+import { statusOf } from '../../flow/wire.ts'
 import { Failed, Untested } from './errors.ts'
 import type { Service } from './service.ts'
 

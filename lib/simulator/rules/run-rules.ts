@@ -1,4 +1,4 @@
-import { escape } from '../../testing/escape.ts'
+import { escape } from '../../flow/escape.ts'
 import { Failed, Inconclusive, Stop, Untested } from './errors.ts'
 import type { Result, Rule } from './rule.ts'
 import type { Service } from './service.ts'

@@ -1,7 +1,7 @@
 // `serve` shows the client secret to nobody, and a sign-in only to the browser that began it: with the simulator on
 // another host than loopback, anybody may open its pages.
 import t from 'tap'
-import { basicCredentials } from '../../../lib/testing/requests.ts'
+import { basicCredentials } from '../../../lib/flow/requests.ts'
 import { CLIENT_ID, CLIENT_SECRET, RECORDS, respond, responding, sendingBack } from '../../helpers/spec-server.ts'
 import { asked, simulator, start } from './scene.ts'
 import type { Page } from './scene.ts'

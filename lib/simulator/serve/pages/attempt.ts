@@ -1,5 +1,5 @@
-import type { Secrets } from '../../../testing/masking.ts'
-import type { Level } from '../../../testing/settings.ts'
+import type { Secrets } from '../../../flow/masking.ts'
+import type { Level } from '../../../flow/settings.ts'
 import { unlistedFields } from '../../../user-information.ts'
 import type { UserInformation } from '../../../user-information.ts'
 import { Inconclusive } from '../../rules/errors.ts'

@@ -1,4 +1,4 @@
-import type { Exchange, Headers } from '../../../testing/wire.ts'
+import type { Exchange, Headers } from '../../../flow/wire.ts'
 import { html } from './html.ts'
 import type { Html } from './html.ts'
 

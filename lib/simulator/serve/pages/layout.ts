@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Integration } from '../../../testing/settings.ts'
+import type { Integration } from '../../../flow/settings.ts'
 import type { Trial } from '../trials.ts'
 import { html, Html } from './html.ts'
 import { SCRIPT } from './script.ts'

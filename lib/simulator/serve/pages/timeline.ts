@@ -1,4 +1,4 @@
-import type { StepReport } from '../../../testing/steps.ts'
+import type { StepReport } from '../../../flow/steps.ts'
 import { exchangeDetails } from './exchange.ts'
 import { html } from './html.ts'
 import type { Html } from './html.ts'
