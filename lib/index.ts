@@ -1,5 +1,7 @@
 import type { FastifyInstance, RegisterOptions } from 'fastify'
 import fp from 'fastify-plugin'
+import { addRegistration } from './decorator.ts'
+import type { Registration } from './decorator.ts'
 import { Reporter } from './events.ts'
 import { AccessTokens } from './grants/access-token.ts'
 import { AuthorizationCodes } from './grants/authorization-code.ts'
@@ -8,11 +10,11 @@ import { partnerSsoErrorHandler, routeOf } from './http/endpoint.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { readForms } from './http/form.ts'
 import { maskingSerializers } from './http/logged-request.ts'
+import { authorizePath } from './http/return-cookie.ts'
 import { checkPrefix, resolveOptions } from './options/options.ts'
 import type { PartnerSsoOptions, ResolvedOptions } from './options/options.ts'
 import { startupWarnings } from './options/startup-warnings.ts'
 import { Portals } from './portal/portals.ts'
-import { addProbe } from './readiness.ts'
 import { authorizeRoute } from './routes/authorize.ts'
 import { tokenRoute } from './routes/token.ts'
 import { userRoute } from './routes/user.ts'
@@ -33,15 +35,15 @@ const NAME = 'fastify-partner-sso'
 /** Adds `app.partnerSso` to the scope of the host, and everything else to a scope of its own. */
 async function plugin (app: AnyFastify, options: PartnerSsoOptions & RegisterOptions): Promise<void> {
   const host = app as FastifyInstance
-  const addEndpoints = async (scope: FastifyInstance) => { addProbe(host, await endpoints(scope, options)) }
+  const addEndpoints = async (scope: FastifyInstance) => { addRegistration(host, await endpoints(scope, options)) }
   // Traces and printPlugins() show a scope by this name.
   const inner = fp(addEndpoints, { name: NAME, encapsulate: true })
   const { prefix, logLevel, logSerializers } = options
   await host.register(inner, { prefix, logLevel, logSerializers } as RegisterOptions)
 }
 
-/** Adds the three routes. Returns the probe that tells whether they can serve. */
-async function endpoints (app: FastifyInstance, given: PartnerSsoOptions): Promise<() => Promise<boolean>> {
+/** Adds the three routes. Returns what `app.partnerSso` asks of them. */
+async function endpoints (app: FastifyInstance, given: PartnerSsoOptions): Promise<Registration> {
   const warn = startupWarnings(app.log)
   const options = resolveOptions(given, warn)
   checkPrefix(app.prefix)
@@ -59,9 +61,12 @@ async function endpoints (app: FastifyInstance, given: PartnerSsoOptions): Promi
   await readForms(app)
   app.setErrorHandler(partnerSsoErrorHandler)
 
-  const parts = { portals, codes, tokens, reporter, storeTimeout, currentUser, portalEligibility, loginPage }
+  const path = authorizePath(app.prefix)
+  const parts = {
+    portals, codes, tokens, reporter, authorizePath: path, storeTimeout, currentUser, portalEligibility, loginPage
+  }
   for (const route of [authorizeRoute, tokenRoute, userRoute]) addRoute(app, options, route(parts))
-  return () => store.isReady()
+  return { isReady: () => store.isReady(), authorizePath: path }
 }
 
 function addRoute (app: FastifyInstance, { routeOptions, logSerializers }: ResolvedOptions, endpoint: Endpoint): void {
@@ -89,6 +94,7 @@ const partnerSso: PartnerSso = fp(plugin, { name: NAME, fastify: '5.x' })
 Object.assign(partnerSso, { partnerSso, UserInformation })
 
 export { partnerSso as default, partnerSso, partnerSso as 'module.exports' }
+export type { PartnerSsoDecorator } from './decorator.ts'
 export type {
   LoginRequiredEvent, OnEvent, PartnerSsoEvent, RefusalEvent, SuccessEvent, TokenIssuedEvent
 } from './events.ts'
@@ -97,7 +103,6 @@ export type { EligibilityContext, PartnerSsoOptions } from './options/options.ts
 export type { Portal, PortalLevel } from './portal/portal.ts'
 export type { PortalFinder } from './portal/portals.ts'
 export type { PortalInformation } from './portal/registered-portal.ts'
-export type { PartnerSsoStatus } from './readiness.ts'
 export type { RedisClient } from './stores/redis-client.ts'
 export type { Store } from './stores/store.ts'
 export type { ClientUserInformation, PartnerUserInformation } from './user-information.ts'

@@ -9,6 +9,7 @@ import { loginLocation } from '../http/login-location.ts'
 import { Parameters, queryOf, safeInQuery } from '../http/parameters.ts'
 import { redirectUriDifference } from '../http/redirect-uri-difference.ts'
 import { retryLater, sendRefusal } from '../http/replies.ts'
+import { forgetRequest, rememberRequest } from '../http/return-cookie.ts'
 import { isOverdue, watchReply } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
 import type { RefusalContext } from '../errors.ts'
@@ -21,7 +22,7 @@ import type { Parts } from './parts.ts'
 
 /** GET /oauth/authorize: the authorization endpoint (spec section 4.1, RFC 6749 section 3.1). */
 export function authorizeRoute (parts: Parts): Endpoint {
-  const { portals, codes, reporter, storeTimeout } = parts
+  const { portals, codes, reporter, storeTimeout, authorizePath } = parts
   return {
     method: 'GET',
     url: '/oauth/authorize',
@@ -47,6 +48,7 @@ export function authorizeRoute (parts: Parts): Endpoint {
         const deadline = performance.now() + storeTimeout
         const code = await codes.issue(portal, { codeChallenge, externalId, record }, deadline)
         if (hasResponded()) return reply
+        forgetRequest(request, reply, [authorizePath])
         reporter.report(request, { type: 'code_issued', reason: 'ok', clientId, externalId })
         return redirect(reply, portal.callback(`code=${code}`, state))
       } catch (error) {
@@ -147,12 +149,13 @@ async function askCurrentUser (
 }
 
 function sendToLogin (
-  { loginPage, reporter }: Parts, request: FastifyRequest, reply: FastifyReply, clientId: string
+  { loginPage, authorizePath, reporter }: Parts, request: FastifyRequest, reply: FastifyReply, clientId: string
 ): FastifyReply {
   if (loginPage === undefined) throw new OAuthError('not_logged_in')
   let location
   try {
     location = loginLocation(loginPage, request)
+    rememberRequest(request, reply, authorizePath)
   } catch (cause) {
     throw new OAuthError('login_page_failed', { cause })
   }

@@ -12,6 +12,8 @@ export interface Parts {
   codes: AuthorizationCodes
   tokens: AccessTokens
   reporter: Reporter
+  /** The path of the authorization endpoint, as browsers send it. */
+  authorizePath: string
   /** Milliseconds that the store calls of one request may take together. */
   storeTimeout: number
   currentUser: (request: FastifyRequest, reply: FastifyReply) => unknown

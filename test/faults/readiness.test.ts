@@ -3,14 +3,14 @@ import Fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
-import type { PartnerSsoStatus, Store } from '../../lib/index.ts'
+import type { PartnerSsoDecorator, Store } from '../../lib/index.ts'
 import { hostOptions, startHost } from '../helpers/host.ts'
 
 const never = new Promise<never>(() => {})
 const silent: Store = { put: () => never, take: () => never, revoke: () => never }
 
 t.test('ready when each is: a scope inside adds to its parent; scopes beside each other are apart', async (t) => {
-  const states: Record<string, PartnerSsoStatus> = {}
+  const states: Record<string, PartnerSsoDecorator> = {}
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(async (scope) => {

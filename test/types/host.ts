@@ -1,5 +1,7 @@
 // Compiled, never run: what a host's code may say, and what it may not. `npm run types` fails where a line marked as an
 // error compiles, and where any other line does not.
+import { createServer } from 'node:http'
+import express from 'express'
 import Fastify from 'fastify'
 import type { FastifyRequest } from 'fastify'
 import { Cluster, Redis } from 'ioredis'
@@ -40,6 +42,17 @@ await app.register(partnerSso, {
   prefix: '/sso',
   logLevel: 'warn'
 })
+
+// Back from the login, in Fastify of any kind, Express and Node.
+app.post<{ Body: { user: string }, Headers: { 'x-a': string } }>('/login', (request, reply) =>
+  reply.redirect(app.partnerSso.returnTo(request, reply) ?? '/'))
+Fastify({ http2: true }).get('/login', (request, reply) => request.server.partnerSso.returnTo(request, reply))
+express().post('/login', (request, response) => response.redirect(app.partnerSso.returnTo(request, response) ?? '/'))
+createServer((request, response) => response.end(app.partnerSso.returnTo(request, response)))
+// @ts-expect-error -- the reply is missing
+app.get('/', (request) => app.partnerSso.returnTo(request))
+// @ts-expect-error -- it may be null
+app.get('/', (request, reply) => reply.redirect(app.partnerSso.returnTo(request, reply)))
 
 // With the host's own type: it flows from one hook to the other.
 await app.register(partnerSso<User>, {

@@ -48,9 +48,11 @@ export async function nobody (t: Test, { at, behaviour, events, loginPage, porta
     const response = await at.authorize()
     isGuarded(t, response)
     const [event] = events()
+    const remembered = response.headers.getSetCookie().filter((cookie) => cookie.startsWith('partner-sso-return='))
     if (loginPage === 'none') {
       t.equal(response.redirect.get('error'), 'access_denied', String(none))
       t.match(event, { type: 'sign_in_refused', reason: 'not_logged_in', clientId: portal.clientId })
+      t.strictSame(remembered, [], 'no login will ask for it')
       continue
     }
     t.match(event, { type: 'login_required', reason: 'login_page', clientId: portal.clientId })
@@ -60,6 +62,9 @@ export async function nobody (t: Test, { at, behaviour, events, loginPage, porta
     const whole = encodeURIComponent(returnTo)
     t.equal(location,
       loginPage === 'address' ? `/login?lang=en&return_to=${whole}#form` : `https://login.example/%C3%A9?to=${whole}`)
+    t.strictSame(remembered, [
+      `partner-sso-return=${whole}; Max-Age=600; Path=/; HttpOnly; SameSite=Lax`
+    ], 'the same URL is in a cookie')
     behaviour.currentUser = currentUser
     const back = await at.send(returnTo.slice(prefix.length), { headers: { 'x-user': 'alice' } })
     t.ok(back.redirect.has('code'))

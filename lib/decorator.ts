@@ -1,0 +1,53 @@
+import type { FastifyInstance } from 'fastify'
+import { returnUrl } from './http/return-cookie.ts'
+import type { ReturningReply, ReturningRequest } from './http/return-cookie.ts'
+
+/** What the plugin adds to the app that registers it, as `app.partnerSso`. */
+export interface PartnerSsoDecorator {
+  /**
+   * Whether sign-ins can be served now: the store of each registration on this app has stored a value and returned it.
+   * Takes `storeTimeout` at most and never rejects. For a readiness route.
+   */
+  ready (): Promise<boolean>
+
+  /**
+   * Where to redirect a user who has just logged in: the path and query of the authorization request that led to the
+   * login, or null when none did within ten minutes. Removes the cookie that remembered it, so call it before the
+   * reply is sent, and once. The path is always that of an authorization endpoint of this app, whatever the browser
+   * sent: it needs no check of yours.
+   *
+   * Takes the request and reply of Fastify, or those of Node or Express.
+   */
+  returnTo (request: ReturningRequest, reply: ReturningReply): string | null
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    partnerSso: PartnerSsoDecorator
+  }
+}
+
+/** What `app.partnerSso` asks of one registration of the plugin. */
+export interface Registration {
+  isReady: () => Promise<boolean>
+  /** The path of its authorization endpoint. */
+  authorizePath: string
+}
+
+const registrations = new WeakMap<PartnerSsoDecorator, Registration[]>()
+
+/** Adds a registration to the app's decorator, and the decorator where there is none. Child scopes share it. */
+export function addRegistration (app: FastifyInstance, registration: Registration): void {
+  const known = registrations.get(app.partnerSso)
+  if (known !== undefined) {
+    known.push(registration)
+    return
+  }
+  const list = [registration]
+  const decorator: PartnerSsoDecorator = {
+    ready: async () => (await Promise.all(list.map(({ isReady }) => isReady()))).every(Boolean),
+    returnTo: (request, reply) => returnUrl(request, reply, list.map(({ authorizePath }) => authorizePath))
+  }
+  registrations.set(decorator, list)
+  app.decorate('partnerSso', decorator)
+}
