@@ -7,7 +7,6 @@ import Fastify from 'fastify'
 import partnerSso from 'fastify-partner-sso'
 import { homePage, loginPage, stylesheet } from './pages.ts'
 import { portal, startPortal } from './portal.ts'
-import { safeReturnTo } from './return-to.ts'
 import { portalRecord, users } from './users.ts'
 import type { User } from './users.ts'
 
@@ -54,22 +53,19 @@ app.get('/', (request, response) => {
 
 app.get('/style.css', (_request, response) => { response.type('css').send(stylesheet) })
 
-app.get('/login', (request, response) => {
-  response.send(loginPage(users, safeReturnTo(request.query.return_to), false))
-})
+app.get('/login', (_request, response) => { response.send(loginPage(users)) })
 
 app.post('/login', (request, response) => {
-  const { user: id, return_to: returnTo } = request.body ?? {}
-  const user = users.find((user) => user.id === id)
+  const user = users.find(({ id }) => id === request.body?.user)
   if (user === undefined) {
-    response.status(400).send(loginPage(users, safeReturnTo(returnTo), true))
+    response.status(400).send(loginPage(users, true))
     return
   }
   const session = randomUUID()
   sessions.set(session, user)
   // Lax, not Strict: the portal redirects the browser here from another site, and the session must be sent.
   response.cookie('acme_session', session, { httpOnly: true, sameSite: 'lax' })
-  response.redirect(303, safeReturnTo(returnTo))
+  response.redirect(303, sso.partnerSso.returnTo(request, response) ?? '/')
 })
 
 app.post('/logout', (_request, response) => {

@@ -52,13 +52,13 @@ there.</p>
 <p><a href="/login">Log in as someone else</a></p>`)
 }
 
-export function loginPage (users: User[], returnTo: string, refused: boolean): string {
+/** The form is sent to the URL of the page, with the `return_to` that it may have. */
+export function loginPage (users: User[], refused = false): string {
   return page('Log in', null, `
 <h1>Log in to Acme Payments</h1>
 ${refused ? '<p class="notice" role="alert">There is no such user.</p>' : ''}
 <p>These people are made up; choose who you are.</p>
-<form method="post" action="/login" class="users">
-<input type="hidden" name="return_to" value="${escape(returnTo)}">
+<form method="post" class="users">
 ${users.map(userButton).join('\n')}
 </form>`)
 }

@@ -6,7 +6,6 @@ import type { FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fast
 import partnerSso from 'fastify-partner-sso'
 import type { PartnerSsoOptions, Portal } from 'fastify-partner-sso'
 import { homePage, loginPage, stylesheet } from './pages.ts'
-import { safeReturnTo } from './return-to.ts'
 import { portalRecord, users } from './users.ts'
 import type { User } from './users.ts'
 
@@ -51,18 +50,18 @@ export async function partnerApp (settings: PartnerAppSettings): Promise<Fastify
     return user === null ? reply.redirect('/login') : reply.type('text/html').send(homePage(user, portal.loginUrl))
   })
 
-  app.get<{ Querystring: { return_to?: string } }>('/login', (request, reply) =>
-    reply.type('text/html').send(loginPage(users, safeReturnTo(request.query.return_to), false)))
+  app.get('/login', (_request, reply) => reply.type('text/html').send(loginPage(users)))
 
-  app.post<{ Body: { user?: string, return_to?: string } | undefined }>('/login', (request, reply) => {
-    const { user: id = '', return_to: returnTo } = request.body ?? {}
+  app.post<{ Body: { user?: string } | undefined }>('/login', (request, reply) => {
+    const { user: id = '' } = request.body ?? {}
     if (!users.some((user) => user.id === id)) {
-      return reply.code(400).type('text/html').send(loginPage(users, safeReturnTo(returnTo), true))
+      return reply.code(400).type('text/html').send(loginPage(users, true))
     }
     return reply
       // Lax, not Strict: the portal redirects the browser here from another site, and the session must be sent.
       .setCookie('acme_session', id, { path: '/', httpOnly: true, sameSite: 'lax', secure, signed: true })
-      .redirect(safeReturnTo(returnTo), 303)
+      // Back to the portal's request, or to the home page.
+      .redirect(app.partnerSso.returnTo(request, reply) ?? '/', 303)
   })
 
   app.post('/logout', (_request, reply) => reply.clearCookie('acme_session', { path: '/' }).redirect('/login', 303))

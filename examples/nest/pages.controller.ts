@@ -1,8 +1,7 @@
-import { Body, Controller, Get, Header, Inject, Post, Query, Req, Res } from '@nestjs/common'
+import { Body, Controller, Get, Header, Inject, Post, Req, Res } from '@nestjs/common'
 import { type FastifyReply, type FastifyRequest } from 'fastify'
 import { homePage, loginPage, stylesheet } from '../pages.ts'
 import { portal } from '../portal.ts'
-import { safeReturnTo } from '../return-to.ts'
 import { type User, users } from '../users.ts'
 import { Public } from './logged-in.guard.ts'
 import { Sessions } from './sessions.ts'
@@ -37,20 +36,22 @@ export class PagesController {
   @Public()
   @Get('login')
   @Header('content-type', HTML)
-  loginForm (@Query('return_to') returnTo: unknown): string {
-    return loginPage(users, safeReturnTo(returnTo), false)
+  loginForm (): string {
+    return loginPage(users)
   }
 
   @Public()
   @Post('login')
-  login (@Body() body: { user?: string, return_to?: string } | undefined, @Res() reply: FastifyReply): void {
+  login (
+    @Body() body: { user?: string } | undefined, @Req() request: FastifyRequest, @Res() reply: FastifyReply
+  ): void {
     const user = users.find(({ id }) => id === body?.user)
     if (user === undefined) {
-      reply.code(400).type(HTML).send(loginPage(users, safeReturnTo(body?.return_to), true))
+      reply.code(400).type(HTML).send(loginPage(users, true))
       return
     }
     this.sessions.start(reply, user)
-    reply.redirect(safeReturnTo(body?.return_to), 303)
+    reply.redirect(request.server.partnerSso.returnTo(request, reply) ?? '/', 303)
   }
 
   @Public()

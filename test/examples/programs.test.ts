@@ -27,10 +27,11 @@ async function start (t: Test, [file, ...argv]: string[], more: NodeJS.ProcessEn
 
 /** Logs in as a browser does: the cookie of the session. */
 async function login (t: Test, baseUrl: string, user: string, returnTo: string): Promise<string> {
-  const body = new URLSearchParams({ user, return_to: returnTo })
-  const { status, headers } = await fetch(`${baseUrl}/login`, { method: 'POST', body, redirect: 'manual' })
+  const form = `${baseUrl}/login?return_to=${encodeURIComponent(returnTo)}`
+  const body = new URLSearchParams({ user })
+  const { status, headers } = await fetch(form, { method: 'POST', body, redirect: 'manual' })
   t.equal(status, 303)
-  t.equal(headers.get('location'), returnTo.startsWith('/') ? returnTo : '/', 'return_to stays on this site')
+  t.equal(headers.get('location'), returnTo.startsWith('/oauth/') ? returnTo : '/', 'return_to leads to the endpoint')
   const [cookie = ''] = headers.getSetCookie()
   t.match(cookie, /^acme_session=.*HttpOnly; SameSite=Lax$/)
   return cookie.split(';')[0] as string
@@ -48,7 +49,7 @@ const double = ({ baseUrl, portalUrl }: Demo): PortalDouble => portal({
 async function signsIn (t: Test, demo: Demo): Promise<void> {
   const { baseUrl, portalUrl } = demo
   for (const { id, email, role } of users) {
-    const cookie = await login(t, baseUrl, id, id === 'u-1' ? 'https://evil.example/' : '/oauth/authorize')
+    const cookie = await login(t, baseUrl, id, id === 'u-1' ? 'https://evil.example/' : '/oauth/authorize?a=b')
     const result = await double(demo).signIn({ headers: { cookie } })
     if (role === 'guest') t.match(result, { ok: false }, 'a guest may not enter')
     else t.match(result, { ok: true, record: { external_id: id, email } })

@@ -63,19 +63,17 @@ t.test('its own login leads into the portal', async (t) => {
   t.match(forged, { ok: false, error: 'login_required' }, 'nor with a session that was made up')
 })
 
-t.test('return_to stays on the site', async (t) => {
+t.test('the login leads to the endpoint or home, whatever return_to says', async (t) => {
   const logIn = async (query: string, user: string) => await fetch(`${baseUrl}/login${query}`, {
     method: 'POST', body: new URLSearchParams({ user }), redirect: 'manual'
   })
   for (const asked of FOREIGN_URLS) {
     const { status, headers } = await logIn(`?return_to=${encodeURIComponent(asked)}`, 'ada')
     t.equal(status, 303)
-    t.equal(new URL(headers.get('location') ?? '', `${baseUrl}/login`).origin, baseUrl, JSON.stringify(asked))
+    t.equal(headers.get('location'), '/', JSON.stringify(asked))
   }
-  const twice = await logIn('?return_to=//evil.example&return_to=//evil.example', 'ada')
-  t.equal(new URL(twice.headers.get('location') ?? '', `${baseUrl}/login`).origin, baseUrl, 'repeated')
   const back = await logIn('?return_to=%2Foauth%2Fauthorize%3Fa%3Db%2520c', 'ada')
-  t.equal(back.headers.get('location'), '/oauth/authorize?a=b%20c', 'a page of the site stays as it is')
+  t.equal(back.headers.get('location'), '/oauth/authorize?a=b%20c', 'the query stays as it is')
   t.match(back.headers.get('set-cookie'), /; HttpOnly; SameSite=Lax$/)
   for (const nobody of ['eve', '__proto__', '']) t.equal((await logIn('', nobody)).status, 400, nobody)
 })
@@ -92,7 +90,7 @@ t.test('the command for the simulator plays the portal', async (t) => {
   const { url, text } = await visit(login.url, { user: 'ada' })
   t.equal(new URL(url).origin, portalUrl)
   t.match(text, /Ada Okafor/)
-  t.match(text, /Partner Read Only/)
+  t.match(text, /Partner Administrator/)
 })
 
 t.test('the command for the check passes', async (t) => {
