@@ -171,7 +171,7 @@ await t.test('what is not registered is named with the words of the service', as
     return rules.filter(({ outcome }) => outcome === 'fail')
   }
   t.match(await failures('--redirect-uri', 'https://portal.example/other'), [{
-    id: 'authorize.answer',
+    id: 'authorize.code',
     got: /The redirect_uri is not the registered one\./,
     fix: 'Register exactly https://portal.example/other at the service'
   }])

@@ -18,12 +18,12 @@ await t.test('each rule says where it is written, what a correct service does, a
 
 await t.test('a rule comes after those that explain its failure', (t) => {
   const causesOf = Object.fromEntries(RULES.map(({ id, after }) => [id, after]))
-  for (const [at, { id, after }] of RULES.entries()) {
+  for (const [at, { id, after = [] }] of RULES.entries()) {
     const before = RULES.slice(0, at).map((rule) => rule.id)
     t.strictSame(after.filter((cause) => !before.includes(cause)), [], id)
   }
-  const signIn = ['address.endpoints', 'authorize.hook', 'service.one-store', 'authorize.answer']
-  const token = ['token.body', 'token.hook', 'token.answer']
+  const signIn = ['address.endpoints', 'authorize.hook', 'service.one-store', 'authorize.code']
+  const token = ['token.body', 'token.hook', 'token.response']
   t.strictSame(causesOf['token.body'], signIn)
   t.strictSame(causesOf['user.no-token'], [...signIn, ...token, 'user.hook', 'user.record'])
   t.strictSame(causesOf['address.https'], ['address.endpoints'])
@@ -36,7 +36,7 @@ await t.test('a broken token endpoint does not hide what the authorization endpo
     const results = new Map(findings.map(({ rule: { id }, result }) => [id, result]))
     t.equal(results.get('authorize.framing')?.outcome, 'fail', JSON.stringify(broken))
     t.match(results.get('user.record'), {
-      outcome: 'untested', reason: /^token\.(?:body|answer) (?:could not be judged|fails)$/
+      outcome: 'untested', reason: /^token\.(?:body|response) (?:could not be judged|fails)$/
     })
   }
 })

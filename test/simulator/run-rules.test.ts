@@ -5,7 +5,6 @@ import { summary } from '../../lib/simulator/check/report.ts'
 import { Failed, Inconclusive, Stop, Untested } from '../../lib/simulator/rules/errors.ts'
 import { oneWinner } from '../../lib/simulator/rules/races.ts'
 import type { Rule } from '../../lib/simulator/rules/rule.ts'
-import { must } from '../../lib/simulator/rules/rule.ts'
 import type { Run } from '../../lib/simulator/rules/run-rules.ts'
 import { runRules } from '../../lib/simulator/rules/run-rules.ts'
 import type { Service } from '../../lib/simulator/rules/service.ts'
@@ -17,7 +16,8 @@ const HIDDEN = '••••••••'
 async function tried (tests: Array<Rule['test']>, signal = new AbortController().signal): Promise<Run> {
   const secrets = new Secrets()
   secrets.add('the-secret')
-  const rules = tests.map((test, index) => must(`rule.${index}`, '', 'It works.', 'Mend it.', test))
+  const rules = tests.map((test, index): Rule =>
+    ({ id: `rule.${index}`, section: '', severity: 'must', sentence: 'It works.', fix: 'Mend it.', test }))
   return await runRules({ secrets, signal } as unknown as Service, rules)
 }
 

@@ -119,10 +119,10 @@ const VERDICTS: Record<string, Case[]> = {
     ['service.one-store', atToken({ status: 429 }), stopped(/limits the rate/)]
   ],
   'no code: what is to be registered, or what the service said': [
-    ['authorize.answer', atAuthorize(error(400, 'invalid_request', 'The redirect_uri is unknown.')), fixed(uri)],
-    ['authorize.answer', atAuthorize(error(400, 'invalid_request', 'The client_id is unknown.')), fixed(client)],
-    ['authorize.answer', atAuthorize(error(400, 'invalid_request', 'No.')), fixed(`${uri} ${client}`)],
-    ['authorize.answer', first(loggedOut(redirect('/login')), atAuthorize(back({ error: 'server_error' }))),
+    ['authorize.code', atAuthorize(error(400, 'invalid_request', 'The redirect_uri is unknown.')), fixed(uri)],
+    ['authorize.code', atAuthorize(error(400, 'invalid_request', 'The client_id is unknown.')), fixed(client)],
+    ['authorize.code', atAuthorize(error(400, 'invalid_request', 'No.')), fixed(`${uri} ${client}`)],
+    ['authorize.code', first(loggedOut(redirect('/login')), atAuthorize(back({ error: 'server_error' }))),
       failed('the error server_error', { fix: /^See the error log of the service/ })]
   ],
   'the registered redirect_uri is found where it differs in one thing, which is named': [
@@ -134,40 +134,40 @@ const VERDICTS: Record<string, Case[]> = {
       [REDIRECT_URI.replace('callback', 'Callback')]: 'case',
       [`${REDIRECT_URI}?a=b`]: 'query',
       [REDIRECT_URI.replace('callback', 'c%61llback')]: 'encoding'
-    }).map(([redirectUri, difference]): Case => ['authorize.answer', { redirectUri },
+    }).map(([redirectUri, difference]): Case => ['authorize.code', { redirectUri },
       failed(new RegExp(`; the service accepts ${REDIRECT_URI}$`), { fix: new RegExp(`^The ${difference} differs`) })]),
-    ['authorize.answer', {
+    ['authorize.code', {
       server: { redirectUri: 'http://localhost:4180/oauth/ä' }, redirectUri: 'http://localhost:4180/oauth/%C3%A4'
     }, fixed(/^The encoding differs\. /)],
-    ['authorize.answer', { server: { redirectUri: `${REDIRECT_URI}/?a=b` }, redirectUri: `${REDIRECT_URI}?a=b` },
+    ['authorize.code', { server: { redirectUri: `${REDIRECT_URI}/?a=b` }, redirectUri: `${REDIRECT_URI}?a=b` },
       fixed(/^The trailing slash differs\. /)],
     ...['http://localhost:4180/oauth/other', 'http://localhost:4180/%ff'].map((redirectUri): Case =>
-      ['authorize.answer', { redirectUri }, fixed(/^Register exactly/)])
+      ['authorize.code', { redirectUri }, fixed(/^Register exactly/)])
   ],
   'the user is unknown, or is refused': [
-    ['authorize.answer', { cookie: 'other=1' },
+    ['authorize.code', { cookie: 'other=1' },
       stopped(/^The cookie other was sent and logs nobody in: has it expired, .*\? \(200 with text\/html/)],
-    ['authorize.answer', { cookie: 'stale-session' },
+    ['authorize.code', { cookie: 'stale-session' },
       stopped(/^The cookie stale-session was sent .*: stale-session has no value; is there no = in it\?/)],
-    ['authorize.answer', { cookie: 'sid=', mistakes: ['login-loop'] }, stopped(/^The cookie sid .*: sid has no value/)],
-    ['authorize.answer', { cookie: 'sid=ada; Path=/shop' },
+    ['authorize.code', { cookie: 'sid=', mistakes: ['login-loop'] }, stopped(/^The cookie sid .*: sid has no value/)],
+    ['authorize.code', { cookie: 'sid=ada; Path=/shop' },
       stopped(/^The cookie sid was not sent: its Path or Secure does not fit http:/)],
-    ['authorize.answer', { cookie: '', headers: [['x-user', 'ada']] },
+    ['authorize.code', { cookie: '', headers: [['x-user', 'ada']] },
       stopped(/^The header x-user was sent and logs nobody in/)],
-    ['authorize.answer', { cookie: 'sid=eve' },
+    ['authorize.code', { cookie: 'sid=eve' },
       stopped(/^The service refuses this user \(302 .*access_denied.*\): make a user known who may enter/)],
-    ['authorize.answer', {
+    ['authorize.code', {
       answer: atAuthorize({ status: 401, headers: [['Content-Type', 'text/html'], ...cookies('session=1', 'csrf=2')] }),
       cookie: 'sid=old'
     }, stopped(/^The cookie sid was sent and logs nobody in: .*; the service itself sets session, csrf\?/)],
-    ['authorize.answer', awayTo('https://sorry.example/', 'https://login.example/'),
+    ['authorize.code', awayTo('https://sorry.example/', 'https://login.example/'),
       stopped(/^The service refuses this user \(302/)],
-    ['authorize.answer', awayTo('https://login.example/?number=2', 'https://login.example/?number=1'),
+    ['authorize.code', awayTo('https://login.example/?number=2', 'https://login.example/?number=1'),
       stopped(/^The cookie sid was sent and logs nobody in/)],
-    ['authorize.answer', first(loggedOut(back({ error: 'access_denied', error_description: 'Log in.' })),
+    ['authorize.code', first(loggedOut(back({ error: 'access_denied', error_description: 'Log in.' })),
       atAuthorize(back({ error: 'access_denied', error_description: 'Not eligible.' }))),
     stopped(/^The service refuses this user \(302/)],
-    ['authorize.answer', atAuthorize(redirect(
+    ['authorize.code', atAuthorize(redirect(
       `${REDIRECT_URI}?error=access_denied&error_description=The user may not enter the portal.`
     )), stopped(/^The service takes every browser for a user who may not enter, also one without cookies: see whether/)]
   ],
@@ -314,7 +314,7 @@ const VERDICTS: Record<string, Case[]> = {
       failed(/^no state: 302/)]
   ],
   'a page where JSON was due': [
-    ['token.answer', { mistakes: ['html-token'] }, failed('200 with text/html (“Welcome”)', {
+    ['token.response', { mistakes: ['html-token'] }, failed('200 with text/html (“Welcome”)', {
       fix: /Content-Type: application\/json/
     })]
   ],
@@ -339,7 +339,7 @@ const VERDICTS: Record<string, Case[]> = {
   ],
   'secrets that the service repeats are hidden, also codes that were never redeemed': [
     ['address.endpoints', () => error(404, 'server_error', CLIENT_SECRET), failed(/\(••••••••\)/)],
-    ['token.answer', atToken(error(400, 'invalid_client', `The secret ${CLIENT_SECRET} is wrong`)),
+    ['token.response', atToken(error(400, 'invalid_client', `The secret ${CLIENT_SECRET} is wrong`)),
       failed(/\(The secret •••••••• is wrong\)$/)],
     ['token.basic', first(atAuthorize(back({ code: 'a-code-of-the-service' })),
       atToken(error(400, 'invalid_grant', 'There was a-code-of-the-service'))), failed(/\(There was ••••••••\)/)]
@@ -363,8 +363,8 @@ const VERDICTS: Record<string, Case[]> = {
   ],
   'a limited rate and an unavailable service leave the check incomplete': [
     ['address.endpoints', atToken({ status: 429 }), stopped(/limits the rate/)],
-    ['token.answer', atToken({ status: 503 }), { ...untested(), stopped: /unavailable for the moment: 503/ }],
-    ['authorize.answer', atAuthorize(back({ error: 'temporarily_unavailable', error_description: 'Wait.' })), {
+    ['token.response', atToken({ status: 503 }), { ...untested(), stopped: /unavailable for the moment: 503/ }],
+    ['authorize.code', atAuthorize(back({ error: 'temporarily_unavailable', error_description: 'Wait.' })), {
       ...untested(),
       stopped: 'The check is not complete: the service says that it is unavailable for the moment: 302 with a ' +
         `redirect to ${REDIRECT_URI} with the error temporarily_unavailable (Wait.). ` +
@@ -421,7 +421,7 @@ await t.test('where a code or token may have expired on the way, its refusal is 
   }
   const expired = error(400, 'invalid_grant', 'Gone.')
   const sentence = 'the service is so slow that the code may have expired: 400 with the error invalid_grant (Gone.)'
-  t.match(await verdict('token.answer', { answer: slowly(atToken(expired)) }),
+  t.match(await verdict('token.response', { answer: slowly(atToken(expired)) }),
     { ...untested(sentence), stopped: `The check is not complete: ${sentence}.` })
   t.match(await verdict('token.basic', { answer: slowly(atToken(expired)) }),
     { ...untested(sentence), stopped: undefined }, 'advice leaves the check complete')
@@ -429,10 +429,10 @@ await t.test('where a code or token may have expired on the way, its refusal is 
     t.match(await verdict('user.record', { answer: slowly(atUser(refusal)) }), untested(/^the service is so slow/))
   }
   for (const [id, answer] of [
-    ['token.answer', atToken(error(401, 'invalid_client'))],
-    ['token.answer', atToken(json(200, { token_type: 'bearer', access_token: 'a-token' }))],
-    ['token.answer', atToken(json(500, {}))],
-    ['token.answer', atToken(redirect('/login'))],
+    ['token.response', atToken(error(401, 'invalid_client'))],
+    ['token.response', atToken(json(200, { token_type: 'bearer', access_token: 'a-token' }))],
+    ['token.response', atToken(json(500, {}))],
+    ['token.response', atToken(redirect('/login'))],
     ['token.basic', atToken(error(401, 'invalid_client'))],
     ['user.record', atUser(json(200, { ...RECORDS.ada, control_role: 'Admin' }))]
   ] as const) t.match(await verdict(id, { answer: slowly(answer) }), failed(/./), 'this is not due to expiry')
@@ -443,7 +443,7 @@ await t.test('where a code or token may have expired on the way, its refusal is 
   t.match(await verdict('user.record', { answer: first(atFirstLeg, atUser(error(401, 'invalid_token'))) }),
     failed(/^401/), 'the age of the token counts, not that of the code')
   for (const late of [[expired], [expired, expired]]) {
-    t.match(await verdict('token.answer', { answer: slowly(atToken(atFirst(late))) }), PASS, 'quick enough at last')
+    t.match(await verdict('token.response', { answer: slowly(atToken(atFirst(late))) }), PASS, 'quick enough at last')
   }
-  t.match(await verdict('token.answer', { answer: slowly(atToken(expired), 1) }), failed(/^400/), 'quick, and refused')
+  t.match(await verdict('token.response', { answer: slowly(atToken(expired), 1) }), failed(/^400/), 'quick, refused')
 })

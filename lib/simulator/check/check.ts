@@ -111,7 +111,7 @@ const widthOf = (columns = Infinity): number => Math.max(20, Math.min(columns, 1
 /** The check ended without a user or a server, before any failure: the reason is all that it says. */
 function nothingJudged (run: Run): boolean {
   return summary(run).failed === 0 && !run.findings.some(({ rule: { id }, result }) =>
-    id === 'authorize.answer' && result.outcome === 'pass')
+    id === 'authorize.code' && result.outcome === 'pass')
 }
 
 function serviceOf (values: Values, env: Process['env'], wait: Wait, signal: AbortSignal): Service {

@@ -7,14 +7,19 @@ import type { Exchange, WireRequest } from '../../flow/wire.ts'
 import { header, statusOf } from '../../flow/wire.ts'
 import { Failed, Inconclusive, Stop } from './errors.ts'
 import type { Rule } from './rule.ts'
-import { expect, must, prerequisite, should } from './rule.ts'
+import { expect } from './rule.ts'
 import type { Service } from './service.ts'
 
 /** How the endpoints are reached. */
 export const ADDRESS_RULES: readonly Rule[] = [
-  prerequisite('address.endpoints', 'addresses', 'The three endpoints respond under the base URL.',
-    'Check the base URL and the prefix; a proxy in front may strip or add a part of the path.',
-    async (service) => {
+  {
+    id: 'address.endpoints',
+    section: 'addresses',
+    severity: 'must',
+    sentence: 'The three endpoints respond under the base URL.',
+    fix: 'Check the base URL and the prefix; a proxy in front may strip or add a part of the path.',
+    isPrerequisite: true,
+    async test (service) {
       for (const complete of completeRequests(service.portal)) {
         const bare = withoutParameters(complete)
         const exchange = await ask(service, bare)
@@ -25,24 +30,41 @@ export const ADDRESS_RULES: readonly Rule[] = [
         const got = `${bare.method} ${new URL(bare.url).pathname}: ${describe(exchange)}`
         throw new Failed(got, await elsewhere(service, bare))
       }
-    }),
-  should('address.https', 'RFC 6749 §3.1, §3.2', 'The endpoints are reached over https (http on this machine only).',
-    'Put TLS in front of the service and give the portal the https addresses.',
-    async ({ portal: { base } }) => expect(isSecure(base), `the base URL is ${base.href}`)),
-  should('address.redirect-uri-https', 'RFC 6749 §3.1.2.1', 'The redirect_uri is https (http on this machine only).',
-    'Register the https address of the portal callback.',
-    async ({ portal: { redirectUri: uri } }) => expect(isSecure(new URL(uri)), `the redirect_uri is ${uri}`)),
-  must('address.no-downgrade', 'RFC 6749 §3.1', 'The browser is not sent to an http address.',
-    'Let the application know that TLS ends in front of it (Fastify: trustProxy), ' +
+    }
+  },
+  {
+    id: 'address.https',
+    section: 'RFC 6749 §3.1, §3.2',
+    severity: 'should',
+    sentence: 'The endpoints are reached over https (http on this machine only).',
+    fix: 'Put TLS in front of the service and give the portal the https addresses.',
+    test: async ({ portal: { base } }) => expect(isSecure(base), `the base URL is ${base.href}`)
+  },
+  {
+    id: 'address.redirect-uri-https',
+    section: 'RFC 6749 §3.1.2.1',
+    severity: 'should',
+    sentence: 'The redirect_uri is https (http on this machine only).',
+    fix: 'Register the https address of the portal callback.',
+    test: async ({ portal: { redirectUri: uri } }) => expect(isSecure(new URL(uri)), `the redirect_uri is ${uri}`)
+  },
+  {
+    id: 'address.no-downgrade',
+    section: 'RFC 6749 §3.1',
+    severity: 'must',
+    sentence: 'The browser is not sent to an http address.',
+    fix:
+      'Let the application know that TLS ends in front of it (Fastify: trustProxy), ' +
       'or build redirects without scheme and host.',
-    async (service) => {
+    async test (service) {
       const { base } = service.portal
       const arrival = await service.loggedOut()
       const target = targetOf(arrival) ?? arrival.url
       const isKept = isSecure(new URL(target)) || target.startsWith(base.origin)
       // Behind an http base URL there may be a network of its own, where http is meant.
       expect(isKept, `a redirect to ${target}`, undefined, base.protocol === 'https:' ? 'must' : 'should')
-    })
+    }
+  }
 ]
 
 const FORM = {

@@ -15,7 +15,7 @@ const IN_ORDER: readonly Rule[] = [
 /** Every rule that `check` tries, in the order of the flow. */
 export const RULES: readonly Rule[] = IN_ORDER.map((rule, at) => {
   const causes = IN_ORDER.slice(0, at).filter(({ isPrerequisite }) => isPrerequisite)
-  return { ...rule, after: [...causes.map(({ id }) => id), ...rule.after] }
+  return { ...rule, after: [...causes.map(({ id }) => id), ...rule.after ?? []] }
 })
 
 /** The rule of this identifier, to be tried alone. */

@@ -7,7 +7,7 @@ import { Untested } from './errors.ts'
 import { expectNoReferrer, expectNoStore, expectUnframed } from './headers.ts'
 import { expectError, expectNoCode, expectNoRedirect, givesNoCode } from './refusals.ts'
 import type { Rule } from './rule.ts'
-import { expect, must, should } from './rule.ts'
+import { expect } from './rule.ts'
 import type { Service } from './service.ts'
 import { sentToPortal } from './service.ts'
 import { alike } from './without-user.ts'
@@ -22,65 +22,132 @@ const INJECTIONS: Changes[] = [{ client_id: SCRIPT }, { redirect_uri: `https://f
 
 /** `GET /oauth/authorize`. */
 export const AUTHORIZE_RULES: readonly Rule[] = [
-  must('authorize.state', 'RFC 6749 §4.1.2', 'The state comes back exactly as it was sent.',
-    'Read the state once decoded and encode it once, or pass the raw value on.',
-    async (service) => {
+  {
+    id: 'authorize.state',
+    section: 'RFC 6749 §4.1.2',
+    severity: 'must',
+    sentence: 'The state comes back exactly as it was sent.',
+    fix: 'Read the state once decoded and encode it once, or pass the raw value on.',
+    async test (service) {
       const arrival = await service.authorize({ state: AWKWARD_STATE })
       const got = describe(arrival.exchange)
       if (arrival.at !== 'callback') throw new Untested(`there is no redirect to the portal: ${got}`)
       const states = sentToPortal(arrival).getAll('state').join(', ')
       expect(states === AWKWARD_STATE, `${states === '' ? 'no state' : states}, for ${AWKWARD_STATE}`)
-    }),
-  must('authorize.foreign-redirect-uri', 'RFC 6749 §4.1.2.1',
-    'A redirect_uri that is not the registered one is refused, and never redirected to.',
-    'Compare the redirect_uri with the registered one as whole strings, and respond with 400 and a page.',
-    async (service) => {
+    }
+  },
+  {
+    id: 'authorize.foreign-redirect-uri',
+    section: 'RFC 6749 §4.1.2.1',
+    severity: 'must',
+    sentence: 'A redirect_uri that is not the registered one is refused, and never redirected to.',
+    fix:
+      'Compare the redirect_uri with the registered one as whole strings, and respond with 400 ' +
+      'and a page.',
+    async test (service) {
       for (const uri of foreignUris(service.portal.redirectUri)) {
         await expectNoRedirect(service, { redirect_uri: uri }, uri)
       }
-    }),
-  must('authorize.unknown-client', 'RFC 6749 §4.1.2.1', 'An unknown client_id is refused, and nothing is redirected.',
-    'Compare the client_id with the one given to the portal, and respond with 400 and a page.',
-    (service) => expectNoRedirect(service, { client_id: `${service.portal.clientId}-unknown` })),
-  must('authorize.missing-client', 'RFC 6749 §4.1.1', 'A request without client_id is refused.',
-    'client_id is required: respond with 400 and a page.',
-    (service) => expectNoRedirect(service, { client_id: undefined })),
-  must('authorize.missing-redirect-uri', 'RFC 6749 §4.1.1', 'A request without redirect_uri is refused.',
-    'The portal always sends redirect_uri: respond with 400 and a page, also where only one is registered.',
-    givesNoCode({ redirect_uri: undefined }), ['authorize.foreign-redirect-uri']),
-  must('authorize.response-type', 'RFC 6749 §3.1.1', 'Another response_type than code gives no code.',
-    'Accept response_type=code only.',
-    givesNoCode({ response_type: 'unknown' }, { response_type: undefined })),
-  must('authorize.login-needed', 'RFC 6749 §3.1', 'A browser whose user is not logged in gets no code.',
-    'Ask the session who the user is before a code is issued; currentUser returns null where nobody is logged in.',
-    async (service) => expectNoCode(await service.loggedOut()), ['login.page']),
-  must('authorize.eligibility', 'RFC 6749 §4.1.2.1', 'A user who may not use the portal gets no code.',
-    'Ask for each user whether they may use the portal, before a code is issued.',
-    async (service) => expectNoCode(await ineligible(service))),
-  should('authorize.access-denied', 'RFC 6749 §4.1.2.1',
-    'A user who may not use the portal is sent back to it with error=access_denied.',
-    'Redirect to the redirect_uri with error=access_denied and the state.',
-    async (service) => expectError(await ineligible(service), 'access_denied'),
-    ['authorize.eligibility', 'authorize.state']),
-  must('authorize.fresh-code', 'RFC 6749 §10.10', 'Each code is new and long enough not to be guessed.',
-    'Make codes of at least 128 random bits from a cryptographic source.',
-    async (service) => {
+    }
+  },
+  {
+    id: 'authorize.unknown-client',
+    section: 'RFC 6749 §4.1.2.1',
+    severity: 'must',
+    sentence: 'An unknown client_id is refused, and nothing is redirected.',
+    fix: 'Compare the client_id with the one given to the portal, and respond with 400 and a page.',
+    test: (service) => expectNoRedirect(service, { client_id: `${service.portal.clientId}-unknown` })
+  },
+  {
+    id: 'authorize.missing-client',
+    section: 'RFC 6749 §4.1.1',
+    severity: 'must',
+    sentence: 'A request without client_id is refused.',
+    fix: 'client_id is required: respond with 400 and a page.',
+    test: (service) => expectNoRedirect(service, { client_id: undefined })
+  },
+  {
+    id: 'authorize.missing-redirect-uri',
+    section: 'RFC 6749 §4.1.1',
+    severity: 'must',
+    sentence: 'A request without redirect_uri is refused.',
+    fix:
+      'The portal always sends redirect_uri: respond with 400 and a page, also where only one ' +
+      'is registered.',
+    after: ['authorize.foreign-redirect-uri'],
+    test: givesNoCode({ redirect_uri: undefined })
+  },
+  {
+    id: 'authorize.response-type',
+    section: 'RFC 6749 §3.1.1',
+    severity: 'must',
+    sentence: 'Another response_type than code gives no code.',
+    fix: 'Accept response_type=code only.',
+    test: givesNoCode({ response_type: 'unknown' }, { response_type: undefined })
+  },
+  {
+    id: 'authorize.login-needed',
+    section: 'RFC 6749 §3.1',
+    severity: 'must',
+    sentence: 'A browser whose user is not logged in gets no code.',
+    fix:
+      'Ask the session who the user is before a code is issued; currentUser returns null where ' +
+      'nobody is logged in.',
+    after: ['login.page'],
+    test: async (service) => expectNoCode(await service.loggedOut())
+  },
+  {
+    id: 'authorize.eligibility',
+    section: 'RFC 6749 §4.1.2.1',
+    severity: 'must',
+    sentence: 'A user who may not use the portal gets no code.',
+    fix: 'Ask for each user whether they may use the portal, before a code is issued.',
+    test: async (service) => expectNoCode(await ineligible(service))
+  },
+  {
+    id: 'authorize.access-denied',
+    section: 'RFC 6749 §4.1.2.1',
+    severity: 'should',
+    sentence: 'A user who may not use the portal is sent back to it with error=access_denied.',
+    fix: 'Redirect to the redirect_uri with error=access_denied and the state.',
+    after: ['authorize.eligibility', 'authorize.state'],
+    test: async (service) => expectError(await ineligible(service), 'access_denied')
+  },
+  {
+    id: 'authorize.fresh-code',
+    section: 'RFC 6749 §10.10',
+    severity: 'must',
+    sentence: 'Each code is new and long enough not to be guessed.',
+    fix: 'Make codes of at least 128 random bits from a cryptographic source.',
+    async test (service) {
       const [first, second] = [await service.code(), await service.code()]
       expect(first.code !== second.code, 'the same code twice')
       expect(first.code.length >= SHORTEST_CODE, `a code of ${first.code.length} characters`)
-    }),
-  must('authorize.cors', 'RFC 9700 §2.6', 'Other origins cannot read the response (no CORS).',
-    'Exempt /oauth/authorize from the application’s CORS headers: browsers are sent there by a redirect.',
-    async ({ portal }) => {
+    }
+  },
+  {
+    id: 'authorize.cors',
+    section: 'RFC 9700 §2.6',
+    severity: 'must',
+    sentence: 'Other origins cannot read the response (no CORS).',
+    fix:
+      'Exempt /oauth/authorize from the application’s CORS headers: browsers are sent there by ' +
+      'a redirect.',
+    async test ({ portal }) {
       const headers = [['Origin', 'https://foreign.example']] as const
       const { response } = await portal.send({ method: 'GET', url: authorizeUrl(portal, 'the-state'), headers })
       const allowed = header(response, 'access-control-allow-origin')
       // No preflight: without the header on this response it lets nobody read anything.
       expect(allowed === '', `Access-Control-Allow-Origin: ${allowed}`)
-    }),
-  must('authorize.no-injection', 'RFC 6749 §10.14', 'An error page does not repeat text of the request.',
-    'Put nothing from the request on the error page, or escape it.',
-    async (service) => {
+    }
+  },
+  {
+    id: 'authorize.no-injection',
+    section: 'RFC 6749 §10.14',
+    severity: 'must',
+    sentence: 'An error page does not repeat text of the request.',
+    fix: 'Put nothing from the request on the error page, or escape it.',
+    async test (service) {
       for (const changes of INJECTIONS) {
         const { exchange: { response } } = await service.authorize(changes)
         const type = header(response, 'content-type').toLowerCase()
@@ -88,43 +155,91 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
         const isPage = type === '' || type.includes('html')
         expect(!isPage || !String(response?.body).includes(SCRIPT), 'a page with the script from the request')
       }
-    }),
-  should('authorize.error-redirect', 'RFC 6749 §4.1.2.1',
-    'Another response_type leads to a redirect with error=unsupported_response_type and the state.',
-    'Redirect to the redirect_uri with error and the received state.',
-    async (service) => {
+    }
+  },
+  {
+    id: 'authorize.error-redirect',
+    section: 'RFC 6749 §4.1.2.1',
+    severity: 'should',
+    sentence:
+      'Another response_type leads to a redirect with error=unsupported_response_type and the ' +
+      'state.',
+    fix: 'Redirect to the redirect_uri with error and the received state.',
+    after: ['authorize.response-type', 'authorize.state'],
+    async test (service) {
       const arrival = await service.authorize({ response_type: 'unknown', state: 'the-state' })
       expectError(arrival, 'unsupported_response_type')
-    }, ['authorize.response-type', 'authorize.state']),
-  should('authorize.state-needed', 'RFC 6749 §10.12', 'A request without state gives no code.',
-    'Redirect to the redirect_uri with error=invalid_request: ' +
+    }
+  },
+  {
+    id: 'authorize.state-needed',
+    section: 'RFC 6749 §10.12',
+    severity: 'should',
+    sentence: 'A request without state gives no code.',
+    fix:
+      'Redirect to the redirect_uri with error=invalid_request: ' +
       'without state the portal cannot tell whose sign-in it is.',
-    givesNoCode({ state: undefined })),
-  should('authorize.repeated', 'RFC 6749 §3.1', 'A repeated parameter is an error.',
-    'Refuse a request with a repeated parameter: two readers may see two values.',
-    (service) => {
+    test: givesNoCode({ state: undefined })
+  },
+  {
+    id: 'authorize.repeated',
+    section: 'RFC 6749 §3.1',
+    severity: 'should',
+    sentence: 'A repeated parameter is an error.',
+    fix: 'Refuse a request with a repeated parameter: two readers may see two values.',
+    test (service) {
       const { clientId, redirectUri } = service.portal
       const values = { client_id: clientId, redirect_uri: redirectUri, response_type: 'code', state: 'the-state' }
       return givesNoCode(...Object.entries(values).map(([name, value]) => ({ [name]: [value, value] })))(service)
-    }),
-  should('authorize.head', 'RFC 9110 §9.2.1', 'HEAD issues no code.',
-    'Register the route without a HEAD twin (Fastify: exposeHeadRoute: false): link checkers and scanners send HEAD.',
-    async (service) => expectNoCode(await service.authorize({}, service.browser, 'HEAD'))),
-  should('authorize.temporary-redirect', 'RFC 9700 §4.12', 'The redirect to the portal is 302 or 303.',
-    'Redirect with 302: browsers cache 301 and 308, and send a login form on with 307 and 308.',
-    async (service) => {
+    }
+  },
+  {
+    id: 'authorize.head',
+    section: 'RFC 9110 §9.2.1',
+    severity: 'should',
+    sentence: 'HEAD issues no code.',
+    fix:
+      'Register the route without a HEAD twin (Fastify: exposeHeadRoute: false): link checkers ' +
+      'and scanners send HEAD.',
+    test: async (service) => expectNoCode(await service.authorize({}, service.browser, 'HEAD'))
+  },
+  {
+    id: 'authorize.temporary-redirect',
+    section: 'RFC 9700 §4.12',
+    severity: 'should',
+    sentence: 'The redirect to the portal is 302 or 303.',
+    fix:
+      'Redirect with 302: browsers cache 301 and 308, and send a login form on with 307 and ' +
+      '308.',
+    async test (service) {
       const status = statusOf((await service.granted()).arrival.exchange)
       expect(status === 302 || status === 303, `${status}`)
-    }),
-  should('authorize.no-store', 'RFC 9111 §5.2.2.5', 'The redirect with the code must not be cached.',
-    'Send Cache-Control: no-store with every response of the endpoint.',
-    async (service) => expectNoStore((await service.granted()).arrival.exchange)),
-  should('authorize.referrer', 'RFC 9700 §4.2.4', 'The address with its parameters is not sent on as referrer.',
-    'Send Referrer-Policy: no-referrer.',
-    async (service) => expectNoReferrer((await service.granted()).arrival.exchange)),
-  should('authorize.framing', 'RFC 9700 §4.16', 'The endpoint cannot be framed.',
-    'Send Content-Security-Policy: frame-ancestors \'none\' and X-Frame-Options: DENY.',
-    async (service) => expectUnframed((await service.authorize({ client_id: undefined })).exchange))
+    }
+  },
+  {
+    id: 'authorize.no-store',
+    section: 'RFC 9111 §5.2.2.5',
+    severity: 'should',
+    sentence: 'The redirect with the code must not be cached.',
+    fix: 'Send Cache-Control: no-store with every response of the endpoint.',
+    test: async (service) => expectNoStore((await service.granted()).arrival.exchange)
+  },
+  {
+    id: 'authorize.referrer',
+    section: 'RFC 9700 §4.2.4',
+    severity: 'should',
+    sentence: 'The address with its parameters is not sent on as referrer.',
+    fix: 'Send Referrer-Policy: no-referrer.',
+    test: async (service) => expectNoReferrer((await service.granted()).arrival.exchange)
+  },
+  {
+    id: 'authorize.framing',
+    section: 'RFC 9700 §4.16',
+    severity: 'should',
+    sentence: 'The endpoint cannot be framed.',
+    fix: 'Send Content-Security-Policy: frame-ancestors \'none\' and X-Frame-Options: DENY.',
+    test: async (service) => expectUnframed((await service.authorize({ client_id: undefined })).exchange)
+  }
 ]
 
 function foreignUris (registered: string): string[] {

@@ -1,5 +1,7 @@
 import { fixFor } from '../../flow/failure.ts'
-import type { Severity } from './rule.ts'
+
+/** `must`: the portal or an RFC demands it. `should`: sound practice, shown as advice. */
+export type Severity = 'must' | 'should'
 
 /** Thrown where the service breaks a rule. */
 export class Failed extends Error {

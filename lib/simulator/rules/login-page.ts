@@ -1,6 +1,6 @@
 import type { Arrival } from '../../flow/browser.ts'
 import type { WireResponse } from '../../flow/wire.ts'
-import type { Severity } from './rule.ts'
+import type { Severity } from './errors.ts'
 
 /** What a browser whose user is not logged in is shown. */
 export interface LoginPage {

@@ -7,15 +7,18 @@ import { Failed, Untested } from './errors.ts'
 import type { LoginPage } from './login-page.ts'
 import { loginPageOf } from './login-page.ts'
 import type { Rule } from './rule.ts'
-import { expect, must } from './rule.ts'
+import { expect } from './rule.ts'
 import type { Service } from './service.ts'
 import { namesOf, refusedAtOnce } from './without-user.ts'
 
 /** The page where a browser ends whose user is not logged in. It is asked for before the sign-in of the user. */
-export const LOGIN_PAGE_RULE = must('login.page', 'login',
-  'A browser whose user is not logged in ends on a page, not in a loop or an error.',
-  'Open the authorization address in a private window and follow its redirects.',
-  async (service) => {
+export const LOGIN_PAGE_RULE: Rule = {
+  id: 'login.page',
+  section: 'login',
+  severity: 'must',
+  sentence: 'A browser whose user is not logged in ends on a page, not in a loop or an error.',
+  fix: 'Open the authorization address in a private window and follow its redirects.',
+  async test (service) {
     const arrival = await service.loggedOut()
     const got = describe(arrival.exchange)
     const status = statusOf(arrival.exchange)
@@ -25,7 +28,8 @@ export const LOGIN_PAGE_RULE = must('login.page', 'login',
     if (arrival.at !== 'page' || (status < 500 && status !== 404)) return
     const fix = status === 404 ? await strippedFix(service, arrival.url) ?? CREATE : undefined
     throw new Failed(`${got} at ${new URL(arrival.url).pathname}`, fix)
-  })
+  }
+}
 
 const CREATE = 'Create the login page, or correct the option loginPage.'
 const LOCKED_OUT = 'A user who is not logged in has no way to log in here: ' +
@@ -48,15 +52,26 @@ async function strippedFix ({ portal: { base, send } }: Service, url: string): P
 
 /** The way through the partner's own login, where sign-ins most often fail. */
 export const LOGIN_RULES: readonly Rule[] = [
-  must('login.cookie', 'SameSite', 'The session cookie is sent when the browser comes from the portal.',
-    'Set the session cookie with SameSite=Lax: ' +
+  {
+    id: 'login.cookie',
+    section: 'SameSite',
+    severity: 'must',
+    sentence: 'The session cookie is sent when the browser comes from the portal.',
+    fix:
+      'Set the session cookie with SameSite=Lax: ' +
       'browsers do not send a Strict one when another site, the portal, redirects to the application.',
-    (service) => service.hasUser ? cookieTravels(service) : setsTravellingCookies(service)),
-  must('login.form-action', 'CSP Level 3 §6.4.1',
-    'The login page’s Content-Security-Policy lets its form lead back to the portal.',
-    'Add the portal’s origin to form-action on the login page: ' +
+    test: (service) => service.hasUser ? cookieTravels(service) : setsTravellingCookies(service)
+  },
+  {
+    id: 'login.form-action',
+    section: 'CSP Level 3 §6.4.1',
+    severity: 'must',
+    sentence: 'The login page’s Content-Security-Policy lets its form lead back to the portal.',
+    fix:
+      'Add the portal’s origin to form-action on the login page: ' +
       'browsers apply it to the redirects that follow the form.',
-    async (service) => {
+    after: ['login.page'],
+    async test (service) {
       const { url, response, actions, severity } = await loginPage(service)
       const { redirectUri } = service.portal
       if (actions.length === 0) throw new Untested('the login page has no form')
@@ -66,11 +81,19 @@ export const LOGIN_RULES: readonly Rule[] = [
       // Certain only where the login is known to redirect: form-action does not touch a page that follows the form and
       // leads on by itself, nor a form that a script sends.
       expect(blocking === undefined, String(blocking), fix, service.settings.loginRedirects ? severity : 'should')
-    }, ['login.page']),
-  must('login.return', 'login',
-    'After the login the browser returns to the authorization request, and so to the portal.',
-    'Return to the whole address of the authorization request: its path under the proxy and its query.',
-    async (service) => {
+    }
+  },
+  {
+    id: 'login.return',
+    section: 'login',
+    severity: 'must',
+    sentence:
+      'After the login the browser returns to the authorization request, and so to the portal.',
+    fix:
+      'Return to the whole address of the authorization request: its path under the proxy and ' +
+      'its query.',
+    after: ['login.page'],
+    async test (service) {
       const page = await loginPage(service)
       if (page.url.split('?')[0] === service.portal.authorizeUrl) {
         throw new Untested('the login page is at the address of the request')
@@ -79,7 +102,8 @@ export const LOGIN_RULES: readonly Rule[] = [
       if (back === undefined) return forgets(service, page)
       if (service.hasUser) await returnsToPortal(service, back)
       return keepsReturn(service, page)
-    }, ['login.page'])
+    }
+  }
 ]
 
 const isStrict = ({ sameSite }: Cookie): boolean => sameSite === 'strict'

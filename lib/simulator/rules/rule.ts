@@ -1,11 +1,9 @@
 import { oauthError } from '../../flow/failure.ts'
 import type { Exchange } from '../../flow/wire.ts'
 import { statusOf } from '../../flow/wire.ts'
+import type { Severity } from './errors.ts'
 import { Failed, Untested } from './errors.ts'
 import type { Service } from './service.ts'
-
-/** `must`: the portal or an RFC demands it. `should`: sound practice, shown as advice. */
-export type Severity = 'must' | 'should'
 
 /** What came of a rule. All texts are free of secrets and of control characters. */
 export type Result =
@@ -26,20 +24,12 @@ export interface Rule {
   sentence: string
   fix: string
   /** Rules whose failure causes this one to fail as well: then it is not tried. */
-  after: readonly string[]
-  /** Whether a failure leaves all later rules without meaning. */
-  isPrerequisite: boolean
+  after?: readonly string[]
+  /** A failure leaves all later rules without meaning. */
+  isPrerequisite?: true
   /** @throws Failed, Untested, Inconclusive, Stop */
   test: Test
 }
-
-const rule = (severity: Severity, isPrerequisite = false) =>
-  (id: string, section: string, sentence: string, fix: string, test: Test, after: string[] = []): Rule =>
-    ({ id, section, severity, sentence, fix, after, isPrerequisite, test })
-
-export const must = rule('must')
-export const should = rule('should')
-export const prerequisite = rule('must', true)
 
 /** @throws Failed with what was got */
 export function expect (good: boolean, got: string, fix?: string, severity?: Severity): void {

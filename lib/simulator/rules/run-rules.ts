@@ -69,7 +69,7 @@ export async function runRules (service: Service, rules: readonly Rule[], watch:
 /** The finding on a rule that is not tried, because another one fails or could not be judged. */
 function blocked (rule: Rule, findings: readonly Finding[]): Finding | null {
   const cause = findings.find(({ rule: { id }, result, error }) =>
-    rule.after.includes(id) && (result.outcome === 'fail' || error !== undefined))
+    rule.after?.includes(id) === true && (result.outcome === 'fail' || error !== undefined))
   if (cause === undefined) return null
   const reason = `${cause.rule.id} ${cause.error === undefined ? 'fails' : 'could not be judged'}`
   return { rule, result: { outcome: 'untested', reason }, milliseconds: 0 }

@@ -4,7 +4,7 @@ import { jsonObject, statusOf } from '../../flow/wire.ts'
 import { Failed, Inconclusive, Untested } from './errors.ts'
 import { explainRefusal } from './registered.ts'
 import type { Rule } from './rule.ts'
-import { expect, inTime, prerequisite } from './rule.ts'
+import { expect, inTime } from './rule.ts'
 import type { Service } from './service.ts'
 import { stopWithoutUser } from './without-user.ts'
 
@@ -16,10 +16,16 @@ const SAMPLES = 6
 const REPEATS = 16
 
 /** A service of several processes that share nothing looks broken in a different way each time: it is asked first. */
-export const ONE_STORE_RULE = prerequisite('service.one-store', 'RFC 6749 §4.1.2',
-  'The same request gets the same response, whichever process of the service it reaches.',
-  'Let all processes share one store of codes and tokens (the plugin’s option redis or store), and one of sessions.',
-  async (service) => {
+export const ONE_STORE_RULE: Rule = {
+  id: 'service.one-store',
+  section: 'RFC 6749 §4.1.2',
+  severity: 'must',
+  sentence: 'The same request gets the same response, whichever process of the service it reaches.',
+  fix:
+    'Let all processes share one store of codes and tokens (the plugin’s option redis or ' +
+    'store), and one of sessions.',
+  isPrerequisite: true,
+  async test (service) {
     let codes = 0
     let refused: string | null = null
     for (let sample = 0; sample < SAMPLES; sample++) {
@@ -34,7 +40,8 @@ export const ONE_STORE_RULE = prerequisite('service.one-store', 'RFC 6749 §4.1.
       if (token === null) return
       if (await repeated('GET /oauth/user', () => service.user(token)) === null) return
     }
-  })
+  }
+}
 
 /**
  * Sends a request again that was refused: a used or unknown code or token stays so.
@@ -64,43 +71,85 @@ const different = (request: string, one: string, other: string): Failed =>
     `${request}: ${one}, then ${other}`)
 
 /** The sign-in of the user, leg by leg. The rules that follow need it. */
-export const CODE_RULE = prerequisite('authorize.answer', 'RFC 6749 §4.1.2',
-  'A browser whose user is logged in is redirected to the redirect_uri with a code.',
-  'Try the sign-in in the browser: partner-sso-portal serve shows every step.',
-  async (service) => {
+export const CODE_RULE: Rule = {
+  id: 'authorize.code',
+  section: 'RFC 6749 §4.1.2',
+  severity: 'must',
+  sentence: 'A browser whose user is logged in is redirected to the redirect_uri with a code.',
+  fix: 'Try the sign-in in the browser: partner-sso-portal serve shows every step.',
+  isPrerequisite: true,
+  async test (service) {
     const { arrival, reading, code } = await service.request()
     if (code !== null || reading.ok) return
     await stopWithoutUser(service, arrival)
     if (reading.step === 6 && arrival.at === 'page') throw await explainRefusal(service, arrival.exchange)
     throw new Failed(reading.got, reading.fix)
-  })
+  }
+}
 
 export const TOKEN_LEG_RULES: readonly Rule[] = [
-  prerequisite('token.body', 'RFC 6749 §4.1.3', 'The token endpoint reads the form of the request.',
-    'Something reads the body before Fastify does, most often an Express body parser ' +
+  {
+    id: 'token.body',
+    section: 'RFC 6749 §4.1.3',
+    severity: 'must',
+    sentence: 'The token endpoint reads the form of the request.',
+    fix:
+      'Something reads the body before Fastify does, most often an Express body parser ' +
       '(express.urlencoded, @nestjs/platform-express, @fastify/express): exempt /oauth/token from it.',
-    formIsRead),
-  prerequisite('token.hook', 'RFC 6749 §3.2',
-    'No hook of the application is in front of the token endpoint: the portal calls it without cookies.',
-    'Exempt /oauth/token from the application’s global hooks (login, CSRF, bot protection).',
-    async (service) => notHooked(await service.redeem(await service.code()))),
-  prerequisite('token.answer', 'RFC 6749 §5.1',
-    'The response to a good request is 200, application/json, token_type Bearer and access_token.',
-    'Return exactly {"token_type":"Bearer","access_token":"…"}.',
-    inTime((service) => service.code(),
-      async (service, grant) => succeeded(await service.redeem(grant)), Inconclusive))
+    isPrerequisite: true,
+    test: formIsRead
+  },
+  {
+    id: 'token.hook',
+    section: 'RFC 6749 §3.2',
+    severity: 'must',
+    sentence:
+      'No hook of the application is in front of the token endpoint: the portal calls it ' +
+      'without cookies.',
+    fix: 'Exempt /oauth/token from the application’s global hooks (login, CSRF, bot protection).',
+    isPrerequisite: true,
+    test: async (service) => notHooked(await service.redeem(await service.code()))
+  },
+  {
+    id: 'token.response',
+    section: 'RFC 6749 §5.1',
+    severity: 'must',
+    sentence:
+      'The response to a good request is 200, application/json, token_type Bearer and ' +
+      'access_token.',
+    fix: 'Return exactly {"token_type":"Bearer","access_token":"…"}.',
+    isPrerequisite: true,
+    test: inTime((service) => service.code(),
+      async (service, grant) => succeeded(await service.redeem(grant)), Inconclusive)
+  }
 ]
 
 export const USER_LEG_RULES: readonly Rule[] = [
-  prerequisite('user.hook', 'RFC 6750 §2.1',
-    'No hook of the application is in front of the user endpoint: the portal calls it without cookies.',
-    'Exempt /oauth/user from the application’s global hooks (login, API keys, bot protection).',
-    async (service) => notHooked(await service.user(await service.accessToken()))),
-  prerequisite('user.record', 'user information record',
-    'The response to a good token is 200, application/json and a record that the portal accepts at its level.',
-    'Return the listed fields with the allowed values.',
-    inTime((service) => service.accessToken(),
-      async (service, token) => succeeded(await service.user(token)), Inconclusive))
+  {
+    id: 'user.hook',
+    section: 'RFC 6750 §2.1',
+    severity: 'must',
+    sentence:
+      'No hook of the application is in front of the user endpoint: the portal calls it without ' +
+      'cookies.',
+    fix:
+      'Exempt /oauth/user from the application’s global hooks (login, API keys, bot ' +
+      'protection).',
+    isPrerequisite: true,
+    test: async (service) => notHooked(await service.user(await service.accessToken()))
+  },
+  {
+    id: 'user.record',
+    section: 'user information record',
+    severity: 'must',
+    sentence:
+      'The response to a good token is 200, application/json and a record that the portal ' +
+      'accepts at its level.',
+    fix: 'Return the listed fields with the allowed values.',
+    isPrerequisite: true,
+    test: inTime((service) => service.accessToken(),
+      async (service, token) => succeeded(await service.user(token)), Inconclusive)
+  }
 ]
 
 function succeeded ({ reading }: Leg<unknown>): void {

@@ -9,7 +9,7 @@ import { expectChallenge, expectNoStore } from './headers.ts'
 import { oneWinner, RACERS } from './races.ts'
 import { expectRefusal } from './refusals.ts'
 import type { Rule } from './rule.ts'
-import { expect, inTime, must, should } from './rule.ts'
+import { expect, inTime } from './rule.ts'
 import type { Service } from './service.ts'
 
 /** Unsigned: `{"alg":"none"}`, `{"sub":"1"}`. */
@@ -17,69 +17,135 @@ const JWT = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.'
 
 /** `GET /oauth/user`. */
 export const USER_RULES: readonly Rule[] = [
-  must('user.no-token', 'RFC 6750 §3.1', 'A request without token is refused.',
-    'Respond with 401 and WWW-Authenticate: Bearer.',
-    (service) => expectNoRecord(service, '', withoutToken)),
-  must('user.unknown-token', 'RFC 6750 §3.1', 'An unknown token is refused.',
-    'Look the token up among those issued.',
-    async (service) => {
+  {
+    id: 'user.no-token',
+    section: 'RFC 6750 §3.1',
+    severity: 'must',
+    sentence: 'A request without token is refused.',
+    fix: 'Respond with 401 and WWW-Authenticate: Bearer.',
+    test: (service) => expectNoRecord(service, '', withoutToken)
+  },
+  {
+    id: 'user.unknown-token',
+    section: 'RFC 6750 §3.1',
+    severity: 'must',
+    sentence: 'An unknown token is refused.',
+    fix: 'Look the token up among those issued.',
+    async test (service) {
       for (const token of ['an-unknown-token', JWT]) await expectNoRecord(service, token)
-    }),
-  must('user.replayed-token', 'single use', 'A used token is refused.',
-    'Remove the token when it is used, in one atomic command.',
-    async (service) => {
+    }
+  },
+  {
+    id: 'user.replayed-token',
+    section: 'single use',
+    severity: 'must',
+    sentence: 'A used token is refused.',
+    fix: 'Remove the token when it is used, in one atomic command.',
+    after: ['user.unknown-token'],
+    async test (service) {
       const token = await service.accessToken()
       await service.user(token)
       await expectNoRecord(service, token)
-    }, ['user.unknown-token']),
-  must('user.race', 'single use',
-    `Of ${RACERS} requests with the same token at the same time at most one gets the record.`,
-    'Read and remove the token in one atomic command (Redis: GETDEL), not one after the other.',
-    oneWinner(async (service) => {
+    }
+  },
+  {
+    id: 'user.race',
+    section: 'single use',
+    severity: 'must',
+    sentence: `Of ${RACERS} requests with the same token at the same time at most one gets the record.`,
+    fix:
+      'Read and remove the token in one atomic command (Redis: GETDEL), not one after the ' +
+      'other.',
+    after: ['user.unknown-token', 'user.replayed-token'],
+    test: oneWinner(async (service) => {
       const token = await service.accessToken()
       return async () => (await service.user(token)).reading.ok
-    }), ['user.unknown-token', 'user.replayed-token']),
-  must('user.code-as-token', 'RFC 6749 §1.3.1, §1.4', 'A code is no access token.',
-    'Keep codes and tokens apart.',
-    async (service) => expectNoRecord(service, (await service.code()).code), ['user.unknown-token']),
-  must('user.session-is-no-token', 'RFC 6750 §2.1', 'The user’s session does not replace the token.',
-    'Let the endpoint look at the Authorization header only.',
-    async (service) => {
+    })
+  },
+  {
+    id: 'user.code-as-token',
+    section: 'RFC 6749 §1.3.1, §1.4',
+    severity: 'must',
+    sentence: 'A code is no access token.',
+    fix: 'Keep codes and tokens apart.',
+    after: ['user.unknown-token'],
+    test: async (service) => expectNoRecord(service, (await service.code()).code)
+  },
+  {
+    id: 'user.session-is-no-token',
+    section: 'RFC 6750 §2.1',
+    severity: 'must',
+    sentence: 'The user’s session does not replace the token.',
+    fix: 'Let the endpoint look at the Authorization header only.',
+    after: ['user.no-token'],
+    async test (service) {
       const exchange = await service.browser.request(service.portal.userUrl, 'GET')
       expectRefusal({ exchange, reading: readUser(exchange, service.portal) }, service.record?.email)
-    }, ['user.no-token']),
-  should('user.challenge', 'RFC 6750 §3', 'The response to a refused token is 401 and WWW-Authenticate: Bearer.',
-    'Send 401 with WWW-Authenticate: Bearer error="invalid_token".',
-    async (service) => expectChallenge((await service.user('an-unknown-token')).exchange, 'Bearer'),
-    ['user.unknown-token']),
-  should('user.header-only', 'RFC 9700 §4.3.2', 'A token in the URL is refused.',
-    'Read the Authorization header only: URLs end up in logs.',
-    async (service) => {
+    }
+  },
+  {
+    id: 'user.challenge',
+    section: 'RFC 6750 §3',
+    severity: 'should',
+    sentence: 'The response to a refused token is 401 and WWW-Authenticate: Bearer.',
+    fix: 'Send 401 with WWW-Authenticate: Bearer error="invalid_token".',
+    after: ['user.unknown-token'],
+    test: async (service) => expectChallenge((await service.user('an-unknown-token')).exchange, 'Bearer')
+  },
+  {
+    id: 'user.header-only',
+    section: 'RFC 9700 §4.3.2',
+    severity: 'should',
+    sentence: 'A token in the URL is refused.',
+    fix: 'Read the Authorization header only: URLs end up in logs.',
+    after: ['user.no-token'],
+    async test (service) {
       const token = await service.accessToken()
       await expectNoRecord(service, token, inUrl(token))
-    }, ['user.no-token']),
-  should('user.scheme-case', 'RFC 9110 §11.1', 'The scheme Bearer is read in any case.',
-    'Compare the scheme without regard to case.',
-    inTime((service) => service.accessToken(), async (service, token) => {
+    }
+  },
+  {
+    id: 'user.scheme-case',
+    section: 'RFC 9110 §11.1',
+    severity: 'should',
+    sentence: 'The scheme Bearer is read in any case.',
+    fix: 'Compare the scheme without regard to case.',
+    test: inTime((service) => service.accessToken(), async (service, token) => {
       const { exchange } = await service.user(token, lowerScheme)
       expect(statusOf(exchange) === 200, describe(exchange))
-    })),
-  should('user.head', 'RFC 9110 §9.2.1', 'HEAD does not use the token up.',
-    'Register the route without a HEAD twin (Fastify: exposeHeadRoute: false).',
-    inTime((service) => service.accessToken(), async (service, token) => {
+    })
+  },
+  {
+    id: 'user.head',
+    section: 'RFC 9110 §9.2.1',
+    severity: 'should',
+    sentence: 'HEAD does not use the token up.',
+    fix: 'Register the route without a HEAD twin (Fastify: exposeHeadRoute: false).',
+    test: inTime((service) => service.accessToken(), async (service, token) => {
       const { exchange } = await service.user(token, (request) => ({ ...request, method: 'HEAD' }))
       const { reading } = await service.user(token)
       expect(reading.ok, `HEAD: ${statusOf(exchange)}, and the token was gone`)
-    })),
-  should('user.no-store', 'RFC 9111 §5.2.2.5', 'The record must not be cached.',
-    'Send Cache-Control: no-store with every response of the endpoint.',
-    async (service) => expectNoStore(await withRecord(service))),
-  should('user.listed-fields', 'user information record', 'The record has the listed fields and no others.',
-    'Send what the portal needs and nothing else of the user.',
-    async (service) => {
+    })
+  },
+  {
+    id: 'user.no-store',
+    section: 'RFC 9111 §5.2.2.5',
+    severity: 'should',
+    sentence: 'The record must not be cached.',
+    fix: 'Send Cache-Control: no-store with every response of the endpoint.',
+    test: async (service) => expectNoStore(await withRecord(service))
+  },
+  {
+    id: 'user.listed-fields',
+    section: 'user information record',
+    severity: 'should',
+    sentence: 'The record has the listed fields and no others.',
+    fix: 'Send what the portal needs and nothing else of the user.',
+    async test (service) {
       const more = unlistedFields(jsonObject((await withRecord(service)).response) ?? {})
       expect(more.length === 0, `also ${more.join(', ')}`)
-    })
+    }
+  }
 ]
 
 /** A token that gives neither the record nor, wherever in the response, the e-mail address of the user. */

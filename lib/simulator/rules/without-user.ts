@@ -3,7 +3,7 @@ import type { Cookie } from '../../flow/cookies.ts'
 import { describe } from '../../flow/failure.ts'
 import { header, statusOf } from '../../flow/wire.ts'
 import { Failed, Stop } from './errors.ts'
-import { prerequisite } from './rule.ts'
+import type { Rule } from './rule.ts'
 import type { Service } from './service.ts'
 import { sentToPortal } from './service.ts'
 
@@ -17,12 +17,18 @@ const REFUSALS = ['access_denied', 'login_required']
  * without client_id is refused in the same way, the endpoint did not even read the request. Behind a proxy that names
  * the user in a header, nobody comes without that header: then the check only stops.
  */
-export const AUTHORIZE_HOOK_RULE = prerequisite('authorize.hook', 'RFC 6749 §3.1',
-  'No hook of the application is in front of the authorization endpoint: ' +
+export const AUTHORIZE_HOOK_RULE: Rule = {
+  id: 'authorize.hook',
+  section: 'RFC 6749 §3.1',
+  severity: 'must',
+  sentence:
+    'No hook of the application is in front of the authorization endpoint: ' +
     'the endpoint itself finds out who the user is, and sends others to the login page.',
-  'Exempt /oauth/authorize, /oauth/token and /oauth/user from the application’s global hooks ' +
+  fix:
+    'Exempt /oauth/authorize, /oauth/token and /oauth/user from the application’s global hooks ' +
     '(login, API keys, bot protection).',
-  async (service) => {
+  isPrerequisite: true,
+  async test (service) {
     const arrival = await service.authorize()
     if (!refusedAtOnce(service, arrival)) return
     const incomplete = await service.authorize({ client_id: undefined })
@@ -34,7 +40,8 @@ export const AUTHORIZE_HOOK_RULE = prerequisite('authorize.hook', 'RFC 6749 §3.
     const given = names === '' ? MAKE_KNOWN : `if it reads the header ${names}, give a value that it accepts`
     throw new Stop(`A hook of the application responds in front of the authorization endpoint (${got}): exempt ` +
       `${new URL(service.portal.authorizeUrl).pathname} from the application’s global hooks, and ${given}`)
-  })
+  }
+}
 
 /**
  * 401 or 403 at the endpoint and no way to log in: no page, and no challenge that makes a browser ask for a password.
