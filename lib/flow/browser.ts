@@ -1,5 +1,5 @@
 import type { CookieJar } from './cookies.ts'
-import type { Integration } from './settings.ts'
+import type { Integration } from './integration.ts'
 import type { Exchange, Headers } from './wire.ts'
 import { header, headerValues, isRedirect, statusOf } from './wire.ts'
 
@@ -32,9 +32,9 @@ export class Browser {
   readonly #redirectUri: URL
 
   /** @param headers - sent with every request to the partner's application, for users known by a header */
-  constructor (portal: Pick<Integration, 'base' | 'redirectUri' | 'send'>, jar: CookieJar, headers: Headers = []) {
-    this.#portal = portal
-    this.#redirectUri = new URL(portal.redirectUri)
+  constructor (integration: Pick<Integration, 'base' | 'redirectUri' | 'send'>, jar: CookieJar, headers: Headers = []) {
+    this.#portal = integration
+    this.#redirectUri = new URL(integration.redirectUri)
     this.jar = jar
     this.#headers = headers
   }

@@ -6,7 +6,7 @@ import type { Changes } from './requests.ts'
 import { authorizeUrl, basicCredentials, randomText, tokenRequest, userRequest } from './requests.ts'
 import type { Reading } from './responses.ts'
 import { readArrival, readToken, readUser } from './responses.ts'
-import type { Integration } from './settings.ts'
+import type { Integration } from './integration.ts'
 import type { Leg, Progress, StepReport } from './steps.ts'
 import { stepsOf } from './steps.ts'
 import type { UserInformation } from '../user-information.ts'
@@ -25,10 +25,10 @@ const unchanged: Edit = (request) => request
 
 /** `POST /oauth/token`: exchanges a code for an access token. */
 export async function redeem (
-  portal: Integration, secrets: Secrets, { code, verifier }: Grant, changes: Changes = {}, edit = unchanged
+  integration: Integration, secrets: Secrets, { code, verifier }: Grant, changes: Changes = {}, edit = unchanged
 ): Promise<Leg<string>> {
   secrets.add(code)
-  const exchange = await portal.send(edit(tokenRequest(portal, code, verifier, changes)))
+  const exchange = await integration.send(edit(tokenRequest(integration, code, verifier, changes)))
   const reading = readToken(exchange)
   if (reading.ok) secrets.add(reading.value)
   return { exchange, reading: masked(reading, secrets) }
@@ -36,11 +36,11 @@ export async function redeem (
 
 /** `GET /oauth/user`: exchanges an access token for the user information record. */
 export async function fetchUser (
-  portal: Integration, secrets: Secrets, accessToken: string, edit = unchanged
+  integration: Integration, secrets: Secrets, accessToken: string, edit = unchanged
 ): Promise<Leg<UserInformation>> {
   secrets.add(accessToken)
-  const exchange = await portal.send(edit(userRequest(portal, accessToken)))
-  return { exchange, reading: masked(readUser(exchange, portal), secrets) }
+  const exchange = await integration.send(edit(userRequest(integration, accessToken)))
+  return { exchange, reading: masked(readUser(exchange, integration), secrets) }
 }
 
 /** The secrets of an integration. */
@@ -59,7 +59,7 @@ function masked<Value> (reading: Reading<Value>, secrets: Secrets): Reading<Valu
 
 /** One sign-in as the portal performs it, leg by leg. The caller provides the browser. */
 export class SignIn implements Progress {
-  readonly portal: Integration
+  readonly integration: Integration
   readonly secrets: Secrets
   readonly state = randomText()
   /** PKCE verifier, where the integration sends a challenge. */
@@ -72,8 +72,12 @@ export class SignIn implements Progress {
   record: UserInformation | null = null
 
   /** @param secrets - where the secrets of the sign-in are added; those of the integration by default */
-  constructor (portal: Integration, secrets = secretsOf(portal), verifier = portal.pkce ? randomText() : undefined) {
-    this.portal = portal
+  constructor (
+    integration: Integration,
+    secrets = secretsOf(integration),
+    verifier = integration.pkce ? randomText() : undefined
+  ) {
+    this.integration = integration
     this.secrets = secrets
     this.verifier = verifier
     if (verifier !== undefined) secrets.add(verifier)
@@ -81,7 +85,7 @@ export class SignIn implements Progress {
 
   /** Steps 1 to 4. Returns the address that the browser has to open. */
   start (changes: Changes = {}): string {
-    const url = authorizeUrl(this.portal, this.state, this.verifier, changes)
+    const url = authorizeUrl(this.integration, this.state, this.verifier, changes)
     this.exchanges.push(visit(url))
     this.running = 5
     return url
@@ -90,20 +94,20 @@ export class SignIn implements Progress {
   /** Steps 5 to 8, where the caller's browser followed the redirects. */
   arrived (arrival: Arrival): Reading<string> {
     this.secrets.add(codeOf(arrival) ?? '')
-    const reading = masked(readArrival(arrival, this.state, this.portal), this.secrets)
+    const reading = masked(readArrival(arrival, this.state, this.integration), this.secrets)
     return this.#end({ exchange: arrival.exchange, reading })
   }
 
   /** Steps 9 to 12. */
   async redeem (code: string): Promise<Reading<string>> {
     this.running = 9
-    return this.#end(await redeem(this.portal, this.secrets, { code, verifier: this.verifier }))
+    return this.#end(await redeem(this.integration, this.secrets, { code, verifier: this.verifier }))
   }
 
   /** Steps 13 to 15. */
   async fetchUser (accessToken: string): Promise<Reading<UserInformation>> {
     this.running = 13
-    const reading = this.#end(await fetchUser(this.portal, this.secrets, accessToken))
+    const reading = this.#end(await fetchUser(this.integration, this.secrets, accessToken))
     if (reading.ok) this.record = reading.value
     return reading
   }

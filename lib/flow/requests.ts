@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Integration } from './settings.ts'
+import type { Integration } from './integration.ts'
 import type { WireRequest } from './wire.ts'
 
 /** Changes to a request's parameters: another value, several (the parameter repeated), or undefined (left out). */
@@ -12,8 +12,10 @@ export const randomText = (): string => randomBytes(32).toString('base64url')
 export const challengeOf = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url')
 
 /** The address that the portal sends the browser to (RFC 6749 §4.1.1). */
-export function authorizeUrl (portal: Integration, state: string, verifier?: string, changes: Changes = {}): string {
-  const { authorizeUrl: url, clientId, redirectUri } = portal
+export function authorizeUrl (
+  integration: Integration, state: string, verifier?: string, changes: Changes = {}
+): string {
+  const { authorizeUrl: url, clientId, redirectUri } = integration
   const challenge = verifier === undefined
     ? {}
     : { code_challenge: challengeOf(verifier), code_challenge_method: 'S256' }
@@ -25,9 +27,9 @@ export function authorizeUrl (portal: Integration, state: string, verifier?: str
 
 /** The portal's token request (RFC 6749 §4.1.3), with its credentials where the integration expects them. */
 export function tokenRequest (
-  portal: Integration, code: string, verifier?: string, changes: Changes = {}
+  integration: Integration, code: string, verifier?: string, changes: Changes = {}
 ): WireRequest {
-  const { tokenUrl, clientId, clientSecret, redirectUri, clientAuthentication } = portal
+  const { tokenUrl, clientId, clientSecret, redirectUri, clientAuthentication } = integration
   const basic = clientAuthentication === 'basic'
   const credentials = basic ? {} : { client_id: clientId, client_secret: clientSecret }
   const proof = verifier === undefined ? {} : { code_verifier: verifier }

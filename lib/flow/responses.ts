@@ -3,7 +3,7 @@ import { isCallback } from './browser.ts'
 import type { Failure } from './failure.ts'
 import { describe, describeError, failure, oauthError } from './failure.ts'
 import type { NetworkError } from './network-error.ts'
-import type { Integration } from './settings.ts'
+import type { Integration } from './integration.ts'
 import type { UserInformation } from '../user-information.ts'
 import { userInformationFaults } from '../user-information.ts'
 import type { Exchange } from './wire.ts'
@@ -29,14 +29,14 @@ const CALLBACK_STEPS: Record<string, number> = {
 }
 
 /** Steps 5 to 8, seen from where the browser arrived. */
-export function readArrival (arrival: Arrival, state: string, portal: Integration): Reading<string> {
-  if (arrival.at === 'callback') return readCallback(arrival.callbackUrl, state, portal)
+export function readArrival (arrival: Arrival, state: string, integration: Integration): Reading<string> {
+  if (arrival.at === 'callback') return readCallback(arrival.callbackUrl, state, integration)
   if (arrival.at === 'loop') {
     return failure(5, 'redirect_loop', CODE_EXPECTED, `more than ten redirects, the last ${describe(arrival.exchange)}`)
   }
-  if (arrival.at === 'elsewhere') return readElsewhere(arrival, portal)
+  if (arrival.at === 'elsewhere') return readElsewhere(arrival, integration)
   if (arrival.at === 'nowhere') return noResponse(4, arrival.exchange, CODE_EXPECTED)
-  return readPage(arrival, portal)
+  return readPage(arrival, integration)
 }
 
 /** Steps 7 and 8: the redirect as it reaches the portal. */
@@ -111,9 +111,9 @@ function readJson (exchange: Exchange, steps: StepNumbers, expected: string): Re
   return { ok: true, value: body }
 }
 
-function readPage ({ exchange, url }: Arrival, portal: Integration): Reading<never> {
+function readPage ({ exchange, url }: Arrival, integration: Integration): Reading<never> {
   const status = statusOf(exchange)
-  const atEndpoint = url.split('?')[0] === portal.authorizeUrl
+  const atEndpoint = url.split('?')[0] === integration.authorizeUrl
   const fails = (step: number, error: string, got = describe(exchange)) => failure(step, error, CODE_EXPECTED, got)
   if (status === 400 && atEndpoint) return fails(6, oauthError(exchange.response) ?? 'refused')
   if (status === 404 || status >= 500) return fails(atEndpoint ? 4 : 5, statusError(status))
@@ -121,10 +121,10 @@ function readPage ({ exchange, url }: Arrival, portal: Integration): Reading<nev
   return fails(5, status < 300 && !atEndpoint ? 'login_required' : 'not_redirected', `${describe(exchange)} at ${url}`)
 }
 
-function readElsewhere ({ exchange }: Arrival, portal: Integration): Reading<never> {
+function readElsewhere ({ exchange }: Arrival, integration: Integration): Reading<never> {
   const got = describe(exchange)
-  const registered = new URL(portal.redirectUri).origin
-  if (got.includes(registered)) return failure(7, 'not_redirected', `a redirect to ${portal.redirectUri}`, got)
+  const registered = new URL(integration.redirectUri).origin
+  if (got.includes(registered)) return failure(7, 'not_redirected', `a redirect to ${integration.redirectUri}`, got)
   return failure(5, 'login_required', CODE_EXPECTED, got)
 }
 

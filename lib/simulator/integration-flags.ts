@@ -1,5 +1,5 @@
-import { integration } from '../flow/settings.ts'
-import type { Integration, Level } from '../flow/settings.ts'
+import { createIntegration } from '../flow/integration.ts'
+import type { Integration, Level } from '../flow/integration.ts'
 import { CannotRun, needed, numberOf } from './flags.ts'
 import type { readFlags } from './flags.ts'
 import type { Process } from './process.ts'
@@ -46,7 +46,7 @@ export function integrationOf (values: Values, env: Process['env'], redirectUri:
     timeout: numberOf('timeout', values.timeout, 0.1, 600) * 1000
   }
   try {
-    return integration(settings)
+    return createIntegration(settings)
   } catch (error) {
     // `portal(): option "baseUrl" must be …`
     const [, option = '', complaint] = (error as Error).message.split('"')

@@ -4,7 +4,7 @@ export type {
 } from './portal-double.ts'
 export type { Failure } from '../flow/failure.ts'
 export type { Injectable } from '../flow/transport.ts'
-export type { Level, PortalOptions, PortalSettings } from '../flow/settings.ts'
+export type { Level, PortalOptions, PortalSettings } from '../flow/integration.ts'
 export type { Changes } from '../flow/requests.ts'
 export type { Outcome, StepReport } from '../flow/steps.ts'
 export type { Exchange, Headers, WireRequest, WireResponse } from '../flow/wire.ts'

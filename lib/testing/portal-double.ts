@@ -6,8 +6,8 @@ import type { Failure } from '../flow/failure.ts'
 import { fetchUser, redeem, secretsOf, SignIn } from '../flow/legs.ts'
 import type { Changes } from '../flow/requests.ts'
 import type { Reading } from '../flow/responses.ts'
-import type { PortalOptions } from '../flow/settings.ts'
-import { integration } from '../flow/settings.ts'
+import type { PortalOptions } from '../flow/integration.ts'
+import { createIntegration } from '../flow/integration.ts'
 import type { Leg, StepReport } from '../flow/steps.ts'
 import type { UserInformation } from '../user-information.ts'
 import type { WireResponse } from '../flow/wire.ts'
@@ -110,26 +110,26 @@ export interface PortalDouble {
  * @throws TypeError that names a bad option
  */
 export function portal (options: PortalOptions): PortalDouble {
-  const settings = integration(options)
+  const integration = createIntegration(options)
   return {
     async signIn (user = {}) {
-      const flow = new SignIn(settings)
+      const flow = new SignIn(integration)
       const record = await walk(flow, user)
       return { ...record.ok ? { ok: true, record: record.value } : record, steps: flow.steps() }
     },
     async authorize (user = {}, parameters = {}) {
-      const flow = new SignIn(settings)
+      const flow = new SignIn(integration)
       const code = await arrive(flow, user, parameters)
       if (!code.ok) return { ...code, steps: flow.steps() }
       const verifier = flow.verifier === undefined ? {} : { verifier: flow.verifier }
       return { ok: true, code: code.value, state: flow.state, ...verifier, steps: flow.steps() }
     },
     async token (code, { verifier, parameters } = {}) {
-      const leg = await redeem(settings, secretsOf(settings), { code, verifier }, parameters)
+      const leg = await redeem(integration, secretsOf(integration), { code, verifier }, parameters)
       return resultOf(leg, 'accessToken') as TokenResult
     },
     async user (accessToken) {
-      return resultOf(await fetchUser(settings, secretsOf(settings), accessToken), 'record') as UserResult
+      return resultOf(await fetchUser(integration, secretsOf(integration), accessToken), 'record') as UserResult
     }
   }
 }
@@ -148,7 +148,7 @@ async function walk (flow: SignIn, user: User): Promise<Reading<UserInformation>
 
 /** Steps 1 to 8. */
 async function arrive (flow: SignIn, user: User, parameters: Changes = {}): Promise<Reading<string>> {
-  const browser = new Browser(flow.portal, new CookieJar(given(user.cookies)), Object.entries(user.headers ?? {}))
+  const browser = new Browser(flow.integration, new CookieJar(given(user.cookies)), Object.entries(user.headers ?? {}))
   const url = flow.start(parameters)
   const arrival = await browser.open(url)
   if (arrival.at !== 'page' || user.login === undefined) return flow.arrived(arrival)

@@ -11,7 +11,7 @@ import { FLAGS as SERVE_FLAGS } from '../../lib/simulator/serve/serve.ts'
 import { Browser } from '../../lib/flow/browser.ts'
 import { CookieJar } from '../../lib/flow/cookies.ts'
 import { escapeJson } from '../../lib/flow/escape.ts'
-import { integration } from '../../lib/flow/settings.ts'
+import { createIntegration } from '../../lib/flow/integration.ts'
 import { check, program, report } from '../helpers/program.ts'
 import { freePort } from '../helpers/ports.ts'
 import { httpServer, rawServer } from '../helpers/raw-server.ts'
@@ -209,7 +209,7 @@ await t.test('at most ten redirects are followed', async (t) => {
     const number = Number(/^\/(\d+)/.exec(url)?.[1] ?? 0)
     response.writeHead(number < 100 ? 302 : 200, { Location: `/${number + 1}` }).end()
   })
-  const { at } = await new Browser(integration({ baseUrl, ...SETTINGS }), new CookieJar()).open(`${baseUrl}/0`)
+  const { at } = await new Browser(createIntegration({ baseUrl, ...SETTINGS }), new CookieJar()).open(`${baseUrl}/0`)
   t.strictSame([at, requests], ['loop', 11])
 })
 

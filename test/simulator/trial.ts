@@ -4,7 +4,7 @@ import { runRules } from '../../lib/simulator/rules/run-rules.ts'
 import type { Finding } from '../../lib/simulator/rules/run-rules.ts'
 import { Service } from '../../lib/simulator/rules/service.ts'
 import { parseGiven } from '../../lib/flow/cookies.ts'
-import { integration } from '../../lib/flow/settings.ts'
+import { createIntegration } from '../../lib/flow/integration.ts'
 import type { Exchange, Headers, WireRequest, WireResponse } from '../../lib/flow/wire.ts'
 import { SETTINGS, specServer } from '../helpers/spec-server.ts'
 import type { Mistake } from './mistakes.test.ts'
@@ -44,14 +44,15 @@ export async function tried (ids: string[], trial: Trial = {}) {
   const { service: other = async () => null } = trial
   let now = Date.now()
   const { app } = await specServer({ mistakes, now: () => now, ...server })
-  const { send } = integration({ app, ...SETTINGS })
+  const { send } = createIntegration({ app, ...SETTINGS })
   const altered = async (request: WireRequest): Promise<Exchange> => {
     const own = answer(request) ?? await other(request)
     if (own === null) return send(request)
     if (own === 'silence') return { request, networkError: SILENT, milliseconds: 5000 }
     return { request, response: { status: 200, headers: [], body: '', ...own }, milliseconds: 1 }
   }
-  const service = new Service({ ...integration({ baseUrl, ...SETTINGS, redirectUri, clientSecret }), send: altered }, {
+  const integration = createIntegration({ baseUrl, ...SETTINGS, redirectUri, clientSecret })
+  const service = new Service({ ...integration, send: altered }, {
     user: { cookies: parseGiven(cookie), headers },
     ineligible: ineligible === undefined ? null : { cookies: parseGiven(ineligible), headers: [] },
     codeLifetime,

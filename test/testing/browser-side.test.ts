@@ -5,7 +5,7 @@ import { Browser } from '../../lib/flow/browser.ts'
 import { CookieJar } from '../../lib/flow/cookies.ts'
 import { portal } from '../../lib/testing/index.ts'
 import type { LoginPage } from '../../lib/testing/index.ts'
-import { integration } from '../../lib/flow/settings.ts'
+import { createIntegration } from '../../lib/flow/integration.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import { listening, REDIRECT_URI, respond, responding, SETTINGS, specServer } from '../helpers/spec-server.ts'
 
@@ -171,7 +171,7 @@ await t.test('the callback of another host, and a status that is no success, are
 
 await t.test('a downgrade to http sends no cookies', async (t) => {
   const asked: string[] = []
-  const settings = integration({ baseUrl: 'https://partner.example', ...SETTINGS })
+  const settings = createIntegration({ baseUrl: 'https://partner.example', ...SETTINGS })
   const send: typeof settings.send = async (request) => {
     asked.push(request.url)
     const headers = [['Location', 'http://partner.example/login']] as const

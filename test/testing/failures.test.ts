@@ -3,7 +3,7 @@ import t from 'tap'
 import { describe, failure } from '../../lib/flow/failure.ts'
 import type { Failure } from '../../lib/flow/failure.ts'
 import { portal } from '../../lib/testing/index.ts'
-import { integration } from '../../lib/flow/settings.ts'
+import { createIntegration } from '../../lib/flow/integration.ts'
 import { stepsOf } from '../../lib/flow/steps.ts'
 import { freePort } from '../helpers/ports.ts'
 import { httpServer } from '../helpers/raw-server.ts'
@@ -104,7 +104,7 @@ await t.test('a slow service ends at the timeout, in-process, too', async (t) =>
 
 await t.test('without a timeout there are five seconds', async (t) => {
   const { timeout, ...settings } = SETTINGS
-  t.match([timeout, integration({ ...settings, baseUrl: 'http://localhost' }).timeout], [60_000, 5000])
+  t.match([timeout, createIntegration({ ...settings, baseUrl: 'http://localhost' }).timeout], [60_000, 5000])
 })
 
 await t.test('an app that does not start', async (t) => {

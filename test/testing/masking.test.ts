@@ -2,7 +2,7 @@
 import t from 'tap'
 import { portal } from '../../lib/testing/index.ts'
 import { Secrets } from '../../lib/flow/masking.ts'
-import { integration } from '../../lib/flow/settings.ts'
+import { createIntegration } from '../../lib/flow/integration.ts'
 import { returned, SignIn } from '../../lib/flow/legs.ts'
 import { basicCredentials } from '../../lib/flow/requests.ts'
 import type { Exchange } from '../../lib/flow/wire.ts'
@@ -146,7 +146,7 @@ await t.test('a code that came from elsewhere and a token that nobody uses, wher
   const baseUrl = await responding(t, 200, { access_token: 'the-access-token', token_type: 'Bearer' }, {
     'X-Redeemed': 'the-code', 'X-Issued': 'the-access-token'
   })
-  const signIn = new SignIn(integration({ baseUrl, ...SETTINGS }))
+  const signIn = new SignIn(createIntegration({ baseUrl, ...SETTINGS }))
   signIn.start()
   signIn.arrived(returned(`${REDIRECT_URI}?code=the-code&state=${signIn.state}`))
   t.match(await signIn.redeem('the-code'), { ok: true, value: 'the-access-token' })

@@ -95,7 +95,7 @@ async function checked (values: Values, process: Process): Promise<number> {
     const run = await runRules(service, RULES, progress(err, columns))
     if (columns !== undefined) err(CLEAR_LINE)
     if (run.stopped !== undefined && nothingJudged(run)) throw new CannotRun(run.stopped)
-    const { base, level } = service.portal
+    const { base, level } = service.integration
     const paint = painter(columns !== undefined && !env.NO_COLOR)
     out(values.json ? json(base.href, level, run) : text(run, widthOf(columns), paint))
     if (summary(run).failed > 0) return 1
@@ -115,11 +115,11 @@ function nothingJudged (run: Run): boolean {
 }
 
 function serviceOf (values: Values, env: Process['env'], wait: Wait, signal: AbortSignal): Service {
-  const portal = integrationOf(values, env, needed('redirect-uri', values['redirect-uri']))
+  const integration = integrationOf(values, env, needed('redirect-uri', values['redirect-uri']))
   const user = loginOf('cookie', values.cookie)
   const ineligible = { ...loginOf('ineligible-cookie', values['ineligible-cookie']), headers: [] }
   const lifetime = values['code-lifetime']
-  return new Service(portal, {
+  return new Service(integration, {
     user: { cookies: user.cookies, headers: values.header.map(headerOf) },
     ineligible: ineligible.cookies.length === 0 ? null : ineligible,
     codeLifetime: lifetime === undefined ? null : numberOf('code-lifetime', lifetime, 0, 3600),

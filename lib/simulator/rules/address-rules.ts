@@ -2,7 +2,7 @@ import { targetOf } from '../../flow/browser.ts'
 import { isSecure } from '../../flow/cookies.ts'
 import { describe } from '../../flow/failure.ts'
 import { authorizeUrl, tokenRequest, userRequest } from '../../flow/requests.ts'
-import type { Integration } from '../../flow/settings.ts'
+import type { Integration } from '../../flow/integration.ts'
 import type { Exchange, WireRequest } from '../../flow/wire.ts'
 import { header, statusOf } from '../../flow/wire.ts'
 import { Failed, Inconclusive, Stop } from './errors.ts'
@@ -20,7 +20,7 @@ export const ADDRESS_RULES: readonly Rule[] = [
     fix: 'Check the base URL and the prefix; a proxy in front may strip or add a part of the path.',
     isPrerequisite: true,
     async test (service) {
-      for (const complete of completeRequests(service.portal)) {
+      for (const complete of completeRequests(service.integration)) {
         const bare = withoutParameters(complete)
         const exchange = await ask(service, bare)
         if (exchange === null || !isAbsent(exchange)) continue
@@ -38,7 +38,7 @@ export const ADDRESS_RULES: readonly Rule[] = [
     severity: 'should',
     sentence: 'The endpoints are reached over https (http on this machine only).',
     fix: 'Put TLS in front of the service and give the portal the https addresses.',
-    test: async ({ portal: { base } }) => expect(isSecure(base), `the base URL is ${base.href}`)
+    test: async ({ integration: { base } }) => expect(isSecure(base), `the base URL is ${base.href}`)
   },
   {
     id: 'address.redirect-uri-https',
@@ -46,7 +46,7 @@ export const ADDRESS_RULES: readonly Rule[] = [
     severity: 'should',
     sentence: 'The redirect_uri is https (http on this machine only).',
     fix: 'Register the https address of the portal callback.',
-    test: async ({ portal: { redirectUri: uri } }) => expect(isSecure(new URL(uri)), `the redirect_uri is ${uri}`)
+    test: async ({ integration: { redirectUri: uri } }) => expect(isSecure(new URL(uri)), `the redirect_uri is ${uri}`)
   },
   {
     id: 'address.no-downgrade',
@@ -57,7 +57,7 @@ export const ADDRESS_RULES: readonly Rule[] = [
       'Let the application know that TLS ends in front of it (Fastify: trustProxy), ' +
       'or build redirects without scheme and host.',
     async test (service) {
-      const { base } = service.portal
+      const { base } = service.integration
       const arrival = await service.loggedOut()
       const target = targetOf(arrival) ?? arrival.url
       const isKept = isSecure(new URL(target)) || target.startsWith(base.origin)
@@ -72,10 +72,10 @@ const FORM = {
 }
 
 /** Without a user, an issued code or an issued token. */
-const completeRequests = (portal: Integration): WireRequest[] => [
-  { method: 'GET', url: authorizeUrl(portal, 'the-state'), headers: [] },
-  tokenRequest(portal, 'an-unknown-code'),
-  userRequest(portal, 'an-unknown-token')
+const completeRequests = (integration: Integration): WireRequest[] => [
+  { method: 'GET', url: authorizeUrl(integration, 'the-state'), headers: [] },
+  tokenRequest(integration, 'an-unknown-code'),
+  userRequest(integration, 'an-unknown-token')
 ]
 
 /** It has no secret: it may be sent to any address of the service. */
@@ -87,10 +87,10 @@ const withoutParameters = ({ method, url }: WireRequest): WireRequest =>
  *
  * @throws Stop when not even the authorization endpoint responds
  */
-function ask ({ portal }: Service, request: WireRequest): Promise<Exchange | null> {
-  return portal.send(request).catch((error: unknown) => {
+function ask ({ integration }: Service, request: WireRequest): Promise<Exchange | null> {
+  return integration.send(request).catch((error: unknown) => {
     if (!(error instanceof Inconclusive)) throw error
-    if (request.url === portal.authorizeUrl) throw new Stop(error.sentence)
+    if (request.url === integration.authorizeUrl) throw new Stop(error.sentence)
     return null
   })
 }
@@ -108,7 +108,7 @@ const PREFIXES = ['', '/api', '/api/v1', '/v1', '/sso', '/partner', '/partner-ss
 
 /** Looks where a proxy, or a prefix that the base URL lacks, would have put the endpoint. */
 async function elsewhere (service: Service, { url, ...request }: WireRequest): Promise<string | undefined> {
-  const { base } = service.portal
+  const { base } = service.integration
   const name = url.slice(url.lastIndexOf('/'))
   const path = base.pathname.replace(/\/$/, '')
   const folders = [path, ...['', path].flatMap((start) => PREFIXES.map((prefix) => `${start}${prefix}/oauth`))]

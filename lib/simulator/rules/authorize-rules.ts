@@ -45,7 +45,7 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
       'Compare the redirect_uri with the registered one as whole strings, and respond with 400 ' +
       'and a page.',
     async test (service) {
-      for (const uri of foreignUris(service.portal.redirectUri)) {
+      for (const uri of foreignUris(service.integration.redirectUri)) {
         await expectNoRedirect(service, { redirect_uri: uri }, uri)
       }
     }
@@ -56,7 +56,7 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
     severity: 'must',
     sentence: 'An unknown client_id is refused, and nothing is redirected.',
     fix: 'Compare the client_id with the one given to the portal, and respond with 400 and a page.',
-    test: (service) => expectNoRedirect(service, { client_id: `${service.portal.clientId}-unknown` })
+    test: (service) => expectNoRedirect(service, { client_id: `${service.integration.clientId}-unknown` })
   },
   {
     id: 'authorize.missing-client',
@@ -133,9 +133,10 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
     fix:
       'Exempt /oauth/authorize from the application’s CORS headers: browsers are sent there by ' +
       'a redirect.',
-    async test ({ portal }) {
+    async test ({ integration }) {
       const headers = [['Origin', 'https://foreign.example']] as const
-      const { response } = await portal.send({ method: 'GET', url: authorizeUrl(portal, 'the-state'), headers })
+      const url = authorizeUrl(integration, 'the-state')
+      const { response } = await integration.send({ method: 'GET', url, headers })
       const allowed = header(response, 'access-control-allow-origin')
       // No preflight: without the header on this response it lets nobody read anything.
       expect(allowed === '', `Access-Control-Allow-Origin: ${allowed}`)
@@ -188,7 +189,7 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
     sentence: 'A repeated parameter is an error.',
     fix: 'Refuse a request with a repeated parameter: two readers may see two values.',
     test (service) {
-      const { clientId, redirectUri } = service.portal
+      const { clientId, redirectUri } = service.integration
       const values = { client_id: clientId, redirect_uri: redirectUri, response_type: 'code', state: 'the-state' }
       return givesNoCode(...Object.entries(values).map(([name, value]) => ({ [name]: [value, value] })))(service)
     }

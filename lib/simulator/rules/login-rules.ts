@@ -39,7 +39,7 @@ const LOCKED_OUT = 'A user who is not logged in has no way to log in here: ' +
  * A proxy that strips the path of the base URL hides it from the application: its own redirects lead beside it.
  * What to do, where the address responds with that path in front.
  */
-async function strippedFix ({ portal: { base, send } }: Service, url: string): Promise<string | undefined> {
+async function strippedFix ({ integration: { base, send } }: Service, url: string): Promise<string | undefined> {
   const path = base.pathname.replace(/\/$/, '')
   const { pathname, search } = new URL(url)
   if (path === '' || pathname.startsWith(`${path}/`)) return undefined
@@ -73,7 +73,7 @@ export const LOGIN_RULES: readonly Rule[] = [
     after: ['login.page'],
     async test (service) {
       const { url, response, actions, severity } = await loginPage(service)
-      const { redirectUri } = service.portal
+      const { redirectUri } = service.integration
       if (actions.length === 0) throw new Untested('the login page has no form')
       const blocking = formActionBlocking(policiesOf(response), url, redirectUri)
       const fix = `Add ${new URL(redirectUri).origin} to form-action on the login page: ` +
@@ -95,7 +95,7 @@ export const LOGIN_RULES: readonly Rule[] = [
     after: ['login.page'],
     async test (service) {
       const page = await loginPage(service)
-      if (page.url.split('?')[0] === service.portal.authorizeUrl) {
+      if (page.url.split('?')[0] === service.integration.authorizeUrl) {
         throw new Untested('the login page is at the address of the request')
       }
       const back = returnAddress(page.url)
@@ -127,7 +127,7 @@ async function cookieTravels (service: Service): Promise<void> {
 /** Without a user nobody knows which of the cookies is the session. */
 async function setsTravellingCookies (service: Service): Promise<void> {
   await service.loggedOut()
-  const { pathname } = new URL(service.portal.authorizeUrl)
+  const { pathname } = new URL(service.integration.authorizeUrl)
   const kept = service.anonymous.jar.all()
     .find((cookie) => isStrict(cookie) || !pathname.startsWith(String(cookie.path)))
   if (kept === undefined) throw new Untested('the service sets no session cookie before the login')

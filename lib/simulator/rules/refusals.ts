@@ -42,7 +42,7 @@ export const givesNoCode = (...requests: Changes[]): Test => async (service) => 
 
 /** Nothing is redirected to the portal or to the address that the request names. */
 export async function expectNoRedirect (
-  service: Service, changes: Changes, uri = service.portal.redirectUri
+  service: Service, changes: Changes, uri = service.integration.redirectUri
 ): Promise<void> {
   const arrival = await service.authorize(changes)
   const change = `with ${named(changes)}: `

@@ -7,7 +7,7 @@ import type { Service } from './service.ts'
 
 /** Says why the authorization endpoint refuses the client_id or the redirect_uri, in the words of the service. */
 export async function explainRefusal (service: Service, exchange: Exchange): Promise<Failed> {
-  const { redirectUri, clientId } = service.portal
+  const { redirectUri, clientId } = service.integration
   const isJson = oauthError(exchange.response) !== null
   // An error page says little to a program: the same request, for a client that asks for JSON.
   const got = describe(isJson ? exchange : await ask(service, exchange.request.url))
@@ -23,7 +23,7 @@ export async function explainRefusal (service: Service, exchange: Exchange): Pro
   return new Failed(got, got.includes('redirect_uri') ? uri : `${uri} ${client}`)
 }
 
-const ask = ({ portal: { send } }: Service, url: string): Promise<Exchange> =>
+const ask = ({ integration: { send } }: Service, url: string): Promise<Exchange> =>
   send({ method: 'GET', url, headers: [['Accept', 'application/json']] })
 
 /** Those that differ in one of the usual ways. The differences have the names that the log of the plugin gives them. */

@@ -10,7 +10,7 @@ import { fetchUser, redeem, secretsOf, SignIn } from '../../flow/legs.ts'
 import type { Secrets } from '../../flow/masking.ts'
 import type { Changes } from '../../flow/requests.ts'
 import { readArrival } from '../../flow/responses.ts'
-import type { Integration } from '../../flow/settings.ts'
+import type { Integration } from '../../flow/integration.ts'
 import type { Leg } from '../../flow/steps.ts'
 import type { Exchange, Headers } from '../../flow/wire.ts'
 import { statusOf } from '../../flow/wire.ts'
@@ -60,7 +60,7 @@ const AGENT = ['User-Agent', 'partner-sso-portal'] as const
 
 /** The service under test, as rules see it: the requests of the portal, a user's browser, one without a user. */
 export class Service {
-  readonly portal: Integration
+  readonly integration: Integration
   readonly secrets: Secrets
   readonly settings: Settings
   /** Ends the rules: at a deadline, or when the user interrupts them. */
@@ -77,7 +77,7 @@ export class Service {
   last: Exchange | null = null
   #loggedOut: Promise<Arrival> | null = null
 
-  constructor (portal: Integration, settings: Partial<Settings> = {}, signal = new AbortController().signal) {
+  constructor (integration: Integration, settings: Partial<Settings> = {}, signal = new AbortController().signal) {
     this.settings = {
       user: NOBODY,
       ineligible: null,
@@ -85,12 +85,12 @@ export class Service {
       loginRedirects: false,
       wait: realTime,
       onExchange: () => {},
-      secrets: secretsOf(portal),
+      secrets: secretsOf(integration),
       material: {},
       ...settings
     }
     this.signal = signal
-    this.portal = { ...portal, send: (request) => this.#send(portal, request) }
+    this.integration = { ...integration, send: (request) => this.#send(integration, request) }
     this.secrets = this.settings.secrets
     this.browser = this.browserOf(this.settings.user)
     this.anonymous = this.browserOf()
@@ -107,12 +107,12 @@ export class Service {
   }
 
   browserOf ({ cookies, headers }: Login = NOBODY): Browser {
-    return new Browser(this.portal, new CookieJar(cookies), headers)
+    return new Browser(this.integration, new CookieJar(cookies), headers)
   }
 
   /** Sends the user's browser (or the given one) to the authorization endpoint. */
   async authorize (changes: Changes = {}, browser = this.browser, method = 'GET'): Promise<Arrival> {
-    return this.#arrive(new SignIn(this.portal, this.secrets).start(changes), browser, method)
+    return this.#arrive(new SignIn(this.integration, this.secrets).start(changes), browser, method)
   }
 
   /** Where a browser ends whose user is not logged in. Asks once. */
@@ -136,15 +136,15 @@ export class Service {
 
   /** An authorization request of the user, and its code, also where the state is wrong. */
   async request (verifier?: string) {
-    const flow = new SignIn(this.portal, this.secrets, verifier)
+    const flow = new SignIn(this.integration, this.secrets, verifier)
     const arrival = await this.#arrive(flow.start())
-    const reading = readArrival(arrival, flow.state, this.portal)
+    const reading = readArrival(arrival, flow.state, this.integration)
     return { arrival, reading, code: codeOf(arrival), verifier: flow.verifier }
   }
 
   /** The token request with a code; `caller` has what it sends in another way than the portal. */
   redeem (grant: Grant, changes: Changes = {}, caller: Partial<Integration> = {}): Promise<Leg<string>> {
-    return redeem({ ...this.portal, ...caller }, this.secrets, grant, changes)
+    return redeem({ ...this.integration, ...caller }, this.secrets, grant, changes)
   }
 
   /** Redeems a code. @throws Untested when it gives no token */
@@ -168,7 +168,7 @@ export class Service {
 
   /** The user request; `edit` changes it. */
   async user (accessToken: string, edit?: Edit): Promise<Leg<UserInformation>> {
-    const leg = await fetchUser(this.portal, this.secrets, accessToken, edit)
+    const leg = await fetchUser(this.integration, this.secrets, accessToken, edit)
     if (leg.reading.ok) this.record = leg.reading.value
     return leg
   }

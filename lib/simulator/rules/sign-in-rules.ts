@@ -173,7 +173,7 @@ async function formIsRead (service: Service): Promise<void> {
 /** A second form gets no response either, but a request without body gets one: one slow response is no finding. */
 async function hangs (service: Service, first: unknown, wrong: () => Promise<unknown>): Promise<never> {
   if (!isTimeout(first)) throw first
-  const { send, tokenUrl } = service.portal
+  const { send, tokenUrl } = service.integration
   const empty = await send({ method: 'POST', url: tokenUrl, headers: [['Accept', 'application/json']] })
   await wrong().catch((second: unknown) => {
     expect(!isTimeout(second), `${first.message} to a form; a request without body gets ${describe(empty)}`)

@@ -2,7 +2,7 @@ import { describe, oauthError } from '../../flow/failure.ts'
 import type { Edit } from '../../flow/legs.ts'
 import type { Changes } from '../../flow/requests.ts'
 import { randomText } from '../../flow/requests.ts'
-import type { Integration } from '../../flow/settings.ts'
+import type { Integration } from '../../flow/integration.ts'
 import type { Leg } from '../../flow/steps.ts'
 import { statusOf } from '../../flow/wire.ts'
 import { Untested } from './errors.ts'
@@ -235,7 +235,7 @@ export const TOKEN_RULES: readonly Rule[] = [
     sentence: 'A JSON body is refused.',
     fix: 'Accept application/x-www-form-urlencoded only.',
     async test (service) {
-      const { send } = service.portal
+      const { send } = service.integration
       expectRefusal(await service.redeem(await service.code(), {}, { send: (request) => send(asJson(request)) }))
     }
   },
@@ -246,7 +246,7 @@ export const TOKEN_RULES: readonly Rule[] = [
     sentence: 'Credentials in the URL are refused.',
     fix: 'Read credentials from the body or the Authorization header only: URLs end up in logs.',
     async test (service) {
-      const { clientId, clientSecret, tokenUrl } = service.portal
+      const { clientId, clientSecret, tokenUrl } = service.integration
       const query = new URLSearchParams({ client_id: clientId, client_secret: clientSecret })
       const changes = { client_id: undefined, client_secret: undefined }
       const caller = { tokenUrl: `${tokenUrl}?${query}`, clientAuthentication: 'form' as const }

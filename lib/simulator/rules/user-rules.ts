@@ -79,8 +79,8 @@ export const USER_RULES: readonly Rule[] = [
     fix: 'Let the endpoint look at the Authorization header only.',
     after: ['user.no-token'],
     async test (service) {
-      const exchange = await service.browser.request(service.portal.userUrl, 'GET')
-      expectRefusal({ exchange, reading: readUser(exchange, service.portal) }, service.record?.email)
+      const exchange = await service.browser.request(service.integration.userUrl, 'GET')
+      expectRefusal({ exchange, reading: readUser(exchange, service.integration) }, service.record?.email)
     }
   },
   {

@@ -39,18 +39,18 @@ export const AUTHORIZE_HOOK_RULE: Rule = {
     const names = headers.map(([name]) => name).join(', ')
     const given = names === '' ? MAKE_KNOWN : `if it reads the header ${names}, give a value that it accepts`
     throw new Stop(`A hook of the application responds in front of the authorization endpoint (${got}): exempt ` +
-      `${new URL(service.portal.authorizeUrl).pathname} from the application’s global hooks, and ${given}`)
+      `${new URL(service.integration.authorizeUrl).pathname} from the application’s global hooks, and ${given}`)
   }
 }
 
 /**
  * 401 or 403 at the endpoint and no way to log in: no page, and no challenge that makes a browser ask for a password.
  */
-export function refusedAtOnce ({ portal }: Service, { at, url, exchange: { response } }: Arrival): boolean {
+export function refusedAtOnce ({ integration }: Service, { at, url, exchange: { response } }: Arrival): boolean {
   const refused = response?.status === 401 || response?.status === 403
   const isPage = header(response, 'content-type').toLowerCase().startsWith('text/html')
   const asks = header(response, 'www-authenticate') !== ''
-  return at === 'page' && url.split('?')[0] === portal.authorizeUrl && refused && !isPage && !asks
+  return at === 'page' && url.split('?')[0] === integration.authorizeUrl && refused && !isPage && !asks
 }
 
 /**
@@ -82,13 +82,13 @@ function refusesAsUser (arrival: Arrival): boolean {
 }
 
 /** A login page, a refusal, a way out of the application; or an error that an unknown user gets as well. */
-function asksForUser (arrival: Arrival, { portal }: Service, unknown: boolean): boolean {
+function asksForUser (arrival: Arrival, { integration }: Service, unknown: boolean): boolean {
   if (arrival.at === 'loop') return unknown
-  if (arrival.at === 'elsewhere') return !arrival.location.startsWith(new URL(portal.redirectUri).origin)
+  if (arrival.at === 'elsewhere') return !arrival.location.startsWith(new URL(integration.redirectUri).origin)
   if (arrival.at === 'callback') return REFUSALS.includes(String(sentToPortal(arrival).get('error')))
   const status = statusOf(arrival.exchange)
   if (status < 300 || status === 401 || status === 403) return true
-  return unknown && arrival.url.split('?')[0] !== portal.authorizeUrl
+  return unknown && arrival.url.split('?')[0] !== integration.authorizeUrl
 }
 
 /** Whether two browsers ended in the same place, their own state apart. */
@@ -111,7 +111,7 @@ function sentButUnknown (service: Service): string {
     return `The header ${names} was sent and logs nobody in; is it the one that the application reads?`
   }
   const names = namesOf(cookies)
-  const address = new URL(service.portal.authorizeUrl)
+  const address = new URL(service.integration.authorizeUrl)
   const isSent = service.browserOf({ cookies, headers }).jar.header(address) !== ''
   if (!isSent) return `The cookie ${names} was not sent: its Path or Secure does not fit ${address.origin}`
   return `The cookie ${names} was sent and logs nobody in: ${reasonOf(service, cookies)}`

@@ -53,14 +53,14 @@ const routeOf = ({ pathname }: URL): string => decodeURIComponent(pathname).repl
 
 /** The two ends of the browser's part: where a sign-in starts, and where the browser comes back. */
 function addFlow (app: FastifyInstance, options: SimulatorOptions, attempts: Attempts): void {
-  const { portal, loginUrl, codeLifetime, ended } = options
-  const [start, callback] = [new URL(loginUrl), new URL(portal.redirectUri)]
+  const { integration, loginUrl, codeLifetime, ended } = options
+  const [start, callback] = [new URL(loginUrl), new URL(integration.redirectUri)]
   const stop = new AbortController()
   app.addHook('onClose', async () => { stop.abort(new Error('The simulator was stopped.')) })
 
   app.get<Route>(routeOf(start), { onRequest: refuseEmbedded }, async (request, reply) => {
     const trial = TRIALS.find(({ id }) => id === request.query.trial) ?? null
-    const attempt = new Attempt({ portal, codeLifetime, trial, stop: stop.signal })
+    const attempt = new Attempt({ integration, codeLifetime, trial, stop: stop.signal })
     const session = attempts.add(attempt, request.cookies[SESSION])
     const url = await attempt.begin(request.query.login !== undefined)
     if (url === null) ended(summaryOf(attempt))
@@ -113,7 +113,7 @@ const page = (reply: FastifyReply, text: string): FastifyReply => reply.type('te
  */
 async function ownName (request: FastifyRequest, reply: FastifyReply, options: SimulatorOptions): Promise<unknown> {
   const host = String(request.headers.host)
-  const [start, callback] = [new URL(options.loginUrl), new URL(options.portal.redirectUri)]
+  const [start, callback] = [new URL(options.loginUrl), new URL(options.integration.redirectUri)]
   reply.headers(HEADERS)
   if (!LOOPBACK.test(host) && host !== start.host && host !== callback.host) {
     const text = 'The portal simulator does not respond under this host name. Name it with --public-url.'

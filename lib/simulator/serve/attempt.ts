@@ -3,7 +3,7 @@ import { redirectTarget } from '../../flow/browser.ts'
 import type { Grant } from '../../flow/legs.ts'
 import { returned, secretsOf, SignIn } from '../../flow/legs.ts'
 import type { Secrets } from '../../flow/masking.ts'
-import type { Integration } from '../../flow/settings.ts'
+import type { Integration } from '../../flow/integration.ts'
 import type { Exchange, Send } from '../../flow/wire.ts'
 import { statusOf } from '../../flow/wire.ts'
 import type { Finding } from '../rules/run-rules.ts'
@@ -14,7 +14,7 @@ import type { Trial } from './trials.ts'
 import { LOGIN_RULES } from './trials.ts'
 
 export interface AttemptOptions {
-  portal: Integration
+  integration: Integration
   trial: Trial | null
   /** Seconds that a code is valid at the service. */
   codeLifetime: number
@@ -53,8 +53,10 @@ export class Attempt {
   constructor (options: AttemptOptions) {
     this.#options = options
     this.trial = options.trial
-    const secrets = secretsOf(options.portal)
-    this.signIn = new SignIn({ ...options.portal, send: firstKilobytes(options.portal.send, secrets) }, secrets)
+    const { integration } = options
+    const secrets = secretsOf(integration)
+    const send = firstKilobytes(integration.send, secrets)
+    this.signIn = new SignIn({ ...integration, send }, secrets)
   }
 
   /** Whether the browser is at the service. */
@@ -86,22 +88,22 @@ export class Attempt {
 
   /** What `check` says of the way to the login. Asks once. */
   loginFindings (): Promise<Finding[]> {
-    const { portal, stop } = this.#options
-    const service = new Service(portal, {}, stop)
+    const { integration, stop } = this.#options
+    const service = new Service(integration, {}, stop)
     this.#login ??= Promise.all(LOGIN_RULES.map((rule) => runRule(service, rule)))
     return this.#login
   }
 
   async #send (): Promise<string | null> {
-    const { portal } = this.signIn
+    const { integration } = this.signIn
     const url = this.signIn.start()
-    const exchange = await portal.send({ method: 'GET', url, headers: [['Accept', 'text/html']] })
+    const exchange = await integration.send({ method: 'GET', url, headers: [['Accept', 'text/html']] })
     if (isAbsent(exchange)) {
       this.signIn.arrived({ at: exchange.response === undefined ? 'nowhere' : 'page', exchange, url })
       return null
     }
     const target = redirectTarget(exchange, url)
-    if (target !== null && new URL(target).origin === portal.base.origin) this.loginPage = target
+    if (target !== null && new URL(target).origin === integration.base.origin) this.loginPage = target
     this.wasSent = true
     return url
   }
@@ -119,7 +121,7 @@ export class Attempt {
   /** Tries the rule of the trial, which ends with it. */
   async #try (material: Material): Promise<null> {
     const { codeLifetime, stop } = this.#options
-    const service = new Service(this.signIn.portal, {
+    const service = new Service(this.signIn.integration, {
       codeLifetime,
       material,
       secrets: this.signIn.secrets,

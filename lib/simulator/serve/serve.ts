@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { escape } from '../../flow/escape.ts'
 import { fixFor } from '../../flow/failure.ts'
-import type { Integration } from '../../flow/settings.ts'
+import type { Integration } from '../../flow/integration.ts'
 import { simulator } from './app.ts'
 import { openBrowser } from './open-browser.ts'
 import { CannotRun, needed, numberOf, readFlags } from '../flags.ts'
@@ -52,11 +52,11 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
   const port = numberOf('port', values.port, 1, 65_535)
   const publicUrl = originOf(values['public-url']) ?? otherSite(values['base-url'] ?? env.PORTAL_BASE_URL, port)
   const redirectUri = values['redirect-uri'] ?? `${publicUrl}/oauth/callback`
-  const portal = integrationOf(values, env, redirectUri)
+  const integration = integrationOf(values, env, redirectUri)
   const loginUrl = `${publicUrl}/external-oauth/${encodeURI(needed('credentials', values.credentials))}`
   const codeLifetime = numberOf('code-lifetime', values['code-lifetime'], 0, 3600)
   const ended = (line: string) => out(`${escape(line)}\n`)
-  const app = await simulator({ portal, loginUrl, codeLifetime, ended }).catch(({ message }: Error) => {
+  const app = await simulator({ integration, loginUrl, codeLifetime, ended }).catch(({ message }: Error) => {
     throw new CannotRun(`The simulator cannot respond at ${loginUrl} and ${redirectUri}: ${message}. ` +
       'Choose another --credentials or --redirect-uri.')
   })
@@ -64,11 +64,11 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
   await app.listen({ host, port }).catch(({ message }: Error) => {
     throw new CannotRun(`The simulator cannot listen: ${message}. Choose another address with --host or --port.`)
   })
-  out(greeting(publicUrl, loginUrl, portal))
+  out(greeting(publicUrl, loginUrl, integration))
   if (new URL(redirectUri).origin !== publicUrl) {
     err(`The redirect_uri ${redirectUri} is not under ${publicUrl}: sign-ins come back only if it leads here.\n`)
   }
-  reach(portal, stop).then((sentence) => err(sentence), () => {})
+  reach(integration, stop).then((sentence) => err(sentence), () => {})
   if (values.open) {
     openBrowser(publicUrl, env).catch(({ message }: Error) =>
       err(`The browser could not be opened (${message}). Open ${publicUrl} yourself.\n`))
@@ -100,15 +100,16 @@ function originOf (url: string | undefined): string | undefined {
   throw new CannotRun('--public-url must be an absolute http or https URL.')
 }
 
-const greeting = (publicUrl: string, loginUrl: string, portal: Integration): string => `The portal runs at ${publicUrl}
+const greeting = (publicUrl: string, loginUrl: string, integration: Integration): string => `\
+The portal runs at ${publicUrl}
 
 Your service needs:
   login_url      ${loginUrl}
-  client_id      ${portal.clientId}
+  client_id      ${integration.clientId}
   client_secret  (as given)
-  redirect_uri   ${portal.redirectUri}
+  redirect_uri   ${integration.redirectUri}
 
-It calls ${portal.authorizeUrl}, ${portal.tokenUrl} and ${portal.userUrl}.
+It calls ${integration.authorizeUrl}, ${integration.tokenUrl} and ${integration.userUrl}.
 Each sign-in that ends is one line here. Press Ctrl-C to stop.
 
 `

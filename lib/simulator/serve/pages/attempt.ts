@@ -1,5 +1,5 @@
 import type { Secrets } from '../../../flow/masking.ts'
-import type { Level } from '../../../flow/settings.ts'
+import type { Level } from '../../../flow/integration.ts'
 import { unlistedFields } from '../../../user-information.ts'
 import type { UserInformation } from '../../../user-information.ts'
 import { Inconclusive } from '../../rules/errors.ts'
@@ -29,7 +29,8 @@ export async function attemptPage (setup: Setup, attempt: Attempt): Promise<stri
     inProgress: !ended,
     body: html`${isAway ? loginCard(await attempt.loginFindings()) : null}${problemCard(attempt)}
 <div class="columns">
-${trialCard(attempt)}${signIn.record === null ? null : recordCard(signIn.record, setup.portal.level, signIn.secrets)}
+${trialCard(attempt)}
+${signIn.record === null ? null : recordCard(signIn.record, setup.integration.level, signIn.secrets)}
 ${card('steps', 'The fifteen steps', timeline(signIn.steps(), outcome === 'pass'), 'main')}
 ${ended ? trialsCard(setup) : null}
 </div>`

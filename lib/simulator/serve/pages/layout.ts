@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Integration } from '../../../flow/settings.ts'
+import type { Integration } from '../../../flow/integration.ts'
 import type { Trial } from '../trials.ts'
 import { html, Html } from './html.ts'
 import { SCRIPT } from './script.ts'
@@ -23,7 +23,7 @@ const PROGRESS = html`<noscript><meta http-equiv="refresh" content="2"></noscrip
 <script>${new Html(SCRIPT)}</script>`
 
 export interface Setup {
-  portal: Integration
+  integration: Integration
   /** Where a sign-in starts. */
   loginUrl: string
 }
@@ -41,7 +41,7 @@ export interface Page {
 }
 
 /** A whole page. */
-export function layout ({ portal }: Setup, page: Page): string {
+export function layout ({ integration }: Setup, page: Page): string {
   const { title, sentence, chip = null, buttons = {}, body = null, inProgress = false } = page
   const links = Object.entries(buttons).map(([label, url]) => html`<a class="button" href="${url}">${label}</a>\n`)
   return html`<!doctype html>
@@ -56,7 +56,9 @@ ${inProgress ? PROGRESS : null}
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
-<header><div class="wrap"><a class="brand" href="/">Portal simulator</a> Service: ${portal.base.href}</div></header>
+<header>
+<div class="wrap"><a class="brand" href="/">Portal simulator</a> Service: ${integration.base.href}</div>
+</header>
 <main id="content"><div class="wrap" id="live" data-ended="${String(!inProgress)}">
 <div class="lede">
 ${chip}

@@ -47,7 +47,7 @@ const IN_PROCESS = 'http://localhost'
  *
  * @throws TypeError that names the option and what it must be
  */
-export function integration (options: PortalOptions): Integration {
+export function createIntegration (options: PortalOptions): Integration {
   for (const name of ['clientId', 'clientSecret', 'redirectUri'] as const) {
     assertOption(typeof options[name] === 'string' && options[name] !== '', name, 'a non-empty string')
   }
