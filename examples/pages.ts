@@ -1,3 +1,4 @@
+import { users } from './users.ts'
 import type { User } from './users.ts'
 
 export const stylesheet = `
@@ -50,6 +51,22 @@ export function homePage (user: User, portalLoginUrl: string): string {
 there.</p>
 <p><a class="button" href="${escape(portalLoginUrl)}">Open the dispute portal</a></p>
 <p><a href="/login">Log in as someone else</a></p>`)
+}
+
+/** A page that leads to the portal, for who is logged in and who is not. */
+export function startPage (portalLoginUrl: string): string {
+  return page('Acme Payments', null, `
+<h1>Acme Payments</h1>
+<p><a class="button" href="${escape(portalLoginUrl)}">Open the dispute portal</a></p>`)
+}
+
+/** A single-page client with a login. Its script has the function `logIn (user)`. */
+export function clientPage (script: string): string {
+  const buttons = users.map(({ id, name }) => `<button onclick="logIn('${escape(id)}')">${escape(name)}</button>`)
+  return page('Log in', null, `
+<h1>Log in to Acme Payments</h1>
+<div class="users">${buttons.join('\n')}</div>
+<script>${script}</script>`)
 }
 
 /** The form is sent to the URL of the page, with the `return_to` that it may have. */

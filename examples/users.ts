@@ -24,6 +24,11 @@ export const users: User[] = [
   { id: 'u-4', email: 'dev@partner.example', name: 'Dev Patel', role: 'guest' }
 ]
 
+/** The user with this identifier, or null. */
+export function userWith (id: string | null | undefined): User | null {
+  return users.find((user) => user.id === id) ?? null
+}
+
 /** The record with which this user enters the portal; null for a user who may not enter. */
 export function portalRecord (user: User): UserInformation | null {
   const identity = { external_id: user.id, email: user.email, name: user.name }

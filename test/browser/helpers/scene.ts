@@ -15,6 +15,10 @@ export interface SceneOptions {
   flags?: string[]
   /** The partner's application; the example unless given. */
   application?: (portal: Portal) => Promise<FastifyInstance>
+  /** The path below which the plugin's routes are. */
+  prefix?: string
+  /** Other origins that the browser may ask. */
+  others?: string[]
 }
 
 export interface Visit {
@@ -39,12 +43,12 @@ export interface Scene {
 }
 
 export async function startScene (t: Test, options: SceneOptions = {}): Promise<Scene> {
-  const { ports, flags = [], application = example } = options
+  const { ports, flags = [], application = example, prefix = '', others = [] } = options
   const [port, portalPort] = ports ?? [await freePort(), await freePort()]
   const [partner, portal] = [`http://localhost:${port}`, `http://127.0.0.1:${portalPort}`]
   const calls: string[] = []
   await startPartner(t, port, portal, calls, application)
-  await startPortal(t, ['--base-url', partner, '--port', String(portalPort), ...flags])
+  await startPortal(t, ['--base-url', partner + prefix, '--port', String(portalPort), ...flags])
 
   return {
     partner,
@@ -55,7 +59,7 @@ export async function startScene (t: Test, options: SceneOptions = {}): Promise<
       const context = await browser.newContext({ viewport: { width: 1100, height: 800 }, ...options })
       t.teardown(() => context.close())
       context.setDefaultTimeout(60_000)
-      const { requests, problems } = watch(context, [partner, portal])
+      const { requests, problems } = watch(context, [partner, portal, ...others])
       await body(t, { context, page: await context.newPage(), requests, problems })
       t.strictSame(problems, [], 'the browser reports no problem, and no request went to another site')
     })
@@ -77,7 +81,7 @@ async function startPartner (
     redirectUri: `${portal}/oauth/callback`
   })
   app.addHook('onResponse', async ({ method, routeOptions: { url } }, { statusCode }) => {
-    if (url === '/oauth/token' || url === '/oauth/user') calls.push(`${method} ${url} ${statusCode}`)
+    if (/\/oauth\/(?:token|user)$/.test(String(url))) calls.push(`${method} ${url} ${statusCode}`)
   })
   t.teardown(() => app.close())
   await app.listen({ port, host: 'localhost' })

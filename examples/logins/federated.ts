@@ -1,0 +1,46 @@
+// A login by OpenID Connect, with openid-client and sessions by @fastify/session.
+// From a clone, with a portal beside it: npm run ready && node examples/dist/logins/start.js federated
+// Set OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET. The redirect URI is http://localhost:3000/login/callback.
+import cookie from '@fastify/cookie'
+import session from '@fastify/session'
+import partnerSso from 'fastify-partner-sso'
+import * as openid from 'openid-client'
+import { userWith } from '../users.ts'
+import type { User } from '../users.ts'
+import type { Login } from './settings.ts'
+
+export interface IdentityProvider { issuer: string, clientId: string, clientSecret: string, callback: string }
+
+export const federatedLogin = ({ issuer, clientId, clientSecret, callback }: IdentityProvider): Login =>
+  async (app, sso, secret) => {
+    // http is for a provider on this machine.
+    const execute = issuer.startsWith('http:') ? [openid.allowInsecureRequests] : []
+    const provider = await openid.discovery(new URL(issuer), clientId, clientSecret, undefined, { execute })
+    await app.register(cookie)
+    await app.register(session, { secret, saveUninitialized: false, cookie: { sameSite: 'lax', secure: 'auto' } })
+    await app.register(partnerSso<User>, {
+      ...sso,
+      currentUser: ({ session }) => userWith(session.userId),
+      loginPage: '/login'
+    })
+
+    app.get('/login', async (request, reply) => {
+      const verifier = openid.randomPKCECodeVerifier()
+      request.session.verifier = verifier
+      const url = openid.buildAuthorizationUrl(provider, {
+        redirect_uri: callback,
+        scope: 'openid',
+        code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256'
+      })
+      return reply.redirect(url.href)
+    })
+
+    app.get('/login/callback', async (request, reply) => {
+      const checks = { pkceCodeVerifier: request.session.verifier as string }
+      const tokens = await openid.authorizationCodeGrant(provider, new URL(request.originalUrl, callback), checks)
+      await request.session.regenerate()
+      request.session.userId = tokens.claims()?.sub as string
+      return reply.redirect(app.partnerSso.returnTo(request, reply) ?? '/')
+    })
+  }

@@ -1,0 +1,35 @@
+// One of the logins, and a portal beside it. From a clone:
+//
+//   npm run ready && node examples/dist/logins/start.js form | single-page | federated | bearer | cookie-path
+import { portal, startPortal } from '../portal.ts'
+import { loginApp } from './app.ts'
+import { bearerLogin } from './bearer.ts'
+import { cookiePathLogin } from './cookie-path.ts'
+import { federatedLogin } from './federated.ts'
+import { formLogin } from './form.ts'
+import type { Login } from './settings.ts'
+import { singlePageLogin } from './single-page.ts'
+
+const port = Number(process.env.PORT ?? 3000)
+const url = `http://localhost:${port}`
+const { OIDC_ISSUER: issuer = '', OIDC_CLIENT_ID: clientId = '', OIDC_CLIENT_SECRET: clientSecret = '' } = process.env
+
+const logins: Record<string, Login> = {
+  form: formLogin,
+  'single-page': singlePageLogin,
+  federated: federatedLogin({ issuer, clientId, clientSecret, callback: `${url}/login/callback` }),
+  bearer: bearerLogin,
+  'cookie-path': cookiePathLogin
+}
+
+const name = process.argv[2] ?? ''
+const login = Object.hasOwn(logins, name) ? logins[name] : undefined
+if (login === undefined) throw new Error(`Say which one: ${Object.keys(logins).join(', ')}`)
+const app = await loginApp(login, portal)
+await app.listen({ port, host: 'localhost' })
+const child = startPortal(name === 'cookie-path' ? `${url}/app` : url)
+const stop = () => {
+  child.kill()
+  app.close().catch(console.error)
+}
+process.once('SIGINT', stop).once('SIGTERM', stop)
