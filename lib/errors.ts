@@ -97,9 +97,9 @@ export const refusals = {
   grant_type_missing: badRequest('The grant_type parameter is missing.'),
   grant_type_unsupported:
     badRequest('The grant_type must be authorization_code.', { error: 'unsupported_grant_type' }),
-  client_secret_missing: badRequest('The client_secret parameter is missing.'),
   code_missing: badRequest('The code parameter is missing.'),
   authentication_repeated: badRequest('More than one client authentication method is used.'),
+  authentication_missing: { ...badClient, description: 'Client authentication is missing.' },
   authentication_malformed: badClient,
   client_unknown: badClient,
   client_secret_wrong: badClient,

@@ -79,7 +79,7 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
   }
 }
 
-/** The form, with what every request must have (spec section 4.2) but the credentials. */
+/** The form, with what every request must have but the credentials (RFC 6749 section 4.1.3). */
 function formOf (request: FastifyRequest): Parameters {
   const form = request.body
   if (!(form instanceof Parameters)) throw new OAuthError('content_type_unsupported')
@@ -91,9 +91,10 @@ function formOf (request: FastifyRequest): Parameters {
   if (form.repeated) throw new OAuthError('parameter_repeated')
   const grantType = form.get('grant_type')
   if (grantType === undefined) throw new OAuthError('grant_type_missing')
+  // Before what only the authorization code grant has: a refresh request has no redirect_uri and no code.
+  if (grantType !== 'authorization_code') throw new OAuthError('grant_type_unsupported')
   if (form.get('redirect_uri') === undefined) throw new OAuthError('redirect_uri_missing')
   if (form.get('code') === undefined) throw new OAuthError('code_missing')
-  if (grantType !== 'authorization_code') throw new OAuthError('grant_type_unsupported')
   return form
 }
 
@@ -104,8 +105,9 @@ function credentials (request: FastifyRequest, form: Parameters): Credentials {
   const clientSecret = form.get('client_secret')
   const basic = basicCredentials(request)
   if (basic === undefined) {
+    // RFC 6749 section 5.2: no client authentication included
+    if (clientSecret === undefined) throw new OAuthError('authentication_missing')
     if (clientId === undefined) throw new OAuthError('client_id_missing')
-    if (clientSecret === undefined) throw new OAuthError('client_secret_missing')
     return { clientId, clientSecret }
   }
   if (clientSecret !== undefined) throw new OAuthError('authentication_repeated')

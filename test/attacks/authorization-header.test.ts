@@ -53,8 +53,8 @@ t.test('HTTP Basic at the token endpoint', async (t) => {
     await attempt(400, 'authentication_repeated', second, good)
   }
   await attempt(400, 'authentication_repeated', good, 'X-Padding: 1', 'Authorization:')
-  for (const value of otherSchemes) await attempt(400, 'client_id_missing', `Authorization: ${value}`)
-  for (const name of otherNames) await attempt(400, 'client_id_missing', `${name}: ${BASIC}`)
+  for (const value of otherSchemes) await attempt(401, 'authentication_missing', `Authorization: ${value}`)
+  for (const name of otherNames) await attempt(401, 'authentication_missing', `${name}: ${BASIC}`)
   await attempt(200, 'ok', ...beside, `Authorization: ${BASIC.replace('Basic', 'bASIC  ')}`)
 })
 

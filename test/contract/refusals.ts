@@ -147,12 +147,12 @@ export const refusals: Record<RefusalReason, Refusal> = {
   },
   grant_type_missing: token({ grant_type: undefined }),
   grant_type_unsupported: token({ grant_type: 'refresh_token' }, { error: 'unsupported_grant_type' }),
-  client_secret_missing: token({ client_secret: undefined }),
   code_missing: token({ code: undefined }),
   authentication_repeated: {
     ...token({}),
     provoke: async (at) => await at.token({ code: await at.code('ada') }, basic(PORTAL.clientId, 'x'))
   },
+  authentication_missing: client({ client_secret: undefined }),
   authentication_malformed: {
     ...client({}),
     provoke: async (at) => await at.token(

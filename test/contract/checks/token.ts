@@ -38,6 +38,13 @@ export async function authentication (t: Test, { at, events, portal }: Subject):
     JSON.stringify([status, text, [...headers].filter(([name]) => name !== 'date')]))
   t.equal(new Set(seen).size, 1, 'an unknown client and a wrong secret look the same')
   refuses(t, failures[0] as Answer, 401, 'invalid_client')
+  events()
+  for (const changes of [noCredentials, { client_secret: undefined }, { client_secret: '' }]) {
+    for (const headers of [{}, { authorization: 'Bearer x' }] as Array<Record<string, string>>) {
+      refuses(t, await at.token({ code, ...changes }, headers), 401, 'invalid_client')
+      t.match(events(), [{ type: 'client_authentication_failed', reason: 'authentication_missing' }])
+    }
+  }
   t.equal((await at.token({ code })).status, 200, 'the code is still good')
 }
 
@@ -48,9 +55,14 @@ export async function form (t: Test, { at, events, portal }: Subject): Promise<v
     refuses(t, await at.token({ code, [name]: '' }), 400, 'invalid_request')
     t.match(events().at(-1), { reason: `${name}_missing` })
   }
-  for (const grantType of ['password', 'Authorization_Code']) {
+  const onlyOfCodes = { redirect_uri: undefined, code: undefined }
+  for (const grantType of ['password', 'Authorization_Code', 'refresh_token', 'client_credentials']) {
     refuses(t, await at.token({ code, grant_type: grantType }), 400, 'unsupported_grant_type')
+    refuses(t, await at.token({ grant_type: grantType, ...onlyOfCodes }), 400, 'unsupported_grant_type')
+    refuses(t, await at.token({ grant_type: grantType, ...noCredentials }), 400, 'unsupported_grant_type')
   }
+  refuses(t, await at.token({ grant_type: undefined, ...onlyOfCodes }), 400, 'invalid_request')
+  t.match(events().at(-1), { reason: 'grant_type_missing' })
   for (const redirectUri of [`${portal.redirectUri}?`, portal.redirectUri.toUpperCase()]) {
     refuses(t, await at.token({ code, redirect_uri: redirectUri }), 400, 'invalid_grant')
   }
