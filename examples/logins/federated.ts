@@ -9,13 +9,9 @@ import { userWith } from '../users.ts'
 import type { User } from '../users.ts'
 import type { Login } from './settings.ts'
 
-export interface IdentityProvider { issuer: string, clientId: string, clientSecret: string, callback: string }
-
-export const federatedLogin = ({ issuer, clientId, clientSecret, callback }: IdentityProvider): Login =>
+/** `callback` is the redirect URI of this app at the identity provider. */
+export const federatedLogin = (provider: openid.Configuration, callback: string): Login =>
   async (app, sso, secret) => {
-    // http is for a provider on this machine.
-    const execute = issuer.startsWith('http:') ? [openid.allowInsecureRequests] : []
-    const provider = await openid.discovery(new URL(issuer), clientId, clientSecret, undefined, { execute })
     await app.register(cookie)
     await app.register(session, { secret, saveUninitialized: false, cookie: { sameSite: 'lax', secure: 'auto' } })
     await app.register(partnerSso<User>, {
@@ -27,13 +23,12 @@ export const federatedLogin = ({ issuer, clientId, clientSecret, callback }: Ide
     app.get('/login', async (request, reply) => {
       const verifier = openid.randomPKCECodeVerifier()
       request.session.verifier = verifier
-      const url = openid.buildAuthorizationUrl(provider, {
+      return reply.redirect(openid.buildAuthorizationUrl(provider, {
         redirect_uri: callback,
         scope: 'openid',
         code_challenge: await openid.calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256'
-      })
-      return reply.redirect(url.href)
+      }).href)
     })
 
     app.get('/login/callback', async (request, reply) => {

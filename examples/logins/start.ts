@@ -1,6 +1,7 @@
 // One of the logins, and a portal beside it. From a clone:
 //
 //   npm run ready && node examples/dist/logins/start.js form | single-page | federated | bearer | cookie-path
+import { allowInsecureRequests, discovery } from 'openid-client'
 import { portal, startPortal } from '../portal.ts'
 import { loginApp } from './app.ts'
 import { bearerLogin } from './bearer.ts'
@@ -12,12 +13,17 @@ import { singlePageLogin } from './single-page.ts'
 
 const port = Number(process.env.PORT ?? 3000)
 const url = `http://localhost:${port}`
-const { OIDC_ISSUER: issuer = '', OIDC_CLIENT_ID: clientId = '', OIDC_CLIENT_SECRET: clientSecret = '' } = process.env
 
 const logins: Record<string, Login> = {
   form: formLogin,
   'single-page': singlePageLogin,
-  federated: federatedLogin({ issuer, clientId, clientSecret, callback: `${url}/login/callback` }),
+  async federated (...given) {
+    const { OIDC_ISSUER: issuer = '', OIDC_CLIENT_ID: clientId = '', OIDC_CLIENT_SECRET: secret } = process.env
+    // http is for a provider on this machine.
+    const execute = issuer.startsWith('http:') ? [allowInsecureRequests] : []
+    const provider = await discovery(new URL(issuer), clientId, secret, undefined, { execute })
+    await federatedLogin(provider, `${url}/login/callback`)(...given)
+  },
   bearer: bearerLogin,
   'cookie-path': cookiePathLogin
 }

@@ -1,4 +1,5 @@
 // Each login of examples/logins: from the portal to the login and back, in Chromium.
+import { allowInsecureRequests, discovery } from 'openid-client'
 import t from 'tap'
 import type { Test } from 'tap'
 import { loginApp } from '../../examples/logins/app.ts'
@@ -81,7 +82,9 @@ await t.test('OpenID Connect', async (t) => {
   const callback = `http://localhost:${ports[0]}/login/callback`
   const clientSecret = 'a secret of the identity provider'
   const issuer = await openidProvider(t, callback, clientSecret)
-  const login = federatedLogin({ issuer, clientId: 'acme', clientSecret, callback })
+  const execute = [allowInsecureRequests]
+  const provider = await discovery(new URL(issuer), 'acme', clientSecret, undefined, { execute })
+  const login = federatedLogin(provider, callback)
   await leadsBack(t, login, { path: '/login', elsewhere: issuer, options: { ports } })
 })
 

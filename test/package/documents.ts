@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path'
 
 const documents = [
   'README.md', '.github/RUNBOOK.md', '.github/SECURITY.md', '.github/CONTRIBUTING.md', 'lib/README.md',
-  'lib/stores/README.md', 'lib/testing/README.md', 'test/README.md', 'test/RFC.md', 'test/bench/README.md'
+  'lib/stores/README.md', 'lib/testing/README.md', 'examples/logins/README.md', 'test/README.md',
+  'test/RFC.md', 'test/bench/README.md'
 ]
 
 export const texts = new Map(documents.map((document) => [document, readFileSync(document, 'utf8')]))
@@ -41,7 +42,11 @@ const tsconfig = {
   exclude: []
 }
 
-const programs = blocks.filter(({ language }) => /^(?:ts|js|typescript|javascript)$/.test(language))
+/** Shows lines of the examples beside it. */
+export const EXCERPTS = 'examples/logins/README.md'
+
+const programs = blocks.filter(({ document, language }) =>
+  document !== EXCERPTS && /^(?:ts|js|typescript|javascript)$/.test(language))
 
 interface Scope { teardown (stop: () => unknown): void }
 

@@ -3,7 +3,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import Fastify from 'fastify'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
-import { block, blocks, commands, readme, texts } from './documents.ts'
+import { PORTAL } from '../helpers/host.ts'
+import { injecting, wire } from '../helpers/wire.ts'
+import { block, blocks, commands, EXCERPTS, readme, texts } from './documents.ts'
 
 t.test('every code block names its language', async (t) => {
   const fences = [...texts.values()].flatMap((text) => text.match(/^ *(?:```|~~~)/gm) ?? [])
@@ -16,6 +18,97 @@ t.test('the install command has what the quick start imports', async (t) => {
   const imported = [...block('quick start').matchAll(/^import .* from '(.+)'$/gm)].map(([, name]) => name)
   t.strictSame(installed.sort(), imported.sort(), 'no package is found by luck: pnpm has no hoisting')
 })
+
+/** What a first look shows: two screens of it. */
+const firstScreens = readme.split('\n## Quick start\n')[0] as string
+
+t.test('the first screen shows how to register, and it works', async (t) => {
+  const code = block('register')
+  const lines = readme.split('\n')
+  t.ok(code.split('\n').length <= 13, 'twelve lines')
+  t.ok(lines.slice(0, 20).join('\n').includes(code.slice(0, 100)), 'at the top')
+  const app = Fastify()
+  app.addHook('onRequest', async (request) => {
+    const role = request.headers['x-user']
+    const user = { id: 'u-1', email: 'ada@partner.example', name: 'Ada', role }
+    Object.assign(request, { session: { user: role === undefined ? undefined : user } })
+  })
+  type Compile = new (...text: string[]) => (...given: unknown[]) => Promise<void>
+  const AsyncFunction = (async () => {}).constructor as Compile
+  const { loginUrl, clientId, clientSecret, redirectUri } = PORTAL
+  const names = ['app', 'partnerSso', 'loginUrl', 'clientId', 'clientSecret', 'redirectUri']
+  const register = new AsyncFunction(...names, code)
+  await register(app, partnerSso, loginUrl, clientId, clientSecret, redirectUri)
+  const at = wire('', undefined, { fetch: injecting(app) })
+  const { json } = await at.user(await at.accessToken('agent'))
+  t.match(json, { external_id: 'u-1', type: 'partner', control_role: 'Partner Read Only' })
+  t.equal((await at.authorize({}, 'visitor')).redirect.get('error'), 'access_denied')
+  t.ok((await at.authorize({}, null)).redirect.has('return_to'))
+})
+
+t.test('README, CONTRIBUTING and .ci/run name the same two commands', async (t) => {
+  t.ok(firstScreens.split('\n').length < 70)
+  const rows = [...firstScreens.matchAll(/^\| `(npm \w+)` \| (.+) \| (.+) \|$/gm)]
+  t.strictSame(rows.map(([, command]) => command), ['npm start', 'npm test'])
+  t.match(rows[0]?.[2], /http:\/\/localhost:3000.*http:\/\/127\.0\.0\.1:3001/, 'where they are')
+  t.match(firstScreens, /^Open http:\/\/127\.0\.0\.1:3001, press \*\*Sign in\*\*/m, 'where to click')
+  for (const [, , , time = ''] of rows) t.match(time, /minute/)
+  const inContributing = blocks
+    .filter(({ document, language }) => document === '.github/CONTRIBUTING.md' && language === 'sh')
+    .flatMap(({ code }) => code.match(/^npm (?:start|test)\b/gm) ?? [])
+  t.strictSame(inContributing, ['npm start', 'npm test'])
+  const ci = readFileSync('.ci/run', 'utf8').split('\n').filter((line) => !/^(?:#|set |cd |$)/.test(line))
+  t.strictSame(ci, ['npm test'])
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
+  for (const script of ['start', 'test']) t.ok(scripts[script], script)
+  const start = readFileSync('examples/start.ts', 'utf8')
+  for (const port of ["'PORT', 3000", "'PORTAL_PORT', 3001"]) t.ok(start.includes(port), port)
+})
+
+/** The names that a module exports. */
+function exportsOf (file: string): string[] {
+  const lists = [...readFileSync(file, 'utf8').matchAll(/^export (?:type )?\{([^}]+)\}/gm)]
+  return lists.flatMap(([, list = '']) => list.split(',')).map((name) => name.trim().replace(/.* as /, ''))
+}
+
+t.test('the section on exports has every name', async (t) => {
+  const [, section = ''] = /^## Exports\n(.*?)^## /ms.exec(readme) ?? []
+  const [main = '', testing = ''] = section.split('- `fastify-partner-sso/testing`')
+  const declared = [...readFileSync('lib/index.ts', 'utf8').matchAll(/^export (?:interface|type) (\w+)/gm)]
+    .map(([, name = '']) => name)
+  const exported = [...exportsOf('lib/index.ts'), ...declared]
+    .filter((name) => !/^default$|'module\.exports'/.test(name))
+  t.ok(exported.length > 20)
+  for (const name of exported) t.ok(main.includes(`\`${name}\``), name)
+  const named = [...main.matchAll(/`([A-Z]\w+)`/g)].map(([, name = '']) => name)
+  for (const name of named.filter((name) => name !== 'TypeBox')) t.ok(exported.includes(name), name)
+  for (const name of ['portal', 'checkStore']) {
+    t.ok(testing.includes(`\`${name}\``) && exportsOf('lib/testing/index.ts').includes(name), name)
+  }
+  t.ok(section.includes("require('fastify-partner-sso')"))
+  const methods = [...section.matchAll(/^\| `app\.partnerSso\.(\w+)\(/gm)].map(([, name]) => name).sort()
+  const source = readFileSync('lib/decorator.ts', 'utf8')
+  const decorator = /^export interface PartnerSsoDecorator \{\n(.*?)^\}/ms.exec(source)
+  t.strictSame(methods, [...String(decorator?.[1]).matchAll(/^ {2}(\w+) \(/gm)].map(([, name]) => name).sort())
+})
+
+t.test('the page on logins shows lines of the examples that it links', async (t) => {
+  const sections = (texts.get(EXCERPTS) as string).split(/^## /m).slice(1)
+  const linked = sections.filter((section) => /^\[[\w-]+\.ts\]/m.test(section))
+  t.equal(linked.length, 5)
+  for (const section of linked) {
+    const files = [...section.matchAll(/\]\(([\w-]+\.ts)\)/g)].map(([, name]) => `examples/logins/${name}`)
+    const sources = files.map((file) => readFileSync(file, 'utf8')).join('')
+    for (const [, code = ''] of section.matchAll(/^```ts\n(.*?)^```/gms)) t.ok(sources.includes(code), code)
+    for (const file of files) t.ok(countOfLines(file) <= 28, `${file} is short`)
+  }
+})
+
+/** Lines of the login itself: what a partner writes. */
+function countOfLines (file: string): number {
+  const [, login = ''] = /^(export const .*)/ms.exec(readFileSync(file, 'utf8')) ?? []
+  return login.split('\n').filter((line) => !/^ *(?:\/\/.*)?$/.test(line)).length
+}
 
 /** The members of an interface, sorted. */
 function membersOf (source: string, name: string): string[] {

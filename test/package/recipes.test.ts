@@ -1,34 +1,26 @@
 // Every program of the documents is compiled, strictly, against the package as it ships. The recipes are run, and
 // signed in to.
-import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import cookie from '@fastify/cookie'
-import formbody from '@fastify/formbody'
 import Fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import type { UserInformation } from '../../lib/index.ts'
+import { formLogin } from '../../examples/logins/form.ts'
+import { portalRecord } from '../../examples/users.ts'
 import { checkStore, portal } from '../../lib/testing/index.ts'
 import type { PortalDouble } from '../../lib/testing/index.ts'
-import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import { PORTAL, startHost } from '../helpers/host.ts'
 import { mustRun } from './commands.js'
 import { written } from './documents.ts'
 
 const SECRET = 'a secret of at least thirty-two characters'
-process.env.JWT_SECRET = SECRET
 process.env.PORTAL_CLIENT_SECRET = PORTAL.clientSecret
 /** That of the recipe. */
 const redirectUri = 'http://127.0.0.1:4180/oauth/callback'
 
-const options = {
-  portal: { ...PORTAL, redirectUri },
-  loginPage: '/login',
-  portalEligibility: ({ id }: { id: string }): UserInformation | null => id === 'bob' ? null : recordOf(id)
-}
+const options = { portal: { ...PORTAL, redirectUri } }
 const double = (app: FastifyInstance): PortalDouble => portal({ app, ...options.portal, timeout: 60_000 })
 const alice = { ok: true, record: { external_id: 'alice' } }
-const loginRequired = { ok: false, error: 'login_required' }
 
 const directory = await written(t)
 mustRun('node_modules/.bin/tsc', ['-p', directory])
@@ -36,41 +28,13 @@ mustRun('node_modules/.bin/tsc', ['-p', directory])
 /** What a recipe exports. */
 const recipe = async (name: string) => await import(pathToFileURL(join(directory, `${name}.mjs`)).href)
 
-t.test('session, signed in to by the recipe for tests', async (t) => {
-  const { addSso } = await recipe('session')
+t.test('testing, in an app with the login of an example', async (t) => {
   const { signInAs } = await recipe('testing')
   const app = Fastify()
   t.teardown(() => app.close())
-  await app.register(formbody)
-  await addSso(app, SECRET, options)
-  app.get('/login', async () => 'log in')
-  app.post<{ Body: { user: string }, Querystring: { return_to: string } }>('/login', async (request, reply) => {
-    Object.assign(Reflect.get(request, 'session'), { user: { id: request.body.user } })
-    return await reply.redirect(request.query.return_to, 303)
-  })
-  t.equal(await signInAs(app, 'alice'), 'Name of alice enters as Partner Read Only')
-  await t.rejects(signInAs(app, 'bob'), { message: /^Step \d+: expected .*access_denied/s })
-  t.match(await double(app).signIn(), loginRequired)
-})
-
-t.test('jwt', async (t) => {
-  const { currentUser } = await recipe('jwt')
-  const { app } = await startHost(t, { ...options, currentUser }, {
-    prepare: async (app) => await app.register(cookie),
-    finish: (app) => app.get('/login', async () => 'log in')
-  })
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const token = (claims: object, secret = SECRET) => {
-    const text = `${part({ alg: 'HS256', typ: 'JWT' })}.${part(claims)}`
-    return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
-  }
-  t.match(await double(app).signIn({ cookies: { jwt: token({ sub: 'alice' }) } }), alice)
-  const unsigned = `${part({ alg: 'none' })}.${part({ sub: 'alice' })}.`
-  const expired = token({ sub: 'alice', exp: 1 })
-  for (const jwt of [expired, token({ sub: 'alice' }, 'another secret'), token({}), 'no JWT', unsigned]) {
-    t.match(await double(app).signIn({ cookies: { jwt } }), loginRequired, 'leads to the login page')
-  }
-  t.match(await double(app).signIn(), loginRequired)
+  await formLogin(app, { portal: options.portal, portalEligibility: portalRecord }, SECRET)
+  t.equal(await signInAs(app, 'u-1'), 'Ada Okafor enters as Partner Administrator')
+  await t.rejects(signInAs(app, 'u-4'), { message: /^Step \d+: expected .*access_denied/s })
 })
 
 t.test('events', async (t) => {
