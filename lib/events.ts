@@ -44,8 +44,11 @@ export interface RefusalEvent extends EventFields, Omit<RefusalContext, 'cause'>
  */
 export type PartnerSsoEvent = SuccessEvent | TokenIssuedEvent | LoginRequiredEvent | RefusalEvent
 
-/** Called with every event. A throw in it is logged and changes nothing. */
-export type OnEvent = (event: PartnerSsoEvent, request: FastifyRequest) => void
+/**
+ * Called with every event. `cause` is what was thrown, as the log line has it: by your own functions, or by the store.
+ * It is not checked for personal data. A throw in `onEvent` is logged and changes nothing.
+ */
+export type OnEvent = (event: PartnerSsoEvent, request: FastifyRequest, cause?: unknown) => void
 
 type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
@@ -71,9 +74,10 @@ export class Reporter {
     this.#onEvent = onEvent
   }
 
-  report (request: FastifyRequest, outcome: Outcome): void {
+  /** @param cause - what the host's own code threw, where that changed nothing */
+  report (request: FastifyRequest, outcome: Outcome, cause?: unknown): void {
     if (isLogged(request.log, 'info')) logEvent(request, 'info', outcome, outcome.type)
-    this.#publish(request, outcome)
+    this.#publish(request, outcome, cause)
   }
 
   refused (request: FastifyRequest, { reason, refusal, context }: OAuthError): void {
@@ -81,7 +85,7 @@ export class Reporter {
     const { type, level, hint } = refusal
     const outcome = { type, reason, ...known }
     if (isLogged(request.log, level)) logEvent(request, level, outcome, `${type} (${reason})`, { hint, err })
-    this.#publish(request, outcome)
+    this.#publish(request, outcome, err)
   }
 
   /** Logs what the host's own code threw, where the response no longer depends on it. */
@@ -89,17 +93,17 @@ export class Reporter {
     log(request, 'error', {}, `partner-sso: ${what}`, error)
   }
 
-  #publish (request: FastifyRequest, outcome: Outcome): void {
+  #publish (request: FastifyRequest, outcome: Outcome, cause: unknown): void {
     if (this.#onEvent === undefined && !events.hasSubscribers) return
     const event = { ...outcome, requestId: request.id }
-    this.#tellHost(event, request)
+    this.#tellHost(event, request, cause)
     events.publish(event)
   }
 
-  #tellHost (event: PartnerSsoEvent, request: FastifyRequest): void {
+  #tellHost (event: PartnerSsoEvent, request: FastifyRequest, cause: unknown): void {
     const threw = (error: unknown) => this.failed(request, 'onEvent threw', error)
     try {
-      const returned: unknown = this.#onEvent?.(event, request)
+      const returned: unknown = this.#onEvent?.(event, request, cause)
       // TypeScript accepts an async function here. Unhandled, its rejection would end the process, and it may be a
       // promise of another realm or of another library.
       if (returned === undefined) return

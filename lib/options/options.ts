@@ -110,8 +110,9 @@ export interface PartnerSsoOptions<User = any> {
   tokenLifetime?: number | undefined
 
   /**
-   * Called with every outcome, beside the log. An event has no secret, code, token, e-mail address or name. A throw is
-   * logged and changes nothing.
+   * Called with every outcome, beside the log, as `(event, request, cause)`. An event has no secret, code, token,
+   * e-mail address or name. `cause` is what was thrown, as the log line has it in `err`. A throw of `onEvent` is logged
+   * and changes nothing. Where it is absent and the logger is off, a warning at start says that causes are lost.
    */
   onEvent?: OnEvent | undefined
 
@@ -185,8 +186,8 @@ const rules: Record<Exclude<keyof PartnerSsoOptions, 'prefix'>, Rule> = {
   storeTimeout: whole(1, 30_000, 'milliseconds'),
   codeLifetime: whole(1, 600, 'seconds'),
   tokenLifetime: whole(1, 3600, 'seconds'),
-  onEvent: optional(isFunction, 'a function (event, request) => void'),
-  routeOptions: rule(isObject, 'an object of Fastify route options')
+  onEvent: optional(isFunction, 'a function (event, request, cause) => void'),
+  routeOptions: rule((value) => isRouteOptions(value) || isFunction(value), ROUTE_OPTIONS)
 }
 
 const NO_LOGIN_PAGE = 'partner-sso: no loginPage is given: unless currentUser sends a reply of its own, a browser ' +

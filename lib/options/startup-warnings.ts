@@ -1,20 +1,47 @@
-import type { FastifyBaseLogger } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, RouteShorthandOptions } from 'fastify'
 
 /** Tells the host something at start that it must not miss. */
 export type Warn = (message: string) => void
 
+/** What was emitted: tests of a host may start it a hundred times in one process. */
+const emitted = new Set<string>()
+
 /**
- * Warns by the log, and by `process.emitWarning` where the log does not write warnings: NestJS has it off by default.
+ * Warns by the log, or once per process by `process.emitWarning` where the log does not write warnings: NestJS has it
+ * off by default.
  */
 export function startupWarnings (log: FastifyBaseLogger): Warn {
   return (message) => {
     log.warn(message)
-    if (isOff(log)) process.emitWarning(message, 'PartnerSsoWarning')
+    if (isWritten(log, 'warn') || emitted.has(message)) return
+    emitted.add(message)
+    process.emitWarning(message, 'PartnerSsoWarning')
   }
 }
 
+const SILENT = 'partner-sso: the logger is off and there is no onEvent: what currentUser or portalEligibility throws ' +
+  'is told to nobody. Set onEvent (its third argument is the cause), or turn on the logger'
+
+/** Without log and `onEvent` the portal gets `server_error`, and the cause is lost. */
+export function warnOfSilence (log: FastifyBaseLogger, onEvent: unknown, warn: Warn): void {
+  if (onEvent === undefined && !isWritten(log, 'error')) warn(SILENT)
+}
+
+const UNLIMITED = 'partner-sso: routeOptions has a config.rateLimit, but @fastify/rate-limit is not registered ' +
+  'before the plugin: no request is limited, since it adds itself to later routes only. Register it first'
+
+/** What `config.rateLimit` of a route asks for, nobody does. */
+export function warnOfRateLimit (
+  app: Pick<FastifyInstance, 'hasDecorator'>, routeOptions: Record<string, RouteShorthandOptions>, warn: Warn
+): void {
+  const isLimited = ({ config }: { config?: { rateLimit?: unknown } }): boolean => Boolean(config?.rateLimit)
+  if (Object.values(routeOptions).some(isLimited) && !app.hasDecorator('rateLimit')) warn(UNLIMITED)
+}
+
 /** With `logger: false`, Fastify's logger has no level, and one empty function for all of its methods. */
-function isOff (log: FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean }): boolean {
-  if (typeof log.isLevelEnabled === 'function') return !log.isLevelEnabled('warn')
-  return log.level === 'silent' || log.warn === log.trace
+function isWritten (
+  log: FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean }, level: 'warn' | 'error'
+): boolean {
+  if (typeof log.isLevelEnabled === 'function') return log.isLevelEnabled(level)
+  return log.level !== 'silent' && log.warn !== log.trace
 }

@@ -136,14 +136,16 @@ async function askCurrentUser (
   clientId: string
 ): Promise<unknown> {
   let user
+  let failure: unknown
   try {
     user = await currentUser(request, reply)
   } catch (cause) {
     if (!hasResponded()) throw new OAuthError('current_user_failed', { cause })
     reporter.failed(request, 'currentUser threw after it had replied', cause)
+    failure = cause
   }
   if (hasResponded() && !isOverdue(request)) {
-    reporter.report(request, { type: 'login_required', reason: 'answered_by_current_user', clientId })
+    reporter.report(request, { type: 'login_required', reason: 'answered_by_current_user', clientId }, failure)
   }
   return user
 }

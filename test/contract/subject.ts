@@ -75,6 +75,8 @@ export interface Subject {
   recordOf (user: string): UserInformation
   /** The events since the last call. */
   events (): PartnerSsoEvent[]
+  /** What `onEvent` got as the cause of the last event. */
+  cause (): unknown
   /** The log lines since the last call. */
   lines (): Line[]
   /** Which of the portal's secrets its requests use. */
@@ -137,6 +139,7 @@ async function start (
     portalEligibility: (user) => String(user).startsWith('nobody') ? null : userRecord(String(user))
   }
   const events: PartnerSsoEvent[] = []
+  let lastCause: unknown
   const lines: Line[] = []
   const host = hostKinds[configuration.host] ?? {}
   const factory = fastifies[configuration.fastify] as Factory
@@ -167,7 +170,10 @@ async function start (
     currentUser: hook((request: FastifyRequest, reply: FastifyReply) => behaviour.currentUser(request, reply)),
     portalEligibility: hook((user: unknown, context: EligibilityContext) => behaviour.portalEligibility(user, context)),
     storeTimeout: STORE_TIMEOUT * 1000,
-    onEvent: (event: PartnerSsoEvent) => { events.push(event) },
+    onEvent (event: PartnerSsoEvent, _request: unknown, cause: unknown) {
+      events.push(event)
+      lastCause = cause
+    },
     prefix: configuration.prefix,
     ...LIFETIMES,
     loginPage: loginPages[configuration.loginPage],
@@ -187,6 +193,7 @@ async function start (
     atOther: isOnlyPortal ? undefined : wire(base + prefix, OTHER, manners),
     recordOf: userRecord,
     events: () => events.splice(0),
+    cause: () => lastCause,
     lines: () => lines.splice(0)
       .filter(({ req, res, msg }) => req === undefined && res === undefined && !msg.startsWith('Server')),
     secretIndex: secrets.length - 1,

@@ -100,6 +100,17 @@ for (const redis of stores satisfies Array<PartnerSsoOptions['redis']>) {
   await app.register(partnerSso, { ...options, redis })
 }
 await app.register(partnerSso, { ...options, store })
+await app.register(partnerSso, { ...options, store: 'memory' })
+// @ts-expect-error -- no such store
+await app.register(partnerSso<User>, { ...options, store: 'redis' })
+
+await app.register(partnerSso, {
+  ...options,
+  routeOptions: (route) => route === 'token' ? { config: { rateLimit: { max: 1 } } } : undefined,
+  onEvent: ({ reason }, request, cause) => request.log.info({ reason, cause })
+})
+// @ts-expect-error -- no such route
+await app.register(partnerSso<User>, { ...options, routeOptions: (route) => route === 'login' ? {} : {} })
 
 // What is needed is needed, and what is misspelt is found.
 // @ts-expect-error -- no portal

@@ -64,8 +64,17 @@ t.test('the event itself is published on the diagnostics channel', async (t) => 
   reporter.report(request, outcome)
   const event = { ...outcome, requestId: 'req-1' }
   t.strictSame(published, [event, event], 'without onEvent too')
-  t.strictSame(told, [[event, request], [event, request]])
+  t.strictSame(told, [[event, request, undefined], [event, request, undefined]])
   t.equal((told[0] as unknown[])[0], published[0], 'the very object')
+})
+
+t.test('onEvent gets what was thrown, the channel does not', async (t) => {
+  const causes: unknown[] = []
+  const { reporter, request } = scene((_event, _request, cause) => { causes.push(cause) })
+  reporter.refused(request, new OAuthError('current_user_failed', { cause: error }))
+  reporter.report(request, { type: 'login_required', reason: 'answered_by_current_user' }, error)
+  reporter.refused(request, new OAuthError('not_eligible'))
+  t.strictSame(causes, [error, error, undefined])
 })
 
 t.test('a logger that throws for the error logs the rest', async (t) => {

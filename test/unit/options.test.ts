@@ -64,7 +64,7 @@ const bad: Array<[name: string, wants: string, values: unknown[]]> = [
   ]],
   ['currentUser', 'a function (request, reply) => user or null', [undefined, null, 'hush']],
   ['portalEligibility', 'a function (user, context) => record or null', [undefined, 'hush', { handler () {} }]],
-  ['onEvent', 'a function (event, request) => void', [{}, 'hush']],
+  ['onEvent', 'a function (event, request, cause) => void', [{}, 'hush']],
   ['loginPage', 'a URL in visible ASCII characters, or a function', [
     '', 1, '/a b', 'hush hush', ['hush'], 'https://a:hush@login.example/ x', '/\\login.example'
   ]],

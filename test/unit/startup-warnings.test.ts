@@ -1,10 +1,11 @@
+// Alone: the process is warned once of the same, also by other files.
 // Warnings at start are seen, also where the host's logger is off: the log, or process.emitWarning.
 import Fastify from 'fastify'
 import type { FastifyBaseLogger } from 'fastify'
 import t from 'tap'
 import type { Test } from 'tap'
 import partnerSso from '../../lib/index.ts'
-import { startupWarnings } from '../../lib/options/startup-warnings.ts'
+import { startupWarnings, warnOfSilence } from '../../lib/options/startup-warnings.ts'
 import { hostOptions } from '../helpers/host.ts'
 
 /** The warnings of the process while the test runs. */
@@ -28,8 +29,9 @@ t.test('by the log, and by the process where the log drops warnings', async (t) 
     ['a logger of another kind, silent', custom('silent'), true]
   ] as const) {
     emitted.length = 0
-    startupWarnings(log)('It is a warning')
-    t.strictSame(emitted, isOff ? [['It is a warning', 'PartnerSsoWarning']] : [], name)
+    const warn = startupWarnings(log)
+    for (let times = 0; times < 2; times++) warn(name)
+    t.strictSame(emitted, isOff ? [[name, 'PartnerSsoWarning']] : [], `${name}: once in a process`)
   }
 })
 
@@ -44,7 +46,19 @@ t.test('at register(), once each, by the log or by the process', async (t) => {
     await app.ready()
   }
   const expected = [/^partner-sso: unknown options are ignored: dir$/, /no loginPage is given/, /this process/]
-  t.match(emitted, expected.map((message) => [message, 'PartnerSsoWarning']))
   t.match(logged, expected.map((msg) => ({ level: 40, msg })))
-  t.strictSame([emitted.length, logged.length], [3, 3])
+  const silent = [...expected.slice(0, 2), /the logger is off and there is no onEvent/, ...expected.slice(2)]
+  t.match(emitted, silent.map((message) => [message, 'PartnerSsoWarning']))
+  t.strictSame([logged.length, emitted.length], [3, 4])
+})
+
+t.test('a host that neither logs errors nor has onEvent is told that nobody learns of them', async (t) => {
+  const warningsOf = (level: string | false, onEvent?: unknown): number => {
+    const warnings: string[] = []
+    const { log } = Fastify({ logger: level !== false && { level, stream: { write () {} } } })
+    warnOfSilence(log, onEvent, (message) => { warnings.push(message) })
+    return warnings.length
+  }
+  t.strictSame([false, 'silent', 'fatal', 'error', 'info'].map((level) => warningsOf(level as string)), [1, 1, 1, 0, 0])
+  t.equal(warningsOf(false, () => {}), 0)
 })

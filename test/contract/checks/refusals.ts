@@ -98,7 +98,9 @@ function isEvent (
 }
 
 /** One line, with what the event tells. */
-function isLine (t: Test, { lines }: Subject, { type, requestId, ...told }: PartnerSsoEvent, refusal: Refusal): void {
+function isLine (
+  t: Test, { lines, cause }: Subject, { type, requestId, ...told }: PartnerSsoEvent, refusal: Refusal
+): void {
   const found = lines().filter(({ reqId, reason }) => reqId !== undefined && reason === told.reason)
   const { level, msg, reqId, event, hint, err, ...line } = found[0] as Record<string, unknown>
   t.strictSame(
