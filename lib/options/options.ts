@@ -74,8 +74,12 @@ export interface PartnerSsoOptions<User = any> {
    */
   redis?: string | RedisOptions | RedisClient | undefined
 
-  /** A store of your own, instead of `redis`. Test it with `checkStore` of `fastify-partner-sso/testing`. */
-  store?: Store | undefined
+  /**
+   * A store of your own, instead of `redis`. Test it with `checkStore` of `fastify-partner-sso/testing`.
+   *
+   * `'memory'` is the in-process store, on purpose and with no warning: for tests, or an app of one process.
+   */
+  store?: Store | 'memory' | undefined
 
   /**
    * Prefix of every Redis key, after the `keyPrefix` of the client itself. Used with `redis` only.
@@ -84,8 +88,7 @@ export interface PartnerSsoOptions<User = any> {
   keyPrefix?: string | undefined
 
   /**
-   * The most records that the in-process store keeps, 1 to 16777216; past it, the oldest is removed. Used without
-   * `redis` and `store` only.
+   * The most records that the in-process store keeps, 1 to 16777216; past it, the oldest is removed.
    * @default 100000
    */
   memoryLimit?: number | undefined
@@ -179,8 +182,8 @@ const rules: Record<Exclude<keyof PartnerSsoOptions, 'prefix'>, Rule> = {
     'a URL in visible ASCII characters, or a function (returnTo, request) => URL'),
   redis: optional((value) => isRedisUrl(value) || isRedisClient(value) || isRedisOptions(value),
     'a redis:// or rediss:// URL, ioredis options, or a client of ioredis or iovalkey'),
-  store: optional((value) => [value?.put, value?.take, value?.revoke].every(isFunction),
-    'an object with the methods put, take and revoke'),
+  store: optional((value) => value === 'memory' || [value?.put, value?.take, value?.revoke].every(isFunction),
+    '"memory", or an object with the methods put, take and revoke'),
   keyPrefix: rule((value) => typeof value === 'string', 'a string'),
   memoryLimit: whole(1, 2 ** 24, 'records'),
   storeTimeout: whole(1, 30_000, 'milliseconds'),

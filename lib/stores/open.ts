@@ -10,7 +10,7 @@ import type { Store } from './store.ts'
 /** The options of the plugin that decide on the store. */
 export interface StoreOptions {
   redis?: string | RedisOptions | RedisClient | undefined
-  store?: Store | undefined
+  store?: Store | 'memory' | undefined
   keyPrefix: string
   memoryLimit: number
   storeTimeout: number
@@ -33,15 +33,27 @@ async function open (
     const { RedisStore } = await import('./redis.ts')
     return new RedisStore(redis, keyPrefix, storeTimeout)
   }
-  if (store !== undefined) return timed(store)
-  // A cluster worker, or started by PM2
-  const { NODE_APP_INSTANCE, pm_id: pm2 } = process.env
-  const mayBeSeveral = cluster.isWorker || NODE_APP_INSTANCE !== undefined || pm2 !== undefined
-  warn(IN_PROCESS + (mayBeSeveral ? MAY_BE_SEVERAL : ''))
-  return new MemoryStore(memoryLimit)
+  if (store === undefined) warn(inProcessWarning())
+  return store === undefined || store === 'memory' ? new MemoryStore(memoryLimit) : timed(store)
+}
+
+/** What runs several processes of one app, by the environment variable that it sets. */
+const platforms = {
+  NODE_APP_INSTANCE: 'PM2',
+  pm_id: 'PM2',
+  AWS_LAMBDA_FUNCTION_NAME: 'AWS Lambda',
+  K_SERVICE: 'Cloud Run',
+  KUBERNETES_SERVICE_HOST: 'Kubernetes',
+  VERCEL: 'Vercel'
 }
 
 const IN_PROCESS = 'partner-sso: neither redis nor store is given: codes and tokens are kept in the memory of this ' +
   'process. They are lost when it ends, and the portal must reach this very process with every request.'
-const MAY_BE_SEVERAL = ' This process may be one of several (a cluster worker, or started by PM2): they do not share ' +
-  'codes and tokens, and sign-ins would fail. Set redis or store.'
+
+function inProcessWarning (): string {
+  const [, platform] = Object.entries(platforms).find(([variable]) => process.env[variable] !== undefined) ?? []
+  const runner = cluster.isWorker ? 'node:cluster' : platform
+  if (runner === undefined) return `${IN_PROCESS} Where that is intended, set store to 'memory'.`
+  return `${IN_PROCESS} It may be one of several (${runner}), which do not share codes and tokens: sign-ins would ` +
+    'fail. Set redis or store.'
+}

@@ -186,23 +186,37 @@ t.test('after the deadline nothing is called, and a response leaves no timer beh
 })
 
 t.test('the in-process store warns, and says where it may be one of several', async (t) => {
-  const warningsOf = async (store?: Store): Promise<string[]> => {
+  const warningsOf = async (store?: Store | 'memory'): Promise<string[]> => {
     const warnings: string[] = []
     const options = { store, keyPrefix: '', memoryLimit: 1, storeTimeout: 1000 }
     await openStore(options, {} as FastifyBaseLogger, (message) => { warnings.push(message) })
     return warnings
   }
-  const several = /^partner-sso: neither redis nor store is given: .*one of several.*Set redis or store\.$/
+  const several = (runner: string) => new RegExp(
+    `^partner-sso: neither redis nor store is given: .*one of several \\(${runner}\\).*Set redis or store\\.$`
+  )
+  const platforms = {
+    NODE_APP_INSTANCE: 'PM2',
+    pm_id: 'PM2',
+    AWS_LAMBDA_FUNCTION_NAME: 'AWS Lambda',
+    K_SERVICE: 'Cloud Run',
+    KUBERNETES_SERVICE_HOST: 'Kubernetes',
+    VERCEL: 'Vercel'
+  }
+  const inherited = { ...process.env }
+  t.teardown(() => Object.assign(process.env, inherited))
+  for (const name of Object.keys(platforms)) Reflect.deleteProperty(process.env, name)
   const alone = await warningsOf()
-  t.match(alone, [/^partner-sso: neither redis nor store is given: (?!.*one of several)/])
+  t.match(alone, [/^partner-sso: neither redis nor store is given: (?!.*one of several).* set store to 'memory'\.$/])
   t.equal(alone.length, 1)
-  for (const name of ['NODE_APP_INSTANCE', 'pm_id']) {
+  for (const [name, platform] of Object.entries(platforms)) {
     process.env[name] = '0'
-    t.match(await warningsOf(), [several], name)
-    delete process.env[name]
+    t.match(await warningsOf(), [several(platform)], name)
+    t.strictSame(await warningsOf('memory'), [], 'on purpose')
+    Reflect.deleteProperty(process.env, name)
   }
   Object.assign(cluster, { isWorker: true })
   t.teardown(() => Object.assign(cluster, { isWorker: false }))
-  t.match(await warningsOf(), [several])
+  t.match(await warningsOf(), [several('node:cluster')])
   t.strictSame(await warningsOf(good), [], 'a store that they share')
 })
