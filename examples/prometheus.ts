@@ -26,6 +26,7 @@ export const refusals = {
   code_challenge_method_unsupported: 'request_rejected',
   not_logged_in: 'sign_in_refused',
   not_eligible: 'sign_in_refused',
+  eligibility_undefined: 'sign_in_refused',
   current_user_failed: 'sign_in_refused',
   login_page_failed: 'sign_in_refused',
   portal_eligibility_failed: 'sign_in_refused',

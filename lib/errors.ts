@@ -30,7 +30,7 @@ interface Refusal {
   level: 'debug' | 'info' | 'warn' | 'error'
   /** The error_description: fixed ASCII without quote and backslash (RFC 6749 section 5.2), never an echo. */
   description: string
-  /** Logged at level `error`: what the host has to fix. Never sent. */
+  /** Logged: what the host has to fix. Never sent. */
   hint?: string
 }
 
@@ -39,6 +39,7 @@ const badRequest = (description: string, changes: Partial<Refusal> = {}): Refusa
 const badGrant = (description: string): Refusal => badRequest(description, { error: 'invalid_grant' })
 const denied = (description: string): Refusal =>
   badRequest(description, { error: 'access_denied', type: 'sign_in_refused', level: 'info' })
+const notEligible = denied('The user may not enter the portal.')
 const unavailable = (changes: Partial<Refusal>): Refusal =>
   badRequest('The service is temporarily unavailable.', { error: 'temporarily_unavailable', status: 503, ...changes })
 const failed = (description: string, hint: string, type: RefusalType): Refusal =>
@@ -80,7 +81,12 @@ export const refusals = {
     badRequest('The code_challenge is not a base64url SHA-256 value, or is missing beside its method.'),
   code_challenge_method_unsupported: badRequest('The code_challenge_method must be S256.'),
   not_logged_in: denied('The user is not logged in at the partner application.'),
-  not_eligible: denied('The user may not enter the portal.'),
+  not_eligible: notEligible,
+  eligibility_undefined: {
+    ...notEligible,
+    level: 'warn',
+    hint: '`portalEligibility` returned undefined. Is a `return` missing? Return null to deny.'
+  },
   current_user_failed: hookFailed('`currentUser` threw; see `err`.'),
   login_page_failed: hookFailed('The `loginPage` function threw, or returned no URL; see `err`.'),
   portal_eligibility_failed: hookFailed('`portalEligibility` threw; see `err`.'),

@@ -175,6 +175,7 @@ async function askEligibility (
   } catch (cause) {
     throw new OAuthError('portal_eligibility_failed', { cause })
   }
+  if (given === undefined) throw new OAuthError('eligibility_undefined')
   if (!given) throw new OAuthError('not_eligible')
   try {
     return checkUserInformation(given, portal.level)

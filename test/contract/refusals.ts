@@ -128,6 +128,7 @@ export const refusals: Record<RefusalReason, Refusal> = {
 
   not_logged_in: denied(null, { loginPage: undefined }),
   not_eligible: denied('nobody'),
+  eligibility_undefined: { ...denied('ada', { portalEligibility: () => undefined }), level: 'warn' },
   current_user_failed: failed({ currentUser: fails('The session store is down') }),
   login_page_failed: failed({ loginPage: fails('No tenant has this host name') }, null),
   portal_eligibility_failed: failed({ portalEligibility: fails('The role service is down') }),

@@ -42,7 +42,7 @@ export async function page (t: Test, { at, portal, isOnlyPortal }: Subject): Pro
 /** Nobody is logged in: to the login page and back, or `access_denied`. What is falsy is nobody. */
 export async function nobody (t: Test, { at, behaviour, events, loginPage, portal, prefix }: Subject): Promise<void> {
   const { currentUser } = behaviour
-  for (const none of [null, undefined, false, 0, '']) {
+  for (const none of [null, false, 0, '']) {
     behaviour.currentUser = () => none
     events()
     const response = await at.authorize()
@@ -74,7 +74,7 @@ export async function nobody (t: Test, { at, behaviour, events, loginPage, porta
 
 /** The user may not enter. What is falsy is no record. */
 export async function notEligible (t: Test, { at, behaviour, events }: Subject): Promise<void> {
-  for (const none of [null, undefined, false, 0, '']) {
+  for (const none of [null, false, 0, '']) {
     behaviour.portalEligibility = () => none
     t.equal((await at.authorize()).redirect.get('error'), 'access_denied', String(none))
     t.match(events().at(-1), { type: 'sign_in_refused', reason: 'not_eligible' })

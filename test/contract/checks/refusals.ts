@@ -108,5 +108,8 @@ function isLine (
     { lines: 1, level: LEVELS[refusal.level], reqId: requestId, event: type }
   )
   t.match({ ...line, msg }, { ...told, msg: `partner-sso: ${type} (${told.reason})` })
-  t.equal(hint !== undefined, refusal.level === 'error', 'what the host has to fix is explained')
+  const messages = [cause(), err].map((error) => (error as Error | undefined)?.message)
+  t.equal(messages[0], messages[1], 'onEvent gets the cause')
+  t.equal(hint, source[told.reason as RefusalReason].hint)
+  if (refusal.level === 'error') t.type(hint, 'string', 'what the host has to fix is explained')
 }
