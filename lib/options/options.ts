@@ -226,8 +226,12 @@ export function checkPrefix (prefix: string): void {
 // `prefix` and the last two are Fastify's own.
 const names = [...Object.keys(rules), 'prefix', 'logLevel', 'logSerializers']
 
+const NO_LOGIN_URL = 'partner-sso: there is no option "loginUrl"; did you mean "loginPage", the login of your app, ' +
+  'or "portal.loginUrl"?'
+
 function checkNames (given: string[], warn: Warn): void {
   const unknown = given.filter((name) => !names.includes(name))
+  if (unknown.includes('loginUrl')) throw new TypeError(NO_LOGIN_URL)
   for (const name of unknown) {
     const similar = similarName(name, names)
     if (similar === undefined) continue

@@ -40,9 +40,13 @@ export function checkPortal (given: unknown, name: string): Portal {
   assertOption(isVisibleAscii(clientId), `${name}.clientId`, VISIBLE, kindOf(clientId))
   assertSecrets(clientSecret, `${name}.clientSecret`)
   assertRedirectUri(redirectUri, `${name}.redirectUri`)
-  assertOption(level === 'partner' || level === 'client', `${name}.level`, '"partner" or "client"', kindOf(level))
+  assertOption(level === 'partner' || level === 'client', `${name}.level`, '"partner" or "client"', givenLevel(level))
   return { loginUrl, clientId, clientSecret, redirectUri, level }
 }
+
+/** A word as short as the longest level is no secret: it is shown. */
+const givenLevel = (level: unknown): string =>
+  typeof level === 'string' && /^[A-Za-z]{1,7}$/.test(level) ? `"${level}"` : kindOf(level)
 
 function assertSecrets (given: unknown, name: string): void {
   const expected = `${VISIBLE}, or an array of them`

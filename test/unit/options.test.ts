@@ -48,7 +48,7 @@ const bad: Array<[name: string, wants: string, values: unknown[]]> = [
   ['portal.clientId', VISIBLE, [undefined, 1, 'hushé', 'hush\r', '\t']],
   ['portal.clientSecret', VISIBLE, [undefined, '', [], 5417, 'hush\n', 'hushé', Buffer.from('hush')]],
   ['portal.clientSecret[1]', VISIBLE, [['hush', '']]],
-  ['portal.level', '"partner" or "client"', ['', 'Partner', 'hush']],
+  ['portal.level', '"partner" or "client"', ['', 'Partner', 'hush hush', 'hushhush', 7]],
   ['portal.loginUrl', URI, noUris],
   ['portal.loginUrl', 'a URL without user information; got a URL that has some', [
     'https://a:hush@portal.example/', 'https://a@portal.example/', 'https://:hush@portal.example/'
@@ -98,11 +98,12 @@ t.test('bad options', async (t) => {
 t.test('what it got: a number, a URL without user information, and the kind of anything else', async (t) => {
   const kinds: Array<[value: unknown, got: string]> = [
     [null, 'null'], [NaN, 'NaN'], [-Infinity, 'an infinite number'], [7, 'a number'],
-    ['', 'an empty string'], ['hush', 'a string of 4 characters'],
+    ['', 'an empty string'], ['hushé', 'a string of 5 characters'],
     ['a\n', 'a string of 2 characters that has a line break'], [[], 'an empty array'], [['hush'], 'an array'],
     [{}, 'an object'], [true, 'a boolean'], [() => {}, 'a function']
   ]
-  for (const [value, got] of kinds) t.match(refusal('portal.level', value), new RegExp(`; got ${got}$`))
+  for (const [value, got] of kinds) t.match(refusal('portal.clientId', value), new RegExp(`; got ${got}$`))
+  t.match(refusal('portal.level', 'Partner'), /; got "Partner"$/, 'too short for a secret')
   t.match(refusal('codeLifetime', 601), /; got 601$/)
   t.match(refusal('portal.redirectUri', 'http://portal.example/cb'), /; got "http:\/\/portal\.example\/cb"$/)
 })
@@ -123,6 +124,7 @@ t.test('a path with a parameter, also that of a scope around the plugin', async 
 t.test('names: a misspelt one is an error, any other is named in one warning', async (t) => {
   t.throws(() => resolve({ dir: 'routes', code_life_time: 'hush' }),
     { message: 'partner-sso: there is no option "code_life_time"; did you mean "codeLifetime"?' })
+  t.throws(() => resolve({ loginUrl: '/login' }), /"loginUrl"; did you mean "loginPage", .* or "portal\.loginUrl"\?$/)
   const others = [
     'skipOverride', 'dir', 'name', 'encapsulate', 'dependencies', 'options', 'port', 'host', 'maxDepth', 'forceESM',
     'dirNameRoutePrefix', 'autoHooks', 'logger', 'bodyLimit', 'debug'
