@@ -75,7 +75,8 @@ export default [
   layer('portal', '(?:assert|errors|time-limit)\\.ts', 'lib/portal knows no route, code, store or option.'),
   layer('grants', 'errors\\.ts|portal/(?:portal|registered-portal)\\.ts|stores/store\\.ts',
     'lib/grants knows the portal and the Store interface, and no route, option or store.'),
-  layer('options', '(?:assert|events|user-information)\\.ts|portal/.*\\.ts|stores/(?:redis-client|store)\\.ts',
+  layer('options',
+    '(?:assert|events|user-information|http/endpoint)\\.ts|portal/.*\\.ts|stores/(?:redis-client|store)\\.ts',
     'lib/options knows the types of what the options name, and no route, code or token.'),
   {
     files: ['lib/grants/authorization-code.ts', 'lib/grants/access-token.ts'],

@@ -47,6 +47,8 @@ async function endpoints (app: FastifyInstance, given: PartnerSsoOptions): Promi
   const warn = startupWarnings(app.log)
   const options = resolveOptions(given, warn)
   checkPrefix(app.prefix)
+  warnOfSilence(app.log, options.onEvent, warn)
+  warnOfRateLimit(app, options.routeOptions, warn)
   const store = await openStore(options, app.log, warn)
   app.addHook('onReady', () => store.start())
   app.addHook('onClose', async () => store.close())
@@ -70,10 +72,11 @@ async function endpoints (app: FastifyInstance, given: PartnerSsoOptions): Promi
 }
 
 function addRoute (app: FastifyInstance, { routeOptions, logSerializers }: ResolvedOptions, endpoint: Endpoint): void {
+  const ofHost = routeOptions[endpoint.name]
   const expected = Object.keys(endpoint.documentation.querystring?.properties ?? {})
-  const serializers = maskingSerializers(app.log, expected, { ...logSerializers, ...routeOptions.logSerializers })
+  const serializers = maskingSerializers(app.log, expected, { ...logSerializers, ...ofHost.logSerializers })
   try {
-    app.route(routeOf(endpoint, { ...routeOptions, logSerializers: serializers }))
+    app.route(routeOf(endpoint, { ...ofHost, logSerializers: serializers }))
   } catch (cause) {
     if ((cause as { code?: string }).code !== 'FST_ERR_DUPLICATED_ROUTE') throw cause
     throw new Error(`partner-sso: the route ${String(endpoint.method)} ${app.prefix}${endpoint.url} already exists. ` +
@@ -98,6 +101,7 @@ export type { PartnerSsoDecorator } from './decorator.ts'
 export type {
   LoginRequiredEvent, OnEvent, PartnerSsoEvent, RefusalEvent, SuccessEvent, TokenIssuedEvent
 } from './events.ts'
+export type { RouteName } from './http/endpoint.ts'
 export type { OAuthErrorCode, RedirectUriDifference, RefusalReason, RefusalType } from './errors.ts'
 export type { EligibilityContext, PartnerSsoOptions } from './options/options.ts'
 export type { Portal, PortalLevel } from './portal/portal.ts'

@@ -6,8 +6,12 @@ import { protect } from './replies.ts'
 
 type OwnOptions = Required<Pick<RouteOptions, 'method' | 'url' | 'handler' | 'errorHandler' | 'onSend'>>
 
+/** The routes by name: `GET /oauth/authorize`, `POST /oauth/token`, `GET /oauth/user`. */
+export type RouteName = 'authorize' | 'token' | 'user'
+
 /** One of the three routes. */
 export interface Endpoint extends OwnOptions, Pick<RouteOptions, 'preParsing'> {
+  name: RouteName
   documentation: Documentation
 }
 
@@ -16,7 +20,7 @@ const BODY_LIMIT = 16_384
 
 /** The Fastify route. Merges the host's options with ours. Ours win; our hooks run last. */
 export function routeOf (endpoint: Endpoint, ofHost: RouteShorthandOptions): RouteOptions {
-  const { documentation, preParsing, ...own } = endpoint
+  const { name, documentation, preParsing, ...own } = endpoint
   const described = documented(documentation, ofHost.schema)
   return {
     bodyLimit: BODY_LIMIT,

@@ -1,7 +1,9 @@
+import { isPromise } from 'node:util/types'
 import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import type { RedisOptions } from 'ioredis'
 import { assertOption, isVisibleAscii, kindOf } from '../assert.ts'
 import type { OnEvent } from '../events.ts'
+import type { RouteName } from '../http/endpoint.ts'
 import { similarName } from './misspellings.ts'
 import { checkPortal } from '../portal/portal.ts'
 import type { Portal } from '../portal/portal.ts'
@@ -121,13 +123,17 @@ export interface PartnerSsoOptions<User = any> {
   onEvent?: OnEvent | undefined
 
   /**
-   * Fastify route options for all three routes: `config`, `constraints`, `handlerTimeout`, hooks and the like. What the
-   * protocol needs (handlers, security headers, no HEAD routes) cannot be changed by them.
+   * Fastify route options for the three routes, or a function that returns those of one route: `config`, `constraints`,
+   * `handlerTimeout`, hooks and the like. What the protocol needs (handlers, security headers, no HEAD routes) cannot
+   * be changed by them.
+   *
+   * `config.rateLimit` works where @fastify/rate-limit is registered before the plugin: it adds itself to later routes
+   * only. Where it is not, a warning at start says so.
    *
    * At the token endpoint Fastify's `handlerTimeout` ends when the body has arrived (fastify#6725). From there on
    * `storeTimeout` limits the request.
    */
-  routeOptions?: RouteOptions | undefined
+  routeOptions?: RouteOptions | ((route: RouteName) => RouteOptions | undefined) | undefined
 
   /**
    * Fastify's own: the path before the three routes. It may have no parameters (`/:tenant`): give each tenant a
@@ -153,7 +159,7 @@ type Defaults = typeof defaults
 /** The options, checked, with the defaults filled in. */
 export interface ResolvedOptions extends Omit<PartnerSsoOptions, keyof Defaults | 'portal' | 'routeOptions'>, Defaults {
   portal: Portal[] | PortalFinder
-  routeOptions: RouteShorthandOptions
+  routeOptions: Record<RouteName, RouteShorthandOptions>
   /** Fastify's own. */
   logSerializers?: Record<string, (value: any) => unknown>
 }
@@ -166,6 +172,7 @@ interface Rule {
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isRouteOptions = (value: unknown): boolean => isObject(value) && !isPromise(value)
 
 const rule = (isValid: Rule['isValid'], expected: string): Rule => ({ isValid, expected })
 const optional = (isValid: Rule['isValid'], expected: string): Rule =>
@@ -173,6 +180,8 @@ const optional = (isValid: Rule['isValid'], expected: string): Rule =>
 const whole = (least: number, most: number, unit: string): Rule =>
   rule((value) => Number.isInteger(value) && value >= least && value <= most,
     `a whole number of ${unit} from ${least} to ${most}`)
+
+const ROUTE_OPTIONS = 'an object of Fastify route options, or a function (route) => options'
 
 const rules: Record<Exclude<keyof PartnerSsoOptions, 'prefix'>, Rule> = {
   portal: rule((value) => isObject(value) || Array.isArray(value) || isFunction(value),
@@ -211,8 +220,21 @@ export function resolveOptions (given: PartnerSsoOptions, warn: Warn): ResolvedO
   return {
     ...options,
     portal: typeof portal === 'function' ? portal : checkPortals(portal),
-    routeOptions: present(routeOptions)
+    routeOptions: {
+      authorize: optionsOf('authorize', routeOptions),
+      token: optionsOf('token', routeOptions),
+      user: optionsOf('user', routeOptions)
+    }
   }
+}
+
+function optionsOf (
+  route: RouteName, given: NonNullable<PartnerSsoOptions['routeOptions']>
+): RouteShorthandOptions {
+  const options = typeof given === 'function' ? given(route) ?? {} : given
+  const name = `routeOptions('${route}')`
+  assertOption(isRouteOptions(options), name, 'an object of Fastify route options', kindOf(options))
+  return present(options)
 }
 
 /** The path before the routes, with that of the scopes around: a code of one tenant would be valid for all of them. */

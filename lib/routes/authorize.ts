@@ -24,6 +24,7 @@ import type { Parts } from './parts.ts'
 export function authorizeRoute (parts: Parts): Endpoint {
   const { portals, codes, reporter, storeTimeout, authorizePath } = parts
   return {
+    name: 'authorize',
     method: 'GET',
     url: '/oauth/authorize',
     documentation,

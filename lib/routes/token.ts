@@ -22,6 +22,7 @@ import type { Parts } from './parts.ts'
 /** POST /oauth/token: the token endpoint (spec section 4.2, RFC 6749 section 3.2). */
 export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: Parts): Endpoint {
   return {
+    name: 'token',
     method: 'POST',
     url: '/oauth/token',
     documentation,

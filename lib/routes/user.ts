@@ -15,6 +15,7 @@ import type { Parts } from './parts.ts'
 /** GET /oauth/user: the user information (spec section 4.3, RFC 6750). */
 export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): Endpoint {
   return {
+    name: 'user',
     method: 'GET',
     url: '/oauth/user',
     documentation,

@@ -50,7 +50,7 @@ export const mistakes = [
   ["the host's preParsing hooks are dropped", 'preParsing: [ofHost.preParsing ?? [], ', 'preParsing: ['],
   ["the host's config is dropped", ', ...ofHost.config }', ' }'],
   ['a body may be as large as the host allows', '    bodyLimit: BODY_LIMIT,\n', ''],
-  ['an undefined route option replaces a default', 'routeOptions: present(routeOptions)', 'routeOptions'],
+  ['an undefined route option replaces a default', 'return present(options)', 'return options'],
   ['the type of the form is read in one case only', 'form-urlencoded\\s*(?:;|$)/i', 'form-urlencoded\\s*(?:;|$)/'],
   ['a body that was read before is waited for', 'body.readableEnded === true ?', 'false ?'],
   [

@@ -14,7 +14,7 @@ const resolve = (overrides: object, warnings: string[] = []): ResolvedOptions =>
 /** Options in which one has this value: `redis`, or the field of a portal by `portal.clientId`. */
 function optionsWith (name: string, value: unknown): object {
   const [, field] = /^portal\.(\w+)/.exec(name) ?? []
-  if (field === undefined) return { [name.replace(/\[.*/, '')]: value }
+  if (field === undefined) return { [name.replace(/[[(].*/, '')]: value }
   return { portal: { ...PORTAL, [field]: value } }
 }
 
@@ -68,14 +68,17 @@ const bad: Array<[name: string, wants: string, values: unknown[]]> = [
   ['loginPage', 'a URL in visible ASCII characters, or a function', [
     '', 1, '/a b', 'hush hush', ['hush'], 'https://a:hush@login.example/ x', '/\\login.example'
   ]],
-  ['routeOptions', 'an object of Fastify route options', [null, 'hush', []]],
+  ['routeOptions', 'an object of Fastify route options, or a function (route) => options', [
+    null, 'hush', [], Promise.resolve()
+  ]],
+  ["routeOptions('authorize')", 'an object of Fastify route options', [() => 'hush', async () => ({})]],
   ['redis', 'a redis:// or rediss:// URL, ioredis options, or a client', [
     'hush', 'xredis://localhost', 'redisx://localhost', 'redis://:hush@localhost:port', 'redis://:hush%zz@localhost',
     6379, null, ['redis://:hush@localhost'], new Date(), { isOpen: true, sendCommand () {}, get () {} },
     { url: 'redis://:hush@localhost' }, { client: {} }, { nodes: [] }, { socket: { host: 'localhost' } }
   ]],
-  ['store', 'an object with the methods put, take and revoke', [
-    null, {}, { ...methods, revoke: undefined }, 'redis://user:hush@localhost'
+  ['store', '"memory", or an object with the methods put, take and revoke', [
+    null, {}, { ...methods, revoke: undefined }, 'redis://user:hush@localhost', 'Memory'
   ]],
   ['keyPrefix', 'a string', [1, ['hush']]],
   ['codeLifetime', 'a whole number of seconds from 1 to 600', [0, 601, 1.5, '60', 'hush', Infinity, NaN]],
@@ -153,6 +156,8 @@ t.test('good options', async (t) => {
     ['storeTimeout', [1, 30_000]],
     ['memoryLimit', [1, 2 ** 24]],
     ['keyPrefix', ['']],
+    ['store', ['memory', methods]],
+    ['routeOptions', [() => undefined, () => null, () => ({})]],
     ['logLevel', ['warn']],
     ['prefix', ['/sso']]
   ]
@@ -175,5 +180,23 @@ t.test('the defaults; what is undefined counts as absent', async (t) => {
   const { portal, currentUser, portalEligibility } = hostOptions()
   const given = { portal, currentUser, portalEligibility, ...absent }
   t.strictSame(resolveOptions(given as PartnerSsoOptions, () => {}),
-    { ...defaults, portal: [{ ...PORTAL, level: 'partner' }], currentUser, portalEligibility })
+    {
+      ...defaults,
+      routeOptions: { authorize: {}, token: {}, user: {} },
+      portal: [{ ...PORTAL, level: 'partner' }],
+      currentUser,
+      portalEligibility
+    })
+})
+
+t.test('routeOptions as a function is asked once for each route', async (t) => {
+  const asked: string[] = []
+  const { routeOptions } = resolve({
+    routeOptions (route: string) {
+      asked.push(route)
+      return route === 'token' ? { handlerTimeout: 1, constraints: undefined } : undefined
+    }
+  })
+  t.strictSame(asked, ['authorize', 'token', 'user'])
+  t.strictSame(routeOptions, { authorize: {}, token: { handlerTimeout: 1 }, user: {} })
 })
