@@ -14,7 +14,7 @@ const TABLE = `
     key text COLLATE "C" PRIMARY KEY,
     value text,
     expires_at timestamptz NOT NULL,
-    was_live boolean NOT NULL DEFAULT false
+    revoked_value text
   );
   CREATE INDEX IF NOT EXISTS partner_sso_expires_at ON partner_sso (expires_at)`
 
@@ -27,12 +27,12 @@ const TAKE = `
   DELETE FROM partner_sso WHERE key = $1 AND value IS NOT NULL AND expires_at > now()
   RETURNING value`
 
-// The old value is gone when the statement returns, so the row remembers whether it was live.
+// The old value is gone when the statement returns, so the row keeps it until it expires.
 const REVOKE = `
   INSERT INTO partner_sso AS held (key, expires_at) VALUES ($1, now() + make_interval(secs => $2))
   ON CONFLICT (key) DO UPDATE SET value = NULL, expires_at = excluded.expires_at,
-    was_live = held.value IS NOT NULL AND held.expires_at > now()
-  RETURNING was_live`
+    revoked_value = CASE WHEN held.expires_at > now() THEN held.value END
+  RETURNING revoked_value`
 
 /** Creates the table where it does not exist. */
 export async function createTable (pool: Pool): Promise<void> {
@@ -52,8 +52,8 @@ export function postgresStore (pool: Pool): Store {
     },
 
     async revoke (key, lifetime) {
-      const { rows: [row] } = await pool.query<{ was_live: boolean }>(REVOKE, [key, lifetime])
-      return row?.was_live === true
+      const { rows: [row] } = await pool.query<{ revoked_value: string | null }>(REVOKE, [key, lifetime])
+      return row?.revoked_value ?? null
     }
   }
 }

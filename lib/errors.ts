@@ -140,6 +140,8 @@ export interface RefusalContext {
   clientId?: string
   /** The user, once known: the partner application's identifier. */
   externalId?: string
+  /** The sign-in, once the portal is authenticated and its code or token is well-formed. See `PartnerSsoEvent`. */
+  signInId?: string
   /** The registered redirect_uri, where another one was refused. */
   expected?: string
   /** In what the refused redirect_uri differs from the registered one. */

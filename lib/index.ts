@@ -57,7 +57,7 @@ async function endpoints (app: FastifyInstance, given: PartnerSsoOptions): Promi
   const portals = new Portals(options.portal, storeTimeout, warn)
   const keys = new GrantKeys(app.prefix)
   const codes = new AuthorizationCodes(store, keys, options.codeLifetime)
-  const tokens = new AccessTokens(store, keys, options.tokenLifetime)
+  const tokens = new AccessTokens(store, keys, options.codeLifetime, options.tokenLifetime)
   const reporter = new Reporter(options.onEvent)
 
   await readForms(app)

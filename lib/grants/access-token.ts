@@ -1,76 +1,101 @@
+import { timingSafeEqual } from 'node:crypto'
 import type { RegisteredPortal } from '../portal/registered-portal.ts'
 import type { TimedStore } from '../stores/store.ts'
 import { decodeGrant } from './grant.ts'
 import type { Grant, SealedGrant } from './grant.ts'
-import { NAME_LENGTH, SEALING_KEY_LENGTH } from './keys.ts'
 import type { GrantKeys } from './keys.ts'
-import { open } from './sealing.ts'
-import { StoredValue } from './stored-value.ts'
+import { open, openWithAny } from './sealing.ts'
 
 // Seconds by which a revocation outlives the token, and any request that is about to issue it.
 const MARGIN = 60
 
-// Locator and sealing key.
-const TOKEN = new RegExp(`^[\\w-]{${NAME_LENGTH + SEALING_KEY_LENGTH}}$`)
+// Locator, proof and client_id.
+const TOKEN = /^([\w-]{43})([\w-]{43})([\w-]+)$/
 
-/** What a token represented. Not to be trusted before `wasIssuedFor`. */
-export interface RedeemedToken {
-  grant: Grant
-  /** Whether a process that has one of the portal's client secrets issued the token. */
-  wasIssuedFor (portal: RegisteredPortal): boolean
+/** The parts of a token. Worth nothing until they are proven: see `AccessTokens.prove`. */
+export interface AccessToken {
+  /** Determines where the token is stored. */
+  locator: string
+  /** Cannot be made without the client secret. */
+  proof: string
+  clientId: string
+}
+
+/** A token that was issued for a portal, with a secret that it still has. */
+export interface ProvenToken {
+  storageKey: string
+  sealingKey: string
+  signInId: string
 }
 
 /**
- * Issues, redeems and revokes access tokens (spec section 2.2).
+ * Issues, redeems and revokes access tokens.
  *
- * A token is a locator and a sealing key. The locator is derived from the code and determines the storage key: a replay
- * of the code can revoke the token without knowing it. The sealing key is that of the code, whose sealed grant is
- * handed on as it is; it cannot be derived without the client secret.
+ * A token is locator, proof and client_id. The locator is derived from the code: a replay of the code can revoke the
+ * token without knowing it. What is stored is the sealed grant of the code, handed on as it is.
  */
 export class AccessTokens {
   readonly #store: TimedStore
   readonly #keys: GrantKeys
+  readonly #codeLifetime: number
   readonly #lifetime: number
 
-  /** `lifetime` in seconds. */
-  constructor (store: TimedStore, keys: GrantKeys, lifetime: number) {
+  /** Lifetimes in seconds. */
+  constructor (store: TimedStore, keys: GrantKeys, codeLifetime: number, lifetime: number) {
     this.#store = store
     this.#keys = keys
+    this.#codeLifetime = codeLifetime
     this.#lifetime = lifetime
   }
 
-  /** Issues the token for the grant of a code. Returns null when the code was replayed in the meantime. */
-  async issue (
-    { locator, sealingKey, sealed }: SealedGrant, portal: RegisteredPortal, deadline: number
-  ): Promise<string | null> {
-    const token = locator + sealingKey
-    const value = StoredValue.encode(sealed, (text) => this.#keys.fingerprints('token', token, text, portal))
-    return await this.#store.put(this.#keys.ofToken(locator), value, this.#lifetime, deadline) ? token : null
+  /** Issues the token of a redeemed code. Returns null when the code was replayed in the meantime. */
+  async issue ({ locator, proof, sealed }: SealedGrant, clientId: string, deadline: number): Promise<string | null> {
+    const isIssued = await this.#store.put(this.#keys.tokenKey(locator), sealed, this.#lifetime, deadline)
+    return isIssued ? locator + proof + encodeClientId(clientId) : null
   }
 
-  /** Redeems the single-use token. Returns null when it is unknown, used, expired or revoked. */
-  async redeem (token: string, deadline: number): Promise<RedeemedToken | null> {
-    const storageKey = this.#keys.ofToken(token.slice(0, NAME_LENGTH))
-    const value = StoredValue.decode(await this.#store.take(storageKey, deadline), this.#lifetime)
-    const text = value && open(token.slice(NAME_LENGTH), value.text)
-    const grant = text === null ? null : decodeGrant(text)
-    if (value === null || grant === null) return null
-    const wasIssuedFor = (portal: RegisteredPortal): boolean =>
-      value.isProvenBy((text) => this.#keys.fingerprints('token', token, text, portal))
-    return { grant, wasIssuedFor }
+  /** Whether the token was issued for the portal: before the store is asked, so that a forged one redeems nothing. */
+  prove ({ locator, proof }: AccessToken, { credentials }: RegisteredPortal): ProvenToken | null {
+    const given = Buffer.from(proof)
+    const matches = credentials.map((known) => timingSafeEqual(Buffer.from(this.#keys.proof(locator, known)), given))
+    const credential = credentials[matches.indexOf(true)]
+    if (credential === undefined) return null
+    return {
+      storageKey: this.#keys.tokenKey(locator),
+      sealingKey: this.#keys.sealingKey(proof, credential),
+      signInId: this.#keys.signInId(locator)
+    }
+  }
+
+  /** Redeems the single-use token. Returns null when it is used, expired or revoked. */
+  async redeem ({ storageKey, sealingKey }: ProvenToken, deadline: number): Promise<Grant | null> {
+    const value = await this.#store.take(storageKey, deadline)
+    return value === null ? null : this.#grantOf(open(sealingKey, value))
   }
 
   /**
-   * Revokes the token of a code, or keeps it from being issued (RFC 6749 section 4.1.2: SHOULD revoke). Returns true
-   * when the token was alive.
+   * Revokes the token of a code, or keeps it from being issued (RFC 6749 section 4.1.2: SHOULD revoke). Returns the
+   * grant of a token that was alive.
    */
-  async revoke (code: string, portal: RegisteredPortal, deadline: number): Promise<boolean> {
-    const { locator } = this.#keys.ofCode(code, portal)
-    return await this.#store.revoke(this.#keys.ofToken(locator), this.#lifetime + MARGIN, deadline)
+  async revoke (locator: string, portal: RegisteredPortal, deadline: number): Promise<Grant | null> {
+    const value = await this.#store.revoke(this.#keys.tokenKey(locator), this.#lifetime + MARGIN, deadline)
+    return value === null ? null : this.#grantOf(openWithAny(this.#keys.sealingKeys(locator, portal), value))
+  }
+
+  /** The grant, which has the time when its code was issued. */
+  #grantOf (text: string | null): Grant | null {
+    return text === null ? null : decodeGrant(text, this.#codeLifetime + this.#lifetime)
   }
 }
 
-/** Whether the value has the form of a token. Anything else is rejected without a store call. */
-export function isAccessToken (value: string): boolean {
-  return TOKEN.test(value)
+/** The parts of a token. Returns null for a text that is not exactly as it would be issued. */
+export function readAccessToken (text: string): AccessToken | null {
+  const [, locator, proof, encoded] = TOKEN.exec(text) as [string, string, string, string] | null ?? []
+  if (locator === undefined || proof === undefined || encoded === undefined) return null
+  const clientId = Buffer.from(encoded, 'base64url').toString()
+  return encodeClientId(clientId) === encoded ? { locator, proof, clientId } : null
+}
+
+function encodeClientId (clientId: string): string {
+  return Buffer.from(clientId).toString('base64url')
 }

@@ -5,17 +5,24 @@ import { decodeGrant, encodeGrant } from './grant.ts'
 import type { Grant, SealedGrant } from './grant.ts'
 import type { GrantKeys } from './keys.ts'
 import { randomSecret } from './random-secret.ts'
-import { openWithAny, sealForEach } from './sealing.ts'
-import { StoredValue } from './stored-value.ts'
+import { open, openWithAny, seal } from './sealing.ts'
 
 const CODE = /^[\w-]{44}$/
+
+/** A code of a portal. */
+export interface AuthorizationCode {
+  code: string
+  portal: RegisteredPortal
+  locator: string
+  signInId: string
+}
 
 /** What a code represented. */
 export interface RedeemedCode extends SealedGrant {
   grant: Grant
 }
 
-/** Issues and redeems authorization codes (spec section 2.1, RFC 6749 section 4.1.2). */
+/** Issues and redeems authorization codes (RFC 6749 section 4.1.2). */
 export class AuthorizationCodes {
   readonly #store: TimedStore
   readonly #keys: GrantKeys
@@ -28,31 +35,41 @@ export class AuthorizationCodes {
     this.#lifetime = lifetime
   }
 
-  /** Issues a code that is bound to the portal. */
-  async issue (
-    portal: RegisteredPortal, user: Pick<Grant, 'codeChallenge' | 'externalId' | 'record'>, deadline: number
-  ): Promise<string> {
-    const code = randomSecret()
-    const { clientId, level } = portal.information
-    const sealed = sealForEach(this.#keys.sealingKeys(code, portal), encodeGrant({ clientId, level, ...user }))
-    const value = StoredValue.encode(sealed, (text) => this.#keys.fingerprints('code', code, text, portal))
-    const { storageKey } = this.#keys.ofCode(code, portal)
-    if (await this.#store.put(storageKey, value, this.#lifetime, deadline)) return code
-    throw new OAuthError('internal_error', { cause: 'The store says that it holds a key that was never used' })
+  /** Issues a code that is bound to the portal. Its grant can be opened with each of the portal's secrets. */
+  async issue (portal: RegisteredPortal, grant: Grant, deadline: number): Promise<AuthorizationCode> {
+    const code = this.#of(randomSecret(), portal)
+    const sealed = seal(this.#keys.sealingKeys(code.locator, portal), encodeGrant(grant))
+    const isStored = await this.#store.put(this.#keys.codeKey(code.code, portal), sealed, this.#lifetime, deadline)
+    if (isStored) return code
+    throw new OAuthError('internal_error', { cause: 'put returned false for a new key' })
   }
 
-  /** Redeems the single-use code. Returns null when it is unknown, used, expired or another portal's. */
-  async redeem (code: string, portal: RegisteredPortal, deadline: number): Promise<RedeemedCode | null> {
-    const { storageKey, locator } = this.#keys.ofCode(code, portal)
-    const value = StoredValue.decode(await this.#store.take(storageKey, deadline), this.#lifetime)
-    if (!value?.isProvenBy((text) => this.#keys.fingerprints('code', code, text, portal))) return null
-    const opened = openWithAny(this.#keys.sealingKeys(code, portal), value.text, value.count)
-    const grant = opened && decodeGrant(opened.text)
-    return grant && { grant, locator, sealingKey: opened.sealingKey, sealed: opened.sealed }
+  /** A code that the portal sent. Returns null for a text that cannot be a code. */
+  read (text: string, portal: RegisteredPortal): AuthorizationCode | null {
+    return CODE.test(text) ? this.#of(text, portal) : null
   }
-}
 
-/** Whether the value has the form of a code. Anything else is rejected without a store call. */
-export function isAuthorizationCode (value: string): boolean {
-  return CODE.test(value)
+  /**
+   * Redeems the single-use code. Returns null when it is unknown, used, expired or another portal's. `credential` is
+   * the one with which the portal authenticated.
+   */
+  async redeem (
+    { code, portal, locator }: AuthorizationCode, credential: string, deadline: number
+  ): Promise<RedeemedCode | null> {
+    const value = await this.#store.take(this.#keys.codeKey(code, portal), deadline)
+    if (value === null) return null
+    const proof = this.#keys.proof(locator, credential)
+    const sealingKey = this.#keys.sealingKey(proof, credential)
+    const own = open(sealingKey, value)
+    // The portal may have got this secret after the code was issued.
+    const text = own ?? openWithAny(this.#keys.sealingKeys(locator, portal), value)
+    if (text === null) return null
+    const grant = decodeGrant(text, this.#lifetime)
+    return grant && { grant, locator, proof, sealed: own === null ? seal([sealingKey], text) : value }
+  }
+
+  #of (code: string, portal: RegisteredPortal): AuthorizationCode {
+    const locator = this.#keys.locator(code, portal)
+    return { code, portal, locator, signInId: this.#keys.signInId(locator) }
+  }
 }

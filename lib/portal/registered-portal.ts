@@ -12,9 +12,9 @@ export interface PortalInformation {
 /** A portal whose values were checked. */
 export class RegisteredPortal {
   readonly information: PortalInformation
-  /** For each secret what no other client has: `[clientId, secret]` as JSON. */
+  /** One for each secret, unique to this client: `[clientId, secret]` as JSON. */
   readonly credentials: readonly string[]
-  /** What a code is bound to besides, as JSON. */
+  /** All values of the portal but its secrets, as JSON. */
   readonly binding: string
   readonly #secrets: readonly string[]
   readonly #callback: string
@@ -24,7 +24,7 @@ export class RegisteredPortal {
     this.information = Object.freeze({ loginUrl, clientId, redirectUri, level })
     this.#secrets = [clientSecret].flat()
     this.credentials = this.#secrets.map((secret) => JSON.stringify([clientId, secret]))
-    this.binding = JSON.stringify([redirectUri, loginUrl, level])
+    this.binding = JSON.stringify([clientId, redirectUri, loginUrl, level])
     // Only the first question mark starts the query; a later one is part of a name or value.
     const separator = !redirectUri.includes('?') ? '?' : /^[^?]*\?$|&$/.test(redirectUri) ? '' : '&'
     this.#callback = redirectUri + separator

@@ -47,10 +47,10 @@ export function authorizeRoute (parts: Parts): Endpoint {
         // `handlerTimeout` expired: Fastify has responded.
         if (hasResponded()) return reply
         const deadline = performance.now() + storeTimeout
-        const code = await codes.issue(portal, { codeChallenge, externalId, record }, deadline)
+        const { code, signInId } = await codes.issue(portal, { codeChallenge, externalId, record }, deadline)
         if (hasResponded()) return reply
         forgetRequest(request, reply, [authorizePath])
-        reporter.report(request, { type: 'code_issued', reason: 'ok', clientId, externalId })
+        reporter.report(request, { type: 'code_issued', reason: 'ok', clientId, externalId, signInId })
         return redirect(reply, portal.callback(`code=${code}`, state))
       } catch (error) {
         throw OAuthError.from(error, known, { callback: (parameters) => portal.callback(parameters, state) })

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { isAuthorizationCode } from '../grants/authorization-code.ts'
-import type { RedeemedCode } from '../grants/authorization-code.ts'
+import type { AuthorizationCode, RedeemedCode } from '../grants/authorization-code.ts'
 import type { Grant } from '../grants/grant.ts'
 import { verifies } from '../grants/pkce.ts'
 import { basicCredentials, isAuthorizationRepeated } from '../http/authorization-header.ts'
@@ -37,19 +36,21 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
         const { clientId, clientSecret } = credentials(request, form)
         const { portal, secretIndex } = await portals.authenticate(clientId, clientSecret)
         known.clientId = clientId
+        const code = codes.read(form.get('code') as string, portal)
+        if (code !== null) known.signInId = code.signInId
         checkRedirectUri(form.get('redirect_uri') as string, portal)
         // `handlerTimeout` expired: Fastify has responded, and the code is still good.
         if (hasResponded()) return reply
         const deadline = performance.now() + storeTimeout
-        const redeemed = await redeemCode(form.get('code') as string, portal, deadline)
-        const { externalId } = redeemed.grant
-        known.externalId = externalId
+        if (code === null) throw new OAuthError('code_malformed')
+        const redeemed = await redeemCode(code, portal.credentials[secretIndex] as string, deadline)
+        known.externalId = redeemed.grant.externalId
         checkVerifier(form.get('code_verifier'), redeemed.grant)
-        const token = await tokens.issue(redeemed, portal, deadline)
+        const token = await tokens.issue(redeemed, clientId, deadline)
         // A concurrent replay has revoked the token.
         if (token === null) throw new OAuthError('code_replayed')
         if (hasResponded()) return reply
-        reporter.report(request, { type: 'token_issued', reason: 'ok', clientId, externalId, secretIndex })
+        reporter.report(request, { type: 'token_issued', reason: 'ok', ...known, secretIndex })
         return sendJson(reply, 200, `{"token_type":"Bearer","access_token":"${token}"}`)
       } catch (error) {
         throw OAuthError.from(error, known)
@@ -71,12 +72,13 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
   }
 
   /** Redeems the code: whatever fails from here on, it cannot be used again. */
-  async function redeemCode (code: string, portal: RegisteredPortal, deadline: number): Promise<RedeemedCode> {
-    if (!isAuthorizationCode(code)) throw new OAuthError('code_malformed')
-    const redeemed = await codes.redeem(code, portal, deadline)
+  async function redeemCode (code: AuthorizationCode, credential: string, deadline: number): Promise<RedeemedCode> {
+    const redeemed = await codes.redeem(code, credential, deadline)
     if (redeemed !== null) return redeemed
     // RFC 6749 section 4.1.2: a reused code: SHOULD revoke its token. A live token proves the reuse.
-    throw new OAuthError(await tokens.revoke(code, portal, deadline) ? 'code_replayed' : 'code_unknown')
+    const replayed = await tokens.revoke(code.locator, code.portal, deadline)
+    if (replayed === null) throw new OAuthError('code_unknown')
+    throw new OAuthError('code_replayed', { externalId: replayed.externalId })
   }
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { isAccessToken } from '../grants/access-token.ts'
-import type { RedeemedToken } from '../grants/access-token.ts'
+import { readAccessToken } from '../grants/access-token.ts'
+import type { ProvenToken } from '../grants/access-token.ts'
 import { bearerToken, isAuthorizationRepeated } from '../http/authorization-header.ts'
 import { refusal, text, unauthorized, unavailable } from '../http/documentation.ts'
 import { leaveToHost } from '../http/endpoint.ts'
@@ -8,6 +8,7 @@ import type { Endpoint } from '../http/endpoint.ts'
 import { partnerSsoOnSend, protect, sendJson, sendRefusal } from '../http/replies.ts'
 import { watchReply } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
+import type { RefusalContext } from '../errors.ts'
 import * as Type from '../typebox.ts'
 import { recordJson, UserInformation } from '../user-information.ts'
 import type { Parts } from './parts.ts'
@@ -24,15 +25,19 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
       const hasResponded = watchReply(reply)
       // `handlerTimeout` expired: Fastify has responded.
       if (hasResponded()) return reply
+      const known: RefusalContext = {}
       try {
-        const token = await redeemToken(tokenOf(request))
-        await checkPortal(token)
-        const { clientId, externalId, record } = token.grant
+        const token = await proveToken(tokenOf(request), known)
+        // It has expired in the `portal` function: the token is still good.
         if (hasResponded()) return reply
-        reporter.report(request, { type: 'user_information_returned', reason: 'ok', clientId, externalId })
-        return sendJson(reply, 200, recordJson(record))
+        const grant = await tokens.redeem(token, performance.now() + storeTimeout)
+        if (grant === null) throw new OAuthError('token_unknown')
+        if (hasResponded()) return reply
+        known.externalId = grant.externalId
+        reporter.report(request, { type: 'user_information_returned', reason: 'ok', ...known })
+        return sendJson(reply, 200, recordJson(grant.record))
       } catch (error) {
-        throw OAuthError.from(error)
+        throw OAuthError.from(error, known)
       }
     },
 
@@ -50,19 +55,15 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
     onSend: partnerSsoOnSend
   }
 
-  /** Redeems the token: whatever fails from here on, it cannot be used again. */
-  async function redeemToken (token: string): Promise<RedeemedToken> {
-    const redeemed = isAccessToken(token) ? await tokens.redeem(token, performance.now() + storeTimeout) : null
-    if (redeemed === null) throw new OAuthError('token_unknown')
-    return redeemed
-  }
-
-  /** The portal must still exist, have the secret that the token was issued with, and be at the same level. */
-  async function checkPortal ({ grant: { clientId, externalId, level }, wasIssuedFor }: RedeemedToken): Promise<void> {
-    const portal = await portals.find(clientId)
-    if (portal === undefined || !wasIssuedFor(portal)) throw new OAuthError('token_unknown')
-    // The record was checked for that level.
-    if (portal.information.level !== level) throw new OAuthError('token_unknown', { clientId, externalId })
+  /** Holds the token against the secrets of the portal that it names, before the store is asked. */
+  async function proveToken (text: string, known: RefusalContext): Promise<ProvenToken> {
+    const token = readAccessToken(text)
+    const portal = token && await portals.find(token.clientId)
+    const proven = portal && tokens.prove(token, portal)
+    if (!proven) throw new OAuthError('token_unknown')
+    known.clientId = token.clientId
+    known.signInId = proven.signInId
+    return proven
   }
 }
 

@@ -8,6 +8,8 @@ import { within } from '../time-limit.ts'
 export interface BackingStore extends TimedStore {
   /** Waits for the first connection, until the deadline of the first call at most. */
   connected? (deadline: number): Promise<void>
+  /** Why the store can never serve, where the error tells; undefined when it may be back later. */
+  unfit? (error: unknown): string | undefined
   /** Releases what the plugin opened. */
   close? (): void
 }
@@ -52,15 +54,18 @@ export class GuardedStore implements TimedStore {
     return this.#call(this.#store.take(key, deadline), 'take', isTextOrNull)
   }
 
-  revoke (key: string, lifetime: number, deadline: number): Promise<boolean> {
-    return this.#call(this.#store.revoke(key, lifetime, deadline), 'revoke', isBoolean)
+  revoke (key: string, lifetime: number, deadline: number): Promise<string | null> {
+    return this.#call(this.#store.revoke(key, lifetime, deadline), 'revoke', isTextOrNull)
   }
 
   /** Waits for the store. Rejects when it can never serve a sign-in; one that is down does not hinder the start. */
   async start (): Promise<void> {
     const timeout = Math.min(this.#timeout, START_TIMEOUT)
     await this.#store.connected?.(performance.now() + timeout)
-    await this.#probe(performance.now() + timeout).catch(refuseUnfit)
+    await this.#probe(performance.now() + timeout).catch((error: unknown) => {
+      const reason = this.#store.unfit?.(error)
+      if (reason !== undefined) throw new Error(`partner-sso: ${reason}: ${describe(error)}`)
+    })
   }
 
   /**
@@ -91,7 +96,7 @@ export class GuardedStore implements TimedStore {
       const stored = valid('put', await this.#store.put(key, 'probe', lifetime, deadline), isBoolean)
       const taken = valid('take', await this.#store.take(key, deadline), isTextOrNull)
       if (!stored || taken !== 'probe') throw new Error('take did not return the value that was put')
-      valid('revoke', await this.#store.revoke(probeKey(), 1, deadline), isBoolean)
+      valid('revoke', await this.#store.revoke(probeKey(), 1, deadline), isTextOrNull)
     } catch (error) {
       this.#lost(error)
       throw error
@@ -155,18 +160,6 @@ function describe (error: unknown): string {
   } catch {
     return 'An error without a readable message'
   }
-}
-
-// The command is not known, its options are not, or the user may not run it; inside a script Redis 6 and 7 put other
-// words before and after. Any other error tells of a state of the server, or of a proxy.
-const FOR_GOOD = new RegExp('unknown (?:redis )?command|unsupported command|wrong number of arg|syntax error|NOPERM|' +
-  "no permissions|can't run this command|can't access at least one of the keys", 'i')
-
-/** A store that is down may come back. A server that refuses a command for good never serves a sign-in. */
-function refuseUnfit (error: unknown): void {
-  if (!(error instanceof Error) || error.name !== 'ReplyError' || !FOR_GOOD.test(error.message)) return
-  throw new Error('partner-sso: Redis refuses a command that is needed: SET with EX and NX, GETDEL, and EVAL of a ' +
-    `script with GETDEL, SADD and EXPIRE (Redis 6.2 or later, not renamed, allowed to this user): ${describe(error)}`)
 }
 
 /** Adds the time limit to a store that has none of its own. */

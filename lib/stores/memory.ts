@@ -51,17 +51,16 @@ export class MemoryStore implements Store {
 
   async take (key: string): Promise<string | null> {
     await nextTurn()
-    const value = this.#get(key)
-    if (value === undefined || value === REVOKED) return null
+    const value = this.#get(key) || null
     this.#delete(key)
     return value
   }
 
-  async revoke (key: string, lifetime: number): Promise<boolean> {
+  async revoke (key: string, lifetime: number): Promise<string | null> {
     await nextTurn()
-    const old = this.#get(key)
+    const value = this.#get(key) || null
     this.#set(key, REVOKED, lifetime)
-    return old !== undefined && old !== REVOKED
+    return value
   }
 
   close (): void {

@@ -18,9 +18,11 @@ const abandoned = new WeakMap<Socket, number>()
 type State = 'queued' | 'sent' | 'abandoned' | 'done'
 
 /**
- * A Redis command that is executed once at most, and not after its caller has given up.
+ * A Redis command that is sent once at most, and not after its caller has given up. The exception is a command that
+ * Redis has refused without executing it, as with MOVED.
  *
- * ioredis keeps commands through a reconnection, a failover or the move of a slot, and sends them again. For a
+ * ioredis keeps commands through a reconnection, a failover or the move of a slot, and sends them again; Cluster does so
+ * itself, where it should reject one whose connection was closed. For a
  * redemption both are wrong: a code whose caller was told 503 must stay good, and a code whose reply was lost must not
  * read as unknown. So ioredis is given PING in place of the command where this table says so.
  *
@@ -28,7 +30,7 @@ type State = 'queued' | 'sent' | 'abandoned' | 'done'
  * |-----------|-------------------------------------------|--------------------------|---------------------------|
  * | queued    | sent; PING where the connection is silent |                          | rejected                  |
  * | sent      | PING, rejected: it may have been executed | done; a refusal: queued  | abandoned, rejected       |
- * | abandoned | PING                                      | done                     |                           |
+ * | abandoned | PING, rejected                            | done                     |                           |
  * | done      | PING                                      |                          |                           |
  *
  * A connection is silent while a command on it is abandoned. It gets no more commands until it replies: it would
@@ -91,7 +93,7 @@ export class RedisCommand extends Command {
     const connection = socket as Socket
     corkForThisTurn(connection)
     if (this.isSettled) return this.#replace()
-    if (this.#state === 'sent') return this.#withdraw('The connection to Redis was lost before the reply came')
+    if (this.#state !== 'queued') return this.#withdraw('The connection to Redis was lost before the reply came')
     if (isPast(this.#deadline)) return this.#withdraw('Redis was not connected in time')
     if ((abandoned.get(connection) ?? 0) > 0) return this.#withdraw('Redis does not respond')
     this.#connection = connection

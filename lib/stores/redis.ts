@@ -6,16 +6,14 @@ import { RedisCommand } from './redis-command.ts'
 import type { TimedStore } from './store.ts'
 import { atDeadline, clearTimeout, setTimeout } from '../time-limit.ts'
 
-/**
- * Takes the value and leaves a mark: a set, which GETDEL refuses to remove (WRONGTYPE), and which SET NX does not
- * replace. GETDEL comes first: after it has written, Redis does not refuse the rest for want of memory. The reply is
- * text: a client of the host may turn numbers into text.
- */
-const REVOKE = `
-local value = redis.pcall('GETDEL', KEYS[1])
-redis.call('SADD', KEYS[1], '')
-redis.call('EXPIRE', KEYS[1], ARGV[1])
-return type(value) == 'string' and 'live' or 'none'`
+/** In place of a value that was revoked. */
+const MARK = ''
+
+// The command is not known, its options are not, or the user may not run it.
+const FOR_GOOD = new RegExp('unknown command|unsupported command|wrong number of arg|syntax error|NOPERM|' +
+  "no permissions|can't run this command|can't access at least one of the keys", 'i')
+const UNFIT = 'Redis refuses a command that is needed: SET with EX and NX, SET with EX and GET, and GETDEL ' +
+  '(Redis 6.2 or later, not renamed, allowed to this user)'
 
 /**
  * The Redis store: one command for each operation, each on one key, so it runs on a single node, on Sentinel and on
@@ -56,16 +54,18 @@ export class RedisStore implements TimedStore {
   }
 
   async take (key: string, deadline: number): Promise<string | null> {
-    const reply = await this.#send(deadline, 'getdel', [this.#prefix + key]).catch(nullIfRevoked)
-    // Redis replies QUEUED to any command where the host has begun a transaction (MULTI).
-    if (reply !== null && (typeof reply !== 'string' || reply === 'QUEUED')) throw unexpectedReply('GETDEL')
-    return reply
+    return valueOf(await this.#send(deadline, 'getdel', [this.#prefix + key]), 'GETDEL')
   }
 
-  async revoke (key: string, lifetime: number, deadline: number): Promise<boolean> {
-    const reply = await this.#send(deadline, 'eval', [REVOKE, '1', this.#prefix + key, String(lifetime)])
-    if (reply !== 'live' && reply !== 'none') throw unexpectedReply('EVAL')
-    return reply === 'live'
+  async revoke (key: string, lifetime: number, deadline: number): Promise<string | null> {
+    const args = [this.#prefix + key, MARK, 'EX', String(lifetime), 'GET']
+    return valueOf(await this.#send(deadline, 'set', args), 'SET')
+  }
+
+  /** The server refuses a command for good. Any other error may be a state of the server, or of a proxy. */
+  unfit (error: unknown): string | undefined {
+    const isForGood = error instanceof Error && error.name === 'ReplyError' && FOR_GOOD.test(error.message)
+    return isForGood ? UNFIT : undefined
   }
 
   /**
@@ -121,10 +121,11 @@ function causeOf ({ code, message }: NodeJS.ErrnoException, isTls: boolean): str
   return isSilent ? `${message} (rediss://: does the port speak TLS?)` : message || String(code)
 }
 
-/** GETDEL refuses to remove a mark. */
-function nullIfRevoked (error: Error): null {
-  if (error.name === 'ReplyError' && error.message.startsWith('WRONGTYPE')) return null
-  throw error
+/** The value of a reply. Redis replies QUEUED to any command where the host has begun a transaction (MULTI). */
+function valueOf (reply: unknown, name: string): string | null {
+  if (reply === null || reply === MARK) return null
+  if (typeof reply !== 'string' || reply === 'QUEUED') throw unexpectedReply(name)
+  return reply
 }
 
 /** The reply itself is not named: it may be a stored value. */

@@ -10,16 +10,13 @@
 export interface Store {
   /** Stores value under key for lifetime seconds unless the key is held. False when it was held. */
   put (key: string, value: string, lifetime: number): Promise<boolean>
-  /**
-   * Removes the value and returns it; null when there is none, it expired or it was revoked. At most one caller gets
-   * it. Never removes a revocation.
-   */
+  /** Removes the value and returns it; null when there is none, it expired or it was revoked. At most one caller gets it. */
   take (key: string): Promise<string | null>
   /**
-   * Removes what the key holds, and for lifetime seconds keeps it from being put, however often it is taken. True when
-   * it held a value.
+   * Puts a mark in place of what the key holds, and returns that as `take` does; for lifetime seconds nothing can be put
+   * there. A take may remove the mark or leave it.
    */
-  revoke (key: string, lifetime: number): Promise<boolean>
+  revoke (key: string, lifetime: number): Promise<string | null>
 }
 
 /**
@@ -29,5 +26,5 @@ export interface Store {
 export interface TimedStore {
   put (key: string, value: string, lifetime: number, deadline: number): Promise<boolean>
   take (key: string, deadline: number): Promise<string | null>
-  revoke (key: string, lifetime: number, deadline: number): Promise<boolean>
+  revoke (key: string, lifetime: number, deadline: number): Promise<string | null>
 }

@@ -4,7 +4,6 @@
 import type { FastifyServerOptions } from 'fastify'
 import { connect } from 'node:net'
 import t from 'tap'
-import { NAME_LENGTH } from '../../lib/grants/keys.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { injecting, wire } from '../helpers/wire.ts'
 import { BASIC, request, say, tokenForm, tokenRequest } from './helpers/raw.ts'
@@ -63,7 +62,7 @@ t.test('Bearer at the user endpoint', async (t) => {
   const portal = wire(url)
   const token = await portal.accessToken()
   const other = await portal.accessToken()
-  const [locator, sealingKey] = [token.slice(0, NAME_LENGTH), token.slice(NAME_LENGTH)]
+  const [locator, proof, rest] = [token.slice(0, 43), token.slice(43, 86), token.slice(86)]
   const refused: Record<string, string[]> = {
     authorization_malformed: [
       'Bearer', 'Bearer ', `Bearer ${token} ${token}`, `Bearer ${token},${token}`, `Bearer ${token}, Bearer ${other}`,
@@ -75,7 +74,8 @@ t.test('Bearer at the user endpoint', async (t) => {
       `BearerX ${token}`, `DPoP ${token}`, `Basic ${base64(`Bearer:${token}`)}`, '', `, Bearer ${token}`
     ],
     token_unknown: [
-      `${token}=`, token.slice(1), `${token}A`, token.toLowerCase(), sealingKey + locator, locator, sealingKey, 'a',
+      `${token}=`, token.slice(1), `${token}A`, token.toLowerCase(), proof + locator + rest, locator, proof, 'a',
+      locator + proof, locator + rest, `${locator}${proof}${base64('x')}`,
       'A'.repeat(token.length), 'A'.repeat(8000), '/'.repeat(token.length)
     ].map((value) => `Bearer ${value}`)
   }

@@ -1,16 +1,18 @@
 // Someone reads and writes the store: a neighbour on a shared Redis, an injection beside the PostgreSQL store, a stolen
-// backup. They know all that is public, codes and tokens of log lines, but no client secret. They make no code and no
-// token, open no record and change none. What they can do is written in .github/SECURITY.md: write a value back within
-// its lifetime and five minutes, and delete.
+// backup. The rows are those of "What an attacker has" in .github/SECURITY.md: what he has, and what he gets. He knows all
+// that is public: client_id, redirect_uri, login_url, level, prefix, this code.
 import { hash, randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import type { Test } from 'tap'
+import { readAccessToken } from '../../lib/grants/access-token.ts'
 import { encodeGrant } from '../../lib/grants/grant.ts'
-import { GrantKeys, NAME_LENGTH, SEALING_KEY_LENGTH } from '../../lib/grants/keys.ts'
+import { GrantKeys } from '../../lib/grants/keys.ts'
 import { randomSecret } from '../../lib/grants/random-secret.ts'
 import { open, seal } from '../../lib/grants/sealing.ts'
 import type { Store } from '../../lib/index.ts'
 import { RegisteredPortal } from '../../lib/portal/registered-portal.ts'
+import { checkUserInformation } from '../../lib/user-information.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { injecting, wire } from '../helpers/wire.ts'
 import type { Answer, Wire } from '../helpers/wire.ts'
@@ -29,8 +31,8 @@ class OpenStore extends Map<string, string> implements Store {
     return value
   }
 
-  async revoke (key: string): Promise<boolean> {
-    return this.delete(key)
+  async revoke (key: string): Promise<string | null> {
+    return await this.take(key)
   }
 
   /** The one value that is held now. */
@@ -43,13 +45,11 @@ class OpenStore extends Map<string, string> implements Store {
 
 const keys = new GrantKeys('')
 const registered = new RegisteredPortal(PORTAL)
-const forgedGrant = encodeGrant({
-  clientId: PORTAL.clientId,
-  level: 'partner',
-  codeChallenge: '',
-  externalId: 'ceo',
-  record: JSON.stringify(recordOf('ceo'))
-})
+const [CREDENTIAL = ''] = registered.credentials
+
+/** Whoever has the secret seals as the app does. */
+const forgedGrant = (): string =>
+  encodeGrant({ codeChallenge: '', externalId: 'ceo', record: checkUserInformation(recordOf('ceo'), 'partner').compact })
 
 async function startApp (t: Test): Promise<{ store: OpenStore, portal: Wire }> {
   const store = new OpenStore()
@@ -57,7 +57,7 @@ async function startApp (t: Test): Promise<{ store: OpenStore, portal: Wire }> {
   return { store, portal: wire('', PORTAL, { fetch: injecting(app) }) }
 }
 
-/** A code and its token, with the keys and values that the store held for them. */
+/** A code and its token, both unused, with the keys and values that the store held for them. */
 async function signIn ({ store, portal }: { store: OpenStore, portal: Wire }) {
   const code = await portal.code()
   const [codeKey, codeValue] = store.only()
@@ -73,67 +73,128 @@ function isRefused (t: Test, { status, json }: Answer, message: string): void {
   t.strictSame([status, json.error], status === 400 ? [400, 'invalid_grant'] : [401, 'invalid_token'], message)
 }
 
-/** All keys that whoever knows the code can derive without the client secret. */
-function publicKeys (code: string): string[] {
+/** All keys that can be derived from what he knows: by every purpose, from every text that he may take for a secret. */
+function publicKeys (...known: string[]): string[] {
   const { clientId } = PORTAL
-  const guesses = ['', 'null', '""', '[]', JSON.stringify(clientId), `["${clientId}"]`, `["${clientId}",""]`]
-  const infos = guesses.flatMap((guess) => [guess, guess + registered.binding])
-  const purposes = ['sealing', 'authorization_code', 'access_token', 'code_fingerprint', 'token_fingerprint', '']
-  const derived = infos.flatMap((info) => purposes.map((purpose) =>
-    hash('sha256', `\0\0\0\x01${code}${purpose} ${info} `, 'base64url')))
-  return derived.map((text) => text.slice(0, SEALING_KEY_LENGTH))
-}
-
-/** The text as a value, in each form that a reader might take. */
-const asValues = (sealed: string): string[] => {
-  const fingerprint = randomBytes(15).toString('base64url')
-  const now = Date.now()
-  return [
-    sealed, `0_${sealed}`, `1_${sealed}`, `1_${fingerprint}${sealed}`, `0_${now}_${sealed}`,
-    `1_${fingerprint}${now}_${sealed}`, `${now}_1_${fingerprint}${sealed}`
+  const infos = [
+    '', 'null', '""', '[]', JSON.stringify(clientId), `["${clientId}"]`, `["${clientId}",""]`, registered.binding
   ]
+  const purposes = ['sealing_key', 'proof', 'locator', 'code_key', 'token_key', 'sign_in_id', '']
+  return known.flatMap((secret) => infos.flatMap((info) => purposes.map((purpose) =>
+    hash('sha256', `\0\0\0\x01${secret}${purpose} ${info} `, 'base64url'))))
 }
 
-t.test('a code and a token that the attacker made, with write access', async (t) => {
-  const { store, portal } = await startApp(t)
-  const code = randomSecret()
-  const { storageKey, locator } = keys.ofCode(code, registered)
-  const tried = [...new Set(publicKeys(code))].slice(0, 40)
-  for (const value of tried.flatMap((key) => asValues(seal(key, forgedGrant)))) {
-    store.set(storageKey, value)
-    isRefused(t, await portal.token({ code }), 'a code')
-  }
-  const sealingKey = randomBytes(32).toString('base64url')
-  for (const value of asValues(seal(sealingKey, forgedGrant))) {
-    store.set(keys.ofToken(locator), value)
-    isRefused(t, await portal.user(locator + sealingKey), 'a token')
-  }
-})
+/** The parts of a token, one by one and together. */
+function partsOf (token: string): string[] {
+  const { locator, proof } = readAccessToken(token) ?? { locator: '', proof: '' }
+  return [locator, proof, locator + proof, token]
+}
 
-t.test('a code of a log line and a copy of the store do not open the record', async (t) => {
-  const { code, codeValue } = await signIn(await startApp(t))
-  const sealed = codeValue.replace(/^1_.{20}\d+_/, '')
-  for (const key of publicKeys(code)) t.equal(open(key, sealed), null)
-  const [key = ''] = keys.sealingKeys(code, registered)
-  t.match(open(key, sealed), /alice@partner\.example/, 'the secret opens it')
-})
+const tokenOf = (locator: string, proof: string): string =>
+  locator + proof + Buffer.from(PORTAL.clientId).toString('base64url')
 
-t.test('a token of a log line gives no other record, and no later one', async (t) => {
-  const app = await startApp(t)
-  const { token, codeKey, codeValue, tokenKey, tokenValue, redeemCode, redeemToken } = await signIn(app)
-  const sealed = seal(token.slice(NAME_LENGTH), forgedGrant)
-  const issuedAt = tokenValue.slice(2 + NAME_LENGTH).split('_')[0] as string
-  for (const value of [tokenValue, codeValue]) {
-    const fingerprint = value.slice(0, 2 + NAME_LENGTH)
-    app.store.set(tokenKey, `${fingerprint}${issuedAt}_${sealed}`)
-    isRefused(t, await redeemToken(), 'another record under its sealing key')
-    app.store.set(codeKey, `${fingerprint}${sealed}`)
-    isRefused(t, await redeemCode(), 'another record under its sealing key')
+const guess = (): string => randomBytes(32).toString('base64url')
+
+type Attack = (t: Test) => Promise<void>
+
+/** What an attacker has, and how it is shown that he gets no more than SECURITY says. */
+const attacks: Record<string, Attack> = {
+  async 'reads the store, all of it, in every backup' (t) {
+    const { codeKey, codeValue, tokenKey, tokenValue } = await signIn(await startApp(t))
+    for (const key of publicKeys(codeKey, tokenKey)) t.strictSame([open(key, codeValue), open(key, tokenValue)], [null, null])
+    for (const text of [codeKey, codeValue, tokenKey, tokenValue]) {
+      t.notMatch(Buffer.from(text, 'base64url').toString('latin1') + text, /alice|partner/)
+    }
+  },
+
+  async 'and has every code and token, used or not' (t) {
+    const app = await startApp(t)
+    const { code, token, codeValue, tokenValue, redeemToken } = await signIn(app)
+    for (const key of publicKeys(code, ...partsOf(token))) {
+      t.strictSame([open(key, codeValue), open(key, tokenValue)], [null, null])
+    }
+    t.equal((await app.portal.token({ code, client_secret: 'a guess' })).json.error, 'invalid_client')
+    t.match((await redeemToken()).json, { external_id: 'alice' }, 'a bearer token that is not used yet yields its record')
+  },
+
+  async 'writes the store' (t) {
+    const { store, portal } = await startApp(t)
+    const code = randomSecret()
+    const locator = keys.locator(code, registered)
+    for (const key of publicKeys(code, locator, '')) {
+      store.set(keys.codeKey(code, registered), seal([key], forgedGrant()))
+      isRefused(t, await portal.token({ code }), 'a code that he made')
+      store.clear()
+      store.set(keys.tokenKey(locator), seal([key], forgedGrant()))
+      isRefused(t, await portal.user(tokenOf(locator, key)), 'a token that he made')
+      t.equal(store.size, 1, 'a token without a proof reaches no store')
+      store.clear()
+    }
+  },
+
+  async 'and has every code and token, used or not, and a clock' (t) {
+    const app = await startApp(t)
+    const { code, token, codeKey, codeValue, tokenKey, tokenValue, redeemCode, redeemToken } = await signIn(app)
+    for (const key of [...publicKeys(code, ...partsOf(token)), guess()]) {
+      for (const [place, redeem] of [[codeKey, redeemCode], [tokenKey, redeemToken]] as const) {
+        app.store.clear()
+        app.store.set(place, seal([key], forgedGrant()))
+        isRefused(t, await redeem(), 'another record')
+      }
+    }
+    app.store.clear()
+    app.store.set(tokenKey, tokenValue)
+    t.match((await redeemToken()).json, { external_id: 'alice' }, 'written back: the same record, to who has the token')
+    app.store.set(codeKey, codeValue)
+    t.equal((await redeemCode()).status, 200, 'written back: a token for the portal alone, which has the secret')
+  },
+
+  async 'a token, and nothing else' (t) {
+    const app = await startApp(t)
+    const { token, tokenKey, tokenValue } = await signIn(app)
+    const { locator, proof } = readAccessToken(token) ?? { locator: '', proof: '' }
+    const weak = Array.from({ length: 10 }, (_, digit) => String(digit))
+    const credential = (secret: string) => JSON.stringify([PORTAL.clientId, secret])
+    t.equal(weak.find((secret) => keys.proof(locator, credential(secret)) === proof), undefined)
+    t.equal([...weak, PORTAL.clientSecret].find((secret) => keys.proof(locator, credential(secret)) === proof),
+      PORTAL.clientSecret, 'a secret that can be guessed can be checked')
+    t.strictSame([tokenKey, tokenValue].filter((text) => token.includes(text)), [])
+  },
+
+  async 'the client secret, and nothing else' (t) {
+    const { portal } = await startApp(t)
+    const code = randomSecret()
+    const locator = keys.locator(code, registered)
+    isRefused(t, await portal.token({ code }), 'a code that was not issued')
+    isRefused(t, await portal.user(tokenOf(locator, keys.proof(locator, CREDENTIAL))), 'a token that was not issued')
+  },
+
+  async 'the client secret, and reads the store' (t) {
+    const { code, codeKey, codeValue, tokenKey } = await signIn(await startApp(t))
+    for (const known of [codeKey, tokenKey]) {
+      t.equal(open(keys.sealingKey(keys.proof(known, CREDENTIAL), CREDENTIAL), codeValue), null, 'no record without its code')
+    }
+    const locator = keys.locator(code, registered)
+    const [key = ''] = keys.sealingKeys(locator, registered)
+    t.match(open(key, codeValue), /alice@partner\.example/, 'with the code, its record')
+  },
+
+  async 'the client secret, and writes the store' (t) {
+    const { store, portal } = await startApp(t)
+    const code = randomSecret()
+    const sealingKeys = keys.sealingKeys(keys.locator(code, registered), registered)
+    store.set(keys.codeKey(code, registered), seal(sealingKeys, forgedGrant()))
+    const { json: { access_token: token } } = await portal.token({ code })
+    t.match((await portal.user(token)).json, { external_id: 'ceo' }, 'he is the portal and the app: any record')
   }
-  app.store.set(tokenKey, tokenValue.replace(issuedAt, String(Number(issuedAt) + 1)))
-  isRefused(t, await redeemToken(), 'another time of issue')
-  app.store.set(tokenKey, tokenValue)
-  t.equal((await redeemToken()).status, 200, 'the value itself is accepted')
+}
+
+for (const [has, attack] of Object.entries(attacks)) t.test(has, attack)
+
+t.test('SECURITY has the same rows', async (t) => {
+  const [, table = ''] = readFileSync('.github/SECURITY.md', 'utf8').split('| An attacker has')
+  const [, , ...rows] = table.split('\n\n', 1)[0]?.split('\n') ?? []
+  t.strictSame(rows.map((row) => row.split('|')[1]?.trim()), Object.keys(attacks))
 })
 
 /** What an attacker may make of a value, and of another one. */
@@ -142,7 +203,7 @@ function spoiled (value: string, other: string): string[] {
   const rest = value.slice(2)
   const lengths = [1, 2, 3, 22, 23, 24, 40, 60, value.length - 24, value.length - 1]
   return [
-    other, value + value, value + other, `${value}A`, value.toLowerCase(), `_${value}`, `${value}\n`, '_', '1_',
+    other, value + value, value + other, `${value}AA`, value.toLowerCase(), `_${value}`, '_', '1_',
     ...counts.flatMap((count) => [`${count}_${rest}`, `${count}_`, `${count}_${rest.repeat(9)}`]),
     ...lengths.map((length) => value.slice(0, length)), '\u{1f600}', '\ud800', '1_\0', 'A'.repeat(400_000)
   ]

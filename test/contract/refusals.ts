@@ -15,7 +15,7 @@ export interface Refusal {
   event: RefusalType
   level: 'debug' | 'info' | 'warn' | 'error'
   /** What the event tells besides the reason. */
-  known: Array<'clientId' | 'externalId' | 'expected' | 'difference' | 'rule'>
+  known: Array<'clientId' | 'externalId' | 'signInId' | 'expected' | 'difference' | 'rule'>
   /** Whether a code that the refused request carries is still good. */
   sparesCode?: boolean
   /** Options without which it does not come about. */
@@ -164,23 +164,23 @@ export const refusals: Record<RefusalReason, Refusal> = {
   client_unknown: client({ client_id: 'partner-321' }),
   client_secret_wrong: client({ client_secret: 'the old one' }, { known: ['clientId'] }),
   redirect_uri_mismatch: token({ redirect_uri: `${PORTAL.redirectUri}/` },
-    { error: 'invalid_grant', known: ['clientId', 'expected', 'difference'] }),
+    { error: 'invalid_grant', known: ['clientId', 'signInId', 'expected', 'difference'] }),
   code_malformed: grant(['clientId'], (at) => at.token({ code: 'no code' })),
-  code_unknown: grant(['clientId'], (at) => at.token({ code: 'A'.repeat(44) })),
+  code_unknown: grant(['clientId', 'signInId'], (at) => at.token({ code: 'A'.repeat(44) })),
   code_replayed: {
-    ...grant(['clientId'], async (at) => {
+    ...grant(['clientId', 'externalId', 'signInId'], async (at) => {
       const code = await at.code('ada')
       await at.token({ code })
       return await at.token({ code })
     }),
     event: 'code_replayed'
   },
-  code_verifier_missing: grant(['clientId', 'externalId'], async (at) =>
+  code_verifier_missing: grant(['clientId', 'externalId', 'signInId'], async (at) =>
     await at.token({ code: await at.code('ada', challenge()), code_verifier: undefined })),
-  code_verifier_unexpected: grant(['clientId', 'externalId'], async (at) => await at.token({
+  code_verifier_unexpected: grant(['clientId', 'externalId', 'signInId'], async (at) => await at.token({
     code: await at.code('ada', { code_challenge: undefined, code_challenge_method: undefined }), code_verifier: VERIFIER
   })),
-  code_verifier_mismatch: grant(['clientId', 'externalId'], async (at) =>
+  code_verifier_mismatch: grant(['clientId', 'externalId', 'signInId'], async (at) =>
     await at.token({ code: await at.code('ada', challenge()), code_verifier: VERIFIER.replace('d', 'e') })),
 
   credentials_missing: user((at) => at.user(undefined), 401, 'invalid_request'),

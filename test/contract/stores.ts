@@ -74,8 +74,7 @@ function redisStore ({ url, client }: RedisServer, keyPrefix: string): StoreAcce
     async read () {
       const values = new Map<string, string>()
       for (const key of await keys()) {
-        const isValue = !key.includes('probe') && await client.type(key) === 'string'
-        const value = isValue ? await client.get(key) : null
+        const value = key.includes('probe') ? null : await client.get(key)
         if (value !== null && value !== '') values.set(key, value)
       }
       return values

@@ -20,7 +20,7 @@ t.test('the store fails after the code was taken: the event says whose sign-in i
         return true
       },
       async take (key) { return records.get(key) ?? null },
-      async revoke () { return false }
+      async revoke () { return null }
     }
   })
   const code = await wire(url).code()
@@ -36,14 +36,14 @@ t.test('a store that holds every key: no code is issued that would lead to anoth
       // The probe at the start
       async put (_key, value) { return probed === null && (probed = value) !== '' },
       async take () { return probed },
-      async revoke () { return false }
+      async revoke () { return null }
     }
   }, { server: log })
   const { redirect } = await wire(url).authorize()
   t.equal(redirect.get('error'), 'server_error')
   t.notOk(redirect.has('code'))
   t.match(events, [{ type: 'request_rejected', reason: 'internal_error', externalId: 'alice' }])
-  t.match(log.text(), 'The store says that it holds a key that was never used')
+  t.match(log.text(), 'put returned false for a new key')
 })
 
 t.test('a loginPage function that returns no URL', async (t) => {

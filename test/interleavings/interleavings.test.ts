@@ -85,7 +85,6 @@ const keepsValue = (limit: number): Store => {
 
 const twoRedemptions = sceneOf('', 0, 0, first, second)
 const twoUses = sceneOf('', 0, 0, first, used, user('again'))
-const threeMeet = sceneOf('', 0, 0, first, second, stranger)
 const oneFault = sceneOf('', 1, 0, first)
 const YIELDED_TWICE = 'a token yielded the record twice'
 const CODE_LOST = 'a code that was answered 503 before its command was executed is lost, because ' +
@@ -96,9 +95,8 @@ const mistakes: Array<{ mistake: string, store: SteppedStore, scene: Scene, faul
     ['SET ignores NX', twoRedemptions, ALIVE],
     ['GETDEL keeps the value', twoRedemptions, ALIVE],
     ['GETDEL keeps the value', twoUses, YIELDED_TWICE],
-    ['GETDEL removes a mark', threeMeet, ALIVE],
-    ['a revocation needs a token', twoRedemptions, ALIVE],
-    ['a revocation leaves a text', threeMeet, ALIVE],
+    ['SET GET changes nothing', twoRedemptions, ALIVE],
+    ['SET GET needs a value', twoRedemptions, ALIVE],
     ['a refused command is executed', oneFault, CODE_LOST]
   ] as const).map(([mistake, scene, fault]) => ({ mistake, store: steppedRedis(mistake), scene, fault })),
   { mistake: 'take keeps the value', store: steppedMemory(keepsValue), scene: twoUses, fault: YIELDED_TWICE }

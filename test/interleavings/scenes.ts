@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { byClock, newClock } from './clock.ts'
 import { explore } from './explorer.ts'
 import type { Exploration } from './explorer.ts'
-import { NAME_LENGTH } from '../../lib/grants/keys.ts'
+import { readAccessToken } from '../../lib/grants/access-token.ts'
+import type { AccessToken } from '../../lib/grants/access-token.ts'
 import { portalOn, World } from './world.ts'
 import type { Outcomes, Role, SteppedStore } from './world.ts'
 
@@ -36,7 +37,9 @@ export const user = (name: string): Role => ({
 
 /** A token that someone made up who has seen the code. */
 export const madeUp = (name: string): Role => ({
-  name, request: (_outcomes, locator) => (portal) => portal.user(locator + randomBytes(32).toString('base64url'))
+  name,
+  request: (_outcomes, { locator, clientId }) => (portal) =>
+    portal.user(locator + randomBytes(32).toString('base64url') + Buffer.from(clientId).toString('base64url'))
 })
 
 /** The request that a code is issued for. */
@@ -54,8 +57,8 @@ export async function play (scene: Scene, store: SteppedStore, playAll = false):
     const code = await portal.code()
     const issued = store.save()
     const { access_token: token } = (await portal.token({ code })).json
-    const locator = token.slice(0, NAME_LENGTH)
-    return isIssued ? { locator, code: undefined, restore: nothing } : { locator, code, restore: issued }
+    const parts = readAccessToken(token) as AccessToken
+    return isIssued ? { parts, code: undefined, restore: nothing } : { parts, code, restore: issued }
   })
   return await explore(async () => {
     await restore()

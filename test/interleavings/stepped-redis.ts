@@ -1,5 +1,5 @@
-// Redis, as far as the plugin uses it: the semantics of SET … EX … NX, GETDEL and the script of `revoke`, by way of the
-// plugin's own Redis store. Every command waits until the explorer lets it happen. `stepped-redis.test.ts` compares it
+// Redis, as far as the plugin uses it: the semantics of SET … EX … NX, SET … EX … GET and GETDEL, by way of the plugin's
+// own Redis store. Every command waits until the explorer lets it happen. `stepped-redis.test.ts` compares it
 // with a redis-server.
 import { begin, connection, isProbe, valueName } from './world.ts'
 import type { SteppedStore } from './world.ts'
@@ -13,10 +13,7 @@ interface Command {
   reject (error: Error): void
 }
 
-/** A value, or the mark of a revocation: a set. */
-interface Entry { value: string | typeof MARK, minutes: number }
-
-const MARK = Symbol('mark')
+interface Entry { value: string, minutes: number }
 
 /** An error that Redis replies with. */
 class ReplyError extends Error {
@@ -25,8 +22,7 @@ class ReplyError extends Error {
 
 /** Mistakes in what single use rests on, to see that they are found. */
 export const MISTAKES = [
-  'SET ignores NX', 'GETDEL keeps the value', 'GETDEL removes a mark', 'a revocation needs a token',
-  'a revocation leaves a text'
+  'SET ignores NX', 'SET GET changes nothing', 'SET GET needs a value', 'GETDEL keeps the value'
 ] as const
 
 export type Mistake = typeof MISTAKES[number] | 'a refused command is executed'
@@ -47,45 +43,37 @@ export function steppedRedis (mistake?: Mistake): SteppedRedis {
   function set (key: string, value: string, options: string[]): string | null | ReplyError {
     if (!isProbe(key)) codeKey ??= key
     if (isFull) return new ReplyError("OOM command not allowed when used memory > 'maxmemory'.")
-    if (options.includes('NX') && entries.has(key) && mistake !== 'SET ignores NX') return null
-    entries.set(key, { value, minutes: Number(options[options.indexOf('EX') + 1]) / 60 })
-    return 'OK'
-  }
-
-  function getdel (key: string): string | null | ReplyError {
-    const { value = null } = entries.get(key) ?? {}
-    if (value === MARK && mistake !== 'GETDEL removes a mark') {
-      return new ReplyError('WRONGTYPE Operation against a key holding the wrong kind of value')
+    const { value: old = null } = entries.get(key) ?? {}
+    const isRevocation = options.includes('GET')
+    if (isRevocation && (mistake === 'SET GET changes nothing' || (mistake === 'SET GET needs a value' && old === null))) {
+      return old
     }
-    if (mistake !== 'GETDEL keeps the value') entries.delete(key)
-    return value === MARK ? null : value
+    if (options.includes('NX') && old !== null && mistake !== 'SET ignores NX') return null
+    entries.set(key, { value, minutes: Number(options[options.indexOf('EX') + 1]) / 60 })
+    return isRevocation ? old : 'OK'
   }
 
-  /** The script of `revoke`. Redis runs it where memory is full: it begins with GETDEL. */
-  function revoke (key: string, seconds: string): string {
-    const isHeld = typeof entries.get(key)?.value === 'string'
-    if (!isHeld && mistake === 'a revocation needs a token') return 'none'
-    const value = mistake === 'a revocation leaves a text' ? 'revoked' : MARK
-    entries.set(key, { value, minutes: Number(seconds) / 60 })
-    return isHeld ? 'live' : 'none'
+  function getdel (key: string): string | null {
+    const { value = null } = entries.get(key) ?? {}
+    if (mistake !== 'GETDEL keeps the value') entries.delete(key)
+    return value
   }
 
   const commands: Record<string, (...args: string[]) => unknown> = {
     set: (key = '', value = '', ...options) => set(key, value, options),
-    getdel: (key = '') => getdel(key),
-    eval: (_script, _keys, key = '', seconds = '') => revoke(key, seconds)
+    getdel: (key = '') => getdel(key)
   }
-  const operations: Record<string, string> = { set: 'put', getdel: 'take', eval: 'revoke' }
 
   function sendCommand (command: Command): void {
     // As ioredis does it: a command that must not be sent throws, or writes something else.
     const written = String(command.toWritable(connection()))
     if (!written.toLowerCase().includes(command.name)) throw new Error('The plugin withdrew the command')
     const { name, args } = command
-    const key = args[name === 'eval' ? 2 : 0] ?? ''
+    const [key = ''] = args
+    const operation = name === 'getdel' ? 'take' : args.includes('GET') ? 'revoke' : 'put'
     const execute = () => commands[name]?.(...args)
     begin({
-      name: `${operations[name]} ${nameOf(key)}`,
+      name: `${operation} ${nameOf(key)}`,
       execute,
       answer: (reply) => reply instanceof Error ? command.reject(reply) : command.resolve(reply),
       connection: {

@@ -4,6 +4,7 @@ import { byClock, newClock, pass } from './clock.ts'
 import type { Clock } from './clock.ts'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import Fastify from 'fastify'
+import type { AccessToken } from '../../lib/grants/access-token.ts'
 import partnerSso from '../../lib/index.ts'
 import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { hostOptions } from '../helpers/host.ts'
@@ -29,7 +30,7 @@ type Request = (portal: Wire) => Promise<Answer>
 export interface Role {
   name: string
   /** The request; null until another role has got what it needs. */
-  request (outcomes: Outcomes, locator: string): Request | null
+  request (outcomes: Outcomes, parts: AccessToken): Request | null
 }
 
 type AddStep = (label: string, happen: () => void | Promise<void>) => void
@@ -123,8 +124,8 @@ export interface Setting {
   roles: Role[]
   /** The code that is there when the scene begins. */
   code: string | undefined
-  /** The part of the token that is derived from the code: all but its sealing key. */
-  locator: string
+  /** The parts of the token that the code is exchanged for. */
+  parts: AccessToken
   /** How many faults may happen: losses, time limits, processes that end. */
   faults: number
   /** How many minutes may pass. */
@@ -225,7 +226,7 @@ export class World implements Play {
   }
 
   #stepsOf (actor: Actor, role: Role, add: AddStep): void {
-    const request = actor.state === 'waiting' ? role.request(this.outcomes, this.setting.locator) : null
+    const request = actor.state === 'waiting' ? role.request(this.outcomes, this.setting.parts) : null
     if (request !== null) add(`${actor.name} begins`, () => this.#begin(actor, request))
     for (const pending of this.#pending) if (pending.actor === actor) this.#operationSteps(pending, add)
   }
@@ -372,6 +373,7 @@ function canonical (facts: string[]): string {
 
 /** Replies and values in words: random texts differ in each play. */
 export function valueName (value: unknown): string {
+  if (value === '') return 'mark'
   return typeof value !== 'string' || value === 'OK' ? String(value) : 'value'
 }
 

@@ -1,4 +1,4 @@
-// What is derived from codes and tokens. Processes of two versions share a store: it must stay as it is.
+// What is derived from a code. Processes of one version share a store: it must stay as it is.
 import t from 'tap'
 import { GrantKeys } from '../../lib/grants/keys.ts'
 import type { Portal } from '../../lib/portal/portal.ts'
@@ -8,26 +8,70 @@ const PORTAL: Portal = {
   loginUrl: 'https://p.example/login', clientId: 'p', clientSecret: ['old', 'new'], redirectUri: 'https://p.example/cb'
 }
 const CODE = 'c'.repeat(44)
-const LOCATOR = 'l'.repeat(20)
-const TOKEN = 't'.repeat(63)
+const LOCATOR = 'l'.repeat(43)
+const PROOF = 'p'.repeat(43)
 
 const portalOf = (changes: Partial<Portal> = {}) => new RegisteredPortal({ ...PORTAL, ...changes })
 
+/** All that is derived, by its name. Each is derived from the inputs of its row alone: they are fixed here. */
+function derived (scope: string, changes: Partial<Portal> = {}, [code, locator, proof] = [CODE, LOCATOR, PROOF]) {
+  const [keys, portal] = [new GrantKeys(scope), portalOf(changes)]
+  const [credential = ''] = portal.credentials
+  return {
+    codeKey: keys.codeKey(code, portal),
+    locator: keys.locator(code, portal),
+    proof: keys.proof(locator, credential),
+    sealingKey: keys.sealingKey(proof, credential),
+    tokenKey: keys.tokenKey(locator),
+    signInId: keys.signInId(locator)
+  }
+}
+
 // Made with OpenSSL: the one-step key derivation of NIST SP 800-56C section 4.1 is a hash of counter, secret and info.
-// (printf '\0\0\0\1'; printf %s 'cc…authorization_code "p" /a') | openssl sha256 -binary | basenc --base64url
+// (printf '\0\0\0\1'; printf %s 'cc…cclocator "p" /a') | openssl sha256 -binary | basenc --base64url
 t.test('known values', async (t) => {
+  t.strictSame(derived('/a'), {
+    codeKey: 'LBBMEHUeSbeXVwXGZ0r4',
+    locator: 'CzJuC_NsHFqlJ-mcPT5gpgAWGzYEELKB1goiQTgmTSg',
+    proof: 'ZUkP3X47kT8Lij7Gvc-m1LN4IUzH4oZTTPkvKqrobR0',
+    sealingKey: 'eCstgIN-xOy29zrynsYJwSefPJ70Nl_8mIOdWU2LXtE',
+    tokenKey: '5PBgPxbCF7n4GtF-5szL',
+    signInId: 'yL8vcxTjPNKtoRL1wnl7'
+  })
+})
+
+t.test('each value depends on each of its inputs, and on nothing else', async (t) => {
+  const all = ['codeKey', 'locator', 'proof', 'sealingKey', 'tokenKey', 'signInId']
+  const changes: Array<[name: string, other: ReturnType<typeof derived>, changed: string[]]> = [
+    ['code', derived('/a', {}, ['d'.repeat(44), LOCATOR, PROOF]), ['codeKey', 'locator']],
+    ['locator', derived('/a', {}, [CODE, 'm'.repeat(43), PROOF]), ['proof', 'tokenKey', 'signInId']],
+    ['proof', derived('/a', {}, [CODE, LOCATOR, 'q'.repeat(43)]), ['sealingKey']],
+    ['prefix', derived('/b'), all],
+    ['client_id', derived('/a', { clientId: 'q' }), ['codeKey', 'locator', 'proof', 'sealingKey']],
+    ['secret', derived('/a', { clientSecret: 'other' }), ['proof', 'sealingKey']],
+    ['redirectUri', derived('/a', { redirectUri: 'https://p.example/other' }), ['codeKey']],
+    ['loginUrl', derived('/a', { loginUrl: 'https://p.example/other' }), ['codeKey']],
+    ['level', derived('/a', { level: 'client' }), ['codeKey']]
+  ]
+  const before = derived('/a')
+  for (const [name, other, changed] of changes) {
+    const differing = all.filter((value) => Reflect.get(other, value) !== Reflect.get(before, value))
+    t.strictSame(differing, changed, name)
+  }
+  t.equal(new Set(Object.values(derived('/a', {}, [LOCATOR, LOCATOR, LOCATOR]))).size, 6, 'one purpose each')
+})
+
+t.test('one sealing key for each secret', async (t) => {
   const [keys, portal] = [new GrantKeys('/a'), portalOf()]
-  t.strictSame(keys.ofCode(CODE, portal), { storageKey: 'xmS9IDi5vylBYAvJRx0E', locator: 'saHPAmFjKN5vwVDYh9h3' })
-  t.equal(keys.ofToken(LOCATOR), 'zYvjXfWgEJvfHzRb7N90')
-  t.strictSame(keys.sealingKeys(CODE, portal),
-    ['7eqe1-Jyn4Q6goRgl6INzW1svh9mcBgW0PzWOAsyezI', 'O1gQifZOITqUfkhS7CQ67rOvuNIJXGOjmkynILg9ceI'])
-  t.strictSame(keys.fingerprints('token', TOKEN, 'text', portal), ['4-P5SiwLOlpj_vEwnU0J', 'VyyYmW67mN3jWowDzldl'])
-  t.strictSame(keys.fingerprints('code', TOKEN, 'text', portal), ['8A0I-tV1xI1CgJZWAPkn', 'dERv1G5e34DTiIq5OTf9'])
+  t.strictSame(keys.sealingKeys(LOCATOR, portal), portal.credentials.map((credential) =>
+    keys.sealingKey(keys.proof(LOCATOR, credential), credential)))
 })
 
 t.test('values that would read the same side by side are told apart', async (t) => {
-  const keys = new GrantKeys('')
-  const sealing = (changes: Partial<Portal>) => keys.sealingKeys(CODE, portalOf({ clientSecret: 'a', ...changes }))[0]
-  t.not(sealing({ clientSecret: 'a"', clientId: 'b' }), sealing({ clientSecret: 'a', clientId: '"b' }))
-  t.not(sealing({ clientId: 'a","b' }), sealing({ clientId: 'a', redirectUri: 'b","https://p.example/cb' }))
+  const different = (one: Partial<Portal>, other: Partial<Portal>) => {
+    for (const name of ['codeKey', 'proof', 'sealingKey'] as const) t.not(derived('', one)[name], derived('', other)[name])
+  }
+  different({ clientSecret: 'a"', clientId: 'b' }, { clientSecret: 'a', clientId: '"b' })
+  different({ clientSecret: 'b', clientId: 'a","' }, { clientSecret: '","b', clientId: 'a' })
+  t.not(derived(' /a', { clientId: 'p' }).locator, derived('/a', { clientId: 'p" ' }).locator)
 })

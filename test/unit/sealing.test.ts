@@ -3,7 +3,7 @@ import * as crypto from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
 import type * as secrets from '../../lib/grants/random-secret.ts'
-import { open, seal } from '../../lib/grants/sealing.ts'
+import { open, openWithAny, seal } from '../../lib/grants/sealing.ts'
 import { lib } from '../helpers/lib.ts'
 import { seed } from '../helpers/seed.ts'
 
@@ -11,22 +11,49 @@ const randomKey = () => crypto.randomBytes(32).toString('base64url')
 
 t.test('AES-256-GCM: test cases 13 and 14 of the GCM specification (McGrew and Viega, appendix B)', async (t) => {
   const zeros = Buffer.alloc(32).toString('base64url')
-  const hex = (sealed: string) => Buffer.from(sealed, 'base64url').toString('hex')
-  t.equal(hex(seal(zeros, '')), '530f8afbc74536b9a963b4f1c4cb738b')
-  t.equal(hex(seal(zeros, '\0'.repeat(16))), 'cea7403d4d606b6e074ec5d3baf39d18d0d1c8a799996bf0265b98b5d48ab919')
+  const hex = (sealed: string) => Buffer.from(sealed.slice('1_'.length), 'base64url').toString('hex')
+  t.equal(hex(seal([zeros], '')), '530f8afbc74536b9a963b4f1c4cb738b')
+  t.equal(hex(seal([zeros], '\0'.repeat(16))), 'cea7403d4d606b6e074ec5d3baf39d18d0d1c8a799996bf0265b98b5d48ab919')
 })
 
 t.test('any text opens with its key, and neither with another nor changed', async (t) => {
   fc.assert(fc.property(fc.string({ unit: 'grapheme' }), fc.nat(), (text, at) => {
     const key = randomKey()
-    const sealed = seal(key, text)
+    const sealed = seal([key], text)
     t.equal(open(key, sealed), text)
     t.equal(open(randomKey(), sealed), null)
-    const bytes = Buffer.from(sealed, 'base64url')
+    const bytes = Buffer.from(sealed.slice('1_'.length), 'base64url')
     bytes[at % bytes.length] = (bytes[at % bytes.length] as number) ^ 1
-    t.equal(open(key, bytes.toString('base64url')), null)
+    t.equal(open(key, `1_${bytes.toString('base64url')}`), null)
     t.equal(open(key, sealed.slice(0, at % sealed.length)), null)
   }), { numRuns: 100, seed })
+})
+
+t.test('each of many keys opens what is sealed with all of them, and one of them is enough', async (t) => {
+  for (const count of [1, 2, 9, 10, 99]) {
+    const keys = Array.from({ length: count }, randomKey)
+    const sealed = seal(keys, 'text')
+    t.match(sealed, new RegExp(`^${count}_[\\w-]+$`))
+    t.strictSame(keys.map((key) => open(key, sealed)), keys.map(() => 'text'))
+    t.equal(openWithAny([randomKey(), keys.at(-1) as string, randomKey()], sealed), 'text')
+    t.equal(openWithAny([randomKey(), randomKey()], sealed), null)
+    t.equal(openWithAny([], sealed), null)
+  }
+})
+
+t.test('what is not a sealed value', async (t) => {
+  const key = randomKey()
+  const sealed = seal([key], 'text')
+  const copy = sealed.slice('1_'.length)
+  for (const value of ['', '_', '1_', copy, `_${copy}`, `0_${copy}`, `01_${copy}`, `2_${copy}`, `100_${copy}`,
+    `x${sealed}`, `1_${'A'.repeat(20)}`, ` ${sealed}`, sealed.replace('1_', '99_')]) {
+    t.equal(open(key, value), null, value)
+  }
+  const longest = 1024 * 1024
+  t.equal(open(key, `2_${copy}${'A'.repeat(copy.length)}`), 'text', 'a copy that somebody adds changes nothing')
+  const text = 'x'.repeat((longest - 2) / 4 * 3 - 17)
+  t.equal(open(key, seal([key], text)), text)
+  t.equal(open(key, seal([key], `${text}xx`)), null, 'too long for a record')
 })
 
 t.test('a secret is 33 bytes that the system drew; no byte is used twice, and none stays in memory', async (t) => {

@@ -81,18 +81,19 @@ function isEvent (
   t: Test, { requestId, ...event }: PartnerSsoEvent, reason: RefusalReason, refusal: Refusal, { portal }: Subject
 ): void {
   t.type(requestId, 'string')
-  const { expected, difference, rule, ...rest } = event as Record<string, unknown>
+  const { expected, difference, rule, signInId, ...rest } = event as Record<string, unknown>
   const known = {
     ...refusal.known.includes('clientId') ? { clientId: portal.clientId } : {},
     ...refusal.known.includes('externalId') ? { externalId: 'ada' } : {}
   }
   t.strictSame(rest, { type: refusal.event, reason, ...known })
   t.strictSame(
-    [expected, difference !== undefined, rule !== undefined],
+    [expected, difference !== undefined, rule !== undefined, typeof signInId === 'string'],
     [
       refusal.known.includes('expected') ? portal.redirectUri : undefined,
       refusal.known.includes('difference'),
-      refusal.known.includes('rule')
+      refusal.known.includes('rule'),
+      refusal.known.includes('signInId')
     ]
   )
 }

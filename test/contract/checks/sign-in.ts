@@ -47,21 +47,23 @@ export async function signIn (t: Test, subject: Subject): Promise<void> {
   isRefused(t, await at.token({ code }), 400, 'invalid_grant', CODE_UNKNOWN)
 
   const { clientId } = portal
-  const known = { clientId, externalId: 'alice' }
   const events = subject.events()
+  const { signInId } = events[0] ?? {}
+  t.type(signInId, 'string')
+  const known = { clientId, externalId: 'alice', signInId }
   t.strictSame(events.map(({ requestId, ...event }) => event), [
     { type: 'code_issued', reason: 'ok', ...known },
     { type: 'token_issued', reason: 'ok', ...known, secretIndex: subject.secretIndex },
     { type: 'user_information_returned', reason: 'ok', ...known },
-    { type: 'request_rejected', reason: 'token_unknown' },
+    { type: 'request_rejected', reason: 'token_unknown', clientId, signInId },
     // Its token was used, not alive: an ordinary repetition is not reported as an attack.
-    { type: 'request_rejected', reason: 'code_unknown', clientId }
+    { type: 'request_rejected', reason: 'code_unknown', clientId, signInId }
   ])
   const lines = subject.lines().filter(({ event }) => event !== undefined)
-  t.strictSame(lines.map(({ event, reqId, reason, clientId, externalId, level }) =>
-    [event, reqId, reason, clientId, externalId, level]),
-  events.map(({ type, requestId, reason, clientId, externalId }) =>
-    [type, requestId, reason, clientId, externalId, reason === 'ok' ? 30 : 40]))
+  t.strictSame(lines.map(({ event, reqId, reason, clientId, externalId, signInId, level }) =>
+    [event, reqId, reason, clientId, externalId, signInId, level]),
+  events.map(({ type, requestId, reason, clientId, externalId, signInId }) =>
+    [type, requestId, reason, clientId, externalId, signInId, reason === 'ok' ? 30 : 40]))
 }
 
 /** Whatever comes between, a user gets nobody else's record, and a portal no other one's. */

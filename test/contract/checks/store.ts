@@ -1,4 +1,4 @@
-// Contract section 6: what someone gains who reads and writes the store, and has no client secret.
+// What someone gains who reads and writes the store, and has no client secret.
 import type { Test } from 'tap'
 import type { Portal } from '../../../lib/index.ts'
 import { CHALLENGE, challenge, VERIFIER } from '../../helpers/wire.ts'
@@ -74,17 +74,37 @@ export async function changedValues (t: Test, subject: Subject): Promise<void> {
     await store.write(key, changed(value, index))
     refuses(t, await at.user(token), 401, 'invalid_token', `a value with character ${index} changed`)
   }
-  for (const index of [0, 19, 20, 40, 62]) {
-    const token = await at.accessToken()
-    refuses(t, await at.user(changed(token, index)), 401, 'invalid_token', `a token with character ${index} changed`)
-  }
 }
 
-/** A value that is written back is worth nothing five minutes after its lifetime, by the clock of the app. */
+/** A token that is not exactly as it was issued redeems nothing: the token itself is still good. */
+export async function changedTokens (t: Test, { at, events }: Subject): Promise<void> {
+  const token = await at.accessToken()
+  const spare = token.slice(0, -1) + ALPHABET[ALPHABET.indexOf(token.slice(-1)) + 1]
+  const made = [
+    ...[0, 20, 42, 43, 60, 85, 86, token.length - 1].map((index) => changed(token, index)),
+    token.slice(0, -1), token.slice(0, 86), token.slice(43), `${token}A`, `${token}=`, token + token, spare
+  ]
+  events()
+  for (const forged of made) {
+    refuses(t, await at.user(forged), 401, 'invalid_token', forged)
+    const [{ requestId, ...event } = { requestId: '' }] = events()
+    t.strictSame(event, { type: 'request_rejected', reason: 'token_unknown' }, 'nothing is known of it')
+  }
+  t.equal((await at.user(token)).status, 200)
+}
+
+/** A value that is written back, or that is from the future, is worth nothing, give or take five minutes. */
 export async function writtenBack (t: Test, { at, store }: Subject): Promise<void> {
   t.teardown(() => clock.back())
   const GRACE = 300
   const { codeLifetime, tokenLifetime } = LIFETIMES
+  for (const skew of [-GRACE - 5, -GRACE * 200]) {
+    const [code, token] = [await at.code(), await at.accessToken()]
+    clock.setDate(skew)
+    refuses(t, await at.token({ code }), 400, 'invalid_grant', `issued ${-skew} seconds from now`)
+    refuses(t, await at.user(token), 401, 'invalid_token', `issued ${-skew} seconds from now`)
+    clock.back()
+  }
   for (const skew of [-GRACE + 5, GRACE - 5]) {
     const code = await at.code()
     clock.setDate(skew)
@@ -98,6 +118,10 @@ export async function writtenBack (t: Test, { at, store }: Subject): Promise<voi
   await store.write(key, value)
   refuses(t, await at.token({ code }), 400, 'invalid_grant')
   clock.back()
+  const early = await at.accessToken()
+  clock.setDate(codeLifetime + tokenLifetime + GRACE - 5)
+  t.equal((await at.user(early)).status, 200)
+  clock.back()
   const token = await at.accessToken()
   clock.setDate(codeLifetime + tokenLifetime + GRACE + 5)
   refuses(t, await at.user(token), 401, 'invalid_token')
@@ -108,7 +132,7 @@ export async function marks (t: Test, { at, events, store }: Subject): Promise<v
   const [code, key, value] = await addedBy(store, () => at.code())
   const { access_token: token } = (await at.token({ code })).json
   refuses(t, await at.token({ code }), 400, 'invalid_grant')
-  for (const forged of [token, token, changed(token, 50), token.slice(0, -4) + 'AAAA', token]) {
+  for (const forged of [changed(token, 50), token.slice(0, -4) + 'AAAA']) {
     refuses(t, await at.user(forged), 401, 'invalid_token')
   }
   await store.write(key, value)
@@ -122,6 +146,8 @@ export async function marks (t: Test, { at, events, store }: Subject): Promise<v
 export async function storeAway (t: Test, subject: Subject): Promise<void> {
   const away = async (): Promise<never> => { throw new Error('zzz-cause at zzz-host:6379') }
   const [code, token] = [await subject.at.code(), await subject.at.accessToken()]
+  const issued = subject.events().flatMap(({ type, signInId }) => type === 'code_issued' ? [signInId] : [])
+  const [ofCode, ofToken] = issued.slice(-2)
   const options = { store: { put: away, take: away, revoke: away }, redis: undefined, keyPrefix: undefined }
   const { at, events, lines, portal: { clientId } } = await subject.another({ options })
   const authorized = await at.authorize()
@@ -134,7 +160,8 @@ export async function storeAway (t: Test, subject: Subject): Promise<void> {
   const told = events()
   const unavailable = { type: 'store_unavailable', reason: 'store_unavailable' }
   t.strictSame(told.map(({ requestId, ...event }) => event),
-    [{ ...unavailable, clientId, externalId: 'alice' }, { ...unavailable, clientId }, unavailable])
+    [{ ...unavailable, clientId, externalId: 'alice' }, { ...unavailable, clientId, signInId: ofCode },
+      { ...unavailable, clientId, signInId: ofToken }])
   const sent = [authorized, ...responses].map(({ headers, text }) => [...headers, text])
   t.notMatch(JSON.stringify([told, sent]), 'zzz')
   t.match(JSON.stringify(lines()), 'zzz-cause', 'the host learns it')
@@ -162,4 +189,36 @@ export async function overtaken (t: Test, { at, events, store }: Subject): Promi
   }
   refuses(t, responses[0] as Answer, 400, 'invalid_grant')
   t.match(events().at(-1), { type: 'code_replayed', externalId: 'alice' })
+}
+
+/** All events of a sign-in have one id, from the code to a replay long after; it leads to nothing. */
+export async function signInIds (t: Test, subject: Subject): Promise<void> {
+  const { at, events, portal } = subject
+  const later = await subject.another({ portal: { loginUrl: 'https://portal.example/new' } })
+  const ids: unknown[] = []
+  for (const user of ['alice', 'bob']) {
+    events()
+    const code = await at.code(user)
+    const wrongUri = { code, redirect_uri: `${portal.redirectUri}x` }
+    await at.token(wrongUri)
+    const { access_token: token } = (await at.token({ code })).json
+    await at.user(token)
+    await at.user(token)
+    await at.token({ code })
+    const seen = events()
+    t.strictSame(seen.map(({ reason }) => reason),
+      ['ok', 'redirect_uri_mismatch', 'ok', 'ok', 'token_unknown', 'code_unknown'])
+    later.events()
+    await later.at.token({ code })
+    seen.push(...later.events())
+    const [{ signInId = '' } = {}] = seen
+    t.match(signInId, /^[\w-]{20}$/)
+    t.notOk(`${code} ${token}`.includes(signInId))
+    t.strictSame(new Set(seen.map(({ signInId }) => signInId)), new Set([signInId]))
+    ids.push(signInId)
+    await at.token({ code, client_secret: 'wrong' })
+    await at.token({ code: 'malformed' })
+    t.strictSame(events().map(({ signInId }) => signInId), [undefined, undefined])
+  }
+  t.not(ids[0], ids[1])
 }
