@@ -301,7 +301,7 @@ t.test('a wrong password, or none: named in the log, and cured without a restart
   }
 })
 
-const RIGHTS = ['+set', '+getdel', '+eval', '+sadd', '+expire', '+info']
+const RIGHTS = ['+set', '+getdel', '+ping', '+info']
 
 t.test('a user with no more rights than are needed; without any of them the start says so', async (t) => {
   const { client, port } = await startRedis(t)
@@ -315,7 +315,7 @@ t.test('a user with no more rights than are needed; without any of them the star
   const { access_token: token } = (await host.portal.token({ code })).json
   t.equal((await host.portal.token({ code })).status, 400)
   t.equal((await host.portal.user(token)).status, 401, 'a replay revokes')
-  for (const missing of RIGHTS.slice(0, 5)) {
+  for (const missing of RIGHTS.slice(0, 2)) {
     await allow(RIGHTS.filter((right) => right !== missing))
     await t.rejects(scene(t, { redis }), { message: /Redis refuses a command that is needed/ }, missing)
   }

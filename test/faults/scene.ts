@@ -206,7 +206,7 @@ export async function watch (t: Test, client: Redis) {
   const monitor = ofTest(t, await client.monitor())
   monitor.on('monitor', (_time: string, args: string[]) => {
     const isProbe = args.some((arg) => arg.includes('probe-'))
-    if (/^(?:set|getdel|eval|ping)$/i.test(args[0] as string) && !isProbe) seen.push(args)
+    if (/^(?:set|getdel|ping)$/i.test(args[0] as string) && !isProbe) seen.push(args)
   })
   const own = (): string[][] => seen.filter(([name]) => !/^ping$/i.test(name as string))
   return {

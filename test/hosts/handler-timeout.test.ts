@@ -77,7 +77,7 @@ const user: Send = (portal, { token }) => portal.user(token)
 const cases: Record<string, [waits: string, request: Send, commands: string[]]> = {
   currentUser: ['currentUser', authorize, []],
   portalEligibility: ['portalEligibility', authorize, []],
-  'the portal function': ['portal', user, ['take']],
+  'the portal function': ['portal', user, []],
   'the portal function that authenticates': ['portal', redeem, []],
   'the store of a code': ['put', authorize, ['put']],
   'the store that redeems a code': ['take', redeem, ['take', 'put']],
