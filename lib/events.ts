@@ -11,8 +11,8 @@ interface EventFields {
   /** The partner application's identifier of the user; absent while the user is not known. */
   externalId?: string
   /**
-   * The same in all events of one sign-in, from `code_issued` to a replay of its code long after: 20 characters, derived
-   * one-way from the code. Absent until the portal is authenticated, or where its code or token is malformed.
+   * The same in all events of one sign-in, from `code_issued` to a replay of its code long after: 20 characters,
+   * derived one-way from the code. Absent until the portal is authenticated, or where its code or token is malformed.
    */
   signInId?: string
 }

@@ -58,7 +58,7 @@ export class GrantKeys {
 
   /**
    * The one-step key derivation of NIST SP 800-56C section 4.1: codes are uniformly random. HKDF would cost more than
-   * twice as much. For each purpose the secret has one length and the info is JSON or empty, so no two inputs are equal.
+   * twice as much. For each purpose the secret has one length and the info is JSON or empty: no two inputs are equal.
    */
   #derive (secret: string, purpose: string, info: string): string {
     // As text: a Buffer made by node:crypto costs as much as the hash.

@@ -21,10 +21,10 @@ type State = 'queued' | 'sent' | 'abandoned' | 'done'
  * A Redis command that is sent once at most, and not after its caller has given up. The exception is a command that
  * Redis has refused without executing it, as with MOVED.
  *
- * ioredis keeps commands through a reconnection, a failover or the move of a slot, and sends them again; Cluster does so
- * itself, where it should reject one whose connection was closed. For a
- * redemption both are wrong: a code whose caller was told 503 must stay good, and a code whose reply was lost must not
- * read as unknown. So ioredis is given PING in place of the command where this table says so.
+ * ioredis keeps commands through a reconnection, a failover or the move of a slot, and sends them again. So does
+ * Cluster where it is asked to reject a command whose connection was closed. For a redemption all of this is wrong: a
+ * code whose caller was told 503 must stay good, and a code whose reply was lost must not read as unknown. So ioredis
+ * is given PING in place of the command where this table says so.
  *
  * | state     | ioredis writes it                         | reply                    | deadline, connection lost |
  * |-----------|-------------------------------------------|--------------------------|---------------------------|

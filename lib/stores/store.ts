@@ -10,11 +10,14 @@
 export interface Store {
   /** Stores value under key for lifetime seconds unless the key is held. False when it was held. */
   put (key: string, value: string, lifetime: number): Promise<boolean>
-  /** Removes the value and returns it; null when there is none, it expired or it was revoked. At most one caller gets it. */
+  /**
+   * Removes the value and returns it; null when there is none, it expired or it was revoked. At most one caller gets
+   * it.
+   */
   take (key: string): Promise<string | null>
   /**
-   * Puts a mark in place of what the key holds, and returns that as `take` does; for lifetime seconds nothing can be put
-   * there. A take may remove the mark or leave it.
+   * Puts a mark in place of what the key holds, and returns that as `take` does; for lifetime seconds nothing can be
+   * put there. A take may remove the mark or leave it.
    */
   revoke (key: string, lifetime: number): Promise<string | null>
 }

@@ -10,6 +10,7 @@ import t from 'tap'
 import type { PartnerSsoEvent } from '../../lib/index.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { someRedis } from '../helpers/redis.ts'
+import { neverIssued } from '../helpers/never-issued.ts'
 import { seed } from '../helpers/seed.ts'
 import { wire } from '../helpers/wire.ts'
 import { BASIC, say } from './helpers/raw.ts'
@@ -191,8 +192,8 @@ t.test(`${REQUESTS} requests`, { timeout: 0 }, async (t) => {
   /** One of ten gets a good code and token: the others would only cost time. */
   const filling = async (sent: object, number: number): Promise<(text: string) => string> => {
     const wanted = number % 10 === 0 ? JSON.stringify(sent) : ''
-    const code = wanted.includes(CODE) ? await portal.code() : 'c'.repeat(44)
-    const token = wanted.includes(TOKEN) ? await portal.accessToken() : 't'.repeat(63)
+    const code = wanted.includes(CODE) ? await portal.code() : neverIssued().code
+    const token = wanted.includes(TOKEN) ? await portal.accessToken() : neverIssued().token
     return (text) => text.replaceAll(CODE, code).replaceAll(TOKEN, token)
   }
   const send = async ({ text, isReadable }: Sent) => {

@@ -1,6 +1,6 @@
 // Someone reads and writes the store: a neighbour on a shared Redis, an injection beside the PostgreSQL store, a stolen
-// backup. The rows are those of "What an attacker has" in .github/SECURITY.md: what he has, and what he gets. He knows all
-// that is public: client_id, redirect_uri, login_url, level, prefix, this code.
+// backup. The rows are those of "What an attacker has" in .github/SECURITY.md: what he has, and what he gets. He knows
+// all that is public: client_id, redirect_uri, login_url, level, prefix, this code.
 import { hash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
@@ -47,9 +47,11 @@ const keys = new GrantKeys('')
 const registered = new RegisteredPortal(PORTAL)
 const [CREDENTIAL = ''] = registered.credentials
 
+const FORGED_RECORD = checkUserInformation(recordOf('ceo'), 'partner').compact
+
 /** Whoever has the secret seals as the app does. */
 const forgedGrant = (): string =>
-  encodeGrant({ codeChallenge: '', externalId: 'ceo', record: checkUserInformation(recordOf('ceo'), 'partner').compact })
+  encodeGrant({ codeChallenge: '', externalId: 'ceo', record: FORGED_RECORD })
 
 async function startApp (t: Test): Promise<{ store: OpenStore, portal: Wire }> {
   const store = new OpenStore()
@@ -101,7 +103,9 @@ type Attack = (t: Test) => Promise<void>
 const attacks: Record<string, Attack> = {
   async 'reads the store, all of it, in every backup' (t) {
     const { codeKey, codeValue, tokenKey, tokenValue } = await signIn(await startApp(t))
-    for (const key of publicKeys(codeKey, tokenKey)) t.strictSame([open(key, codeValue), open(key, tokenValue)], [null, null])
+    for (const key of publicKeys(codeKey, tokenKey)) {
+      t.strictSame([open(key, codeValue), open(key, tokenValue)], [null, null])
+    }
     for (const text of [codeKey, codeValue, tokenKey, tokenValue]) {
       t.notMatch(Buffer.from(text, 'base64url').toString('latin1') + text, /alice|partner/)
     }
@@ -114,7 +118,7 @@ const attacks: Record<string, Attack> = {
       t.strictSame([open(key, codeValue), open(key, tokenValue)], [null, null])
     }
     t.equal((await app.portal.token({ code, client_secret: 'a guess' })).json.error, 'invalid_client')
-    t.match((await redeemToken()).json, { external_id: 'alice' }, 'a bearer token that is not used yet yields its record')
+    t.match((await redeemToken()).json, { external_id: 'alice' }, 'a bearer token that is not used yet')
   },
 
   async 'writes the store' (t) {
@@ -172,7 +176,8 @@ const attacks: Record<string, Attack> = {
   async 'the client secret, and reads the store' (t) {
     const { code, codeKey, codeValue, tokenKey } = await signIn(await startApp(t))
     for (const known of [codeKey, tokenKey]) {
-      t.equal(open(keys.sealingKey(keys.proof(known, CREDENTIAL), CREDENTIAL), codeValue), null, 'no record without its code')
+      const key = keys.sealingKey(keys.proof(known, CREDENTIAL), CREDENTIAL)
+      t.equal(open(key, codeValue), null, 'no record without its code')
     }
     const locator = keys.locator(code, registered)
     const [key = ''] = keys.sealingKeys(locator, registered)

@@ -8,6 +8,7 @@ import type { PartnerSsoEvent, PartnerSsoOptions } from '../../lib/index.ts'
 import { randomSecret } from '../../lib/grants/random-secret.ts'
 import { recordOf, startHost } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
+import { neverIssued } from '../helpers/never-issued.ts'
 import type { RedisServer } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
 import type { Wire } from '../helpers/wire.ts'
@@ -17,7 +18,7 @@ import { ofTest } from './clients.ts'
 const GIVE_UP_AFTER = 120_000
 
 /** A code and a token that nobody has issued. */
-export const NOTHING = { code: randomSecret(), token: `${randomSecret()}${randomSecret()}`.slice(0, 63) }
+export const NOTHING = neverIssued()
 
 /** A code and a token. */
 export interface Goods { code: string, token: string }

@@ -1,5 +1,5 @@
-// Redis, as far as the plugin uses it: the semantics of SET … EX … NX, SET … EX … GET and GETDEL, by way of the plugin's
-// own Redis store. Every command waits until the explorer lets it happen. `stepped-redis.test.ts` compares it
+// Redis, as far as the plugin uses it: the semantics of SET … EX … NX, SET … EX … GET and GETDEL, by way of the
+// plugin's own Redis store. Every command waits until the explorer lets it happen. `stepped-redis.test.ts` compares it
 // with a redis-server.
 import { begin, connection, isProbe, valueName } from './world.ts'
 import type { SteppedStore } from './world.ts'
@@ -45,9 +45,8 @@ export function steppedRedis (mistake?: Mistake): SteppedRedis {
     if (isFull) return new ReplyError("OOM command not allowed when used memory > 'maxmemory'.")
     const { value: old = null } = entries.get(key) ?? {}
     const isRevocation = options.includes('GET')
-    if (isRevocation && (mistake === 'SET GET changes nothing' || (mistake === 'SET GET needs a value' && old === null))) {
-      return old
-    }
+    if (isRevocation && mistake === 'SET GET changes nothing') return old
+    if (isRevocation && mistake === 'SET GET needs a value' && old === null) return old
     if (options.includes('NX') && old !== null && mistake !== 'SET ignores NX') return null
     entries.set(key, { value, minutes: Number(options[options.indexOf('EX') + 1]) / 60 })
     return isRevocation ? old : 'OK'

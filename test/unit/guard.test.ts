@@ -136,7 +136,8 @@ t.test('callers at the same time share one probe', async (t) => {
 })
 
 t.test('an error after which the store can never serve stops the start, any other does not', async (t) => {
-  const unfit = (error: unknown) => (error as Error).message.startsWith('ERR unknown') ? 'It lacks a command' : undefined
+  const unfit = (error: unknown) =>
+    (error as Error).message.startsWith('ERR unknown') ? 'It lacks a command' : undefined
   for (const name of ['put', 'take', 'revoke']) {
     const start = (message: string, more: Partial<BackingStore>) =>
       guard({ [name]: async () => { throw new Error(message) } }, 1000, more).guarded.start()

@@ -69,7 +69,9 @@ t.test('one sealing key for each secret', async (t) => {
 
 t.test('values that would read the same side by side are told apart', async (t) => {
   const different = (one: Partial<Portal>, other: Partial<Portal>) => {
-    for (const name of ['codeKey', 'proof', 'sealingKey'] as const) t.not(derived('', one)[name], derived('', other)[name])
+    for (const name of ['codeKey', 'proof', 'sealingKey'] as const) {
+      t.not(derived('', one)[name], derived('', other)[name])
+    }
   }
   different({ clientSecret: 'a"', clientId: 'b' }, { clientSecret: 'a', clientId: '"b' })
   different({ clientSecret: 'b', clientId: 'a","' }, { clientSecret: '","b', clientId: 'a' })

@@ -90,7 +90,7 @@ export async function recordOfTheCode (t: Test, { at, behaviour, recordOf }: Sub
 /** Refused, and nothing is used up by it: a code at the user endpoint, a token at the token endpoint, parts of them. */
 export async function crossUse (t: Test, { at, recordOf }: Subject): Promise<void> {
   const code = await at.code()
-  for (const value of [code, code.padEnd(63, 'A'), code.slice(1)]) {
+  for (const value of [code, code.padEnd(101, 'A'), code.slice(1)]) {
     refuses(t, await at.user(value), 401, 'invalid_token')
   }
   const issued = await at.token({ code })
