@@ -1,71 +1,17 @@
 // `npm test`: installs or names the programs that the tests need, runs everything, ends with `N passed, N failed`.
-// `npm test -- test/unit test/x.test.ts`: the tests of these folders and files alone.
+// `npm test -- test/unit test/x.test.ts`: the tests of these folders and files alone, with what they need alone.
+// `npm test -- --watch test/x.test.ts`: again after each change of lib, test or examples.
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, watch } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { compile } from './runner/compile.js'
-import { processesOf, runTap, testFiles } from './runner/tap.js'
+import { needsOf, provide } from './runner/needs.js'
+import { processesOf, runFiles, runTap, testFiles } from './runner/tap.js'
 
 /** Test files at once: one more than processors, since many files wait for servers. */
 const JOBS = availableParallelism() + 1
-
-/** What the tests start, and the Debian package of each. */
-const programs = {
-  'redis-server': 'redis-server',
-  'redis-sentinel': 'redis-sentinel',
-  chromium: 'chromium',
-  postgres: 'postgresql',
-  promtool: 'prometheus'
-}
-
-/** Debian keeps the programs of PostgreSQL off PATH, in a folder for each version. */
-const DEBIAN = '/usr/lib/postgresql'
-
-/** Whether the program is on PATH or where Debian keeps it. */
-function isThere (program) {
-  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN) : []
-  const folders = [...process.env.PATH.split(':'), ...versions.map((version) => join(DEBIAN, version, 'bin'))]
-  return folders.some((folder) => existsSync(join(folder, program)))
-}
-
-const missingPrograms = () => Object.keys(programs).filter((program) => !isThere(program))
-
-/** On a bare Debian machine (root, apt-get) installs what is missing; elsewhere says what to install. */
-function provide () {
-  const installed = existsSync('node_modules/.package-lock.json')
-  if (!installed && !run('npm', 'ci', '--no-audit', '--no-fund')) stop('npm ci failed.')
-  const missing = missingPrograms()
-  if (missing.length === 0) return
-  const names = missing.join(', ')
-  const packages = missing.map((program) => programs[program])
-  if (process.getuid?.() !== 0 || !isThere('apt-get')) {
-    stop(`The tests need ${names}. Nothing was installed.\n` +
-      `Debian, Ubuntu: sudo apt-get install ${packages.join(' ')}\n` +
-      'macOS: brew install redis postgresql prometheus; brew install --cask chromium')
-  }
-  console.log(`The tests need ${names}: installing ${packages.join(' ')} with apt-get.`)
-  // No service is started: the tests start what they need. Debian asks this program.
-  const policy = '/usr/sbin/policy-rc.d'
-  const isOurs = !existsSync(policy)
-  if (isOurs) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
-  run('apt-get', 'update', '-qq')
-  run('apt-get', 'install', '-y', '-qq', '--no-install-recommends', ...packages)
-  if (isOurs) rmSync(policy)
-  const still = missingPrograms()
-  if (still.length > 0) stop(`apt-get did not install ${still.join(', ')}.`)
-}
-
-function stop (reason) {
-  console.error(`\n${reason}`)
-  process.exit(1)
-}
-
-/** Runs a command to its end; its output goes where ours goes. */
-function run (command, ...args) {
-  console.log(`\n> ${[command, ...args].join(' ')}`)
-  return spawnSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] }).status === 0
-}
 
 /** Runs a command beside others. Its output is shown in one piece at its end. */
 async function runBeside (command, ...args) {
@@ -98,40 +44,76 @@ function notLoaded () {
     .filter((file) => file !== 'typebox.ts' && !loaded.some((path) => path.endsWith(join('lib', file))))
 }
 
-/** Some tests import the package by its name, from dist, or start an example. */
-async function build () {
-  const built = await runBeside('npm', 'run', '-s', 'build')
-  return [
-    ['the package builds', built],
-    ['the examples compile', await runBeside('npx', 'tsc', '-p', 'examples')]
-  ]
+/** Builds what the tests read: the package, which some import by its name, and the examples, which some start. */
+async function build ({ dist, examples }) {
+  const builds = []
+  if (dist) builds.push(['the package builds', await runBeside('npm', 'run', '-s', 'build')])
+  if (examples) builds.push(['the examples compile', await runBeside('npx', 'tsc', '-p', 'examples')])
+  return builds
 }
 
-provide()
-const named = process.argv.slice(2)
-const builds = await build()
-await compile()
-const coverage = named.length === 0
-  ? ['--coverage-report=text', '--coverage-report=json-summary']
-  : ['--disable-coverage']
-const [compiled, results] = await Promise.all([
-  named.length === 0 ? compileAndLint() : [],
-  runTap([`--jobs=${JOBS}`, ...coverage], processesOf(testFiles(named)), console.log)
-])
-const missed = named.length === 0 ? notLoaded() : []
-const checks = [
-  ...builds,
-  ...compiled,
-  [`tests load every file of lib${missed.map((file) => ` (not ${file})`).join('')}`, missed.length === 0],
-  ['no test is skipped or left to do', results.skip === 0 && results.todo === 0],
+/** Everything, with coverage. */
+async function runWhole (processes) {
+  const options = [`--jobs=${JOBS}`, '--coverage-report=text', '--coverage-report=json-summary']
+  const [compiled, results] = await Promise.all([compileAndLint(), runTap(options, processes, console.log)])
+  const missed = notLoaded()
+  const loaded = `tests load every file of lib${missed.map((file) => ` (not ${file})`).join('')}`
   // tap wants every line, statement, branch and function of lib covered.
-  ['tap ends well', results.ok]
-]
+  return { results, checks: [...compiled, [loaded, missed.length === 0], ['tap ends well', results.ok]] }
+}
 
-console.log()
-for (const [name, ok] of checks) console.log(`${ok ? 'ok' : 'not ok'} - ${name}`)
-if (results.failures.length > 0) console.log(`\nFailed:\n${results.failures.join('\n')}`)
-const passed = results.pass + checks.filter(([, ok]) => ok).length
-const failed = results.fail + checks.filter(([, ok]) => !ok).length
-console.log(`\n${passed} passed, ${failed} failed`)
-process.exit(failed === 0 ? 0 : 1)
+async function runChosen (processes) {
+  return { results: await runFiles(JOBS, processes, console.log), checks: [] }
+}
+
+/** Runs the tests of the files and folders, or all. Whether they pass. */
+async function run (named) {
+  const files = testFiles(named)
+  const needs = needsOf(files)
+  provide(needs.programs)
+  const built = [needs.dist ? 'dist' : [], needs.examples ? 'examples/dist' : []].flat()
+  const builds = await build(needs)
+  await compile({ built })
+  const processes = processesOf(files)
+  const { results, checks: more } = await (named.length === 0 ? runWhole : runChosen)(processes)
+  const none = results.skip === 0 && results.todo === 0
+  const checks = [...builds, ...more, ['no test is skipped or left to do', none]]
+
+  console.log()
+  for (const [name, ok] of checks) console.log(`${ok ? 'ok' : 'not ok'} - ${name}`)
+  if (results.failures.length > 0) console.log(`\nFailed:\n${results.failures.join('\n')}`)
+  const passed = results.pass + checks.filter(([, ok]) => ok).length
+  const failed = results.fail + checks.filter(([, ok]) => !ok).length
+  console.log(`\n${passed} passed, ${failed} failed`)
+  return failed === 0
+}
+
+/** `run`; what cannot even be begun is a reason, not a stack. */
+const attempt = (named) => run(named).catch((error) => {
+  console.error(`\n${error.message}`)
+  return false
+})
+
+/** Resolves when a source is changed. Its other changes of the same moment are waited for. */
+function changed () {
+  return new Promise((resolve) => {
+    const watchers = ['lib', 'test', 'examples'].map((folder) => watch(folder, { recursive: true }, (_event, path) => {
+      if (!/\.(?:[cm]?[jt]s|json)$/.test(path) || path.startsWith('dist')) return
+      for (const watcher of watchers) watcher.close()
+      setTimeout(resolve, 100)
+    }))
+  })
+}
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { watch: { type: 'boolean' } } })
+if (!existsSync('node_modules/.package-lock.json')) {
+  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { stdio: 'inherit' })
+  if (status !== 0) process.exit(1)
+}
+let ok = await attempt(positionals)
+while (values.watch) {
+  console.log('\nWaiting for a change. Ctrl+C ends.')
+  await changed()
+  ok = await attempt(positionals)
+}
+process.exit(ok ? 0 : 1)

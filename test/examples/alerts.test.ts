@@ -1,4 +1,5 @@
 // The alerts for Prometheus fire when they should, and at no other time: alerts.test.yml, run by Prometheus' own tool.
+// Needs: promtool
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import t from 'tap'

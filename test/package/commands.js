@@ -1,4 +1,5 @@
 // The package as it ships, and commands around it: for the tests here and for `test/versions.js`.
+// Needs: dist
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

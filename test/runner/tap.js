@@ -1,11 +1,14 @@
-// Runs tap on test files and reads its results. Shared by `npm test` (test/run.js) and test/repeat.js.
+// Runs test files, by tap or by themselves, and reads the results. For `npm test` (test/run.js) and test/repeat.js.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join, normalize, relative } from 'node:path'
+import { basename, join, normalize, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { COMPILED } from './compile.js'
 
 const PROCESSES = join(COMPILED, 'processes')
+
+/** Milliseconds that nothing takes unless it hangs. */
+const HOUR = 3_600_000
 
 /** Test files of one process at most. */
 const MOST = 8
@@ -59,29 +62,73 @@ function loading (files, index) {
   return path
 }
 
-/**
- * Runs tap with these options and files. `show` gets each line of interest: a line a file, and all of each failure.
- * Returns tap's own counts, whether tap is content, and the lines of what failed.
- */
-export async function runTap (options, files, show) {
-  const started = performance.now()
-  const child = spawn('npx', ['tap', '--reporter=tap', ...options, ...files], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const exited = new Promise((resolve) => child.once('exit', resolve))
+/** The counts of tap, and the lines of what failed. */
+const nothing = () => ({ pass: 0, fail: 0, skip: 0, todo: 0, failures: [] })
+
+/** Runs a command that prints TAP. `show` gets each line of interest. Returns tap's own counts, and how it ended. */
+async function read (command, args, env, show) {
+  const stdio = ['ignore', 'pipe', 'inherit']
+  const child = spawn(command, args, { stdio, env: { ...process.env, ...env }, timeout: HOUR })
+  const exited = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
+  const results = nothing()
   let counts = null
   let inDiagnostics = false
-  const failures = []
   for await (const line of createInterface({ input: child.stdout })) {
     counts = countsIn(line) ?? counts
     if (/^\s*not ok/.test(line)) {
       inDiagnostics = true
-      failures.push(line)
+      results.failures.push(line)
     }
     if (inDiagnostics || isOfInterest(line)) show(line)
     if (/^\s*\.\.\.$/.test(line)) inDiagnostics = false
   }
-  const ended = await exited === 0 && counts !== null
-  const took = performance.now() - started
-  return { pass: 0, fail: 0, skip: 0, todo: 0, ...counts, ok: ended, failures, took }
+  const end = await exited
+  return { ...results, ...counts, end, ok: end === 0 && counts !== null }
+}
+
+/** Runs tap with these options and files: it measures the coverage. `show` gets each line of interest. */
+export async function runTap (options, files, show) {
+  return await read('node_modules/.bin/tap', ['--reporter=tap', ...options, ...files], {}, show)
+}
+
+/**
+ * Runs each of the files, which are programs, by itself: without coverage, and without the seconds that tap takes.
+ * `show` gets a line for each file, and all of each failure.
+ */
+export async function runFiles (jobs, files, show) {
+  const total = { ...nothing(), ok: true }
+  const queue = [...files]
+  const work = async () => {
+    for (let file; (file = queue.shift()) !== undefined;) add(total, await runFile(file, show))
+  }
+  await Promise.all(Array.from({ length: jobs }, work))
+  return total
+}
+
+async function runFile (file, show) {
+  const begun = performance.now()
+  const shown = []
+  const args = ['--enable-source-maps', '--disable-warning=PartnerSsoWarning', '--import=@tapjs/mock/import', file]
+  const results = await read(process.execPath, args, { TAP_TIMEOUT: '600' }, (line) => shown.push(line))
+  const name = basename(file, '.mjs')
+  const seconds = ((performance.now() - begun) / 1000).toFixed(1)
+  for (const line of shown) show(line)
+  show(`${results.ok ? 'ok' : 'not ok'} - ${name} (${seconds} s)`)
+  // It ended before or beside its tests: its standard error says why.
+  if (!results.ok && results.fail === 0) {
+    results.fail = 1
+    results.failures.push(`not ok - ${name} ended with ${results.end}`)
+  }
+  return results
+}
+
+function add (total, { pass, fail, skip, todo, failures, ok }) {
+  total.pass += pass
+  total.fail += fail
+  total.skip += skip
+  total.todo += todo
+  total.failures.push(...failures)
+  total.ok &&= ok
 }
 
 /** The last line but one of tap: `# { total: 22, pass: 22 }`. */
