@@ -46,10 +46,13 @@ export async function tried (ids: string[], trial: Trial = {}) {
   const { app } = await specServer({ mistakes, now: () => now, ...server })
   const { send } = createIntegration({ app, ...SETTINGS })
   const altered = async (request: WireRequest): Promise<Exchange> => {
+    const start = performance.now()
     const own = answer(request) ?? await other(request)
-    if (own === null) return send(request)
     if (own === 'silence') return { request, networkError: SILENT, milliseconds: 5000 }
-    return { request, response: { status: 200, headers: [], body: '', ...own }, milliseconds: 1 }
+    const exchange = own === null
+      ? await send(request)
+      : { request, response: { status: 200, headers: [], body: '', ...own } }
+    return { ...exchange, milliseconds: performance.now() - start }
   }
   const integration = createIntegration({ baseUrl, ...SETTINGS, redirectUri, clientSecret })
   const service = new Service({ ...integration, send: altered }, {

@@ -34,6 +34,12 @@ export interface Material {
   ineligible?: Arrival
 }
 
+/** A code or token, and how long the service took for the request that it came by. */
+export interface Issued<Value> {
+  value: Value
+  milliseconds: number
+}
+
 export const realTime: Wait = (milliseconds, signal) => wait(milliseconds, undefined, { signal })
 
 export interface Settings {
@@ -71,10 +77,6 @@ export class Service {
   readonly anonymous: Browser
   /** The last record that the service gave. */
   record: UserInformation | null = null
-  /** When the last request was sent. */
-  sentAt = performance.now()
-  /** The last exchange. */
-  last: Exchange | null = null
   #loggedOut: Promise<Arrival> | null = null
 
   constructor (integration: Integration, settings: Partial<Settings> = {}, signal = new AbortController().signal) {
@@ -123,7 +125,15 @@ export class Service {
 
   /** A code that nobody has redeemed. @throws Untested when there is none */
   async code (): Promise<Grant> {
-    return this.settings.material.grant ?? this.granted()
+    return (await this.issuedCode()).value
+  }
+
+  /** The same, with the time that it took. */
+  async issuedCode (): Promise<Issued<Grant>> {
+    const { grant } = this.settings.material
+    if (grant !== undefined) return { value: grant, milliseconds: 0 }
+    const { code, verifier, arrival } = await this.granted()
+    return { value: { code, verifier }, milliseconds: arrival.exchange.milliseconds }
   }
 
   /** A good request of the user. @throws Untested when it gets no code */
@@ -163,7 +173,13 @@ export class Service {
 
   /** A fresh access token. @throws Untested when there is none */
   async accessToken (): Promise<string> {
-    return (await this.token(await this.code())).token
+    return (await this.issuedToken()).value
+  }
+
+  /** The same, with the time that it took. */
+  async issuedToken (): Promise<Issued<string>> {
+    const { token, exchange } = await this.token(await this.code())
+    return { value: token, milliseconds: exchange.milliseconds }
   }
 
   /** The user request; `edit` changes it. */
@@ -183,9 +199,7 @@ export class Service {
 
   /** Makes a missing response, a rate limit and an unavailable service a reason not to judge. */
   async #send ({ send }: Integration, request: Exchange['request']): Promise<Exchange> {
-    this.sentAt = performance.now()
     const exchange = await send({ ...request, headers: [AGENT, ...request.headers] }, this.signal)
-    this.last = exchange
     this.settings.onExchange(exchange)
     this.signal.throwIfAborted()
     const { networkError } = exchange

@@ -2,9 +2,10 @@ import { describe } from '../../flow/failure.ts'
 import type { Leg } from '../../flow/steps.ts'
 import { jsonObject, statusOf } from '../../flow/wire.ts'
 import { Failed, Inconclusive, Untested } from './errors.ts'
+import { mustSucceed, withCode, withToken } from './in-time.ts'
 import { explainRefusal } from './registered.ts'
 import type { Rule } from './rule.ts'
-import { expect, inTime } from './rule.ts'
+import { expect } from './rule.ts'
 import type { Service } from './service.ts'
 import { stopWithoutUser } from './without-user.ts'
 
@@ -119,8 +120,7 @@ export const TOKEN_LEG_RULES: readonly Rule[] = [
       'access_token.',
     fix: 'Return exactly {"token_type":"Bearer","access_token":"…"}.',
     isPrerequisite: true,
-    test: inTime((service) => service.code(),
-      async (service, grant) => succeeded(await service.redeem(grant)), Inconclusive)
+    test: withCode(async (service, grant) => mustSucceed(await service.redeem(grant)), Inconclusive)
   }
 ]
 
@@ -147,14 +147,9 @@ export const USER_LEG_RULES: readonly Rule[] = [
       'accepts at its level.',
     fix: 'Return the listed fields with the allowed values.',
     isPrerequisite: true,
-    test: inTime((service) => service.accessToken(),
-      async (service, token) => succeeded(await service.user(token)), Inconclusive)
+    test: withToken(async (service, token) => mustSucceed(await service.user(token)), Inconclusive)
   }
 ]
-
-function succeeded ({ reading }: Leg<unknown>): void {
-  if (!reading.ok) throw new Failed(reading.got, reading.fix)
-}
 
 function notHooked ({ reading }: Leg<unknown>): void {
   if (!reading.ok) expect(!HOOKED.includes(reading.error), reading.got)

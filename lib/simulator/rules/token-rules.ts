@@ -3,14 +3,14 @@ import type { Edit } from '../../flow/legs.ts'
 import type { Changes } from '../../flow/requests.ts'
 import { randomText } from '../../flow/requests.ts'
 import type { Integration } from '../../flow/integration.ts'
-import type { Leg } from '../../flow/steps.ts'
 import { statusOf } from '../../flow/wire.ts'
 import { Untested } from './errors.ts'
 import { expectChallenge, expectNoStore } from './headers.ts'
+import { shouldSucceed, withCode } from './in-time.ts'
 import { oneWinner, RACERS } from './races.ts'
 import { expectRefusal } from './refusals.ts'
 import type { Rule } from './rule.ts'
-import { expect, inTime } from './rule.ts'
+import { expect } from './rule.ts'
 
 const CODES = [
   'invalid_request', 'invalid_client', 'invalid_grant', 'unauthorized_client', 'unsupported_grant_type', 'invalid_scope'
@@ -198,8 +198,8 @@ export const TOKEN_RULES: readonly Rule[] = [
     severity: 'should',
     sentence: 'The credentials are accepted as HTTP Basic, too.',
     fix: 'Read Authorization: Basic, each part form-decoded.',
-    test: inTime((service) => service.code(), async (service, grant) =>
-      expectToken(await service.redeem(grant, {}, { clientAuthentication: 'basic' })))
+    test: withCode(async (service, grant) =>
+      shouldSucceed(await service.redeem(grant, {}, { clientAuthentication: 'basic' })))
   },
   {
     id: 'token.wrong-caller-burns-nothing',
@@ -210,9 +210,9 @@ export const TOKEN_RULES: readonly Rule[] = [
       'Check the credentials before the code is taken: else anyone who saw a code can spoil the ' +
       'sign-in.',
     after: ['token.wrong-secret'],
-    test: inTime((service) => service.code(), async (service, grant) => {
+    test: withCode(async (service, grant) => {
       expectRefusal(await service.redeem(grant, {}, WRONG_SECRET))
-      expectToken(await service.redeem(grant))
+      return shouldSucceed(await service.redeem(grant))
     })
   },
   {
@@ -280,10 +280,6 @@ export const REPLAY_RULE: Rule = {
     await service.redeem(grant)
     expect(!(await service.user(token)).reading.ok, 'the record, for the token of the replayed code')
   }
-}
-
-function expectToken ({ exchange, reading }: Leg<string>): void {
-  expect(reading.ok, describe(exchange))
 }
 
 const asJson: Edit = (request) => {

@@ -6,10 +6,11 @@ import { jsonObject, statusOf } from '../../flow/wire.ts'
 import { unlistedFields } from '../../user-information.ts'
 import { Untested } from './errors.ts'
 import { expectChallenge, expectNoStore } from './headers.ts'
+import { shouldSucceed, withToken } from './in-time.ts'
 import { oneWinner, RACERS } from './races.ts'
 import { expectRefusal } from './refusals.ts'
 import type { Rule } from './rule.ts'
-import { expect, inTime } from './rule.ts'
+import { expect } from './rule.ts'
 import type { Service } from './service.ts'
 
 /** Unsigned: `{"alg":"none"}`, `{"sub":"1"}`. */
@@ -110,10 +111,7 @@ export const USER_RULES: readonly Rule[] = [
     severity: 'should',
     sentence: 'The scheme Bearer is read in any case.',
     fix: 'Compare the scheme without regard to case.',
-    test: inTime((service) => service.accessToken(), async (service, token) => {
-      const { exchange } = await service.user(token, lowerScheme)
-      expect(statusOf(exchange) === 200, describe(exchange))
-    })
+    test: withToken(async (service, token) => shouldSucceed(await service.user(token, lowerScheme)))
   },
   {
     id: 'user.head',
@@ -121,10 +119,9 @@ export const USER_RULES: readonly Rule[] = [
     severity: 'should',
     sentence: 'HEAD does not use the token up.',
     fix: 'Register the route without a HEAD twin (Fastify: exposeHeadRoute: false).',
-    test: inTime((service) => service.accessToken(), async (service, token) => {
+    test: withToken(async (service, token) => {
       const { exchange } = await service.user(token, (request) => ({ ...request, method: 'HEAD' }))
-      const { reading } = await service.user(token)
-      expect(reading.ok, `HEAD: ${statusOf(exchange)}, and the token was gone`)
+      return shouldSucceed(await service.user(token), `HEAD: ${statusOf(exchange)}, and the token was gone`)
     })
   },
   {

@@ -1,0 +1,71 @@
+import { describe, oauthError } from '../../flow/failure.ts'
+import type { Grant } from '../../flow/legs.ts'
+import type { Leg } from '../../flow/steps.ts'
+import type { Exchange } from '../../flow/wire.ts'
+import { statusOf } from '../../flow/wire.ts'
+import { Failed, Untested } from './errors.ts'
+import type { Test } from './rule.ts'
+import type { Issued, Service } from './service.ts'
+
+/** A code or token that expires sooner is of no use to a portal, in milliseconds. */
+const SHORTEST_LIFETIME = 1000
+const ROUNDS = 3
+
+type NotJudged = new (reason: string) => Untested
+
+/** The exchange that shows what a code or token was good for, and what is wrong with it. */
+export interface Use {
+  exchange: Exchange
+  failure: Failed | null
+}
+
+/** A leg that must succeed, with the reasons and the advice of the portal. */
+export const mustSucceed = ({ exchange, reading }: Leg<unknown>): Use =>
+  ({ exchange, failure: reading.ok ? null : new Failed(reading.got, reading.fix) })
+
+/** A leg that should succeed, with the advice of the rule. */
+export const shouldSucceed = ({ exchange, reading }: Leg<unknown>, got = describe(exchange)): Use =>
+  ({ exchange, failure: reading.ok ? null : new Failed(got) })
+
+/** A test of what must succeed with a code. */
+export const withCode = (
+  use: (service: Service, grant: Grant) => Promise<Use>,
+  Slow?: NotJudged
+): Test => inTime((service) => service.issuedCode(), use, Slow)
+
+/** A test of what must succeed with an access token. */
+export const withToken = (
+  use: (service: Service, accessToken: string) => Promise<Use>,
+  Slow?: NotJudged
+): Test => inTime((service) => service.issuedToken(), use, Slow)
+
+/**
+ * On a slow machine a correct service refuses a code or token that has expired on the way: then the test is made three
+ * times at most.
+ *
+ * @param Slow - thrown where each of the refusals may be due to that
+ */
+const inTime = <Value>(
+  issue: (service: Service) => Promise<Issued<Value>>,
+  use: (service: Service, value: Value) => Promise<Use>,
+  Slow: NotJudged = Untested
+): Test => async (service) => {
+    for (let round = 1; ; round++) {
+      const { value, milliseconds } = await issue(service)
+      const requestedAt = performance.now() - milliseconds
+      const { exchange, failure } = await use(service, value)
+      if (failure === null) return
+      const isInTime = performance.now() - requestedAt < SHORTEST_LIFETIME
+      if (isInTime || !mayBeExpired(exchange)) throw failure
+      if (round === ROUNDS) {
+        throw new Slow(`the service is so slow that the code may have expired: ${failure.message}`)
+      }
+    }
+  }
+
+/** A refusal of the code or token, or one that does not say what it refuses. */
+function mayBeExpired (exchange: Exchange): boolean {
+  const status = statusOf(exchange)
+  const error = oauthError(exchange.response) ?? 'invalid_grant'
+  return status >= 400 && status < 500 && ['invalid_grant', 'invalid_token'].includes(error)
+}
