@@ -62,7 +62,7 @@ type Labels = { type: EventType, reason: string, secret_index?: number }
 /** Everything that can be counted. While a secret is rotated, a portal has two: `secret_index` 0 and 1. */
 const outcomes: Labels[] = [
   { type: 'login_required', reason: 'login_page' },
-  { type: 'login_required', reason: 'answered_by_current_user' },
+  { type: 'login_required', reason: 'current_user_replied' },
   { type: 'code_issued', reason: 'ok' },
   { type: 'token_issued', reason: 'ok', secret_index: 0 },
   { type: 'token_issued', reason: 'ok', secret_index: 1 },

@@ -34,7 +34,7 @@ export interface TokenIssuedEvent extends EventFields {
 /** A user who is not logged in was sent to the login page, or `currentUser` sent its own reply. */
 export interface LoginRequiredEvent extends EventFields {
   type: 'login_required'
-  reason: 'login_page' | 'answered_by_current_user'
+  reason: 'login_page' | 'current_user_replied'
 }
 
 /** A request was refused. */

@@ -146,7 +146,7 @@ async function askCurrentUser (
     failure = cause
   }
   if (hasResponded() && !isOverdue(request)) {
-    reporter.report(request, { type: 'login_required', reason: 'answered_by_current_user', clientId }, failure)
+    reporter.report(request, { type: 'login_required', reason: 'current_user_replied', clientId }, failure)
   }
   return user
 }

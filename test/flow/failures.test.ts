@@ -67,7 +67,7 @@ t.test('the browser leaves before the reply that currentUser returns is sent', a
   })
   await t.rejects(wire(url).authorize())
   while (events.length === 0) await setImmediate()
-  t.match(events, [{ type: 'login_required', reason: 'answered_by_current_user' }])
+  t.match(events, [{ type: 'login_required', reason: 'current_user_replied' }])
 })
 
 t.test('a fault of the plugin at the user endpoint', async (t) => {

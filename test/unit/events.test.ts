@@ -72,7 +72,7 @@ t.test('onEvent gets what was thrown, the channel does not', async (t) => {
   const causes: unknown[] = []
   const { reporter, request } = scene((_event, _request, cause) => { causes.push(cause) })
   reporter.refused(request, new OAuthError('current_user_failed', { cause: error }))
-  reporter.report(request, { type: 'login_required', reason: 'answered_by_current_user' }, error)
+  reporter.report(request, { type: 'login_required', reason: 'current_user_replied' }, error)
   reporter.refused(request, new OAuthError('not_eligible'))
   t.strictSame(causes, [error, error, undefined])
 })

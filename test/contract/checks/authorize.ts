@@ -143,7 +143,7 @@ export async function ownReply (t: Test, { at, behaviour, events, lines }: Subje
     lines()
     const response = await at.authorize()
     t.strictSame([response.status, response.text], [status, text], name)
-    t.match(events(), [{ type: 'login_required', reason: 'answered_by_current_user' }], name)
+    t.match(events(), [{ type: 'login_required', reason: 'current_user_replied' }], name)
     const errors = lines().filter(({ level }) => level === 50).map(({ msg }) => msg)
     t.strictSame(errors, name === 'and a throw' ? ['partner-sso: currentUser threw after it had replied'] : [], name)
     if (name !== 'past Fastify') hasPolicy(t, response, `${OWN}, frame-ancestors 'none'`)
