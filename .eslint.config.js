@@ -38,6 +38,11 @@ const blackBox = (glob, up, inside) => ({
   }
 })
 
+const typeImports = {
+  selector: ':matches(ImportSpecifier[importKind="type"], ExportSpecifier[exportKind="type"])',
+  message: 'Write `import type { … }` on a line of its own: what is left of the other is loaded.'
+}
+
 export default [
   ...neostandard({
     ts: true, ignores: ['dist/', 'node_modules/', '.tap/', 'compiled/', 'examples/dist/', 'coverage/']
@@ -56,14 +61,26 @@ export default [
       '@typescript-eslint/no-redeclare': 'off',
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'separate-type-imports' }],
       '@typescript-eslint/no-import-type-side-effects': 'error',
-      'no-restricted-syntax': ['error', {
-        selector: ':matches(ImportSpecifier[importKind="type"], ExportSpecifier[exportKind="type"])',
-        message: 'Write `import type { … }` on a line of its own: what is left of the other is loaded.'
-      }]
+      'no-restricted-syntax': ['error', typeImports]
     }
   },
   // It holds source text, template strings among it.
   { files: ['test/mutation/mistakes.js'], rules: { 'no-template-curly-in-string': 'off' } },
+  {
+    files: ['test/**/*.ts'],
+    rules: {
+      'no-restricted-syntax': ['error', typeImports, {
+        selector: ':matches(ExpressionStatement, VariableDeclaration)' +
+          ':has(AwaitExpression :matches(Identifier[name=/^(?:listen|monitor|once)$/], ' +
+          'NewExpression[callee.name="Promise"])) ~ ' +
+          'ExpressionStatement > CallExpression[callee.property.name="teardown"]',
+        message: 'Register the teardown before what it ends is awaited: it is needed where that fails.'
+      }, {
+        selector: 'CallExpression[callee.name="ofTest"] > AwaitExpression',
+        message: 'A client that does not connect has to end with the test as well.'
+      }]
+    }
+  },
   // Tests run their subtests one after the other by tap's own queue.
   {
     files: ['lib/**/*.ts'],

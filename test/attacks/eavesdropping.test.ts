@@ -2,27 +2,19 @@
 // server whose certificate is not trusted gets no command.
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { createServer } from 'node:tls'
-import type { Server } from 'node:tls'
 import t from 'tap'
 import type { Test } from 'tap'
 import { CERTIFICATE, KEY } from '../helpers/certificate.ts'
 import { startHost } from '../helpers/host.ts'
+import { listen } from '../helpers/listen.ts'
 import { rawServer } from '../helpers/raw-server.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
 
 /** First byte of a TLS handshake record (RFC 8446 section 5.1). A Redis command begins with an asterisk. */
 const HANDSHAKE = 22
-
-async function listen (t: Test, server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  return (server.address() as AddressInfo).port
-}
 
 /** A sign-in over a Redis that is none. */
 async function fails (t: Test, host: string, port: number): Promise<void> {

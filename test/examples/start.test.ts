@@ -5,12 +5,12 @@ import {
   cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync
 } from 'node:fs'
 import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { browser } from '../helpers/browser.ts'
+import { listen } from '../helpers/listen.ts'
 import { freePort } from '../helpers/ports.ts'
 import { started } from '../helpers/started.ts'
 import type { Started } from '../helpers/started.ts'
@@ -43,10 +43,7 @@ await t.test('two addresses on two sites, and a sign-in between them', async (t)
 })
 
 await t.test('a port in use, or none: one line with the variable to set, and exit code 1', async (t) => {
-  const server = createServer().listen(0, 'localhost')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const { port } = server.address() as AddressInfo
+  const port = await listen(t, createServer(), 'localhost')
   const free = String(await freePort())
   for (const [variable, other] of [['PORT', 'PORTAL_PORT'], ['PORTAL_PORT', 'PORT']] as const) {
     const inUse = start(t, { [variable]: String(port), [other]: free })

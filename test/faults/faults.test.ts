@@ -267,10 +267,11 @@ t.test('out of memory: nothing new can be stored; what is there can be used', as
 t.test('a client that cannot be used for it: refused, and said so', async (t) => {
   const { port } = await startRedis(t)
   const connect = (): Redis => ofTest(t, new Redis(port, { protocol: 2 }))
-  const [subscriber, closed, other] = [connect(), connect(), connect()]
+  const [subscriber, closed] = [connect(), connect()]
   await subscriber.subscribe('news')
   await closed.quit()
-  const monitor = ofTest(t, await other.monitor())
+  const monitor = ofTest(t, new Redis(port, { protocol: 2, monitor: true }))
+  await until(() => (monitor.status as string) === 'monitoring')
   for (const [client, cause] of [
     [subscriber, /subscriber mode/],
     [closed, /not connected \((?:end|close), localhost:\d+\)$/],

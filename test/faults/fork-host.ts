@@ -11,6 +11,7 @@ export async function startHostProcess (t: Teardown, options: object): Promise<{
   const command = ['-u', 'NODE_OPTIONS', process.execPath, fileURLToPath(new URL('host-process.ts', import.meta.url))]
   const child = spawn('env', [...command, JSON.stringify(options)], { stdio: ['ignore', 'inherit', 'ignore', 'ipc'] })
   t.teardown(() => child.kill('SIGKILL'))
-  const [{ url }] = await once(child, 'message') as [{ url: string }]
+  const ended = once(child, 'exit').then(() => { throw new Error('The host ended before it listened') })
+  const [{ url }] = await Promise.race([once(child, 'message'), ended]) as [{ url: string }]
   return { process: child, url }
 }

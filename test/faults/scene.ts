@@ -1,5 +1,8 @@
 // A host on a Redis that is about to fail, seen from outside: by the browser, by the portal, and in the log.
 import { advance, STORE_TIMEOUT, turns } from './clock.ts'
+import { createConnection } from 'node:net'
+import type { Socket } from 'node:net'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Redis } from 'ioredis'
@@ -12,7 +15,6 @@ import { neverIssued } from '../helpers/never-issued.ts'
 import type { RedisServer } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
 import type { Wire } from '../helpers/wire.ts'
-import { ofTest } from './clients.ts'
 
 /** Milliseconds after which a condition is given up: only one that never comes true takes so long. */
 const GIVE_UP_AFTER = 120_000
@@ -189,14 +191,14 @@ export async function replicated ({ client }: RedisServer): Promise<void> {
   await client.wait(1, 0)
 }
 
-/** Whether the condition comes true. */
-export async function until (condition: () => boolean | Promise<boolean>): Promise<boolean> {
+/** Waits until the condition is true. The test fails where it never is. */
+export async function until (condition: () => boolean | Promise<boolean>): Promise<true> {
   const end = process.hrtime.bigint() + BigInt(GIVE_UP_AFTER) * 1_000_000n
   while (process.hrtime.bigint() < end) {
     if (await condition()) return true
     await sleep(10)
   }
-  return false
+  throw new Error(`Waited for ${GIVE_UP_AFTER / 1000} s: ${String(condition)}`)
 }
 
 export type Watch = Awaited<ReturnType<typeof watch>>
@@ -204,8 +206,9 @@ export type Watch = Awaited<ReturnType<typeof watch>>
 /** The commands of the plugin that the server of that client executes, as MONITOR shows them. */
 export async function watch (t: Test, client: Redis) {
   let seen: string[][] = []
-  const monitor = ofTest(t, await client.monitor())
-  monitor.on('monitor', (_time: string, args: string[]) => {
+  await monitor(t, client.options.port as number, (line) => {
+    // +1700000000.123456 [0 127.0.0.1:50000] "set" "key" "value"
+    const args = [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, text]) => text as string)
     const isProbe = args.some((arg) => arg.includes('probe-'))
     if (/^(?:set|getdel|ping)$/i.test(args[0] as string) && !isProbe) seen.push(args)
   })
@@ -226,6 +229,30 @@ export async function watch (t: Test, client: Redis) {
       return commands
     }
   }
+}
+
+/**
+ * The lines of MONITOR, also after a restart of the server. ioredis' own `monitor()` fails where the command of another
+ * client comes in one piece with the reply to MONITOR.
+ */
+async function monitor (t: Test, port: number, onLine: (line: string) => void): Promise<void> {
+  let isOver = false
+  let isMonitoring = false
+  let socket: Socket
+  const connect = (): void => {
+    socket = createConnection(port, '127.0.0.1', () => socket.write('MONITOR\r\n'))
+    socket.on('error', () => {}).on('close', () => { if (!isOver) setTimeout(connect, 20) })
+    createInterface({ input: socket }).on('error', () => {}).on('line', (line) => {
+      isMonitoring = true
+      onLine(line)
+    })
+  }
+  t.teardown(() => {
+    isOver = true
+    socket.destroy()
+  })
+  connect()
+  await until(() => isMonitoring)
 }
 
 /** The names of the commands, in alphabetical order. */

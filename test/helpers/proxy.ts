@@ -1,6 +1,6 @@
-import { once } from 'node:events'
 import { createConnection, createServer } from 'node:net'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import { listen } from './listen.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 
@@ -44,16 +44,10 @@ export async function startProxy (t: Teardown, target: number): Promise<Proxy> {
     }
     link(near, far, () => proxy.onRequest, () => 0)
     link(far, near, () => proxy.onReply, () => proxy.delay)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-
-  const cut = () => { for (const [near] of pairs) reset(near) }
-  t.teardown(() => {
-    server.close()
-    for (const [near] of pairs) near.destroy()
   })
+  const cut = () => { for (const [near] of pairs) reset(near) }
   const proxy: Proxy = {
-    port: (server.address() as AddressInfo).port,
+    port: await listen(t, server),
     delay: 0,
     onRequest: pass,
     onReply: pass,

@@ -250,8 +250,8 @@ export async function specServer (options: ServerOptions = {}): Promise<SpecServ
 /** The server on a port of its own; closed with the test. */
 export async function listening (t: Teardown, options: ServerOptions = {}): Promise<SpecServer & { baseUrl: string }> {
   const server = await specServer(options)
-  const origin = await server.app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(() => server.app.close())
+  const origin = await server.app.listen({ port: 0, host: '127.0.0.1' })
   return { ...server, baseUrl: `${origin}${options.prefix ?? ''}` }
 }
 

@@ -58,7 +58,9 @@ function loading (files, index) {
   const name = files.length === 1 ? first.slice('test/'.length, -'.test.ts'.length) : `${folderOf(first)}-together`
   const path = join(PROCESSES, `${String(index + 1).padStart(2, '0')}-${name.replaceAll('/', '-')}.mjs`)
   const modules = files.map((file) => relative(PROCESSES, join(COMPILED, file.replace(/\.ts$/, '.js'))))
-  writeFileSync(path, modules.map((module) => `import '${module}'\n`).join(''))
+  const imports = modules.map((module) => `import '${module}'\n`)
+  const watched = "import { loaded } from '../test/runner/watchdog.js'\n"
+  writeFileSync(path, [watched, ...imports, 'loaded()\n'].join(''))
   return path
 }
 

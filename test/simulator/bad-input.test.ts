@@ -1,7 +1,6 @@
 // What answers is not the service, or nothing answers: a plain sentence, an exit code, within a bounded time.
 import { createServer } from 'node:https'
 import { syncBuiltinESMExports } from 'node:module'
-import type { AddressInfo } from 'node:net'
 import timers from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -12,6 +11,7 @@ import { Browser } from '../../lib/flow/browser.ts'
 import { CookieJar } from '../../lib/flow/cookies.ts'
 import { escapeJson } from '../../lib/flow/escape.ts'
 import { createIntegration } from '../../lib/flow/integration.ts'
+import { listen } from '../helpers/listen.ts'
 import { check, program, report } from '../helpers/program.ts'
 import { freePort } from '../helpers/ports.ts'
 import { httpServer, rawServer } from '../helpers/raw-server.ts'
@@ -46,10 +46,7 @@ const OTHERS: Array<[what: string, service: (t: Test) => Promise<string>, senten
 ]
 
 async function tlsServer (t: Test): Promise<string> {
-  const server = createServer({ cert: CERTIFICATE, key: KEY })
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
-  t.teardown(() => server.close())
-  return `https://localhost:${(server.address() as AddressInfo).port}`
+  return `https://localhost:${await listen(t, createServer({ cert: CERTIFICATE, key: KEY }))}`
 }
 
 for (const [what, service, sentence] of OTHERS) {

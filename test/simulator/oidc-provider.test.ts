@@ -1,9 +1,9 @@
 // A certified server that we did not write, over HTTP: what differs from the RFCs is found, nothing else.
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 import t from 'tap'
 import type { Test } from 'tap'
+import { listen } from '../helpers/listen.ts'
 import { failedRules, program } from '../helpers/program.ts'
 import { CLIENT_ID, RECORDS, REDIRECT_URI } from '../helpers/spec-server.ts'
 
@@ -20,9 +20,7 @@ const SECRET = 'a secret of the portal'
  */
 async function serve (t: Test, adapted: boolean): Promise<string> {
   const server = createServer()
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
-  t.teardown(() => { server.closeAllConnections(); server.close() })
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const base = `http://127.0.0.1:${await listen(t, server)}`
   const provider = new Provider(base, {
     clients: [{
       client_id: CLIENT_ID,
