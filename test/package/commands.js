@@ -54,7 +54,7 @@ const npm = ['npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', '-
 export function hostWith (files, packages, { add: [command, ...args] = npm, env } = {}) {
   const cwd = emptyFolder()
   writeFileSync(join(cwd, 'package.json'), '{ "name": "host", "private": true }')
-  for (const file of files) cpSync(file, join(cwd, basename(file)))
+  for (const file of files) cpSync(file, join(cwd, basename(file)), { recursive: true })
   mustRun(command, [...args, ...packages], { cwd, env })
   return cwd
 }

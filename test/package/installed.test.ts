@@ -41,3 +41,8 @@ t.test('TypeScript, strict, with skipLibCheck: false', async (t) => {
     for (const file of ['typed.mjs', 'typed.cjs']) t.equal(run(join(alias, file)), 'alice\n', `${alias}: ${file}`)
   }
 })
+
+t.test('moduleResolution: node10, the default of older projects, which knows no exports', async (t) => {
+  t.equal(run('node_modules/typescript-5.9/bin/tsc', '-p', 'node10'), '', 'both entries have their types')
+  t.equal(run('node10/host.js'), 'alice\n')
+})
