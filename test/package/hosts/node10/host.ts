@@ -1,7 +1,9 @@
 // Compiled to CommonJS by a project that resolves modules as Node 10 did.
 import Fastify from 'fastify'
-import partnerSso, { type PartnerSsoOptions } from 'fastify-partner-sso'
-import { portal, type PortalDouble } from 'fastify-partner-sso/testing'
+import partnerSso from 'fastify-partner-sso'
+import type { PartnerSsoOptions } from 'fastify-partner-sso'
+import { portal } from 'fastify-partner-sso/testing'
+import type { PortalDouble } from 'fastify-partner-sso/testing'
 
 const integration = {
   loginUrl: 'https://portal.example/external-oauth/1',
@@ -31,4 +33,4 @@ async function main (): Promise<void> {
   console.log(result.ok ? result.record.external_id : result)
 }
 
-void main()
+main()
