@@ -81,7 +81,7 @@ async function run (named) {
 
   console.log()
   for (const [name, ok] of checks) console.log(`${ok ? 'ok' : 'not ok'} - ${name}`)
-  if (results.failures.length > 0) console.log(`\nFailed:\n${results.failures.join('\n')}`)
+  if (results.failures.length > 0) console.log(`\nFailed:\n\n${results.failures.join('\n\n')}`)
   const passed = results.pass + checks.filter(([, ok]) => ok).length
   const failed = results.fail + checks.filter(([, ok]) => !ok).length
   console.log(`\n${passed} passed, ${failed} failed`)

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { basename, join, normalize, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { COMPILED } from './compile.js'
+import { failureReader } from './failures.js'
 
 const PROCESSES = join(COMPILED, 'processes')
 
@@ -64,28 +65,26 @@ function loading (files, index) {
   return path
 }
 
-/** The counts of tap, and the lines of what failed. */
+/** The counts of tap, and what failed: failures.js. */
 const nothing = () => ({ pass: 0, fail: 0, skip: 0, todo: 0, failures: [] })
 
 /** Runs a command that prints TAP. `show` gets each line of interest. Returns tap's own counts, and how it ended. */
 async function read (command, args, env, show) {
   const stdio = ['ignore', 'pipe', 'inherit']
+  const reader = await failureReader()
   const child = spawn(command, args, { stdio, env: { ...process.env, ...env }, timeout: HOUR })
   const exited = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
-  const results = nothing()
   let counts = null
   let inDiagnostics = false
   for await (const line of createInterface({ input: child.stdout })) {
     counts = countsIn(line) ?? counts
-    if (/^\s*not ok/.test(line)) {
-      inDiagnostics = true
-      results.failures.push(line)
-    }
+    reader.write(line)
+    if (/^\s*not ok/.test(line)) inDiagnostics = true
     if (inDiagnostics || isOfInterest(line)) show(line)
     if (/^\s*\.\.\.$/.test(line)) inDiagnostics = false
   }
   const end = await exited
-  return { ...results, ...counts, end, ok: end === 0 && counts !== null }
+  return { ...nothing(), ...counts, failures: reader.end(), end, ok: end === 0 && counts !== null }
 }
 
 /** Runs tap with these options and files: it measures the coverage. `show` gets each line of interest. */
@@ -119,7 +118,7 @@ async function runFile (file, show) {
   // It ended before or beside its tests: its standard error says why.
   if (!results.ok && results.fail === 0) {
     results.fail = 1
-    results.failures.push(`not ok - ${name} ended with ${results.end}`)
+    results.failures.push(`${name} ended with ${results.end}`)
   }
   return results
 }
