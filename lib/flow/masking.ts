@@ -58,21 +58,52 @@ function everySpelling (value: string): RegExp {
   return new RegExp([every, ...base64.map((one) => spellings(one, SPECIAL))].join('|'), 'gi')
 }
 
-/** Finds a secret of which some characters may be encoded. */
+/**
+ * Finds a secret of which some characters may be encoded. At each place in a text at most one spelling of a character
+ * fits, so that the time grows with the text only.
+ */
 const spellings = (value: string, encoded: RegExp): string =>
-  Array.from(value, (character) => encoded.test(character) ? spellingsOf(character) : character).join('')
+  value.replace(/(\\+)|./gsu, (character, backslashes?: string) => {
+    if (backslashes !== undefined) return spellingsOfBackslashes(backslashes.length)
+    return encoded.test(character) ? spellingsOf(character) : character
+  })
 
-/** A character as it is, or as a URL, a form, JSON, JavaScript or HTML writes it, also encoded again and again. */
+/**
+ * A character as it is, or as a URL, a form, JSON, JavaScript or HTML writes it, also encoded again and again.
+ *
+ * @example
+ * spellingsOf('/') // finds: /  \/  %2F  %252f  &#47;  &#x2F  &sol;  &amp;#47;  \u002f  \\x2F
+ */
 function spellingsOf (character: string): string {
-  const point = character.codePointAt(0) as number
-  const percent = [...Buffer.from(character)].map((byte) => `%(?:25)*${hex(byte, 2)}`).join('')
+  const literal = character.replace(/[$()*+.?[\]^{|}/]/, '\\$&')
+  const space = character === ' ' ? '|\\+' : ''
+  const encoded = `${literal}|${percentOf(character)}|${referenceOf(character)}${space}`
   const units = character.split('').map((unit) => unit.charCodeAt(0))
-  const script = units.map((unit) => `\\\\{1,3}(?:u${hex(unit, 4)}|x${hex(unit, 2)})`).join('')
-  // A letter or digit has no name in HTML; of the names of other characters none is told from another.
-  const name = /[a-z0-9]/i.test(character) ? '' : '|[a-z][a-z0-9]*'
-  const reference = `&(?:amp;)*(?:#0*${point}|#x0*${hex(point, 1)}${name});?`
-  const literal = character.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&')
-  return `\\\\{0,3}(?:${literal}|${percent}|${script}|${reference}${character === ' ' ? '|\\+' : ''})`
+  const script = units.map((unit) => `\\\\{1,6}(?:u${hex(unit, 4)}|x${hex(unit, 2)})`).join('')
+  return `(?:\\\\{0,3}(?:${encoded})|${script})`
+}
+
+/**
+ * Adjacent backslashes. JSON doubles them: how many there are in a text tells nothing. A match starts with the first of
+ * them: one from each of a million would take the square of the time.
+ *
+ * @example
+ * spellingsOfBackslashes(2) // finds: \\  \\\\  %5C%5c  \u005c\x5C  &#92;&bsol;  \%5c
+ */
+function spellingsOfBackslashes (count: number): string {
+  const literal = '(?<!\\\\)\\\\+(?:u005c|x5c)?'
+  return `(?:${literal}|${percentOf('\\')}|${referenceOf('\\')}){1,${8 * count}}`
+}
+
+/** `%2F`, `%252F` … */
+const percentOf = (character: string): string =>
+  [...Buffer.from(character)].map((byte) => `%(?:25)*${hex(byte, 2)}`).join('')
+
+/** `&#47;`, `&#x2f`, `&sol;`, `&amp;#47;` … A letter or digit has no name; other names are not told apart. */
+function referenceOf (character: string): string {
+  const point = character.codePointAt(0) as number
+  const name = /[a-z0-9]/i.test(character) ? '' : '|[a-z][a-z0-9]{1,30}'
+  return `&(?:amp;)*(?:#0*${point}|#x0*${hex(point, 1)}${name});?`
 }
 
 const hex = (number: number, digits: number): string => number.toString(16).padStart(digits, '0')

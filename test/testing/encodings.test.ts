@@ -64,3 +64,38 @@ await t.test('a short secret is hidden as a word', (t) => {
   t.equal(hide('the secret is “et”: et, bet, etc', ['et']), 'the secret is “••••••••”: ••••••••, bet, etc')
   t.end()
 })
+
+await t.test('backslashes, however many there are in the text', (t) => {
+  for (const secret of ['\\\\\\\\', 'C:\\\\\\\\key', '\\\\\\\\key', 'key\\\\\\\\']) {
+    for (const encode of [
+      (text: string) => text, json, (text: string) => json(json(text)), percent, unicode, references,
+      (text: string) => text.replaceAll('\\', '\\x5C'), (text: string) => text.replaceAll('\\', '&bsol;')
+    ]) {
+      t.equal(hide(`(${encode(secret)})`, [secret]), '(••••••••)', encode(secret))
+    }
+    t.equal(hide(`(${'\\'.repeat(100)}${secret})`, [secret]).endsWith('••••••••)'), true, 'behind others')
+  }
+  t.end()
+})
+
+/** Milliseconds of the processor that hiding a secret in a quarter of a megabyte takes. */
+function cost (secret: string, repeated: string): number {
+  const text = repeated.repeat(262_144 / repeated.length)
+  const start = process.cpuUsage()
+  hide(text, [secret])
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1000
+}
+
+await t.test('no text costs more than its size: nothing is tried in two ways', (t) => {
+  const secrets = [
+    '\\\\\\\\key', 'aaaaaaaaaaaaaaaaaaaaaaab', '""""""""""""b', '%%%%%%%%%%%%b', '&&&&&&&&&&&&b', '\\a\\a\\a\\ab'
+  ]
+  const texts = [
+    '\\', '\\\\\\u0061', '\\\\\\\\\\\\x22', '%25', '%2525', '&amp;', '&amp;amp', '&#0', 'a', '"', '\\"', '%5c', '\\a'
+  ]
+  for (const secret of secrets) {
+    for (const text of texts) t.ok(cost(secret, text) < 1500, `${secret} in ${text}${text}…`)
+  }
+  t.end()
+})
