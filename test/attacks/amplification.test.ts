@@ -9,7 +9,7 @@ import type { Socket } from 'node:net'
 import t from 'tap'
 import type { Test } from 'tap'
 import { startHost } from '../helpers/host.ts'
-import { authorizePath, tokenForm } from './helpers/raw.ts'
+import { authorizePath, tokenForm } from '../helpers/raw-requests.ts'
 
 /** Times the processor time of a usual request that any other one may take. */
 const COST_LIMIT = 10

@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { injecting, wire } from '../helpers/wire.ts'
-import { BASIC, request, say, tokenForm, tokenRequest } from './helpers/raw.ts'
+import { BASIC, request, say, tokenForm, tokenRequest } from '../helpers/raw-requests.ts'
 
 const id = PORTAL.clientId
 const secret = encodeURIComponent(PORTAL.clientSecret)

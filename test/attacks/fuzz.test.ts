@@ -13,9 +13,9 @@ import { someRedis } from '../helpers/redis.ts'
 import { neverIssued } from '../helpers/never-issued.ts'
 import { seed } from '../helpers/seed.ts'
 import { wire } from '../helpers/wire.ts'
-import { BASIC, say } from './helpers/raw.ts'
-import type { Conversation } from './helpers/raw.ts'
-import { isLogin } from './helpers/return-to.ts'
+import { BASIC, say } from '../helpers/raw-requests.ts'
+import type { Conversation } from '../helpers/raw-requests.ts'
+import { isLogin } from '../helpers/return-to.ts'
 
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2000)
 const CHUNK = 250

@@ -3,7 +3,7 @@
 import t from 'tap'
 import { recordOf, startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
-import { capture } from './helpers/log.ts'
+import { capture } from '../helpers/log.ts'
 
 /** An error that throws once more at whoever looks at it. */
 const unreadable = Object.defineProperty(new Error('loop'), 'message', {

@@ -4,7 +4,7 @@
 import t from 'tap'
 import { recordOf, startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
-import { capture } from './helpers/log.ts'
+import { capture } from '../helpers/log.ts'
 
 const forgeries = [
   '\n{"level":30,"event":"code_issued","reason":"ok","externalId":"admin"}', '\r\n{"event":"token_issued"}',

@@ -6,7 +6,7 @@
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
-import { BASIC, tokenForm } from './helpers/raw.ts'
+import { BASIC, tokenForm } from '../helpers/raw-requests.ts'
 
 const inherited = [
   '__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '__defineGetter__', 'length', 'then', 'size'

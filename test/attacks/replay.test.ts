@@ -5,7 +5,7 @@
 // What is reported: contract/checks/token.
 // Alone: it starts processes.
 import t from 'tap'
-import { startHostProcess } from '../faults/fork-host.ts'
+import { startHostProcess } from '../helpers/fork-host.ts'
 import { someRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
 import type { Answer, Wire } from '../helpers/wire.ts'

@@ -4,8 +4,8 @@
 import { connect } from 'node:http2'
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
-import { authorizePath, request, say } from './helpers/raw.ts'
-import { isLogin } from './helpers/return-to.ts'
+import { authorizePath, request, say } from '../helpers/raw-requests.ts'
+import { isLogin } from '../helpers/return-to.ts'
 
 const ENDPOINT = '/oauth/authorize'
 

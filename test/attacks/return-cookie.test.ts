@@ -6,7 +6,7 @@ import t from 'tap'
 import partnerSso from '../../lib/index.ts'
 import { FOREIGN_URLS } from '../helpers/foreign-urls.ts'
 import { hostOptions, startHost } from '../helpers/host.ts'
-import { request, say } from './helpers/raw.ts'
+import { request, say } from '../helpers/raw-requests.ts'
 
 const SITE = 'https://partner.example'
 const ENDPOINTS = ['/oauth/authorize', '/second/oauth/authorize']

@@ -12,8 +12,8 @@ import { freePort } from '../helpers/ports.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { VERIFIER, wire } from '../helpers/wire.ts'
 import type { Answer, Wire } from '../helpers/wire.ts'
-import { capture } from './helpers/log.ts'
-import { request, say, tokenForm } from './helpers/raw.ts'
+import { capture } from '../helpers/log.ts'
+import { request, say, tokenForm } from '../helpers/raw-requests.ts'
 
 const SECRETS = [PORTAL.clientSecret, 'the-secret-that-is-being-rotated-in']
 const portal = { ...PORTAL, clientSecret: SECRETS }

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { startHost } from '../helpers/host.ts'
-import { say, tokenForm, tokenRequest } from './helpers/raw.ts'
+import { say, tokenForm, tokenRequest } from '../helpers/raw-requests.ts'
 
 const whole = tokenRequest(`${tokenForm('c'.repeat(44))}`)
 

@@ -3,9 +3,9 @@ import helmet from '@fastify/helmet'
 import Fastify from 'fastify'
 import t from 'tap'
 import type { Test } from 'tap'
-import { example, startScene } from './helpers/scene.ts'
-import type { Application, Scene } from './helpers/scene.ts'
-import { goToLogin, heading, logIn, logInAt, outcome } from './helpers/walk.ts'
+import { example, startScene } from '../helpers/browser-scene.ts'
+import type { Application, Scene } from '../helpers/browser-scene.ts'
+import { goToLogin, heading, logIn, logInAt, outcome } from '../helpers/walk.ts'
 
 /** A scene for one test, from the portal's page. */
 type Body = (t: Test, scene: Scene) => Promise<unknown>

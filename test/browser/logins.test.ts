@@ -11,10 +11,10 @@ import { samlLogin } from '../../examples/logins/saml.ts'
 import type { Login } from '../../examples/logins/settings.ts'
 import { singlePageLogin } from '../../examples/logins/single-page.ts'
 import { freePort } from '../helpers/ports.ts'
-import { openidProvider, samlProvider } from './helpers/identity-provider.ts'
-import { startScene } from './helpers/scene.ts'
-import type { Scene, SceneOptions } from './helpers/scene.ts'
-import { again, arrives, logIn, outcome } from './helpers/walk.ts'
+import { openidProvider, samlProvider } from '../helpers/identity-provider.ts'
+import { startScene } from '../helpers/browser-scene.ts'
+import type { Scene, SceneOptions } from '../helpers/browser-scene.ts'
+import { again, arrives, logIn, outcome } from '../helpers/walk.ts'
 
 interface Place {
   /** The path of the login page at the partner. */

@@ -5,8 +5,8 @@ import type { AxeResults } from 'axe-core'
 import { fileURLToPath } from 'node:url'
 import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
-import { startScene } from './helpers/scene.ts'
-import { again, arrives, heading, logIn, logInAt, outcome, reported } from './helpers/walk.ts'
+import { startScene } from '../helpers/browser-scene.ts'
+import { again, arrives, heading, logIn, logInAt, outcome, reported } from '../helpers/walk.ts'
 
 const update = process.env.UPDATE_SCREENSHOTS === '1'
 const images = fileURLToPath(new URL('../../.github/images/', import.meta.url))

@@ -1,8 +1,8 @@
 // The whole sign-in in a real browser, through the example and the portal simulator; and the page of the plugin for a
 // person whose sign-in cannot go back to the portal: nothing loads, nothing executes.
 import t from 'tap'
-import { startScene } from './helpers/scene.ts'
-import { again, arrives, enter, goToLogin, heading, logIn, logInAt, outcome, reported, tabTo } from './helpers/walk.ts'
+import { startScene } from '../helpers/browser-scene.ts'
+import { again, arrives, enter, goToLogin, heading, logIn, logInAt, outcome, reported, tabTo } from '../helpers/walk.ts'
 
 const { partner, portal, calls, visit } = await startScene(t)
 const ONE_SIGN_IN = ['POST /oauth/token 200', 'GET /oauth/user 200']

@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import { PORTAL, recordOf } from '../helpers/host.ts'
 import type { Wire } from '../helpers/wire.ts'
-import { isResponse } from './checks/refusals.ts'
+import { isResponse } from './checks/each-refusal.ts'
 import { completes, noOtherMethod } from './checks/sign-in.ts'
 import { isPage, refuses } from './replies.ts'
 import { refusals } from './refusals.ts'

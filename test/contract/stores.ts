@@ -2,7 +2,7 @@
 import type { PartnerSsoOptions, Store } from '../../lib/index.ts'
 import { MemoryStore } from '../../lib/stores/memory.ts'
 import type { RedisServer } from '../helpers/redis.ts'
-import { clock } from './clock.ts'
+import { clock } from '../helpers/shifted-clocks.ts'
 
 /** Seconds that an operation of the slow store takes by the clock. */
 const SLOW_STORE_TAKES = 4

@@ -1,5 +1,5 @@
 // A Redis Cluster of three masters with replicas, while slots move and while masters hang and die.
-import { advance, STORE_TIMEOUT, turns } from './clock.ts'
+import { advance, STORE_TIMEOUT, turns } from '../helpers/long-timers.ts'
 import { once } from 'node:events'
 import { Command } from 'ioredis'
 import t from 'tap'
@@ -8,12 +8,12 @@ import { checkStore } from '../../lib/testing/index.ts'
 import { startProxy } from '../helpers/proxy.ts'
 import type { RedisServer } from '../helpers/redis.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
-import { clusterClients, ofTest } from './clients.ts'
-import { startCluster } from './cluster.ts'
+import { clusterClients, ofTest } from '../helpers/redis-clients.ts'
+import { startCluster } from '../helpers/cluster.ts'
 import {
   changesOnce, failedOver, goods, names, NOTHING, readyAgain, refusedWhen, replicated, scene, signIn, stillGood,
   timedOut, unavailable, until, usedUp, watch
-} from './scene.ts'
+} from '../helpers/outages.ts'
 
 const cluster = await startCluster(t)
 

@@ -1,7 +1,7 @@
 // Each fault of Redis, or of the way to it, with each kind of client: the three requests of a sign-in are told
 // `temporarily_unavailable`, a command is sent once at most and never after its caller has given up, what was not sent
 // stays good, and sign-ins succeed when the fault is over.
-import { advance, STORE_TIMEOUT, turns } from './clock.ts'
+import { advance, STORE_TIMEOUT, turns } from '../helpers/long-timers.ts'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { Redis } from 'ioredis'
@@ -15,13 +15,13 @@ import { freePort } from '../helpers/ports.ts'
 import { startRedis } from '../helpers/redis.ts'
 import type { RedisServer } from '../helpers/redis.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
-import { clientsWithSettings, hostClients, ofTest } from './clients.ts'
-import type { AnyClient, Connect } from './clients.ts'
+import { clientsWithSettings, hostClients, ofTest } from '../helpers/redis-clients.ts'
+import type { AnyClient, Connect } from '../helpers/redis-clients.ts'
 import {
   changesOnce, goods, names, NOTHING, outages, readyAgain, recovered, refusedWhen, scene, signIn, stillGood, timedOut,
   unavailable, unavailableLines, until, usedUp, watch
-} from './scene.ts'
-import type { Scene, Watch } from './scene.ts'
+} from '../helpers/outages.ts'
+import type { Scene, Watch } from '../helpers/outages.ts'
 
 const unhandled: unknown[] = []
 process.on('unhandledRejection', (error) => unhandled.push(error))

@@ -8,8 +8,8 @@ import { startRedis } from '../helpers/redis.ts'
 import { seed } from '../helpers/seed.ts'
 import { wire } from '../helpers/wire.ts'
 import type { Answer, Wire } from '../helpers/wire.ts'
-import { startHostProcess } from './fork-host.ts'
-import { until } from './scene.ts'
+import { startHostProcess } from '../helpers/fork-host.ts'
+import { until } from '../helpers/outages.ts'
 
 const MINUTES = Number(process.env.LOAD_MINUTES ?? 0)
 const WORKERS = 6

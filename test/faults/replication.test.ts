@@ -6,7 +6,7 @@ import { RedisStore } from '../../lib/stores/redis.ts'
 import { startProxy } from '../helpers/proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
-import { replicated } from './scene.ts'
+import { replicated } from '../helpers/outages.ts'
 
 t.test('a redeemed code comes back when the replica lags', async (t) => {
   const [master, replica] = await Promise.all([startRedis(t, ['--repl-diskless-sync-delay', '0']), startRedis(t)])

@@ -1,16 +1,16 @@
 // Redis with Sentinel: a failover because the master dies, one because it hangs, and a Sentinel that hangs.
-import './clock.ts'
+import '../helpers/long-timers.ts'
 import { Redis } from 'ioredis'
 import { once } from 'node:events'
 import t from 'tap'
 import { RedisStore } from '../../lib/stores/redis.ts'
 import { checkStore } from '../../lib/testing/index.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
-import { ofTest } from './clients.ts'
+import { ofTest } from '../helpers/redis-clients.ts'
 import {
   failedOver, goods, outages, replicated, scene, signIn, stillGood, timedOut, unavailable, until
-} from './scene.ts'
-import { startSentinel } from './sentinel.ts'
+} from '../helpers/outages.ts'
+import { startSentinel } from '../helpers/sentinel.ts'
 
 const [toKill, toStop, toPassOver] = await Promise.all([startSentinel(t), startSentinel(t), startSentinel(t)])
 

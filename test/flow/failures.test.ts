@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
-import { capture } from '../attacks/helpers/log.ts'
+import { capture } from '../helpers/log.ts'
 import { refuses } from '../contract/replies.ts'
 import { hostOptions, PORTAL, startHost } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'

@@ -1,7 +1,7 @@
 // The state comes back byte for byte (spec section 5.4), whatever it is and however it was encoded.
 import fc from 'fast-check'
 import t from 'tap'
-import { authorizePath, request, say } from '../attacks/helpers/raw.ts'
+import { authorizePath, request, say } from '../helpers/raw-requests.ts'
 import { startHost } from '../helpers/host.ts'
 import { seed } from '../helpers/seed.ts'
 

@@ -2,7 +2,7 @@
 import autoload from '@fastify/autoload'
 import { join } from 'node:path'
 import t from 'tap'
-import { capture } from '../attacks/helpers/log.ts'
+import { capture } from '../helpers/log.ts'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'

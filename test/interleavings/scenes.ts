@@ -1,6 +1,6 @@
 // The scenes: which requests meet, and what must be true when all is over.
 import { randomBytes } from 'node:crypto'
-import { byClock, newClock } from './clock.ts'
+import { byClock, newClock } from '../helpers/virtual-clock.ts'
 import { explore } from './explorer.ts'
 import type { Exploration } from './explorer.ts'
 import { readAccessToken } from '../../lib/grants/access-token.ts'

@@ -1,5 +1,5 @@
 // The plugin's own in-process store. Every operation waits until the explorer lets it happen, and then runs to its end.
-import { byClock, newClock } from './clock.ts'
+import { byClock, newClock } from '../helpers/virtual-clock.ts'
 import type { Store } from '../../lib/index.ts'
 import { MemoryStore } from '../../lib/stores/memory.ts'
 import { begin, isProbe } from './world.ts'

@@ -1,6 +1,6 @@
 // The explorer is worth as much as its Redis is like the real one. The plugin's own Redis store runs the same sequences
 // on both: each result, each refusal and what is held at the end is the same, also where memory is full.
-import './clock.ts'
+import '../helpers/virtual-clock.ts'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'

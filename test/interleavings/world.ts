@@ -1,7 +1,7 @@
 // A world in which requests of the portal meet: the real plugin on a store whose every operation waits until the
 // explorer lets it happen. Each request has a process of its own on Redis, and all share one on the in-process store.
-import { byClock, newClock, pass } from './clock.ts'
-import type { Clock } from './clock.ts'
+import { byClock, newClock, pass } from '../helpers/virtual-clock.ts'
+import type { Clock } from '../helpers/virtual-clock.ts'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import Fastify from 'fastify'
 import type { AccessToken } from '../../lib/grants/access-token.ts'

@@ -1,6 +1,6 @@
 // The author of a store learns from checkStore which promises the store breaks, and which only. By the clock of the
 // tests: nothing is waited for. In real time: stores.
-import { byClock, newClock, pass } from '../interleavings/clock.ts'
+import { byClock, newClock, pass } from '../helpers/virtual-clock.ts'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'

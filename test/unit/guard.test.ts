@@ -8,7 +8,7 @@ import { GuardedStore, timed } from '../../lib/stores/guard.ts'
 import type { BackingStore } from '../../lib/stores/guard.ts'
 import { openStore } from '../../lib/stores/open.ts'
 import type { Store } from '../../lib/stores/store.ts'
-import { passTime } from '../helpers/clock.ts'
+import { passTime } from '../helpers/pass-time.ts'
 import { timers } from '../helpers/timers.ts'
 
 const soon = (milliseconds = 60_000): number => performance.now() + milliseconds

@@ -1,6 +1,6 @@
 // The in-process store: its limits, and that it forgets what has expired. What every store promises: stores.
 // Alone: it sets the clock that lib finds when it is loaded.
-import { byClock, newClock, pass } from '../interleavings/clock.ts'
+import { byClock, newClock, pass } from '../helpers/virtual-clock.ts'
 import { mock } from 'node:test'
 import t from 'tap'
 import type { Test } from 'tap'

@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { Store } from '../../lib/index.ts'
 import { MemoryStore } from '../../lib/stores/memory.ts'
-import { passTime } from '../helpers/clock.ts'
+import { passTime } from '../helpers/pass-time.ts'
 import { startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 

@@ -1,7 +1,7 @@
 // Time limits on a clock that the test moves: each ends at its deadline, not a millisecond before and none after.
 // Alone: it sets the clock that lib finds when it is loaded.
-import { byClock, newClock, pass } from '../interleavings/clock.ts'
-import type { Clock } from '../interleavings/clock.ts'
+import { byClock, newClock, pass } from '../helpers/virtual-clock.ts'
+import type { Clock } from '../helpers/virtual-clock.ts'
 import type { FastifyBaseLogger } from 'fastify'
 import { setImmediate as turn } from 'node:timers/promises'
 import { MessageChannel } from 'node:worker_threads'

@@ -1,7 +1,7 @@
 // Contract sections 3 to 5: a sign-in from end to end.
 import type { Test } from 'tap'
 import type { Wire } from '../../helpers/wire.ts'
-import { clock } from '../clock.ts'
+import { clock } from '../../helpers/shifted-clocks.ts'
 import { isGuarded, isJson, isRefused, refuses } from '../replies.ts'
 import type { Subject } from '../subject.ts'
 

@@ -1,6 +1,6 @@
 // Contract section 4: the token endpoint, replays, and the two together with what changes meanwhile.
 import type { Test } from 'tap'
-import { tokenForm } from '../../attacks/helpers/raw.ts'
+import { tokenForm } from '../../helpers/raw-requests.ts'
 import { basic, CHALLENGE, challenge, VERIFIER } from '../../helpers/wire.ts'
 import type { Answer } from '../../helpers/wire.ts'
 import { refuses } from '../replies.ts'

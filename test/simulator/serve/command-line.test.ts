@@ -10,7 +10,7 @@ import { browserCommand } from '../../../lib/simulator/serve/open-browser.ts'
 import { program } from '../../helpers/program.ts'
 import { freePort } from '../../helpers/ports.ts'
 import { CLIENT_SECRET, RECORDS, respond, sendingBack } from '../../helpers/spec-server.ts'
-import { simulator, start } from './scene.ts'
+import { simulator, start } from '../../helpers/serve.ts'
 
 await t.test('the terminal says what the service needs', async (t) => {
   const { terminal, origin } = await simulator(t)

@@ -1,7 +1,7 @@
 // The pages themselves: nothing is loaded, and nothing of a service is markup.
 import t from 'tap'
 import { responding } from '../../helpers/spec-server.ts'
-import { asked, simulator, start } from './scene.ts'
+import { asked, simulator, start } from '../../helpers/serve.ts'
 
 await t.test('what the service sends is never markup', async (t) => {
   const { origin, browser } = await simulator(t, { mistakes: ['extra-fields'], user: 'bob' })

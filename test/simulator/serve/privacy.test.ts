@@ -3,8 +3,8 @@
 import t from 'tap'
 import { basicCredentials } from '../../../lib/flow/requests.ts'
 import { CLIENT_ID, CLIENT_SECRET, RECORDS, respond, responding, sendingBack } from '../../helpers/spec-server.ts'
-import { asked, simulator, start } from './scene.ts'
-import type { Page } from './scene.ts'
+import { asked, simulator, start } from '../../helpers/serve.ts'
+import type { Page } from '../../helpers/serve.ts'
 
 /** The client secret as it travels in a form, in a URL and in HTTP Basic, and as HTML shows it. */
 const FORMS = [

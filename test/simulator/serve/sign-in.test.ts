@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { freePort } from '../../helpers/ports.ts'
 import { CLIENT_SECRET, respond, responding, sendingBack } from '../../helpers/spec-server.ts'
-import { simulator, start } from './scene.ts'
-import type { SceneOptions, Simulator } from './scene.ts'
+import { simulator, start } from '../../helpers/serve.ts'
+import type { SceneOptions, Simulator } from '../../helpers/serve.ts'
 
 await t.test('a sign-in: fifteen steps, the record in words, codes and tokens hidden', async (t) => {
   const { origin, browser } = await simulator(t)

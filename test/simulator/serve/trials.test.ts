@@ -3,7 +3,7 @@ import t from 'tap'
 import { TRIALS as ALL } from '../../../lib/simulator/serve/trials.ts'
 import { RECORDS, respond, sendingBack } from '../../helpers/spec-server.ts'
 import type { Mistake } from '../mistakes.test.ts'
-import { simulator, start } from './scene.ts'
+import { simulator, start } from '../../helpers/serve.ts'
 
 type Tone = 'good' | 'bad' | 'wait'
 

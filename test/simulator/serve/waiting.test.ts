@@ -6,8 +6,8 @@ import { ruleOf } from '../../../lib/simulator/rules/all.ts'
 import { SCRIPT } from '../../../lib/simulator/serve/pages/script.ts'
 import { LOGIN_RULES } from '../../../lib/simulator/serve/trials.ts'
 import { responding } from '../../helpers/spec-server.ts'
-import type { SceneOptions, Simulator } from './scene.ts'
-import { simulator, start } from './scene.ts'
+import type { SceneOptions, Simulator } from '../../helpers/serve.ts'
+import { simulator, start } from '../../helpers/serve.ts'
 
 /** A browser that is not logged in has begun a sign-in: the page that it finds at the simulator meanwhile. */
 async function waiting (t: Test, options: SceneOptions): Promise<Simulator & { page: () => Promise<string> }> {

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { PORTAL } from '../../helpers/host.ts'
+import { PORTAL } from './host.ts'
 
 /** The credentials of the portal for HTTP Basic. */
 export const BASIC = `Basic ${btoa(`${PORTAL.clientId}:${encodeURIComponent(PORTAL.clientSecret)}`)}`

@@ -3,10 +3,10 @@ import { EventEmitter, once } from 'node:events'
 import { request } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import type { Test } from 'tap'
-import { run } from '../../../lib/simulator/run.ts'
-import { freePort } from '../../helpers/ports.ts'
-import { CLIENT_ID, CLIENT_SECRET, listening } from '../../helpers/spec-server.ts'
-import type { Mistake } from '../mistakes.test.ts'
+import { run } from '../../lib/simulator/run.ts'
+import { freePort } from './ports.ts'
+import { CLIENT_ID, CLIENT_SECRET, listening } from './spec-server.ts'
+import type { Mistake } from '../simulator/mistakes.test.ts'
 
 export interface Page { url: string, status: number, text: string, headers: Headers }
 

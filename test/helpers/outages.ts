@@ -1,5 +1,5 @@
 // A host on a Redis that is about to fail, seen from outside: by the browser, by the portal, and in the log.
-import { advance, STORE_TIMEOUT, turns } from './clock.ts'
+import { advance, STORE_TIMEOUT, turns } from './long-timers.ts'
 import { createConnection } from 'node:net'
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -9,12 +9,12 @@ import type { Redis } from 'ioredis'
 import type { Test } from 'tap'
 import type { PartnerSsoEvent, PartnerSsoOptions } from '../../lib/index.ts'
 import { randomSecret } from '../../lib/grants/random-secret.ts'
-import { recordOf, startHost } from '../helpers/host.ts'
-import type { User } from '../helpers/host.ts'
-import { neverIssued } from '../helpers/never-issued.ts'
-import type { RedisServer } from '../helpers/redis.ts'
-import { wire } from '../helpers/wire.ts'
-import type { Wire } from '../helpers/wire.ts'
+import { recordOf, startHost } from './host.ts'
+import type { User } from './host.ts'
+import { neverIssued } from './never-issued.ts'
+import type { RedisServer } from './redis.ts'
+import { wire } from './wire.ts'
+import type { Wire } from './wire.ts'
 
 /** Milliseconds after which a condition is given up: only one that never comes true takes so long. */
 const GIVE_UP_AFTER = 120_000

@@ -5,10 +5,10 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { freePort } from '../helpers/ports.ts'
-import { clientOf, startRedis } from '../helpers/redis.ts'
-import type { RedisServer } from '../helpers/redis.ts'
-import { replicated, until } from './scene.ts'
+import { freePort } from './ports.ts'
+import { clientOf, startRedis } from './redis.ts'
+import type { RedisServer } from './redis.ts'
+import { replicated, until } from './outages.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 

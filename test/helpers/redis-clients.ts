@@ -5,7 +5,7 @@ import * as ioredis54 from 'ioredis-5.4'
 import * as ioredis511 from 'ioredis-5.11'
 import * as iovalkey from 'iovalkey'
 import type { RedisClient } from '../../lib/index.ts'
-import { STORE_TIMEOUT } from './clock.ts'
+import { STORE_TIMEOUT } from './long-timers.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 

@@ -1,5 +1,5 @@
 // A host in a process of its own, started with the plugin's options as JSON. It sends its URL.
-import { startHost } from '../helpers/host.ts'
+import { startHost } from './host.ts'
 
 const { url } = await startHost({ teardown () {} }, JSON.parse(process.argv[2] as string))
 // Nobody is left who needs it.

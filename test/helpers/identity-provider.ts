@@ -2,8 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Provider } from 'oidc-provider'
 import type { Test } from 'tap'
-import { users } from '../../../examples/users.ts'
-import { httpServer } from '../../helpers/raw-server.ts'
+import { users } from '../../examples/users.ts'
+import { httpServer } from './raw-server.ts'
 
 /** Looks like the login of the examples, so that the tests walk through it in the same way. */
 function page (field: string, action = ''): string {

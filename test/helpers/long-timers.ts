@@ -46,7 +46,7 @@ const limits = await import('../../lib/time-limit.ts')
 
 /** Sets the clock forward. What is due on the way runs in its order, each with turns of the event loop after it. */
 export async function advance (milliseconds: number): Promise<void> {
-  if (limits.setTimeout as unknown !== setTimeout) throw new Error('Import clock.ts before anything of lib')
+  if (limits.setTimeout as unknown !== setTimeout) throw new Error('Import long-timers.ts before anything of lib')
   const end = performance.now() + milliseconds
   for (;;) {
     const [next] = [...longTimers.values()].filter(({ due }) => due <= end).sort((one, other) => one.due - other.due)

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { Cluster } from 'ioredis'
 import type { ClusterOptions } from 'ioredis'
-import { startRedis } from '../helpers/redis.ts'
-import type { RedisServer } from '../helpers/redis.ts'
-import { ofTest } from './clients.ts'
-import { until } from './scene.ts'
+import { startRedis } from './redis.ts'
+import type { RedisServer } from './redis.ts'
+import { ofTest } from './redis-clients.ts'
+import { until } from './outages.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 

@@ -3,10 +3,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { partnerApp } from '../../../examples/partner-app.ts'
-import type { Portal } from '../../../lib/index.ts'
-import { run } from '../../../lib/simulator/run.ts'
-import { freePort } from '../../helpers/ports.ts'
+import { partnerApp } from '../../examples/partner-app.ts'
+import type { Portal } from '../../lib/index.ts'
+import { run } from '../../lib/simulator/run.ts'
+import { freePort } from './ports.ts'
 import { browser } from './chromium.ts'
 
 export interface SceneOptions {
