@@ -29,6 +29,11 @@ export interface TokenIssuedEvent extends EventFields {
   reason: 'ok'
   /** Which of the portal's secrets matched, counted from 0: tells when the old secret is no longer in use. */
   secretIndex: number
+  /**
+   * `none`: HTTP Basic was used, and the credentials match as they were sent, not form-decoded. RFC 6749 section 2.3.1
+   * wants them encoded; most client libraries do not encode. Absent otherwise.
+   */
+  basicEncoding?: 'none'
 }
 
 /** A user who is not logged in was sent to the login page, or `currentUser` sent its own reply. */

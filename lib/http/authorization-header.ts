@@ -1,11 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { formDecode } from './parameters.ts'
 
-/** The credentials of a portal (RFC 6749 section 2.3.1). */
-export interface Credentials {
-  clientId: string
-  clientSecret: string
+/** What each part of HTTP Basic may mean: form-decoded, then as it was sent. */
+export interface BasicCredentials {
+  clientId: Spellings
+  clientSecret: Spellings
 }
+
+type Spellings = [decoded: string, sent: string]
 
 type WithHeaders = Pick<IncomingMessage, 'headers'>
 
@@ -13,19 +15,22 @@ type WithHeaders = Pick<IncomingMessage, 'headers'>
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i
 
 /**
- * The credentials of HTTP Basic (RFC 7617 section 2), both parts form-encoded (RFC 6749 section 2.3.1). Undefined when
- * the request does not use Basic, null when the header is malformed.
+ * The credentials of HTTP Basic (RFC 7617 section 2). Both parts should be form-encoded (RFC 6749 section 2.3.1), which
+ * most client libraries do not do. Undefined when the request does not use Basic, null when the header is malformed.
  */
-export function basicCredentials ({ headers }: WithHeaders): Credentials | null | undefined {
+export function basicCredentials ({ headers }: WithHeaders): BasicCredentials | null | undefined {
   const [basic, encoded = ''] = /^basic(?: +(.*))?$/i.exec(headers.authorization ?? '') ?? []
   if (basic === undefined) return undefined
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) return null
   const text = Buffer.from(encoded, 'base64').toString()
   const colon = text.indexOf(':')
   if (colon === -1) return null
-  const clientId = formDecode(text.slice(0, colon))
-  const clientSecret = formDecode(text.slice(colon + 1))
-  return clientId === null || clientSecret === null ? null : { clientId, clientSecret }
+  return { clientId: spellings(text.slice(0, colon)), clientSecret: spellings(text.slice(colon + 1)) }
+}
+
+/** A part that cannot be decoded counts as empty when decoded: no client_id and no secret is. */
+function spellings (sent: string): Spellings {
+  return [formDecode(sent) ?? '', sent]
 }
 
 /** The Bearer token (RFC 6750 section 2.1). Undefined when the request does not use Bearer, null when malformed. */

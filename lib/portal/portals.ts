@@ -9,11 +9,19 @@ import { RegisteredPortal } from './registered-portal.ts'
 /** Finds the portal of a `client_id`. Null or undefined when there is none. */
 export type PortalFinder = (clientId: string) => Portal | null | undefined | Promise<Portal | null | undefined>
 
+/** What a portal authenticates with. Each part has one spelling, or two: form-decoded and as it was sent. */
+export interface Credentials {
+  clientId: readonly string[]
+  clientSecret: readonly string[]
+}
+
 /** A portal that has authenticated. */
 export interface Authentication {
   portal: RegisteredPortal
   /** Which of the portal's secrets was used, counted from 0. */
   secretIndex: number
+  /** Whether a part of the credentials matched by its second spelling alone. */
+  isAsSent: boolean
 }
 
 /** Takes the place of an unknown portal in client authentication, so that the response takes as long. */
@@ -54,14 +62,35 @@ export class Portals {
     return this.#find(clientId)
   }
 
-  /** Client authentication in constant time (RFC 6749 section 2.3.1). Throws when it fails. */
-  async authenticate (clientId: string, clientSecret: string): Promise<Authentication> {
-    const portal = await this.#find(clientId)
-    const secretIndex = (portal ?? this.#noPortal()).secretIndex(clientSecret)
+  /**
+   * Client authentication in constant time (RFC 6749 section 2.3.1): every spelling of the secret is compared,
+   * whichever matches, and whether or not the portal is known. Throws when it fails.
+   */
+  async authenticate ({ clientId, clientSecret }: Credentials): Promise<Authentication> {
+    const portal = await this.#findAny(clientId)
+    const compared = portal ?? this.#noPortal()
+    const indexes = clientSecret.map((spelling) => compared.secretIndex(spelling))
     // An omitted argument would cost some 200 ns more than the context of the other refusal.
     if (portal === undefined) throw new OAuthError('client_unknown', {})
-    if (secretIndex === -1) throw new OAuthError('client_secret_wrong', { clientId })
-    return { portal, secretIndex }
+    const known = portal.information.clientId
+    const matching = indexes.findIndex((index) => index !== -1)
+    if (matching === -1) throw new OAuthError('client_secret_wrong', { clientId: known })
+    const isAsSent = matching > 0 || clientId[0] !== known
+    return { portal, secretIndex: indexes[matching] as number, isAsSent }
+  }
+
+  /**
+   * The portal of the first spelling that is known. All are looked up at the same time: a second lookup takes no
+   * longer. A lookup that fails counts only where no other has found the portal.
+   */
+  async #findAny (spellings: readonly string[]): Promise<RegisteredPortal | undefined> {
+    const [clientId = '', ...others] = new Set(spellings)
+    if (others.length === 0) return await this.#find(clientId)
+    const lookups = [clientId, ...others].map(async (spelling) => await this.#find(spelling))
+    const results = await Promise.allSettled(lookups)
+    const index = results.findIndex((result) => result.status === 'fulfilled' && result.value !== undefined)
+    // Where none has found it: undefined, or the error of a lookup that failed.
+    return index === -1 ? (await Promise.all(lookups))[0] : await lookups[index]
   }
 }
 

@@ -3,7 +3,6 @@ import type { AuthorizationCode, RedeemedCode } from '../grants/authorization-co
 import type { Grant } from '../grants/grant.ts'
 import { verifies } from '../grants/pkce.ts'
 import { basicCredentials, isAuthorizationRepeated } from '../http/authorization-header.ts'
-import type { Credentials } from '../http/authorization-header.ts'
 import { fixed, refusal, text, unauthorized, unavailable } from '../http/documentation.ts'
 import { leaveToHost } from '../http/endpoint.ts'
 import type { Endpoint } from '../http/endpoint.ts'
@@ -14,6 +13,7 @@ import { partnerSsoOnSend, protect, sendJson, sendRefusal } from '../http/replie
 import { watchReply } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
 import type { RefusalContext } from '../errors.ts'
+import type { Credentials } from '../portal/portals.ts'
 import type { RegisteredPortal } from '../portal/registered-portal.ts'
 import * as Type from '../typebox.ts'
 import type { Parts } from './parts.ts'
@@ -33,8 +33,8 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
       const known: RefusalContext = {}
       try {
         const form = formOf(request)
-        const { clientId, clientSecret } = credentials(request, form)
-        const { portal, secretIndex } = await portals.authenticate(clientId, clientSecret)
+        const { portal, secretIndex, isAsSent } = await portals.authenticate(credentials(request, form))
+        const { clientId } = portal.information
         known.clientId = clientId
         const code = codes.read(form.get('code') as string, portal)
         if (code !== null) known.signInId = code.signInId
@@ -50,7 +50,8 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
         // A concurrent replay has revoked the token.
         if (token === null) throw new OAuthError('code_replayed')
         if (hasResponded()) return reply
-        reporter.report(request, { type: 'token_issued', reason: 'ok', ...known, secretIndex })
+        const basicEncoding = isAsSent ? { basicEncoding: 'none' } as const : {}
+        reporter.report(request, { type: 'token_issued', reason: 'ok', ...known, secretIndex, ...basicEncoding })
         return sendJson(reply, 200, `{"token_type":"Bearer","access_token":"${token}"}`)
       } catch (error) {
         throw OAuthError.from(error, known)
@@ -111,12 +112,12 @@ function credentials (request: FastifyRequest, form: Parameters): Credentials {
     // RFC 6749 section 5.2: no client authentication included
     if (clientSecret === undefined) throw new OAuthError('authentication_missing')
     if (clientId === undefined) throw new OAuthError('client_id_missing')
-    return { clientId, clientSecret }
+    return { clientId: [clientId], clientSecret: [clientSecret] }
   }
   if (clientSecret !== undefined) throw new OAuthError('authentication_repeated')
   if (basic === null) throw new OAuthError('authentication_malformed')
   // The same client_id beside Basic is no second method (RFC 6749 section 3.2.1); another one is.
-  if (clientId !== undefined && clientId !== basic.clientId) throw new OAuthError('authentication_repeated')
+  if (clientId !== undefined && !basic.clientId.includes(clientId)) throw new OAuthError('authentication_repeated')
   return basic
 }
 

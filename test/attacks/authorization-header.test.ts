@@ -16,17 +16,18 @@ const pair = base64(`${id}:${secret}`)
 const badCredentials: Record<string, string[]> = {
   authentication_malformed: [
     '', '=', '====', base64(id), `${pair}===`, `${pair.slice(0, 8)} ${pair.slice(8)}`, `"${pair}"`, `${pair},${pair}`,
-    Buffer.from(`${id}:${secret}~~~???`).toString('base64url'), base64(`${id}:%zz`), base64(`%zz:${secret}`),
-    base64(Buffer.from(`${id}:${secret}`, 'utf16le')), base64('a'.repeat(5000))
+    Buffer.from(`${id}:${secret}~~~???`).toString('base64url'),
+    base64(Buffer.from(`${id}:${secret}`, 'utf16le').subarray(0, 8)), base64('a'.repeat(5000))
   ],
   client_unknown: [
     ':', `:${secret}`, `${id}\0:${secret}`, ` ${id}:${secret}`, `\ufeff${id}:${secret}`,
-    `${id.toUpperCase()}:${secret}`, `ｐartner-123:${secret}`, `constructor:${secret}`, `a:${'%00'.repeat(3000)}`
+    `${id.toUpperCase()}:${secret}`, `ｐartner-123:${secret}`, `constructor:${secret}`, `a:${'%00'.repeat(3000)}`,
+    `%zz:${secret}`
   ].map(base64),
   client_secret_wrong: [
     `${id}:`, `${id}:${secret}\0`, `${id}:${secret}\n`, `${id}::${secret}`, `${id}:${secret}:`, `${id}:${secret}x`,
     `${id}:${encodeURIComponent(secret)}`, Buffer.from([...Buffer.from(`${id}:`), 0xff, 0xfe]),
-    `${id}:${secret.slice(0, -1)}`
+    `${id}:${secret.slice(0, -1)}`, `${id}:%zz`
   ].map(base64)
 }
 const otherSchemes = ['Bearer abc', 'Digest username="partner-123"', 'Basic\tabc', 'BasicX abc', ' ', pair]

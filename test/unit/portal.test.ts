@@ -40,7 +40,8 @@ t.test('constant time: as many digests and comparisons, whether the client or th
     const portals = new Counted(given, 1000, noWarning)
     const count = async (clientId: string, secret: string) => {
       Object.assign(calls, { timingSafeEqual: 0, hash: 0 })
-      await portals.authenticate(clientId, secret).catch(() => {})
+      const given = { clientId: [clientId], clientSecret: [secret, `${secret}+`] }
+      await portals.authenticate(given).catch(() => {})
       return { ...calls }
     }
     // A list digests the secrets of a portal once.
@@ -58,9 +59,13 @@ t.test('each of many secrets that are much alike is accepted', async (t) => {
   const clientSecret = ['1', '2', '3', '4', '5', '6'].map((end) => 'a long beginning '.repeat(8) + end)
   const portals = new Portals([{ ...PORTAL, clientSecret }], 1000, noWarning)
   for (const [index, secret] of clientSecret.entries()) {
-    t.match(await portals.authenticate(PORTAL.clientId, secret), { secretIndex: index })
+    t.match(await portals.authenticate({ clientId: [PORTAL.clientId], clientSecret: [secret] }), {
+      secretIndex: index, isAsSent: false
+    })
   }
 })
+
+const HUSH = { clientId: ['hush-id'], clientSecret: ['x'] }
 
 t.test('a function that returns no portal: the reason, without a secret or what was asked', async (t) => {
   const cases: Array<[unknown, RegExp]> = [
@@ -71,7 +76,7 @@ t.test('a function that returns no portal: the reason, without a secret or what 
   ]
   for (const [returned, message] of cases) {
     const portals = new Portals(async () => returned as Portal, 1000, noWarning)
-    for (const call of [() => portals.find('hush-id'), () => portals.authenticate('hush-id', 'x')]) {
+    for (const call of [() => portals.find('hush-id'), () => portals.authenticate(HUSH)]) {
       const { reason, context: { cause, ...context } } = await Promise.resolve(call())
         .then(() => { throw new Error('It was accepted') }, (error: OAuthError) => error)
       t.strictSame([reason, context], ['portal_failed', {}])
@@ -79,4 +84,26 @@ t.test('a function that returns no portal: the reason, without a secret or what 
       t.notMatch((cause as Error).message, 'hush')
     }
   }
+})
+
+t.test('two spellings of a client_id: both are looked up at once, and one that fails is not missed', async (t) => {
+  const other = new Error('no client_id of ours')
+  const found: Record<string, Portal | undefined> = { 'a b': { ...PORTAL, clientId: 'a b' } }
+  const asked: string[] = []
+  const portals = new Portals(async (clientId) => {
+    asked.push(clientId)
+    if (clientId === 'bad+1') throw other
+    return found[clientId]
+  }, 1000, noWarning)
+  const authenticate = async (...clientId: string[]) => {
+    asked.length = 0
+    return await portals.authenticate({ clientId, clientSecret: ['x', PORTAL.clientSecret] })
+  }
+  t.match(await authenticate('a b', 'bad+1'), { isAsSent: true })
+  t.strictSame(asked, ['a b', 'bad+1'])
+  t.match(await authenticate('bad+1', 'a b'), { isAsSent: true })
+  t.match(await authenticate('a b', 'a b'), { isAsSent: true }, 'by the secret')
+  t.strictSame(asked, ['a b'], 'equal spellings are one lookup')
+  await t.rejects(authenticate('none', 'bad+1'), { message: 'The request could not be completed.' })
+  await t.rejects(authenticate('none', 'none+'), { message: 'Client authentication failed.' })
 })
