@@ -8,6 +8,36 @@ import { until } from '../helpers/outages.ts'
 // An idle connection keeps Fastify from closing for as long as this.
 const server = { keepAliveTimeout: 500 }
 
+t.test('closed while a hook and a token request are held: both succeed', async (t) => {
+  const redis = await startRedis(t)
+  const held: Array<() => void> = []
+  const hold = (): Promise<void> => new Promise((resolve) => { held.push(resolve) })
+  let isHolding = false
+  const { app, url } = await startHost(t, {
+    redis: redis.url,
+    storeTimeout: 30_000,
+    async currentUser () {
+      if (isHolding) await hold()
+      return { id: 'ada', eligible: true }
+    },
+    routeOptions: {
+      async preHandler ({ method }) { if (isHolding && method === 'POST') await hold() }
+    }
+  }, { server })
+  const portal = wire(url)
+  const code = await portal.code()
+  isHolding = true
+  const [authorized, issued] = [portal.authorize(), portal.token({ code })]
+  await until(() => held.length === 2)
+  const closed = app.close()
+  // Fastify has stopped to listen: whatever the plugin does before that, it has done.
+  await until(() => !app.server.listening)
+  for (const release of held) release()
+  t.ok((await authorized).redirect.has('code'), 'the sign-in goes on')
+  t.equal((await issued).status, 200, 'the code is exchanged')
+  await closed
+})
+
 t.test('closed under load: whatever was accepted is answered', async (t) => {
   const redis = await startRedis(t)
   const { app, url, events } = await startHost(t, { redis: redis.url, storeTimeout: 30_000 }, { server })

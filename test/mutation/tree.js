@@ -1,15 +1,20 @@
 import { transform } from 'esbuild'
 import { spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { COMPILED } from '../runner/compile.js'
+import { COMPILED, LINKED } from '../runner/compile.js'
 
 /** Stops at the first failure. tap's own limit would be a timer that tests move forward. */
 const TAP = { TAP_BAIL: '1', TAP_TIMEOUT: '600' }
 /** Milliseconds. */
-const TIMEOUT = 120_000
-const OWN = [COMPILED, '.tap', '.git']
+const TIMEOUT = 240_000
+/** Not copied. */
+const LEFT = ['node_modules', '.tap', '.git']
+/** What the watchdog of a process says of one that hangs. */
+const HANGS = /no result for \d+ seconds|every test is over, and something is open/
 
 /** The servers of a test that was stopped. */
 function endGroup (pid) {
@@ -20,41 +25,58 @@ function endGroup (pid) {
   }
 }
 
-/** A copy of the compiled tree, in which tests run with a mistake. */
+/** `./x.ts` and `../x.ts` are `.js` when they are compiled. */
+const renamed = (code) => code.replaceAll(/(from "|import\(")(\.{1,2}\/[^"]*)\.ts"/g, '$1$2.js"')
+
+/** A copy of the project, its compiled tests and its package, in which tests run with a mistake. */
 export class Tree {
   #path = mkdtempSync(join(tmpdir(), 'mutation-'))
 
   constructor () {
-    for (const name of readdirSync('.').filter((name) => !OWN.includes(name))) {
-      symlinkSync(resolve(name), join(this.#path, name))
+    for (const name of readdirSync('.').filter((name) => !LEFT.includes(name))) {
+      cpSync(name, join(this.#path, name), { recursive: true, verbatimSymlinks: true })
     }
-    cpSync(COMPILED, join(this.#path, COMPILED), { recursive: true, verbatimSymlinks: true })
+    symlinkSync(resolve('node_modules'), join(this.#path, 'node_modules'))
+    // Tests of the package and of the examples must find what is here.
+    for (const path of LINKED) {
+      rmSync(join(this.#path, COMPILED, path), { force: true })
+      symlinkSync(join(this.#path, path), join(this.#path, COMPILED, path))
+    }
   }
 
-  /** Does the work while the file of lib has this text. Undefined when the text does not compile. */
-  async with (file, text, work) {
-    const path = join(this.#path, COMPILED, file.replace(/ts$/, 'js'))
-    const right = readFileSync(path)
-    const compiled = await transform(text, { loader: 'ts', sourcefile: file }).catch(() => undefined)
-    if (compiled === undefined) return undefined
-    writeFileSync(path, compiled.code.replaceAll(/(from "|import\(")(\.{1,2}\/[^"]*)\.ts"/g, '$1$2.js"'))
+  /** Does the work while the files of lib have these texts. Undefined when one of them does not compile. */
+  async with (texts, work) {
+    const changes = []
+    for (const [file, text] of texts) {
+      const compiled = await transform(text, { loader: 'ts', sourcefile: file }).catch(() => undefined)
+      if (compiled === undefined) return undefined
+      const name = file.replace(/ts$/, 'js')
+      const code = renamed(compiled.code)
+      changes.push([file, text], [join(COMPILED, name), code], [name.replace(/^lib/, 'dist'), code])
+    }
+    const places = changes.map(([file, text]) => [join(this.#path, file), text]).filter(([path]) => existsSync(path))
+    const right = places.map(([path]) => [path, readFileSync(path)])
+    for (const [path, text] of places) writeFileSync(path, text)
     const result = await work()
-    writeFileSync(path, right)
+    for (const [path, text] of right) writeFileSync(path, text)
     return result
   }
 
-  /** Whether a process of the tests fails. A test file of tap is a program. */
-  fails (name, environment = {}) {
+  /** How a process of the tests ends, `passes`, `fails` or `hangs`, and its output. A test file is a program. */
+  run (name, environment = {}) {
     const child = spawn(process.execPath, ['--import=@tapjs/mock/import', join(COMPILED, 'processes', name)], {
       cwd: this.#path,
       env: { ...process.env, ...TAP, ...environment },
-      stdio: 'ignore',
+      stdio: ['ignore', 'pipe', 'pipe'],
       timeout: TIMEOUT,
       detached: true
     })
-    return new Promise((resolve) => child.once('exit', (code) => {
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => { output += bytes })
+    return new Promise((resolve) => child.once('exit', (code, signal) => {
       endGroup(child.pid)
-      resolve(code !== 0)
+      const hangs = signal !== null || HANGS.test(output)
+      resolve({ verdict: hangs ? 'hangs' : code === 0 ? 'passes' : 'fails', output })
     }))
   }
 

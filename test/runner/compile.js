@@ -6,7 +6,7 @@ import { join } from 'node:path'
 export const COMPILED = 'compiled'
 
 /** What the tests read beside their own files. */
-const LINKED = ['package.json', 'README.md', '.github', 'node_modules']
+export const LINKED = ['package.json', 'README.md', '.github', 'node_modules']
 
 /** Compiles all: it takes a second or two. Tests find in `dist` and `examples/dist` only what has just been built. */
 export async function compile ({ built = ['dist', 'examples/dist'] } = {}) {

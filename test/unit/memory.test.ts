@@ -25,6 +25,13 @@ t.test('at the limit the oldest record goes, whatever its lifetime: a mark is as
   t.equal(await store.take('token'), 'value')
 })
 
+t.test('at the limit a revocation of a record takes no other one\'s room', async (t) => {
+  const store = storeOf(t, 3)
+  for (const key of ['a', 'b', 'c']) await store.put(key, 'value', 60)
+  await store.revoke('c', 60)
+  t.equal(await store.take('a'), 'value')
+})
+
 t.test('fake timers that a host installs stop nothing', async (t) => {
   const store = storeOf(t, 3)
   mock.timers.enable({ apis: ['setTimeout', 'setImmediate'] })
