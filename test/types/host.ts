@@ -109,6 +109,15 @@ await app.register(partnerSso, {
   routeOptions: (route) => route === 'token' ? { config: { rateLimit: { max: 1 } } } : undefined,
   onEvent: ({ reason }, request, cause) => request.log.info({ reason, cause })
 })
+// What the protocol needs is not the host's.
+// @ts-expect-error -- the plugin's own
+await app.register(partnerSso, { ...options, routeOptions: { errorHandler: () => {} } })
+// @ts-expect-error -- the plugin's own
+await app.register(partnerSso, { ...options, routeOptions: { exposeHeadRoute: true } })
+// @ts-expect-error -- the plugin's own
+await app.register(partnerSso, { ...options, routeOptions: { validatorCompiler: () => () => true } })
+// @ts-expect-error -- the plugin's own
+await app.register(partnerSso, { ...options, routeOptions: { serializerCompiler: () => () => '' } })
 // @ts-expect-error -- no such route
 await app.register(partnerSso<User>, { ...options, routeOptions: (route) => route === 'login' ? {} : {} })
 
