@@ -6,7 +6,7 @@ export interface Cookie {
   path?: string | undefined
   /** The host without this attribute. */
   domain?: string | undefined
-  /** As the service wrote it, in lower case; absent where it said nothing. */
+  /** As the service wrote it, in lower case; empty where it wrote none, absent where its line is not known. */
   sameSite?: string | undefined
   secure: boolean
   expired?: boolean
@@ -31,7 +31,7 @@ function parseSetCookie (line: string): Cookie {
     value,
     path: path?.startsWith('/') === true ? path : undefined,
     domain: domain || undefined,
-    sameSite: attributes.get('samesite')?.toLowerCase(),
+    sameSite: (attributes.get('samesite') ?? '').toLowerCase(),
     secure: attributes.has('secure'),
     expired: isExpired(attributes)
   }
@@ -48,7 +48,11 @@ export function parseGiven (text: string): Cookie[] {
   const attributes = parts.filter((part) => ATTRIBUTES.test(part))
   const pairs = parts.filter((part) => !ATTRIBUTES.test(part))
   // Where a person's cookie belongs is known: to the service.
-  return pairs.map((pair) => ({ ...parseSetCookie([pair, ...attributes].join(';')), domain: undefined })).filter(isKept)
+  const isWhole = attributes.length > 0
+  return pairs.map((pair) => {
+    const cookie = parseSetCookie([pair, ...attributes].join(';'))
+    return { ...cookie, domain: undefined, sameSite: isWhole ? cookie.sameSite : undefined }
+  }).filter(isKept)
 }
 
 const isKept = ({ name, expired }: Cookie): boolean => name !== '' && expired !== true

@@ -1,4 +1,4 @@
-// The report for people, word for word: what fails, then advice, then what was not tried and why, then the counts.
+// The report for people, word for word: what fails, then advice, the counts, what was not tested and why.
 import t from 'tap'
 import { painter, text } from '../../lib/simulator/check/report.ts'
 import type { Result, Rule } from '../../lib/simulator/rules/rule.ts'
@@ -36,12 +36,10 @@ await t.test('in colour', (t) => {
     '  \x1b[1mgot \x1b[22m 200',
     '  \x1b[1mfix \x1b[22m Mend a.advice.',
     '',
-    'Untested, because nobody is logged in: three.1, three.2, three.3.',
-    '',
-    'Untested, because there is no code: 4 rules.',
-    '',
     '1 pass, 1 fail, 1 to consider, 7 untested.',
     '\x1b[31mOne rule fails.\x1b[39m',
+    '7 rules were not tested: three.1, three.2, three.3 (nobody is logged in), 4 rules (there is no',
+    'code).',
     ''
   ].join('\n'))
   t.end()

@@ -187,7 +187,9 @@ const VERDICTS: Record<string, Case[]> = {
     ['login.cookie', { answer: loggedOut({ status: 401 }), cookie: STRICT }, certain(/; without it 401/)],
     ...['<script>location.reload()', '<body onload="reload()">', '<meta http-equiv="refresh" content="0">'].map(
       (body): Case => ['login.cookie', { answer: loggedOut(page(body)), cookie: STRICT }, advised(/^SameSite=Strict/)]),
-    ['login.cookie', {}, untested('SameSite of sid is not known: give the whole Set-Cookie line')]
+    ['login.cookie', {}, untested('SameSite of sid is not known: give the whole Set-Cookie line')],
+    ['login.cookie', { cookie: 'Set-Cookie: sid=ada' }, PASS],
+    ['login.cookie', { cookie: 'sid=ada; Path=/' }, PASS]
   ],
   'login.cookie: without a user, the cookies that the service sets are judged': [
     ['login.cookie', setting('session=1; SameSite=Strict; Path=/'),

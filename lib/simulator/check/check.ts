@@ -29,6 +29,9 @@ export const CHECK_HELP = `Usage: partner-sso-portal check --base-url <url> --co
 Sends a running service good requests and bad ones, as the portal would, and prints which rules fail, what it got
 and how to fix it. Use a user made for tests: the check signs that user in dozens of times.
 
+On a live system it causes about 190 refusals, among them replayed codes and wrong secrets: the alerts on
+code_replayed and client_authentication_failed fire. Silence them for the time of the check.
+
 Flags:
 ${INTEGRATION_HELP}
   --redirect-uri <url>      the portal callback, as registered at the service. Nothing needs to listen there

@@ -13,7 +13,7 @@ export interface Login {
  * Reads cookies as they are given on the command line: `name=value; name=value`, or the response to a login as
  * `curl -si` prints it, also when it followed redirects.
  *
- * @throws CannotRun when a response is an error or has no cookie
+ * @throws CannotRun when the text is empty, or a response is an error or has no cookie
  */
 export function loginOf (flag: string, given: string[]): Login {
   const logins = given.map((text) => responseLogin(flag, text) ?? { cookies: parseGiven(text), redirects: false })
@@ -22,6 +22,9 @@ export function loginOf (flag: string, given: string[]): Login {
 
 /** Null where the text is no response. */
 function responseLogin (flag: string, text: string): Login | null {
+  if (text.trim() === '') {
+    throw new CannotRun(`--${flag} is empty: the login printed nothing. Does its address respond? Try curl without -s.`)
+  }
   const heads = text.split(/\r?\n\r?\n/).filter((part) => /^HTTP\/\d/.test(part))
   if (heads.length === 0) return null
   const statuses = heads.map((head) => String(head.split(/\r?\n/)[0]))

@@ -30,13 +30,12 @@ function wordOf ({ result }: Finding): 'pass' | 'FAIL' | 'advice' | 'untested' {
   return result.severity === 'must' ? 'FAIL' : 'advice'
 }
 
-/** The report for people: what fails, then advice, then what was not tried and why, then the counts. */
+/** The report for people: what fails, then advice, then the counts, then what was not tested and why. */
 export function text (run: Run, width: number, paint: Paint): string {
   const { findings } = run
   const failures = ['FAIL', 'advice'].flatMap((word) => findings.filter((finding) => wordOf(finding) === word))
   const blocks = [
     ...failures.map((finding) => block(finding, width, paint)),
-    ...untested(findings, width),
     conclusion(run, width, paint)
   ]
   return `${blocks.join('\n\n')}\n`
@@ -61,14 +60,13 @@ function labelled (label: string, sentence: string, width: number, paint: Paint)
     `  ${at === 0 ? paint('bold', label.padEnd(4)) : '    '} ${line}`)
 }
 
-/** Why rules were not tried, each reason once. */
-function untested (findings: Finding[], width: number): string[] {
+/** What was not tested and why, each reason once. */
+function untestedRules (findings: Finding[]): string {
   const reasons = new Map<string, string[]>()
   for (const { rule, result } of findings) {
     if (result.outcome === 'untested') reasons.set(result.reason, [...reasons.get(result.reason) ?? [], rule.id])
   }
-  return [...reasons].map(([reason, ids]) =>
-    wrap(`Untested, because ${reason}: ${named(ids)}.`, width).join('\n'))
+  return [...reasons].map(([reason, ids]) => `${named(ids)} (${reason})`).join(', ')
 }
 
 const named = (ids: string[]): string => ids.length > 3 ? `${ids.length} rules` : ids.join(', ')
@@ -77,9 +75,19 @@ function conclusion (run: Run, width: number, paint: Paint): string {
   const { passed, failed, advice, untested } = summary(run)
   const counts = `${passed} pass, ${failed} fail, ${advice} to consider, ${untested} untested.`
   const lines = [counts, run.stopped ?? ''].flatMap((sentence) => wrap(sentence, width))
-  if (failed === 0 && run.stopped !== undefined) return lines.join('\n')
-  const verdict = failed === 0 ? 'Nothing fails.' : failed === 1 ? 'One rule fails.' : `${failed} rules fail.`
-  return [...lines, paint(failed === 0 ? 'green' : 'red', verdict)].join('\n')
+  if (failed > 0 || run.stopped === undefined) {
+    const verdict = failed === 0 ? 'Nothing fails.' : `${numberOf(failed, 'fails', 'fail')}.`
+    lines.push(paint(failed === 0 ? 'green' : 'red', verdict))
+  }
+  if (untested > 0) {
+    const many = numberOf(untested, 'was not tested', 'were not tested')
+    lines.push(...wrap(`${many}: ${untestedRules(run.findings)}.`, width))
+  }
+  return lines.join('\n')
+}
+
+function numberOf (count: number, one: string, several: string): string {
+  return count === 1 ? `One rule ${one}` : `${count} rules ${several}`
 }
 
 /** The report for machines. Its members are stable: what is added later comes beside them. */
