@@ -64,7 +64,8 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
   await app.listen({ host, port }).catch(({ message }: Error) => {
     throw new CannotRun(`The simulator cannot listen: ${message}. Choose another address with --host or --port.`)
   })
-  out(greeting(publicUrl, loginUrl, integration))
+  const note = values['public-url'] === undefined ? hostNote(publicUrl) : ''
+  out(greeting(publicUrl, loginUrl, integration, note))
   if (new URL(redirectUri).origin !== publicUrl) {
     err(`The redirect_uri ${redirectUri} is not under ${publicUrl}: sign-ins come back only if it leads here.\n`)
   }
@@ -100,7 +101,15 @@ function originOf (url: string | undefined): string | undefined {
   throw new CannotRun('--public-url must be an absolute http or https URL.')
 }
 
-const greeting = (publicUrl: string, loginUrl: string, integration: Integration): string => `\
+/** The README registers the portal at 127.0.0.1. */
+function hostNote (publicUrl: string): string {
+  const { hostname, port } = new URL(publicUrl)
+  if (hostname === '127.0.0.1') return ''
+  return `\nDoes your service register http://127.0.0.1:${port}, as in the README? Then open it at localhost ` +
+    `(--base-url), or give --public-url http://127.0.0.1:${port}.\n`
+}
+
+const greeting = (publicUrl: string, loginUrl: string, integration: Integration, note: string): string => `\
 The portal runs at ${publicUrl}
 
 Your service needs:
@@ -108,7 +117,7 @@ Your service needs:
   client_id      ${integration.clientId}
   client_secret  (as given)
   redirect_uri   ${integration.redirectUri}
-
+${note}
 It calls ${integration.authorizeUrl}, ${integration.tokenUrl} and ${integration.userUrl}.
 Each sign-in that ends is one line here. Press Ctrl-C to stop.
 

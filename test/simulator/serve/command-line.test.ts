@@ -81,6 +81,7 @@ await t.test('the portal is another site than the service', async (t) => {
   ] as const) {
     const { terminal } = await simulator(t, { flags: ['--base-url', `http://${service}:1`] })
     t.match(terminal.out, new RegExp(`^The portal runs at http://${portal.replaceAll('.', '\\.')}:\\d+\n`), service)
+    t.equal(/give --public-url http:\/\/127\.0\.0\.1:/.test(terminal.out), portal === 'localhost', service)
   }
 })
 
