@@ -8,7 +8,7 @@ import { metrics } from '@opentelemetry/api'
 import { ConsoleMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import type { FastifyInstance } from 'fastify'
 import { Pool } from 'pg'
-import { countEvents } from './opentelemetry.ts'
+import { countEvents, observeReadiness } from './opentelemetry.ts'
 import { partnerApp } from './partner-app.ts'
 import type { PartnerAppSettings } from './partner-app.ts'
 import { portal, startPortal } from './portal.ts'
@@ -32,10 +32,12 @@ const demos: Record<string, () => Promise<FastifyInstance>> = {
     const timing = { exportIntervalMillis, exportTimeoutMillis: exportIntervalMillis }
     const reader = new PeriodicExportingMetricReader({ exporter: new ConsoleMetricExporter(), ...timing })
     metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }))
-    const stop = countEvents()
+    const stopCounting = countEvents()
     const app = await demoApp()
+    const stopObserving = observeReadiness(app)
     app.addHook('onClose', async () => {
-      stop()
+      stopCounting()
+      stopObserving()
       await reader.shutdown()
     })
     return app

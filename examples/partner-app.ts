@@ -17,14 +17,17 @@ export interface PartnerAppSettings {
   sso?: Partial<PartnerSsoOptions<User>>
   /** Whether browsers reach the application by https. Default: false. */
   secure?: boolean
+  /** What the app needs before the plugin is registered. */
+  prepare?: (app: FastifyInstance) => void
   /** Default: true. */
   logger?: FastifyServerOptions['logger']
 }
 
 export async function partnerApp (settings: PartnerAppSettings): Promise<FastifyInstance> {
-  const { portal, cookieSecret, sso = {}, secure = false, logger = true } = settings
+  const { portal, cookieSecret, sso = {}, secure = false, prepare, logger = true } = settings
   if (String(cookieSecret ?? '').length < 32) throw new Error('cookieSecret must have 32 characters or more')
   const app: FastifyInstance = Fastify({ logger })
+  prepare?.(app)
   await app.register(cookie, { secret: cookieSecret })
   await app.register(formbody)
 

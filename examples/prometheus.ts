@@ -1,9 +1,11 @@
-// Metrics for Prometheus: the events of the plugin, at GET /metrics. Needs prom-client. Alerts on them: alerts.yml.
+// Metrics for Prometheus: the events of the plugin and the state of its store, at GET /metrics. Needs prom-client.
+// Alerts on them: alerts.yml. A dashboard: grafana.json.
 // From a clone, with a portal beside it: npm run ready && node examples/dist/demo.js prometheus
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { createServer } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { PartnerSsoEvent, RefusalReason } from 'fastify-partner-sso'
-import { Counter, Registry } from 'prom-client'
+import { Counter, Gauge, Registry } from 'prom-client'
 
 type EventType = PartnerSsoEvent['type']
 
@@ -71,16 +73,18 @@ const outcomes: Labels[] = [
 ]
 
 /**
- * Adds GET /metrics. Keep the route from the public, as any other metrics route.
+ * The metrics of one process.
  *
- * Every series of these `clientIds` exists from the start, at 0: Prometheus sees an increase only between two samples,
- * so a series that begins at 1 would alert nobody.
+ * `partner_sso_events_total`: every series of these `clientIds` exists from the start, at 0. Prometheus sees an
+ * increase only between two samples, so a series that begins at 1 would alert nobody. The labels are named one by one:
+ * an event also has the identifier of the user, which is personal data and would make a time series of each user.
  *
- * The labels are named one by one: an event also has the identifier of the user, which is personal data and would make
- * a time series of each user.
+ * `partner_sso_ready`: asks the store at each scrape, within `storeTimeout`. While the store is lost, a balancer may
+ * send no request here, and a counter would stay as it is.
  */
-export async function metricsRoute (app: FastifyInstance, clientIds: string[]): Promise<void> {
+export function partnerSsoMetrics (app: FastifyInstance, clientIds: string[]): Registry {
   const registry = new Registry()
+  addGauge(app, registry)
   const counter = new Counter({
     name: 'partner_sso_events_total',
     help: 'Outcomes of requests to the endpoints of fastify-partner-sso',
@@ -98,9 +102,56 @@ export async function metricsRoute (app: FastifyInstance, clientIds: string[]): 
   }
   subscribe('fastify-partner-sso:event', count)
   app.addHook('onClose', async () => { unsubscribe('fastify-partner-sso:event', count) })
+  return registry
+}
 
+function addGauge (app: FastifyInstance, registry: Registry): void {
+  const gauge: Gauge = new Gauge({
+    name: 'partner_sso_ready',
+    help: 'Whether the store of fastify-partner-sso can serve sign-ins: 1, or 0',
+    registers: [registry],
+    async collect () { gauge.set(await app.partnerSso.ready() ? 1 : 0) }
+  })
+}
+
+/** Adds GET /metrics to an app of one process. Keep the route from the public, as any other metrics route. */
+export async function metricsRoute (app: FastifyInstance, clientIds: string[]): Promise<void> {
+  const registry = partnerSsoMetrics(app, clientIds)
   app.get('/metrics', async (_request, reply) => {
     const text = await registry.metrics()
     return reply.type(registry.contentType).send(text)
   })
+}
+
+/**
+ * Serves the metrics on a port that belongs to this process alone, until the app closes. Where workers share a port
+ * (node:cluster, PM2), each scrape reaches another one, and a counter that reads 5 4 5 4 looks like an increase of 5
+ * at each 5. A sum of all workers is no way out: when one of them restarts, the sum falls, which looks the same.
+ *
+ * Where a reload replaces a worker, the new one waits until the old one has left the port.
+ */
+export function serveMetrics (app: FastifyInstance, clientIds: string[], port: number): void {
+  const registry = partnerSsoMetrics(app, clientIds)
+  const server = createServer((_request, response) => {
+    registry.metrics().then(
+      (text) => response.setHeader('content-type', registry.contentType).end(text),
+      (error: unknown) => {
+        app.log.error(error)
+        response.writeHead(500).end()
+      }
+    )
+  })
+  // Exclusive: node:cluster would share the port among the workers.
+  const listen = () => { server.listen({ port, exclusive: true }) }
+  let retry: NodeJS.Timeout | undefined
+  server.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EADDRINUSE') retry = setTimeout(listen, 200)
+    else app.log.error(error)
+  })
+  app.addHook('onClose', async () => {
+    clearTimeout(retry)
+    server.close()
+    server.closeAllConnections()
+  })
+  listen()
 }

@@ -1,17 +1,22 @@
-import { Controller, Get, Inject, ServiceUnavailableException } from '@nestjs/common'
-import { HttpAdapterHost } from '@nestjs/core'
-import { type FastifyAdapter } from '@nestjs/platform-fastify'
+import { setTimeout as wait } from 'node:timers/promises'
+import { Controller, Get, ServiceUnavailableException, type BeforeApplicationShutdown } from '@nestjs/common'
 import { Public } from './logged-in.guard.ts'
 
+/** GET /ready for the load balancer: 503 once the app stops. Why not while the store is lost: ../readiness.ts. */
 @Controller('ready')
-export class ReadinessController {
-  @Inject(HttpAdapterHost) private readonly host!: HttpAdapterHost<FastifyAdapter>
+export class ReadinessController implements BeforeApplicationShutdown {
+  #isStopping = false
 
-  /** Whether sign-ins can be served: the plugin is at the Fastify of the adapter. */
   @Public()
   @Get()
-  async ready (): Promise<object> {
-    if (!await this.host.httpAdapter.getInstance().partnerSso.ready()) throw new ServiceUnavailableException()
+  ready (): object {
+    if (this.#isStopping) throw new ServiceUnavailableException()
     return { ready: true }
+  }
+
+  /** Nest waits for this, still serving, before it closes the app (`enableShutdownHooks`). */
+  async beforeApplicationShutdown (): Promise<void> {
+    this.#isStopping = true
+    await wait(Number(process.env.NOTICE ?? 15_000))
   }
 }

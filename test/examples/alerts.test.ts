@@ -1,18 +1,11 @@
 // The alerts for Prometheus fire when they should, and at no other time: alerts.test.yml, run by Prometheus' own tool.
-// Needs: promtool
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { refusals } from '../../examples/prometheus.ts'
+import { promtool } from './promtool.ts'
 
 const ALERTS = 'examples/alerts.yml'
 const TESTS = 'test/examples/alerts.test.yml'
-
-function promtool (...args: string[]): { status: number | null, output: string } {
-  const { status, stdout, stderr, error } = spawnSync('promtool', args, { encoding: 'utf8' })
-  if (error !== undefined) throw new Error('promtool is needed on PATH: apt-get install prometheus', { cause: error })
-  return { status, output: stdout + stderr }
-}
 
 for (const [command, file] of [['check', ALERTS], ['test', TESTS]] as const) {
   t.test(`promtool ${command} rules ${file}`, async (t) => {
@@ -27,7 +20,8 @@ t.test('each alert is tested, and asks for reasons and types that exist', async 
   const names = [...alerts.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name)
   t.ok(names.length > 10)
   for (const name of names) t.match(tests, new RegExp(`alertname: ${name}\\n.*\\n *exp_alerts:\\n`), name)
-  const known = [...Object.keys(refusals), ...Object.values(refusals), 'code_issued', 'token_issued', 'login_required']
+  const known = [...Object.keys(refusals), ...Object.values(refusals), 'code_issued', 'token_issued',
+    'user_information_returned', 'login_required']
   for (const [, pattern = ''] of alerts.matchAll(/(?:type|reason)=~?"(.+?)"/g)) {
     for (const part of pattern.split('|')) {
       t.ok(known.some((name) => new RegExp(`^${part}$`).test(name)), part)

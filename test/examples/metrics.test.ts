@@ -1,14 +1,15 @@
 // The examples of metrics count what happens, by portal, type and reason, and name no user.
 import { channel } from 'node:diagnostics_channel'
-import type { Attributes, Meter } from '@opentelemetry/api'
+import type { Attributes, Meter, ObservableCallback } from '@opentelemetry/api'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import type { Test } from 'tap'
-import { countEvents } from '../../examples/opentelemetry.ts'
-import { metricsRoute, refusals } from '../../examples/prometheus.ts'
+import { countEvents, observeReadiness } from '../../examples/opentelemetry.ts'
+import { metricsRoute, refusals, serveMetrics } from '../../examples/prometheus.ts'
 import { refusals as rows } from '../../lib/errors.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import type { Host } from '../helpers/host.ts'
+import { freePort } from '../helpers/ports.ts'
 import { wire } from '../helpers/wire.ts'
 import type { Wire } from '../helpers/wire.ts'
 
@@ -94,7 +95,66 @@ t.test('OpenTelemetry gets them by the meter of the host', async (t) => {
   t.strictSame([...counts], EXPECTED.map(([type, reason, clientId, count]) => [JSON.stringify({
     'partner_sso.event.type': type,
     'partner_sso.event.reason': reason,
-    'partner_sso.portal.client_id': clientId
+    'partner_sso.portal.client_id': clientId,
+    ...type === 'token_issued' ? { 'partner_sso.portal.secret_index': 0 } : {}
   }), count]))
   t.notMatch(JSON.stringify([...counts]), PERSONAL)
+})
+
+/** A store that the test takes away and gives back. */
+function losable () {
+  const state = { isLost: false }
+  const result = <T>(value: T) => async (): Promise<T> => {
+    if (state.isLost) throw new Error('down')
+    return value
+  }
+  return { state, store: { put: result(true), take: result('probe'), revoke: result(null) } }
+}
+
+t.test('partner_sso_ready asks the store at each scrape', async (t) => {
+  const { state, store } = losable()
+  const { url } = await startHost(t, { store }, { finish: (app) => metricsRoute(app, [PORTAL.clientId]) })
+  for (const [isLost, value] of [[false, 1], [true, 0], [false, 1]] as const) {
+    state.isLost = isLost
+    const { text } = await wire(url).send('/metrics')
+    t.match(text, `# TYPE partner_sso_ready gauge\npartner_sso_ready ${value}\n`)
+  }
+})
+
+t.test('partner_sso.ready asks the store at each export', async (t) => {
+  const { state, store } = losable()
+  const { app } = await startHost(t, { store })
+  const callbacks = new Set<ObservableCallback>()
+  const names: string[] = []
+  const meter = {
+    createObservableGauge (name: string) {
+      names.push(name)
+      return { addCallback: callbacks.add.bind(callbacks), removeCallback: callbacks.delete.bind(callbacks) }
+    }
+  } as unknown as Meter
+  const stop = observeReadiness(app, meter)
+  const [callback] = callbacks
+  const observed: number[] = []
+  for (const isLost of [false, true]) {
+    state.isLost = isLost
+    await callback?.({ observe: (value) => observed.push(value) })
+  }
+  t.strictSame([names, observed], [['partner_sso.ready'], [1, 0]])
+  stop()
+  t.equal(callbacks.size, 0)
+})
+
+t.test('a port for one process: the next one gets it once this one has closed', async (t) => {
+  const port = await freePort()
+  const start = (): Promise<Host> =>
+    startHost(t, {}, { finish: (app) => serveMetrics(app, [PORTAL.clientId], port) })
+  const scrape = async (): Promise<string | undefined> =>
+    await fetch(`http://127.0.0.1:${port}`).then((response) => response.text(), () => undefined)
+  const hosts = [await start(), await start()]
+  const [first, second] = hosts as [Host, Host]
+  while (await scrape() === undefined);
+  await first.app.close()
+  while (await scrape() === undefined);
+  await second.app.close()
+  t.equal(await scrape(), undefined)
 })

@@ -8,6 +8,7 @@ import { portal } from '../../lib/testing/index.ts'
 import type { PortalDouble } from '../../lib/testing/index.ts'
 import { startPostgres } from '../helpers/postgres.ts'
 import { freePort } from '../helpers/ports.ts'
+import { startRedis } from '../helpers/redis.ts'
 import { started } from '../helpers/started.ts'
 import type { Started } from '../helpers/started.ts'
 
@@ -66,7 +67,7 @@ t.test('Express', async (t) => {
 })
 
 t.test('NestJS', async (t) => {
-  const nest = await start(t, ['nest/main.js'])
+  const nest = await start(t, ['nest/main.js'], { NOTICE: '0' })
   await signsIn(t, nest)
   await hasGuardAndReadiness(t, nest.baseUrl)
 })
@@ -76,6 +77,25 @@ t.test('Prometheus', async (t) => {
   await signsIn(t, demo)
   const metrics = await fetch(`${demo.baseUrl}/metrics`)
   t.match(await metrics.text(), 'partner_sso_events_total{type="user_information_returned",reason="ok",')
+})
+
+t.test('several workers by node:cluster, each with metrics of its own', async (t) => {
+  const redis = await startRedis(t)
+  const metricsPort = await freePort()
+  const settings = { REDIS_URL: redis.url, METRICS_PORT: String(metricsPort), WORKERS: '2', NOTICE: '0' }
+  const demo = await start(t, ['workers.js'], settings)
+  const issued = async (worker: number): Promise<number> => {
+    const text = await fetch(`http://127.0.0.1:${metricsPort + worker}`).then((it) => it.text(), () => '')
+    return Number(/^partner_sso_events_total\{type="code_issued",.*client_id="acme-payments"\} (\d+)$/m.exec(text)?.[1])
+  }
+  for (const worker of [0, 1]) while (Number.isNaN(await issued(worker)));
+  await signsIn(t, demo)
+  const counts = await Promise.all([issued(0), issued(1)])
+  const entered = users.filter(({ role }) => role !== 'guest').length
+  t.equal(counts.reduce((sum, count) => sum + count), entered, 'a sign-in is counted by the worker that served it')
+  for (let scrape = 0; scrape < 4; scrape++) {
+    t.strictSame(await Promise.all([issued(0), issued(1)]), counts, 'each scrape reaches the same worker')
+  }
 })
 
 t.test('OpenTelemetry', async (t) => {

@@ -4,7 +4,8 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
 import type { Test } from 'tap'
-import { PORTAL } from '../helpers/host.ts'
+import { addReadiness } from '../../examples/readiness.ts'
+import { PORTAL, startHost } from '../helpers/host.ts'
 
 /** The user is found when the test sends a message, where `slow` is asked for. */
 const HOST = `
@@ -14,7 +15,7 @@ import partnerSso from 'fastify-partner-sso'
 import { addReadiness } from './examples/dist/readiness.js'
 
 const app = Fastify()
-addReadiness(app, Number(process.env.NOTICE))
+addReadiness(app, { notice: Number(process.env.NOTICE) })
 await app.register(partnerSso, {
   portal: ${JSON.stringify(PORTAL)},
   loginPage: '/login',
@@ -70,4 +71,13 @@ t.test('then it ends, after the requests that are under way', async (t) => {
   child.send('go on')
   t.equal((await pending)[0], 302)
   t.strictSame(await exited, [0, null])
+})
+
+t.test('the store counts only where the three routes have a backend of their own', async (t) => {
+  const down = async (): Promise<never> => { throw new Error('down') }
+  const store = { put: down, take: down, revoke: down }
+  for (const [options, status] of [[{}, 200], [{ needsStore: true }, 503]] as const) {
+    const { url } = await startHost(t, { store }, { prepare: (app) => addReadiness(app, options) })
+    t.strictSame(await get(`${url}/ready`), [status, 'keep-alive'])
+  }
 })
