@@ -17,10 +17,15 @@ export const portal = {
   redirectUri: `${url}/oauth/callback`
 } satisfies Portal
 
-/** Starts the portal simulator for an app with this base URL. It stops together with this process. */
-export function startPortal (appUrl: string): ChildProcess {
+/**
+ * Starts the portal simulator for an app at this URL; the plugin's routes may be below it. It stops together with this
+ * process.
+ */
+export function startPortal (appUrl: string, prefix = ''): ChildProcess {
   const main = fileURLToPath(new URL('simulator/main.js', import.meta.resolve('fastify-partner-sso')))
-  const flags = ['--base-url', appUrl, '--client-id', portal.clientId, '--credentials', 'demo', '--port', String(port)]
+  const flags = [
+    '--base-url', appUrl + prefix, '--client-id', portal.clientId, '--credentials', 'demo', '--port', String(port)
+  ]
   const child = spawn(process.execPath, [main, 'serve', ...flags], {
     env: { ...process.env, PORTAL_CLIENT_SECRET: portal.clientSecret },
     stdio: ['ignore', 'ignore', 'inherit']

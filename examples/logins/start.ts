@@ -33,7 +33,7 @@ const login = Object.hasOwn(logins, name) ? logins[name] : undefined
 if (login === undefined) throw new Error(`Say which one: ${Object.keys(logins).join(', ')}`)
 const app = await loginApp(login, portal)
 await app.listen({ port, host: 'localhost' })
-const child = startPortal(name === 'cookie-path' ? `${url}/app` : url)
+const child = startPortal(url, name === 'cookie-path' ? '/app' : '')
 const stop = () => {
   child.kill()
   app.close().catch(console.error)

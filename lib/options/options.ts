@@ -59,8 +59,9 @@ export interface PartnerSsoOptions<User = any> {
 
   /**
    * Where a browser is sent when nobody is logged in. A string gets `?return_to=` added, with the relative URL to come
-   * back to; the login page must accept relative URLs only. A function gets that URL and returns the whole address. A
-   * throw in it is refused with `server_error`.
+   * back to. A function gets that URL and returns the whole address; a throw in it is refused with `server_error`. A
+   * cookie remembers the request as well: when the user has logged in, `app.partnerSso.returnTo` returns its URL. A
+   * login that reads `return_to` by itself must accept relative URLs only.
    *
    * Without it the portal is told `access_denied`, and a warning at start says so.
    */

@@ -22,7 +22,9 @@ t.test('in what a loginPage function returns', async (t) => {
     page = `/login?hint=${text}&to=`
     const { headers } = await portal.authorize({}, null)
     t.match(headers.get('location'), /^[\x21-\x7e]+$/, encodeURIComponent(text))
-    t.strictSame([headers.get('set-cookie'), headers.get('x-injected')], [null, null])
+    t.match(headers.getSetCookie(), [/^partner-sso-return=%2Foauth%2Fauthorize%3F[\w%.-]+; Max-Age=600; /])
+    t.equal(headers.getSetCookie().length, 1)
+    t.equal(headers.get('x-injected'), null)
   }
   t.strictSame(events.splice(0).map(({ reason }) => reason), texts.map(() => 'login_page'))
   page = '/login?half=\ud800'

@@ -66,6 +66,21 @@ t.test('Express', async (t) => {
   await signsIn(t, await start(t, ['express.js']))
 })
 
+const LOGINS = { form: '/login', 'single-page': '/api/login', bearer: '/api/login', 'cookie-path': '/app/login' }
+
+for (const [name, path] of Object.entries(LOGINS)) {
+  t.test(`the login ${name}`, async (t) => {
+    const { baseUrl, portalUrl } = await start(t, ['logins/start.js', name])
+    const home = await fetch(baseUrl)
+    t.match(await home.text(), `href="${portalUrl}/external-oauth/demo"`)
+    const isApi = path.startsWith('/api/')
+    const headers = { 'content-type': isApi ? 'application/json' : 'application/x-www-form-urlencoded' }
+    const body = isApi ? '{"user":"u-1"}' : 'user=u-1'
+    const response = await fetch(baseUrl + path, { method: 'POST', headers, body, redirect: 'manual' })
+    t.equal(response.status, isApi ? 200 : 303)
+  })
+}
+
 t.test('NestJS', async (t) => {
   const nest = await start(t, ['nest/main.js'], { NOTICE: '0' })
   await signsIn(t, nest)

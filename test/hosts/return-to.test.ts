@@ -173,6 +173,22 @@ t.test('an Express app with the login, at the root and at a path', async (t) => 
   }
 })
 
+t.test('a bare server of Node', async (t) => {
+  const { app: sso } = await startHost(t, { loginPage: '/login' })
+  const origin = await httpServer(t, (request, response) => {
+    response.setHeader('set-cookie', 'own=1')
+    response.end(sso.partnerSso.returnTo(request, response) ?? 'none')
+  })
+  const { set } = await walk(inProcess(sso))
+  const { text, headers } = await wire(origin).send('/login', { headers: { cookie: set.map(byCookie).join() } })
+  await leadsBack(t, inProcess(sso), text)
+  t.strictSame(headers.getSetCookie(), ['own=1', REMOVAL])
+  const { redirect } = await inProcess(sso).authorize({ state: 'in the URL' }, null)
+  await leadsBack(t, inProcess(sso), (await wire(origin).send(`/login?${redirect}`)).text, 'in the URL')
+  const reply = { getHeader: () => undefined, setHeader: () => t.fail('there is nothing to remove') }
+  t.equal(sso.partnerSso.returnTo({ headers: {} }, reply), null, 'a request without a URL')
+})
+
 t.test('several registrations under one app, and a scope of its own', async (t) => {
   const { app } = await startHost(t, { loginPage: '/login', prefix: '/one/' }, {
     async finish (app) {

@@ -190,5 +190,8 @@ export const mistakes = [
   ['false from portalEligibility is a record', 'if (!given)', 'if (given === null)'],
   ['false from currentUser is a user', 'if (!user)', 'if (user === null || user === undefined)'],
   ['a code or token of any age is redeemed', '>= 1 && Date.now() <=', '>= 1 || Date.now() <='],
+  ['returnTo leads to any path that starts like the endpoint', 'url?.startsWith(`${path}?`)', 'url?.startsWith(path)'],
+  ['returnTo keeps the cookie', 'if (remembered !== null) addCookie(reply, REMOVAL)', ''],
+  ['a Set-Cookie header replaces those of the host', "[reply.getHeader('set-cookie') ?? [], cookie]", '[cookie]'],
   ['a code is stored under a key that its prefix does not change', '${info} ${this.#scope}', '${info}']
 ]
