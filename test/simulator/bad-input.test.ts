@@ -129,6 +129,8 @@ await t.test('the command line: what is missing or wrong is named', async (t) =>
       'The response in --ineligible-cookie sets no cookie (HTTP/2 200)'],
     [['check', ...needed, '--cookie', `${REDIRECTED}HTTP/1.1 200 OK\r\nSet-Cookie: sid=; Max-Age=0\r\n\r\n`],
       'The response in --cookie sets no cookie (HTTP/1.1 200 OK)'],
+    [['check', ...needed, '--cookie', ''],
+      '--cookie is empty: the login printed nothing. Does its address respond? Try curl without -s.'],
     [['check', 'stray'], 'Unexpected argument \'stray\''],
     [['dance'], 'There is no command dance. The commands are: serve, check.'],
     [[], 'Usage: partner-sso-portal <command>'],
