@@ -10,8 +10,9 @@ export interface Portal {
   /** The portal's OAuth client identifier: visible ASCII. Unique among the portals of one registration. */
   clientId: string
   /**
-   * The portal's OAuth client secret: visible ASCII. Give an array while a secret is being rotated: each of them is
-   * accepted, and the event `token_issued` tells by `secretIndex` which one was used.
+   * The portal's OAuth client secret: visible ASCII. It is a key: below 22 characters a warning at start (RFC 6749
+   * section 10.10: 128 bits). Give an array of up to 99 while a secret is being rotated: each of them is accepted, and
+   * the event `token_issued` tells by `secretIndex` which one was used.
    */
   clientSecret: string | string[]
   /**
@@ -25,6 +26,9 @@ export interface Portal {
    */
   level?: PortalLevel | undefined
 }
+
+/** Each costs a sealed copy of the record while a code lives. */
+const MOST_SECRETS = 99
 
 const VISIBLE = 'a non-empty string of visible ASCII characters and spaces'
 
@@ -49,9 +53,9 @@ const givenLevel = (level: unknown): string =>
   typeof level === 'string' && /^[A-Za-z]{1,7}$/.test(level) ? `"${level}"` : kindOf(level)
 
 function assertSecrets (given: unknown, name: string): void {
-  const expected = `${VISIBLE}, or an array of them`
+  const expected = `${VISIBLE}, or an array of up to ${MOST_SECRETS} of them`
   if (!Array.isArray(given)) return assertOption(isVisibleAscii(given), name, expected, kindOf(given))
-  assertOption(given.length > 0, name, expected, kindOf(given))
+  assertOption(given.length > 0 && given.length <= MOST_SECRETS, name, expected, kindOf(given))
   for (const [index, secret] of given.entries()) {
     assertOption(isVisibleAscii(secret), `${name}[${index}]`, expected, kindOf(secret))
   }

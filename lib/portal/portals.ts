@@ -41,14 +41,15 @@ export class Portals {
   readonly #find: (clientId: string) => Awaitable<RegisteredPortal | undefined>
   readonly #noPortal: () => RegisteredPortal
 
-  /** A function may take `timeout` milliseconds. `warn` is called once when it ignores the `client_id`. */
+  /** A function may take `timeout` milliseconds. `warn` is called once with each warning. */
   constructor (portal: Portal[] | PortalFinder, timeout: number, warn: (message: string) => void) {
+    const warnOnce = onceEach(warn)
     if (typeof portal === 'function') {
-      this.#find = foundBy(portal, timeout, warn)
+      this.#find = foundBy(portal, timeout, warnOnce)
       // Checked and digested each time, as a portal that is found.
       this.#noPortal = () => new RegisteredPortal(checkPortal(NO_PORTAL, 'portal()'))
     } else {
-      const all = portal.map((one) => new RegisteredPortal(one))
+      const all = portal.map((one) => registered(one, warnOnce))
       const byClientId = new Map(all.map((one) => [one.information.clientId, one]))
       this.only = all.length === 1 ? all[0] : undefined
       this.#find = (clientId) => byClientId.get(clientId)
@@ -96,8 +97,6 @@ export class Portals {
 
 /** Finds portals by the host's function, at each request anew. */
 function foundBy (find: PortalFinder, timeout: number, warn: (message: string) => void) {
-  let hasWarned = false
-
   /** Calls the function. A client_id that nobody registered is not repeated in the log. */
   async function ask (clientId: string): Promise<unknown> {
     try {
@@ -110,16 +109,35 @@ function foundBy (find: PortalFinder, timeout: number, warn: (message: string) =
   return async (clientId: string): Promise<RegisteredPortal | undefined> => {
     const given = isClientId(clientId) ? await ask(clientId) : undefined
     if (given === null || given === undefined) return undefined
-    const portal = new RegisteredPortal(checked(given))
+    const portal = registered(checked(given), warn)
     if (portal.information.clientId === clientId) return portal
-    if (!hasWarned) warn(OTHER_PORTAL)
-    hasWarned = true
+    warn(OTHER_PORTAL)
     return undefined
   }
 }
 
+function registered (portal: Portal, warn: (message: string) => void): RegisteredPortal {
+  if ([portal.clientSecret].flat().some(({ length }) => length < STRONG_LENGTH)) warn(SHORT_SECRET)
+  return new RegisteredPortal(portal)
+}
+
+/** Characters of base64url that 128 random bits need (RFC 6749 section 10.10). */
+const STRONG_LENGTH = 22
+
+const SHORT_SECRET = `partner-sso: a clientSecret has less than ${STRONG_LENGTH} characters. It is a key: whoever ` +
+  'has seen a token can try short secrets offline. Use 22 random characters or more.'
+
 const OTHER_PORTAL = 'partner-sso: the portal function returned a portal of another clientId than it was called ' +
   'with. It must return null for a client_id that it does not know. Such requests are refused.'
+
+/** Passes each message on once. */
+function onceEach (warn: (message: string) => void): (message: string) => void {
+  const warned = new Set<string>()
+  return (message) => {
+    if (!warned.has(message)) warn(message)
+    warned.add(message)
+  }
+}
 
 function checked (given: unknown): Portal {
   try {

@@ -12,7 +12,7 @@ import { mustRun } from './commands.js'
 import { block, commands, readme, written } from './documents.ts'
 
 const COOKIE_SECRET = 'the secret of the cookies, of 32 characters or more'
-const PORTAL_CLIENT_SECRET = 'only-for-tests'
+const PORTAL_CLIENT_SECRET = 'this-secret-is-only-for-tests'
 const bin = join(process.cwd(), 'dist/simulator/main.js')
 
 interface Ports { app: number, portal: number }

@@ -46,7 +46,9 @@ const bad: Array<[name: string, wants: string, values: unknown[]]> = [
   ['portal[0]', 'an object with the values of a portal', [['hush'], [[PORTAL]]]],
   ['portal[1].clientId', VISIBLE, [[PORTAL, { ...PORTAL, clientId: '' }]]],
   ['portal.clientId', VISIBLE, [undefined, 1, 'hushé', 'hush\r', '\t']],
-  ['portal.clientSecret', VISIBLE, [undefined, '', [], 5417, 'hush\n', 'hushé', Buffer.from('hush')]],
+  ['portal.clientSecret', VISIBLE, [
+    undefined, '', [], Array(100).fill('hush'), 5417, 'hush\n', 'hushé', Buffer.from('hush')
+  ]],
   ['portal.clientSecret[1]', VISIBLE, [['hush', '']]],
   ['portal.level', '"partner" or "client"', ['', 'Partner', 'hush hush', 'hushhush', 7]],
   ['portal.loginUrl', URI, noUris],
@@ -149,7 +151,7 @@ t.test('good options', async (t) => {
     ]],
     ['portal.loginUrl', ['http://portal.example/']],
     ['portal.level', ['partner', 'client']],
-    ['portal.clientSecret', [['a', 'b']]],
+    ['portal.clientSecret', [['a', 'b'], Array(99).fill('a')]],
     ['portal', [[PORTAL, { ...PORTAL, clientId: 'other' }], async () => null]],
     ['codeLifetime', [1, 600]],
     ['tokenLifetime', [1, 3600]],

@@ -10,7 +10,8 @@ import { RegisteredPortal } from '../../lib/portal/registered-portal.ts'
 import { PORTAL } from '../helpers/host.ts'
 import { lib } from '../helpers/lib.ts'
 
-const TWO: Portal = { ...PORTAL, clientId: 'two', clientSecret: ['old', 'new', 'newer'] }
+const long = (secret: string): string => secret.padEnd(22, '-')
+const TWO: Portal = { ...PORTAL, clientId: 'two', clientSecret: ['old', 'new', 'newer'].map(long) }
 const noWarning = (message: string): never => { throw new Error(message) }
 const finder = (clientId: string) => [PORTAL, TWO].find((portal) => portal.clientId === clientId)
 
@@ -51,7 +52,26 @@ t.test('constant time: as many digests and comparisons, whether the client or th
     for (const [clientId, secret] of [['unknown', 'x'], [PORTAL.clientId, PORTAL.clientSecret]] as const) {
       t.strictSame(await count(clientId, secret), wrong)
     }
-    if (given === finder) t.strictSame(await count('two', 'old'), wrong, 'one with three secrets')
+    if (given === finder) t.strictSame(await count('two', long('old')), wrong, 'one with three secrets')
+  }
+})
+
+t.test('a secret that can be guessed: one warning, never the secret', async (t) => {
+  for (const [clientSecret, isWarned] of [
+    ['x'.repeat(21), true], ['x'.repeat(22), false], [['x'.repeat(30), 'hush'], true], [['hush', 'hush-hush'], true]
+  ] as const) {
+    const portal: Portal = { ...PORTAL, clientSecret: [clientSecret].flat() }
+    for (const given of [[portal, { ...portal, clientId: 'other' }], async () => portal]) {
+      const warnings: string[] = []
+      const portals = new Portals(given, 1000, (message) => warnings.push(message))
+      for (const clientId of [PORTAL.clientId, PORTAL.clientId, 'unknown']) {
+        await portals.find(clientId)
+        await portals.authenticate(clientId, 'x').catch(() => {})
+      }
+      const ofSecret = warnings.filter((warning) => warning.includes('a clientSecret has less than 22 characters'))
+      t.equal(ofSecret.length, isWarned ? 1 : 0)
+      t.notMatch(warnings.join(), 'hush')
+    }
   }
 })
 
