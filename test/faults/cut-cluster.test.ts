@@ -1,13 +1,13 @@
 // A node of a Cluster executes a command, and its connection is cut before the reply. Cluster itself sends such a
 // command again: a redemption would then read as a code that is unknown, and the store of a token as a replay.
-import { STORE_TIMEOUT } from './clock.ts'
+import { STORE_TIMEOUT } from '../helpers/long-timers.ts'
 import t from 'tap'
 import type { Test } from 'tap'
 import { pass, startProxy } from '../helpers/proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
-import { clusterClients, ofTest } from './clients.ts'
-import { goods, readyAgain, recovered, scene, until } from './scene.ts'
-import type { Goods, Scene } from './scene.ts'
+import { clusterClients, ofTest } from '../helpers/redis-clients.ts'
+import { goods, readyAgain, recovered, scene, until } from '../helpers/outages.ts'
+import type { Goods, Scene } from '../helpers/outages.ts'
 
 /** A Cluster of one node, which is reached by a proxy. */
 async function startCutCluster (t: Test) {

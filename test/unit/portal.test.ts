@@ -66,7 +66,7 @@ t.test('a secret that can be guessed: one warning, never the secret', async (t) 
       const portals = new Portals(given, 1000, (message) => warnings.push(message))
       for (const clientId of [PORTAL.clientId, PORTAL.clientId, 'unknown']) {
         await portals.find(clientId)
-        await portals.authenticate(clientId, 'x').catch(() => {})
+        await portals.authenticate({ clientId: [clientId], clientSecret: ['x'] }).catch(() => {})
       }
       const ofSecret = warnings.filter((warning) => warning.includes('a clientSecret has less than 22 characters'))
       t.equal(ofSecret.length, isWarned ? 1 : 0)
