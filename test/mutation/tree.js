@@ -5,7 +5,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { COMPILED, LINKED } from '../runner/compile.js'
+import { BUILT, COMPILED, LINKED } from '../runner/compile.js'
 
 /** Stops at the first failure. tap's own limit would be a timer that tests move forward. */
 const TAP = { TAP_BAIL: '1', TAP_TIMEOUT: '600' }
@@ -38,7 +38,7 @@ export class Tree {
     }
     symlinkSync(resolve('node_modules'), join(this.#path, 'node_modules'))
     // Tests of the package and of the examples must find what is here.
-    for (const path of LINKED) {
+    for (const path of [...LINKED, ...BUILT]) {
       rmSync(join(this.#path, COMPILED, path), { force: true })
       symlinkSync(join(this.#path, path), join(this.#path, COMPILED, path))
     }

@@ -8,8 +8,11 @@ export const COMPILED = 'compiled'
 /** What the tests read beside their own files. */
 export const LINKED = ['package.json', 'README.md', '.github', 'node_modules']
 
+/** What a build makes, and tests load. */
+export const BUILT = ['dist', 'examples/dist']
+
 /** Compiles all: it takes a second or two. Tests find in `dist` and `examples/dist` only what has just been built. */
-export async function compile ({ built = ['dist', 'examples/dist'] } = {}) {
+export async function compile ({ built = BUILT } = {}) {
   rmSync(COMPILED, { recursive: true, force: true })
   execFileSync('node_modules/.bin/tsc', ['-p', 'test'], { stdio: 'inherit' })
   for (const folder of ['lib', 'test']) cpSync(folder, join(COMPILED, folder), { recursive: true, filter: isNoSource })
