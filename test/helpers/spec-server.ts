@@ -205,7 +205,8 @@ export async function specServer (options: ServerOptions = {}): Promise<SpecServ
     if (!makes('reusable-code')) codes.delete(code)
     const verifier = one('code_verifier')
     const challenge = verifier === undefined ? undefined : await challenged(verifier)
-    const verified = grant.challenge === challenge ||
+    const isShort = verifier !== undefined && verifier.length < 43
+    const verified = (grant.challenge === challenge && !isShort) ||
       (verifier === undefined ? makes('pkce-optional-verifier') : makes('pkce-any-verifier'))
     if (!verified) return fault(reply, 400, 'invalid_grant')
     if (grant.expires < now() && !makes('code-never-expires')) return fault(reply, 400, 'invalid_grant')

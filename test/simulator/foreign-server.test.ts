@@ -79,7 +79,8 @@ await t.test('with the empty scope removed', async (t) => {
   t.strictSame(failedRules(findings), [
     '!authorize.missing-redirect-uri', '?authorize.repeated', '?authorize.head', '?authorize.no-store',
     '?authorize.referrer', '?authorize.framing', '?token.client-challenge', '?token.basic', '?token.repeated',
-    '?user.scheme-case', '?user.head', '?user.no-store', '?token.replay-revokes'
+    '?user.scheme-case', '?user.head', '?user.no-store', '?token.replay-revokes',
+    '?user.other-places', '!service.error-characters'
   ])
 })
 

@@ -46,7 +46,7 @@ const FOUND = {
   'any-code': ['!token.unknown-code'],
   'burns-code': ['?token.wrong-caller-burns-nothing'],
   'json-body': ['?token.form-only'],
-  'url-credentials': ['?token.credentials-in-url'],
+  'url-credentials': ['!token.credentials-in-url'],
   'no-basic': ['?token.basic'],
   'pkce-any-verifier': ['?token.pkce'],
   'pkce-optional-verifier': ['?token.pkce'],
@@ -83,6 +83,8 @@ const SEEN_WITH: Record<string, Trial> = {
   'strict-cookie': { cookie: 'sid=ada; SameSite=Strict' },
   'login-loses-prefix': { server: { prefix: '/app' } }
 }
+
+t.setTimeout(300_000)
 
 for (const [mistake, expected] of Object.entries(FOUND)) {
   await t.test(mistake, async (t) => {

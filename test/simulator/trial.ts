@@ -31,6 +31,13 @@ export interface Trial {
   headers?: Headers
   ineligible?: string
   codeLifetime?: number | null
+  tokenLifetime?: number
+  deadline?: number
+  second?: { clientId: string, clientSecret: string }
+  /** Told how much time passes. */
+  pass?: (milliseconds: number) => void
+  pkce?: boolean
+  basic?: boolean
   loginRedirects?: boolean
 }
 
@@ -54,13 +61,21 @@ export async function tried (ids: string[], trial: Trial = {}) {
       : { request, response: { status: 200, headers: [], body: '', ...own } }
     return { ...exchange, milliseconds: performance.now() - start }
   }
-  const integration = createIntegration({ baseUrl, ...SETTINGS, redirectUri, clientSecret })
+  const { pkce = false, basic = false } = trial
+  const sent = { pkce, clientAuthentication: basic ? 'basic' as const : 'form' as const }
+  const integration = createIntegration({ baseUrl, ...SETTINGS, redirectUri, clientSecret, ...sent })
   const service = new Service({ ...integration, send: altered }, {
     user: { cookies: parseGiven(cookie), headers },
     ineligible: ineligible === undefined ? null : { cookies: parseGiven(ineligible), headers: [] },
     codeLifetime,
+    tokenLifetime: trial.tokenLifetime ?? null,
+    deadline: trial.deadline ?? 300,
+    second: trial.second ?? null,
     loginRedirects: trial.loginRedirects === true,
-    wait: async (milliseconds) => { now += milliseconds }
+    wait: async (milliseconds) => {
+      now += milliseconds
+      trial.pass?.(milliseconds)
+    }
   })
   return runRules(service, RULES.filter(({ id }) => ids.includes(id)))
 }

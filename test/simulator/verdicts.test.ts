@@ -234,11 +234,12 @@ const VERDICTS: Record<string, Case[]> = {
       atLogin(page('<form method=post>'))), untested('the login page names no return address')]
   ],
   'a case of a rule that the service lets through': [
-    ...['https://foreign.example/callback', `${REDIRECT_URI}/more`, `${REDIRECT_URI}?more=1`,
+    lets('authorize.foreign-redirect-uri', 'redirect_uri', 'https://foreign.example/callback'),
+    ...[`${REDIRECT_URI}/more`, `${REDIRECT_URI}?more=1`,
       REDIRECT_URI.replace('://', '://foreign.example@'), `${REDIRECT_URI}/`,
       REDIRECT_URI.replace('oauth/callback', 'OAUTH/CALLBACK'), REDIRECT_URI.replace('oauth', '%6fauth'),
       REDIRECT_URI.replace('http:', 'https:'), `${REDIRECT_URI}#more`
-    ].map((given): Case => lets('authorize.foreign-redirect-uri', 'redirect_uri', given)),
+    ].map((given): Case => lets('authorize.redirect-uri-exact', 'redirect_uri', given)),
     lets('authorize.missing-redirect-uri', 'redirect_uri'),
     lets('authorize.missing-client', 'client_id'),
     lets('authorize.response-type', 'response_type'),
@@ -258,18 +259,16 @@ const VERDICTS: Record<string, Case[]> = {
       { redirectUri: 'http://localhost/cb', given: 'http://localhost.foreign.example/cb' },
       { redirectUri: 'https://portal.example/cb', given: 'https://portal.example:1/cb' },
       { redirectUri: 'https://portal.example/%C3/cb', given: 'https://portal.example/%C3/%63b' }
-    ].map(({ redirectUri, given }): Case => ['authorize.foreign-redirect-uri', {
+    ].map(({ redirectUri, given }): Case => ['authorize.redirect-uri-exact', {
       redirectUri,
       server: { redirectUri },
       answer: (request) => valueOf(request, 'redirect_uri') === given ? redirect(given) : null
-    }, certain(`with redirect_uri=${given}: 302 with a redirect to ${given}`)]),
+    }, certain(new RegExp(`: 302 with a redirect to ${given.replace(/[.?+]/g, '\\$&')}$`))]),
     ['user.unknown-token', atUser(({ headers }) =>
       /Bearer eyJ/.test(String(headers)) ? json(200, { external_id: '1' }) : null), failed(/^200/)],
     ['user.unknown-token', atUser(({ headers }) =>
       /Bearer eyJ/.test(String(headers)) ? null : json(200, { external_id: '1' })), failed(/^200/)],
-    ['authorize.fresh-code', atAuthorize(back({ code: 'always-the-same-code' })), certain('the same code twice')],
-    ['authorize.fresh-code', withCodesOf(19), certain('a code of 19 characters')],
-    ['authorize.fresh-code', withCodesOf(20), PASS]
+    ['authorize.fresh-code', atAuthorize(back({ code: 'always-the-same-code' })), certain('the same one twice')]
   ],
   'a refusal or an error page that says too much': [
     ['user.unknown-token', atUser(json(401, { error: 'invalid_token', user: RECORDS.ada })),
@@ -373,12 +372,6 @@ const VERDICTS: Record<string, Case[]> = {
         'The store of the service is down: check Redis.'
     }]
   ]
-}
-
-/** A service that issues codes of this length, each of its own. */
-function withCodesOf (length: number): Alteration {
-  let codes = 0
-  return atAuthorize((request) => back({ code: String(codes++).padStart(length, 'c') })(request))
 }
 
 /** A service that issues a code where the parameter has these values. */

@@ -9,7 +9,8 @@ import { RULES } from '../rules/all.ts'
 import type { Run } from '../rules/run-rules.ts'
 import { runRules } from '../rules/run-rules.ts'
 import { realTime, Service } from '../rules/service.ts'
-import type { Process, Wait } from '../process.ts'
+import type { Settings } from '../rules/service.ts'
+import type { Process } from '../process.ts'
 
 export const FLAGS = {
   ...INTEGRATION_FLAGS,
@@ -17,7 +18,10 @@ export const FLAGS = {
   cookie: { type: 'string', multiple: true, default: [] as string[] },
   header: { type: 'string', multiple: true, default: [] as string[] },
   'ineligible-cookie': { type: 'string', multiple: true, default: [] as string[] },
+  'second-client-id': { type: 'string' },
+  'second-client-secret': { type: 'string' },
   'code-lifetime': { type: 'string' },
+  'token-lifetime': { type: 'string' },
   deadline: { type: 'string', default: '300' },
   json: { type: 'boolean', default: false }
 } as const
@@ -40,7 +44,13 @@ ${INTEGRATION_HELP}
   --header <name: value>    a header that identifies the user. May be repeated
   --ineligible-cookie <cookie>
                             the session cookie of a user who may not enter, in the same forms
-  --code-lifetime <seconds> wait so long and see that a code has expired
+  --second-client-id <id>, --second-client-secret <secret>
+                            another client of the service: it must not be able to redeem the portal’s codes.
+                            Better give the secret in PORTAL_SECOND_CLIENT_SECRET
+  --code-lifetime <seconds> wait so long, then check that a code has expired. Without it ten minutes, where
+                            the deadline allows
+  --token-lifetime <seconds>
+                            wait so long, then check that an access token has expired
   --deadline <seconds>      the longest that the whole check may take (default 300)
   --json                    print the report as JSON
   --help                    print this help
@@ -94,7 +104,7 @@ async function checked (values: Values, process: Process): Promise<number> {
   const timer = setTimeout(end, seconds * 1000, 'The check took too long and was ended: --deadline gives it more time.')
   stop.addEventListener('abort', () => end('The check was interrupted.'))
   try {
-    const service = serviceOf(values, env, wait, limit.signal)
+    const service = serviceOf(values, env, { wait, deadline: seconds }, limit.signal)
     const run = await runRules(service, RULES, progress(err, columns))
     if (columns !== undefined) err(CLEAR_LINE)
     if (run.stopped !== undefined && nothingJudged(run)) throw new CannotRun(run.stopped)
@@ -117,18 +127,34 @@ function nothingJudged (run: Run): boolean {
     id === 'authorize.code' && result.outcome === 'pass')
 }
 
-function serviceOf (values: Values, env: Process['env'], wait: Wait, signal: AbortSignal): Service {
+function serviceOf (
+  values: Values, env: Process['env'], time: Pick<Settings, 'wait' | 'deadline'>, signal: AbortSignal
+): Service {
   const integration = integrationOf(values, env, needed('redirect-uri', values['redirect-uri']))
   const user = loginOf('cookie', values.cookie)
   const ineligible = { ...loginOf('ineligible-cookie', values['ineligible-cookie']), headers: [] }
-  const lifetime = values['code-lifetime']
   return new Service(integration, {
     user: { cookies: user.cookies, headers: values.header.map(headerOf) },
     ineligible: ineligible.cookies.length === 0 ? null : ineligible,
-    codeLifetime: lifetime === undefined ? null : numberOf('code-lifetime', lifetime, 0, 3600),
+    second: secondOf(values, env),
+    codeLifetime: lifetimeOf(values, 'code-lifetime', 3600),
+    tokenLifetime: lifetimeOf(values, 'token-lifetime', 86_400),
     loginRedirects: user.redirects,
-    wait
+    ...time
   }, signal)
+}
+
+function secondOf (values: Values, env: Process['env']): Settings['second'] {
+  const clientId = values['second-client-id']
+  if (clientId === undefined) return null
+  const variable = 'PORTAL_SECOND_CLIENT_SECRET'
+  const given = values['second-client-secret'] ?? env[variable]
+  return { clientId, clientSecret: needed('second-client-secret', given, variable) }
+}
+
+function lifetimeOf (values: Values, flag: 'code-lifetime' | 'token-lifetime', longest: number): number | null {
+  const value = values[flag]
+  return value === undefined ? null : numberOf(flag, value, 0, longest)
 }
 
 function headerOf (given: string): Headers[number] {

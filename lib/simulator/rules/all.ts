@@ -1,15 +1,45 @@
 import { ADDRESS_RULES } from './address-rules.ts'
 import { AUTHORIZE_RULES } from './authorize-rules.ts'
+import { CALLER_RULES, CLAIMED_USER_RULE } from './caller-rules.ts'
+import { AUTHORIZE_EXACT_RULES, TOKEN_EXACT_RULES, USER_EXACT_RULES } from './exact-rules.ts'
 import { LOGIN_PAGE_RULE, LOGIN_RULES } from './login-rules.ts'
+import { CODE_MADE_RULES, MADE_RULES } from './made-rules.ts'
+import { PKCE_RULES } from './pkce-rules.ts'
+import { REFLECTION_RULE, TOKEN_REFLECTION_RULES } from './reflection-rules.ts'
+import { AUTHORIZE_REQUEST_RULES, REQUEST_RULES } from './request-rules.ts'
 import type { Rule } from './rule.ts'
+import { SEEN_RULES } from './seen-rules.ts'
 import { CODE_RULE, ONE_STORE_RULE, TOKEN_LEG_RULES, USER_LEG_RULES } from './sign-in-rules.ts'
 import { REPLAY_RULE, TOKEN_RULES } from './token-rules.ts'
 import { USER_RULES } from './user-rules.ts'
 import { AUTHORIZE_HOOK_RULE } from './without-user.ts'
 
 const IN_ORDER: readonly Rule[] = [
-  ...ADDRESS_RULES, AUTHORIZE_HOOK_RULE, ONE_STORE_RULE, LOGIN_PAGE_RULE, CODE_RULE, ...LOGIN_RULES, ...AUTHORIZE_RULES,
-  ...TOKEN_LEG_RULES, ...TOKEN_RULES, ...USER_LEG_RULES, ...USER_RULES, REPLAY_RULE
+  ...ADDRESS_RULES,
+  AUTHORIZE_HOOK_RULE,
+  ONE_STORE_RULE,
+  LOGIN_PAGE_RULE,
+  CODE_RULE,
+  ...LOGIN_RULES,
+  ...AUTHORIZE_RULES,
+  ...AUTHORIZE_REQUEST_RULES,
+  ...AUTHORIZE_EXACT_RULES,
+  ...CODE_MADE_RULES,
+  REFLECTION_RULE,
+  ...TOKEN_LEG_RULES,
+  ...TOKEN_RULES,
+  ...PKCE_RULES,
+  ...TOKEN_EXACT_RULES,
+  ...USER_LEG_RULES,
+  ...USER_RULES,
+  ...USER_EXACT_RULES,
+  REPLAY_RULE,
+  ...CALLER_RULES,
+  ...REQUEST_RULES,
+  ...MADE_RULES,
+  ...TOKEN_REFLECTION_RULES,
+  CLAIMED_USER_RULE,
+  ...SEEN_RULES
 ]
 
 /** Every rule that `check` tries, in the order of the flow. */

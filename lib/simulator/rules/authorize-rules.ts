@@ -1,4 +1,5 @@
 import type { Arrival } from '../../flow/browser.ts'
+import { targetOf } from '../../flow/browser.ts'
 import { describe } from '../../flow/failure.ts'
 import type { Changes } from '../../flow/requests.ts'
 import { authorizeUrl } from '../../flow/requests.ts'
@@ -14,11 +15,10 @@ import { alike } from './without-user.ts'
 
 /** All that RFC 6749 appendix A.5 allows and a careless service changes: both cases, reserved characters, a space. */
 const AWKWARD_STATE = 'aZ09-._~!*\'()&=+ %2F?#/<>"'
-/** 128 random bits take this many characters even where every printable one is used. */
-const SHORTEST_CODE = 20
-const SCRIPT = '<script>alert(1)</script>'
-/** Text of the request that an error page may repeat. */
-const INJECTIONS: Changes[] = [{ client_id: SCRIPT }, { redirect_uri: `https://foreign.example/${SCRIPT}` }]
+/** Others are read as a number, trimmed, or cut. */
+const STATES = [AWKWARD_STATE, '00123456789012345678901', ' state ', 'state+1', 'x'.repeat(1000)]
+const FOREIGN = 'https://foreign.example/callback'
+const OTHER = 'another-value'
 
 /** `GET /oauth/authorize`. */
 export const AUTHORIZE_RULES: readonly Rule[] = [
@@ -29,11 +29,13 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
     sentence: 'The state comes back exactly as it was sent.',
     fix: 'Read the state once decoded and encode it once, or pass the raw value on.',
     async test (service) {
-      const arrival = await service.authorize({ state: AWKWARD_STATE })
-      const got = describe(arrival.exchange)
-      if (arrival.at !== 'callback') throw new Untested(`there is no redirect to the portal: ${got}`)
-      const states = sentToPortal(arrival).getAll('state').join(', ')
-      expect(states === AWKWARD_STATE, `${states === '' ? 'no state' : states}, for ${AWKWARD_STATE}`)
+      for (const state of STATES) {
+        const arrival = await service.authorize({ state })
+        const got = describe(arrival.exchange)
+        if (arrival.at !== 'callback') throw new Untested(`there is no redirect to the portal: ${got}`)
+        const states = sentToPortal(arrival).getAll('state').join(', ')
+        expect(states === state, `${states === '' ? 'no state' : states}, for ${state}`)
+      }
     }
   },
   {
@@ -44,11 +46,7 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
     fix:
       'Compare the redirect_uri with the registered one as whole strings, and respond with 400 ' +
       'and a page.',
-    async test (service) {
-      for (const uri of foreignUris(service.integration.redirectUri)) {
-        await expectNoRedirect(service, { redirect_uri: uri }, uri)
-      }
-    }
+    test: (service) => expectNoRedirect(service, { redirect_uri: FOREIGN }, FOREIGN)
   },
   {
     id: 'authorize.unknown-client',
@@ -114,18 +112,6 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
     test: async (service) => expectError(await ineligible(service), 'access_denied')
   },
   {
-    id: 'authorize.fresh-code',
-    section: 'RFC 6749 §10.10',
-    severity: 'must',
-    sentence: 'Each code is new and long enough not to be guessed.',
-    fix: 'Make codes of at least 128 random bits from a cryptographic source.',
-    async test (service) {
-      const [first, second] = [await service.code(), await service.code()]
-      expect(first.code !== second.code, 'the same code twice')
-      expect(first.code.length >= SHORTEST_CODE, `a code of ${first.code.length} characters`)
-    }
-  },
-  {
     id: 'authorize.cors',
     section: 'RFC 9700 §2.6',
     severity: 'must',
@@ -140,22 +126,6 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
       const allowed = header(response, 'access-control-allow-origin')
       // No preflight: without the header on this response it lets nobody read anything.
       expect(allowed === '', `Access-Control-Allow-Origin: ${allowed}`)
-    }
-  },
-  {
-    id: 'authorize.no-injection',
-    section: 'RFC 6749 §10.14',
-    severity: 'must',
-    sentence: 'An error page does not repeat text of the request.',
-    fix: 'Put nothing from the request on the error page, or escape it.',
-    async test (service) {
-      for (const changes of INJECTIONS) {
-        const { exchange: { response } } = await service.authorize(changes)
-        const type = header(response, 'content-type').toLowerCase()
-        // Without a type, browsers guess: they take it for a page.
-        const isPage = type === '' || type.includes('html')
-        expect(!isPage || !String(response?.body).includes(SCRIPT), 'a page with the script from the request')
-      }
     }
   },
   {
@@ -188,10 +158,17 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
     severity: 'should',
     sentence: 'A repeated parameter is an error.',
     fix: 'Refuse a request with a repeated parameter: two readers may see two values.',
-    test (service) {
+    async test (service) {
       const { clientId, redirectUri } = service.integration
       const values = { client_id: clientId, redirect_uri: redirectUri, response_type: 'code', state: 'the-state' }
-      return givesNoCode(...Object.entries(values).map(([name, value]) => ({ [name]: [value, value] })))(service)
+      for (const uris of [[redirectUri, FOREIGN], [FOREIGN, redirectUri]]) {
+        const arrival = await service.authorize({ redirect_uri: uris })
+        const got = `with redirect_uri=${uris.join(' and ')}: ${describe(arrival.exchange)}`
+        expect(!String(targetOf(arrival)).startsWith(FOREIGN), got, undefined, 'must')
+      }
+      const repeated = Object.entries(values).flatMap(([name, value]) =>
+        [[value, value], [value, OTHER], [OTHER, value]].map((pair): Changes => ({ [name]: pair })))
+      await givesNoCode(...repeated)(service)
     }
   },
   {
@@ -242,27 +219,6 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
     test: async (service) => expectUnframed((await service.authorize({ client_id: undefined })).exchange)
   }
 ]
-
-function foreignUris (registered: string): string[] {
-  const { origin, protocol, hostname, port, pathname } = new URL(registered)
-  const withPath = (path: string): string => registered.replace(origin + pathname, origin + path)
-  const withOrigin = (other: string): string => registered.replace(origin, other)
-  const encoded = (letter: string): string => `%${letter.charCodeAt(0).toString(16)}`
-  return [
-    'https://foreign.example/callback',
-    `${registered}/more`,
-    `${registered}${registered.includes('?') ? '&' : '?'}more=1`,
-    `${registered}#more`,
-    registered.replace('://', '://foreign.example@'),
-    withPath(`${pathname}/`),
-    withPath(pathname.toUpperCase()),
-    withPath(pathname.replace(/(?<!%.?)[a-z]/i, encoded)),
-    withOrigin(`${origin}.foreign.example`),
-    withOrigin(origin.replace(protocol, protocol === 'https:' ? 'http:' : 'https:')),
-    // RFC 8252 §7.3: a service may accept any port of http on loopback.
-    withOrigin(`https://${hostname}:${Number(port) + 1}`)
-  ].filter((uri) => uri !== registered && URL.canParse(uri))
-}
 
 /** Where the user arrives who may not enter. @throws Untested where none was named, or the user is not logged in */
 async function ineligible (service: Service): Promise<Arrival> {

@@ -47,8 +47,14 @@ export interface Settings {
   user: Login
   /** A user who may not enter, where one was named. */
   ineligible: Login | null
+  /** Another client of the service, where one was named. */
+  second: Pick<Integration, 'clientId' | 'clientSecret'> | null
   /** Seconds after which a code has expired, where they were named. */
   codeLifetime: number | null
+  /** The same for a token. */
+  tokenLifetime: number | null
+  /** Seconds that the whole check may take. */
+  deadline: number
   /** Whether it is known that the login responds with a redirect. */
   loginRedirects: boolean
   material: Material
@@ -77,13 +83,18 @@ export class Service {
   readonly anonymous: Browser
   /** The last record that the service gave. */
   record: UserInformation | null = null
+  /** What the service has sent so far. */
+  readonly seen: Exchange[] = []
   #loggedOut: Promise<Arrival> | null = null
 
   constructor (integration: Integration, settings: Partial<Settings> = {}, signal = new AbortController().signal) {
     this.settings = {
       user: NOBODY,
       ineligible: null,
+      second: null,
       codeLifetime: null,
+      tokenLifetime: null,
+      deadline: 0,
       loginRedirects: false,
       wait: realTime,
       onExchange: () => {},
@@ -96,6 +107,7 @@ export class Service {
     this.secrets = this.settings.secrets
     this.browser = this.browserOf(this.settings.user)
     this.anonymous = this.browserOf()
+    this.secrets.add(this.settings.second?.clientSecret ?? '')
     for (const { cookies, headers } of [this.settings.user, this.settings.ineligible ?? NOBODY]) {
       for (const { value } of cookies) this.secrets.add(value)
       for (const [, value] of headers) for (const text of [value, ...value.split(' ')]) this.secrets.add(text)
@@ -201,6 +213,7 @@ export class Service {
   async #send ({ send }: Integration, request: Exchange['request']): Promise<Exchange> {
     const exchange = await send({ ...request, headers: [AGENT, ...request.headers] }, this.signal)
     this.settings.onExchange(exchange)
+    if (String(exchange.response?.body).length <= LONGEST_SEEN) this.seen.push(exchange)
     this.signal.throwIfAborted()
     const { networkError } = exchange
     if (networkError !== undefined) throw new Inconclusive(networkError.sentence.replace(/\.$/, ''), networkError.code)
@@ -210,6 +223,9 @@ export class Service {
     return exchange
   }
 }
+
+/** No response of these endpoints is longer. */
+const LONGEST_SEEN = 10_000
 
 const LIMITED = 'The service limits the rate of requests (429): raise its limit for the time of the check.'
 

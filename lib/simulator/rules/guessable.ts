@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import { decode } from './forgeries.ts'
+import type { Severity } from './errors.ts'
+
+/** RFC 6749 §10.10 demands 128 bits. A UUID of version 4 has 122, and is accepted. */
+const FEWEST_BITS = 120
+/** Fewer can be tried one after the other. */
+const TRIED_BITS = 64
+
+/** Why codes or tokens can be guessed from each other. */
+export interface Weakness {
+  how: string
+  severity: Severity
+}
+
+/**
+ * Compares codes or tokens that were made side by side. Text that is known anyway does not count.
+ *
+ * @param known - for each of them
+ * @returns null where they seem to be random
+ */
+export function weaknessOf (values: string[], known: string[][]): Weakness | null {
+  if (new Set(values).size < values.length) return { how: 'the same one twice', severity: 'must' }
+  const unknown = values.map((value, at) => without(decode(value)?.text ?? value, known[at] as string[]))
+  const bits = Math.floor(randomBitsOf(unknown))
+  if (bits >= FEWEST_BITS) return null
+  const how = `${values.length} of them differ in at most ${bits} random bits`
+  return { how, severity: bits < TRIED_BITS ? 'must' : 'should' }
+}
+
+/** Shorter text is found in random text, too. */
+const SHORTEST_KNOWN = 6
+
+const without = (text: string, known: string[]): string =>
+  known.filter(({ length }) => length >= SHORTEST_KNOWN).reduce((rest, one) => rest.replaceAll(one, ''), text)
+
+/** An upper bound: each place that is not always the same has as many bits as the characters that were seen. */
+function randomBitsOf (values: string[]): number {
+  const length = Math.min(...values.map((value) => value.length))
+  const places = Array.from({ length }, (_none, at) => new Set(values.map((value) => value.charAt(at))))
+  const varying = places.filter(({ size }) => size > 1)
+  const alphabet = new Set(varying.flatMap((place) => [...place]))
+  return varying.length * Math.log2(Math.max(alphabet.size, 1))
+}
+
+const HASHES = ['md5', 'sha1', 'sha256', 'sha512']
+const SEPARATORS = ['', ':', '-', '_', '.', '|']
+/** Hashes take time: so many numbers and so many milliseconds are tried. */
+const MOST_NUMBERS = 3000
+const MOST_TIMES = 1000
+
+/**
+ * What a value was made of, where that is known text, a number or the time, or their hash.
+ *
+ * @param from - milliseconds since 1970 before which it was not issued
+ */
+export function originOf (value: string, known: string[], from: number): string | null {
+  const spellings = [value, Array.from(value).reverse().join(''), decode(value)?.text ?? '']
+  if (known.some((one) => spellings.includes(one))) return 'it is known text'
+  const digest = digestOf(value)
+  if (digest === null) return null
+  const numbers = Array.from({ length: MOST_NUMBERS }, (_none, number) => String(number))
+  const now = Date.now()
+  const milliseconds = Array.from({ length: Math.min(now - from + 1, MOST_TIMES) }, (_none, past) => String(now - past))
+  const times = [...milliseconds, ...new Set(milliseconds.map((time) => time.slice(0, -3)))]
+  const sources = {
+    'known text': known,
+    'a number': numbers,
+    'the time': times,
+    'known texts': known.flatMap((one) => joined(one, known)),
+    'known text and the time': known.flatMap((one) => joined(one, times))
+  }
+  const source = Object.entries(sources).find(([, texts]) => texts.some((text) => isHash(digest, text)))
+  return source === undefined ? null : `it is the hash of ${source[0]}`
+}
+
+const joined = (one: string, others: string[]): string[] => others.flatMap((other) =>
+  SEPARATORS.flatMap((separator) => [one + separator + other, other + separator + one]))
+
+/** The bytes of a value that may be a hash or the beginning of one. */
+function digestOf (value: string): Buffer | null {
+  if (/^(?:[0-9a-f]{2}){8,64}$/i.test(value)) return Buffer.from(value, 'hex')
+  return /^[\w+/-]{16,88}=*$/.test(value) ? Buffer.from(value, 'base64') : null
+}
+
+const isHash = (digest: Buffer, text: string): boolean => HASHES.some((name) =>
+  createHash(name).update(text).digest().subarray(0, digest.length).equals(digest))

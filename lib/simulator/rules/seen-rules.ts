@@ -1,0 +1,86 @@
+import { redirectTarget } from '../../flow/browser.ts'
+import type { Exchange } from '../../flow/wire.ts'
+import { jsonObject } from '../../flow/wire.ts'
+import { expectNoStore } from './headers.ts'
+import { Failed } from './errors.ts'
+import type { Rule } from './rule.ts'
+import { expect } from './rule.ts'
+import type { Service } from './service.ts'
+
+/** What shows in the responses to all other rules. They come last. */
+export const SEEN_RULES: readonly Rule[] = [
+  {
+    id: 'service.error-characters',
+    section: 'RFC 6749 §5.2',
+    severity: 'must',
+    sentence: 'error and error_description have printable ASCII characters only, without " and \\.',
+    fix: 'Write error_description in ASCII, with \' for ", and repeat nothing of the request in it.',
+    test: async (service) => {
+      for (const exchange of service.seen) {
+        for (const text of errorTextsOf(exchange)) {
+          expect(/^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/.test(text), `${nameOf(exchange)}: ${JSON.stringify(text)}`)
+        }
+      }
+    }
+  },
+  {
+    id: 'service.secret-shown',
+    section: 'RFC 6749 §10.1',
+    severity: 'must',
+    sentence: 'No response has the client_secret in it.',
+    fix: 'Say in a refusal which parameter is wrong, not which value is expected.',
+    test: async (service) => {
+      const { clientSecret } = service.integration
+      const shown = service.seen.find((exchange) => shows(exchange, clientSecret))
+      if (shown !== undefined) throw new Failed(`${nameOf(shown)}: the client_secret is in the response`)
+    }
+  },
+  {
+    id: 'service.refusal-no-store',
+    section: 'RFC 9111 §5.2.2.5',
+    severity: 'should',
+    sentence: 'No refusal of the token or the user endpoint is cached.',
+    fix: 'Send Cache-Control: no-store with every response of the endpoints.',
+    after: ['token.no-store', 'user.no-store'],
+    test: async (service) => {
+      for (const exchange of service.seen.filter((one) => isRefusal(service, one))) {
+        try {
+          expectNoStore(exchange)
+        } catch (error) {
+          throw new Failed(`${nameOf(exchange)}: ${(error as Failed).message}`)
+        }
+      }
+    }
+  }
+]
+
+function errorTextsOf (exchange: Exchange): string[] {
+  const json = jsonObject(exchange.response) ?? {}
+  const target = redirectTarget(exchange, exchange.request.url)
+  const sent = new URL(target ?? exchange.request.url).searchParams
+  // A redirect without state leads to a page of the application, whose parameters are its own.
+  const redirected = target !== null && sent.has('state') ? Object.fromEntries(sent) : {}
+  return [json, redirected].flatMap(({ error, error_description: text }) => [error, text])
+    .filter((text) => typeof text === 'string')
+}
+
+/** A service may repeat a secret that the request has: it is found in no other response. */
+function shows ({ request, response }: Exchange, secret: string): boolean {
+  const isShort = secret.length < SHORTEST_SECRET
+  const isSent = request.headers.some(([name]) => name === 'Authorization') ||
+    [...new URLSearchParams(request.body).values()].some((value) => value.includes(secret))
+  if (isShort || isSent || response === undefined) return false
+  return [response.body, ...response.headers.map(([, value]) => value)].some((text) => text.includes(secret))
+}
+
+/** A shorter one may be a word of the page. */
+const SHORTEST_SECRET = 8
+
+function isRefusal ({ integration }: Service, { request, response }: Exchange): boolean {
+  const { method, url } = request
+  const isEndpoint = [`POST ${integration.tokenUrl}`, `GET ${integration.userUrl}`].includes(`${method} ${url}`)
+  return isEndpoint && (response?.status === 400 || response?.status === 401)
+}
+
+const nameOf = ({ request, response }: Exchange): string =>
+  `${request.method} ${new URL(request.url).pathname}, ${response?.status}`

@@ -1,0 +1,261 @@
+// A correct service made of parts, in this process. A mistake, or an unusual way to be correct, replaces some of them.
+import { createHash, randomBytes } from 'node:crypto'
+import type { Headers, WireRequest } from '../../lib/flow/wire.ts'
+import { CLIENT_ID, CLIENT_SECRET, RECORDS, REDIRECT_URI } from '../helpers/spec-server.ts'
+import type { Answer } from './trial.ts'
+
+export const SECOND = { id: 'partner-456', secret: 'the secret of another client' }
+
+/** What a code stands for, and then its token. */
+export interface Grant {
+  user: string
+  client: string
+  challenge: string | null
+  method: string | null
+  expires: number
+  token?: string
+}
+
+/** One request, read. */
+export interface Ask {
+  method: string
+  path: string
+  query: URLSearchParams
+  form: URLSearchParams
+  headers: Record<string, string>
+  body: string
+  type: string
+  /** The user of the session. */
+  user: string | null
+  /** How many requests there were. */
+  count: number
+}
+
+export interface Memory {
+  codes: Map<string, Grant>
+  used: Map<string, Grant>
+  tokens: Map<string, Grant>
+  /** Of tests: whatever a mistake has to remember. */
+  notes: Map<string, number>
+  /** How many codes and tokens were made. */
+  made: number
+  now: () => number
+}
+
+const same = (given: string, own: string): boolean => given === own
+const lookup = (grants: Map<string, Grant>, given: string): Grant | undefined => grants.get(given)
+const random = (): string => randomBytes(32).toString('base64url')
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url')
+
+export interface Parts {
+  newCode: (memory: Memory, grant: Grant, ask: Ask) => string
+  newToken: (memory: Memory, grant: Grant, code: string) => string
+  sameClient: (given: string, own: string) => boolean
+  sameTokenClient: (given: string, own: string) => boolean
+  sameSecret: (given: string, own: string) => boolean
+  sameUri: (given: string, own: string) => boolean
+  sameTokenUri: (given: string, own: string) => boolean
+  isType: (type: string) => boolean
+  isGrantType: (type: string) => boolean
+  findCode: (codes: Map<string, Grant>, given: string, memory: Memory) => Grant | undefined
+  findToken: (tokens: Map<string, Grant>, given: string, memory: Memory) => Grant | undefined
+  verified: (grant: Grant, verifier: string | null) => boolean
+  sameOwner: (grant: Grant, client: string) => boolean
+  acceptsChallenge: (challenge: string | null, method: string | null) => boolean
+  tokenParameters: (ask: Ask) => URLSearchParams | null
+  tokenMethods: string[]
+  userMethods: string[]
+  tokenOf: (ask: Ask) => string | null
+  credentialsOf: (ask: Ask, form: URLSearchParams) => { id: string, secret: string } | null
+  sessionOf: (ask: Ask) => string | null
+  record: (grant: Grant, ask: Ask) => object
+  errorPage: (ask: Ask) => string
+  loginPage: (ask: Ask) => string
+  /** Of errors. */
+  description: string
+  /** Beside code and state. */
+  callback: (grant: Grant, ask: Ask) => Record<string, string>
+  tokenBody: (token: string, grant: Grant) => object
+  refusedCode: (memory: Memory, code: string) => void
+  failedProof: (memory: Memory, code: string, grant: Grant) => void
+  lifetimes: { code: number, token: number }
+  /** Before anything else: null where the service goes on. */
+  before: (ask: Ask, memory: Memory) => Answer
+  /** Changes what is sent. */
+  after: (answer: Partial<Sent>, ask: Ask, memory: Memory) => Answer
+}
+
+export interface Sent { status: number, headers: Headers, body: string }
+
+export const CORRECT: Parts = {
+  newCode: random,
+  newToken: random,
+  sameClient: same,
+  sameTokenClient: same,
+  sameSecret: same,
+  sameUri: same,
+  sameTokenUri: same,
+  isType: (type) => type === 'code',
+  isGrantType: (type) => type === 'authorization_code',
+  findCode: lookup,
+  findToken: lookup,
+  verified: ({ challenge }, verifier) => verifier === null
+    ? challenge === null
+    : /^[\w.~-]{43,128}$/.test(verifier) && challenge === sha256(verifier),
+  sameOwner: ({ client }, caller) => client === caller,
+  acceptsChallenge: (challenge, method) => challenge === null || method === 'S256',
+  tokenParameters: ({ type, form }) => type === 'application/x-www-form-urlencoded' ? form : null,
+  tokenMethods: ['POST'],
+  userMethods: ['GET'],
+  tokenOf: ({ headers }) => /^bearer +([\w.~+/=-]+)$/i.exec(String(headers.authorization))?.[1] ?? null,
+  credentialsOf: credentials,
+  sessionOf: ({ headers }) => /\bsid=(\w+)/.exec(String(headers.cookie))?.[1] ?? null,
+  record: ({ user }) => RECORDS[user] as object,
+  errorPage: () => '<p>Wrong client or redirect_uri.</p>',
+  loginPage: ({ query }) => `<form method=post action="/login?return_to=${
+    encodeURIComponent(query.get('return_to') ?? '')}"><input name=user></form>`,
+  description: 'Refused.',
+  callback: () => ({}),
+  tokenBody: (token) => ({ token_type: 'Bearer', access_token: token }),
+  refusedCode: (memory, code) => {
+    const replayed = memory.used.get(code)
+    if (replayed?.token !== undefined) memory.tokens.delete(replayed.token)
+  },
+  failedProof: ({ codes }, code) => { codes.delete(code) },
+  lifetimes: { code: 60, token: 60 },
+  before: () => null,
+  after: (answer) => answer
+}
+
+const NO_STORE = ['Cache-Control', 'no-store'] as const
+const CLOSED: Headers = [
+  NO_STORE, ['Referrer-Policy', 'no-referrer'], ['Content-Security-Policy', 'frame-ancestors \'none\'']
+]
+const html = (status: number, body: string): Sent =>
+  ({
+    status,
+    headers: [...CLOSED, ['Content-Type', 'text/html']],
+    body: `<!doctype html><title>Partner</title>${body}`
+  })
+const json = (status: number, value: object, more: Headers = []): Sent =>
+  ({ status, headers: [NO_STORE, ['Content-Type', 'application/json'], ...more], body: JSON.stringify(value) })
+const redirect = (location: string): Sent => ({ status: 302, headers: [...CLOSED, ['Location', location]], body: '' })
+
+/** The service with these parts, and the rest correct. `time` counts on. */
+export function serviceOf (parts: Partial<Parts> = {}, now: () => number = Date.now) {
+  const all = { ...CORRECT, ...parts }
+  const memory: Memory = {
+    codes: new Map(), used: new Map(), tokens: new Map(), notes: new Map(), made: 0, now
+  }
+  let count = 0
+  return async (request: WireRequest): Promise<Answer> => {
+    const ask = read(request, all, ++count)
+    return all.before(ask, memory) ?? all.after(respond(all, memory, ask), ask, memory)
+  }
+}
+
+function read ({ method, url, headers, body = '' }: WireRequest, { sessionOf }: Parts, count: number): Ask {
+  const { pathname: path, searchParams: query } = new URL(url)
+  const named = Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]))
+  const type = String(named['content-type']).split(';')[0] as string
+  const ask = { method, path, query, form: new URLSearchParams(body), headers: named, body, type, user: null, count }
+  return { ...ask, user: sessionOf(ask) }
+}
+
+function respond (parts: Parts, memory: Memory, ask: Ask): Sent {
+  if (ask.path === '/oauth/authorize' && ask.method === 'GET') return authorize(parts, memory, ask)
+  if (ask.path === '/oauth/token' && parts.tokenMethods.includes(ask.method)) return token(parts, memory, ask)
+  if (ask.path === '/oauth/user' && parts.userMethods.includes(ask.method)) return user(parts, memory, ask)
+  if (ask.path === '/login' && ask.method === 'GET') return html(200, parts.loginPage(ask))
+  return json(ask.path.startsWith('/oauth/') && ask.method !== 'HEAD' ? 405 : 404, { error: 'not_found' })
+}
+
+function authorize (parts: Parts, memory: Memory, ask: Ask): Sent {
+  const { query } = ask
+  const one = (name: string): string | null => query.get(name) || null
+  const [client, uri, state] = [one('client_id'), one('redirect_uri'), one('state')]
+  if (client === null || uri === null || query.getAll('client_id').length + query.getAll('redirect_uri').length > 2 ||
+    !parts.sameClient(client, CLIENT_ID) || !parts.sameUri(uri, REDIRECT_URI)) return html(400, parts.errorPage(ask))
+  const back = (values: Record<string, string>): Sent =>
+    redirect(withQuery(uri, state === null ? values : { ...values, state }))
+  const fails = (error: string): Sent => back({ error, error_description: parts.description })
+  const repeated = new Set(query.keys()).size < [...query.keys()].length
+  if (state === null || repeated || one('response_type') === null) return fails('invalid_request')
+  if (!parts.isType(String(one('response_type')))) return fails('unsupported_response_type')
+  const [challenge, method] = [one('code_challenge'), one('code_challenge_method')]
+  if (!parts.acceptsChallenge(challenge, method)) return fails('invalid_request')
+  if (ask.user === null) return redirect(`/login?return_to=${encodeURIComponent(`${ask.path}?${query}`)}`)
+  if (!(ask.user in RECORDS)) return fails('access_denied')
+  memory.made += 1
+  const expires = memory.now() + parts.lifetimes.code * 1000
+  const grant: Grant = { user: ask.user, client: CLIENT_ID, challenge, method, expires }
+  const code = parts.newCode(memory, grant, ask)
+  memory.codes.set(code, grant)
+  return back({ code, ...parts.callback(grant, ask) })
+}
+
+function withQuery (uri: string, values: Record<string, string>): string {
+  const query = new URLSearchParams(values).toString()
+  return `${uri}${uri.includes('?') ? '&' : '?'}${query}`
+}
+
+function token (parts: Parts, memory: Memory, ask: Ask): Sent {
+  const form = parts.tokenParameters(ask)
+  const fails = (status: number, error: string, headers: Headers = []): Sent =>
+    json(status, { error, error_description: parts.description }, headers)
+  if (form === null || new Set(form.keys()).size < [...form.keys()].length) return fails(400, 'invalid_request')
+  const one = (name: string): string | null => form.get(name) || null
+  const [grantType, uri, code, verifier] =
+    ['grant_type', 'redirect_uri', 'code', 'code_verifier'].map(one) as Array<string | null> as
+      [string | null, string | null, string | null, string | null]
+  if (grantType === null || uri === null || code === null) return fails(400, 'invalid_request')
+  if (!parts.isGrantType(grantType)) return fails(400, 'unsupported_grant_type')
+  const caller = parts.credentialsOf(ask, form)
+  const clients = [{ id: CLIENT_ID, secret: CLIENT_SECRET }, SECOND]
+  const client = clients.find(({ id, secret }) =>
+    caller !== null && parts.sameTokenClient(caller.id, id) && parts.sameSecret(caller.secret, secret))
+  if (client === undefined) return fails(401, 'invalid_client', [['WWW-Authenticate', 'Basic realm="partner"']])
+  if (!parts.sameTokenUri(uri, REDIRECT_URI)) return fails(400, 'invalid_grant')
+  const grant = parts.findCode(memory.codes, code, memory)
+  if (grant === undefined || grant.expires < memory.now() || !parts.sameOwner(grant, client.id)) {
+    parts.refusedCode(memory, code)
+    return fails(400, 'invalid_grant')
+  }
+  if (!parts.verified(grant, verifier)) {
+    parts.failedProof(memory, code, grant)
+    return fails(400, 'invalid_grant')
+  }
+  memory.made += 1
+  const expires = memory.now() + parts.lifetimes.token * 1000
+  const accessToken = parts.newToken(memory, grant, code)
+  memory.tokens.set(accessToken, { ...grant, expires })
+  memory.used.set(code, { ...grant, token: accessToken })
+  for (const [other, one] of memory.codes) if (one === grant) memory.codes.delete(other)
+  return json(200, parts.tokenBody(accessToken, grant))
+}
+
+function user (parts: Parts, memory: Memory, ask: Ask): Sent {
+  const given = parts.tokenOf(ask)
+  const challenge = (text: string): Headers => [['WWW-Authenticate', `Bearer realm="partner"${text}`]]
+  if (given === null) return json(401, { error: 'invalid_token' }, challenge(''))
+  const grant = parts.findToken(memory.tokens, given, memory)
+  for (const [other, one] of memory.tokens) if (one === grant) memory.tokens.delete(other)
+  if (grant === undefined || grant.expires < memory.now()) {
+    return json(401, { error: 'invalid_token', error_description: parts.description },
+      challenge(', error="invalid_token"'))
+  }
+  return json(200, parts.record(grant, ask))
+}
+
+export function credentials (
+  { headers }: Pick<Ask, 'headers'>, form: URLSearchParams
+): { id: string, secret: string } | null {
+  const basic = /^Basic (.+)$/i.exec(headers.authorization ?? '')?.[1]
+  const [id, secret] = [form.get('client_id'), form.get('client_secret')]
+  if (basic === undefined) return id === null || secret === null ? null : { id, secret }
+  if (secret !== null) return null
+  const [name = '', word = ''] = Buffer.from(basic, 'base64').toString().split(':').map(formDecoded)
+  return id === null || id === name ? { id: name, secret: word } : null
+}
+
+const formDecoded = (part: string): string => new URLSearchParams(`v=${part}`).get('v') as string

@@ -1,0 +1,160 @@
+// Services that are correct in unusual ways: no rule fails, and what is advice is named.
+import { createCipheriv, createDecipheriv, createHmac, randomBytes, randomUUID } from 'node:crypto'
+import t from 'tap'
+import { CLIENT_SECRET, RECORDS } from '../helpers/spec-server.ts'
+import { credentials, SECOND, serviceOf } from './parts.ts'
+import type { Grant, Parts, Sent } from './parts.ts'
+import { EVERY_RULE, failedRules, tried } from './trial.ts'
+import type { Answer, Trial } from './trial.ts'
+
+interface Unusual {
+  parts?: Partial<Parts>
+  trial?: Trial
+  advice?: string[]
+}
+
+const random = (): string => randomBytes(32).toString('base64url')
+const KEY = randomBytes(32)
+const base64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+const signature = (content: string): string => createHmac('sha256', KEY).update(content).digest('base64url')
+/** RFC 7519, HS256; the decoder is that of Node, which passes over what is no Base64. */
+function jwt (claims: object): string {
+  const content = `${base64({ alg: 'HS256', typ: 'JWT' })}.${base64(claims)}`
+  return `${content}.${signature(content)}`
+}
+function readJwt (token: string): { jti?: string } {
+  const [header = '', body = '', given = '', ...more] = token.split('.')
+  const isSigned = Buffer.from(given, 'base64url').equals(Buffer.from(signature(`${header}.${body}`), 'base64url'))
+  return isSigned && more.length === 0 ? JSON.parse(Buffer.from(body, 'base64url').toString()) : {}
+}
+/** RFC 7516, compact, "dir" and A256GCM. */
+function jwe (claims: object): string {
+  const header = base64({ alg: 'dir', enc: 'A256GCM' })
+  const iv = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', KEY, iv).setAAD(Buffer.from(header))
+  const parts = [iv, Buffer.concat([cipher.update(JSON.stringify(claims)), cipher.final()]), cipher.getAuthTag()]
+  return [header, '', ...parts.map((part) => part.toString('base64url'))].join('.')
+}
+function readJwe (code: string): { jti?: string } {
+  const [header = '', , iv = '', text = '', tag = ''] = code.split('.')
+  const bytes = (part: string): Buffer => Buffer.from(part, 'base64url')
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', KEY, bytes(iv), { authTagLength: 16 })
+    decipher.setAAD(Buffer.from(header)).setAuthTag(bytes(tag))
+    return JSON.parse(Buffer.concat([decipher.update(bytes(text)), decipher.final()]).toString())
+  } catch {
+    return {}
+  }
+}
+/** Finds a grant by the identifier in a code or token that says it. */
+const byId = (read: (text: string) => { jti?: string }) => (grants: Map<string, Grant>, given: string) => {
+  const { jti } = read(given)
+  return [...grants].find(([own]) => jti !== undefined && read(own).jti === jti)?.[1]
+}
+const changed = (change: (sent: Sent) => Answer): Partial<Parts> => ({ after: (sent) => change(sent as Sent) })
+const at = (path: string, answer: (sent: Partial<Sent>) => Answer): Partial<Parts> =>
+  ({ after: (sent, ask) => ask.path === path ? answer(sent) : sent })
+const lowerUuid = (grants: Map<string, Grant>, given: string) => grants.get(given.toLowerCase())
+
+const UNUSUAL: Record<string, Unusual> = {
+  'as it is': {},
+  'with PKCE': { trial: { pkce: true } },
+  'with Basic': { trial: { basic: true } },
+  'with a second client': { trial: { second: { clientId: SECOND.id, clientSecret: SECOND.secret } } },
+  'codes as JWE, whose decoder passes over white space': {
+    parts: { newCode: () => jwe({ jti: random() }), findCode: byId(readJwe) }, advice: ['?token.code-exact']
+  },
+  'tokens as signed JWT': {
+    parts: { newToken: (_memory, { user }) => jwt({ sub: user, jti: random() }), findToken: byId(readJwt) }
+  },
+  'codes and tokens as UUID of version 4, in any case': {
+    parts: { newCode: () => randomUUID(), newToken: () => randomUUID(), findCode: lowerUuid, findToken: lowerUuid }
+  },
+  'codes in upper-case hex': { parts: { newCode: () => randomBytes(16).toString('hex').toUpperCase() } },
+  'a signed counter': {
+    parts: { newCode: ({ made }) => `${made}.${createHmac('sha256', KEY).update(`${made}`).digest('base64url')}` }
+  },
+  'tokens with the name of the user': { parts: { newToken: (_memory, { user }) => `${user}-u-1-${random()}` } },
+  'a redirect of 303': { parts: changed((sent) => ({ ...sent, status: sent.status === 302 ? 303 : sent.status })) },
+  'refusals as pages': {
+    parts: at('/oauth/token', ({ status = 0, ...sent }) => status < 400
+      ? { status, ...sent }
+      : { status, headers: [...sent.headers ?? [], ['Content-Type', 'text/html']], body: '<p>Refused.</p>' }),
+    advice: ['?token.error']
+  },
+  'error pages that repeat the request, escaped': {
+    parts: {
+      errorPage: ({ query }) => {
+        const text = [...query].flat().join(' ').replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
+        return `<p title="${text}">${text}</p>`
+      }
+    }
+  },
+  'error pages that repeat the request as text, quotes as they are': {
+    parts: { errorPage: ({ query }) => `<p>${[...query].flat().join(' ').replaceAll('<', '&lt;')}</p>` }
+  },
+  'other words': { parts: { description: 'Das geht so nicht: bitte von vorn beginnen!' } },
+  'no words': {
+    parts: changed((sent) => ({ ...sent, body: sent.body.replace(/,"error_description":"[^"]*"/, '') }))
+  },
+  'sessions in a header': {
+    parts: { sessionOf: ({ headers }) => headers['x-session'] ?? null },
+    trial: { cookie: '', headers: [['X-Session', 'ada']] }
+  },
+  'a code is used up by any refusal of it': {
+    parts: {
+      before: (ask, memory) => {
+        const code = String(ask.form.get('code'))
+        const isWrong = ask.form.get('client_secret') !== CLIENT_SECRET
+        if (ask.path === '/oauth/token' && isWrong) memory.codes.delete(code)
+        return null
+      }
+    },
+    advice: ['?token.basic', '?token.wrong-caller-burns-nothing']
+  },
+  'a user has one code': {
+    parts: {
+      newCode: ({ codes }, { user }) => {
+        for (const [code, grant] of codes) if (grant.user === user) codes.delete(code)
+        return random()
+      }
+    }
+  },
+  'PKCE is needed': {
+    parts: { acceptsChallenge: (challenge, method) => challenge !== null && method === 'S256' }, trial: { pkce: true }
+  },
+  'PKCE is not known': {
+    parts: { verified: () => true, acceptsChallenge: () => true }, advice: ['?token.pkce']
+  },
+  'more in the response of the token endpoint': {
+    parts: { tokenBody: (token) => ({ token_type: 'Bearer', access_token: token, expires_in: 60, scope: '' }) }
+  },
+  'iss in the redirect': { parts: { callback: () => ({ iss: 'https://partner.example' }) } },
+  'codes of a minute, tokens of an hour': {
+    parts: { lifetimes: { code: 60, token: 3600 } }, trial: { codeLifetime: 60, tokenLifetime: 3600 }
+  },
+  'Basic is the only way': {
+    parts: {
+      credentialsOf: (ask, form) => form.has('client_secret') ? null : credentials(ask, form)
+    },
+    trial: { basic: true }
+  },
+  'a client user': { parts: { record: () => RECORDS.bob as object } }
+}
+
+t.setTimeout(300_000)
+
+for (const [name, { parts = {}, trial, advice = [] }] of Object.entries(UNUSUAL)) {
+  await t.test(name, async (t) => {
+    let now = Date.now()
+    const { findings, stopped } = await tried(EVERY_RULE, {
+      cookie: 'sid=ada; SameSite=Lax',
+      ineligible: trial?.headers === undefined ? 'sid=eve' : undefined,
+      service: serviceOf(parts, () => now),
+      pass: (milliseconds) => { now += milliseconds },
+      ...trial
+    } as Trial)
+    t.equal(stopped, undefined)
+    t.strictSame(failedRules(findings), advice)
+  })
+}
