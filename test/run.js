@@ -116,4 +116,5 @@ while (values.watch) {
   await changed()
   ok = await attempt(positionals)
 }
-process.exit(ok ? 0 : 1)
+// Not by process.exit(): what is printed into a pipe would be cut off.
+process.exitCode = ok ? 0 : 1

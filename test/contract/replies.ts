@@ -8,7 +8,7 @@ export const DESCRIPTION = /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/
 /** A JSON response, to the letter when a body is given. */
 export function isJson (t: Test, response: Answer, status: number, body?: unknown): void {
   const text = body === undefined ? response.text : JSON.stringify(body)
-  t.strictSame([response.status, response.text], [status, text])
+  t.strictSame([response.status, response.text], [status, text], response.request)
   isPrivate(t, response, { 'content-type': 'application/json; charset=utf-8' })
 }
 
@@ -19,16 +19,16 @@ export function isRefused (t: Test, response: Answer, status: number, error: str
 
 /** A refusal in JSON. */
 export function refuses (t: Test, response: Answer, status: number, error: string, message = error): void {
-  t.strictSame([response.status, response.json.error], [status, error], message)
+  t.strictSame([response.status, response.json.error], [status, error], `${message}: ${response.request}`)
   isPrivate(t, response)
 }
 
 /** What every response of the three routes has; with `more`, what a response has besides. */
-export function isPrivate (t: Test, { headers }: Answer, more: Record<string, string> = {}): void {
+export function isPrivate (t: Test, { headers, request }: Answer, more: Record<string, string> = {}): void {
   const expected = { 'cache-control': 'no-store', pragma: 'no-cache', etag: null, ...more }
   const given = Object.fromEntries(Object.keys(expected).map((name) => [name, headers.get(name)]))
   const open = [...headers.keys()].filter((name) => name.startsWith('access-control-'))
-  t.strictSame({ ...given, open }, { ...expected, open: [] })
+  t.strictSame({ ...given, open }, { ...expected, open: [] }, request)
 }
 
 /** What every response of the authorization endpoint has, the page apart. */
@@ -44,10 +44,12 @@ export function hasPolicy (t: Test, response: Answer, policy: string): void {
 
 /** The error page: it carries nothing of the request, loads nothing, and cannot be framed. */
 export function isPage (t: Test, response: Answer, status: number): void {
-  t.equal(response.status, status)
+  const { request } = response
+  t.equal(response.status, status, request)
   const policy = response.headers.get('content-security-policy')?.replace(/'sha256-[\w+/=]+'/, 'STYLE')
-  t.equal(policy, "default-src 'none'; style-src STYLE; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-  t.match(response.text, /^<!doctype html>.*<h1.*<\/html>\n$/s)
-  t.notMatch(JSON.stringify([response.text, ...response.headers]), /zzz|src=|<script|url\(/)
+  const expected = "default-src 'none'; style-src STYLE; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  t.equal(policy, expected, request)
+  t.match(response.text, /^<!doctype html>.*<h1.*<\/html>\n$/s, request)
+  t.notMatch(JSON.stringify([response.text, ...response.headers]), /zzz|src=|<script|url\(/, request)
   isPrivate(t, response, { 'content-type': 'text/html; charset=utf-8' })
 }

@@ -36,6 +36,8 @@ export interface Wire {
 }
 
 export interface Answer {
+  /** What was sent: the message of assertions about the response. */
+  request: string
   status: number
   headers: Headers
   text: string
@@ -43,6 +45,16 @@ export interface Answer {
   json: any
   /** The parameters of the redirection. */
   redirect: URLSearchParams
+}
+
+/** Characters of a request that a message shows. */
+const SHOWN = 160
+
+/** `POST /oauth/token "text/plain" "grant_type=…"` */
+function described (path: string, { method = 'GET', headers, body }: RequestInit): string {
+  const type = new Headers(headers).get('content-type')
+  const shown = [type ?? [], typeof body === 'string' ? body : []].flat().map((text) => JSON.stringify(text))
+  return [method, path, ...shown].join(' ').slice(0, SHOWN)
 }
 
 /** The pair of RFC 7636 appendix B. */
@@ -69,6 +81,7 @@ export function wire (
     const text = await response.text()
     const location = response.headers.get('location')
     return {
+      get request () { return described(path, init) },
       status: response.status,
       headers: response.headers,
       text,

@@ -1,12 +1,17 @@
 // The failures in TAP, each as what a reader needs to go there: file and line of the TypeScript source, the row, the
 // difference.
 
-/** Lines of a difference that are shown. */
+import { existsSync, readFileSync } from 'node:fs'
+
+/** Lines of a difference that are shown, and rows that failed alike. */
 const MOST = 16
+/** Characters of a line, and of the name of an outer test. */
+const WIDTH = 200
+const OUTER = 60
 
 /**
- * Reads TAP, line by line, by `write`. `end` returns the failures, one text each: the names of the tests around it, the
- * lines of the sources that led to it, the difference.
+ * Reads TAP, line by line, by `write`. `end` returns the failures, one text for all that failed alike: the names of the
+ * tests around each, the lines of the sources that led to it, the difference.
  */
 export async function failureReader () {
   // Not before the dependencies are installed: test/run.js does that.
@@ -18,7 +23,7 @@ export async function failureReader () {
     write: (line) => { parser.write(`${line}\n`) },
     end () {
       parser.end()
-      return failures
+      return [...rowsByDetails(failures)].map(([details, rows]) => [...shortened(rows), details].join('\n').trimEnd())
     }
   }
 }
@@ -38,17 +43,41 @@ function listen (parser, path, failures) {
 }
 
 function described (path, { at, stack = '', diff = '', ...diagnostics }) {
-  const rows = path.filter((name) => !/^(?:compiled\/|$)/.test(name))
-  const lines = [...places(at, stack), ...difference(diff, diagnostics)]
-  return [rows.join(' > '), ...lines.map((line) => `    ${line}`)].join('\n')
+  const names = path.filter((name) => !/^(?:compiled\/|$)/.test(name))
+  const details = [...places(at, stack), ...difference(diff, diagnostics)]
+  return { row: rowOf(names), details: details.map((line) => `    ${cut(line)}`).join('\n') }
+}
+
+/** A test may put a whole document into a message. */
+const cut = (line, width = WIDTH) => line.length > width ? `${line.slice(0, width)}…` : line
+
+const rowOf = (names) => names.map((name, index) => cut(name, index < names.length - 1 ? OUTER : WIDTH)).join(' > ')
+
+function rowsByDetails (failures) {
+  const rows = new Map()
+  for (const { row, details } of failures) rows.set(details, [...rows.get(details) ?? [], row])
+  return rows
+}
+
+function shortened (rows) {
+  const rest = rows.length - MOST
+  return rest > 0 ? [...rows.slice(0, MOST), `… and ${rest} more`] : rows
 }
 
 /** `test/helpers/x.ts:12`: where it failed, and from where it was called. */
 function places (at, stack) {
   const first = at?.fileName === undefined ? [] : [`${at.fileName}:${at.lineNumber}`]
   const frames = [...String(stack).matchAll(/(?<!compiled\/)\b((?:lib|test|examples)\/[\w./-]+\.[cm]?[jt]s:\d+)/g)]
-  const all = [...new Set([...first, ...frames.map(([, place]) => place)])]
-  return all.map((place, index) => index === 0 ? `at ${place}` : `from ${place}`)
+  const all = [...new Set([...first, ...frames.map(([, place]) => place)])].filter((place) => existsSync(fileOf(place)))
+  return all.map((place, index) => `${index === 0 ? 'at' : 'from'} ${place}    ${sourceOf(place)}`.trimEnd())
+}
+
+const fileOf = (place) => place.split(':')[0]
+
+/** The line of the source: what was asserted, or called. */
+function sourceOf (place) {
+  const lines = readFileSync(fileOf(place), 'utf8').split('\n')
+  return (lines[place.split(':')[1] - 1] ?? '').trim()
 }
 
 const HEADER = /^(?:---|\+\+\+|@@)/
