@@ -35,11 +35,11 @@ t.test('at the token endpoint', async (t) => {
   const portal = wire(url)
   const code = await portal.code()
   const form = tokenForm(code)
-  const isRefused = async (body: string, reason: string, { query = '', headers = {} } = {}) => {
+  const isRefused = async (body: string, reason: string, { status = 400, query = '', headers = {} } = {}) => {
     const type = { 'content-type': 'application/x-www-form-urlencoded' }
     const asked = { method: 'POST', headers: { ...type, ...headers }, body }
-    const { status } = await portal.send(`/oauth/token${query}`, asked)
-    t.strictSame([status, events.at(-1)?.reason], [400, reason], body.slice(-80) + query)
+    const response = await portal.send(`/oauth/token${query}`, asked)
+    t.strictSame([response.status, events.at(-1)?.reason], [status, reason], body.slice(-80) + query)
   }
   for (const [name, value] of [...form, ['scope', 'x'], ['unknown', 'x']] as const) {
     const present = `${form}${form.has(name) ? '' : `&${name}=x`}`
@@ -51,10 +51,11 @@ t.test('at the token endpoint', async (t) => {
   }
   for (const [name, value] of form) {
     const rest = without(form, name)
-    for (const more of ['', `&${name}=`, `&${name}`]) await isRefused(rest + more, `${name}_missing`)
-    for (const alias of aliases(name)) {
-      await isRefused(`${rest}&${alias}=${encodeURIComponent(value)}`, `${name}_missing`)
-    }
+    const isMissing = async (body: string) => name === 'client_secret'
+      ? await isRefused(body, 'authentication_missing', { status: 401 })
+      : await isRefused(body, `${name}_missing`)
+    for (const more of ['', `&${name}=`, `&${name}`]) await isMissing(rest + more)
+    for (const alias of aliases(name)) await isMissing(`${rest}&${alias}=${encodeURIComponent(value)}`)
   }
   for (const query of ['client%5Fsecret=x', 'client_secret=x&client_secret=', 'a=b&client_id=x&client_id']) {
     await isRefused(String(form), 'credentials_in_url', { query: `?${query}` })
