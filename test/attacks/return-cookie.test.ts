@@ -11,12 +11,17 @@ import { request, say } from '../helpers/raw-requests.ts'
 const SITE = 'https://partner.example'
 const ENDPOINTS = ['/oauth/authorize', '/second/oauth/authorize']
 
-const { app, url } = await startHost(t, {}, {
-  async finish (app: FastifyInstance) {
-    await app.register(partnerSso, hostOptions({ prefix: '/second' }))
-    app.get('/login', (request, reply) => reply.send({ to: app.partnerSso.returnTo(request, reply) }))
-    app.get('/redirect', (request, reply) => reply.redirect(app.partnerSso.returnTo(request, reply) ?? '/', 303))
-  }
+let app: FastifyInstance
+let url: string
+
+t.before(async () => {
+  ({ app, url } = await startHost(t, {}, {
+    async finish (app: FastifyInstance) {
+      await app.register(partnerSso, hostOptions({ prefix: '/second' }))
+      app.get('/login', (request, reply) => reply.send({ to: app.partnerSso.returnTo(request, reply) }))
+      app.get('/redirect', (request, reply) => reply.redirect(app.partnerSso.returnTo(request, reply) ?? '/', 303))
+    }
+  }))
 })
 
 type Carrier = (value: string) => { url: string, headers: Record<string, string> }
