@@ -94,7 +94,8 @@ export class Reporter {
     const { cause: err, ...known } = context
     const { type, level, hint } = refusal
     const outcome = { type, reason, ...known }
-    if (isLogged(request.log, level)) logEvent(request, level, outcome, `${type} (${reason})`, { hint, err })
+    const what: string = type === reason ? type : `${type} (${reason})`
+    if (isLogged(request.log, level)) logEvent(request, level, outcome, what, { hint, err })
     this.#publish(request, outcome, err)
   }
 

@@ -108,7 +108,8 @@ function isLine (
     { lines: found.length, level, reqId, event },
     { lines: 1, level: LEVELS[refusal.level], reqId: requestId, event: type }
   )
-  t.match({ ...line, msg }, { ...told, msg: `partner-sso: ${type} (${told.reason})` })
+  t.match(line, told)
+  t.equal(msg, type === told.reason ? `partner-sso: ${type}` : `partner-sso: ${type} (${told.reason})`)
   const messages = [cause(), err].map((error) => (error as Error | undefined)?.message)
   t.equal(messages[0], messages[1], 'onEvent gets the cause')
   t.equal(hint, source[told.reason as RefusalReason].hint)
