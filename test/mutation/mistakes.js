@@ -5,7 +5,6 @@ export const mistakes = [
   ['header names are compared in lower case only', ".toLowerCase() === 'auth", " === 'auth"],
   ['values of headers are taken for names', 'index += 2', 'index += 1'],
   ['HTTP Basic is split at the last colon', "text.indexOf(':')", "text.lastIndexOf(':')"],
-  ['HTTP Basic is not form-decoded', 'formDecode(text.slice(colon + 1))', 'text.slice(colon + 1)'],
   ['the scheme Basic is read in one case only', '/^basic(?: +(.*))?$/i', '/^Basic(?: +(.*))?$/'],
   ['the scheme Bearer is read in one case only', '!/^bearer(?: |$)/i', '!/^Bearer(?: |$)/'],
   ['a Bearer token may have any characters', '[A-Za-z0-9._~+/-]+=*', '.+'],
@@ -60,7 +59,6 @@ export const mistakes = [
   ],
   ['a hook may outlast handlerTimeout', 'hasResponded = isOverdue(reply.request)', 'hasResponded = false'],
   ['a reply that currentUser returns is forgotten', '    hasResponded = true\n    then', '    then'],
-  ['any error of a Redis proxy stops the start', ' || !FOR_GOOD.test(error.message)', ''],
   ['PKCE compares 42 of 43 characters', 'from(challenge)', 'from(challenge.slice(0, 42) + computed[42])'],
   [
     'PKCE compares without regard to case',
@@ -78,8 +76,6 @@ export const mistakes = [
   ['verifiers of 129 characters are accepted', '{43,128}', '{43,129}'],
   ['the tilde is missing from the syntax of a verifier', '[A-Za-z0-9._~-]', '[A-Za-z0-9._-]'],
   ['a longer challenge is accepted', '/^[A-Za-z0-9_-]{43}$/', '/^[A-Za-z0-9_-]{43}/'],
-  ['the challenge is not kept with the code', 'level, codeChallenge, JSON', "level, '', JSON"],
-  ['the level is not kept with the code', 'level, codeChallenge, JSON', "'partner', codeChallenge, JSON"],
   ['the external_id may break the lines', 'JSON.stringify(externalId), record', '`"${externalId}"`, record'],
   ['the external_id of an event is written as JSON', 'JSON.parse(externalId) as string', 'externalId.slice(1, -1)'],
   [
@@ -90,15 +86,8 @@ export const mistakes = [
   ['a sealed value is not authenticated', '    decipher.final()\n', ''],
   ['the tag is cut to 32 bits', 'Tag(bytes.subarray(-TAG_BYTES', 'Tag(bytes.subarray(-TAG_BYTES, -TAG_BYTES + 4'],
   ['a sealed value too short is opened', '  if (bytes.length < TAG_BYTES) return null\n', ''],
-  ['a token is given though it was not stored', ') ? token : null', ') || true ? token : null'],
   ['a revocation ends before the token', 'this.#lifetime + MARGIN', '1'],
   ['a revocation ends with the token', 'this.#lifetime + MARGIN', 'this.#lifetime'],
-  ['tokens live a second longer', '(locator), value, this.#lifetime', '(locator), value, this.#lifetime + 1'],
-  [
-    'tokens live as long in milliseconds',
-    '(locator), value, this.#lifetime',
-    '(locator), value, 1000 * this.#lifetime'
-  ],
   ['a secret is compared by its first 64 characters', "'sha256', secret,", "'sha256', secret.slice(0, 64),"],
   ['a secret is compared without regard to case', "'sha256', secret,", "'sha256', secret.toLowerCase(),"],
   ['the index counts from 1', 'given)).indexOf(true)', 'given)).indexOf(true) + 1 || -1'],
@@ -108,9 +97,6 @@ export const mistakes = [
     'redirectUri, level })',
     "redirectUri, level: 'partner' })"
   ],
-  ['codes are not bound to the redirect_uri', '[redirectUri, loginUrl, level]', '[loginUrl, level]'],
-  ['codes are not bound to the login URL', '[redirectUri, loginUrl, level]', '[redirectUri, level]'],
-  ['codes are not bound to the level', '[redirectUri, loginUrl, level]', '[redirectUri, loginUrl]'],
   ['the query of the redirect_uri is overwritten', "redirectUri.includes('?')", "redirectUri.includes('&')"],
   ['the state is left out of the redirection', "(state === undefined ? '' : `&state=${state}`)", "''"],
   ['hooks are told the secret of the portal', 'redirectUri, level })', 'redirectUri, level, clientSecret })'],
@@ -140,8 +126,6 @@ export const mistakes = [
   ['the redirection is permanent', 'reply.redirect(location, 302)', 'reply.redirect(location, 301)'],
   ['a throw in the loginPage function is an internal error', "new OAuthError('login_page_failed', { cause })", 'cause'],
   ['a user who may not enter is let in', "if (!given) throw new OAuthError('not_eligible')", ''],
-  ['every unknown code is a replay', "? 'code_replayed' : 'code_unknown'", "? 'code_replayed' : 'code_replayed'"],
-  ['no replay is reported', "? 'code_replayed' : 'code_unknown'", "? 'code_unknown' : 'code_unknown'"],
   ['the verifier is not checked', "checkVerifier(form.get('code_verifier'), redeemed.grant)", ''],
   ['a missing verifier is accepted', "throw new OAuthError('code_verifier_missing')", 'return'],
   ['a verifier without a challenge is accepted', "throw new OAuthError('code_verifier_unexpected')", 'return'],
@@ -170,8 +154,6 @@ export const mistakes = [
   ],
   ['a refusal without credentials has a body', "error.reason === 'credentials_missing' ?", 'false ?'],
   ['a failure of the service has a challenge', 'if (refusal.status !== 400 &&', 'if (false &&'],
-  ['a revocation that found a value says that it found none', 'old !== undefined && old !== REV', 'old === REV'],
-  ['a revocation that found a mark says that it found a value', ' && old !== REVOKED', ''],
   ['the clock of the wall decides', 'expiresAt <= performance', 'expiresAt + performance.timeOrigin <= Date'],
   ['an expired record is found', 'record === undefined || isExpired(record) ?', 'record === undefined ?'],
   ['put overwrites in Redis', ", String(lifetime), 'NX'])", ', String(lifetime)])'],
@@ -192,9 +174,106 @@ export const mistakes = [
   ['a portal of another client_id is taken', 'if (portal.information.clientId === clientId) return', 'return'],
   ['false from portalEligibility is a record', 'if (!given)', 'if (given === null)'],
   ['false from currentUser is a user', 'if (!user)', 'if (user === null || user === undefined)'],
-  ['a code or token of any age is redeemed', '>= 1 && Date.now() <=', '>= 1 || Date.now() <='],
   ['returnTo leads to any path that starts like the endpoint', 'url?.startsWith(`${path}?`)', 'url?.startsWith(path)'],
   ['returnTo keeps the cookie', 'if (remembered !== null) addCookie(reply, REMOVAL)', ''],
   ['a Set-Cookie header replaces those of the host', "[reply.getHeader('set-cookie') ?? [], cookie]", '[cookie]'],
-  ['a code is stored under a key that its prefix does not change', '${info} ${this.#scope}', '${info}']
+  ['any error of a Redis proxy stops the start', ' && FOR_GOOD.test(error.message)', ''],
+  ['the challenge is not kept with the code', '[Date.now(), codeChallenge,', "[Date.now(), '',"],
+  ['a token is given though it was not stored', 'return isIssued ?', 'return isIssued || true ?'],
+  ['tokens live a second longer', '(locator), sealed, this.#lifetime', '(locator), sealed, this.#lifetime + 1'],
+  [
+    'tokens live as long in milliseconds',
+    '(locator), sealed, this.#lifetime',
+    '(locator), sealed, 1000 * this.#lifetime'
+  ],
+  [
+    'codes are not bound to the redirect_uri',
+    '[clientId, redirectUri, loginUrl, level]',
+    '[clientId, loginUrl, level]'
+  ],
+  [
+    'codes are not bound to the login URL',
+    '[clientId, redirectUri, loginUrl, level]',
+    '[clientId, redirectUri, level]'
+  ],
+  ['codes are not bound to the level', '[clientId, redirectUri, loginUrl, level]', '[clientId, redirectUri, loginUrl]'],
+  ['codes are not bound to the client', '[clientId, redirectUri, loginUrl, level]', '[redirectUri, loginUrl, level]'],
+  ['every unknown code is a replay', "throw new OAuthError('code_unknown')", "throw new OAuthError('code_replayed')"],
+  ['no replay is reported', "throw new OAuthError('code_replayed', {", "throw new OAuthError('code_unknown', {"],
+  ['a replay does not name its user', '{ externalId: replayed.externalId }', '{}'],
+  ['the events of a sign-in have no common id', 'known.signInId = code.signInId', ''],
+  [
+    'a code_issued has another id than the token',
+    "this.#derive(locator, 'sign_in_id', '')",
+    "this.#derive(randomSecret(), 'sign_in_id', '')"
+  ],
+  [
+    'a revocation in the process returns the mark',
+    'const value = this.#get(key) || null\n    this.#set',
+    'const value = this.#get(key) ?? null\n    this.#set'
+  ],
+  [
+    'a take in the process returns the mark',
+    'const value = this.#get(key) || null\n    this.#delete',
+    'const value = this.#get(key) ?? null\n    this.#delete'
+  ],
+  ['a mark in Redis is taken for a value', 'reply === null || reply === MARK', 'reply === null'],
+  ['a revocation leaves the value in Redis', "[this.#prefix + key, MARK, 'EX'", "[this.#prefix + key, 'value', 'EX'"],
+  ['a code or token of any age is redeemed', 'age > lifetime + CLOCK_TOLERANCE || ', ''],
+  ['a code or token from the future is redeemed', ' || age < -CLOCK_TOLERANCE', ''],
+  ['a token is as old as its code may be', 'this.#codeLifetime + this.#lifetime', 'this.#lifetime'],
+  ['the prefix changes nothing', '${info} ${this.#scope}', '${info}'],
+  ['the key of a code needs the code alone', "'code_key', binding", "'code_key', ''"],
+  ['the locator is the same for every client', "'locator', JSON.stringify(clientId)", "'locator', ''"],
+  ['the proof needs no secret', "'proof', credential", "'proof', ''"],
+  ['the sealing key needs no secret', "'sealing_key', credential", "'sealing_key', ''"],
+  [
+    'the sealing key is the same for all sign-ins',
+    "this.#derive(proof, 'sealing_key'",
+    "this.#derive('', 'sealing_key'"
+  ],
+  ['every token has one place', "this.#derive(locator, 'token_key'", "this.#derive('', 'token_key'"],
+  ['the proof is not compared', 'matches.indexOf(true)', 'matches.length - 1'],
+  [
+    'the proof is compared after the take',
+    'const matches = credentials',
+    'this.#store.take(this.#keys.tokenKey(locator), Infinity).catch(() => {})\n    const matches = credentials'
+  ],
+  [
+    'the seal is opened before the proof is compared, and the token with it used up',
+    'const proven = portal && tokens.prove(token, portal)',
+    'const proven = portal && tokens.prove(token, portal)\n' +
+      'if (portal && !proven) await tokens.revoke(token.locator, portal, Infinity)'
+  ],
+  ['spare bits of a token are ignored', 'encodeClientId(clientId) === encoded ?', 'true ?'],
+  [
+    'the copy for the secret that authenticated is not made',
+    'own === null ? seal([sealingKey], text) : value',
+    'value'
+  ],
+  [
+    'a code opens with the secret that authenticated alone',
+    'own ?? openWithAny(',
+    'own ?? openWithAny([], value) ?? ((..._given: unknown[]) => null)('
+  ],
+  [
+    'a code is sealed for the first secret alone',
+    'seal(this.#keys.sealingKeys(code.locator, portal), ',
+    'seal(this.#keys.sealingKeys(code.locator, portal).slice(0, 1), '
+  ],
+  [
+    'Cluster sends a command again whose connection was lost',
+    "if (this.#state !== 'queued') return",
+    "if (this.#state === 'sent') return"
+  ],
+  [
+    'a short client secret is not warned of',
+    'some(({ length }) => length < STRONG_LENGTH)',
+    'some(({ length }) => length < 2)'
+  ],
+  [
+    'of several client secrets one must be strong',
+    'flat().some(({ length }) => length <',
+    'flat().every(({ length }) => length <'
+  ]
 ]
