@@ -63,13 +63,13 @@ export interface PartnerUserInformation extends Type.Static<typeof partnerUser> 
 /** A user of one of the partner's clients. At the partner level `client_id` or `client_external_id` is needed. */
 export interface ClientUserInformation extends Type.Static<typeof clientUser> {}
 
-/** The record that a user enters the portal with, in wire format (spec section 2.3). */
+/** The record that a user enters the portal with, in wire format. */
 export type UserInformation = PartnerUserInformation | ClientUserInformation
 
 /**
- * TypeBox schema of the record (spec section 2.3), and JSON Schema for Fastify. It is the source of the types, the
- * check, the error messages and the API documents. At the partner level a client user needs `client_id` or
- * `client_external_id` besides; at the client level there are client users only.
+ * TypeBox schema of the record, and JSON Schema for Fastify. It is the source of the types, the check, the error
+ * messages and the API documents. It does not know the OAuth level: at the partner level a client user also needs
+ * `client_id` or `client_external_id`; at the client level there are client users only.
  */
 export const UserInformation = Type.Union([partnerUser, clientUser])
 
@@ -98,7 +98,7 @@ const anyUser = Type.Compile(Type.Object({
 /** The greatest record that is accepted: bytes of its JSON in UTF-8. The smallest record has about 150. */
 export const RECORD_LIMIT = 16_384
 
-/** A record that breaks a rule of spec section 2.3. */
+/** A record that breaks a rule of the schema or of the OAuth level. */
 export class UserInformationError extends TypeError {
   /** The broken rule and the kind of what was given, or the text of a role. It holds no personal data. */
   readonly rule: string
@@ -177,7 +177,7 @@ export function userInformationFaults (record: Record<string, unknown>, level: P
   return faults(listedFields(record), level)
 }
 
-/** Names of the fields that spec section 2.3 does not list. */
+/** Names of the fields that are not part of the record. */
 export function unlistedFields (record: Record<string, unknown>): string[] {
   return Object.keys(record).filter((name) => !fields.includes(name as Field))
 }
@@ -207,7 +207,7 @@ function faults (record: Fields, level: PortalLevel): string[] {
   ]
 }
 
-/** What the OAuth level demands besides (spec section 2.3). The schema does not know the level. */
+/** The rules that depend on the OAuth level, which the schema does not know. */
 function levelFaults ({ type, client_id: id, client_external_id: externalId }: Fields, level: PortalLevel): string[] {
   if (type === 'partner' && level === 'client') return ['type must be "client" at the client level, got "partner"']
   if (type !== 'client' || level === 'client' || id !== undefined || externalId !== undefined) return []

@@ -51,9 +51,9 @@ export interface PartnerSsoOptions<User = any> {
   currentUser: (request: FastifyRequest, reply: FastifyReply) => Awaitable<User | FastifyReply | null | undefined>
 
   /**
-   * Returns the record that this user enters the portal with, in wire format (spec section 2.3), or null to deny
-   * (`access_denied`). Undefined denies too, with a warning: it may be a forgotten `return`. A throw, or a record that
-   * breaks a rule, is refused with `server_error` and logged.
+   * Returns the record that this user enters the portal with, in wire format, or null to deny (`access_denied`).
+   * Undefined denies too, with a warning: it may be a forgotten `return`. A throw, or a record that breaks a rule, is
+   * refused with `server_error` and logged.
    */
   portalEligibility: (user: User, context: EligibilityContext) => Awaitable<UserInformation | null | undefined>
 

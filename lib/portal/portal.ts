@@ -1,9 +1,9 @@
 import { assertOption, isVisibleAscii, kindOf } from '../assert.ts'
 
-/** OAuth level of the integration, set at the portal (spec section 2.3): which users the service may supply. */
+/** OAuth level of the integration, set at the portal: which users the service may supply. */
 export type PortalLevel = 'partner' | 'client'
 
-/** One portal environment, with the four values of spec section 1.5. */
+/** One portal environment, with the four values that the portal gives you. */
 export interface Portal {
   /** Absolute https or http URL, ASCII, where a sign-in starts at the portal. The error page links to it. */
   loginUrl: string

@@ -20,7 +20,7 @@ import { checkUserInformation } from '../user-information.ts'
 import type { CheckedRecord, UserInformationError } from '../user-information.ts'
 import type { Parts } from './parts.ts'
 
-/** GET /oauth/authorize: the authorization endpoint (spec section 4.1, RFC 6749 section 3.1). */
+/** GET /oauth/authorize: the authorization endpoint (RFC 6749 section 3.1). */
 export function authorizeRoute (parts: Parts): Endpoint {
   const { portals, codes, reporter, storeTimeout, authorizePath } = parts
   return {
@@ -119,7 +119,7 @@ function checkParameters (parameters: Parameters): string {
   const responseType = parameters.get('response_type')
   if (responseType === undefined) throw new OAuthError('response_type_missing')
   if (responseType !== 'code') throw new OAuthError('response_type_unsupported')
-  // Optional in RFC 6749, required by spec section 4.1: the portal relies on it.
+  // Optional in RFC 6749, required here: the portal relies on it.
   if (parameters.raw('state') === undefined) throw new OAuthError('state_missing')
   return checkChallenge(parameters.get('code_challenge'), parameters.get('code_challenge_method'))
 }

@@ -18,7 +18,7 @@ import type { RegisteredPortal } from '../portal/registered-portal.ts'
 import * as Type from '../typebox.ts'
 import type { Parts } from './parts.ts'
 
-/** POST /oauth/token: the token endpoint (spec section 4.2, RFC 6749 section 3.2). */
+/** POST /oauth/token: the token endpoint (RFC 6749 section 3.2). */
 export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: Parts): Endpoint {
   return {
     name: 'token',

@@ -13,7 +13,7 @@ import * as Type from '../typebox.ts'
 import { recordJson, UserInformation } from '../user-information.ts'
 import type { Parts } from './parts.ts'
 
-/** GET /oauth/user: the user information (spec section 4.3, RFC 6750). */
+/** GET /oauth/user: the user information (RFC 6750). */
 export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): Endpoint {
   return {
     name: 'user',

@@ -1,4 +1,4 @@
-// The state comes back byte for byte (spec section 5.4), whatever it is and however it was encoded.
+// The state comes back byte for byte (RFC 6749 section 4.1.2), whatever it is and however it was encoded.
 import fc from 'fast-check'
 import t from 'tap'
 import { authorizePath, request, say } from '../helpers/raw-requests.ts'

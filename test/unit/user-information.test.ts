@@ -1,4 +1,4 @@
-// The record: every rule of spec section 2.3, and the schema that says the same.
+// The record: every rule, and the schema that says the same.
 import fc from 'fast-check'
 import t from 'tap'
 import { Compile } from 'typebox/schema'
@@ -30,7 +30,7 @@ const sent = (record: object, level: 'partner' | 'client'): object => {
   return parsed
 }
 
-t.test('the shapes of spec section 4.3', async (t) => {
+t.test('the three shapes of a record', async (t) => {
   const identifiers = [
     { client_id: '7' }, { client_id: 0 }, { client_id: -1.5 }, { client_external_id: 'x' },
     { client_id: '7', client_name: 'N', client_external_id: 'x' }

@@ -1,4 +1,4 @@
-// Contract section 3: the authorization endpoint.
+// The authorization endpoint.
 import type { FastifyReply } from 'fastify'
 import { Readable } from 'node:stream'
 import type { Test } from 'tap'

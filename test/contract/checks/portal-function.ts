@@ -1,4 +1,4 @@
-// Contract section 1a: `portal` as a function. What it returns counts with each request.
+// `portal` as a function. What it returns counts with each request.
 import type { Test } from 'tap'
 import type { Portal } from '../../../lib/index.ts'
 import { isGuarded, isPage, isRefused } from '../replies.ts'

@@ -1,4 +1,4 @@
-// Contract sections 3 to 5: a sign-in from end to end.
+// A sign-in from end to end.
 import type { Test } from 'tap'
 import type { Wire } from '../../helpers/wire.ts'
 import { clock } from '../../helpers/shifted-clocks.ts'

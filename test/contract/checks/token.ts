@@ -1,4 +1,4 @@
-// Contract section 4: the token endpoint, replays, and the two together with what changes meanwhile.
+// The token endpoint, replays, and the two together with what changes meanwhile.
 import type { Test } from 'tap'
 import { tokenForm } from '../../helpers/raw-requests.ts'
 import { basic, CHALLENGE, challenge, VERIFIER } from '../../helpers/wire.ts'
