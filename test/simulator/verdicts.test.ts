@@ -14,6 +14,8 @@ const failed = (got: string | RegExp, more: object = {}) => ({ outcome: 'fail', 
 const advised = (got: string | RegExp, more: object = {}) => failed(got, { severity: 'should', ...more })
 const certain = (got: string | RegExp, more: object = {}) => failed(got, { severity: 'must', ...more })
 const fixed = (fix: string | RegExp) => ({ outcome: 'fail', fix })
+const inBrowser = (reason: string) =>
+  untested(`${reason}: sign in once in a browser, by partner-sso-portal serve`)
 const untested = (reason: string | RegExp = /./) => ({ outcome: 'untested', reason })
 const stopped = (sentence: RegExp) => ({ stopped: sentence })
 
@@ -152,6 +154,8 @@ const VERDICTS: Record<string, Case[]> = {
     ['authorize.code', { cookie: 'sid=', mistakes: ['login-loop'] }, stopped(/^The cookie sid .*: sid has no value/)],
     ['authorize.code', { cookie: 'sid=ada; Path=/shop' },
       stopped(/^The cookie sid was not sent: its Path or Secure does not fit http:/)],
+    ['authorize.code', { cookie: 'Set-Cookie: a=1; Path=/\nSet-Cookie: sid=ada; Path=/shop' }, stopped(
+      /^The cookie a was sent and logs nobody in: sid was not sent: its Path .* http:\S+authorize \(/)],
     ['authorize.code', { cookie: '', headers: [['x-user', 'ada']] },
       stopped(/^The header x-user was sent and logs nobody in/)],
     ['authorize.code', { cookie: 'sid=eve' },
@@ -216,9 +220,9 @@ const VERDICTS: Record<string, Case[]> = {
     ['login.return', bound('sid', '?redirect_uri=other'), certain(/^\/oauth\/authorize: 400/)],
     ['login.return', { mistakes: ['login-loses-prefix'], server: { prefix: '/app' } }, fixed(STRIPPED)],
     ['login.return', loggedOut(toLogin('https://www.partner.example/oauth/authorize')),
-      untested('the login page returns to https://www.partner.example, not to the base URL')],
+      inBrowser('the login page returns to https://www.partner.example, not to the base URL')],
     ['login.return', loggedOut(page('<form method=post>')),
-      untested('the login page is at the address of the request')]
+      inBrowser('the login page is at the address of the request')]
   ],
   'login.return: a page that drops the address, unless a script may send it or the page knows it': [
     ['login.return', withLogin(page('<form method=post action="/login">')),
@@ -227,11 +231,18 @@ const VERDICTS: Record<string, Case[]> = {
       advised(/^a form with action="\/login"/)],
     ['login.return', withLogin(({ url }) => page(`<form action="/login"><input value="${url}">`)), PASS],
     ['login.return', first(loggedOut(({ url }) => toLogin(url, cookies('session=1'))),
-      atLogin(page('<form method=post action="/login">'))), PASS],
+      atLogin(page('<form method=post action="/login">'))),
+    inBrowser('its form drops the address to return to, which the cookie session may keep')],
+    ['login.return', { server: SCRIPTED }, inBrowser('a script of the login page may send its form')],
+    ...['<div id=root></div><script src="/app.js"></script>', '<a href="/saml">Log in</a>'].map(
+      (body): Case => ['login.return', withLogin(page(body)), inBrowser('the login page has no form')]),
+    ['login.return', loggedOut(redirect('https://login.partner.example/')),
+      inBrowser('the service shows no login page of its own: 302 with a redirect to https://login.partner.example/')],
+    ['login.return', loggedOut('silence'), untested(/^The service gave no complete response within 5 s$/)],
     ['login.return', first(loggedOut(redirect('/login', cookies('session=1'))), atLogin(page('<form method=post>'))),
-      untested('the login page names no return address')],
+      inBrowser('the login page names no return address')],
     ['login.return', first(loggedOut((request) => redirect(`/login?number=${valueOf(request, 'state')}`)),
-      atLogin(page('<form method=post>'))), untested('the login page names no return address')]
+      atLogin(page('<form method=post>'))), inBrowser('the login page names no return address')]
   ],
   'a case of a rule that the service lets through': [
     lets('authorize.foreign-redirect-uri', 'redirect_uri', 'https://foreign.example/callback'),

@@ -1,9 +1,9 @@
 import { codeOf } from '../../flow/browser.ts'
 import type { Cookie } from '../../flow/cookies.ts'
 import { describe } from '../../flow/failure.ts'
-import { headerValues, statusOf } from '../../flow/wire.ts'
+import { statusOf } from '../../flow/wire.ts'
 import { formActionBlocking, policiesOf } from './content-security-policy.ts'
-import { Failed, Untested } from './errors.ts'
+import { Failed, Inconclusive, Untested } from './errors.ts'
 import type { LoginPage } from './login-page.ts'
 import { loginPageOf } from './login-page.ts'
 import type { Rule } from './rule.ts'
@@ -93,18 +93,26 @@ export const LOGIN_RULES: readonly Rule[] = [
       'Return to the whole address of the authorization request: its path under the proxy and ' +
       'its query.',
     after: ['login.page'],
-    async test (service) {
-      const page = await loginPage(service)
-      if (page.url.split('?')[0] === service.integration.authorizeUrl) {
-        throw new Untested('the login page is at the address of the request')
-      }
-      const back = returnAddress(page.url)
-      if (back === undefined) return forgets(service, page)
-      if (service.hasUser) await returnsToPortal(service, back)
-      return keepsReturn(service, page)
-    }
+    test: (service) => returns(service).catch(adviseBrowser)
   }
 ]
+
+async function returns (service: Service): Promise<void> {
+  const page = await loginPage(service)
+  if (page.url.split('?')[0] === service.integration.authorizeUrl) {
+    throw new Untested('the login page is at the address of the request')
+  }
+  const back = returnAddress(page.url)
+  if (back === undefined) return forgets(service, page)
+  if (service.hasUser) await returnsToPortal(service, back)
+  return keepsReturn(service, page)
+}
+
+/** A login that no request can try is not passed: a browser can try it. */
+function adviseBrowser (error: unknown): never {
+  if (!(error instanceof Untested) || error instanceof Inconclusive) throw error
+  throw new Untested(`${error.message}: sign in once in a browser, by partner-sso-portal serve`)
+}
 
 const isStrict = ({ sameSite }: Cookie): boolean => sameSite === 'strict'
 
@@ -184,14 +192,23 @@ async function forgets (service: Service, page: LoginPage): Promise<void> {
 }
 
 /**
- * The page is told the address. Where its source is the same for two requests and every form has an address of its own,
- * nothing but a cookie or a script could carry it on.
+ * The page is told the address. Where its source is the same for two requests and every form has an
+ * address of its own, nothing but a cookie or a script could carry it on.
+ *
+ * @throws Untested where a cookie or a script may do so: only the login itself shows that
  */
-async function keepsReturn (service: Service, { response, actions, severity }: LoginPage): Promise<void> {
+async function keepsReturn (service: Service, page: LoginPage): Promise<void> {
+  const { response, actions, severity } = page
+  if (actions.length === 0) throw new Untested('the login page has no form')
   const other = loginPageOf(await service.authorize({}, service.browserOf()))
-  const isConstant = other?.response.body === response.body && actions.length > 0
-  const setsCookie = headerValues(response, 'set-cookie').length > 0 || service.anonymous.jar.all().length > 0
-  const isDropped = isConstant && !actions.includes('') && !setsCookie
+  const isConstant = other?.response.body === response.body
+  const isDropped = isConstant && !actions.includes('')
+  const cookies = service.anonymous.jar.all()
+  if (isDropped && cookies.length > 0) {
+    const names = namesOf(cookies)
+    throw new Untested(`its form drops the address to return to, which the cookie ${names} may keep`)
+  }
   expect(!isDropped, `a form with action="${actions[0]}", without the address to return to`,
     'Keep return_to when the form is sent: in its action, or in a hidden field.', severity)
+  if (severity === 'should') throw new Untested('a script of the login page may send its form')
 }

@@ -1,5 +1,6 @@
 import type { Arrival } from '../../flow/browser.ts'
 import type { Cookie } from '../../flow/cookies.ts'
+import { CookieJar } from '../../flow/cookies.ts'
 import { describe } from '../../flow/failure.ts'
 import { header, statusOf } from '../../flow/wire.ts'
 import { Failed, Stop } from './errors.ts'
@@ -110,11 +111,15 @@ function sentButUnknown (service: Service): string {
     const names = headers.map(([name]) => name).join(', ')
     return `The header ${names} was sent and logs nobody in; is it the one that the application reads?`
   }
-  const names = namesOf(cookies)
   const address = new URL(service.integration.authorizeUrl)
-  const isSent = service.browserOf({ cookies, headers }).jar.header(address) !== ''
-  if (!isSent) return `The cookie ${names} was not sent: its Path or Secure does not fit ${address.origin}`
-  return `The cookie ${names} was sent and logs nobody in: ${reasonOf(service, cookies)}`
+  const isSent = (cookie: Cookie): boolean => new CookieJar([cookie]).header(address) !== ''
+  const sent = cookies.filter(isSent)
+  const kept = cookies.filter((cookie) => !isSent(cookie))
+  const mismatch = `${namesOf(kept)} was not sent: its Path or Secure does not fit ` +
+    `${address.origin}${address.pathname}`
+  if (sent.length === 0) return `The cookie ${mismatch}`
+  const reason = kept.length === 0 ? reasonOf(service, cookies) : mismatch
+  return `The cookie ${namesOf(sent)} was sent and logs nobody in: ${reason}`
 }
 
 function reasonOf ({ anonymous }: Service, cookies: Cookie[]): string {
