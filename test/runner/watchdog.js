@@ -2,17 +2,26 @@
 // process from its end. Neither depends on the clocks that tests move: these timers are set before.
 import t from 'tap'
 
-/** Seconds without a result: no assertion of any test takes so long on the busiest machine. */
+/** Seconds without a result, of a process that waits: no assertion of any test takes so long. */
 const SILENT = 120
+/** Seconds of processor time since the last result: with more, it works, on a machine that is busy. */
+const AT_WORK = 5
 /** Seconds without a result when every test is over. */
 const OVER = 10
 
 let last = process.hrtime.bigint()
+let used = process.cpuUsage()
 const seconds = () => Number(process.hrtime.bigint() - last) / 1e9
+const isAtWork = () => process.cpuUsage(used).user > AT_WORK * 1e6
+
+function restart () {
+  last = process.hrtime.bigint()
+  used = process.cpuUsage()
+}
 
 const { write } = process.stdout
 process.stdout.write = (...given) => {
-  last = process.hrtime.bigint()
+  restart()
   return write.apply(process.stdout, given)
 }
 
@@ -22,7 +31,7 @@ let isLoaded = false
 /** Every test file of the process has begun its tests. */
 export function loaded () {
   isLoaded = true
-  last = process.hrtime.bigint()
+  restart()
 }
 
 function end (why) {
@@ -34,7 +43,7 @@ function end (why) {
 
 const watch = setInterval(() => {
   const isOver = isLoaded && t.idle
-  if (seconds() < (isOver ? OVER : SILENT)) return
+  if (seconds() < (isOver ? OVER : SILENT) || (!isOver && isAtWork())) return
   clearInterval(watch)
   end(isOver ? 'every test is over, and something is open' : `no result for ${SILENT} seconds`)
 }, 1000).unref()
