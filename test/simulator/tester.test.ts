@@ -1,6 +1,7 @@
 // What a security tester finds from outside: services with one mistake each, by the ideas that find them.
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import t from 'tap'
+import { RECORDS } from '../helpers/spec-server.ts'
 import { credentials, SECOND, serviceOf } from './parts.ts'
 import type { Grant, Memory, Parts } from './parts.ts'
 import { failedRules, tried } from './trial.ts'
@@ -96,6 +97,13 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
       sameSecret: (given, own) => givenPattern(given.replace(/[()+?*.[\]{}|^$/\\]/g, '\\$&').replaceAll('%', '.*'),
         own)
     }),
+    'its characters in any order': mistake('!token.secret-exact', /in another order: 200/, {
+      sameSecret: (given, own) => [...given].sort().join('') === [...own].sort().join('')
+    }),
+    'with + for a space': mistake('!token.secret-exact', /with a space for each \+: 200/,
+      { sameSecret: (given, own) => given.replaceAll('+', ' ') === own.replaceAll('+', ' ') }),
+    'or that of the manual': mistake('!token.secret-exact', /as "changeme": 200/,
+      { sameSecret: (given, own) => given === own || given === 'changeme' }),
     'decoded twice': mistake('!token.secret-exact', /^client_secret percent-encoded once more: 200/,
       { sameSecret: (given, own) => given === own || decoded(given, own) }),
     'up to a NUL': mistake('!token.secret-exact', /NUL and more at the end: 200/,
@@ -199,6 +207,8 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
     }),
     'a hash of the code': mistake('!token.derived-token', /hash of known text/,
       { newToken: (_memory, _grant, code) => hash('sha256', code) }),
+    'an HMAC of the code under the client_id': mistake('!token.derived-token', /the HMAC of known text/,
+      { newToken: (_memory, { client }, code) => createHmac('sha256', client).update(code).digest('hex') }),
     'the code and a suffix': mistake('!token.fresh-token', /random bits/, {
       newToken: (_memory, _grant,
         code) => `${code}.token`
@@ -235,6 +245,17 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
     }),
     'credentials in the query': mistake('!token.credentials-in-url', /^200/,
       { tokenParameters: ({ query, form }) => new URLSearchParams([...query, ...form]) }),
+    'any body': mistake('?token.form-only', /^200/, { tokenParameters: ({ form }) => form }),
+    'a user whom the user request names': mistake('!user.parameters', /and another record$/, {
+      record: ({ user }, { query }) => ({ ...RECORDS[user], external_id: query.get('external_id') ?? 'u-1' })
+    }),
+    'any redirect_uri by POST': mistake('!authorize.repeated', /^by POST: 302/, {
+      before: ({ method, path, form }) => method === 'POST' && path === '/oauth/authorize'
+        ? { status: 302, headers: [['Location', `${form.get('redirect_uri')}?code=x`]] }
+        : null
+    }),
+    'a used code at the user endpoint': mistake('!user.code-as-token', /^200/,
+      { findToken: (tokens, given, { used }) => tokens.get(given) ?? used.get(given) }),
     'a token in a cookie': mistake('?user.other-places', /cookie access_token: 200/, {
       tokenOf: ({ headers }) => /^bearer (\S+)$/i.exec(String(headers.authorization))?.[1] ??
         /access_token=([^;]+)/.exec(String(headers.cookie))?.[1] ?? null

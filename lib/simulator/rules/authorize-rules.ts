@@ -161,6 +161,9 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
     async test (service) {
       const { clientId, redirectUri } = service.integration
       const values = { client_id: clientId, redirect_uri: redirectUri, response_type: 'code', state: 'the-state' }
+      const parameters = new URLSearchParams({ ...values, redirect_uri: FOREIGN })
+      const posted = await service.browser.open(service.integration.authorizeUrl, 'POST', parameters.toString())
+      expect(!String(targetOf(posted)).startsWith(FOREIGN), `by POST: ${describe(posted.exchange)}`, undefined, 'must')
       for (const uris of [[redirectUri, FOREIGN], [FOREIGN, redirectUri]]) {
         const arrival = await service.authorize({ redirect_uri: uris })
         const got = `with redirect_uri=${uris.join(' and ')}: ${describe(arrival.exchange)}`

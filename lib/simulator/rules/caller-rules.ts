@@ -20,6 +20,9 @@ interface Impostor {
   caller?: Partial<Integration>
 }
 
+/** With which a proxy says who the user is. */
+const USER_HEADERS = ['X-User', 'X-User-Id', 'X-Forwarded-User', 'X-Remote-User', 'Remote-User', 'X-Auth-Request-Email']
+
 /** The parameters of GET are in the URL, and so in logs. */
 const METHODS: Wrong[] = [
   { how: 'GET', value: 'GET' },
@@ -113,6 +116,12 @@ export const CLAIMED_USER_RULE: Rule = {
       const parameters = Object.fromEntries(names.map((name) => [name, text]))
       const arrival = await service.authorize(parameters, service.browserOf())
       expect(codeOf(arrival) === null, `with user=${text}: ${describe(arrival.exchange)}`)
+      // A proxy in front may know its users by a header, and remove the one that a browser sends.
+      if (service.settings.user.headers.length > 0) continue
+      const headers = USER_HEADERS.map((name) => [name, text] as const)
+      const named = await service.authorize({}, service.browserOf({ cookies: [], headers }))
+      const got = `with the header X-User: ${text} or one like it: ${describe(named.exchange)}`
+      expect(codeOf(named) === null, got, undefined, 'should')
     }
   }
 }

@@ -18,6 +18,9 @@ const OTHER_GRANTS = [
   'client_credentials', 'password', 'refresh_token', 'implicit', 'code', 'authorization_code token'
 ]
 
+/** Of examples and manuals. */
+const USUAL_SECRETS = ['secret', 'changeme', 'password', 'admin', 'test', 'client_secret']
+
 const named = (values: string[]): Wrong[] => values.map((value) => ({ how: `as ${JSON.stringify(value)}`, value }))
 
 /**
@@ -45,7 +48,8 @@ const refusesAtToken = (parameter: string, wrongOf: (service: Service) => Wrong[
 const refusesCaller = (parameter: string, option: 'clientId' | 'clientSecret'): Test => (service) => {
   const near = nearest(service.integration[option])
   if (option === 'clientSecret') hide(service, near)
-  return refusesBeside(service, parameter, [...near, ...NOWHERE_RIGHT], (grant, value) =>
+  const usual = option === 'clientSecret' ? named(USUAL_SECRETS) : []
+  return refusesBeside(service, parameter, [...near, ...usual, ...NOWHERE_RIGHT], (grant, value) =>
     service.redeem(grant, {}, { [option]: value }))
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { decode } from './forgeries.ts'
 import type { Severity } from './errors.ts'
 
@@ -70,6 +70,9 @@ export function originOf (value: string, known: string[], from: number): string 
     'known texts': known.flatMap((one) => joined(one, known)),
     'known text and the time': known.flatMap((one) => joined(one, times))
   }
+  const isMac = known.some((key) => known.some((text) => HASHES.some((name) =>
+    digestStarts(createHmac(name, key).update(text).digest(), digest))))
+  if (isMac) return 'it is the HMAC of known text under a known key'
   const source = Object.entries(sources).find(([, texts]) => texts.some((text) => isHash(digest, text)))
   return source === undefined ? null : `it is the hash of ${source[0]}`
 }
@@ -84,4 +87,7 @@ function digestOf (value: string): Buffer | null {
 }
 
 const isHash = (digest: Buffer, text: string): boolean => HASHES.some((name) =>
-  createHash(name).update(text).digest().subarray(0, digest.length).equals(digest))
+  digestStarts(createHash(name).update(text).digest(), digest))
+
+/** The value may be the beginning of a hash. */
+const digestStarts = (whole: Buffer, start: Buffer): boolean => whole.subarray(0, start.length).equals(start)

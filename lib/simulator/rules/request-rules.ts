@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import { codeOf } from '../../flow/browser.ts'
 import { describe } from '../../flow/failure.ts'
 import type { Edit } from '../../flow/legs.ts'
 import type { Changes } from '../../flow/requests.ts'
+import type { WireRequest } from '../../flow/wire.ts'
 import { randomText } from '../../flow/requests.ts'
-import { Untested } from './errors.ts'
-import { shouldSucceed, withCode } from './in-time.ts'
+import { Failed, Untested } from './errors.ts'
+import { shouldSucceed, withCode, withToken } from './in-time.ts'
 import type { Wrong } from './nearest.ts'
 import { expectRefusal, refusesEach, withBody } from './refusals.ts'
 import type { Rule } from './rule.ts'
@@ -153,6 +155,22 @@ export const REQUEST_RULES: readonly Rule[] = [
     }
   },
   {
+    id: 'user.parameters',
+    section: 'RFC 6750 §2.1',
+    severity: 'must',
+    sentence: 'The record is that of the token, whatever else the request says.',
+    fix: 'Read the user from the token alone.',
+    test: withToken(async (service, token) => {
+      const names = ['external_id', 'id', 'user', 'user_id', 'sub', 'email', 'uid']
+      const query = new URLSearchParams(names.map((name) => [name, 'somebody-else']))
+      const own = service.record
+      const leg = await service.user(token, (request) => ({ ...request, url: `${request.url}?${query}` }))
+      const got = `with external_id=somebody-else: ${describe(leg.exchange)}`
+      const failure = isDeepStrictEqual(own, service.record) ? null : new Failed(`${got}, and another record`)
+      return leg.reading.ok ? { exchange: leg.exchange, failure } : shouldSucceed(leg, got)
+    })
+  },
+  {
     id: 'user.other-places',
     section: 'RFC 6750 §2',
     severity: 'should',
@@ -223,13 +241,20 @@ const inForm = (method: string) => (token: string): Edit => (request) => {
   return { ...form, ...withBody(form.headers, body), method }
 }
 
+const inUrl = (token: string): Edit => (request) =>
+  ({ ...without(request), url: `${request.url}?${new URLSearchParams({ token }).toString()}` })
+
 /** Where a token does not belong. */
 const PLACES = [
   { how: 'in the cookie access_token', edit: withHeader('Cookie', (token) => `access_token=${token}; token=${token}`) },
   { how: 'in the header X-Access-Token', edit: withHeader('X-Access-Token', (token) => token) },
   { how: 'without a scheme', edit: withHeader('Authorization', (token) => token) },
+  { how: 'with the scheme JWT', edit: withHeader('Authorization', (token) => `JWT ${token}`) },
   { how: 'with the scheme Token', edit: withHeader('Authorization', (token) => `Token ${token}`) },
   { how: 'with the scheme Basic', edit: withHeader('Authorization', (token) => `Basic ${token}`) },
   { how: 'in a form', edit: inForm('POST') },
-  { how: 'in the body of GET', edit: inForm('GET') }
+  { how: 'in the body of GET', edit: inForm('GET') },
+  { how: 'in the parameter token', edit: inUrl },
+  ...['POST', 'PUT', 'DELETE'].map((method) =>
+    ({ how: `in a request of ${method}`, edit: () => (request: WireRequest) => ({ ...request, method }) }))
 ]

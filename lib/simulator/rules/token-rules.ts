@@ -224,11 +224,12 @@ export const TOKEN_RULES: readonly Rule[] = [
     id: 'token.form-only',
     section: 'RFC 6749 §4.1.3',
     severity: 'should',
-    sentence: 'A JSON body is refused.',
+    sentence: 'Another body than a form is refused.',
     fix: 'Accept application/x-www-form-urlencoded only.',
     async test (service) {
       const { send } = service.integration
       expectRefusal(await service.redeem(await service.code(), {}, { send: (request) => send(asJson(request)) }))
+      expectRefusal(await service.redeem(await service.code(), {}, { send: (request) => send(asText(request)) }))
     }
   },
   {
@@ -289,6 +290,11 @@ export const REPLAY_RULE: Rule = {
     expect(!(await service.user(token)).reading.ok, 'the record, for the token of the replayed code')
   }
 }
+
+const asText: Edit = (request) => ({
+  ...request,
+  headers: request.headers.map(([name, value]) => [name, name === 'Content-Type' ? 'text/plain' : value])
+})
 
 const asJson: Edit = (request) => {
   const headers = request.headers.filter(([name]) => name !== 'Content-Type')

@@ -70,7 +70,12 @@ export const USER_RULES: readonly Rule[] = [
     sentence: 'A code is no access token.',
     fix: 'Keep codes and tokens apart.',
     after: ['user.unknown-token'],
-    test: async (service) => expectNoRecord(service, (await service.code()).code)
+    test: async (service) => {
+      const grant = await service.code()
+      await expectNoRecord(service, grant.code)
+      // Refused, it stays good at the token endpoint; where it does not, there is no used code.
+      if ((await service.redeem(grant)).reading.ok) await expectNoRecord(service, grant.code)
+    }
   },
   {
     id: 'user.session-is-no-token',
