@@ -1,5 +1,4 @@
 import { channel } from 'node:diagnostics_channel'
-import { isPromise } from 'node:util/types'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { OAuthError, RefusalContext, RefusalReason, RefusalType } from './errors.ts'
 
@@ -27,7 +26,10 @@ export interface SuccessEvent extends EventFields {
 export interface TokenIssuedEvent extends EventFields {
   type: 'token_issued'
   reason: 'ok'
-  /** Which of the portal's secrets matched, counted from 0: tells when the old secret is no longer in use. */
+  /**
+   * Index of the portal's secret that matched, from 0. During a rotation it shows whether the old secret is still in
+   * use.
+   */
   secretIndex: number
   /**
    * `none`: HTTP Basic was used, and the credentials match as they were sent, not form-decoded. RFC 6749 section 2.3.1
@@ -67,7 +69,7 @@ type Outcome = PartnerSsoEvent extends infer Event
   ? Event extends PartnerSsoEvent ? Omit<Event, 'requestId'> : never
   : never
 
-/** What the log line has in addition to the event. */
+/** Fields of the log line that the event does not have. */
 interface LogFields {
   hint?: string | undefined
   err?: unknown
@@ -84,7 +86,7 @@ export class Reporter {
     this.#onEvent = onEvent
   }
 
-  /** @param cause - what the host's own code threw, where that changed nothing */
+  /** @param cause - an error of the host's own code that did not affect the response */
   report (request: FastifyRequest, outcome: Outcome, cause?: unknown): void {
     if (isLogged(request.log, 'info')) logEvent(request, 'info', outcome, outcome.type)
     this.#publish(request, outcome, cause)
@@ -99,7 +101,7 @@ export class Reporter {
     this.#publish(request, outcome, err)
   }
 
-  /** Logs what the host's own code threw, where the response no longer depends on it. */
+  /** Logs an error of the host's own code that no longer affects the response. */
   failed (request: FastifyRequest, what: string, error: unknown): void {
     log(request, 'error', {}, `partner-sso: ${what}`, error)
   }
@@ -107,19 +109,17 @@ export class Reporter {
   #publish (request: FastifyRequest, outcome: Outcome, cause: unknown): void {
     if (this.#onEvent === undefined && !events.hasSubscribers) return
     const event = { ...outcome, requestId: request.id }
-    this.#tellHost(event, request, cause)
+    this.#callHost(event, request, cause)
     events.publish(event)
   }
 
-  #tellHost (event: PartnerSsoEvent, request: FastifyRequest, cause: unknown): void {
+  #callHost (event: PartnerSsoEvent, request: FastifyRequest, cause: unknown): void {
     const threw = (error: unknown) => this.failed(request, 'onEvent threw', error)
     try {
       const returned: unknown = this.#onEvent?.(event, request, cause)
       // TypeScript accepts an async function here. Unhandled, its rejection would end the process, and it may be a
       // promise of another realm or of another library.
       if (returned === undefined) return
-      // `then` reads it; with a getter that throws, a rejection could not be handled.
-      if (isPromise(returned)) Reflect.defineProperty(returned, 'constructor', { value: Promise })
       Promise.resolve(returned).catch(threw)
     } catch (error) {
       threw(error)
@@ -134,7 +134,7 @@ function logEvent (
   log(request, level, { event, ...fields, ...rest }, `partner-sso: ${what}`, err)
 }
 
-/** Whether a line of this level is written; true for a logger that cannot tell. */
+/** Whether a line of this level is written; true for a logger without `isLevelEnabled`. */
 function isLogged (
   log: FastifyBaseLogger & { isLevelEnabled?: (level: LogLevel) => boolean }, level: LogLevel
 ): boolean {

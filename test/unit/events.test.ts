@@ -1,4 +1,4 @@
-// Listeners and loggers that fail. What the log and the host are told: contract/refusals, contract/checks/sign-in.
+// Listeners and loggers that fail. What the log and the host get: contract/refusals, contract/checks/sign-in.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { runInNewContext } from 'node:vm'
 import type { FastifyRequest } from 'fastify'
@@ -34,12 +34,7 @@ const listeners: Record<string, [onEvent: () => unknown, isError: boolean]> = {
     () => ({ then: (_: unknown, reject: (reason: unknown) => void) => { reject(error) } }), true
   ],
   'returns a promise that throws': [() => ({ then: () => { throw error } }), true],
-  'returns what cannot be read': [() => Object.defineProperty({}, 'then', { get () { throw error } }), true],
-  'rejects by a promise that cannot be read': [
-    () => Object.defineProperty(Promise.reject(error), 'constructor', {
-      configurable: true, get () { throw new Error('of the getter') }
-    }), true
-  ]
+  'returns what cannot be read': [() => Object.defineProperty({}, 'then', { get () { throw error } }), true]
 }
 
 t.test('an onEvent that fails, at once or later, is logged and changes nothing', async (t) => {
@@ -56,16 +51,16 @@ t.test('the event itself is published on the diagnostics channel', async (t) => 
   const published: unknown[] = []
   const note = (event: unknown) => { published.push(event) }
   subscribe('fastify-partner-sso:event', note)
-  const told: unknown[] = []
-  const { reporter, request } = scene((...given) => told.push(given))
+  const received: unknown[] = []
+  const { reporter, request } = scene((...given) => received.push(given))
   reporter.report(request, outcome)
   scene().reporter.report(request, outcome)
   unsubscribe('fastify-partner-sso:event', note)
   reporter.report(request, outcome)
   const event = { ...outcome, requestId: 'req-1' }
   t.strictSame(published, [event, event], 'without onEvent too')
-  t.strictSame(told, [[event, request, undefined], [event, request, undefined]])
-  t.equal((told[0] as unknown[])[0], published[0], 'the very object')
+  t.strictSame(received, [[event, request, undefined], [event, request, undefined]])
+  t.equal((received[0] as unknown[])[0], published[0], 'the very object')
 })
 
 t.test('onEvent gets what was thrown, the channel does not', async (t) => {
