@@ -12,7 +12,7 @@ export interface PartnerSsoDecorator {
 
   /**
    * Where to redirect a user who has just logged in: the path and query of the authorization request that led to the
-   * login, or null when none did within ten minutes. Removes the cookie that remembered it, so call it before the
+   * login, or null without such a request in the last ten minutes. Removes the cookie that remembered it, so call it before the
    * reply is sent, and once. The path is always that of an authorization endpoint of this app, whatever the browser
    * sent: it needs no check of yours.
    *
@@ -27,7 +27,7 @@ declare module 'fastify' {
   }
 }
 
-/** What `app.partnerSso` asks of one registration of the plugin. */
+/** What `app.partnerSso` needs of one registration of the plugin. */
 export interface Registration {
   isReady: () => Promise<boolean>
   /** The path of its authorization endpoint. */
@@ -36,7 +36,7 @@ export interface Registration {
 
 const registrations = new WeakMap<PartnerSsoDecorator, Registration[]>()
 
-/** Adds a registration to the app's decorator, and the decorator where there is none. Child scopes share it. */
+/** Adds a registration to the app's decorator, which the first one creates. Child scopes share the decorator. */
 export function addRegistration (app: FastifyInstance, registration: Registration): void {
   const known = registrations.get(app.partnerSso)
   if (known !== undefined) {

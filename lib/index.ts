@@ -35,15 +35,15 @@ const NAME = 'fastify-partner-sso'
 /** Adds `app.partnerSso` to the scope of the host, and everything else to a scope of its own. */
 async function plugin (app: AnyFastify, options: PartnerSsoOptions & RegisterOptions): Promise<void> {
   const host = app as FastifyInstance
-  const addEndpoints = async (scope: FastifyInstance) => { addRegistration(host, await endpoints(scope, options)) }
+  const inScope = async (scope: FastifyInstance) => { addRegistration(host, await registerRoutes(scope, options)) }
   // Traces and printPlugins() show a scope by this name.
-  const inner = fp(addEndpoints, { name: NAME, encapsulate: true })
+  const inner = fp(inScope, { name: NAME, encapsulate: true })
   const { prefix, logLevel, logSerializers } = options
   await host.register(inner, { prefix, logLevel, logSerializers } as RegisterOptions)
 }
 
-/** Adds the three routes. Returns what `app.partnerSso` asks of them. */
-async function endpoints (app: FastifyInstance, given: PartnerSsoOptions): Promise<Registration> {
+/** Registers the three routes. Returns what `app.partnerSso` needs of them. */
+async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): Promise<Registration> {
   const warn = startupWarnings(app.log)
   const options = resolveOptions(given, warn)
   checkPrefix(app.prefix)

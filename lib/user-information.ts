@@ -80,8 +80,8 @@ type Compiled = ReturnType<typeof Type.Compile>
 
 /** In the order in which they are sent. */
 const fields = Object.keys(clientUser.properties) as Field[]
-// Their values are words of the specification, so an error message shows what was given.
-const worded: string[] = ['type', 'control_role', 'product_role'] satisfies Field[]
+// Their values are fixed words without personal data, so an error message shows what was given.
+const fixedWords: string[] = ['type', 'control_role', 'product_role'] satisfies Field[]
 
 // A Map, as an object has a "constructor" of its own.
 const users = new Map<unknown, Compiled>([
@@ -111,7 +111,7 @@ export class UserInformationError extends TypeError {
     this.#externalId = externalId
   }
 
-  /** The rule, and whom the record is about, where it says so. */
+  /** The broken rule, with the `external_id` of the record if that is valid. */
   get known (): { rule: string, externalId?: string } {
     const { rule } = this
     const externalId = this.#externalId
@@ -123,8 +123,8 @@ export class UserInformationError extends TypeError {
 /** A record that was checked. */
 export interface CheckedRecord {
   externalId: string
-  /** The listed fields and no others, for `recordJson`. */
-  compact: string
+  /** The values of the listed fields and no others: one line each, for `recordJson`. */
+  record: string
 }
 
 /**
@@ -144,20 +144,20 @@ export function checkUserInformation (given: unknown, level: PortalLevel): Check
     throw new UserInformationError(`its JSON must be at most ${RECORD_LIMIT} bytes in UTF-8, got ${size}`,
       record.external_id)
   }
-  return { externalId: record.external_id as string, compact: compactJson(record) }
+  return { externalId: record.external_id as string, record: encodeRecord(record) }
 }
 
 /** The values alone, one line each: JSON escapes line breaks. */
-function compactJson (record: Fields): string {
+function encodeRecord (record: Fields): string {
   let lines = ''
   for (const field of fields) lines += `${record[field] === undefined ? '' : JSON.stringify(record[field])}\n`
   return lines
 }
 
-/** The JSON of a checked record. */
-export function recordJson (compact: string): string {
+/** The JSON of the `record` of a `CheckedRecord`. */
+export function recordJson (record: string): string {
   let members = ''
-  for (const [index, value] of compact.split('\n').entries()) {
+  for (const [index, value] of record.split('\n').entries()) {
     if (value !== '') members += `,"${fields[index]}":${value}`
   }
   return `{${members.slice(1)}}`
@@ -202,7 +202,7 @@ function faults (record: Fields, level: PortalLevel): string[] {
   const broken = new Set(errors.map(({ instancePath }) => instancePath.slice(1) as Field))
   return [
     ...Array.from(broken, (field) =>
-      `${field} must be ${properties[field].description}, got ${shown(field, record[field])}`),
+      `${field} must be ${properties[field].description}, got ${describeValue(field, record[field])}`),
     ...levelFaults(record, level)
   ]
 }
@@ -215,7 +215,7 @@ function levelFaults ({ type, client_id: id, client_external_id: externalId }: F
 }
 
 /** The kind of a value; of a role the text, where it looks like one. */
-function shown (field: Field, value: unknown): string {
-  const hasWord = worded.includes(field) && typeof value === 'string' && /^[\w -]{1,40}$/.test(value)
+function describeValue (field: Field, value: unknown): string {
+  const hasWord = fixedWords.includes(field) && typeof value === 'string' && /^[\w -]{1,40}$/.test(value)
   return hasWord ? `"${value}"` : kindOf(value)
 }

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 
-/** Where a browser is sent when nobody is logged in: a URL, or a function that returns one. */
-export type LoginPage = string | ((returnTo: string, request: FastifyRequest) => string)
+/** The option `loginPage`. */
+export type LoginPageOption = string | ((returnTo: string, request: FastifyRequest) => string)
 
 /** The URL of the login page, with the URL to return to. Throws what a `loginPage` function throws. */
-export function loginLocation (loginPage: LoginPage, request: FastifyRequest): string {
+export function loginLocation (loginPage: LoginPageOption, request: FastifyRequest): string {
   const returnTo = relative(request.originalUrl)
   if (typeof loginPage === 'function') return asLocation(loginPage(returnTo, request))
   const page = loginPage.replace(/#.*/, '')

@@ -42,7 +42,7 @@ export function authorizeRoute (parts: Parts): Endpoint {
         const user = await askCurrentUser(parts, request, reply, hasResponded, clientId)
         if (hasResponded()) return reply
         if (!user) return sendToLogin(parts, request, reply, clientId)
-        const { externalId, compact: record } = await askEligibility(parts, user, request, portal)
+        const { externalId, record } = await askEligibility(parts, user, request, portal)
         known.externalId = externalId
         // `handlerTimeout` expired: Fastify has responded.
         if (hasResponded()) return reply

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Reporter } from '../events.ts'
 import type { AccessTokens } from '../grants/access-token.ts'
 import type { AuthorizationCodes } from '../grants/authorization-code.ts'
-import type { LoginPage } from '../http/login-location.ts'
+import type { LoginPageOption } from '../http/login-location.ts'
 import type { Portals } from '../portal/portals.ts'
 import type { PortalInformation } from '../portal/registered-portal.ts'
 
@@ -18,5 +18,5 @@ export interface Parts {
   storeTimeout: number
   currentUser: (request: FastifyRequest, reply: FastifyReply) => unknown
   portalEligibility: (user: any, context: { portal: PortalInformation, request: FastifyRequest }) => unknown
-  loginPage?: LoginPage | undefined
+  loginPage?: LoginPageOption | undefined
 }

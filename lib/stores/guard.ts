@@ -104,7 +104,7 @@ export class GuardedStore implements TimedStore {
     this.#found()
   }
 
-  async #call<T> (operation: Promise<unknown>, name: string, isValid: (value: unknown) => value is T): Promise<T> {
+  async #call<T> (operation: Promise<unknown>, name: Operation, isValid: (value: unknown) => value is T): Promise<T> {
     let result
     try {
       result = valid(name, await operation, isValid)
@@ -145,10 +145,15 @@ function probeKey (): string {
 }
 
 /** The result of an operation. The error names only its kind: it may be a stored value. */
-function valid<T> (name: string, result: unknown, isValid: (value: unknown) => value is T): T {
+function valid<T> (name: Operation, result: unknown, isValid: (value: unknown) => value is T): T {
   if (isValid(result)) return result
-  throw new Error(`${name} gave ${result === null ? 'null' : typeof result}`)
+  throw new Error(`${name} returned ${result === null ? 'null' : typeof result} instead of ${results[name]}`)
 }
+
+/** What each operation must return. */
+const results = { put: 'a boolean', take: 'a string or null', revoke: 'a string or null' }
+
+type Operation = keyof typeof results
 
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean'
 const isTextOrNull = (value: unknown): value is string | null => typeof value === 'string' || value === null
@@ -162,8 +167,8 @@ function describe (error: unknown): string {
   }
 }
 
-/** Adds the time limit to a store that has none of its own. */
-export function timed (store: Store): TimedStore {
+/** Adds the time limit to a store of the host. */
+export function withDeadlines (store: Store): TimedStore {
   const late = (): Error => new Error('The store did not respond in time')
   return {
     put: (key, value, lifetime, deadline) => within(deadline, () => store.put(key, value, lifetime), late),

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import type { FastifyBaseLogger } from 'fastify'
 import type { RedisOptions } from 'ioredis'
-import { GuardedStore, timed } from './guard.ts'
+import { GuardedStore, withDeadlines } from './guard.ts'
 import type { BackingStore } from './guard.ts'
 import { MemoryStore } from './memory.ts'
 import type { RedisClient } from './redis-client.ts'
@@ -34,7 +34,7 @@ async function open (
     return new RedisStore(redis, keyPrefix, storeTimeout)
   }
   if (store === undefined) warn(inProcessWarning())
-  return store === undefined || store === 'memory' ? new MemoryStore(memoryLimit) : timed(store)
+  return store === undefined || store === 'memory' ? new MemoryStore(memoryLimit) : withDeadlines(store)
 }
 
 /** What runs several processes of one app, by the environment variable that it sets. */

@@ -130,7 +130,7 @@ function valueOf (reply: unknown, name: string): string | null {
 
 /** The reply itself is not named: it may be a stored value. */
 function unexpectedReply (name: string): Error {
-  return new Error(`Redis gave an unexpected reply to ${name} (a connection in MULTI, a proxy)`)
+  return new Error(`Redis sent an unexpected reply to ${name} (a connection in MULTI, a proxy)`)
 }
 
 // The mapping of replies changes the client's type, and makes no difference to these commands.

@@ -47,7 +47,7 @@ const keys = new GrantKeys('')
 const registered = new RegisteredPortal(PORTAL)
 const [CREDENTIAL = ''] = registered.credentials
 
-const FORGED_RECORD = checkUserInformation(recordOf('ceo'), 'partner').compact
+const FORGED_RECORD = checkUserInformation(recordOf('ceo'), 'partner').record
 
 /** Whoever has the secret seals as the app does. */
 const forgedGrant = (): string =>

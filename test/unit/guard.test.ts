@@ -4,7 +4,7 @@ import cluster from 'node:cluster'
 import type { FastifyBaseLogger } from 'fastify'
 import t from 'tap'
 import type { OAuthError } from '../../lib/errors.ts'
-import { GuardedStore, timed } from '../../lib/stores/guard.ts'
+import { GuardedStore, withDeadlines } from '../../lib/stores/guard.ts'
 import type { BackingStore } from '../../lib/stores/guard.ts'
 import { openStore } from '../../lib/stores/open.ts'
 import type { Store } from '../../lib/stores/store.ts'
@@ -22,7 +22,7 @@ function guard (faults: Partial<Store> = {}, timeout = 1000, more: Partial<Backi
   const level = (name: string) => (fields: unknown, message: string) => { lines.push([name, fields, message]) }
   const log = { error: level('error'), warn: level('warn') } as unknown as FastifyBaseLogger
   const store = { ...good, ...faults }
-  return { store, guarded: new GuardedStore({ ...timed(store), ...more }, timeout, log), lines }
+  return { store, guarded: new GuardedStore({ ...withDeadlines(store), ...more }, timeout, log), lines }
 }
 
 const put = async (guarded: GuardedStore): Promise<unknown> => await guarded.put('a', 'b', 1, soon()).catch(() => {})
@@ -47,8 +47,9 @@ const calls: Record<keyof Store, [call: (guarded: GuardedStore) => Promise<unkno
 t.test('an error or invalid value is store_unavailable, without what may be stored, or arguments', async (t) => {
   for (const [name, [call, invalid]] of Object.entries(calls)) {
     const failing = thrown.map(([error, cause]) => [async () => { throw error }, cause] as const)
+    const expected = name === 'put' ? 'a boolean' : 'a string or null'
     const returning = invalid.map((value) =>
-      [async () => value, `${name} gave ${value === null ? 'null' : typeof value}`] as const)
+      [async () => value, `${name} returned ${value === null ? 'null' : typeof value} instead of ${expected}`] as const)
     for (const [operation, cause] of [...failing, ...returning]) {
       const { guarded, lines } = guard({ [name]: operation })
       const error = await call(guarded).catch((error: OAuthError) => error) as OAuthError

@@ -46,7 +46,7 @@ t.test('one command for each operation, on one key; an empty text is a mark', as
 
 t.test('an unexpected reply is an error that does not repeat it: it may be a stored value', async (t) => {
   for (const reply of ['QUEUED', 'value', 7, 1, true, undefined, ['value'], null, {}]) {
-    const message = (name: string) => `Redis gave an unexpected reply to ${name} (a connection in MULTI, a proxy)`
+    const message = (name: string) => `Redis sent an unexpected reply to ${name} (a connection in MULTI, a proxy)`
     const store = () => replying([reply]).store
     const calls: Array<[name: string, valid: unknown[], call: () => Promise<unknown>]> = [
       ['SET', ['OK', null], () => store().put('k', 'v', 1)],

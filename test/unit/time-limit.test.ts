@@ -7,7 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { MessageChannel } from 'node:worker_threads'
 import t from 'tap'
 import type { Test } from 'tap'
-import { GuardedStore, timed } from '../../lib/stores/guard.ts'
+import { GuardedStore, withDeadlines } from '../../lib/stores/guard.ts'
 import { atDeadline, clearTimeout, isPast, within } from '../../lib/time-limit.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { injecting, wire } from '../helpers/wire.ts'
@@ -46,7 +46,7 @@ t.test('a deadline', async (t) => {
 
 t.test('a call of the store, the start and a readiness route', async (t) => {
   await endsAfter(t, 1000, ({ now }) => within(now + 1000, never, late))
-  const store = timed({ put: never, take: never, revoke: never })
+  const store = withDeadlines({ put: never, take: never, revoke: never })
   await endsAfter(t, 1000, ({ now }) => store.put('a', 'b', 1, now + 1000), 'put')
   await endsAfter(t, 1000, ({ now }) => store.take('a', now + 1000), 'take')
   await endsAfter(t, 1000, ({ now }) => store.revoke('a', 1, now + 1000), 'revoke')

@@ -24,8 +24,8 @@ const without = (record: object, name: string) =>
 
 /** What the portal gets of the record. */
 const sent = (record: object, level: 'partner' | 'client'): object => {
-  const { externalId, compact } = checkUserInformation(record, level)
-  const parsed = JSON.parse(recordJson(compact))
+  const { externalId, record: text } = checkUserInformation(record, level)
+  const parsed = JSON.parse(recordJson(text))
   t.equal(externalId, parsed.external_id)
   return parsed
 }
@@ -157,7 +157,7 @@ t.test('a record is at most 16 KiB as JSON, in bytes of UTF-8', async (t) => {
 t.test('what leaves is what was checked', async (t) => {
   let reads = 0
   const record = { ...client, get email () { return reads++ === 0 ? 'a@b' : 17 }, unlisted: 'x', toJSON: () => ({}) }
-  t.equal(recordJson(checkUserInformation(record, 'partner').compact), JSON.stringify({
+  t.equal(recordJson(checkUserInformation(record, 'partner').record), JSON.stringify({
     external_id: '1',
     email: 'a@b',
     name: 'A',
