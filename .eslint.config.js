@@ -57,7 +57,7 @@ export default [
     rules: {
       // The names of parameters and record fields are given by the protocol.
       camelcase: ['error', { allow: ['^[a-z]+(_[a-z]+)+$'] }],
-      // The compiler reports real ones; a type and a schema may share a name.
+      // A type and a schema may share a name; the compiler reports other redeclarations.
       '@typescript-eslint/no-redeclare': 'off',
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'separate-type-imports' }],
       '@typescript-eslint/no-import-type-side-effects': 'error',
@@ -81,7 +81,7 @@ export default [
       }]
     }
   },
-  // Tests run their subtests one after the other by tap's own queue.
+  // Only in lib: a test need not await its subtests, which tap queues.
   {
     files: ['lib/**/*.ts'],
     languageOptions: { parserOptions: { project: './lib/tsconfig.json', tsconfigRootDir: process.cwd() } },
@@ -94,7 +94,7 @@ export default [
     'lib/grants knows the portal and the Store interface, and no route, option or store.'),
   layer('options',
     '(?:assert|events|user-information|http/endpoint)\\.ts|portal/.*\\.ts|stores/(?:redis-client|store)\\.ts',
-    'lib/options knows the types of what the options name, and no route, code or token.'),
+    'lib/options knows what the options name, and no route, code or token.'),
   {
     files: ['lib/grants/authorization-code.ts', 'lib/grants/access-token.ts'],
     rules: {

@@ -12,9 +12,9 @@ export interface PartnerSsoDecorator {
 
   /**
    * Where to redirect a user who has just logged in: the path and query of the authorization request that led to the
-   * login, or null without such a request in the last ten minutes. Removes the cookie that remembered it, so call it before the
-   * reply is sent, and once. The path is always that of an authorization endpoint of this app, whatever the browser
-   * sent: it needs no check of yours.
+   * login, or null if there was none in the last ten minutes. Removes the cookie of that request: call it once, before
+   * the reply is sent. The path is always that of an authorization endpoint of this app, whatever the browser sent: it
+   * needs no check of yours.
    *
    * Takes the request and reply of Fastify, or those of Node or Express.
    */

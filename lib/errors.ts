@@ -23,7 +23,7 @@ export type RefusalType =
 interface Refusal {
   /** The error code in the response. */
   error: OAuthErrorCode
-  /** HTTP status where the response is no redirect. */
+  /** HTTP status, unless the refusal is sent by redirect. */
   status: 400 | 401 | 500 | 503
   /** The type of the event. */
   type: RefusalType
@@ -45,13 +45,13 @@ const unavailable = (changes: Partial<Refusal>): Refusal =>
 const failed = (description: string, hint: string, type: RefusalType): Refusal =>
   ({ error: 'server_error', status: 500, type, level: 'error', description, hint })
 
-// The portal is not told which function of the host failed; the reason tells the host.
+// The response does not name the function of the host that failed; the reason in log and event does.
 const hookFailed = (hint: string): Refusal =>
   failed('The sign-in could not be completed.', hint, 'sign_in_refused')
 const requestFailed = (hint: string): Refusal =>
   failed('The request could not be completed.', hint, 'request_rejected')
 
-// One sentence: the response must not tell an unknown client from a wrong secret, or an unknown code from a used one.
+// One sentence for all: an unknown client and a wrong secret, an unknown and a used code get the same response.
 const badClient = badRequest('Client authentication failed.',
   { error: 'invalid_client', status: 401, type: 'client_authentication_failed' })
 const badCode = badGrant('The code is unknown, used or expired.')
@@ -65,7 +65,7 @@ export const refusals = {
   parameter_repeated: badRequest('A parameter is repeated.'),
   client_id_missing: badRequest('The client_id parameter is missing.'),
   redirect_uri_missing: badRequest('The redirect_uri parameter is missing.'),
-  // The log tells once when the store becomes unavailable, not with every request.
+  // The guard logs an outage once; a line for each request would repeat it.
   store_unavailable: unavailable({ type: 'store_unavailable', level: 'debug' }),
   internal_error: requestFailed('The plugin failed, or a hook changed its request; see `err`.'),
 
@@ -78,7 +78,7 @@ export const refusals = {
   response_type_unsupported: badRequest('The response_type must be code.', { error: 'unsupported_response_type' }),
   state_missing: badRequest('The state parameter is missing.'),
   code_challenge_malformed:
-    badRequest('The code_challenge is not a base64url SHA-256 value, or is missing beside its method.'),
+    badRequest('The code_challenge is not a base64url SHA-256 value, or is missing although its method is given.'),
   code_challenge_method_unsupported: badRequest('The code_challenge_method must be S256.'),
   not_logged_in: denied('The user is not logged in at the partner application.'),
   not_eligible: notEligible,
@@ -128,7 +128,7 @@ export const refusals = {
 /** Why a request was refused: stable, for logs and `onEvent`, more exact than the response. */
 export type RefusalReason = keyof typeof refusals
 
-/** In what a refused redirect_uri differs from the registered one. */
+/** How a refused redirect_uri differs from the registered one. */
 export type RedirectUriDifference =
   'scheme' | 'host' | 'port' | 'path' | 'trailing slash' | 'case' | 'query' | 'encoding'
 
@@ -144,7 +144,7 @@ export interface RefusalContext {
   signInId?: string
   /** The registered redirect_uri, where another one was refused. */
   expected?: string
-  /** In what the refused redirect_uri differs from the registered one. */
+  /** How the refused redirect_uri differs from the registered one. */
   difference?: RedirectUriDifference
   /** The rule that the record of `portalEligibility` breaks, without personal data. */
   rule?: string

@@ -12,7 +12,7 @@ export function atDeadline (deadline: number, expire: () => void): NodeJS.Timeou
   return setTimeout(() => setImmediate(expire), Math.max(0, Math.ceil(deadline - performance.now())))
 }
 
-/** Whether the deadline has passed: nothing is sent any more. */
+/** Whether the deadline has passed. */
 export function isPast (deadline: number): boolean {
   return performance.now() >= deadline
 }

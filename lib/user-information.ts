@@ -57,7 +57,7 @@ const clientUser = Type.Object({
   ...productRole
 })
 
-/** A user of the partner itself. Has none of the client fields. */
+/** A user of the partner itself, without client fields. */
 export interface PartnerUserInformation extends Type.Static<typeof partnerUser> {}
 
 /** A user of one of the partner's clients. At the partner level `client_id` or `client_external_id` is needed. */

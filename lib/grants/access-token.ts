@@ -12,11 +12,11 @@ const MARGIN = 60
 // Locator, proof and client_id.
 const TOKEN = /^([\w-]{43})([\w-]{43})([\w-]+)$/
 
-/** The parts of a token. Worth nothing until they are proven: see `AccessTokens.prove`. */
+/** The parts of a token, not yet verified: see `AccessTokens.prove`. */
 export interface AccessToken {
   /** Determines where the token is stored. */
   locator: string
-  /** Cannot be made without the client secret. */
+  /** Cannot be computed without the client secret. */
   proof: string
   clientId: string
 }
@@ -54,7 +54,7 @@ export class AccessTokens {
     return isIssued ? locator + proof + encodeClientId(clientId) : null
   }
 
-  /** Whether the token was issued for the portal: before the store is asked, so that a forged one redeems nothing. */
+  /** Verifies that the token was issued for the portal, before any store call: a forged token redeems nothing. */
   prove ({ locator, proof }: AccessToken, { credentials }: RegisteredPortal): ProvenToken | null {
     const given = Buffer.from(proof)
     const matches = credentials.map((known) => timingSafeEqual(Buffer.from(this.#keys.proof(locator, known)), given))
@@ -82,7 +82,7 @@ export class AccessTokens {
     return value === null ? null : this.#grantOf(openWithAny(this.#keys.sealingKeys(locator, portal), value))
   }
 
-  /** The grant, which has the time when its code was issued. */
+  /** Decodes the grant. The time in it is when its code was issued. */
   #grantOf (text: string | null): Grant | null {
     return text === null ? null : decodeGrant(text, this.#codeLifetime + this.#lifetime)
   }

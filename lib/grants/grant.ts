@@ -11,11 +11,11 @@ export interface Grant {
   record: string
 }
 
-/** A grant as the store keeps it, and what its token is made of. */
+/** A grant as the store keeps it, and the parts of its token. */
 export interface SealedGrant {
   /** Determines where the token is stored. Derived from the code. */
   locator: string
-  /** Cannot be made without the client secret. */
+  /** Cannot be computed without the client secret. */
   proof: string
   sealed: string
 }

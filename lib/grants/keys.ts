@@ -17,8 +17,8 @@ const NAME_LENGTH = 20
  * | token key   | locator                                                         | store       |
  * | sign-in id  | locator                                                         | events      |
  *
- * Without the client secret, nobody can make a token, or open or make what is stored. A replayed code leads to its
- * token, also when the portal's secret or another of its values has changed.
+ * Without the client secret, tokens cannot be forged, and stored values can neither be read nor forged. The token key
+ * can be derived from a replayed code, also when the portal's secret or another of its values has changed.
  */
 export class GrantKeys {
   readonly #scope: string

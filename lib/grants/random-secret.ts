@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto'
 // 264 bits. A multiple of 3 bytes has one base64url encoding.
 const BYTES = 33
 
-// Drawing random bytes by the pool costs a tenth of drawing them one secret at a time.
+// Filling a pool costs a tenth of separate calls for each secret.
 const pool = Buffer.alloc(8192)
 let drawn = pool.length
 
@@ -14,7 +14,7 @@ export function randomSecret (): string {
     drawn = 0
   }
   const secret = pool.toString('base64url', drawn, drawn + BYTES)
-  // No secret stays in this memory.
+  // The secret does not stay in this memory.
   pool.fill(0, drawn, drawn += BYTES)
   return secret
 }

@@ -28,7 +28,7 @@ export function basicCredentials ({ headers }: WithHeaders): BasicCredentials | 
   return { clientId: spellings(text.slice(0, colon)), clientSecret: spellings(text.slice(colon + 1)) }
 }
 
-/** A part that cannot be decoded counts as empty when decoded: no client_id and no secret is. */
+/** A part that cannot be decoded becomes empty, which matches no client_id and no secret. */
 function spellings (sent: string): Spellings {
   return [formDecode(sent) ?? '', sent]
 }

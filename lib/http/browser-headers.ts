@@ -7,7 +7,7 @@ const POLICY = "frame-ancestors 'none'"
 const OWN_POLICY = Symbol('partner-sso: policy of a response of the plugin')
 
 interface Reply extends FastifyReply {
-  /** Of a response that the plugin sends itself. Any other response keeps the host's policy, with ours added. */
+  /** Set on responses of the plugin itself. Any other response keeps the host's policy, with ours added. */
   [OWN_POLICY]?: string | undefined
 }
 
@@ -16,7 +16,7 @@ export function setPolicy (reply: Reply, policy = POLICY): void {
   reply[OWN_POLICY] = policy
 }
 
-/** The host responds in place of the plugin: the plugin's redirect and policy must not be part of that response. */
+/** Removes the plugin's redirect and policy from a response that the host sends instead. */
 export function yieldToHost (reply: Reply): void {
   if (reply[OWN_POLICY] === undefined) return
   reply[OWN_POLICY] = undefined

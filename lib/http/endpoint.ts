@@ -48,7 +48,7 @@ export function partnerSsoErrorHandler (
   return leaveToHost(error)
 }
 
-/** Leaves an error of the host to the next error handler. Fastify would send a thrown value that is no Error. */
+/** Leaves an error of the host to the next error handler. Fastify would send a thrown value that is not an Error. */
 export function leaveToHost (error: unknown): Promise<never> {
   return Promise.reject(error)
 }

@@ -37,7 +37,7 @@ const ACCEPT_LIMIT = 1000
 
 /** Whether the Accept header prefers the page to JSON. */
 export function prefersPage (accept: string | undefined): boolean {
-  // Negotiator sorts what it is given: a header of a hundred times the usual size would cost as much as a hundred.
+  // Negotiator sorts all media types of the header: the limit keeps a long header cheap.
   const headers = accept === undefined ? {} : { accept: accept.slice(0, ACCEPT_LIMIT) }
   return new Negotiator({ headers }).mediaType(['application/json', 'text/html']) === 'text/html'
 }

@@ -5,7 +5,7 @@ type Serializers = Record<string, (value: any) => unknown>
 /** Where pino keeps the serializers of a logger; Fastify reads them the same way. */
 const SERIALIZERS = Symbol.for('pino.serializers')
 
-// It may be that of a proxy request: `POST http://id:secret@host/oauth/token`.
+// In the URL of a request to a proxy: `POST http://id:secret@host/oauth/token`.
 const USER_INFORMATION = /^((?:[a-z][a-z0-9+.-]*:)?\/\/)[^?]*@/i
 
 /**

@@ -2,8 +2,8 @@ import type { RedirectUriDifference } from '../errors.ts'
 import { formDecode } from './parameters.ts'
 
 /**
- * The one difference that tells most: a slash at the end of the path, upper and lower case, or percent-encoding when
- * nothing else differs; otherwise the first part of the URI that differs. User information counts as part of the host,
+ * The most helpful difference: a slash at the end of the path, upper and lower case, or percent-encoding when nothing
+ * else differs; otherwise the first part of the URI that differs. User information counts as part of the host,
  * a fragment as part of the query. The text that was given is never repeated.
  */
 export function redirectUriDifference (given: string, registered: string): RedirectUriDifference {
@@ -26,7 +26,7 @@ function differsInEncoding (given: string, registered: string): boolean {
 
 /** RFC 3986 appendix B, with the authority split at its port. */
 function partsOf (uri: string): Partial<Record<'scheme' | 'host' | 'port' | 'path', string>> {
-  // It matches any text.
+  // The pattern matches any text, so the result is never null.
   const parts = /^(?:([^:/?#]*):)?(?:\/\/([^/?#]*))?([^?#]*)/.exec(uri) as RegExpExecArray
   const [, scheme = '', authority = '', path = ''] = parts
   const port = /:\d*$/.exec(authority)?.[0] ?? ''

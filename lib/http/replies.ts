@@ -4,11 +4,11 @@ import type { OAuthError } from '../errors.ts'
 /** Seconds after which a portal that got a 503 may try again. */
 const RETRY_AFTER = '1'
 
-/** Never stored, and readable by no other origin, whatever the host sets on its own routes (RFC 6749 section 5.1). */
+/** Forbids storing (RFC 6749 section 5.1) and reading from other origins, whatever the host sets on its routes. */
 export function protect (reply: FastifyReply): void {
   reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' })
   for (const name in reply.getHeaders()) {
-    // An etag is a digest of what must not be stored.
+    // An etag is a digest of the body, which must not be stored.
     if (name === 'etag' || name.startsWith('access-control-')) remove(reply, name)
   }
 }
@@ -19,7 +19,7 @@ function remove (reply: FastifyReply, name: string): void {
   reply.raw.removeHeader(name)
 }
 
-/** Runs after the host's hooks, so that none of them undoes it. */
+/** Runs after the host's hooks: they cannot undo it. */
 export function partnerSsoOnSend (
   _request: unknown, reply: FastifyReply, payload: unknown, done: (error: null, payload: unknown) => void
 ): void {

@@ -1,7 +1,7 @@
 import { parseCookie, stringifySetCookie } from 'cookie'
 import { Parameters, queryOf, safeInQuery } from './parameters.ts'
 
-/** A request of Fastify, of any copy of it, or of Node: an Express app has its login beside Fastify. */
+/** A request of any copy of Fastify, or of Node: the login may be an Express app inside Fastify. */
 export interface ReturningRequest {
   headers: { cookie?: string | undefined }
   url?: string | undefined
@@ -63,8 +63,8 @@ export function forgetRequest (
 }
 
 /**
- * Where a browser goes whose user has logged in: the `return_to` of this request, which tells the tabs of a browser
- * apart, or what the cookie remembers. Null when neither is a URL of one of these paths.
+ * The URL to send the browser to after the login: `return_to` of this request, which differs between the tabs of a
+ * browser, or else the URL in the cookie. Null when neither is a URL of one of these paths.
  */
 export function returnUrl (
   request: ReturningRequest, reply: ReturningReply, paths: readonly string[]
@@ -87,7 +87,7 @@ function addCookie (reply: ReturningReply, cookie: string): void {
     reply.setHeader('set-cookie', cookies)
     return
   }
-  // Fastify would add them to what is there.
+  // Fastify would append them to the present ones.
   reply.removeHeader('set-cookie')
   reply.header('set-cookie', cookies)
 }

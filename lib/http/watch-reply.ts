@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /**
- * Returns a function that tells whether a response has been sent since: by `currentUser`, or by Fastify when
+ * Returns a function that returns true once a response has been sent: by `currentUser`, or by Fastify when
  * `handlerTimeout` expired. `reply.sent` alone is false until the host's `onSend` hooks have run.
  */
 export function watchReply (reply: FastifyReply): () => boolean {
-  // It may have expired in a hook of the host. The error is being sent.
+  // `handlerTimeout` may have expired in a hook of the host: Fastify is sending the error.
   let hasResponded = isOverdue(reply.request)
   const send = reply.send.bind(reply)
   const then = reply.then.bind(reply)
@@ -14,7 +14,7 @@ export function watchReply (reply: FastifyReply): () => boolean {
     hasResponded = true
     return reply
   }
-  // Awaited when `currentUser` returns it. The browser may leave before it is sent.
+  // Called when `currentUser` returns the reply. The browser may disconnect before the response is sent.
   reply.then = (fulfilled, rejected) => {
     hasResponded = true
     then(fulfilled, rejected)
@@ -22,7 +22,10 @@ export function watchReply (reply: FastifyReply): () => boolean {
   return () => hasResponded || reply.sent
 }
 
-/** Whether `handlerTimeout` expired: Fastify has responded. Where there is none, `signal` is dear: reading makes it. */
+/**
+ * Whether `handlerTimeout` expired: Fastify has responded. Without a `handlerTimeout`, `signal` is not read: its getter
+ * creates it, which is expensive.
+ */
 export function isOverdue (request: FastifyRequest): boolean {
   return Boolean(request.routeOptions.handlerTimeout) && request.signal.reason?.code === 'FST_ERR_HANDLER_TIMEOUT'
 }

@@ -15,7 +15,7 @@ function distance (a: string, b: string): number {
     const current = [row]
     for (let column = 1; column <= b.length; column++) {
       const replaced = at(last, column - 1) + Number(a[row - 1] !== b[column - 1])
-      // Before the first letter there is none: undefined is equal to no letter.
+      // Before the first letter the index is -1: undefined differs from every letter.
       const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
       const swapped = isSwap ? at(beforeLast, column - 2) + 1 : Infinity
       current[column] = Math.min(replaced, swapped, at(last, column) + 1, at(current, column - 1) + 1)

@@ -17,7 +17,7 @@ import type { UserInformation } from '../user-information.ts'
 
 type Awaitable<T> = T | Promise<T>
 
-/** What `portalEligibility` is told besides the user. */
+/** The second argument of `portalEligibility`. */
 export interface EligibilityContext {
   /** The portal that the user wants to enter. */
   portal: PortalInformation
@@ -58,12 +58,12 @@ export interface PartnerSsoOptions<User = any> {
   portalEligibility: (user: User, context: EligibilityContext) => Awaitable<UserInformation | null | undefined>
 
   /**
-   * Where a browser is sent when nobody is logged in. A string gets `?return_to=` added, with the relative URL to come
+   * Where a browser without a logged-in user is sent. A string gets `?return_to=` added, with the relative URL to come
    * back to. A function gets that URL and returns the whole address; a throw in it is refused with `server_error`. A
    * cookie remembers the request as well: when the user has logged in, `app.partnerSso.returnTo` returns its URL. A
    * login that reads `return_to` by itself must accept relative URLs only.
    *
-   * Without it the portal is told `access_denied`, and a warning at start says so.
+   * Without it the portal gets `access_denied`, and a warning at start says so.
    */
   loginPage?: string | ((returnTo: string, request: FastifyRequest) => string) | undefined
 
@@ -117,9 +117,9 @@ export interface PartnerSsoOptions<User = any> {
   tokenLifetime?: number | undefined
 
   /**
-   * Called with every outcome, beside the log, as `(event, request, cause)`. An event has no secret, code, token,
-   * e-mail address or name. `cause` is what was thrown, as the log line has it in `err`. A throw of `onEvent` is logged
-   * and changes nothing. Where it is absent and the logger is off, a warning at start says that causes are lost.
+   * Called with every outcome, in addition to the log, as `(event, request, cause)`. An event has no secret, code,
+   * token, e-mail address or name. `cause` is what was thrown, as the log line has it in `err`. A throw of `onEvent` is
+   * logged and changes nothing. Where it is absent and the logger is off, a warning at start says that causes are lost.
    */
   onEvent?: OnEvent | undefined
 

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance, RouteShorthandOptions } from 'fastify'
 
-/** Tells the host something at start that it must not miss. */
+/** Reports a problem of the configuration at start. */
 export type Warn = (message: string) => void
 
 /** What was emitted: tests of a host may start it a hundred times in one process. */
@@ -20,7 +20,7 @@ export function startupWarnings (log: FastifyBaseLogger): Warn {
 }
 
 const SILENT = 'partner-sso: the logger is off and there is no onEvent: what currentUser or portalEligibility throws ' +
-  'is told to nobody. Set onEvent (its third argument is the cause), or turn on the logger'
+  'is lost. Set onEvent (its third argument is the cause), or turn on the logger'
 
 /** Without log and `onEvent` the portal gets `server_error`, and the cause is lost. */
 export function warnOfSilence (log: FastifyBaseLogger, onEvent: unknown, warn: Warn): void {
@@ -30,7 +30,7 @@ export function warnOfSilence (log: FastifyBaseLogger, onEvent: unknown, warn: W
 const UNLIMITED = 'partner-sso: routeOptions has a config.rateLimit, but @fastify/rate-limit is not registered ' +
   'before the plugin: no request is limited, since it adds itself to later routes only. Register it first'
 
-/** What `config.rateLimit` of a route asks for, nobody does. */
+/** Warns of a `config.rateLimit` that has no effect. */
 export function warnOfRateLimit (
   app: Pick<FastifyInstance, 'hasDecorator'>, routeOptions: Record<string, RouteShorthandOptions>, warn: Warn
 ): void {

@@ -12,7 +12,7 @@ export interface Portal {
   /**
    * The portal's OAuth client secret: visible ASCII. It is a key: below 22 characters a warning at start (RFC 6749
    * section 10.10: 128 bits). Give an array of up to 99 while a secret is being rotated: each of them is accepted, and
-   * the event `token_issued` tells by `secretIndex` which one was used.
+   * `secretIndex` in the event `token_issued` is the index of the one that was used.
    */
   clientSecret: string | string[]
   /**
@@ -27,7 +27,7 @@ export interface Portal {
   level?: PortalLevel | undefined
 }
 
-/** Each costs a sealed copy of the record while a code lives. */
+/** For each secret the store keeps a sealed copy of the record until the code is redeemed or expires. */
 const MOST_SECRETS = 99
 
 const VISIBLE = 'a non-empty string of visible ASCII characters and spaces'
@@ -48,7 +48,7 @@ export function checkPortal (given: unknown, name: string): Portal {
   return { loginUrl, clientId, clientSecret, redirectUri, level }
 }
 
-/** A word as short as the longest level is no secret: it is shown. */
+/** A word that is not longer than a level cannot be a secret: the error repeats it. */
 const givenLevel = (level: unknown): string =>
   typeof level === 'string' && /^[A-Za-z]{1,7}$/.test(level) ? `"${level}"` : kindOf(level)
 
@@ -75,7 +75,7 @@ function assertRedirectUri (value: string, name: string): void {
   assertOption(!hasOurs, name, 'a URL without a code, state or error parameter', given)
 }
 
-/** An absolute http URL is shown in the error: it is no secret, unless user information is in it. */
+/** The error repeats an absolute http URL without user information: such a URL is not a secret. */
 function assertUrl (value: string, name: string): URL {
   const url = parseUrl(value)
   const isHttp = url !== null && /^https?:/.test(url.protocol)
@@ -87,7 +87,7 @@ function assertUrl (value: string, name: string): URL {
   return url
 }
 
-/** The URL of a text; null when it is none. A URL object is none: it is not sent, compared or shown as it is. */
+/** Parses a string as a URL, or returns null. URL objects are rejected: they normalize. */
 function parseUrl (value: unknown): URL | null {
   if (typeof value !== 'string') return null
   try {

@@ -6,7 +6,7 @@ import { checkPortal } from './portal.ts'
 import type { Portal } from './portal.ts'
 import { RegisteredPortal } from './registered-portal.ts'
 
-/** Finds the portal of a `client_id`. Null or undefined when there is none. */
+/** Finds the portal of a `client_id`. Null or undefined: the client is unknown. */
 export type PortalFinder = (clientId: string) => Portal | null | undefined | Promise<Portal | null | undefined>
 
 /** What a portal authenticates with. Each part has one spelling, or two: form-decoded and as it was sent. */
@@ -97,7 +97,7 @@ export class Portals {
 
 /** Finds portals by the host's function, at each request anew. */
 function foundBy (find: PortalFinder, timeout: number, warn: (message: string) => void) {
-  /** Calls the function. A client_id that nobody registered is not repeated in the log. */
+  /** Calls the function. The errors do not contain the client_id: it comes from the request. */
   async function ask (clientId: string): Promise<unknown> {
     try {
       return await within(performance.now() + timeout, () => find(clientId), () => new OAuthError('portal_timeout'))
@@ -124,8 +124,8 @@ function registered (portal: Portal, warn: (message: string) => void): Registere
 /** Characters of base64url that 128 random bits need (RFC 6749 section 10.10). */
 const STRONG_LENGTH = 22
 
-const SHORT_SECRET = `partner-sso: a clientSecret has less than ${STRONG_LENGTH} characters. It is a key: whoever ` +
-  'has seen a token can try short secrets offline. Use 22 random characters or more.'
+const SHORT_SECRET = `partner-sso: a clientSecret has less than ${STRONG_LENGTH} characters. It is a key: with a ` +
+  'token, short secrets can be guessed offline. Use 22 random characters or more.'
 
 const OTHER_PORTAL = 'partner-sso: the portal function returned a portal of another clientId than it was called ' +
   'with. It must return null for a client_id that it does not know. Such requests are refused.'

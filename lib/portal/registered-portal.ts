@@ -1,7 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Portal, PortalLevel } from './portal.ts'
 
-/** What a hook is told of the portal: everything but its secret. */
+/** The portal as the hooks get it: everything but its secrets. */
 export interface PortalInformation {
   readonly loginUrl: string
   readonly clientId: string
@@ -49,7 +49,7 @@ export class RegisteredPortal {
 // A portal has one secret, or two or three while they are rotated.
 const SLOTS = 4
 
-// In the slots that a portal does not use. Random: nobody knows them.
+// Random values for the slots that a portal does not use: no secret matches them.
 const NO_SECRETS = Array.from({ length: SLOTS }, () => randomBytes(32).toString('base64url'))
 
 /** Secrets are compared by their digests: `timingSafeEqual` needs buffers of equal length. */

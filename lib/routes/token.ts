@@ -72,7 +72,7 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
     onSend: partnerSsoOnSend
   }
 
-  /** Redeems the code: whatever fails from here on, it cannot be used again. */
+  /** Redeems the code. It cannot be used again, even if a later check fails. */
   async function redeemCode (code: AuthorizationCode, credential: string, deadline: number): Promise<RedeemedCode> {
     const redeemed = await codes.redeem(code, credential, deadline)
     if (redeemed !== null) return redeemed

@@ -55,7 +55,7 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
     onSend: partnerSsoOnSend
   }
 
-  /** Holds the token against the secrets of the portal that it names, before the store is asked. */
+  /** Verifies the token with the secrets of the portal that it names, before any store call. */
   async function proveToken (text: string, known: RefusalContext): Promise<ProvenToken> {
     const token = readAccessToken(text)
     const portal = token && await portals.find(token.clientId)

@@ -8,7 +8,7 @@ import { within } from '../time-limit.ts'
 export interface BackingStore extends TimedStore {
   /** Waits for the first connection, until the deadline of the first call at most. */
   connected? (deadline: number): Promise<void>
-  /** Why the store can never serve, where the error tells; undefined when it may be back later. */
+  /** Why the store can never serve, according to the error; undefined when it may be back later. */
   unfit? (error: unknown): string | undefined
   /** Releases what the plugin opened. */
   close? (): void

@@ -22,8 +22,8 @@ let turn: Promise<void> | undefined
 
 /**
  * The in-process store, for an app of one process. Each operation runs to its end in one turn of the event loop, so it
- * is atomic. It holds at most `limit` records and 64 MiB of values; past either, the oldest goes, whatever its
- * lifetime.
+ * is atomic. It holds at most `limit` records and 64 MiB of values; past either, the oldest is removed, even
+ * before it expires.
  *
  * Each operation begins in the next turn of the event loop, together with all others of this turn: requests that
  * advance together cost less than requests that are served one by one.
@@ -33,7 +33,7 @@ export class MemoryStore implements Store {
   /** In the order of insertion: the oldest is the first. */
   readonly #records = new Map<string, StoredRecord>()
   #size = 0
-  /** Yields the oldest. Renewed by each sweep: an iterator keeps the former tables of a Map that grows. */
+  /** Its next record is the oldest. Renewed by each sweep: an iterator keeps the former tables of a Map that grows. */
   #oldest: Records = this.#records.entries()
   #sweep: Records | undefined
   #timer: NodeJS.Timeout | undefined

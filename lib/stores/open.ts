@@ -16,9 +16,7 @@ export interface StoreOptions {
   storeTimeout: number
 }
 
-/**
- * Opens the store that the options name. `warn` tells the host something at start, also where its logger is off.
- */
+/** Opens the store that the options name. `warn` reaches the host also when its logger is off. */
 export async function openStore (
   options: StoreOptions, log: FastifyBaseLogger, warn: (message: string) => void
 ): Promise<GuardedStore> {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { RedisClient } from './redis-client.ts'
 import { atDeadline, clearTimeout, isPast, setImmediate, setTimeout } from '../time-limit.ts'
 
-// Sent in place of a command that must not be sent any more: ioredis expects one reply for whatever it writes.
+// Sent instead of a command that must not be sent any more: ioredis expects one reply for each command.
 const PING = '*1\r\n$4\r\nPING\r\n'
 
 // How many commands on each connection have no reply although their callers have given up.
@@ -23,7 +23,7 @@ type State = 'queued' | 'sent' | 'abandoned' | 'done'
  *
  * ioredis keeps commands through a reconnection, a failover or the move of a slot, and sends them again. So does
  * Cluster where it is asked to reject a command whose connection was closed. For a redemption all of this is wrong: a
- * code whose caller was told 503 must stay good, and a code whose reply was lost must not read as unknown. So ioredis
+ * code whose caller got 503 must stay valid, and a code whose reply was lost must not look unknown. So ioredis
  * is given PING in place of the command where this table says so.
  *
  * | state     | ioredis writes it                         | reply                    | deadline, connection lost |
@@ -41,7 +41,7 @@ export class RedisCommand extends Command {
   readonly #deadline: number
   /** Milliseconds after the deadline when a connection that has not replied is closed. None: never. */
   readonly #giveUpAfter: number | undefined
-  /** The reply, or why there is none. */
+  /** Resolves with the reply, or rejects with the reason why none came. */
   readonly outcome: Promise<unknown>
   #state: State = 'queued'
   #connection: Socket | undefined

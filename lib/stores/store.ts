@@ -11,8 +11,8 @@ export interface Store {
   /** Stores value under key for lifetime seconds unless the key is held. False when it was held. */
   put (key: string, value: string, lifetime: number): Promise<boolean>
   /**
-   * Removes the value and returns it; null when there is none, it expired or it was revoked. At most one caller gets
-   * it.
+   * Removes the value and returns it. Null when the key holds nothing, or the value expired or was revoked. At most one
+   * caller gets the value.
    */
   take (key: string): Promise<string | null>
   /**

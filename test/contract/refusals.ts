@@ -1,5 +1,5 @@
 // Every refusal: the request that is refused, the response, the event and the log line. The compiler wants a row for
-// each reason of lib/errors.ts; whatever else concerns all refusals reads this list.
+// each reason of lib/errors.ts; tests of all refusals read this list.
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { OAuthErrorCode, PartnerSsoOptions, RefusalReason, RefusalType, Store } from '../../lib/index.ts'
@@ -14,11 +14,11 @@ export interface Refusal {
   error: OAuthErrorCode
   event: RefusalType
   level: 'debug' | 'info' | 'warn' | 'error'
-  /** What the event tells besides the reason. */
+  /** The fields of the event apart from type, reason and request id. */
   known: Array<'clientId' | 'externalId' | 'signInId' | 'expected' | 'difference' | 'rule'>
-  /** Whether a code that the refused request carries is still good. */
+  /** Whether the code of the refused request can still be redeemed. */
   sparesCode?: boolean
-  /** Options without which it does not come about. */
+  /** Options of the plugin under which the refusal occurs; undefined: any. */
   options?: Partial<PartnerSsoOptions<any>>
   provoke (at: Wire): Promise<Answer>
 }
@@ -27,7 +27,7 @@ type More = Partial<Omit<Refusal, 'provoke'>>
 
 const fails = (message: string) => () => { throw new Error(message) }
 
-/** A token request with a good code; `withCode` gets each code before it is sent. */
+/** A token request with a valid code, and these changes. */
 const token = (changes: Changes, more: More = {}): Refusal => ({
   at: 'token',
   status: 400,
