@@ -12,7 +12,7 @@ export interface RedisClient {
     readonly host?: string | undefined
     readonly port?: number | undefined
     readonly path?: string | undefined
-    readonly sentinels?: unknown
+    readonly sentinels?: ReadonlyArray<{ host?: string | undefined, port?: number | undefined }> | undefined | null
     readonly tls?: unknown
   }
   sendCommand (command: any): unknown

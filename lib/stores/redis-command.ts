@@ -85,7 +85,7 @@ export class RedisCommand extends Command {
 
   /** Gives up: what has not been sent yet never is. */
   expire (): void {
-    this.#fail(new Error('Redis did not respond in time'))
+    this.#fail(new Error(`Redis did not respond in time${addressOf(this.#connection)}`))
   }
 
   /** ioredis is about to write the command: now, once it is connected, after a redirection, or once more. */
@@ -95,7 +95,8 @@ export class RedisCommand extends Command {
     if (this.isSettled) return this.#replace()
     if (this.#state !== 'queued') return this.#withdraw('The connection to Redis was lost before the reply came')
     if (isPast(this.#deadline)) return this.#withdraw('Redis was not connected in time')
-    if ((abandoned.get(connection) ?? 0) > 0) return this.#withdraw('Redis does not respond')
+    const isSilent = (abandoned.get(connection) ?? 0) > 0
+    if (isSilent) return this.#withdraw(`Redis does not respond${addressOf(connection)}`)
     this.#connection = connection
     this.#state = 'sent'
     this.#watchReply()
@@ -148,6 +149,12 @@ export class RedisCommand extends Command {
   #giveUp (connection: Socket): void {
     if (this.#state === 'abandoned') connection.destroy()
   }
+}
+
+/** The server at the other end, for a message; '' where it has no port, or the connection is closed. */
+function addressOf (connection: Socket | undefined): string {
+  const { remoteAddress, remotePort } = connection ?? {}
+  return remoteAddress === undefined ? '' : ` (${remoteAddress}:${remotePort})`
 }
 
 /** Everything that is written to a socket in one turn of the event loop leaves in one system call. */

@@ -85,7 +85,7 @@ export class RedisStore implements TimedStore {
   #notConnected (): Error {
     const { status, options } = this.#client
     const where = [status, addressOf(options)].filter(Boolean).join(', ')
-    const why = this.#failure === undefined ? '' : `: ${causeOf(this.#failure, Boolean(options.tls))}`
+    const why = whyNotConnected(status, Boolean(options.tls), this.#failure)
     return new Error(`Redis is not connected (${where})${why}`, { cause: this.#failure })
   }
 
@@ -108,17 +108,26 @@ export class RedisStore implements TimedStore {
   }
 }
 
-/** Sentinel and Cluster have several addresses. */
+/** Of Sentinel the addresses of all Sentinels; the options of Cluster have none. */
 function addressOf ({ host, port, path, sentinels }: RedisClient['options']): string | undefined {
-  if (host === undefined || sentinels) return undefined
+  if (sentinels) return `Sentinel ${sentinels.map(({ host, port }) => `${host}:${port ?? 26379}`).join(' ')}`
+  if (host === undefined) return undefined
   return path || `${host}:${port}`
 }
+
+function whyNotConnected (status: string, isTls: boolean, failure: Error | undefined): string {
+  if (failure !== undefined) return `: ${causeOf(failure, isTls)}`
+  // No error comes before the attempt to connect times out, which may be after the start.
+  return isTls && status === 'connecting' ? ` (${IS_TLS_SPOKEN})` : ''
+}
+
+const IS_TLS_SPOKEN = 'rediss://: does the port speak TLS?'
 
 /** A server without TLS refuses the handshake, or waits for the end of a line, as Redis does. */
 function causeOf ({ code, message }: NodeJS.ErrnoException, isTls: boolean): string {
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return `${code} (rediss:// to a port that does not speak TLS)`
   const isSilent = isTls && message === 'connect ETIMEDOUT'
-  return isSilent ? `${message} (rediss://: does the port speak TLS?)` : message || String(code)
+  return isSilent ? `${message} (${IS_TLS_SPOKEN})` : message || String(code)
 }
 
 /** The value of a reply. Redis replies QUEUED to any command where the host has begun a transaction (MULTI). */

@@ -15,8 +15,15 @@ const GETDEL = '*2\r\n$6\r\ngetdel\r\n$3\r\nkey\r\n'
 
 /** What the command uses of a connection. */
 class Connection {
+  readonly remoteAddress: string | undefined
+  readonly remotePort: number | undefined
   writableCorked = 0
   calls: string[] = []
+
+  constructor (remoteAddress?: string, remotePort?: number) {
+    this.remoteAddress = remoteAddress
+    this.remotePort = remotePort
+  }
 
   cork (): void {
     this.writableCorked++
@@ -139,6 +146,18 @@ t.test('to a silent connection, ioredis is given nothing to write, and expects n
   const sendCommand = async (sent: RedisCommand) => { await pause(); sent.toWritable(connection) }
   const later = command().sendBy({ sendCommand } as unknown as RedisClient)
   await t.rejects(later, { message: 'Redis does not respond' }, 'also where a wrapper of the host waits')
+})
+
+t.test('a server that does not respond is named by its address, where the connection has one', async (t) => {
+  const { client } = clientOf(new Connection('10.0.0.7', 6379))
+  const late = command()
+  late.sendBy(client)
+  late.expire()
+  await t.rejects(late.outcome, { message: /^Redis did not respond in time \(10\.0\.0\.7:6379\)$/ })
+  await t.rejects(command().sendBy(client), { message: /^Redis does not respond \(10\.0\.0\.7:6379\)$/ })
+  const queued = command()
+  queued.expire()
+  await t.rejects(queued.outcome, { message: /^Redis did not respond in time$/ }, 'on no connection yet')
 })
 
 t.test('a connection is given up when it has not replied as long after the deadline, and no other', async (t) => {

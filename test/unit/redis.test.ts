@@ -121,8 +121,8 @@ t.test('not connected: the address, the last error as its cause, and never the p
   client.emit('ready')
   t.equal((await causeOf(store)).cause, undefined)
   t.match((await causeOf(closed(t, { path: '/run/redis' }).store)).message, /\(wait, \/run\/redis\)$/)
-  const sentinels = closed(t, { sentinels: [{ host: 'a', port: 1 }], name: 'mymaster' })
-  t.match((await causeOf(sentinels.store)).message, /\(wait\)$/)
+  const sentinels = closed(t, { sentinels: [{ host: 'a', port: 1 }, { host: 'b' }], name: 'mymaster' })
+  t.match((await causeOf(sentinels.store)).message, /\(wait, Sentinel a:1 b:26379\)$/)
 })
 
 t.test('rediss:// to a port without TLS: said in each form that ioredis reports', async (t) => {
@@ -133,11 +133,17 @@ t.test('rediss:// to a port without TLS: said in each form that ioredis reports'
     client.emit('error', Object.assign(new Error(message), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }))
     t.match((await causeOf(store)).message, /: ERR_SSL_WRONG_VERSION_NUMBER \(rediss:.* does not speak TLS\)$/)
   }
+  const connecting = closed(t, 'rediss://127.0.0.1:1?lazyConnect=true')
+  Object.assign(connecting.client, { status: 'connecting' })
+  t.match((await causeOf(connecting.store)).message,
+    /not connected \(connecting, 127\.0\.0\.1:1\) \(rediss:\/\/: does the port speak TLS\?\)$/, 'before any error')
   // Redis itself waits for the end of a line, and sends nothing.
   const timeout = new Error('connect ETIMEDOUT')
   client.emit('error', timeout)
   t.match((await causeOf(store)).message, /: connect ETIMEDOUT \(rediss:\/\/: does the port speak TLS\?\)$/)
   const plain = closed(t)
+  Object.assign(plain.client, { status: 'connecting' })
+  t.match((await causeOf(plain.store)).message, /\(connecting, 127\.0\.0\.1:1\)$/)
   plain.client.emit('error', timeout)
   t.match((await causeOf(plain.store)).message, /: connect ETIMEDOUT$/)
 })
