@@ -11,7 +11,7 @@ a {
   background: #1f4fd8; color: #fff; text-decoration: none
 }
 a:focus-visible { outline: 3px solid; outline-offset: 3px }
-small { opacity: .75 }
+small { opacity: .75; overflow-wrap: anywhere }
 `.trim()
 
 /** The page loads nothing and runs nothing; its own style is allowed by its hash. */
@@ -29,6 +29,9 @@ interface Refused {
   description: string
 }
 
+/** A request id that is shown. With `requestIdHeader` the caller chooses it. */
+const SHOWN_ID = /^[\x21-\x7e]{1,100}$/
+
 const INVALID = 'The link that you followed is not a valid sign-in request of the portal.'
 const FAILED = 'The service cannot process your request at the moment.'
 
@@ -44,9 +47,12 @@ export function prefersPage (accept: string | undefined): boolean {
 
 /**
  * The page for a person whose sign-in cannot go back to the portal (RFC 6749 section 4.1.2.1). Nothing of the request
- * is in it: the description is one of ours, and the link is a registered one.
+ * is in it: the description is one of ours, and the link is a registered one. `requestId` leads support to the log
+ * line; it is of the request only where the host sets `requestIdHeader`.
  */
-export function errorPage ({ status, description }: Refused, loginUrl: string | undefined): string {
+export function errorPage (
+  { status, description }: Refused, loginUrl: string | undefined, requestId: unknown
+): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -60,11 +66,17 @@ export function errorPage ({ status, description }: Refused, loginUrl: string | 
 <h1>This sign-in cannot go on</h1>
 <p>${status < 500 ? INVALID : FAILED} You were not signed in, and no data was sent.</p>
 ${loginUrl === undefined ? '' : `<p><a href="${escapeHtml(loginUrl)}">Start again</a></p>`}
-<p><small>For support: ${escapeHtml(description)}</small></p>
+<p><small>For support: ${escapeHtml(description)}${shownId(requestId)}</small></p>
 </main>
 </body>
 </html>
 `
+}
+
+/** Without spaces, an id of the caller cannot say anything to the reader. */
+function shownId (requestId: unknown): string {
+  const isShown = typeof requestId === 'string' && SHOWN_ID.test(requestId)
+  return isShown ? ` Request ID: ${escapeHtml(requestId)}` : ''
 }
 
 function escapeHtml (text: string): string {

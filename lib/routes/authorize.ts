@@ -69,7 +69,7 @@ export function authorizeRoute (parts: Parts): Endpoint {
         setPolicy(reply, errorPagePolicy)
         const { status } = refusal
         return retryLater(reply, status).code(status).type('text/html; charset=utf-8')
-          .send(errorPage(refusal, loginUrl))
+          .send(errorPage(refusal, loginUrl, request.id))
       }
       setPolicy(reply)
       return sendRefusal(reply, error)

@@ -42,14 +42,14 @@ export function hasPolicy (t: Test, response: Answer, policy: string): void {
   isPrivate(t, response, guards)
 }
 
-/** The error page: it carries nothing of the request, loads nothing, and cannot be framed. */
+/** The error page: it has the request's id, carries nothing of the request, loads nothing, and cannot be framed. */
 export function isPage (t: Test, response: Answer, status: number): void {
   const { request } = response
   t.equal(response.status, status, request)
   const policy = response.headers.get('content-security-policy')?.replace(/'sha256-[\w+/=]+'/, 'STYLE')
   const expected = "default-src 'none'; style-src STYLE; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
   t.equal(policy, expected, request)
-  t.match(response.text, /^<!doctype html>.*<h1.*<\/html>\n$/s, request)
+  t.match(response.text, /^<!doctype html>.*<h1.*For support: .*Request ID: [!-~]+<\/small>.*<\/html>\n$/s, request)
   t.notMatch(JSON.stringify([response.text, ...response.headers]), /zzz|src=|<script|url\(/, request)
   isPrivate(t, response, { 'content-type': 'text/html; charset=utf-8' })
 }

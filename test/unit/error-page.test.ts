@@ -6,7 +6,7 @@ import { errorPage, errorPagePolicy, prefersPage } from '../../lib/http/error-pa
 const REFUSED = { status: 400, description: 'A description.' }
 
 t.test('the policy lets in the style of the page and nothing else', async (t) => {
-  const [, style = ''] = /<style>([^]*)<\/style>/.exec(errorPage(REFUSED, undefined)) ?? []
+  const [, style = ''] = /<style>([^]*)<\/style>/.exec(errorPage(REFUSED, undefined, 'req-1')) ?? []
   t.match(style, /^:root \{ color-scheme: light dark \}\n[^]+\}$/)
   const hash = createHash('sha256').update(style).digest('base64')
   t.equal(errorPagePolicy, `default-src 'none'; style-src 'sha256-${hash}'; ` +
@@ -14,25 +14,26 @@ t.test('the policy lets in the style of the page and nothing else', async (t) =>
 })
 
 t.test('a link to the portal, and what came from outside in it is escaped', async (t) => {
-  const page = errorPage({ status: 400, description: 'A <description> & "more".' }, 'https://a.example/?x=1&y=\'2\'')
+  const refused = { status: 400, description: 'A <description> & "more".' }
+  const page = errorPage(refused, 'https://a.example/?x=1&y=\'2\'', 'req-1')
   t.match(page, '<p><a href="https://a.example/?x=1&#38;y=&#39;2&#39;">Start again</a></p>')
-  t.match(page, '<small>For support: A &#60;description&#62; &#38; &#34;more&#34;.</small>')
-  const without = errorPage(REFUSED, undefined)
+  t.match(page, '<small>For support: A &#60;description&#62; &#38; &#34;more&#34;. Request ID: req-1</small>')
+  const without = errorPage(REFUSED, undefined, 'req-1')
   const text = /<main>([^]*)<\/main>/.exec(without)?.[1] ?? ''
   t.strictSame(text.trim().split(/\n+/), [
     '<h1>This sign-in cannot go on</h1>',
     '<p>The link that you followed is not a valid sign-in request of the portal. ' +
       'You were not signed in, and no data was sent.</p>',
-    '<p><small>For support: A description.</small></p>'
+    '<p><small>For support: A description. Request ID: req-1</small></p>'
   ], 'where the portal is unknown there is no link')
 })
 
 t.test('a fault of the service is not called one of the link', async (t) => {
   const link = 'is not a valid sign-in request'
-  t.match(errorPage(REFUSED, undefined), link)
-  t.match(errorPage({ status: 499, description: 'A description.' }, undefined), link)
+  t.match(errorPage(REFUSED, undefined, 'req-1'), link)
+  t.match(errorPage({ status: 499, description: 'A description.' }, undefined, 'req-1'), link)
   for (const status of [500, 503]) {
-    const page = errorPage({ status, description: 'A description.' }, undefined)
+    const page = errorPage({ status, description: 'A description.' }, undefined, 'req-1')
     t.notMatch(page, link)
     t.match(page, 'cannot process your request at the moment')
   }
