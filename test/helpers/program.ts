@@ -36,6 +36,7 @@ export function check (baseUrl: string, more: string[] = [], around: Around = {}
 interface Report {
   stopped?: string
   summary: Record<string, number>
+  caused: { from: string, to: string, refusals: Record<string, number>, replayedCodes: number }
   rules: Array<{ id: string, severity: string, outcome: string, got?: string, fix?: string, reason?: string }>
 }
 

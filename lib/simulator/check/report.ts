@@ -1,5 +1,7 @@
 import { styleText } from 'node:util'
 import { escapeJson } from '../../flow/escape.ts'
+import type { Caused } from './caused.ts'
+import { causedText } from './caused.ts'
 import type { Result } from '../rules/rule.ts'
 import type { Finding, Run } from '../rules/run-rules.ts'
 
@@ -30,15 +32,22 @@ function wordOf ({ result }: Finding): 'pass' | 'FAIL' | 'advice' | 'untested' {
   return result.severity === 'must' ? 'FAIL' : 'advice'
 }
 
-/** The report for people: what fails, then advice, then the counts, then what was not tested and why. */
-export function text (run: Run, width: number, paint: Paint): string {
-  const { findings } = run
+/** A run, and what an operator of the service saw of it. */
+export type Report = Run & { caused: Caused }
+
+/**
+ * The report for people: what fails, then advice, then the refusals that the check caused, then the counts, then what
+ * was not tested and why.
+ */
+export function text (run: Report, width: number, paint: Paint): string {
+  const { findings, caused } = run
   const failures = ['FAIL', 'advice'].flatMap((word) => findings.filter((finding) => wordOf(finding) === word))
   const blocks = [
     ...failures.map((finding) => block(finding, width, paint)),
+    wrap(causedText(caused), width).join('\n'),
     conclusion(run, width, paint)
   ]
-  return `${blocks.join('\n\n')}\n`
+  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
 }
 
 function block (finding: Finding, width: number, paint: Paint): string {
@@ -91,10 +100,10 @@ function numberOf (count: number, one: string, several: string): string {
 }
 
 /** The report for machines. Its members are stable: what is added later comes beside them. */
-export function json (baseUrl: string, level: string, run: Run): string {
+export function json (baseUrl: string, level: string, run: Report): string {
   const rules = run.findings.map(({ rule: { id, section, severity, sentence }, result, milliseconds }) =>
     ({ id, section, severity, sentence, ...result, milliseconds }))
-  const report = { baseUrl, level, summary: summary(run), stopped: run.stopped, rules }
+  const report = { baseUrl, level, summary: summary(run), caused: run.caused, stopped: run.stopped, rules }
   return `${escapeJson(JSON.stringify(report, null, 2))}\n`
 }
 
