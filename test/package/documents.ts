@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
 const documents = [
-  'README.md', '.github/RUNBOOK.md', '.github/SECURITY.md', '.github/CONTRIBUTING.md', 'lib/README.md',
-  'lib/stores/README.md', 'lib/testing/README.md', 'examples/logins/README.md', 'test/README.md',
+  'README.md', '.github/CHANGELOG.md', '.github/RUNBOOK.md', '.github/SECURITY.md', '.github/CONTRIBUTING.md',
+  'lib/README.md', 'lib/stores/README.md', 'lib/testing/README.md', 'examples/logins/README.md', 'test/README.md',
   'test/RFC.md', 'test/bench/README.md'
 ]
 

@@ -18,8 +18,8 @@ const outputs = modules.flatMap((module) =>
 const examples = readdirSync('examples', { recursive: true, encoding: 'utf8' })
   .filter((file) => /^(?!dist\/|start\.ts|tsconfig).*\.(?:ts|yml|json)$/.test(file)).map((file) => `examples/${file}`)
 const pages = [
-  'README.md', '.github/RUNBOOK.md', '.github/SECURITY.md', 'lib/stores/README.md', 'lib/testing/README.md',
-  'examples/logins/README.md'
+  'README.md', '.github/CHANGELOG.md', '.github/RUNBOOK.md', '.github/SECURITY.md', 'lib/stores/README.md',
+  'lib/testing/README.md', 'examples/logins/README.md'
 ]
 
 t.test('what users need, and nothing else', async (t) => {
