@@ -1,7 +1,9 @@
 // The behaviour of the three routes, in many configurations: each value of a dimension meets each value of every other.
 import t from 'tap'
 import type { Test } from 'tap'
+import { PORTAL } from '../helpers/host.ts'
 import { startRedis } from '../helpers/redis.ts'
+import { wire } from '../helpers/wire.ts'
 import * as authorize from './checks/authorize.ts'
 import * as portalFunction from './checks/portal-function.ts'
 import { eachRefusal } from './checks/each-refusal.ts'
@@ -9,6 +11,8 @@ import * as signIn from './checks/sign-in.ts'
 import * as store from './checks/store.ts'
 import * as token from './checks/token.ts'
 import { has, pairsOf, pairwise } from './pairwise.ts'
+import { refusals } from './refusals.ts'
+import type { Refusal } from './refusals.ts'
 import { dimensions, startSubject } from './subject.ts'
 import type { Subject } from './subject.ts'
 
@@ -22,8 +26,36 @@ const checks: Record<string, Check> = {
 
 const redis = await startRedis(t)
 const configurations = pairwise(dimensions)
+/** The timers that keep the process alive. */
+const timers = (): number => process.getActiveResourcesInfo().filter((type) => type === 'Timeout').length
+
 /** The numbers of some configurations, `3,8`, to look at them alone. */
 const only = process.env.CONFIGURATION?.split(',').map(Number)
+
+t.test('each refusal is sent another request, or has other options', async (t) => {
+  const rows = new Map<string, string>()
+  for (const [reason, { provoke, options }] of Object.entries(refusals)) {
+    const row = JSON.stringify([await requestsOf(provoke), options], (_name, value) => plain(value))
+    t.equal(rows.get(row), undefined, reason)
+    rows.set(row, reason)
+  }
+})
+
+/** What the portal sends; each redirection brings the same code. */
+async function requestsOf (provoke: Refusal['provoke']): Promise<unknown[]> {
+  const requests: unknown[] = []
+  await provoke(wire('http://partner.example', PORTAL, {
+    async fetch (...request) {
+      requests.push(request)
+      return new Response('{}', { headers: { location: `?code=${'A'.repeat(43)}` } })
+    }
+  }))
+  return requests
+}
+
+/** With functions as their source, and what is undefined as text: JSON leaves out both. */
+const plain = (value: unknown): unknown =>
+  typeof value === 'function' || value === undefined ? String(value) : value
 
 t.test('no pair is missing', async (t) => {
   for (const [one, other] of pairsOf(dimensions)) {
@@ -38,7 +70,11 @@ for (const [index, configuration] of configurations.entries()) {
     const subject = await startSubject(t, configuration, redis)
     const usual = { ...subject.behaviour }
     for (const [name, check] of Object.entries(checks)) {
+      const before = timers()
       await t.test(name, async (t) => await check(t, subject))
+      // `within` clears its timer after the response.
+      await new Promise((resolve) => setImmediate(resolve))
+      t.ok(timers() <= before, `${name} leaves no timer`)
       Object.assign(subject.behaviour, usual)
     }
   })

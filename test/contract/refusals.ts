@@ -195,7 +195,11 @@ export const refusals: Record<RefusalReason, Refusal> = {
   internal_error: {
     ...token({}, { status: 500, error: 'server_error', level: 'error', sparesCode: false }),
     options: {
-      routeOptions: { async preHandler (request) { if (request.method === 'POST') request.raw.url = undefined } }
+      routeOptions: {
+        async preHandler ({ method, raw }) {
+          if (method === 'POST') Object.assign(raw, { url: undefined, originalUrl: undefined })
+        }
+      }
     }
   }
 }

@@ -1,5 +1,5 @@
 // An app that keeps the contract, in one of many configurations. The checks see of it what everyone sees from outside.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
 import Fastify50 from 'fastify-5.0'
 import Fastify511 from 'fastify-5.11'
 import type { Test } from 'tap'
@@ -28,16 +28,19 @@ export const LIFETIMES = { codeLifetime: 600, tokenLifetime: 3000 }
 
 const fastifies = { '5.0.0': Fastify50, '5.11.3': Fastify511, newest: Fastify } as unknown as Record<string, Factory>
 
+/** The larger first: the covering array is smaller. */
 export const dimensions = {
   portal: ['one', 'two', 'function', 'async function', 'slow function'],
-  store: storeKinds,
   host: Object.keys(hostKinds),
   user: [
     'partner user', 'client user by client_id', 'client user by client_external_id', 'client user of client level'
   ],
+  logLevel: ['off', 'fatal', 'info', 'debug'],
+  store: storeKinds,
   hooks: ['sync', 'async', 'slow'],
   loginPage: ['none', 'address', 'function'],
   fastify: Object.keys(fastifies),
+  rewriteUrl: ['none', 'keeps the query', 'drops the query'],
   prefix: ['', '/tenant/1'],
   secrets: ['one', 'new and old'],
   pkce: [false, true],
@@ -79,6 +82,8 @@ export interface Subject {
   cause (): unknown
   /** The log lines since the last call. */
   lines (): Line[]
+  /** The lowest level that is logged. */
+  lowestLevel: number
   /** Which of the portal's secrets its requests use. */
   secretIndex: number
   /** Whether the error page of an unknown portal can link to the only one there is. */
@@ -119,6 +124,15 @@ const loginPages: Record<Configuration['loginPage'], PartnerSsoOptions['loginPag
   function: (to) => `https://login.example/é?to=${encodeURIComponent(to)}`
 }
 
+const lowestLevels: Record<Configuration['logLevel'], number> = { off: Infinity, fatal: 60, info: 30, debug: 20 }
+
+/** The plugin reads the URL that was sent, not what a host makes of it for its router. */
+const rewritings: Record<Configuration['rewriteUrl'], Pick<FastifyServerOptions, 'rewriteUrl'>> = {
+  none: {},
+  'keeps the query': { rewriteUrl: ({ url = '' }) => `${url}${url.includes('?') ? '&' : '?'}state=rewritten` },
+  'drops the query': { rewriteUrl: ({ url = '' }) => url.replace(/\?.*$/s, '') }
+}
+
 /** Starts an app of the configuration. */
 export async function startSubject (t: Test, configuration: Configuration, redis: RedisServer): Promise<Subject> {
   return await start(t, configuration, openStore(configuration.store, redis), {})
@@ -144,8 +158,12 @@ async function start (
   const host = hostKinds[configuration.host] ?? {}
   const factory = fastifies[configuration.fastify] as Factory
   const stream = { write: (line: string) => { lines.push(JSON.parse(line) as Line) } }
+  const { logLevel } = configuration
   const app = factory({
-    logger: { level: 'debug', stream }, forceCloseConnections: true, ...host.server?.(factory)
+    logger: logLevel === 'off' ? false : { level: logLevel, stream },
+    forceCloseConnections: true,
+    ...rewritings[configuration.rewriteUrl],
+    ...host.server?.(factory)
   }) as FastifyInstance
   t.teardown(() => app.close())
   await host.prepare?.(app)
@@ -196,6 +214,7 @@ async function start (
     cause: () => lastCause,
     lines: () => lines.splice(0)
       .filter(({ req, res, msg }) => req === undefined && res === undefined && !msg.startsWith('Server')),
+    lowestLevel: lowestLevels[logLevel],
     secretIndex: secrets.length - 1,
     isOnlyPortal,
     prefix,

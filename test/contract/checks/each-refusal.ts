@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import { refusals as source } from '../../../lib/errors.ts'
 import type { PartnerSsoEvent, RefusalReason } from '../../../lib/index.ts'
 import type { Answer, Wire } from '../../helpers/wire.ts'
-import { DESCRIPTION, isGuarded, isPrivate, isJson } from '../replies.ts'
+import { DESCRIPTION, isGuarded, isJson, isPage, isPrivate } from '../replies.ts'
 import { refusals } from '../refusals.ts'
 import type { Refusal } from '../refusals.ts'
 import type { Subject } from '../subject.ts'
@@ -15,6 +15,7 @@ export async function eachRefusal (t: Test, subject: Subject): Promise<void> {
   for (const [reason, refusal] of Object.entries(refusals) as Array<[RefusalReason, Refusal]>) {
     const at = refusal.options === undefined ? subject : await subject.another({ options: refusal.options })
     await t.test(reason, async (t) => await refuses(t, at, reason, refusal))
+    if (refusal.at === 'page') await t.test(`${reason}: page`, async (t) => await linksToPortal(t, at, refusal))
   }
 }
 
@@ -29,6 +30,19 @@ async function refuses (t: Test, subject: Subject, reason: RefusalReason, refusa
   isLine(t, subject, event, refusal)
   if (refusal.sparesCode !== true) return
   t.equal((await subject.at.token({ code: codes.at(-1) })).status, 200, 'the code is still good')
+}
+
+/** Where a browser can start again: at the portal of the request, or at the only one there is. */
+async function linksToPortal (t: Test, subject: Subject, { provoke, status, known, options }: Refusal): Promise<void> {
+  const { at, portal, isOnlyPortal } = subject
+  const page = await provoke({
+    ...at,
+    authorize: async (changes, user, headers, more) =>
+      await at.authorize(changes, user, { ...headers, accept: 'text/html' }, more)
+  })
+  isPage(t, page, status)
+  const isFound = known.includes('clientId') || (isOnlyPortal && options?.portal === undefined)
+  t.strictSame(page.text.match(/href="[^"]*"/g), isFound ? [`href="${portal.loginUrl}"`] : null)
 }
 
 /** The portal's requests; the codes that it gets are noted. */
@@ -98,11 +112,15 @@ function isEvent (
   )
 }
 
-/** One line, with what the event tells. */
+/** One line, with what the event tells: none below the lowest level that is logged. */
 function isLine (
-  t: Test, { lines, cause }: Subject, { type, requestId, ...told }: PartnerSsoEvent, refusal: Refusal
+  t: Test, { lines, cause, lowestLevel }: Subject, { type, requestId, ...told }: PartnerSsoEvent, refusal: Refusal
 ): void {
   const found = lines().filter(({ reqId, reason }) => reqId !== undefined && reason === told.reason)
+  if (LEVELS[refusal.level] < lowestLevel) {
+    t.strictSame(found, [])
+    return
+  }
   const { level, msg, reqId, event, hint, err, ...line } = found[0] as Record<string, unknown>
   t.strictSame(
     { lines: found.length, level, reqId, event },

@@ -53,7 +53,7 @@ async function isRow (
   const storeTimeout = reason === 'portal_timeout' ? 20 : 10_000
   // Without the host's own hooks, which may take long: storeTimeout is short.
   const options = { portal: () => find(subject.portal) as Portal, storeTimeout }
-  const { at, events, lines } = await subject.another({ options })
+  const { at, events, lines, lowestLevel } = await subject.another({ options })
   lines()
   const authorized = await at.authorize()
   isRefused(t, authorized, status, error, description)
@@ -71,11 +71,11 @@ async function isRow (
   t.strictSame([userStatus, json.error], isUnknown ? [401, 'invalid_token'] : [status, error])
   const written = lines()
   const warnings = written.filter(({ level, reason }) => level === 40 && reason === undefined)
-  t.equal(warnings.length, name === 'another portal' ? 1 : 0, 'one warning')
+  t.equal(warnings.length, name === 'another portal' && lowestLevel <= 40 ? 1 : 0, 'one warning')
   t.strictSame(written.filter(({ clientId }) => clientId !== undefined), [], 'no client_id that nobody registered')
   const text = JSON.stringify(written)
   t.notMatch(text, 'hush')
-  if (logged !== undefined) t.match(text, logged)
+  if (logged !== undefined && lowestLevel <= 50) t.match(text, logged)
   t.equal((await subject.at.token({ code })).status, 200, 'the code was not touched')
 }
 
