@@ -2,7 +2,8 @@
 import t from 'tap'
 import { Secrets } from '../../lib/flow/masking.ts'
 
-const SECRET = 'Aé &<>"\'+/\\%=S3cret🔑'
+/** Its Base64 has a `+` and a `/`: Base64url is another text. */
+const SECRET = 'Aé &<>"\'+/\\%=S3cret🔑?>~¿ÿ!!'
 
 function hide (text: string, values: string[]): string {
   const secrets = new Secrets()
@@ -43,6 +44,12 @@ const ENCODINGS: Record<string, (text: string) => string> = {
   Base64url: (text) => Buffer.from(text).toString('base64url'),
   'Base64 in a form': (text) => form(Buffer.from(text).toString('base64'))
 }
+
+await t.test('each encoding gives another text', (t) => {
+  const texts = new Map(Object.entries(ENCODINGS).map(([name, encode]) => [encode(SECRET), name]))
+  t.strictSame([...texts.values()], Object.keys(ENCODINGS))
+  t.end()
+})
 
 for (const [name, encode] of Object.entries(ENCODINGS)) {
   await t.test(name, (t) => {
