@@ -1,4 +1,5 @@
 // What answers is not the service, or nothing answers: a plain sentence, an exit code, within a bounded time.
+import { STATUS_CODES } from 'node:http'
 import { createServer } from 'node:https'
 import { syncBuiltinESMExports } from 'node:module'
 import timers from 'node:timers/promises'
@@ -21,6 +22,9 @@ t.setTimeout(300_000)
 
 const USER = ['--cookie', 'sid=ada; SameSite=Lax']
 const REDIRECTED = 'HTTP/1.1 303 See Other\r\nSet-Cookie: sid=1\r\n\r\n'
+/** The first lines of responses to a login that failed. */
+const FAILURES = Object.entries(STATUS_CODES).filter(([status]) => Number(status) >= 400)
+  .flatMap(([status, phrase]) => [`HTTP/1.1 ${status} ${phrase}`, `HTTP/2 ${status}`])
 
 const OTHERS: Array<[what: string, service: (t: Test) => Promise<string>, sentence: RegExp]> = [
   ['nothing listens', async () => `http://127.0.0.1:${await freePort()}`,
@@ -123,8 +127,10 @@ await t.test('the command line: what is missing or wrong is named', async (t) =>
     [['serve', '--baseUrl=http://localhost:1'], 'Unknown option \'--baseUrl\'. Did you mean --base-url?'],
     [['check', '-x'], 'Unknown option \'-x\'. --help lists the flags.'],
     [['check', '--cookie'], 'Option \'--cookie <value>\' argument missing'],
-    [['check', ...needed, '--cookie', `${REDIRECTED}HTTP/1.1 401 Unauthorized\r\nDate: now\r\n\r\nset-cookie: no=1`],
-      'The login failed: the response in --cookie is HTTP/1.1 401 Unauthorized.'],
+    ...FAILURES.map((line) => [
+      ['check', ...needed, '--cookie', `${REDIRECTED}${line}\r\nSet-Cookie: sid=1\r\n\r\nset-cookie: no=1`],
+      `The login failed: the response in --cookie is ${line}.`
+    ] as const),
     [['check', ...needed, '--ineligible-cookie', 'HTTP/2 200 \n\n'],
       'The response in --ineligible-cookie sets no cookie (HTTP/2 200)'],
     [['check', ...needed, '--cookie', `${REDIRECTED}HTTP/1.1 200 OK\r\nSet-Cookie: sid=; Max-Age=0\r\n\r\n`],
