@@ -275,5 +275,55 @@ export const mistakes = [
     'of several client secrets one must be strong',
     'flat().some(({ length }) => length <',
     'flat().every(({ length }) => length <'
+  ],
+  [
+    'a success is reported only where it is logged',
+    "if (isLogged(request.log, 'info')) logEvent",
+    "if (!isLogged(request.log, 'info')) return\n    logEvent"
+  ],
+  [
+    'a refusal is reported only where it is logged',
+    'if (isLogged(request.log, level)) logEvent',
+    'if (!isLogged(request.log, level)) return\n    logEvent'
+  ],
+  [
+    'credentials in a URL pass where the host rewrites it',
+    'const query = new Parameters(queryOf(request.originalUrl))\n  // RFC',
+    'const query = new Parameters(queryOf(request.url))\n  // RFC'
+  ],
+  [
+    'the authorization request is read after the host rewrote it',
+    'const parameters = new Parameters(queryOf(request.originalUrl))',
+    'const parameters = new Parameters(queryOf(request.url))'
+  ],
+  ['a login leads back to the URL that the host rewrote', 'relative(request.originalUrl)', 'relative(request.url)'],
+  [
+    'without a redirect_uri there is no way back to one of several portals',
+    "'redirect_uri_missing', known, { loginUrl }",
+    "'redirect_uri_missing', known"
+  ],
+  [
+    'with two redirect_uris there is no way back to one of several portals',
+    "'redirect_uri_repeated', known, { loginUrl }",
+    "'redirect_uri_repeated', known"
+  ],
+  ['a secret in Base64 is shown', "(['base64', 'base64url'] as const)", "(['base64url'] as const)"],
+  ['a secret in Base64url is shown', "(['base64', 'base64url'] as const)", "(['base64'] as const)"],
+  ['a login is taken to have failed by 401 alone', 'if (/^\\S+ [45]/.test(last))', 'if (/^\\S+ 401/.test(last))'],
+  ['a time limit outlives the call', 'reject).finally(() => clearTimeout(timer))', 'reject)'],
+  [
+    'the deadline of a command outlives its reply',
+    'this.resolve = (value) => {\n      clearTimeout(this.#timer)\n',
+    'this.resolve = (value) => {\n'
+  ],
+  [
+    'the store is closed while requests are under way',
+    "app.addHook('onClose', async () => store",
+    "app.addHook('preClose', async () => store"
+  ],
+  [
+    'at the limit, a revocation takes the room of another record',
+    'this.#delete(key)\n    while (this.#isFullFor(value)) this.#dropOldest()',
+    'while (this.#isFullFor(value)) this.#dropOldest()\n    this.#delete(key)'
   ]
 ]

@@ -19,7 +19,7 @@ import { Coverage } from './coverage.js'
 import { mistakes } from './mistakes.js'
 import { Tree } from './tree.js'
 
-const CONFIGURATIONS = ['3', '8', '12', '17']
+const CONFIGURATIONS = ['3', '5', '17', '19']
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { mistakes: { type: 'string' } } })
 const given = values.mistakes === undefined
