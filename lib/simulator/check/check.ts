@@ -47,7 +47,7 @@ ${INTEGRATION_HELP}
   --ineligible-cookie <cookie>
                             the session cookie of a user who may not enter, in the same forms
   --second-client-id <id>, --second-client-secret <secret>
-                            another client of the service: it must not be able to redeem the portal’s codes.
+                            another client of the service: it must not be able to redeem codes of the portal.
                             Better give the secret in PORTAL_SECOND_CLIENT_SECRET
   --code-lifetime <seconds> wait so long, then check that a code has expired. Without it ten minutes, where
                             the deadline allows
