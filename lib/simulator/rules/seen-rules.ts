@@ -67,8 +67,9 @@ function errorTextsOf (exchange: Exchange): string[] {
 /** A service may repeat a secret that the request has: it is found in no other response. */
 function shows ({ request, response }: Exchange, secret: string): boolean {
   const isShort = secret.length < SHORTEST_SECRET
+  const sent = [new URLSearchParams(request.body), new URL(request.url).searchParams]
   const isSent = request.headers.some(([name]) => name === 'Authorization') ||
-    [...new URLSearchParams(request.body).values()].some((value) => value.includes(secret))
+    sent.flatMap((parameters) => [...parameters.values()]).some((value) => value.includes(secret))
   if (isShort || isSent || response === undefined) return false
   return [response.body, ...response.headers.map(([, value]) => value)].some((text) => text.includes(secret))
 }
