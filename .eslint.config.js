@@ -88,8 +88,9 @@ export default [
     rules: { '@typescript-eslint/no-floating-promises': 'error' }
   },
   layer('http', '(?:errors|typebox)\\.ts', 'lib/http knows the errors, and no route, portal, option or store.'),
-  layer('stores', '(?:errors|time-limit)\\.ts', 'lib/stores knows the errors, and no code, token, route or option.'),
-  layer('portal', '(?:assert|errors|time-limit)\\.ts', 'lib/portal knows no route, code, store or option.'),
+  layer('stores', '(?:errors|outage|time-limit)\\.ts',
+    'lib/stores knows the errors, and no code, token, route or option.'),
+  layer('portal', '(?:assert|errors|outage|time-limit)\\.ts', 'lib/portal knows no route, code, store or option.'),
   layer('grants', 'errors\\.ts|portal/(?:portal|registered-portal)\\.ts|stores/store\\.ts',
     'lib/grants knows the portal and the Store interface, and no route, option or store.'),
   layer('options',

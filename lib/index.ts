@@ -54,7 +54,7 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
   app.addHook('onClose', async () => store.close())
 
   const { currentUser, portalEligibility, loginPage, storeTimeout } = options
-  const portals = new Portals(options.portal, storeTimeout, warn)
+  const portals = new Portals(options.portal, storeTimeout, warn, app.log)
   const keys = new GrantKeys(app.prefix)
   const codes = new AuthorizationCodes(store, keys, options.codeLifetime)
   const tokens = new AccessTokens(store, keys, options.codeLifetime, options.tokenLifetime)

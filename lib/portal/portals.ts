@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto'
+import type { FastifyBaseLogger } from 'fastify'
 import { isVisibleAscii } from '../assert.ts'
 import { OAuthError } from '../errors.ts'
+import { Outage } from '../outage.ts'
 import { within } from '../time-limit.ts'
 import { checkPortal } from './portal.ts'
 import type { Portal } from './portal.ts'
 import { RegisteredPortal } from './registered-portal.ts'
+import { whyUnreachable } from './unreachable.ts'
 
 /** Finds the portal of a `client_id`. Null or undefined: the client is unknown. */
 export type PortalFinder = (clientId: string) => Portal | null | undefined | Promise<Portal | null | undefined>
@@ -41,11 +44,13 @@ export class Portals {
   readonly #find: (clientId: string) => Awaitable<RegisteredPortal | undefined>
   readonly #noPortal: () => RegisteredPortal
 
-  /** A function may take `timeout` milliseconds. `warn` is called once with each warning. */
-  constructor (portal: Portal[] | PortalFinder, timeout: number, warn: (message: string) => void) {
+  /** A function may take `timeout` milliseconds. `warn` is called once with each warning; its outages go to `log`. */
+  constructor (
+    portal: Portal[] | PortalFinder, timeout: number, warn: (message: string) => void, log: FastifyBaseLogger
+  ) {
     const warnOnce = onceEach(warn)
     if (typeof portal === 'function') {
-      this.#find = foundBy(portal, timeout, warnOnce)
+      this.#find = foundBy(portal, timeout, warnOnce, new Outage('portal', log))
       // Checked and digested each time, as a portal that is found.
       this.#noPortal = () => new RegisteredPortal(checkPortal(NO_PORTAL, 'portal()'))
     } else {
@@ -96,14 +101,26 @@ export class Portals {
 }
 
 /** Finds portals by the host's function, at each request anew. */
-function foundBy (find: PortalFinder, timeout: number, warn: (message: string) => void) {
-  /** Calls the function. The errors do not contain the client_id: it comes from the request. */
+function foundBy (find: PortalFinder, timeout: number, warn: (message: string) => void, outage: Outage) {
+  /** Calls the function. A client_id that nobody registered is not repeated in the log. */
   async function ask (clientId: string): Promise<unknown> {
+    let given
     try {
-      return await within(performance.now() + timeout, () => find(clientId), () => new OAuthError('portal_timeout'))
-    } catch (cause) {
-      throw cause instanceof OAuthError ? cause : new OAuthError('portal_failed', { cause })
+      given = await within(performance.now() + timeout, () => find(clientId), () => new OAuthError('portal_timeout'))
+    } catch (error) {
+      throw refusalOf(error)
     }
+    outage.found()
+    return given
+  }
+
+  /** A function that is late, or cannot reach what it asks, is an outage. Any other throw is its own fault. */
+  function refusalOf (cause: unknown): OAuthError {
+    const isLate = cause instanceof OAuthError
+    const why = isLate ? LATE : whyUnreachable(cause)
+    if (why === undefined) return new OAuthError('portal_failed', { cause })
+    outage.lost(why, 'cause').refused++
+    return isLate ? cause : new OAuthError('portal_unavailable', { cause })
   }
 
   return async (clientId: string): Promise<RegisteredPortal | undefined> => {
@@ -115,6 +132,8 @@ function foundBy (find: PortalFinder, timeout: number, warn: (message: string) =
     return undefined
   }
 }
+
+const LATE = 'The `portal` function did not return within `storeTimeout`'
 
 function registered (portal: Portal, warn: (message: string) => void): RegisteredPortal {
   if ([portal.clientSecret].flat().some(({ length }) => length < STRONG_LENGTH)) warn(SHORT_SECRET)

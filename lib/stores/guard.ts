@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { OAuthError } from '../errors.ts'
+import { describe, Outage } from '../outage.ts'
 import type { Store, TimedStore } from './store.ts'
 import { within } from '../time-limit.ts'
 
@@ -14,16 +15,6 @@ export interface BackingStore extends TimedStore {
   close? (): void
 }
 
-/** The time in which the store is unavailable. */
-interface Outage {
-  /** A time of `performance.now()`. */
-  since: number
-  /** Requests that were refused. */
-  refused: number
-  /** What the log says: an error as a request saw it, or one that knows why the connection is lost. */
-  logged: 'symptom' | 'cause' | undefined
-}
-
 /** Milliseconds of each half of the start. Fastify allows ten seconds for all of it (`pluginTimeout`). */
 const START_TIMEOUT = 4000
 
@@ -34,16 +25,14 @@ const START_TIMEOUT = 4000
 export class GuardedStore implements TimedStore {
   readonly #store: BackingStore
   readonly #timeout: number
-  readonly #log: FastifyBaseLogger
-  /** While the store is unavailable. */
-  #outage: Outage | undefined
+  readonly #outage: Outage
   #probing: Promise<boolean> | undefined
 
   /** `timeout` is the number of milliseconds that a request, or a probe, may wait for the store. */
   constructor (store: BackingStore, timeout: number, log: FastifyBaseLogger) {
     this.#store = store
     this.#timeout = timeout
-    this.#log = log
+    this.#outage = new Outage('store', log)
   }
 
   put (key: string, value: string, lifetime: number, deadline: number): Promise<boolean> {
@@ -101,7 +90,7 @@ export class GuardedStore implements TimedStore {
       this.#lost(error)
       throw error
     }
-    this.#found()
+    this.#outage.found()
   }
 
   async #call<T> (operation: Promise<unknown>, name: Operation, isValid: (value: unknown) => value is T): Promise<T> {
@@ -112,30 +101,13 @@ export class GuardedStore implements TimedStore {
       this.#lost(error).refused++
       throw new OAuthError('store_unavailable', { cause: describe(error) })
     }
-    this.#found()
+    this.#outage.found()
     return result
   }
 
-  /** Logs once, and once more when the cause of a lost connection becomes known. */
-  #lost (error: unknown): Outage {
-    const outage = this.#outage ??= { since: performance.now(), refused: 0, logged: undefined }
-    const detail = error instanceof Error && error.cause !== undefined ? 'cause' : 'symptom'
-    if (outage.logged === undefined || (outage.logged === 'symptom' && detail === 'cause')) {
-      outage.logged = detail
-      const cause = describe(error)
-      this.#log.error({ event: 'store_unavailable', reason: 'store_unavailable', cause },
-        `partner-sso: store_unavailable (${cause}): no sign-in succeeds until the store is back`)
-    }
-    return outage
-  }
-
-  #found (): void {
-    if (this.#outage === undefined) return
-    const { since, refused } = this.#outage
-    this.#outage = undefined
-    const duration = Math.round(performance.now() - since)
-    this.#log.warn({ event: 'store_available', reason: 'ok', duration, refused },
-      `partner-sso: store_available after ${duration} ms, ${refused} requests refused`)
+  #lost (error: unknown): ReturnType<Outage['lost']> {
+    const isCauseKnown = error instanceof Error && error.cause !== undefined
+    return this.#outage.lost(describe(error), isCauseKnown ? 'cause' : 'symptom')
   }
 }
 
@@ -157,15 +129,6 @@ type Operation = keyof typeof results
 
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean'
 const isTextOrNull = (value: unknown): value is string | null => typeof value === 'string' || value === null
-
-/** The sentence of an error. Redis repeats the arguments of a command in some of them: these are cut off. */
-function describe (error: unknown): string {
-  try {
-    return String(error instanceof Error ? error.message : error).replace(/, with args.*/s, '')
-  } catch {
-    return 'An error without a readable message'
-  }
-}
 
 /** Adds the time limit to a store of the host. */
 export function withDeadlines (store: Store): TimedStore {

@@ -115,8 +115,17 @@ export const refusals: Record<RefusalReason, Refusal> = {
     ...page((at) => at.authorize({}, 'ada')),
     status: 503,
     error: 'temporarily_unavailable',
-    level: 'error',
+    level: 'debug',
     options: { portal: () => new Promise(() => {}), storeTimeout: 1 }
+  },
+  portal_unavailable: {
+    ...page((at) => at.authorize({}, 'ada')),
+    status: 503,
+    error: 'temporarily_unavailable',
+    level: 'debug',
+    options: {
+      portal () { throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }) }
+    }
   },
   parameters_excessive: page((at) => at.authorize({}, 'ada', {}, '&p=x'.repeat(1001))),
   parameter_repeated: redirect({}, {}, '&scope=x&scope=y'),

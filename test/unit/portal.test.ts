@@ -1,6 +1,7 @@
 // The registered portals: what a hook is told, authentication in constant time, and what a function of the host may do
 // wrong. Each secret: contract/checks/token. The redirect_uri with a query of its own: attacks/redirect-query.
 import * as crypto from 'node:crypto'
+import type { FastifyBaseLogger } from 'fastify'
 import t from 'tap'
 import type { OAuthError } from '../../lib/errors.ts'
 import type { Portal } from '../../lib/portal/portal.ts'
@@ -13,6 +14,7 @@ import { lib } from '../helpers/lib.ts'
 const long = (secret: string): string => secret.padEnd(22, '-')
 const TWO: Portal = { ...PORTAL, clientId: 'two', clientSecret: ['old', 'new', 'newer'].map(long) }
 const noWarning = (message: string): never => { throw new Error(message) }
+const noLog = { error: noWarning, warn: noWarning } as unknown as FastifyBaseLogger
 const finder = (clientId: string) => [PORTAL, TWO].find((portal) => portal.clientId === clientId)
 
 t.test('a hook is told everything but the secret, and cannot change it', async (t) => {
@@ -38,7 +40,7 @@ t.test('constant time: as many digests and comparisons, whether the client or th
     }
   })
   for (const given of [[PORTAL, TWO], [PORTAL], finder]) {
-    const portals = new Counted(given, 1000, noWarning)
+    const portals = new Counted(given, 1000, noWarning, noLog)
     const count = async (clientId: string, secret: string) => {
       Object.assign(calls, { timingSafeEqual: 0, hash: 0 })
       const given = { clientId: [clientId], clientSecret: [secret, `${secret}+`] }
@@ -63,7 +65,7 @@ t.test('a secret that can be guessed: one warning, never the secret', async (t) 
     const portal: Portal = { ...PORTAL, clientSecret: [clientSecret].flat() }
     for (const given of [[portal, { ...portal, clientId: 'other' }], async () => portal]) {
       const warnings: string[] = []
-      const portals = new Portals(given, 1000, (message) => warnings.push(message))
+      const portals = new Portals(given, 1000, (message) => warnings.push(message), noLog)
       for (const clientId of [PORTAL.clientId, PORTAL.clientId, 'unknown']) {
         await portals.find(clientId)
         await portals.authenticate({ clientId: [clientId], clientSecret: ['x'] }).catch(() => {})
@@ -77,7 +79,7 @@ t.test('a secret that can be guessed: one warning, never the secret', async (t) 
 
 t.test('each of many secrets that are much alike is accepted', async (t) => {
   const clientSecret = ['1', '2', '3', '4', '5', '6'].map((end) => 'a long beginning '.repeat(8) + end)
-  const portals = new Portals([{ ...PORTAL, clientSecret }], 1000, noWarning)
+  const portals = new Portals([{ ...PORTAL, clientSecret }], 1000, noWarning, noLog)
   for (const [index, secret] of clientSecret.entries()) {
     t.match(await portals.authenticate({ clientId: [PORTAL.clientId], clientSecret: [secret] }), {
       secretIndex: index, isAsSent: false
@@ -95,7 +97,7 @@ t.test('a function that returns no portal: the reason, without a secret or what 
     [{}, /\(\)\.loginUrl" must be .*; got undefined$/]
   ]
   for (const [returned, message] of cases) {
-    const portals = new Portals(async () => returned as Portal, 1000, noWarning)
+    const portals = new Portals(async () => returned as Portal, 1000, noWarning, noLog)
     for (const call of [() => portals.find('hush-id'), () => portals.authenticate(HUSH)]) {
       const { reason, context: { cause, ...context } } = await Promise.resolve(call())
         .then(() => { throw new Error('It was accepted') }, (error: OAuthError) => error)
@@ -114,7 +116,7 @@ t.test('two spellings of a client_id: both are looked up at once, and one that f
     asked.push(clientId)
     if (clientId === 'bad+1') throw other
     return found[clientId]
-  }, 1000, noWarning)
+  }, 1000, noWarning, noLog)
   const authenticate = async (...clientId: string[]) => {
     asked.length = 0
     return await portals.authenticate({ clientId, clientSecret: ['x', PORTAL.clientSecret] })
@@ -126,4 +128,78 @@ t.test('two spellings of a client_id: both are looked up at once, and one that f
   t.strictSame(asked, ['a b'], 'equal spellings are one lookup')
   await t.rejects(authenticate('none', 'bad+1'), { message: 'The request could not be completed.' })
   await t.rejects(authenticate('none', 'none+'), { message: 'Client authentication failed.' })
+})
+
+type Line = [level: string, fields: Record<string, unknown>, message: string]
+
+/** Portals by a function that does what `next` says, and what is logged. */
+function failing (timeout = 60_000) {
+  const lines: Line[] = []
+  const level = (name: string) => (...line: unknown[]) => { lines.push([name, ...line] as unknown as Line) }
+  const log = { error: level('error'), warn: level('warn') } as unknown as FastifyBaseLogger
+  const next = { call: (): unknown => null }
+  const portals = new Portals(async () => await next.call() as null, timeout, noWarning, log)
+  const find = async (): Promise<string> =>
+    await Promise.resolve(portals.find('p')).then(() => 'ok', ({ reason }: OAuthError) => reason)
+  return { lines, next, find }
+}
+
+const withCode = (code: string, message = `connect ${code}`): Error => Object.assign(new Error(message), { code })
+const nested = (depth: number): Error => depth === 0
+  ? withCode('ECONNRESET')
+  : new Error('wrapper', { cause: nested(depth - 1) })
+
+/** What the function throws, and what the line of the outage says of it. Undefined: it is no outage. */
+const throws: Record<string, [error: unknown, cause: string | undefined]> = {
+  'a refused connection': [withCode('ECONNREFUSED'), 'connect ECONNREFUSED'],
+  'a timeout of the network': [withCode('ETIMEDOUT'), 'connect ETIMEDOUT'],
+  'a connection reset': [withCode('ECONNRESET'), 'connect ECONNRESET'],
+  'no way to the host': [withCode('EHOSTUNREACH'), 'connect EHOSTUNREACH'],
+  'an unknown name': [withCode('ENOTFOUND'), 'connect ENOTFOUND'],
+  'AbortSignal.timeout': [new DOMException('The operation was aborted', 'TimeoutError'), 'The operation was aborted'],
+  'fetch failed': [new TypeError('fetch failed', { cause: withCode('ECONNREFUSED') }), 'connect ECONNREFUSED'],
+  'several addresses': [new AggregateError([new Error('x'), withCode('ETIMEDOUT')]), 'connect ETIMEDOUT'],
+  'a code without a message': [Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
+  'a name alone': [{ name: 'TimeoutError' }, 'TimeoutError'],
+  'a cause of a cause': [nested(4), 'connect ECONNRESET'],
+  'deeper than is read': [nested(5), undefined],
+  'a plain error': [new Error('connect ECONNREFUSED'), undefined],
+  'another code': [withCode('ERR_INVALID_ARG_TYPE'), undefined],
+  'a wrapped plain error': [new AggregateError([new Error('timeout'), null]), undefined],
+  nothing: [undefined, undefined],
+  null: [null, undefined],
+  'an error that cannot be read': [{ get code () { throw new Error('of the getter') } }, undefined]
+}
+const cyclic = new Error('round')
+cyclic.cause = cyclic
+throws['its own cause'] = [cyclic, undefined]
+
+for (const [name, [error, cause]] of Object.entries(throws)) {
+  t.test(`the function throws: ${name}`, async (t) => {
+    const { lines, next, find } = failing()
+    next.call = () => { throw error }
+    t.equal(await find(), cause === undefined ? 'portal_failed' : 'portal_unavailable')
+    t.strictSame(lines.map(([, fields]) => fields.cause), cause === undefined ? [] : [cause])
+  })
+}
+
+t.test('an outage of the function is a line at its begin and one at its end, in the words of the store', async (t) => {
+  const { lines, next, find } = failing(20)
+  const down = () => { throw withCode('ECONNREFUSED') }
+  for (const call of [down, down, () => new Promise(() => {}), () => { throw new Error('a mistake') }, down]) {
+    next.call = call
+    await find()
+  }
+  const cause = 'connect ECONNREFUSED'
+  t.strictSame(lines.splice(0), [['error', { event: 'portal_unavailable', reason: 'portal_unavailable', cause },
+    `partner-sso: portal_unavailable (${cause}): no sign-in succeeds until the portal function is back`]])
+  next.call = () => null
+  for (let count = 0; count < 2; count++) t.equal(await find(), 'ok')
+  const [[level, fields, message]] = lines as [Line]
+  t.equal(lines.length, 1)
+  t.match([level, fields], ['warn', { event: 'portal_available', reason: 'ok', refused: 4 }])
+  t.match(message, /^partner-sso: portal_available after \d+ ms, 4 requests refused$/)
+  next.call = () => new Promise(() => {})
+  t.equal(await find(), 'portal_timeout')
+  t.match(lines[1], ['error', { cause: 'The `portal` function did not return within `storeTimeout`' }])
 })

@@ -1,0 +1,56 @@
+import type { FastifyBaseLogger } from 'fastify'
+
+/** The time in which something is unavailable. */
+interface Current {
+  /** A time of `performance.now()`. */
+  since: number
+  /** Requests that were refused. */
+  refused: number
+  /** What the log says: an error as a request saw it, or one that knows why. */
+  logged: 'symptom' | 'cause' | undefined
+}
+
+const names = { store: 'the store', portal: 'the portal function' }
+
+/** Logs once when the store, or the `portal` function, becomes unavailable, and once when it is available again. */
+export class Outage {
+  readonly #of: keyof typeof names
+  readonly #log: FastifyBaseLogger
+  #current: Current | undefined
+
+  constructor (of: keyof typeof names, log: FastifyBaseLogger) {
+    this.#of = of
+    this.#log = log
+  }
+
+  /** It is unavailable. Logs once, and once more when a cause follows a symptom. The caller counts `refused`. */
+  lost (cause: string, detail: 'symptom' | 'cause'): Current {
+    const outage = this.#current ??= { since: performance.now(), refused: 0, logged: undefined }
+    if (outage.logged === 'cause' || outage.logged === detail) return outage
+    outage.logged = detail
+    const event = `${this.#of}_unavailable`
+    this.#log.error({ event, reason: event, cause },
+      `partner-sso: ${event} (${cause}): no sign-in succeeds until ${names[this.#of]} is back`)
+    return outage
+  }
+
+  /** It has responded. */
+  found (): void {
+    if (this.#current === undefined) return
+    const { since, refused } = this.#current
+    this.#current = undefined
+    const duration = Math.round(performance.now() - since)
+    const event = `${this.#of}_available`
+    this.#log.warn({ event, reason: 'ok', duration, refused },
+      `partner-sso: ${event} after ${duration} ms, ${refused} requests refused`)
+  }
+}
+
+/** The sentence of an error. Redis repeats the arguments of a command in some of them: these are cut off. */
+export function describe (error: unknown): string {
+  try {
+    return String(error instanceof Error ? error.message : error).replace(/, with args.*/s, '')
+  } catch {
+    return 'An error without a readable message'
+  }
+}
