@@ -97,7 +97,8 @@ function addPages (app: FastifyInstance, options: SimulatorOptions, attempts: At
 
   app.get<Route>('/sign-ins/:id', async (request, reply) => {
     const attempt = attempts.find(request.cookies[SESSION], request.params.id)
-    return attempt === undefined ? reply.callNotFound() : page(reply, await attemptPage(options, attempt))
+    if (attempt === undefined) return reply.callNotFound()
+    return page(reply, await attemptPage(options, attempt, attempts.of(request.cookies[SESSION])))
   })
 }
 

@@ -15,6 +15,25 @@ const SIGNED_IN = 'All fifteen steps succeeded. ' +
 const LET_IN = 'Log in at your application as a user who may not use the portal, then try again. ' +
   'If this user may not use it, check that before a code is issued.'
 
+const ASKED_AGAIN = 'This browser has signed in before. Does your application ask for a login again? Then its ' +
+  'session cookie was not sent, most often because it is SameSite=Strict: browsers do not send such a cookie when ' +
+  'another site, the portal, redirects. Set it with SameSite=Lax.'
+const NOT_LED_BACK = 'A later sign-in of this browser came back, so its user is logged in, but that login did not ' +
+  'lead back here. Either the login page’s Content-Security-Policy has a form-action without the portal’s origin ' +
+  '(the browser’s console says so), or the login forgets the address to return to.'
+
+/**
+ * What the other sign-ins of a browser show of one that has not come back; empty where they show nothing.
+ *
+ * @param all - the sign-ins of the browser, newest first
+ */
+export function hintOf (attempt: Attempt, all: readonly Attempt[]): string {
+  const at = all.indexOf(attempt)
+  const hasSignedIn = ({ signIn }: Attempt): boolean => signIn.record !== null
+  if (all.slice(0, at).some(hasSignedIn)) return NOT_LED_BACK
+  return all.slice(at + 1).some(hasSignedIn) ? ASKED_AGAIN : ''
+}
+
 export function conclusionOf (attempt: Attempt): Conclusion {
   const { trial, finding, signIn: { failure, record } } = attempt
   if (!attempt.ended) return { outcome: 'running', ...progressOf(attempt) }

@@ -51,6 +51,34 @@ for (const [name, rule, got, options] of SEEN) {
   })
 }
 
+await t.test('another sign-in of the browser explains one that does not come back', async (t) => {
+  const { browser, origin } = await simulator(t)
+  const begun = async (): Promise<string> => {
+    const login = await browser.fetch(start(origin))
+    const [path = ''] = /\/sign-ins\/[\w-]+/.exec((await browser.open(origin)).text) ?? []
+    t.equal(login.status, 302)
+    return origin + path
+  }
+  const strict = /This browser has signed in before\..* most often because it is SameSite=Strict: /
+  const blocked = /did not lead back here\. Either .* has a form-action without the portal’s origin/
+  const sid = String(browser.cookies.get('sid'))
+  browser.cookies.delete('sid')
+  const first = await begun()
+  const alone = await browser.open(first)
+  t.match(alone.text, 'id="causes"')
+  t.notMatch(alone.text, strict)
+  t.notMatch(alone.text, blocked)
+  browser.cookies.set('sid', sid)
+  const signedIn = await browser.signIn(start(origin))
+  t.match(signedIn.text, 'is signed in')
+  t.notMatch(signedIn.text, strict)
+  t.match((await browser.open(first)).text, blocked)
+  browser.cookies.delete('sid')
+  const second = await browser.open(await begun())
+  t.match(second.text, strict)
+  t.notMatch(second.text, blocked)
+})
+
 await t.test('the trial of an expired code says when the code is sent', async (t) => {
   const { browser, origin, another } = await simulator(t, { flags: ['--code-lifetime', '30'] })
   const began = Date.now()

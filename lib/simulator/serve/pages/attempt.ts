@@ -5,7 +5,7 @@ import type { UserInformation } from '../../../user-information.ts'
 import { Inconclusive } from '../../rules/errors.ts'
 import type { Finding } from '../../rules/run-rules.ts'
 import type { Attempt } from '../attempt.ts'
-import { conclusionOf } from '../conclusion.ts'
+import { conclusionOf, hintOf } from '../conclusion.ts'
 import { exchangeDetails } from './exchange.ts'
 import { tone, trialsCard } from './home.ts'
 import { html } from './html.ts'
@@ -17,17 +17,20 @@ import { timeline } from './timeline.ts'
 /**
  * One attempt: how it goes, what failed or who signed in, and its fifteen steps. What matters most comes first, for a
  * narrow screen and for a screen reader.
+ *
+ * @param all - the sign-ins of the same browser, newest first
  */
-export async function attemptPage (setup: Setup, attempt: Attempt): Promise<string> {
+export async function attemptPage (setup: Setup, attempt: Attempt, all: readonly Attempt[]): Promise<string> {
   const { ended, isAway, trial, signIn } = attempt
   const { outcome, title, sentence } = conclusionOf(attempt)
+  const causes = isAway ? loginCard(hintOf(attempt, all), await attempt.loginFindings()) : null
   return layout(setup, {
     title,
     sentence,
     chip: html`<span class="chip ${tone(outcome)}">${trial === null ? 'Sign-in' : `Trial: ${trial.title}`}</span>`,
     buttons: ended ? buttons(setup, attempt) : {},
     inProgress: !ended,
-    body: html`${isAway ? loginCard(await attempt.loginFindings()) : null}${problemCard(attempt)}
+    body: html`${causes}${problemCard(attempt)}
 <div class="columns">
 ${trialCard(attempt)}
 ${signIn.record === null ? null : recordCard(signIn.record, setup.integration.level, signIn.secrets)}
@@ -49,7 +52,8 @@ function buttons (setup: Setup, { trial, loginPage }: Attempt): Record<string, s
 const WORDS = { pass: 'passes', fail: 'fails', untested: 'not tested' }
 
 /** For the developer whose browser does not come back from the service: what `check` says of the login. */
-const loginCard = (findings: Finding[]): Html => card('causes', 'The browser does not come back?', html`
+const loginCard = (hint: string, findings: Finding[]): Html => card('causes', 'The browser does not come back?', html`
+${hint === '' ? null : html`<p><b>${hint}</b></p>`}
 <p class="quiet">Take your time if you are logging in. If not: rules of <code>check</code>, without a user.</p>
 <ul>${findings.map((finding) => html`<li>${findingOf(finding)}</li>`)}</ul>`)
 
