@@ -79,7 +79,7 @@ export async function goods ({ portal }: Scene): Promise<Goods> {
   return { code: await portal.code(), token: await portal.accessToken() }
 }
 
-/** The three requests of a sign-in, at once: each must be told `temporarily_unavailable`. No time limit passes. */
+/** The three requests of a sign-in, at once: each must get `temporarily_unavailable`. No time limit passes. */
 export async function unavailable (
   t: Test, { portal }: Scene, { code, token }: Goods, what = 'unavailable'
 ): Promise<void> {
@@ -89,7 +89,7 @@ export async function unavailable (
   t.equal(authorized.redirect.get('error'), 'temporarily_unavailable')
   t.equal(authorized.redirect.get('state'), 'a state')
   for (const answer of others) {
-    t.equal(answer.status, 503, `${what}: the portal is told so`)
+    t.equal(answer.status, 503, `${what}: the portal gets 503`)
     t.equal(answer.json.error, 'temporarily_unavailable')
     t.match(answer.headers.get('retry-after'), /^\d+$/)
   }
@@ -105,11 +105,11 @@ export async function refusedWhen (
   const own = host.requests.slice(before)
   await happen(own)
   await advance(STORE_TIMEOUT)
-  t.ok(own.every(({ isAnswered }) => isAnswered), `${what}: answered when storeTimeout has passed`)
+  t.ok(own.every(({ isAnswered }) => isAnswered), `${what}: a response when storeTimeout has passed`)
   await refused
 }
 
-/** The same where the store says nothing: they are answered when storeTimeout has passed, and not before. */
+/** The same where the store does not respond: each gets a response when storeTimeout has passed, and not before. */
 export async function timedOut (t: Test, host: Scene, goods: Goods, what = 'timed out'): Promise<void> {
   const waits = (own: HostRequest[]) =>
     t.notOk(own.some(({ isAnswered }) => isAnswered), `${what}: the store is waited for`)

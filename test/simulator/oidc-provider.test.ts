@@ -15,8 +15,8 @@ type Next = () => Promise<void>
 const SECRET = 'a secret of the portal'
 
 /**
- * `oidc-provider` with the addresses of the spec, a login that looks at the cookie `sid`, and the user endpoint of the
- * spec beside it. It grants nothing where no scope is requested; `adapted` adds the scope openid to the request.
+ * `oidc-provider` at the paths of this plugin, with a login that reads the cookie `sid`, and a user endpoint. It grants
+ * nothing where no scope is requested; `adapted` adds the scope openid to the request.
  */
 async function serve (t: Test, adapted: boolean): Promise<string> {
   const server = createServer()

@@ -81,14 +81,14 @@ export async function notEligible (t: Test, { at, behaviour, events }: Subject):
   }
 }
 
-/** The hooks are told of the portal, not of its secret, and are not called for what will be refused anyway. */
+/** The hooks get the portal without its secret, and are not called for a request that is refused before. */
 export async function hooks (t: Test, { at, behaviour, portal, recordOf }: Subject): Promise<void> {
   let calls = 0
   const { currentUser } = behaviour
   behaviour.currentUser = (...given) => { calls++; return currentUser(...given) }
-  behaviour.portalEligibility = (user, { portal: told, request }) => {
+  behaviour.portalEligibility = (user, { portal: given, request }) => {
     const { clientSecret, level = 'partner', ...information } = portal
-    t.strictSame([user, { ...told }, request.method], ['alice', { ...information, level }, 'GET'])
+    t.strictSame([user, { ...given }, request.method], ['alice', { ...information, level }, 'GET'])
     return recordOf('alice')
   }
   t.ok(await at.code())
@@ -106,7 +106,7 @@ type OwnReply = (reply: FastifyReply) => unknown
 
 const teapot: OwnReply = (reply) => reply.code(418).send('one moment')
 
-/** What a `currentUser` may reply with: 418 and this text, unless another status and text are told. */
+/** What a `currentUser` may reply with: 418 and this text, unless another status and text are given. */
 const ownReplies: Record<string, [send: OwnReply, status?: number, text?: string]> = {
   text: [(reply) => { teapot(reply) }],
   returned: [teapot],

@@ -142,7 +142,7 @@ export async function marks (t: Test, { at, events, store }: Subject): Promise<v
   refuses(t, await at.user(token), 401, 'invalid_token')
 }
 
-/** A store that is away: 503 and when to come again; the event tells whose sign-in it was, as far as that is known. */
+/** A store that is away: 503 and when to try again; the event names the portal and the user, where they are known. */
 export async function storeAway (t: Test, subject: Subject): Promise<void> {
   const away = async (): Promise<never> => { throw new Error('zzz-cause at zzz-host:6379') }
   const [code, token] = [await subject.at.code(), await subject.at.accessToken()]

@@ -146,7 +146,7 @@ export async function replay (t: Test, subject: Subject): Promise<void> {
     refuses(t, await at.user(token), 401, 'invalid_token', 'its token is dead')
     seen()
     refuses(t, await later.token({ code }), 400, 'invalid_grant')
-    t.match(seen(), [{ type: 'request_rejected', reason: 'code_unknown' }], 'a mark tells nothing')
+    t.match(seen(), [{ type: 'request_rejected', reason: 'code_unknown' }], 'a mark does not make the code a replay')
   }
   const code = await at.code()
   const { access_token: token } = (await at.token({ code })).json
