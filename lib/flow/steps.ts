@@ -20,23 +20,100 @@ export interface StepReport {
   milliseconds?: number
 }
 
+interface Step extends Pick<StepReport, 'actor' | 'action'> {
+  /** Which of the four legs it belongs to, from 0. */
+  leg: number
+  /** It shows the exchange of its leg. */
+  shows?: true
+  /** The portal’s own request: it succeeded where its leg has an exchange. */
+  sends?: true
+}
+
 /** The fifteen steps of a sign-in (RFC 6749 §4.1, with the user request at the end). */
-const STEPS: ReadonlyArray<[actor: StepReport['actor'], action: string]> = [
-  ['Browser', 'User is sent to the portal’s start URL, which ends with the credentials identifier.'],
-  ['Portal', 'Finds its OAuth configuration by the credentials identifier.'],
-  ['Portal', 'Creates a session and stores a random state in it, on the server only.'],
-  ['Portal', 'Redirects the browser to GET /oauth/authorize.'],
-  ['Service', 'Makes sure the user is logged in and may use the portal.'],
-  ['Service', 'Validates client_id and redirect_uri.'],
-  ['Service', 'Redirects the browser to the portal with a code and the same state.'],
-  ['Portal', 'Compares the state from the redirect with the one in the session.'],
-  ['Portal', 'Calls POST /oauth/token with its credentials and the code.'],
-  ['Service', 'Validates the code: single use, only at this step.'],
-  ['Service', 'Validates the client credentials.'],
-  ['Service', 'Returns an access token, linked to the user of the code.'],
-  ['Portal', 'Calls GET /oauth/user with the access token.'],
-  ['Service', 'Validates the access token: single use, only at this step.'],
-  ['Service', 'Returns the user information.']
+const STEPS: readonly Step[] = [
+  {
+    leg: 0,
+    actor: 'Browser',
+    action: 'User is sent to the portal’s start URL, which ends with the credentials identifier.'
+  },
+  {
+    leg: 0,
+    actor: 'Portal',
+    action: 'Finds its OAuth configuration by the credentials identifier.'
+  },
+  {
+    leg: 0,
+    actor: 'Portal',
+    action: 'Creates a session and stores a random state in it, on the server only.'
+  },
+  {
+    leg: 0,
+    actor: 'Portal',
+    shows: true,
+    action: 'Redirects the browser to GET /oauth/authorize.'
+  },
+  {
+    leg: 1,
+    actor: 'Service',
+    action: 'Makes sure the user is logged in and may use the portal.'
+  },
+  {
+    leg: 1,
+    actor: 'Service',
+    action: 'Validates client_id and redirect_uri.'
+  },
+  {
+    leg: 1,
+    actor: 'Service',
+    shows: true,
+    action: 'Redirects the browser to the portal with a code and the same state.'
+  },
+  {
+    leg: 1,
+    actor: 'Portal',
+    action: 'Compares the state from the redirect with the one in the session.'
+  },
+  {
+    leg: 2,
+    actor: 'Portal',
+    shows: true,
+    sends: true,
+    action: 'Calls POST /oauth/token with its credentials and the code.'
+  },
+  {
+    leg: 2,
+    actor: 'Service',
+    action: 'Validates the code: single use, only at this step.'
+  },
+  {
+    leg: 2,
+    actor: 'Service',
+    action: 'Validates the client credentials.'
+  },
+  {
+    leg: 2,
+    actor: 'Service',
+    shows: true,
+    action: 'Returns an access token, linked to the user of the code.'
+  },
+  {
+    leg: 3,
+    actor: 'Portal',
+    shows: true,
+    sends: true,
+    action: 'Calls GET /oauth/user with the access token.'
+  },
+  {
+    leg: 3,
+    actor: 'Service',
+    action: 'Validates the access token: single use, only at this step.'
+  },
+  {
+    leg: 3,
+    actor: 'Service',
+    shows: true,
+    action: 'Returns the user information.'
+  }
 ]
 
 /** A part of a sign-in that one exchange decides, and what the portal reads in its response. */
@@ -45,12 +122,6 @@ export interface Leg<Value> {
   reading: Reading<Value>
 }
 
-/** The last steps of the four legs. */
-const ENDS = [4, 8, 12, 15]
-/** Steps that show the exchange of their leg. */
-const SHOWN = [4, 7, 9, 12, 13, 15]
-/** Steps that succeeded where their leg has an exchange: the portal's own requests. */
-const SENT = [9, 13]
 /** Errors that show the earlier steps of their leg to have succeeded. */
 const LATE = ['no_code', 'state_mismatch', 'malformed_token', 'malformed_record']
 
@@ -64,22 +135,27 @@ export interface Progress {
 }
 
 /** The fifteen steps of a sign-in that has come so far. */
-export const stepsOf = (progress: Progress): StepReport[] => STEPS.map(([actor, action], at) =>
-  ({ number: at + 1, actor, action, outcome: 'waiting', note: '', ...reportOf(at + 1, progress) }))
+export const stepsOf = (progress: Progress): StepReport[] => STEPS.map((step, at) => {
+  const { actor, action } = step
+  const number = at + 1
+  return { number, actor, action, outcome: 'waiting', note: '', ...reportOf(number, step, progress) }
+})
 
-function reportOf (number: number, { exchanges, failure, running }: Progress): Partial<StepReport> {
-  const leg = ENDS.findIndex((end) => number <= end)
-  const exchange = exchanges[leg]
-  if (number === failure?.step) return { outcome: 'failed', note: failure.got, ...timed(exchanges.at(-1) as Exchange) }
+function reportOf (number: number, step: Step, progress: Progress): Partial<StepReport> {
+  const { exchanges, failure, running } = progress
+  const exchange = exchanges[step.leg]
+  if (number === failure?.step) {
+    return { outcome: 'failed', note: failure.got, ...timed(exchanges.at(-1) as Exchange) }
+  }
   if (exchange === undefined) return number === running ? { outcome: 'running' } : {}
-  const hasFailed = failure !== null && leg === exchanges.length - 1
-  if (hasFailed) return isProven(number, failure) ? { outcome: 'done' } : {}
-  return { outcome: 'done', ...SHOWN.includes(number) ? timed(exchange) : {} }
+  const hasFailed = failure !== null && step.leg === exchanges.length - 1
+  if (hasFailed) return isProven(number, step, failure) ? { outcome: 'done' } : {}
+  return { outcome: 'done', ...step.shows === true ? timed(exchange) : {} }
 }
 
 /** Of the steps before a failed one, those that the failure proves are done; the others stay open. */
-const isProven = (number: number, { step, error }: Failure): boolean =>
-  number < step && (SENT.includes(number) || LATE.includes(error))
+const isProven = (number: number, { sends }: Step, failure: Failure): boolean =>
+  number < failure.step && (sends === true || LATE.includes(failure.error))
 
 /** No time where the response was not seen: a browser got it. */
 function timed (exchange: Exchange): Partial<StepReport> {
