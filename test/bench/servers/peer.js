@@ -78,10 +78,10 @@ function clearStore (redis) {
   }
 }
 
-/** Keys are hashed, and values encrypted with a key that only the code or token yields. */
+/** Keys are hashed, and values encrypted with a key that needs the code or token and the client secret. */
 function sealedStore (redis) {
   const nameOf = (secret) => hash('sha256', `name ${secret}`, 'base64url')
-  const keyOf = (secret) => cipherKey(hash('sha256', `key ${secret}`, 'buffer'))
+  const keyOf = (secret) => cipherKey(hash('sha256', `key ${secret} ${portal.clientSecret}`, 'buffer'))
   return {
     put: (secret, value) => redis.set(nameOf(secret), seal(keyOf(secret), JSON.stringify(value)), 'EX', LIFETIME),
     async take (secret) {
