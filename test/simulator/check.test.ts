@@ -97,7 +97,7 @@ await t.test('the report names rule, section, what was got and how to fix it; se
   t.match(out, /^advice authorize\.referrer \(RFC 9700 §4\.2\.4\)$/m)
   const line = out.replaceAll('\n', ' ')
   t.match(line, /login\.cookie \(SameSite of sid is not known/)
-  t.match(line, /authorize\.error-redirect \(authorize\.response-type fails\)/)
+  t.match(line, /authorize\.error-redirect, authorize\.response-type-exact \(authorize\.response-type fails\)/)
   t.match(out, /^\d+ pass, 1 fail, 1 to consider, \d+ untested\.\nOne rule fails\.\n\d+ rules were not tested: /m)
   t.notMatch(out, /authorize\.framing/, 'what passes is counted')
   t.notMatch(out + err, /sid=ada|code=[A-Za-z0-9_-]{8}/)

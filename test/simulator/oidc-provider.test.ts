@@ -89,7 +89,8 @@ await t.test('with a scope', async (t) => {
   t.equal(code, 1)
   t.strictSame(failedRules(report), [
     '!authorize.missing-redirect-uri', '?authorize.state-needed', '?authorize.head', '?authorize.referrer',
-    '?authorize.framing', '!token.missing-redirect-uri', '?token.client-challenge', '?token.failed-proof', '?user.head'
+    '?authorize.framing', '!token.missing-redirect-uri', '?token.client-challenge', '?token.failed-proof', '?user.head',
+    '?user.other-places'
   ])
 })
 

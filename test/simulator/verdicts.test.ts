@@ -367,6 +367,13 @@ const VERDICTS: Record<string, Case[]> = {
     ['authorize.access-denied', { ineligible: 'nobody=1' },
       untested('the cookie of --ineligible-cookie logs nobody in')],
     ['token.code-lifetime', {}, untested('it needs --code-lifetime')],
+    ['user.token-lifetime', {}, untested('it needs --token-lifetime')],
+    ['token.other-client', { second: { clientId: 'nobody', clientSecret: 'x' } },
+      untested(/^the second client is refused for itself: 401/)],
+    // A short secret is found in any page, and a mark in a page need not be in an attribute.
+    ['service.secret-shown', { clientSecret: 'a', answer: () => page('a page') }, PASS],
+    ['authorize.no-injection', atAuthorize((request) => page(`<q1"${valueOf(request, 'client_id').replace('<', '')}>`)),
+      PASS],
     ['token.no-store', atToken(error(400, 'invalid_grant')), untested(/^there is no access token: 400/)],
     ['user.replayed-token', atToken(error(400, 'invalid_grant')), untested(/^there is no access token: 400/)],
     ['token.race', atToken(error(400, 'invalid_grant')), untested(/^no request won one of 9 races/)],
