@@ -38,6 +38,7 @@ export const refusals = {
   content_type_unsupported: 'request_rejected',
   body_unreadable: 'request_rejected',
   credentials_in_url: 'request_rejected',
+  method_not_allowed: 'request_rejected',
   grant_type_missing: 'request_rejected',
   grant_type_unsupported: 'request_rejected',
   code_missing: 'request_rejected',

@@ -24,7 +24,7 @@ interface Refusal {
   /** The error code in the response. */
   error: OAuthErrorCode
   /** HTTP status, unless the refusal is sent by redirect. */
-  status: 400 | 401 | 500 | 503
+  status: 400 | 401 | 405 | 500 | 503
   /** The type of the event. */
   type: RefusalType
   level: 'debug' | 'info' | 'warn' | 'error'
@@ -102,6 +102,7 @@ export const refusals = {
   body_unreadable: badRequest('The body cannot be read.'),
   content_type_unsupported: badRequest('The body must be application/x-www-form-urlencoded.'),
   credentials_in_url: badRequest('Client credentials must not be sent in the URL.'),
+  method_not_allowed: badRequest('The method must be POST.', { status: 405 }),
   grant_type_missing: badRequest('The grant_type parameter is missing.'),
   grant_type_unsupported:
     badRequest('The grant_type must be authorization_code.', { error: 'unsupported_grant_type' }),

@@ -16,6 +16,7 @@ import type { PartnerSsoOptions, ResolvedOptions } from './options/options.ts'
 import { startupWarnings, warnOfRateLimit, warnOfSilence } from './options/startup-warnings.ts'
 import { Portals } from './portal/portals.ts'
 import { authorizeRoute } from './routes/authorize.ts'
+import { tokenByGetRoute } from './routes/token-by-get.ts'
 import { tokenRoute } from './routes/token.ts'
 import { userRoute } from './routes/user.ts'
 import { openStore } from './stores/open.ts'
@@ -67,7 +68,7 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
   const parts = {
     portals, codes, tokens, reporter, authorizePath: path, storeTimeout, currentUser, portalEligibility, loginPage
   }
-  for (const route of [authorizeRoute, tokenRoute, userRoute]) addRoute(app, options, route(parts))
+  for (const route of [authorizeRoute, tokenRoute, tokenByGetRoute, userRoute]) addRoute(app, options, route(parts))
   return { isReady: () => store.isReady(), authorizePath: path }
 }
 

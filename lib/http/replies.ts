@@ -33,8 +33,10 @@ export function sendJson (reply: FastifyReply, status: number, json: string): Fa
 }
 
 /** A refusal in JSON (RFC 6749 section 5.2). */
-export function sendRefusal (reply: FastifyReply, { refusal }: OAuthError): FastifyReply {
-  const { status, error, description } = refusal
+export function sendRefusal (
+  reply: FastifyReply, { refusal }: OAuthError, status: number = refusal.status
+): FastifyReply {
+  const { error, description } = refusal
   return sendJson(retryLater(reply, status), status, JSON.stringify({ error, error_description: description }))
 }
 

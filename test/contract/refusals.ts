@@ -10,7 +10,7 @@ import type { Answer, Changes, Wire } from '../helpers/wire.ts'
 export interface Refusal {
   /** `page`: at the authorization endpoint, before the redirect_uri is trusted. */
   at: 'page' | 'redirect' | 'token' | 'user'
-  status: 302 | 400 | 401 | 500 | 503
+  status: 302 | 400 | 401 | 405 | 500 | 503
   error: OAuthErrorCode
   event: RefusalType
   level: 'debug' | 'info' | 'warn' | 'error'
@@ -155,6 +155,7 @@ export const refusals: Record<RefusalReason, Refusal> = {
       method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'code=x'
     })
   },
+  method_not_allowed: { ...token({}), status: 405, sparesCode: false, provoke: (at) => at.send('/oauth/token') },
   grant_type_missing: token({ grant_type: undefined }),
   grant_type_unsupported: token({ grant_type: 'refresh_token' }, { error: 'unsupported_grant_type' }),
   code_missing: token({ code: undefined }),

@@ -49,6 +49,7 @@ const schemaOf = (body: any, type = 'application/json') => body.content[type].sc
 
 function isDocumented (t: Test, { paths }: any): void {
   const { get: authorize } = paths['/oauth/authorize']
+  t.strictSame(Object.keys(paths['/oauth/token']), ['post'], 'GET, which is refused, is hidden')
   const { post: token } = paths['/oauth/token']
   const { get: user } = paths['/oauth/user']
   t.strictSame(names(authorize.parameters), query)

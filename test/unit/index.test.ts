@@ -28,7 +28,7 @@ t.test('the names of the package', async (t) => {
   t.equal(UserInformation, everything.UserInformation)
 })
 
-t.test('three routes with a limit for bodies; hooks and handlers have names, for traces', async (t) => {
+t.test('the routes with a limit for bodies; hooks and handlers have names, for traces', async (t) => {
   const routes = await routesOf({ prefix: '/sso', routeOptions: { bodyLimit: undefined } as object })
   const found = routes.map(({ method, url, bodyLimit, handler, errorHandler, preParsing, onSend }) => {
     const hooks = [handler, errorHandler, preParsing ?? [], onSend ?? []].flat()
@@ -39,6 +39,7 @@ t.test('three routes with a limit for bodies; hooks and handlers have names, for
       'partnerSsoAuthorizeOnSend'],
     ['POST', '/sso/oauth/token', 16_384, 'partnerSsoToken', 'partnerSsoTokenError', 'partnerSsoPreParsing',
       'partnerSsoOnSend'],
+    ['GET', '/sso/oauth/token', 16_384, 'partnerSsoTokenByGet', 'partnerSsoTokenByGetError', 'partnerSsoOnSend'],
     ['GET', '/sso/oauth/user', 16_384, 'partnerSsoUser', 'partnerSsoUserError', 'partnerSsoOnSend']
   ])
 })
