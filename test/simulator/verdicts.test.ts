@@ -279,6 +279,8 @@ const VERDICTS: Record<string, Case[]> = {
       /Bearer eyJ/.test(String(headers)) ? json(200, { external_id: '1' }) : null), failed(/^200/)],
     ['user.unknown-token', atUser(({ headers }) =>
       /Bearer eyJ/.test(String(headers)) ? null : json(200, { external_id: '1' })), failed(/^200/)],
+    ['token.short-secret', { clientSecret: 'x'.repeat(21) }, advised('a client_secret of 21 characters')],
+    ['token.short-secret', { clientSecret: 'x'.repeat(22) }, PASS],
     ['authorize.fresh-code', atAuthorize(back({ code: 'always-the-same-code' })), certain('the same one twice')]
   ],
   'a refusal or an error page that says too much': [

@@ -5,6 +5,7 @@ import { nearest, nearestUris, NOWHERE_RIGHT } from './nearest.ts'
 import type { Wrong } from './nearest.ts'
 import { expectNoCode, expectNoRedirect, expectRefusal, refusesEach } from './refusals.ts'
 import type { Rule, Test } from './rule.ts'
+import { expect } from './rule.ts'
 import type { Service } from './service.ts'
 
 const WHOLE = 'Compare whole texts, as they are: no prefix, no pattern, no change of case, nothing trimmed or decoded.'
@@ -18,6 +19,8 @@ const OTHER_GRANTS = [
   'client_credentials', 'password', 'refresh_token', 'implicit', 'code', 'authorization_code token'
 ]
 
+/** 128 bits as base64url. */
+const SHORTEST_SECRET = 22
 /** Of examples and manuals. */
 const USUAL_SECRETS = ['secret', 'changeme', 'password', 'admin', 'test', 'client_secret']
 
@@ -95,6 +98,15 @@ export const AUTHORIZE_EXACT_RULES: readonly Rule[] = [
 ]
 
 export const TOKEN_EXACT_RULES: readonly Rule[] = [
+  {
+    id: 'token.short-secret',
+    section: 'RFC 6749 §10.10',
+    severity: 'should',
+    sentence: 'The client_secret is long enough not to be guessed.',
+    fix: 'Make it of 128 random bits from a cryptographic source: 22 characters of base64url.',
+    test: async ({ integration: { clientSecret } }) =>
+      expect(clientSecret.length >= SHORTEST_SECRET, `a client_secret of ${clientSecret.length} characters`)
+  },
   {
     id: 'token.secret-exact',
     section: 'RFC 6749 §3.2.1',
