@@ -1,0 +1,135 @@
+// What rules are made of, where no service of the other tests leads: codes of other kinds, responses without a type,
+// services that are too slow. The services here are made up.
+import t from 'tap'
+import type { Exchange } from '../../lib/flow/wire.ts'
+import { forgeries } from '../../lib/simulator/rules/forgeries.ts'
+import { originOf, weaknessOf } from '../../lib/simulator/rules/guessable.ts'
+import { withCode, mustSucceed } from '../../lib/simulator/rules/in-time.ts'
+import { MADE_RULES } from '../../lib/simulator/rules/made-rules.ts'
+import { nearestUris } from '../../lib/simulator/rules/nearest.ts'
+import { INJECTION, reflectionIn } from '../../lib/simulator/rules/reflections.ts'
+import { expectNoRedirect, refusesEach } from '../../lib/simulator/rules/refusals.ts'
+import { REQUEST_RULES } from '../../lib/simulator/rules/request-rules.ts'
+import type { Rule } from '../../lib/simulator/rules/rule.ts'
+import type { Service } from '../../lib/simulator/rules/service.ts'
+
+const base64url = (text: string): string => Buffer.from(text).toString('base64url')
+const text = (encoded: string): string => Buffer.from(encoded, 'base64url').toString()
+
+const exchangeOf = (status: number, body: string, headers: Array<[string, string]> = []): Exchange => ({
+  request: { method: 'POST', url: 'http://127.0.0.1:1/oauth/token', headers: [], body: '' },
+  response: { status, headers, body },
+  milliseconds: 1
+} as unknown as Exchange)
+
+const refused = {
+  exchange: exchangeOf(400, '{"error":"invalid_grant"}'), reading: { ok: false, got: '400 invalid_grant', fix: '' }
+} as const
+const accepted = { exchange: exchangeOf(200, '{"access_token":"t"}'), reading: { ok: true, value: 't' } } as const
+
+function ruleOf (rules: readonly Rule[], id: string): Rule['test'] {
+  const rule = rules.find((rule) => rule.id === id)
+  if (rule === undefined) throw new Error(`There is no rule ${id}`)
+  return rule.test
+}
+
+const serviceOf = (parts: object): Service => parts as unknown as Service
+
+await t.test('a code that is readable text, no JSON: its last character is changed, a digit to a digit', async (t) => {
+  const changed = (plain: string) => forgeries(base64url(plain)).map(({ value }) => text(value))
+  t.strictSame(changed('user-1-1712'), ['user-1-1713'])
+  t.strictSame(changed('user-1-1719'), ['user-1-1710'])
+  const [other = ''] = changed('user-1-abc')
+  t.match(other, /^user-1-ab[^c]$/)
+  t.strictSame(forgeries('\x00'.repeat(8)), [])
+})
+
+await t.test('a code that was edited: refused, or accepted', async (t) => {
+  const test = ruleOf(MADE_RULES, 'token.forged-code')
+  const secrets = new Set<string>()
+  const service = (leg: object) => serviceOf({
+    secrets, code: async () => ({ code: base64url('user-1-1712'), verifier: undefined }), redeem: async () => leg
+  })
+  await test(service(refused))
+  t.strictSame([...secrets].map(text), ['user-1-1713'], 'it is masked')
+  await t.rejects(test(service(accepted)), { message: /^the code with another last character/ })
+})
+
+await t.test('where values were made of known text, plain or encoded', async (t) => {
+  for (const value of ['ada@partner.example', base64url('ada@partner.example'), 'elpmaxe.rentrap@ada']) {
+    t.equal(originOf(value, ['ada@partner.example'], Date.now()), 'it is known text', value)
+  }
+  t.equal(originOf('Zr0PmR6yGq1mYk2sHcXw', ['ada@partner.example'], Date.now()), null)
+  const encoded = ['a', 'b', 'c'].map((user, count) => base64url(`user-${user}-${1000 + count}`))
+  t.not(weaknessOf(encoded, encoded.map(() => ['user-'])), null)
+})
+
+await t.test('a redirect_uri that ends with a slash: the nearest one has none', async (t) => {
+  for (const [registered, nearest] of [
+    ['https://portal.example/callback/', 'https://portal.example/callback'],
+    ['https://portal.example/callback', 'https://portal.example/callback/']
+  ] as const) {
+    const uris = nearestUris(registered).map(({ value }) => value)
+    t.ok(uris.includes(nearest))
+    t.notOk(uris.includes(registered))
+  }
+})
+
+await t.test('the script of a request in a response: a page without a type is one', async (t) => {
+  const page = (type: Array<[string, string]>) => reflectionIn(exchangeOf(400, `<p>${INJECTION}</p>`, type))
+  for (const type of ['text/html; charset=utf-8', 'application/xhtml+xml']) {
+    t.match(page([['content-type', type]]), 'a page with the script')
+  }
+  t.match(page([]), 'a page with the script')
+  t.equal(page([['content-type', 'application/json']]), null)
+  t.match(page([['x-injected', '1']]), 'a header from the request')
+  t.equal(reflectionIn({ request: refused.exchange.request, milliseconds: 1 } as Exchange), null, 'no response')
+})
+
+await t.test('what a rule cannot judge', async (t) => {
+  const unexpected = new Error('It broke')
+  await t.rejects(refusesEach('the code', [{ how: 'cut', value: 'x' }], async () => { throw unexpected }), unexpected)
+  const exchange = exchangeOf(302, '', [['location', 'http://127.0.0.1:1/login']])
+  const service = serviceOf({
+    hasUser: false,
+    integration: { redirectUri: 'https://portal.example/callback' },
+    authorize: async () => ({ exchange, location: null })
+  })
+  const asked = expectNoRedirect(service, { state: undefined })
+  await t.rejects(asked, { message: /^the service asks for a login first: 302/ })
+})
+
+await t.test('a service that is so slow that its codes expire on the way: three rounds, then no verdict', async (t) => {
+  let rounds = 0
+  const test = withCode(async () => {
+    rounds++
+    return mustSucceed(refused as unknown as Parameters<typeof mustSucceed>[0])
+  })
+  const slow = serviceOf({ issuedCode: async () => ({ value: {}, milliseconds: 2000 }) })
+  await t.rejects(test(slow), { message: /^the service is so slow that the code may have expired: 400/ })
+  t.equal(rounds, 3)
+  const fast = serviceOf({ issuedCode: async () => ({ value: {}, milliseconds: 0 }) })
+  await t.rejects(test(fast), { message: '400 invalid_grant' })
+})
+
+await t.test('tokens that end in another character than those of base64url', async (t) => {
+  const test = ruleOf(REQUEST_RULES, 'user.respelt-token')
+  const sent: string[] = []
+  await test(serviceOf({
+    issuedToken: async () => ({ value: 'abc.', milliseconds: 0 }),
+    accessToken: async () => 'abc.',
+    user: async (token: string) => {
+      sent.push(token)
+      return sent.length === 1 ? accepted : refused
+    }
+  }))
+  t.ok(sent.includes('ABC.'))
+})
+
+await t.test('a user endpoint that refuses a token for its parameters', async (t) => {
+  const test = ruleOf(REQUEST_RULES, 'user.parameters')
+  const service = serviceOf({
+    record: {}, issuedToken: async () => ({ value: 'token', milliseconds: 0 }), user: async () => refused
+  })
+  await t.rejects(test(service), { message: /^with external_id=somebody-else: / })
+})
