@@ -123,6 +123,9 @@ t.test('not connected: the address, the last error as its cause, and never the p
   t.match((await causeOf(closed(t, { path: '/run/redis' }).store)).message, /\(wait, \/run\/redis\)$/)
   const sentinels = closed(t, { sentinels: [{ host: 'a', port: 1 }, { host: 'b' }], name: 'mymaster' })
   t.match((await causeOf(sentinels.store)).message, /\(wait, Sentinel a:1 b:26379\)$/)
+  const cluster = new Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true })
+  t.teardown(() => cluster.disconnect())
+  t.equal((await causeOf(new RedisStore(cluster, '', 800))).message, 'Redis is not connected (wait)')
 })
 
 t.test('rediss:// to a port without TLS: said in each form that ioredis reports', async (t) => {
