@@ -42,6 +42,13 @@ await t.test('a code that is readable text, no JSON: its last character is chang
   const [other = ''] = changed('user-1-abc')
   t.match(other, /^user-1-ab[^c]$/)
   t.strictSame(forgeries('\x00'.repeat(8)), [])
+  const hex = (plain: string) => Buffer.from(plain).toString('hex')
+  for (const spelt of [hex('user-/-1712'), hex('user-/-1712').toUpperCase()]) {
+    const [edited = ''] = forgeries(spelt).map(({ value }) => value)
+    t.equal(Buffer.from(edited, 'hex').toString(), 'user-/-1713')
+    t.equal(/[a-f]/.test(edited), /[a-f]/.test(spelt), 'spelt as before')
+  }
+  for (const json of ['1712', 'null']) t.equal(changed(json).length, 1, 'JSON without members is a text')
 })
 
 await t.test('a code that was edited: refused, or accepted', async (t) => {

@@ -50,17 +50,17 @@ const inTime = <Value>(
   use: (service: Service, value: Value) => Promise<Use>,
   Slow: NotJudged = Untested
 ): Test => async (service) => {
-    for (let round = 1; ; round++) {
+    let last = ''
+    for (let round = 1; round <= ROUNDS; round++) {
       const { value, milliseconds } = await issue(service)
       const requestedAt = performance.now() - milliseconds
       const { exchange, failure } = await use(service, value)
       if (failure === null) return
       const isInTime = performance.now() - requestedAt < SHORTEST_LIFETIME
       if (isInTime || !mayBeExpired(exchange)) throw failure
-      if (round === ROUNDS) {
-        throw new Slow(`the service is so slow that the code may have expired: ${failure.message}`)
-      }
+      last = failure.message
     }
+    throw new Slow(`the service is so slow that the code may have expired: ${last}`)
   }
 
 /** A refusal of the code or token, or one that does not say what it refuses. */
