@@ -11,14 +11,15 @@ import type { Endpoint } from './http/endpoint.ts'
 import { readForms } from './http/form.ts'
 import { maskingSerializers } from './http/logged-request.ts'
 import { authorizePath } from './http/return-cookie.ts'
-import { checkPrefix, resolveOptions } from './options/options.ts'
-import type { PartnerSsoOptions, ResolvedOptions } from './options/options.ts'
+import { checkPrefix, resolveOptions } from './options/checked-options.ts'
+import type { ResolvedOptions } from './options/checked-options.ts'
+import type { PartnerSsoOptions } from './options/options.ts'
 import { startupWarnings, warnOfRateLimit, warnOfSilence } from './options/startup-warnings.ts'
 import { Portals } from './portal/portals.ts'
 import { authorizeRoute } from './routes/authorize.ts'
-import { tokenByGetRoute } from './routes/token-by-get.ts'
 import { tokenRoute } from './routes/token.ts'
 import { userRoute } from './routes/user.ts'
+import { wrongMethodRoutes } from './routes/wrong-method.ts'
 import { openStore } from './stores/open.ts'
 import { UserInformation } from './user-information.ts'
 
@@ -68,7 +69,9 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
   const parts = {
     portals, codes, tokens, reporter, authorizePath: path, storeTimeout, currentUser, portalEligibility, loginPage
   }
-  for (const route of [authorizeRoute, tokenRoute, tokenByGetRoute, userRoute]) addRoute(app, options, route(parts))
+  const endpoints = [authorizeRoute, tokenRoute, userRoute].map((route) => route(parts))
+  const refused = wrongMethodRoutes(parts, app.supportedMethods)
+  for (const endpoint of [...endpoints, ...refused]) addRoute(app, options, endpoint)
   return { isReady: () => store.isReady(), authorizePath: path }
 }
 

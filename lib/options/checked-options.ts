@@ -1,0 +1,144 @@
+import { isPromise } from 'node:util/types'
+import type { RouteShorthandOptions } from 'fastify'
+import { assertOption, isVisibleAscii, kindOf } from '../assert.ts'
+import type { RouteName } from '../http/endpoint.ts'
+import { similarName } from './misspellings.ts'
+import type { PartnerSsoOptions } from './options.ts'
+import { checkPortal } from '../portal/portal.ts'
+import type { Portal } from '../portal/portal.ts'
+import type { PortalFinder } from '../portal/portals.ts'
+import type { Warn } from './startup-warnings.ts'
+import { isRedisClient, isRedisOptions, isRedisUrl } from '../stores/redis-client.ts'
+
+const defaults = {
+  keyPrefix: 'partner-sso:',
+  memoryLimit: 100_000,
+  storeTimeout: 1000,
+  codeLifetime: 60,
+  tokenLifetime: 60
+}
+
+type Defaults = typeof defaults
+
+/** The options, checked, with the defaults filled in. */
+export interface ResolvedOptions extends Omit<PartnerSsoOptions, keyof Defaults | 'portal' | 'routeOptions'>, Defaults {
+  portal: Portal[] | PortalFinder
+  routeOptions: Record<RouteName, RouteShorthandOptions>
+  /** Fastify's own. */
+  logSerializers?: Record<string, (value: any) => unknown>
+}
+
+interface Rule {
+  isValid: (value: any) => boolean
+  /** Completes the sentence "option … must be …". */
+  expected: string
+}
+
+const isFunction = (value: unknown): boolean => typeof value === 'function'
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isRouteOptions = (value: unknown): boolean => isObject(value) && !isPromise(value)
+
+const rule = (isValid: Rule['isValid'], expected: string): Rule => ({ isValid, expected })
+const optional = (isValid: Rule['isValid'], expected: string): Rule =>
+  ({ isValid: (value) => value === undefined || isValid(value), expected })
+const whole = (least: number, most: number, unit: string): Rule =>
+  rule((value) => Number.isInteger(value) && value >= least && value <= most,
+    `a whole number of ${unit} from ${least} to ${most}`)
+
+const ROUTE_OPTIONS = 'an object of Fastify route options, or a function (route) => options'
+
+const rules: Record<Exclude<keyof PartnerSsoOptions, 'prefix'>, Rule> = {
+  portal: rule((value) => isObject(value) || Array.isArray(value) || isFunction(value),
+    'an object, an array of them, or a function (clientId) => portal'),
+  currentUser: rule(isFunction, 'a function (request, reply) => user or null'),
+  portalEligibility: rule(isFunction, 'a function (user, context) => record or null'),
+  loginPage: optional((value) => isFunction(value) || (isVisibleAscii(value) && !/[ \\]/.test(value)),
+    'a URL in visible ASCII characters, or a function (returnTo, request) => URL'),
+  redis: optional((value) => isRedisUrl(value) || isRedisClient(value) || isRedisOptions(value),
+    'a redis:// or rediss:// URL, ioredis options, or a client of ioredis or iovalkey'),
+  store: optional((value) => value === 'memory' || [value?.put, value?.take, value?.revoke].every(isFunction),
+    '"memory", or an object with the methods put, take and revoke'),
+  keyPrefix: rule((value) => typeof value === 'string', 'a string'),
+  memoryLimit: whole(1, 2 ** 24, 'records'),
+  storeTimeout: whole(1, 30_000, 'milliseconds'),
+  codeLifetime: whole(1, 600, 'seconds'),
+  tokenLifetime: whole(1, 3600, 'seconds'),
+  onEvent: optional(isFunction, 'a function (event, request, cause) => void'),
+  routeOptions: rule((value) => isRouteOptions(value) || isFunction(value), ROUTE_OPTIONS)
+}
+
+const NO_LOGIN_PAGE = 'partner-sso: no loginPage is given: unless currentUser sends a reply of its own, a browser ' +
+  'that is not logged in is sent back to the portal with access_denied'
+
+/** Checks the options and fills in the defaults. Throws a TypeError that names the option and what it must be. */
+export function resolveOptions (given: PartnerSsoOptions, warn: Warn): ResolvedOptions {
+  checkNames(Object.keys(given), warn)
+  const options = { ...defaults, routeOptions: {}, ...present(given) }
+  for (const [name, { isValid, expected }] of Object.entries(rules)) {
+    const value: unknown = options[name as keyof typeof options]
+    assertOption(isValid(value), name, expected, typeof value === 'number' ? String(value) : kindOf(value))
+  }
+  const { portal, redis, store, loginPage, routeOptions } = options
+  assertOption(redis === undefined || store === undefined, 'store', 'absent where redis is given', 'both')
+  if (loginPage === undefined) warn(NO_LOGIN_PAGE)
+  return {
+    ...options,
+    portal: typeof portal === 'function' ? portal : checkPortals(portal),
+    routeOptions: {
+      authorize: optionsOf('authorize', routeOptions),
+      token: optionsOf('token', routeOptions),
+      user: optionsOf('user', routeOptions)
+    }
+  }
+}
+
+function optionsOf (
+  route: RouteName, given: NonNullable<PartnerSsoOptions['routeOptions']>
+): RouteShorthandOptions {
+  const options = typeof given === 'function' ? given(route) ?? {} : given
+  const name = `routeOptions('${route}')`
+  assertOption(isRouteOptions(options), name, 'an object of Fastify route options', kindOf(options))
+  return present(options)
+}
+
+/** The path before the routes, with that of the scopes around: a code of one tenant would be valid for all of them. */
+export function checkPrefix (prefix: string): void {
+  // In Fastify's router `::` is a colon in the path.
+  const hasParameter = /[:*]/.test(prefix.replaceAll('::', ''))
+  assertOption(!hasParameter, 'prefix', 'a path without parameters: register the plugin once for each tenant, or ' +
+    'once with portal as a function', kindOf(prefix))
+}
+
+// `prefix` and the last two are Fastify's own.
+const names = [...Object.keys(rules), 'prefix', 'logLevel', 'logSerializers']
+
+const NO_LOGIN_URL = 'partner-sso: there is no option "loginUrl"; did you mean "loginPage", the login of your app, ' +
+  'or "portal.loginUrl"?'
+
+function checkNames (given: string[], warn: Warn): void {
+  const unknown = given.filter((name) => !names.includes(name))
+  if (unknown.includes('loginUrl')) throw new TypeError(NO_LOGIN_URL)
+  for (const name of unknown) {
+    const similar = similarName(name, names)
+    if (similar === undefined) continue
+    throw new TypeError(`partner-sso: there is no option "${name}"; did you mean "${similar}"?`)
+  }
+  if (unknown.length > 0) warn(`partner-sso: unknown options are ignored: ${unknown.join(', ')}`)
+}
+
+/** The options without those that are undefined. */
+function present<T extends object> (options: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
+  const entries = Object.entries(options).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries) as { [Name in keyof T]: Exclude<T[Name], undefined> }
+}
+
+function checkPortals (given: Portal | Portal[]): Portal[] {
+  if (!Array.isArray(given)) return [checkPortal(given, 'portal')]
+  assertOption(given.length > 0, 'portal', 'one portal at least', kindOf(given))
+  const portals = given.map((portal, index) => checkPortal(portal, `portal[${index}]`))
+  const ids = portals.map(({ clientId }) => clientId)
+  const repeated = ids.findIndex((id, index) => ids.indexOf(id) !== index)
+  assertOption(repeated === -1, 'portal', 'portals with different clientIds',
+    `the same in portal[${ids.indexOf(ids[repeated] as string)}] and portal[${repeated}]`)
+  return portals
+}
