@@ -60,7 +60,7 @@ const badCode = badGrant('The code is unknown, used or expired.')
 export const refusals = {
   // All routes
   portal_failed: requestFailed('The `portal` function threw, or returned an invalid portal; see `err`.'),
-  // The log tells once when the function becomes unavailable, not with every request.
+  // Logged once when the function becomes unavailable, not with every request.
   portal_timeout: unavailable({ level: 'debug' }),
   portal_unavailable: unavailable({ level: 'debug' }),
   parameters_excessive: badRequest('There are too many parameters.'),
@@ -102,7 +102,7 @@ export const refusals = {
   body_unreadable: badRequest('The body cannot be read.'),
   content_type_unsupported: badRequest('The body must be application/x-www-form-urlencoded.'),
   credentials_in_url: badRequest('Client credentials must not be sent in the URL.'),
-  method_not_allowed: badRequest('The method must be POST.', { status: 405 }),
+  method_not_allowed: badRequest('The method is not allowed.', { status: 405 }),
   grant_type_missing: badRequest('The grant_type parameter is missing.'),
   grant_type_unsupported:
     badRequest('The grant_type must be authorization_code.', { error: 'unsupported_grant_type' }),

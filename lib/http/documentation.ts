@@ -6,6 +6,7 @@ export interface Documentation {
   summary: string
   description: string
   querystring?: { properties: object }
+  hide?: boolean
   [keyword: string]: unknown
 }
 
@@ -21,7 +22,8 @@ export function documented (
   const {
     body, querystring, query, params, headers, response, ...schema
   } = ofHost as FastifySchema & { query?: unknown }
-  const swaggerTransform = ({ url }: { url: string }) => ({ schema: { ...documentation, ...ofHost }, url })
+  const hide = documentation.hide ?? (ofHost as { hide?: boolean }).hide
+  const swaggerTransform = ({ url }: { url: string }) => ({ schema: { ...documentation, ...ofHost, hide }, url })
   return { config: { swaggerTransform }, schema }
 }
 

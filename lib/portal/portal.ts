@@ -56,9 +56,9 @@ function assertSecrets (given: unknown, name: string): void {
   const expected = `${VISIBLE}, or an array of up to ${MOST_SECRETS} of them`
   if (!Array.isArray(given)) return assertOption(isVisibleAscii(given), name, expected, kindOf(given))
   assertOption(given.length > 0 && given.length <= MOST_SECRETS, name, expected, kindOf(given))
-  for (const [index, secret] of given.entries()) {
-    assertOption(isVisibleAscii(secret), `${name}[${index}]`, expected, kindOf(secret))
-  }
+  // A message for each secret would make two of them take longer than one, by microseconds.
+  const index = given.findIndex((secret) => !isVisibleAscii(secret))
+  if (index !== -1) assertOption(false, `${name}[${index}]`, expected, kindOf(given[index]))
 }
 
 // The characters of a URI (RFC 3986 section 2).

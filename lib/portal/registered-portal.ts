@@ -12,22 +12,30 @@ export interface PortalInformation {
 /** A portal whose values were checked. */
 export class RegisteredPortal {
   readonly information: PortalInformation
-  /** One for each secret, unique to this client: `[clientId, secret]` as JSON. */
-  readonly credentials: readonly string[]
   /** All values of the portal but its secrets, as JSON. */
   readonly binding: string
   readonly #secrets: readonly string[]
   readonly #callback: string
+  #credentials: readonly string[] | undefined
   #digests: Buffer[] | undefined
 
   constructor ({ loginUrl, clientId, clientSecret, redirectUri, level = 'partner' }: Portal) {
     this.information = Object.freeze({ loginUrl, clientId, redirectUri, level })
     this.#secrets = [clientSecret].flat()
-    this.credentials = this.#secrets.map((secret) => JSON.stringify([clientId, secret]))
     this.binding = JSON.stringify([clientId, redirectUri, loginUrl, level])
     // Only the first question mark starts the query; a later one is part of a name or value.
     const separator = !redirectUri.includes('?') ? '?' : /^[^?]*\?$|&$/.test(redirectUri) ? '' : '&'
     this.#callback = redirectUri + separator
+  }
+
+  /**
+   * One for each secret, unique to this client: `[clientId, secret]` as JSON. Not made before it is needed: a wrong
+   * secret of a portal with two secrets would take longer than an unknown client.
+   */
+  get credentials (): readonly string[] {
+    const { clientId } = this.information
+    this.#credentials ??= this.#secrets.map((secret) => JSON.stringify([clientId, secret]))
+    return this.#credentials
   }
 
   /** The redirect_uri, its own query kept, with encoded parameters and the state added (RFC 6749 section 4.1.2). */

@@ -1,5 +1,13 @@
-/** Of Node.js: the connection was refused, lost or not made, or the name is unknown. */
-const CODES: unknown[] = ['ECONNREFUSED', 'ETIMEDOUT', 'ECONNRESET', 'EHOSTUNREACH', 'ENOTFOUND']
+/** Codes of errors that say so, and of nothing else. */
+const CODES: unknown[] = [
+  // Of connections: refused, not made, lost.
+  'ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN',
+  'ECONNRESET', 'ECONNABORTED', 'ENETRESET', 'EPIPE',
+  // Of names: unknown, and no response of the name server.
+  'ENOTFOUND', 'EAI_AGAIN',
+  // Of `fetch`.
+  'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_SOCKET'
+]
 
 /** Errors wrap others: `fetch` by `cause`, a connection to several addresses as an AggregateError. */
 const DEPTH = 5

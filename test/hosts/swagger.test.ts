@@ -1,4 +1,4 @@
-// @fastify/swagger: our routes are in the document of the host, which stays valid.
+// @fastify/swagger: our routes are in the document of the host, which is still valid.
 import SwaggerParser from '@apidevtools/swagger-parser'
 import swagger from '@fastify/swagger'
 import type { SwaggerOptions } from '@fastify/swagger'
@@ -47,9 +47,13 @@ const formNames = ['grant_type', 'code', 'redirect_uri', 'client_id', 'client_se
 
 const schemaOf = (body: any, type = 'application/json') => body.content[type].schema
 
+const OPERATIONS = [['/oauth/authorize', ['get']], ['/oauth/token', ['post']], ['/oauth/user', ['get']]]
+
 function isDocumented (t: Test, { paths }: any): void {
   const { get: authorize } = paths['/oauth/authorize']
-  t.strictSame(Object.keys(paths['/oauth/token']), ['post'], 'GET, which is refused, is hidden')
+  const described = Object.entries<object>(paths).filter(([url]) => url.startsWith('/oauth/'))
+  const operations = described.map(([url, methods]) => [url, Object.keys(methods)])
+  t.strictSame(operations, OPERATIONS, 'other methods, which are refused, are hidden')
   const { post: token } = paths['/oauth/token']
   const { get: user } = paths['/oauth/user']
   t.strictSame(names(authorize.parameters), query)
@@ -72,13 +76,13 @@ function isDocumented (t: Test, { paths }: any): void {
     anyOf.map(({ required, properties }: any) => [required, properties.control_role.enum])
   t.strictSame(kinds(schemaOf(user.responses[200])), kinds(UserInformation))
 
-  for (const { responses } of [token, user]) {
-    t.strictSame(Object.keys(responses), ['200', '400', '401', '503'])
+  for (const { responses, summary } of [token, user]) {
+    t.strictSame(Object.keys(responses), ['200', '400', '401', '503'], summary)
     for (const status of [400, 401, 503]) {
-      t.strictSame(schemaOf(responses[status]).required, ['error', 'error_description'])
+      t.strictSame(schemaOf(responses[status]).required, ['error', 'error_description'], `${summary}: ${status}`)
     }
-    t.strictSame(Object.keys(responses[401].headers), ['www-authenticate'])
-    t.strictSame(Object.keys(responses[503].headers), ['retry-after'])
+    t.strictSame(Object.keys(responses[401].headers), ['www-authenticate'], summary)
+    t.strictSame(Object.keys(responses[503].headers), ['retry-after'], summary)
   }
   for (const { summary, description, responses } of [authorize, token, user]) {
     const texts = [summary, description, ...Object.values<any>(responses).map(({ description }) => description)]
@@ -104,10 +108,15 @@ t.test('what the host adds, and a prefix', async (t) => {
   const { paths } = await documentOf(t, { openapi: { info } }, { prefix: '/partner', routeOptions })
   const urls = ['/partner/oauth/authorize', '/partner/oauth/token', '/partner/oauth/user']
   t.strictSame(Object.keys(paths), urls)
-  for (const { tags, summary, description } of urls.map((url) => paths[url].get ?? paths[url].post)) {
-    t.strictSame([tags, summary], [['Portal'], 'Single sign-on'])
-    t.ok(description)
+  for (const url of urls) {
+    const { tags, summary, description } = paths[url].get ?? paths[url].post
+    t.strictSame([tags, summary], [['Portal'], 'Single sign-on'], url)
+    t.ok(description, url)
   }
+})
+
+t.test('not hidden by the host: other methods, which are refused, stay hidden', async (t) => {
+  isDocumented(t, await documentOf(t, { openapi: { info } }, { routeOptions: { schema: { hide: false } } }))
 })
 
 t.test('hidden by the host', async (t) => {

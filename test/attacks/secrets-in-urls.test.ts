@@ -1,0 +1,93 @@
+// A client sends its secret, its code and its token in URLs: of the endpoints by any method, of mistyped paths, to a
+// proxy. Someone reads the log at `trace`. The plugin masks what reaches its routes, the logger of SECURITY the rest.
+import t from 'tap'
+import type { Test } from 'tap'
+import { PORTAL, startHost } from '../helpers/host.ts'
+import { capture } from '../helpers/log.ts'
+import { request, say, tokenForm } from '../helpers/raw-requests.ts'
+import { block } from '../package/documents.ts'
+
+const SECRET = 's3cr+t/%="that-is\\long'
+const USER_INFORMATION = 'a-secret-for-a-proxy'
+const CODE = 'a-code-that-has-not-been-redeemed'
+const VERIFIER = 'a-verifier-that-has-not-been-sent'
+const TOKEN = 'a-token-that-has-not-been-redeemed'
+
+const credentials = `client_id=${PORTAL.clientId}&client_secret=`
+const sent = `grant_type=authorization_code&code=${CODE}&code_verifier=${VERIFIER}`
+
+/** Each with the secret as it is and encoded, first, last and between others. */
+const queries = [
+  `${sent}&${credentials}${encodeURIComponent(SECRET)}`, `${credentials}${SECRET}&${sent}`,
+  `CLIENT_SECRET=${SECRET};Code=${CODE}`, `access_token=${TOKEN}`, `x=1&access_token=${TOKEN}#code=${CODE}`
+]
+
+/** The plugin masks the URL; Fastify logs none of the last three. */
+const masked = [
+  'GET /oauth/token', 'POST /oauth/token', 'PUT /oauth/token', 'OPTIONS /oauth/token', 'HEAD /oauth/token',
+  'GET /oauth/user', 'POST /oauth/user', 'GET /oauth/authorize', `POST http://id:${USER_INFORMATION}@x/oauth/token`,
+  'GET /oauth/token%zz', 'UNKNOWN /oauth/token', 'GET /oauth/token?\u0001'
+]
+
+/** The host's own: its 404. */
+const ofHost = [
+  'GET /oauth/token/', 'POST /oauth/token/', 'GET /oauth//token', 'GET /oauth/Token', 'POST /oauth/tokens',
+  'GET /oauth/token%20', 'GET /oauth/token;', 'GET /token', 'POST /api/oauth/token', 'PROPFIND /oauth/token',
+  'GET /oauth/users', 'GET /oauth/user/', 'POST /oauth/authorize', `POST http://id:${USER_INFORMATION}@x/oauth/tokens`
+]
+
+const SECRETS = [
+  SECRET, encodeURIComponent(SECRET), JSON.stringify(SECRET).slice(1, -1), USER_INFORMATION, CODE, VERIFIER, TOKEN
+]
+
+/** Which secrets are in the log after requests for the targets. */
+async function logged (t: Test, targets: string[], logger: object): Promise<string[]> {
+  const log = capture()
+  const { url } = await startHost(t, {}, { server: { logger: { ...log.logger, ...logger } } })
+  for (const target of targets) await say(url, request(target))
+  t.match(log.text(), '"msg":"request completed"')
+  return SECRETS.filter((secret) => log.text().includes(secret))
+}
+
+const targets = (lines: string[]) =>
+  lines.flatMap((line) => queries.map((query) => `${line}${line.includes('?') ? '' : '?'}${query}`))
+
+const source = `data:text/javascript,${encodeURIComponent(block('logger'))}`
+const { logger } = await import(source) as { logger: object }
+
+t.test('the plugin masks the URLs of its routes', async (t) => {
+  t.strictSame(await logged(t, targets(masked), {}), [])
+})
+
+t.test('the logger of SECURITY masks every other', async (t) => {
+  for (const line of ofHost) {
+    t.strictSame(await logged(t, targets([line]), logger), [], line)
+    const usual = await logged(t, targets([line]), {})
+    t.ok(usual.includes(CODE) && usual.includes(TOKEN), `and without it, a secret is in the log: ${line}`)
+  }
+})
+
+t.test('the lines are JSON, and nothing else is masked', async (t) => {
+  const log = capture()
+  const { url, app } = await startHost(t, {}, { server: { logger: { ...log.logger, ...logger } } })
+  await say(url, request(`GET /a?page=1&promo_code=2&code=${SECRET}&next=3`))
+  app.log.info({ reason: 'code_unknown', code: 'FST_ERR', user: 'ada@partner.example' }, 'https://x/@a')
+  const lines = log.text().trim().split('\n').map((line): any => JSON.parse(line))
+  const found = lines.find(({ msg }) => msg === 'incoming request')
+  t.equal(found.req.url, '/a?page=1&promo_code=2&code=…&next=3')
+  t.match(lines.at(-1), { code: 'FST_ERR', user: 'ada@partner.example', msg: 'https://x/@a' })
+})
+
+t.test('a request that Node cannot read', async (t) => {
+  const headers = ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 1', 'Content-Length: 2']
+  const unreadable = request('POST /oauth/token', headers, `${tokenForm(CODE)}`)
+  const told = async (options: object) => {
+    const log = capture()
+    const { url } = await startHost(t, {}, { server: { logger: { ...log.logger, ...options } } })
+    t.strictSame((await say(url, unreadable)).statuses, [400])
+    t.match(log.text(), '"msg":"client error"')
+    return [CODE, Buffer.from(CODE).join()].some((spelling) => log.text().includes(spelling))
+  }
+  t.equal(await told(logger), false)
+  t.equal(await told({}), true)
+})
