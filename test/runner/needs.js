@@ -5,15 +5,28 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { dirname, join, normalize } from 'node:path'
 
 /**
- * The Debian package of each name, Homebrew's, and a command that succeeds where it is installed. Without a command the
- * name is that of a program.
+ * The Debian package of each name, Homebrew's or the command for macOS, and a command that succeeds where it is
+ * installed. Without a command the name is that of a program.
  */
 const table = {
   'redis-server': { debian: 'redis-server', brew: 'redis' },
   'redis-sentinel': { debian: 'redis-sentinel', brew: 'redis' },
+  curl: { debian: 'curl', brew: 'curl' },
   chromium: { debian: 'chromium', brew: '--cask chromium' },
   postgres: { debian: 'postgresql', brew: 'postgresql' },
-  promtool: { debian: 'prometheus', brew: 'prometheus' }
+  promtool: { debian: 'prometheus', brew: 'prometheus' },
+  prometheus: { debian: 'prometheus', brew: 'prometheus' },
+  haproxy: { debian: 'haproxy', brew: 'haproxy' },
+  'python3-requests-oauthlib': {
+    debian: 'python3-requests-oauthlib',
+    macos: '/usr/bin/pip3 install --user requests-oauthlib',
+    command: ['/usr/bin/python3', '-c', 'import requests_oauthlib']
+  },
+  'ruby-oauth2': {
+    debian: 'ruby-oauth2',
+    macos: 'sudo /usr/bin/gem install oauth2',
+    command: ['/usr/bin/ruby', '-e', 'require "oauth2"']
+  }
 }
 
 /** Debian keeps the programs of PostgreSQL off PATH, in a folder for each version. */
@@ -87,9 +100,9 @@ export function provide (names) {
   if (missing.length === 0) return
   const debian = missing.map((name) => table[name].debian)
   if (process.getuid?.() !== 0 || !isProgram('apt-get')) {
-    const brew = [...new Set(missing.map((name) => `brew install ${table[name].brew}`))]
+    const macos = new Set(missing.map((name) => table[name].macos ?? `brew install ${table[name].brew}`))
     throw new Error(`The tests need ${missing.join(', ')}. Nothing was installed.\n` +
-      `Debian, Ubuntu: sudo apt-get install ${debian.join(' ')}\nmacOS: ${brew.join('; ')}`)
+      `Debian, Ubuntu: sudo apt-get install ${debian.join(' ')}\nmacOS: ${[...macos].join('; ')}`)
   }
   console.log(`The tests need ${missing.join(', ')}: installing ${debian.join(' ')} with apt-get.`)
   install(debian)

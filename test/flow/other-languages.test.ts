@@ -1,0 +1,42 @@
+// Sign-ins by libraries of other languages, as Debian has them, with a secret that they send unencoded in HTTP Basic.
+// curl: test/package/endpoints.test.ts.
+// Needs: python3-requests-oauthlib, ruby-oauth2
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
+
+const libraries = {
+  'requests-oauthlib': ['/usr/bin/python3', 'test/flow/clients/sign_in.py'],
+  'oauth2 of Ruby': ['/usr/bin/ruby', 'test/flow/clients/sign_in.rb']
+} as const
+
+const portal = { ...PORTAL, clientSecret: 'q+Z/8%2Bx%a secret=' }
+const { url, events } = await startHost(t, { portal })
+const variables = {
+  PATH: process.env.PATH,
+  APP: url,
+  CLIENT_ID: portal.clientId,
+  CLIENT_SECRET: portal.clientSecret,
+  REDIRECT_URI: portal.redirectUri,
+  // It refuses http otherwise.
+  OAUTHLIB_INSECURE_TRANSPORT: '1'
+}
+
+for (const [name, [program, file]] of Object.entries(libraries)) {
+  for (const WAY of ['form', 'basic']) {
+    t.test(`${name}, ${WAY}`, async (t) => {
+      events.length = 0
+      const { stdout } = await promisify(execFile)(program, [file], { env: { ...variables, WAY } })
+      t.strictSame(JSON.parse(stdout), { record: recordOf('alice'), error: 'invalid_client' })
+      const told = events.map(({ type, reason, ...event }) => [type, reason, 'basicEncoding' in event])
+      t.strictSame(told, [
+        ['code_issued', 'ok', false],
+        ['token_issued', 'ok', WAY === 'basic'],
+        ['user_information_returned', 'ok', false],
+        ['code_issued', 'ok', false],
+        ['client_authentication_failed', 'client_secret_wrong', false]
+      ])
+    })
+  }
+}
