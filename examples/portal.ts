@@ -28,9 +28,9 @@ export function startPortal (appUrl: string, prefix = ''): ChildProcess {
   ]
   const child = spawn(process.execPath, [main, 'serve', ...flags], {
     env: { ...process.env, PORTAL_CLIENT_SECRET: portal.clientSecret },
-    stdio: ['ignore', 'ignore', 'inherit']
+    stdio: ['ignore', 'pipe', 'inherit']
   })
   process.once('exit', () => { child.kill() })
-  console.log(`The app:    ${appUrl}\nThe portal: ${url}`)
+  child.stdout.once('data', () => console.log(`The app:    ${appUrl}\nThe portal: ${url}`))
   return child
 }

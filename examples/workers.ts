@@ -2,8 +2,10 @@
 // METRICS_PORT (9100) on. From a clone, with Redis at REDIS_URL, by node:cluster (starts a portal too) or by PM2:
 //
 //   npm run ready && WORKERS=2 node examples/dist/workers.js
-//   npm run ready && COOKIE_SECRET=… PORTAL_CLIENT_SECRET=… pm2 start examples/dist/workers.js -i 2
-// PM2 kills after 1.6 seconds: --kill-timeout must be longer than NOTICE.
+//   npm run ready
+//   COOKIE_SECRET=… PORTAL_CLIENT_SECRET=… pm2 start examples/dist/workers.js -i 2 --kill-timeout 20000
+//
+// PM2 kills after `kill-timeout` milliseconds: it must be longer than NOTICE.
 import cluster from 'node:cluster'
 import { randomBytes } from 'node:crypto'
 import { partnerApp } from './partner-app.ts'

@@ -21,14 +21,11 @@ export const federatedLogin = (provider: openid.Configuration, callback: string)
     })
 
     app.get('/login', async (request, reply) => {
-      const verifier = openid.randomPKCECodeVerifier()
-      request.session.verifier = verifier
-      return reply.redirect(openid.buildAuthorizationUrl(provider, {
-        redirect_uri: callback,
-        scope: 'openid',
-        code_challenge: await openid.calculatePKCECodeChallenge(verifier),
-        code_challenge_method: 'S256'
-      }).href)
+      request.session.verifier = openid.randomPKCECodeVerifier()
+      const challenge = await openid.calculatePKCECodeChallenge(request.session.verifier)
+      const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
+      const parameters = { redirect_uri: callback, scope: 'openid', ...pkce }
+      return reply.redirect(openid.buildAuthorizationUrl(provider, parameters).href)
     })
 
     app.get('/login/callback', async (request, reply) => {

@@ -66,7 +66,7 @@ t.test('bearer: a token is exchanged for a cookie, and nothing else is', async (
     unsigned, 'x'
   ]
   for (const value of wrong) {
-    t.equal((await exchange(`Bearer ${value}`)).statusCode, 401)
+    t.equal((await exchange(`Bearer ${value}`)).statusCode, 401, value)
     const { redirect } = await at.authorize({}, null, { cookie: `portal_session=${value}` })
     t.ok(redirect.has('return_to'), 'leads to the login')
   }

@@ -1,5 +1,6 @@
 // The examples, each started by the one command that its first lines name, with a portal beside it. `npm test` compiles
 // them before.
+import { once } from 'node:events'
 import t from 'tap'
 import type { Test } from 'tap'
 import { addIntegration } from '../../examples/portals-from-table.ts'
@@ -7,6 +8,8 @@ import { users } from '../../examples/users.ts'
 import { portal } from '../../lib/testing/index.ts'
 import type { PortalDouble } from '../../lib/testing/index.ts'
 import { startPostgres } from '../helpers/postgres.ts'
+import { browser } from '../helpers/browser.ts'
+import { openidProvider } from '../helpers/identity-provider.ts'
 import { freePort } from '../helpers/ports.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { started } from '../helpers/started.ts'
@@ -53,7 +56,7 @@ async function signsIn (t: Test, demo: Demo): Promise<void> {
     const cookie = await login(t, baseUrl, id, id === 'u-1' ? 'https://evil.example/' : '/oauth/authorize?a=b')
     const result = await double(demo).signIn({ headers: { cookie } })
     if (role === 'guest') t.match(result, { ok: false }, 'a guest may not enter')
-    else t.match(result, { ok: true, record: { external_id: id, email } })
+    else t.match(result, { ok: true, record: { external_id: id, email } }, id)
     const home = await fetch(baseUrl, { headers: { cookie } })
     t.match(await home.text(), `href="${portalUrl}/external-oauth/demo"`, 'the home page links to the portal')
   }
@@ -80,6 +83,26 @@ for (const [name, path] of Object.entries(LOGINS)) {
     t.equal(response.status, isApi ? 200 : 303)
   })
 }
+
+t.test('the login federated, at the provider that the environment names', async (t) => {
+  const PORT = String(await freePort())
+  const callback = `http://localhost:${PORT}/login/callback`
+  const OIDC_ISSUER = await openidProvider(t, callback, 'a secret of the provider')
+  const settings = { PORT, OIDC_ISSUER, OIDC_CLIENT_ID: 'acme', OIDC_CLIENT_SECRET: 'a secret of the provider' }
+  const { portalUrl } = await start(t, ['logins/start.js', 'federated'], settings)
+  const visit = browser()
+  const login = await visit(`${portalUrl}/external-oauth/demo`)
+  t.equal(new URL(login.url).origin, OIDC_ISSUER)
+  const back = await visit(login.url, { user: 'u-1' })
+  t.equal(new URL(back.url).origin, portalUrl)
+  t.match(back.text, 'Ada Okafor is signed in')
+})
+
+t.test('a login that is not there', async (t) => {
+  const { child, output } = started(t, [process.execPath, 'examples/dist/logins/start.js', 'toString'])
+  t.strictSame(await once(child, 'close'), [1, null])
+  t.match(output.err, 'Say which one: form, single-page, federated, bearer, cookie-path')
+})
 
 t.test('NestJS', async (t) => {
   const nest = await start(t, ['nest/main.js'], { NOTICE: '0' })

@@ -47,13 +47,13 @@ await t.test('a port in use, or none: one line with the variable to set, and exi
   const free = String(await freePort())
   for (const [variable, other] of [['PORT', 'PORTAL_PORT'], ['PORTAL_PORT', 'PORT']] as const) {
     const inUse = start(t, { [variable]: String(port), [other]: free })
-    t.strictSame(await once(inUse.child, 'close'), [1, null])
+    t.strictSame(await once(inUse.child, 'close'), [1, null], variable)
     t.strictSame(inUse.output, {
       out: '', err: `Port ${port} is in use. Choose another one: ${variable}=${port + 100} npm start\n`
-    })
+    }, variable)
     const wrong = start(t, { [variable]: 'abc', [other]: free })
-    t.strictSame(await once(wrong.child, 'close'), [1, null])
-    t.strictSame(wrong.output, { out: '', err: `${variable} must be a port number, not abc.\n` })
+    t.strictSame(await once(wrong.child, 'close'), [1, null], variable)
+    t.strictSame(wrong.output, { out: '', err: `${variable} must be a port number, not abc.\n` }, variable)
   }
 })
 

@@ -5,7 +5,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 
-/** Settings of the npm that started us are none of a host's. */
+/** The settings of the npm that started this process do not hold for a host. */
 const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)))
 
 /** Runs a command to its end: what it printed, and whether it succeeded. tap would have every Node load its hooks. */

@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path'
 
 const documents = [
   'README.md', '.github/CHANGELOG.md', '.github/RUNBOOK.md', '.github/SECURITY.md', '.github/CONTRIBUTING.md',
-  'lib/README.md', 'lib/stores/README.md', 'lib/testing/README.md', 'examples/logins/README.md', 'test/README.md',
-  'test/RFC.md', 'test/bench/README.md'
+  'lib/README.md', 'lib/routes/README.md', 'lib/stores/README.md', 'lib/testing/README.md', 'examples/README.md',
+  'examples/logins/README.md', 'test/README.md', 'test/RFC.md', 'test/bench/README.md'
 ]
 
 export const texts = new Map(documents.map((document) => [document, readFileSync(document, 'utf8')]))
@@ -27,10 +27,10 @@ export function block (name: string): string {
   return found[0].code
 }
 
-/** The commands of the README's shell block that matches, each on one line. */
+/** The commands of the first shell block that matches, each on one line. */
 export function commands (pattern: RegExp): string[] {
   const shell = blocks.find(({ language, code }) => language === 'sh' && pattern.test(code))
-  if (shell === undefined) throw new Error(`No command of the README matches ${pattern}`)
+  if (shell === undefined) throw new Error(`No command of the documents matches ${pattern}`)
   return shell.code.replaceAll(/\\\n\s*/g, '').trim().split('\n')
 }
 
