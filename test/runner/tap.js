@@ -17,14 +17,19 @@ const MOST = 8
 /** Folders whose test files take long or need a process of their own. These begin first. */
 const APART = ['interleavings', 'contract', 'browser', 'package', 'faults', 'examples', 'simulator']
 
-/** Every test file, or those that are named, by themselves or by their folder. */
+/** Takes minutes: it is run where it is named. */
+const NIGHT = join('test', 'night')
+
+/** Every test file but the night, or those that are named, by themselves or by their folder. */
 export function testFiles (named = []) {
   const wrong = named.filter((path) => !existsSync(path))
   if (wrong.length > 0) throw new Error(`No such file or folder: ${wrong.join(', ')}`)
   const paths = named.map((path) => normalize(statSync(path).isDirectory() ? `${path}/` : path))
   return readdirSync('test', { recursive: true }).filter((file) => file.endsWith('.test.ts'))
     .map((file) => join('test', file)).sort()
-    .filter((file) => paths.length === 0 || paths.some((path) => file === path || file.startsWith(path)))
+    .filter((file) => paths.length === 0
+      ? !file.startsWith(NIGHT)
+      : paths.some((path) => file === path || file.startsWith(path)))
 }
 
 const folderOf = (file) => file.split('/')[1]
@@ -100,17 +105,18 @@ export async function runFiles (jobs, files, show) {
   const total = { ...nothing(), ok: true }
   const queue = [...files]
   const work = async () => {
-    for (let file; (file = queue.shift()) !== undefined;) add(total, await runFile(file, show))
+    for (let file; (file = queue.shift()) !== undefined;) add(total, await runFile(file, show, files.length === 1))
   }
   await Promise.all(Array.from({ length: jobs }, work))
   return total
 }
 
-async function runFile (file, show) {
+/** Shows the lines of a file at its end, in one piece; of the only file at once. */
+async function runFile (file, show, isOnly) {
   const begun = performance.now()
   const shown = []
   const args = ['--enable-source-maps', '--disable-warning=PartnerSsoWarning', '--import=@tapjs/mock/import', file]
-  const results = await read(process.execPath, args, { TAP_TIMEOUT: '600' }, (line) => shown.push(line))
+  const results = await read(process.execPath, args, { TAP_TIMEOUT: '600' }, isOnly ? show : (line) => shown.push(line))
   const name = basename(file, '.mjs')
   const seconds = ((performance.now() - begun) / 1000).toFixed(1)
   for (const line of shown) show(line)

@@ -1,0 +1,54 @@
+// What Prometheus says of its alerts, by its HTTP API.
+
+interface Alert { labels: { alertname: string }, state: 'pending' | 'firing' }
+
+interface Rule { name: string, duration: number, lastEvaluation: string }
+
+interface Series { metric: Record<string, string>, values: Array<[time: number, value: string]> }
+
+export class Alerts {
+  readonly #url: string
+
+  constructor (prometheus: string) {
+    this.#url = `${prometheus}/api/v1`
+  }
+
+  async #get (path: string, query: Record<string, string> = {}): Promise<unknown> {
+    const response = await fetch(`${this.#url}/${path}?${new URLSearchParams(query)}`)
+    const { status, error, data } = await response.json() as { status: string, error?: string, data: unknown }
+    if (status !== 'success') throw new Error(`Prometheus: ${error}`)
+    return data
+  }
+
+  /** The names of the alerts that are firing, or pending too. */
+  async active (states = ['firing']): Promise<string[]> {
+    const { alerts } = await this.#get('alerts') as { alerts: Alert[] }
+    return alerts.filter(({ state }) => states.includes(state)).map(({ labels }) => labels.alertname)
+  }
+
+  /** The names of the alerts that have been firing since then. */
+  async firedSince (time: number): Promise<string[]> {
+    const seconds = Math.max(1, Math.ceil(Date.now() / 1000 - time))
+    const query = `ALERTS{alertstate="firing"}[${seconds}s]`
+    const { result } = await this.#get('query', { query }) as { result: Series[] }
+    const fired = result.filter(({ values }) => values.some(([at]) => at >= time))
+    return [...new Set(fired.map(({ metric }) => metric.alertname as string))].sort()
+  }
+
+  /** The value of a query that has one. */
+  async value (query: string): Promise<number> {
+    const { result: [series] } = await this.#get('query', { query }) as { result: Array<{ value: [number, string] }> }
+    return Number(series?.value[1])
+  }
+
+  async rules (): Promise<Rule[]> {
+    const { groups } = await this.#get('rules') as { groups: Array<{ rules: Rule[] }> }
+    return groups.flatMap(({ rules }) => rules)
+  }
+
+  /** When the rules were evaluated last, in seconds. */
+  async evaluated (): Promise<number> {
+    const times = (await this.rules()).map(({ lastEvaluation }) => Date.parse(lastEvaluation) / 1000)
+    return Math.min(...times)
+  }
+}

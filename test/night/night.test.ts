@@ -1,0 +1,418 @@
+// Does each alert of examples/alerts.yml fire when its cause is there, and resolve after it; and does no other one? Two
+// processes of the app behind haproxy, a real Prometheus with the real rules in less time (shortened.ts), people who
+// sign in all the time. Each rule prints how it was made to fire, when, and when it resolved.
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import type { Test } from 'tap'
+import { challenge, VERIFIER } from '../helpers/wire.ts'
+import { freePort } from '../helpers/ports.ts'
+import { started } from '../helpers/started.ts'
+import { Alerts } from './alerts.ts'
+import { FACTOR, atFullLength } from './shortened.ts'
+import { RULES, startStage } from './stage.ts'
+import { Traffic } from './traffic.ts'
+
+// An hour.
+t.setTimeout(3_600_000)
+
+const registered = (clientId: string) => ({
+  clientId,
+  clientSecret: `the secret of ${clientId}, long enough`,
+  loginUrl: `https://portal.example/external-oauth/${clientId}`,
+  redirectUri: `https://portal.example/${clientId}/callback`
+})
+const [live, other] = [registered('live'), registered('other')]
+
+const stage = await startStage(t, [live, other], RULES)
+const { entrances, hosts, network, postgres: { pool } } = stage
+const alerts = new Alerts(stage.prometheus)
+const [people, few] = [new Traffic(entrances.app, live), new Traffic(entrances.app, other)]
+people.start()
+
+/** The rules that were made to fire. */
+const made = new Set<string>()
+
+/** Waits for it as long as it takes, and says now and then that it is waiting. */
+async function until (t: Test, what: string, condition: () => Promise<boolean>): Promise<void> {
+  for (let tries = 1; !await condition(); tries++) {
+    await sleep(200)
+    if (tries % 150 === 0) t.comment(`waiting until ${what}`)
+  }
+}
+
+const isActive = async (name: string, states?: string[]): Promise<boolean> =>
+  (await alerts.active(states)).includes(name)
+
+/** Nothing is firing, or about to. */
+const quiet = async (t: Test): Promise<void> =>
+  await until(t, 'no alert is active', async () => (await alerts.active(['firing', 'pending'])).length === 0)
+
+/** Every rule has been evaluated when what has happened so far was over for that many seconds. */
+async function evaluatedAfter (t: Test, seconds: number): Promise<void> {
+  const end = Date.now() / 1000 + seconds
+  await until(t, `the rules were evaluated ${seconds} s later`, async () => await alerts.evaluated() > end)
+}
+
+/** The longest range but one, fifteen minutes: what has happened has left the rules of rates. */
+const LONGEST = 15 * 60 / FACTOR
+
+interface Scene {
+  /** The rules that fire, and no other does. */
+  fires: string[]
+  by: string
+  begin (): unknown
+  /** Removes the cause. Nothing, where it was a moment. */
+  end? (): unknown
+}
+
+/** The cause makes the rules fire, and those alone; they resolve after its end. */
+function fires (name: string, { fires, by, begin, end = () => {} }: Scene): void {
+  t.test(name, async (t) => {
+    await quiet(t)
+    const begun = Date.now()
+    const since = (time: number): string => atFullLength((Date.now() - time) / 1000)
+    await begin()
+    const fired = new Map<string, string>()
+    await until(t, `${fires} fire`, async () => {
+      for (const name of fires) if (!fired.has(name) && await isActive(name)) fired.set(name, since(begun))
+      return fired.size === fires.length
+    })
+    await end()
+    const ended = Date.now()
+    const resolved = new Map<string, string>()
+    await until(t, `${fires} resolve`, async () => {
+      for (const name of fires) if (!resolved.has(name) && !await isActive(name)) resolved.set(name, since(ended))
+      return resolved.size === fires.length
+    })
+    await quiet(t)
+    t.strictSame(await alerts.firedSince(begun / 1000), [...fires].sort(), 'these have fired, and no other')
+    for (const name of fires) {
+      made.add(name)
+      t.comment(`${name}: made to fire by ${by}, fired after ${fired.get(name)}, resolved after ${resolved.get(name)}`)
+    }
+  })
+}
+
+/** No rule fires but those that are allowed to. */
+function silent (name: string, act: (t: Test) => unknown, isAllowed = (_name: string) => false): void {
+  t.test(name, async (t) => {
+    await quiet(t)
+    const begun = Date.now() / 1000
+    await act(t)
+    await evaluatedAfter(t, LONGEST)
+    const fired = await alerts.firedSince(begun)
+    t.strictSame(fired.filter((name) => !isAllowed(name)), [], 'no rule fires')
+    t.comment(`${name}: ${fired.length === 0 ? 'no rule fired' : `${fired.join(', ')} fired`}`)
+    await quiet(t)
+  })
+}
+
+/** So many more sign-ins have ended. */
+async function signIns (t: Test, count: number, traffic = people, outcome?: (outcome: string) => boolean) {
+  const enough = traffic.ended(outcome) + count
+  await until(t, `${count} sign-ins ended`, async () => traffic.ended(outcome) >= enough)
+}
+
+/** A code that is redeemed twice. */
+async function replay (traffic: Traffic): Promise<void> {
+  const code = await traffic.code('u-1') as string
+  const responses = [await traffic.at().token({ code }), await traffic.at().token({ code })]
+  const statuses = responses.map(({ status }) => status)
+  if (statuses.join() !== '200,400') throw new Error(`A replay ended with ${statuses}`)
+}
+
+/** None of the sign-ins meanwhile fails. */
+async function allComplete (t: Test, act: () => unknown): Promise<void> {
+  const failed = (outcome: string): boolean => outcome !== 'completed'
+  const before = people.ended(failed)
+  await act()
+  await signIns(t, 20)
+  t.equal(people.ended(failed), before, 'no sign-in fails')
+}
+
+const sql = async (text: string, ...values: unknown[]): Promise<unknown> => await pool.query(text, values)
+
+/** Repeats it until it is stopped. */
+function again (act: () => Promise<unknown>): () => Promise<void> {
+  const state = { isOver: false }
+  const loop = (async () => { while (!state.isOver) await act() })()
+  return async () => {
+    state.isOver = true
+    await loop
+  }
+}
+
+const pass = network.onRequest
+const lose = (): void => {
+  network.onRequest = () => 'cut'
+  network.cut()
+}
+const find = (): void => { network.onRequest = pass }
+
+silent('people sign in', async (t) => await allComplete(t, async () => await signIns(t, 50)))
+
+fires('Redis is gone', {
+  fires: ['PartnerSsoStoreUnavailable'],
+  by: 'a Redis that cannot be reached, with readiness that says nothing of it',
+  begin: lose,
+  end: find
+})
+
+fires('Redis hangs', {
+  fires: ['PartnerSsoStoreUnavailable'],
+  by: 'a Redis that does not respond',
+  begin: () => stage.redis.process.kill('SIGSTOP'),
+  end: () => stage.redis.process.kill('SIGCONT')
+})
+
+fires('Redis is slow', {
+  fires: ['PartnerSsoStoreUnavailable'],
+  by: 'a Redis that is slower than storeTimeout',
+  begin: () => { network.delay = 2000 },
+  end: () => { network.delay = 0 }
+})
+
+t.test('the balancer asks for the store', async (t) => {
+  await allComplete(t, async () => await hosts.replace({ needsStore: true }))
+})
+
+fires('Redis is gone, and the balancer has taken out every process', {
+  fires: ['PartnerSsoStoreUnavailable'],
+  by: 'a Redis that cannot be reached, while no request reaches a process',
+  begin: lose,
+  end: find
+})
+
+t.test('the balancer does not ask for the store', async () => await hosts.replace({ needsStore: false }))
+
+silent('Redis is slow, and fast enough', async (t) => {
+  network.delay = 50
+  await allComplete(t, async () => await signIns(t, 50))
+  network.delay = 0
+})
+
+fires('an integration is turned off by mistake', {
+  fires: ['PartnerSsoClientIdUnknown'],
+  by: 'an integration that is turned off',
+  begin: async () => await sql('UPDATE integrations SET enabled = false WHERE client_id = $1', 'live'),
+  end: async () => await sql('UPDATE integrations SET enabled = true')
+})
+
+fires('the app has another client_id than the portal', {
+  fires: ['PartnerSsoClientIdUnknown'],
+  by: 'a wrong client_id in the app',
+  begin: async () => await sql("UPDATE integrations SET client_id = 'wrong' WHERE client_id = 'live'"),
+  end: async () => await sql("UPDATE integrations SET client_id = 'live' WHERE client_id = 'wrong'")
+})
+
+fires('the token endpoint cannot be reached', {
+  fires: ['PartnerSsoCodesNotExchanged'],
+  by: 'a firewall before the token endpoint',
+  begin: () => people.change({ url: entrances.withoutToken }),
+  end: () => people.change()
+})
+
+fires('a proxy drops Authorization', {
+  fires: ['PartnerSsoTokensNotUsed'],
+  by: 'a proxy that drops the header Authorization: credentials_missing',
+  begin: () => people.change({ url: entrances.withoutAuthorization }),
+  end: () => people.change()
+})
+
+fires('the secret was changed at the portal', {
+  fires: ['PartnerSsoSecretWrong', 'PartnerSsoCodesNotExchanged'],
+  by: 'a client secret that was changed at the portal alone',
+  begin: () => people.change({ token: { client_secret: 'changed at the portal alone' } }),
+  end: () => people.change()
+})
+
+let stopGuessing: () => Promise<void>
+fires('someone guesses client_ids and secrets', {
+  fires: ['PartnerSsoGuessing'],
+  by: 'guesses of client_ids and secrets',
+  begin: () => {
+    const portal = people.at()
+    const guess = async (count: number): Promise<unknown> => await portal.token({
+      code: 'guessed', client_secret: `guess ${count}`, ...count % 2 === 0 ? {} : { client_id: `guess-${count}` }
+    })
+    let count = 0
+    stopGuessing = again(async () => await Promise.all(Array.from({ length: 10 }, () => guess(count++))))
+  },
+  end: () => stopGuessing()
+})
+
+fires('a code is replayed', {
+  fires: ['PartnerSsoCodeReplayed'],
+  by: 'one code that came twice',
+  begin: async () => await replay(few)
+})
+
+fires('many codes are replayed', {
+  fires: ['PartnerSsoCodeReplayed', 'PartnerSsoCodesReplayed'],
+  by: '25 codes that came twice',
+  begin: async () => { for (let count = 0; count < 25; count++) await replay(people) }
+})
+
+fires('replays go on', {
+  fires: ['PartnerSsoCodeReplayed', 'PartnerSsoCodesReplayed'],
+  by: 'four replays, each when the ticket of the one before had resolved',
+  begin: async () => {
+    for (let count = 0; count < 3; count++) {
+      await replay(few)
+      for (const state of [true, false]) while (await isActive('PartnerSsoCodeReplayed') !== state) await sleep(100)
+    }
+    await replay(few)
+  }
+})
+
+fires('PKCE fails', {
+  fires: ['PartnerSsoCodeVerifierWrong'],
+  by: 'a code_verifier of another code_challenge',
+  begin: async () => await few.signIn('u-1', {
+    ...few.manner, authorize: challenge(), token: { code_verifier: VERIFIER.replace('d', 'e') }
+  })
+})
+
+fires('a record is invalid', {
+  fires: ['PartnerSsoUserInformationInvalid'],
+  by: 'a user without a name',
+  begin: async () => {
+    await sql("UPDATE people SET name = '' WHERE id = 'u-3'")
+    await few.signIn('u-3')
+  },
+  end: async () => await sql("UPDATE people SET name = 'Carmen Ruiz' WHERE id = 'u-3'")
+})
+
+fires('portalEligibility fails for one user', {
+  fires: ['PartnerSsoHostFails'],
+  by: 'portalEligibility that throws for one user',
+  begin: async () => {
+    await sql("DELETE FROM people WHERE id = 'u-3'")
+    await few.signIn('u-3')
+  },
+  end: async () => await sql("INSERT INTO people VALUES ('u-3', 'Carmen Ruiz')")
+})
+
+const isOfPortal = ({ event }: Record<string, unknown>): boolean => /^portal_(?:un)?available$/.test(String(event))
+fires('the database is gone', {
+  fires: ['PartnerSsoHostFails', 'PartnerSsoHostFailsOften'],
+  by: 'a PostgreSQL that is stopped, which the function `portal` asks',
+  begin: async () => await stage.postgres.stop(),
+  end: async () => await stage.postgres.restart()
+})
+
+t.test('an outage of the database is two log lines of each process', async (t) => {
+  for (const process of [0, 1]) {
+    const lines = hosts.log.filter((line) => line.process === process && isOfPortal(line) && Number(line.level) > 20)
+    t.match(lines, [
+      { level: 50, event: 'portal_unavailable', cause: /ECONNREFUSED/ },
+      { level: 40, event: 'portal_available', refused: Number }
+    ])
+    t.equal(lines.length, 2)
+  }
+})
+
+fires('Redis loses its keys', {
+  fires: ['PartnerSsoCodesUnknown'],
+  by: 'a Redis that loses its keys while 60 people sign in',
+  begin: async () => {
+    let release = (): void => {}
+    const codeHeld = new Promise<void>((resolve) => { release = resolve })
+    const held = Array.from({ length: 60 }, async () => await people.signIn('u-1', { ...people.manner, codeHeld }))
+    while (await stage.redis.client.dbsize() < 60) await sleep(20)
+    await stage.redis.client.flushall()
+    release()
+    await Promise.all(held)
+  }
+})
+
+fires('the portal sends another redirect_uri', {
+  fires: ['PartnerSsoRedirectUriUnregistered'],
+  by: 'a redirect_uri that is not registered',
+  begin: async () => {
+    const manner = { ...few.manner, authorize: { redirect_uri: 'https://portal.example/other' } }
+    for (let count = 0; count < 12; count++) await few.signIn('u-1', manner)
+  }
+})
+
+fires('the session cookie is not sent', {
+  fires: ['PartnerSsoLoginLoop'],
+  by: 'a session cookie that browsers do not send back',
+  begin: async () => {
+    for (let count = 0; count < 40; count++) await few.signIn('u-1', { ...few.manner, session: false })
+  }
+})
+
+silent('a rotation of the client secret', async (t) => {
+  const next = 'the next secret of live, long enough'
+  const deploy = async (...secrets: string[]): Promise<unknown> =>
+    await sql("UPDATE integrations SET client_secrets = $1 WHERE client_id = 'live'", secrets)
+  await allComplete(t, async () => await deploy(next, live.clientSecret))
+  await allComplete(t, () => people.change({ token: { client_secret: next } }))
+  await allComplete(t, async () => await deploy(next))
+  await allComplete(t, async () => await deploy(live.clientSecret, next))
+  await allComplete(t, () => people.change())
+  await allComplete(t, async () => await deploy(live.clientSecret))
+})
+
+silent('a stop of each process', async (t) => await allComplete(t, async () => await hosts.replace()))
+
+const [, SILENCED = ''] = /alertname=~"([^"]+)"/.exec(readFileSync('.github/RUNBOOK.md', 'utf8')) ?? []
+
+/**
+ * What the page says: tickets for the replays, and what is silenced. The seconds of a run are minutes to the shortened
+ * rules, so that its replays seem to go on: examples/alerts.test.yml has them in their time.
+ */
+const ofCheck = (name: string): boolean =>
+  /^PartnerSsoCodes?Replayed$/.test(name) || new RegExp(`^(?:${SILENCED})$`).test(name)
+
+async function check (t: Test): Promise<void> {
+  const { headers } = await fetch(`${entrances.app}/login`, {
+    method: 'POST', body: new URLSearchParams({ user: 'u-1' }), redirect: 'manual'
+  })
+  const flags = ['--base-url', entrances.app, '--client-id', 'live', '--redirect-uri', live.redirectUri,
+    '--cookie', headers.getSetCookie()[0] as string, '--timeout', '60']
+  const main = [process.execPath, 'dist/simulator/main.js', 'check', ...flags]
+  const { child, output } = started(t, main, { PORTAL_CLIENT_SECRET: live.clientSecret })
+  const [code] = await once(child, 'exit')
+  t.equal(code, 0, output.out + output.err)
+  await until(t, 'the ticket for the replays fires', async () => await isActive('PartnerSsoCodeReplayed'))
+}
+
+silent('a run of check, while people sign in', check, ofCheck)
+
+silent('a run of check, while nobody signs in', async (t) => {
+  await people.stop()
+  // What they have done has left the ranges.
+  await evaluatedAfter(t, LONGEST)
+  await check(t)
+  await evaluatedAfter(t, LONGEST)
+  people.start()
+}, ofCheck)
+
+silent('a replay at one of several workers', async (t) => {
+  const { workersMetricsPort, redis } = stage
+  const [PORT, PORTAL_PORT] = [String(await freePort()), String(await freePort())]
+  const redirectUri = `http://127.0.0.1:${PORTAL_PORT}/oauth/callback`
+  const credentials = { ...live, clientId: 'acme-payments', redirectUri }
+  const settings = { PORTAL_CLIENT_SECRET: live.clientSecret, REDIS_URL: redis.url, WORKERS: '2', NOTICE: '0' }
+  const env = { ...settings, PORT, PORTAL_PORT, METRICS_PORT: String(workersMetricsPort) }
+  const { printed } = started(t, [process.execPath, 'examples/dist/workers.js'], env)
+  await printed(/^The portal: /m)
+  await until(t, 'Prometheus scrapes four processes', async () => await alerts.value('count(partner_sso_ready)') === 4)
+  const workers = new Traffic(`http://localhost:${PORT}`, credentials)
+  for (let count = 0; count < 10; count++) t.equal(await workers.signIn(), 'completed')
+  await replay(workers)
+  await until(t, 'the ticket', async () => await isActive('PartnerSsoCodeReplayed'))
+}, (name) => name === 'PartnerSsoCodeReplayed')
+
+t.test('each rule was made to fire, and nobody signed in as another person', async (t) => {
+  await people.stop()
+  t.strictSame([...made].sort(), (await alerts.rules()).map(({ name }) => name).sort())
+  t.equal(people.counts.WRONG, undefined)
+  t.ok(people.ended((outcome) => outcome === 'completed') > 1000)
+  for (const [outcome, count] of Object.entries(people.counts)) t.comment(`${outcome}: ${count}`)
+  t.comment(`${people.ended()} sign-ins attempted`)
+})
