@@ -19,11 +19,18 @@ export type Arrival = { exchange: Exchange, /** Address of the last request. */ 
   | { at: 'nowhere' }
 )
 
-type Step = Arrival | { next: string, method: string, body: string | undefined, exchange: Exchange, url: string }
+interface Redirect {
+  next: string
+  method: string
+  body: string | undefined
+  exchange: Exchange
+  url: string
+}
 
 /**
- * Plays the user's browser: keeps cookies, follows redirects inside the partner's application, stops at the portal's
- * callback. It sends nothing to another origin than the application's: no cookie and no header of the user leaves it.
+ * Plays the user's browser: keeps cookies, follows redirects inside the partner's application,
+ * stops at the portal's callback. It sends nothing to another origin than the application's: no
+ * cookie and no header of the user leaves it.
  */
 export class Browser {
   readonly jar: CookieJar
@@ -31,8 +38,15 @@ export class Browser {
   readonly #headers: Headers
   readonly #redirectUri: URL
 
-  /** @param headers - sent with every request to the partner's application, for users known by a header */
-  constructor (integration: Pick<Integration, 'base' | 'redirectUri' | 'send'>, jar: CookieJar, headers: Headers = []) {
+  /**
+   * @param headers - sent with every request to the partner's application, for users known by a
+   * header
+   */
+  constructor (
+    integration: Pick<Integration, 'base' | 'redirectUri' | 'send'>,
+    jar: CookieJar,
+    headers: Headers = []
+  ) {
     this.#portal = integration
     this.#redirectUri = new URL(integration.redirectUri)
     this.jar = jar
@@ -48,21 +62,27 @@ export class Browser {
   async open (url: string, method = 'GET', body?: string): Promise<Arrival> {
     let arrival = await this.#step(url, method, body)
     for (let count = 1; 'next' in arrival; count++) {
-      if (count > MOST_REDIRECTS) return { at: 'loop', exchange: arrival.exchange, url: arrival.url }
+      if (count > MOST_REDIRECTS) {
+        return { at: 'loop', exchange: arrival.exchange, url: arrival.url }
+      }
       arrival = await this.#step(arrival.next, arrival.method, arrival.body)
     }
     return arrival
   }
 
-  async #step (url: string, method: string, body: string | undefined): Promise<Step> {
+  async #step (url: string, method: string, body: string | undefined): Promise<Arrival | Redirect> {
     const exchange = await this.request(url, method, body)
     if (exchange.response === undefined) return { at: 'nowhere', exchange, url }
     const location = redirectTarget(exchange, url)
     if (location === null) return { at: 'page', exchange, url }
-    if (isCallback(location, this.#redirectUri)) return { at: 'callback', callbackUrl: location, exchange, url }
+    if (isCallback(location, this.#redirectUri)) {
+      return { at: 'callback', callbackUrl: location, exchange, url }
+    }
     if (this.leaves(location)) return { at: 'elsewhere', location, exchange, url }
     // RFC 9110 §15.4: only 307 and 308 keep the method, and with it the form.
-    const sent = [307, 308].includes(statusOf(exchange)) ? { method, body } : { method: 'GET', body: undefined }
+    const sent = [307, 308].includes(statusOf(exchange))
+      ? { method, body }
+      : { method: 'GET', body: undefined }
     return { next: location, ...sent, exchange, url }
   }
 
@@ -73,7 +93,9 @@ export class Browser {
    */
   async request (url: string, method: string, body?: string): Promise<Exchange> {
     const address = new URL(url)
-    if (this.leaves(url)) throw new TypeError(`${address.origin} is not the service: nothing is sent there`)
+    if (this.leaves(url)) {
+      throw new TypeError(`${address.origin} is not the service: nothing is sent there`)
+    }
     const cookie = this.jar.header(address)
     const headers: Headers = [
       ['Accept', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'],
@@ -97,10 +119,15 @@ export function redirectTarget ({ response }: Exchange, url: string): string | n
 
 /** Where an arrival's last response sends the browser; null when it sends it nowhere. */
 export function targetOf (arrival: Arrival): string | null {
-  return arrival.at === 'callback' ? arrival.callbackUrl : redirectTarget(arrival.exchange, arrival.url)
+  return arrival.at === 'callback'
+    ? arrival.callbackUrl
+    : redirectTarget(arrival.exchange, arrival.url)
 }
 
-/** The code that an arrival carries, whatever its state and wherever it leads; null when there is none. */
+/**
+ * The code that an arrival carries, whatever its state and wherever it leads; null when there is
+ * none.
+ */
 export function codeOf (arrival: Arrival): string | null {
   const target = targetOf(arrival)
   return target === null ? null : new URL(target).searchParams.get('code')

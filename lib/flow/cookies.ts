@@ -6,7 +6,10 @@ export interface Cookie {
   path?: string | undefined
   /** The host without this attribute. */
   domain?: string | undefined
-  /** As the service wrote it, in lower case; empty where it wrote none, absent where its line is not known. */
+  /**
+   * As the service wrote it, in lower case; empty where it wrote none, absent where its line is not
+   * known.
+   */
   sameSite?: string | undefined
   secure: boolean
   expired?: boolean
@@ -17,7 +20,8 @@ const ATTRIBUTES =
 const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/
 
 /** Whether an address is https, or http on this machine. */
-export const isSecure = ({ protocol, hostname }: URL): boolean => protocol !== 'http:' || LOOPBACK.test(hostname)
+export const isSecure = ({ protocol, hostname }: URL): boolean => protocol !== 'http:' ||
+  LOOPBACK.test(hostname)
 
 /** Reads one `Set-Cookie` value (RFC 6265 §5.2). */
 function parseSetCookie (line: string): Cookie {
@@ -38,8 +42,8 @@ function parseSetCookie (line: string): Cookie {
 }
 
 /**
- * Reads cookies as a person gives them: `a=1; b=2` as a browser sends it, a `Set-Cookie` value, or a whole response as
- * `curl -si` prints it.
+ * Reads cookies as a person gives them: `a=1; b=2` as a browser sends it, a `Set-Cookie` value, or
+ * a whole response as `curl -si` prints it.
  */
 export function parseGiven (text: string): Cookie[] {
   const lines = [...text.matchAll(/^set-cookie:(.*)$/gim)].map(([, line]) => String(line))
@@ -57,7 +61,10 @@ export function parseGiven (text: string): Cookie[] {
 
 const isKept = ({ name, expired }: Cookie): boolean => name !== '' && expired !== true
 
-/** RFC 6265 §5.3: a cookie replaces the one of the same name, domain and path; an expired one removes it. */
+/**
+ * RFC 6265 §5.3: a cookie replaces the one of the same name, domain and path; an expired one
+ * removes it.
+ */
 function keep (cookies: Cookie[], cookie: Cookie): Cookie[] {
   const { name, domain, path = '/' } = cookie
   const others = cookies.filter((other) =>
@@ -89,10 +96,14 @@ export class CookieJar {
     this.#cookies.push(...cookies)
   }
 
-  /** The value of the `Cookie` header for an address of the application; empty when there is none to send. */
+  /**
+   * The value of the `Cookie` header for an address of the application; empty when there is no cookie to
+   * send.
+   */
   header (address: URL): string {
     return this.#cookies
-      .filter(({ path = '/', secure }) => isWithin(address.pathname, path) && (!secure || isSecure(address)))
+      .filter(({ path = '/', secure }) => isWithin(address.pathname, path) &&
+        (!secure || isSecure(address)))
       .sort((one, other) => (other.path ?? '/').length - (one.path ?? '/').length)
       .map(({ name, value }) => `${name}=${value}`)
       .join('; ')
@@ -116,12 +127,15 @@ function isExpired (attributes: Map<string, string>): boolean {
 }
 
 /** RFC 6265 §5.1.3. */
-const isWithinDomain = (host: string, domain: string): boolean => host === domain || host.endsWith(`.${domain}`)
+const isWithinDomain = (host: string, domain: string): boolean => host === domain ||
+  host.endsWith(`.${domain}`)
 
 /** RFC 6265 §5.1.4. */
-const defaultPath = (requestPath: string): string => requestPath.slice(0, requestPath.lastIndexOf('/')) || '/'
+const defaultPath = (requestPath: string): string =>
+  requestPath.slice(0, requestPath.lastIndexOf('/')) || '/'
 
 /** RFC 6265 §5.1.4. */
 function isWithin (path: string, cookiePath: string): boolean {
-  return path === cookiePath || path.startsWith(cookiePath.endsWith('/') ? cookiePath : `${cookiePath}/`)
+  return path === cookiePath ||
+    path.startsWith(cookiePath.endsWith('/') ? cookiePath : `${cookiePath}/`)
 }

@@ -1,14 +1,21 @@
-/** Controls, invisible format characters (text direction among them), lone surrogates, line separators. */
+/**
+ * Controls, invisible format characters (text direction among them), lone surrogates, line
+ * separators.
+ */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
 /** The text with every character escaped that a terminal obeys or a reader does not see. */
 export const escape = (text: string): string => text.replace(UNSAFE, escapeUnits)
 
-/** The same for JSON text: the result is still JSON of the same value. Line breaks between members stay. */
+/**
+ * The same for JSON text: the result is still JSON of the same value. Line breaks between members
+ * stay.
+ */
 export const escapeJson = (json: string): string =>
   json.replace(UNSAFE, (character) => character === '\n' ? character : escapeUnits(character))
 
 /** As JSON and JavaScript write it, one escape for each UTF-16 unit. */
 function escapeUnits (character: string): string {
-  return character.split('').map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
+  return character.split('').map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('')
 }

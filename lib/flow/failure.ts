@@ -8,10 +8,11 @@ export interface Failure {
   /** The step of the flow that failed, 1 to 15. */
   step: number
   /**
-   * A stable code. The service's own OAuth error (`access_denied`, `invalid_grant`, …) where it sent one; else one of
-   * `unreachable`, `timeout`, `not_http`, `tls`, `hung_up`, `too_large`, `app_failed`, `login_required`,
-   * `redirect_loop`, `not_redirected`, `refused`, `not_found`, `redirected`, `forbidden`, `state_mismatch`, `no_code`,
-   * `not_json`, `malformed_token`, `malformed_record`, `unavailable`, `server_error`, `unexpected_status`.
+   * A stable code. The service's own OAuth error (`access_denied`, `invalid_grant`, …) where it
+   * sent one; else one of `unreachable`, `timeout`, `not_http`, `tls`, `hung_up`, `too_large`,
+   * `app_failed`, `login_required`, `redirect_loop`, `not_redirected`, `refused`, `not_found`,
+   * `redirected`, `forbidden`, `state_mismatch`, `no_code`, `not_json`, `malformed_token`,
+   * `malformed_record`, `unavailable`, `server_error`, `unexpected_status`.
    */
   error: string
   /** What the portal expects here. */
@@ -34,9 +35,12 @@ const FIXES: Record<string, string> = {
   redirect_loop: 'The login page and the authorization endpoint send the browser to each other: ' +
     'most often the session cookie is not kept or not sent.',
   not_redirected: 'The authorization endpoint must redirect a good request to the redirect_uri.',
-  refused: 'Compare client_id and redirect_uri with what the service has registered, character by character.',
+  refused:
+    'Compare client_id and redirect_uri with what the service has registered, character by ' +
+    'character.',
   not_found: 'Check the base URL and prefix; a proxy in front may strip or add a part of the path.',
-  redirected: 'Exempt this endpoint from the application’s login hook: the portal calls it without cookies.',
+  redirected:
+    'Exempt this endpoint from the application’s login hook: the portal calls it without cookies.',
   forbidden: 'Exempt this endpoint from the application’s global hooks (login, CSRF): ' +
     'the portal calls it server to server, without cookies.',
   state_mismatch: 'Send the received state back unchanged; ' +
@@ -52,12 +56,17 @@ const FIXES: Record<string, string> = {
   invalid_client: 'Compare client_id and client_secret with what the service has registered.',
   invalid_grant: 'The code was unknown, used, expired, or issued for another redirect_uri: ' +
     'check that all processes of the service share one store.',
-  invalid_token: 'The token was unknown, used or expired: check that all processes of the service share one store.',
-  server_error: 'See the error log of the service: a hook threw, or the user’s record breaks a rule.',
+  invalid_token:
+    'The token was unknown, used or expired: check that all processes of the service share one ' +
+    'store.',
+  server_error:
+    'See the error log of the service: a hook threw, or the user’s record breaks a rule.',
   unavailable: 'A proxy, or a process that is being stopped, responded in place of the service: ' +
     'see whether the service runs behind it, then try again.',
   temporarily_unavailable: 'The store of the service is down: check Redis.',
-  invalid_scope: 'The portal sends an empty scope, which means none: treat an empty parameter as one that is missing.',
+  invalid_scope:
+    'The portal sends an empty scope, which means none: treat an empty parameter as one that is ' +
+    'missing.',
   unsupported_response_type: 'The service must support response_type=code.',
   unsupported_grant_type: 'The service must support grant_type=authorization_code.'
 }
@@ -69,13 +78,18 @@ export function failure (step: number, error: string, expected: string, got: str
   return { ok: false, step, error: escape(error), expected, got: escape(got), fix: fixFor(error) }
 }
 
-/** The OAuth error code in a JSON body (RFC 6749 §5.2), or null. Fastify's own error bodies name no OAuth code. */
+/**
+ * The OAuth error code in a JSON body (RFC 6749 §5.2), or null. Fastify's own error bodies name no
+ * OAuth code.
+ */
 export function oauthError (response: WireResponse | undefined): string | null {
   const error = jsonObject(response)?.error
   return typeof error === 'string' && /^[a-z_]+$/.test(error) ? error : null
 }
 
-/** One line on a response: status, error and its description, type of content, target of a redirect. */
+/**
+ * One line on a response: status, error and its description, type of content, target of a redirect.
+ */
 export function describe ({ request, response, networkError }: Exchange): string {
   // A request of a real browser, whose response is not seen here.
   if (response === undefined) return networkError?.sentence ?? redirectOf(request.url)
@@ -91,7 +105,8 @@ export function describe ({ request, response, networkError }: Exchange): string
 
 /** An OAuth error in a redirect, in words (RFC 6749 §4.1.2.1). */
 export function describeError (parameters: URLSearchParams): string {
-  return `the error ${parameters.get('error')} ${explained(parameters.get('error_description') ?? undefined)}`.trim()
+  const description = explained(parameters.get('error_description') ?? undefined)
+  return `the error ${parameters.get('error')} ${description}`.trim()
 }
 
 function redirectOf (location: string): string {
@@ -106,7 +121,8 @@ function contentOf (response: WireResponse): string {
   if (response.body === '') return 'an empty body'
   const type = header(response, 'content-type').split(';')[0] as string
   const title = /<title>([^<]{1,80})/i.exec(response.body)?.[1]?.trim()
-  return `${type === '' ? 'a body of no stated type' : type}${title === undefined ? '' : ` (“${title}”)`}`
+  const named = title === undefined ? '' : ` (“${title}”)`
+  return `${type === '' ? 'a body of no stated type' : type}${named}`
 }
 
 const clip = (text: string): string => text.length > 160 ? `${text.slice(0, 160)}…` : text

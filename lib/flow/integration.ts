@@ -11,13 +11,22 @@ export interface PortalSettings {
   clientId: string
   /** The OAuth client secret that the service expects. Masked in everything that is recorded. */
   clientSecret: string
-  /** The portal callback URL, exactly as it is registered at the service. Nothing needs to listen there. */
+  /**
+   * The portal callback URL, exactly as it is registered at the service. Nothing needs to listen
+   * there.
+   */
   redirectUri: string
   /** Path before `/oauth/…`, as the plugin was registered with. Default: none. */
   prefix?: string
-  /** `partner`: partner users and client users may sign in; `client`: client users only. Default `partner`. */
+  /**
+   * `partner`: partner users and client users may sign in; `client`: client users only. Default
+   * `partner`.
+   */
   level?: Level
-  /** Where the credentials are sent (RFC 6749 §2.3.1): in the form body, or as HTTP Basic. Default `form`. */
+  /**
+   * Where the credentials are sent (RFC 6749 §2.3.1): in the form body, or as HTTP Basic. Default
+   * `form`.
+   */
   clientAuthentication?: 'form' | 'basic'
   /** Sends a `code_challenge` with method S256 (RFC 7636). Default false. */
   pkce?: boolean
@@ -49,29 +58,50 @@ const IN_PROCESS = 'http://localhost'
  */
 export function createIntegration (options: PortalOptions): Integration {
   for (const name of ['clientId', 'clientSecret', 'redirectUri'] as const) {
-    assertOption(typeof options[name] === 'string' && options[name] !== '', name, 'a non-empty string')
+    const isText = typeof options[name] === 'string' && options[name] !== ''
+    assertOption(isText, name, 'a non-empty string')
   }
-  const { timeout = 5000, level = 'partner', clientAuthentication = 'form', pkce = false, prefix = '' } = options
-  assertOption(Number.isFinite(timeout) && timeout > 0, 'timeout', 'a positive number of milliseconds')
+  const { timeout = 5000, level = 'partner', prefix = '' } = options
+  const { clientAuthentication = 'form', pkce = false } = options
+  const isTime = Number.isFinite(timeout) && timeout > 0
+  assertOption(isTime, 'timeout', 'a positive number of milliseconds')
   assertOption(['partner', 'client'].includes(level), 'level', '\'partner\' or \'client\'')
-  assertOption(['form', 'basic'].includes(clientAuthentication), 'clientAuthentication', '\'form\' or \'basic\'')
+  assertOption(
+    ['form', 'basic'].includes(clientAuthentication), 'clientAuthentication',
+    '\'form\' or \'basic\''
+  )
   assertOption(URL.canParse(options.redirectUri), 'redirectUri', 'an absolute URL')
   const { clientId, clientSecret, redirectUri } = options
   const base = baseOf(options, prefix)
   const endpoint = (name: string) => `${base.href.replace(/\/$/, '')}/oauth/${name}`
-  const endpoints = { authorizeUrl: endpoint('authorize'), tokenUrl: endpoint('token'), userUrl: endpoint('user') }
+  const endpoints = {
+    authorizeUrl: endpoint('authorize'), tokenUrl: endpoint('token'), userUrl: endpoint('user')
+  }
   const send = options.app === undefined ? overHttp(timeout) : inProcess(options.app, timeout)
-  return { clientId, clientSecret, redirectUri, timeout, level, clientAuthentication, pkce, base, send, ...endpoints }
+  return {
+    clientId,
+    clientSecret,
+    redirectUri,
+    timeout,
+    level,
+    clientAuthentication,
+    pkce,
+    base,
+    send,
+    ...endpoints
+  }
 }
 
 function baseOf ({ app, baseUrl }: PortalOptions, prefix: string): URL {
   assertOption((app === undefined) !== (baseUrl === undefined), 'app',
     'a Fastify app, or baseUrl instead: exactly one of the two')
   const text = baseUrl ?? IN_PROCESS
-  assertOption(/^https?:\/\//.test(text) && URL.canParse(text), 'baseUrl', 'an absolute http or https URL')
+  const isHttp = /^https?:\/\//.test(text) && URL.canParse(text)
+  assertOption(isHttp, 'baseUrl', 'an absolute http or https URL')
   const url = new URL(text)
   assertOption(url.search === '' && url.hash === '', 'baseUrl', 'a URL without query and fragment')
-  const parts = [url.pathname, prefix].map((part) => part.replace(/^\/+|\/+$/g, '')).filter((part) => part !== '')
+  const parts = [url.pathname, prefix].map((part) => part.replace(/^\/+|\/+$/g, ''))
+    .filter((part) => part !== '')
   return new URL(`/${parts.join('/')}`, url)
 }
 

@@ -3,7 +3,9 @@ import { codeOf } from './browser.ts'
 import type { Failure } from './failure.ts'
 import { Secrets } from './masking.ts'
 import type { Changes } from './requests.ts'
-import { authorizeUrl, basicCredentials, randomText, tokenRequest, userRequest } from './requests.ts'
+import {
+  authorizeUrl, basicCredentials, randomText, tokenRequest, userRequest
+} from './requests.ts'
 import type { Reading } from './responses.ts'
 import { readArrival, readToken, readUser } from './responses.ts'
 import type { Integration } from './integration.ts'
@@ -12,7 +14,9 @@ import { stepsOf } from './steps.ts'
 import type { UserInformation } from '../user-information.ts'
 import type { Exchange, WireRequest } from './wire.ts'
 
-/** An authorization code, and the PKCE verifier whose challenge was sent with the request for it. */
+/**
+ * An authorization code, and the PKCE verifier whose challenge was sent with the request for it.
+ */
 export interface Grant {
   code: string
   verifier?: string | undefined
@@ -25,7 +29,11 @@ const unchanged: Edit = (request) => request
 
 /** `POST /oauth/token`: exchanges a code for an access token. */
 export async function redeem (
-  integration: Integration, secrets: Secrets, { code, verifier }: Grant, changes: Changes = {}, edit = unchanged
+  integration: Integration,
+  secrets: Secrets,
+  { code, verifier }: Grant,
+  changes: Changes = {},
+  edit = unchanged
 ): Promise<Leg<string>> {
   secrets.add(code)
   const exchange = await integration.send(edit(tokenRequest(integration, code, verifier, changes)))
@@ -54,7 +62,9 @@ export function secretsOf ({ clientId, clientSecret }: Integration): Secrets {
 function masked<Value> (reading: Reading<Value>, secrets: Secrets): Reading<Value> {
   if (reading.ok) return reading
   const { error, expected, got } = reading
-  return { ...reading, error: secrets.mask(error), expected: secrets.mask(expected), got: secrets.mask(got) }
+  return {
+    ...reading, error: secrets.mask(error), expected: secrets.mask(expected), got: secrets.mask(got)
+  }
 }
 
 /** One sign-in as the portal performs it, leg by leg. The caller provides the browser. */
@@ -71,7 +81,10 @@ export class SignIn implements Progress {
   /** What the portal got; null while it has nothing. */
   record: UserInformation | null = null
 
-  /** @param secrets - where the secrets of the sign-in are added; those of the integration by default */
+  /**
+   * @param secrets - where the secrets of the sign-in are added; those of the integration by
+   * default
+   */
   constructor (
     integration: Integration,
     secrets = secretsOf(integration),
@@ -101,7 +114,9 @@ export class SignIn implements Progress {
   /** Steps 9 to 12. */
   async redeem (code: string): Promise<Reading<string>> {
     this.running = 9
-    return this.#end(await redeem(this.integration, this.secrets, { code, verifier: this.verifier }))
+    return this.#end(
+      await redeem(this.integration, this.secrets, { code, verifier: this.verifier })
+    )
   }
 
   /** Steps 13 to 15. */
@@ -115,7 +130,9 @@ export class SignIn implements Progress {
   /** The fifteen steps so far, secrets hidden. */
   steps (): StepReport[] {
     return stepsOf(this).map((step) =>
-      step.exchange === undefined ? step : { ...step, exchange: this.secrets.maskExchange(step.exchange) })
+      step.exchange === undefined
+        ? step
+        : { ...step, exchange: this.secrets.maskExchange(step.exchange) })
   }
 
   #end<Value> ({ exchange, reading }: Leg<Value>): Reading<Value> {

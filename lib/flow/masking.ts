@@ -5,26 +5,37 @@ const SHORTEST = 4
 /** What a URL, a form, JSON or HTML may encode of a secret. */
 const SPECIAL = /[^\w~-]/
 const SECRET_HEADERS = new Set(['authorization', 'cookie', 'set-cookie', 'proxy-authorization'])
-const SECRET_FIELDS = /("(?:access_token|refresh_token|id_token|client_secret|code_verifier)"\s*:\s*")[^"]*/g
-const SECRET_PARAMETERS = /((?:^|[?&;\s])(?:access_token|client_secret|code|code_verifier)=)[^&\s"'<]*/g
+const SECRET_FIELDS =
+  /("(?:access_token|refresh_token|id_token|client_secret|code_verifier)"\s*:\s*")[^"]*/g
+const SECRET_PARAMETERS =
+  /((?:^|[?&;\s])(?:access_token|client_secret|code|code_verifier)=)[^&\s"'<]*/g
 
 /** Knows the secrets of a sign-in and hides them in everything that is shown or written. */
 export class Secrets {
   /** Each secret with what finds it; the longest first, for one secret may contain another. */
   readonly #known: Array<[value: string, finds: string | RegExp]> = []
 
-  /** Remembers a secret. Values of fewer than four characters are not hidden: that would hide half of the text. */
+  /**
+   * Remembers a secret. Values of fewer than four characters are not hidden: that would hide half
+   * of the text.
+   */
   add (value: string): void {
     if (value.length < SHORTEST || this.#known.some(([known]) => known === value)) return
     this.#remember(value, SPECIAL.test(value) ? new RegExp(spellings(value, SPECIAL), 'gi') : value)
   }
 
-  /** Remembers a secret that outlives the sign-in: also its Base64, any of its characters encoded, and short ones. */
+  /**
+   * Remembers a secret that outlives the sign-in: also its Base64, any of its characters encoded,
+   * and short ones.
+   */
   addForGood (value: string): void {
     if (value !== '') this.#remember(value, everySpelling(value))
   }
 
-  /** The text with every known secret hidden, in whatever encoding, and every value that stands where one belongs. */
+  /**
+   * The text with every known secret hidden, in whatever encoding, and every value that stands
+   * where one belongs.
+   */
   mask (text: string): string {
     return this.#known.reduce((rest, [, finds]) => rest.replaceAll(finds, HIDDEN), text)
       .replace(SECRET_FIELDS, `$1${HIDDEN}`).replace(SECRET_PARAMETERS, `$1${HIDDEN}`)
@@ -32,7 +43,9 @@ export class Secrets {
 
   /** The exchange with its secrets hidden, ready to be shown, logged or printed. */
   maskExchange ({ request, response, ...others }: Exchange): Exchange {
-    const masked = { ...others, request: { ...this.#maskContent(request), url: this.mask(request.url) } }
+    const masked = {
+      ...others, request: { ...this.#maskContent(request), url: this.mask(request.url) }
+    }
     return response === undefined ? masked : { ...masked, response: this.#maskContent(response) }
   }
 
@@ -46,21 +59,30 @@ export class Secrets {
       const lower = name.toLowerCase()
       return [name, SECRET_HEADERS.has(lower) ? maskHeader(lower, value) : this.mask(value)]
     })
-    return { ...message, headers, ...message.body === undefined ? {} : { body: this.mask(message.body) } }
+    return {
+      ...message,
+      headers,
+      ...message.body === undefined
+        ? {}
+        : { body: this.mask(message.body) }
+    }
   }
 }
 
 /** Finds a secret in whatever encoding it travels. A short one is found as a word only. */
 function everySpelling (value: string): RegExp {
   const every = spellings(value, /./su)
-  if (value.length < SHORTEST) return new RegExp(`(?<![\\p{L}\\p{N}])${every}(?![\\p{L}\\p{N}])`, 'giu')
-  const base64 = (['base64', 'base64url'] as const).map((name) => Buffer.from(value).toString(name).replace(/=+$/, ''))
+  if (value.length < SHORTEST) {
+    return new RegExp(`(?<![\\p{L}\\p{N}])${every}(?![\\p{L}\\p{N}])`, 'giu')
+  }
+  const base64 = (['base64', 'base64url'] as const).map((name) =>
+    Buffer.from(value).toString(name).replace(/=+$/, ''))
   return new RegExp([every, ...base64.map((one) => spellings(one, SPECIAL))].join('|'), 'gi')
 }
 
 /**
- * Finds a secret of which some characters may be encoded. At each place in a text at most one spelling of a character
- * fits, so that the time grows with the text only.
+ * Finds a secret of which some characters may be encoded. At each place in a text at most one
+ * spelling of a character fits, so that the time grows with the text only.
  */
 const spellings = (value: string, encoded: RegExp): string =>
   value.replace(/(\\+)|./gsu, (character, backslashes?: string) => {
@@ -69,7 +91,8 @@ const spellings = (value: string, encoded: RegExp): string =>
   })
 
 /**
- * A character as it is, or as a URL, a form, JSON, JavaScript or HTML writes it, also encoded again and again.
+ * A character as it is, or as a URL, a form, JSON, JavaScript or HTML writes it, also encoded again
+ * and again.
  *
  * @example
  * spellingsOf('/') // finds: /  \/  %2F  %252f  &#47;  &#x2F  &sol;  &amp;#47;  \u002f  \\x2F
@@ -84,8 +107,8 @@ function spellingsOf (character: string): string {
 }
 
 /**
- * Adjacent backslashes. JSON doubles them: how many there are in a text tells nothing. A match starts with the first of
- * them: one from each of a million would take the square of the time.
+ * Adjacent backslashes. JSON doubles them: their number in a text says nothing. A match
+ * starts with the first of them: one from each of a million would take the square of the time.
  *
  * @example
  * spellingsOfBackslashes(2) // finds: \\  \\\\  %5C%5c  \u005c\x5C  &#92;&bsol;  \%5c
@@ -99,7 +122,10 @@ function spellingsOfBackslashes (count: number): string {
 const percentOf = (character: string): string =>
   [...Buffer.from(character)].map((byte) => `%(?:25)*${hex(byte, 2)}`).join('')
 
-/** `&#47;`, `&#x2f`, `&sol;`, `&amp;#47;` … A letter or digit has no name; other names are not told apart. */
+/**
+ * `&#47;`, `&#x2f`, `&sol;`, `&amp;#47;` … A letter or digit has no name; other names are not told
+ * apart.
+ */
 function referenceOf (character: string): string {
   const point = character.codePointAt(0) as number
   const name = /[a-z0-9]/i.test(character) ? '' : '|[a-z][a-z0-9]{1,30}'

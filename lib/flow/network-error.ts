@@ -9,9 +9,16 @@ export interface NetworkError {
 const KNOWN: Array<[errors: RegExp, code: NetworkError['code'], sentence: string]> = [
   [/^ECONNREFUSED$/, 'unreachable', 'Nothing listens at ORIGIN.'],
   [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'unreachable', 'The host name of ORIGIN is not known.'],
-  [/^(?:ECONNRESET|EPIPE)$/, 'hung_up', 'ORIGIN took the request and closed the connection without a response.'],
-  [/^(?:TimeoutError|AbortError|ETIMEDOUT)$/, 'timeout', 'ORIGIN gave no complete response within SECONDS s.'],
-  [/CERT|^UNABLE_TO_VERIFY_LEAF_SIGNATURE$/, 'tls', 'The certificate of ORIGIN is not trusted here; ' +
+  [
+    /^(?:ECONNRESET|EPIPE)$/, 'hung_up',
+    'ORIGIN took the request and closed the connection without a response.'
+  ],
+  [
+    /^(?:TimeoutError|AbortError|ETIMEDOUT)$/, 'timeout',
+    'ORIGIN gave no complete response within SECONDS s.'
+  ],
+  [/CERT|^UNABLE_TO_VERIFY_LEAF_SIGNATURE$/, 'tls',
+    'The certificate of ORIGIN is not trusted here; ' +
     'NODE_EXTRA_CA_CERTS names a file with certificates of your own authority.'],
   [/^(?:EPROTO$|ERR_SSL)/, 'tls', 'ORIGIN does not speak TLS; is it meant to be http?'],
   [/^HPE_/, 'not_http', 'Something responds at ORIGIN, but not in HTTP.'],
@@ -24,7 +31,12 @@ const KNOWN: Array<[errors: RegExp, code: NetworkError['code'], sentence: string
 export function networkError (error: unknown, origin: string, timeout: number): NetworkError {
   const { name, code: given, message } = error as NodeJS.ErrnoException
   const names = [given, name].map(String)
-  const [, code, sentence] = KNOWN.find(([errors]) => names.some((one) => errors.test(one))) as typeof KNOWN[number]
-  const words: Record<string, string> = { ORIGIN: origin, SECONDS: String(timeout / 1000), MESSAGE: message }
-  return { code, sentence: sentence.replace(/ORIGIN|SECONDS|MESSAGE/g, (word) => words[word] as string) }
+  const [, code, sentence] =
+    KNOWN.find(([errors]) => names.some((one) => errors.test(one))) as typeof KNOWN[number]
+  const words: Record<string, string> = {
+    ORIGIN: origin, SECONDS: String(timeout / 1000), MESSAGE: message
+  }
+  return {
+    code, sentence: sentence.replace(/ORIGIN|SECONDS|MESSAGE/g, (word) => words[word] as string)
+  }
 }

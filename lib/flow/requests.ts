@@ -2,14 +2,18 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Integration } from './integration.ts'
 import type { WireRequest } from './wire.ts'
 
-/** Changes to a request's parameters: another value, several (the parameter repeated), or undefined (left out). */
+/**
+ * Changes to a request's parameters: another value, several (the parameter repeated), or undefined
+ * (left out).
+ */
 export type Changes = Record<string, string | string[] | undefined>
 
 /** 256 random bits as base64url: a state, or a PKCE verifier. */
 export const randomText = (): string => randomBytes(32).toString('base64url')
 
 /** RFC 7636 §4.2. */
-export const challengeOf = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url')
+export const challengeOf = (verifier: string): string =>
+  createHash('sha256').update(verifier).digest('base64url')
 
 /** The address that the portal sends the browser to (RFC 6749 §4.1.1). */
 export function authorizeUrl (
@@ -20,12 +24,20 @@ export function authorizeUrl (
     ? {}
     : { code_challenge: challengeOf(verifier), code_challenge_method: 'S256' }
   const parameters = {
-    client_id: clientId, redirect_uri: redirectUri, response_type: 'code', state, scope: '', ...challenge
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    response_type: 'code',
+    state,
+    scope: '',
+    ...challenge
   }
   return `${url}?${encode({ ...parameters, ...changes }).toString()}`
 }
 
-/** The portal's token request (RFC 6749 §4.1.3), with its credentials where the integration expects them. */
+/**
+ * The portal's token request (RFC 6749 §4.1.3), with its credentials where the integration expects
+ * them.
+ */
 export function tokenRequest (
   integration: Integration, code: string, verifier?: string, changes: Changes = {}
 ): WireRequest {
@@ -33,8 +45,12 @@ export function tokenRequest (
   const basic = clientAuthentication === 'basic'
   const credentials = basic ? {} : { client_id: clientId, client_secret: clientSecret }
   const proof = verifier === undefined ? {} : { code_verifier: verifier }
-  const fields = { ...credentials, redirect_uri: redirectUri, grant_type: 'authorization_code', code, ...proof }
-  const authorization = basic ? [['Authorization', basicCredentials(clientId, clientSecret)] as const] : []
+  const fields = {
+    ...credentials, redirect_uri: redirectUri, grant_type: 'authorization_code', code, ...proof
+  }
+  const authorization = basic
+    ? [['Authorization', basicCredentials(clientId, clientSecret)] as const]
+    : []
   return {
     method: 'POST',
     url: tokenUrl,
@@ -49,7 +65,8 @@ export function tokenRequest (
 
 /** The portal's user request (RFC 6750 §2.1). */
 export function userRequest ({ userUrl }: Integration, accessToken: string): WireRequest {
-  const headers = [['Accept', 'application/json'], ['Authorization', `Bearer ${accessToken}`]] as const
+  const headers =
+    [['Accept', 'application/json'], ['Authorization', `Bearer ${accessToken}`]] as const
   return { method: 'GET', url: userUrl, headers }
 }
 

@@ -17,7 +17,10 @@ const TOKEN_EXPECTED = '200 and JSON with token_type "Bearer" and access_token'
 const USER_EXPECTED = '200 and JSON with the user information record'
 const RECORD_EXPECTED = 'a record with the listed fields and the allowed values'
 
-/** The step that an error in the callback belongs to: step 5 decides who may enter, step 6 validates the request. */
+/**
+ * The step that an error in the callback belongs to: step 5 decides who may enter, step 6 validates
+ * the request.
+ */
 const CALLBACK_STEPS: Record<string, number> = {
   access_denied: 5,
   login_required: 5,
@@ -29,10 +32,15 @@ const CALLBACK_STEPS: Record<string, number> = {
 }
 
 /** Steps 5 to 8, seen from where the browser arrived. */
-export function readArrival (arrival: Arrival, state: string, integration: Integration): Reading<string> {
+export function readArrival (
+  arrival: Arrival, state: string, integration: Integration
+): Reading<string> {
   if (arrival.at === 'callback') return readCallback(arrival.callbackUrl, state, integration)
   if (arrival.at === 'loop') {
-    return failure(5, 'redirect_loop', CODE_EXPECTED, `more than ten redirects, the last ${describe(arrival.exchange)}`)
+    return failure(
+      5, 'redirect_loop', CODE_EXPECTED,
+      `more than ten redirects, the last ${describe(arrival.exchange)}`
+    )
   }
   if (arrival.at === 'elsewhere') return readElsewhere(arrival, integration)
   if (arrival.at === 'nowhere') return noResponse(4, arrival.exchange, CODE_EXPECTED)
@@ -55,7 +63,9 @@ function readCallback (
   }
   const states = parameters.getAll('state')
   if (states.length !== 1 || states[0] !== state) {
-    const got = states.length === 0 ? 'no state' : `${states.length} state, not the one that was sent`
+    const got = states.length === 0
+      ? 'no state'
+      : `${states.length} state, not the one that was sent`
     return failure(8, 'state_mismatch', 'exactly the state that was sent', got)
   }
   const [code, ...more] = parameters.getAll('code')
@@ -71,9 +81,14 @@ export function readToken (exchange: Exchange): Reading<string> {
   const read = readJson(exchange, steps, TOKEN_EXPECTED)
   if (!read.ok) return read
   const { token_type: type, access_token: token } = read.value
-  if (type === 'Bearer' && typeof token === 'string' && token !== '') return { ok: true, value: token }
+  if (type === 'Bearer' && typeof token === 'string' && token !== '') {
+    return { ok: true, value: token }
+  }
   const given = typeof token === 'string' ? 'given' : 'missing'
-  return failure(12, 'malformed_token', TOKEN_EXPECTED, `token_type ${JSON.stringify(type)}, access_token ${given}`)
+  return failure(
+    12, 'malformed_token', TOKEN_EXPECTED,
+    `token_type ${JSON.stringify(type)}, access_token ${given}`
+  )
 }
 
 const TOKEN_STEPS: Record<string, number> = {
@@ -85,7 +100,9 @@ const TOKEN_STEPS: Record<string, number> = {
 }
 
 /** Steps 14 and 15. */
-export function readUser (exchange: Exchange, { level }: Pick<Integration, 'level'>): Reading<UserInformation> {
+export function readUser (
+  exchange: Exchange, { level }: Pick<Integration, 'level'>
+): Reading<UserInformation> {
   const read = readJson(exchange, { sent: 13, judged: () => 14, returned: 15 }, USER_EXPECTED)
   if (!read.ok) return read
   const faults = userInformationFaults(read.value, level)
@@ -95,7 +112,9 @@ export function readUser (exchange: Exchange, { level }: Pick<Integration, 'leve
 
 interface StepNumbers { sent: number, judged: (error: string) => number, returned: number }
 
-function readJson (exchange: Exchange, steps: StepNumbers, expected: string): Reading<Record<string, unknown>> {
+function readJson (
+  exchange: Exchange, steps: StepNumbers, expected: string
+): Reading<Record<string, unknown>> {
   const { response } = exchange
   if (response === undefined) return noResponse(steps.sent, exchange, expected)
   const error = oauthError(response)
@@ -107,24 +126,30 @@ function readJson (exchange: Exchange, steps: StepNumbers, expected: string): Re
   }
   const body = jsonObject(response)
   const typed = /^application\/json\s*(?:;|$)/i.test(header(response, 'content-type'))
-  if (body === null || !typed) return failure(steps.returned, 'not_json', expected, describe(exchange))
+  if (body === null || !typed) {
+    return failure(steps.returned, 'not_json', expected, describe(exchange))
+  }
   return { ok: true, value: body }
 }
 
 function readPage ({ exchange, url }: Arrival, integration: Integration): Reading<never> {
   const status = statusOf(exchange)
   const atEndpoint = url.split('?')[0] === integration.authorizeUrl
-  const fails = (step: number, error: string, got = describe(exchange)) => failure(step, error, CODE_EXPECTED, got)
+  const fails = (step: number, error: string, got = describe(exchange)) =>
+    failure(step, error, CODE_EXPECTED, got)
   if (status === 400 && atEndpoint) return fails(6, oauthError(exchange.response) ?? 'refused')
   if (status === 404 || status >= 500) return fails(atEndpoint ? 4 : 5, statusError(status))
   if (status === 401 || status === 403) return fails(5, 'login_required')
-  return fails(5, status < 300 && !atEndpoint ? 'login_required' : 'not_redirected', `${describe(exchange)} at ${url}`)
+  const error = status < 300 && !atEndpoint ? 'login_required' : 'not_redirected'
+  return fails(5, error, `${describe(exchange)} at ${url}`)
 }
 
 function readElsewhere ({ exchange }: Arrival, integration: Integration): Reading<never> {
   const got = describe(exchange)
   const registered = new URL(integration.redirectUri).origin
-  if (got.includes(registered)) return failure(7, 'not_redirected', `a redirect to ${integration.redirectUri}`, got)
+  if (got.includes(registered)) {
+    return failure(7, 'not_redirected', `a redirect to ${integration.redirectUri}`, got)
+  }
   return failure(5, 'login_required', CODE_EXPECTED, got)
 }
 

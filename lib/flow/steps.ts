@@ -138,7 +138,9 @@ export interface Progress {
 export const stepsOf = (progress: Progress): StepReport[] => STEPS.map((step, at) => {
   const { actor, action } = step
   const number = at + 1
-  return { number, actor, action, outcome: 'waiting', note: '', ...reportOf(number, step, progress) }
+  return {
+    number, actor, action, outcome: 'waiting', note: '', ...reportOf(number, step, progress)
+  }
 })
 
 function reportOf (number: number, step: Step, progress: Progress): Partial<StepReport> {
@@ -153,12 +155,19 @@ function reportOf (number: number, step: Step, progress: Progress): Partial<Step
   return { outcome: 'done', ...step.shows === true ? timed(exchange) : {} }
 }
 
-/** Of the steps before a failed one, those that the failure proves are done; the others stay open. */
+/**
+ * Of the steps before a failed one, those that the failure proves are done; the others stay open.
+ */
 const isProven = (number: number, { sends }: Step, failure: Failure): boolean =>
   number < failure.step && (sends === true || LATE.includes(failure.error))
 
 /** No time where the response was not seen: a browser got it. */
 function timed (exchange: Exchange): Partial<StepReport> {
   const { response, networkError, milliseconds } = exchange
-  return { exchange, ...response === undefined && networkError === undefined ? {} : { milliseconds } }
+  return {
+    exchange,
+    ...response === undefined && networkError === undefined
+      ? {}
+      : { milliseconds }
+  }
 }

@@ -19,8 +19,8 @@ export interface Injectable {
 }
 
 /**
- * Sends requests to a running server. Uses node:http and not fetch: it sends the given headers and no others, so that
- * the record of a sign-in shows what went over the wire.
+ * Sends requests to a running server. Uses node:http and not fetch: it sends the given headers and
+ * no others, so that the record of a sign-in shows what went over the wire.
  *
  * @param timeout - milliseconds until the whole response must be there
  */
@@ -48,17 +48,21 @@ async function timed (
   const { origin } = new URL(request.url)
   const outcome = await exchange(signal).then(
     (response) => ({ response }),
-    (error: unknown) => ({ networkError: networkError(signal.aborted ? signal.reason : error, origin, timeout) })
+    (error: unknown) =>
+      ({ networkError: networkError(signal.aborted ? signal.reason : error, origin, timeout) })
   )
   clearTimeout(timer)
   return { request, ...outcome, milliseconds: Math.round((performance.now() - start) * 10) / 10 }
 }
 
-function exchangeOverHttp ({ method, url, headers, body }: WireRequest, signal: AbortSignal): Promise<WireResponse> {
+function exchangeOverHttp (
+  { method, url, headers, body }: WireRequest, signal: AbortSignal
+): Promise<WireResponse> {
   return new Promise((resolve, reject) => {
     const open = url.startsWith('https:') ? httpsRequest : httpRequest
     const options = { method, signal, agent: false as const, headers: Object.fromEntries(headers) }
-    open(url, options, (message) => { read(message).then(resolve, reject) }).on('error', reject).end(body)
+    open(url, options, (message) => { read(message).then(resolve, reject) }).on('error', reject)
+      .end(body)
   })
 }
 
@@ -72,10 +76,14 @@ async function read (message: IncomingMessage): Promise<WireResponse> {
   }
   const pairs = message.rawHeaders.flatMap((name, at, all) =>
     at % 2 === 0 ? [[name, all[at + 1] as string] as const] : [])
-  return { status: message.statusCode as number, headers: pairs, body: Buffer.concat(chunks).toString() }
+  return {
+    status: message.statusCode as number, headers: pairs, body: Buffer.concat(chunks).toString()
+  }
 }
 
-async function injected (app: Injectable, { method, url, headers, body }: WireRequest): Promise<WireResponse> {
+async function injected (
+  app: Injectable, { method, url, headers, body }: WireRequest
+): Promise<WireResponse> {
   const payload = body === undefined ? {} : { payload: body }
   const options = { method: method as 'GET', url, headers: Object.fromEntries(headers), ...payload }
   try {
@@ -87,7 +95,8 @@ async function injected (app: Injectable, { method, url, headers, body }: WireRe
 }
 
 function flat (headers: Record<string, unknown>): Headers {
-  return Object.entries(headers).flatMap(([name, value]) => [value].flat().map((one) => [name, String(one)] as const))
+  return Object.entries(headers)
+    .flatMap(([name, value]) => [value].flat().map((one) => [name, String(one)] as const))
 }
 
 async function aborted (signal: AbortSignal): Promise<never> {

@@ -18,7 +18,7 @@ export interface WireResponse {
   body: string
 }
 
-/** A request and its outcome: a response, or why there is none. */
+/** A request and its outcome: a response, or why there is no response. */
 export interface Exchange {
   request: WireRequest
   response?: WireResponse
@@ -28,20 +28,25 @@ export interface Exchange {
 }
 
 /**
- * Sends a request to the service. Never rejects, never follows a redirect, and always ends within the timeout.
- * An aborted signal ends it earlier.
+ * Sends a request to the service. Never rejects, never follows a redirect, and always ends within
+ * the timeout. An aborted signal ends it earlier.
  */
 export type Send = (request: WireRequest, signal?: AbortSignal) => Promise<Exchange>
 
-/** The status of the response; 0 when there is none. */
-export const statusOf = ({ response }: Exchange): number => response === undefined ? 0 : response.status
+/** The status of the response; 0 without a response. */
+export const statusOf = ({ response }: Exchange): number =>
+  response === undefined ? 0 : response.status
 
-/** The statuses with which a browser follows `Location` (Fetch standard §2.2.3): not with 300 and 304. */
+/**
+ * The statuses with which a browser follows `Location` (Fetch standard §2.2.3): not with 300 and
+ * 304.
+ */
 export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
 
 /** All values of a header, whatever the case of its name. */
 export function headerValues (response: WireResponse | undefined, name: string): string[] {
-  return (response?.headers ?? []).filter(([key]) => key.toLowerCase() === name).map(([, value]) => value)
+  return (response?.headers ?? []).filter(([key]) => key.toLowerCase() === name)
+    .map(([, value]) => value)
 }
 
 /** The header's values joined as RFC 9110 §5.2 joins them, or the empty string. */
@@ -49,10 +54,12 @@ export function header (response: WireResponse | undefined, name: string): strin
   return headerValues(response, name).join(', ')
 }
 
-/** Characters of the longest body that is read as JSON: no response of these endpoints is longer. */
+/**
+ * Characters of the longest body that is read as JSON: no response of these endpoints is longer.
+ */
 const LONGEST_JSON = 64 * 1024
 
-/** The JSON object in the body; null when there is none. */
+/** The JSON object in the body; null when the body is not one. */
 export function jsonObject (response: WireResponse | undefined): Record<string, unknown> | null {
   if (response === undefined || response.body.length > LONGEST_JSON) return null
   try {

@@ -6,7 +6,12 @@ import { similarName } from '../options/misspellings.ts'
 export class CannotRun extends Error {}
 
 type Options = NonNullable<ParseArgsConfig['options']>
-interface Strict<Known extends Options> { args: string[], options: Known, strict: true, allowPositionals: false }
+interface Strict<Known extends Options> {
+  args: string[]
+  options: Known
+  strict: true
+  allowPositionals: false
+}
 type Values<Known extends Options> = ReturnType<typeof parseArgs<Strict<Known>>>['values']
 
 /**
@@ -21,11 +26,16 @@ export function readFlags<Known extends Options> (args: string[], options: Known
     const [sentence = ''] = (error as Error).message.split('. ')
     const [, name = ''] = /^Unknown option '--([^']*)'/.exec(sentence) ?? []
     const meant = name === '' ? undefined : similarName(name, Object.keys(options))
-    throw new CannotRun(`${sentence}. ${meant === undefined ? '--help lists the flags.' : `Did you mean --${meant}?`}`)
+    throw new CannotRun(
+      `${sentence}. ${meant === undefined ? '--help lists the flags.' : `Did you mean --${meant}?`}`
+    )
   }
 }
 
-/** The value of a flag that must be given. @throws CannotRun that names the flag, and its environment variable */
+/**
+ * The value of a flag that must be given. @throws CannotRun that names the flag, and its
+ * environment variable
+ */
 export function needed (flag: string, value: string | undefined, variable?: string): string {
   if (value !== undefined && value !== '') return value
   const other = variable === undefined ? '' : ` (or the environment variable ${variable})`

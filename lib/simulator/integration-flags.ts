@@ -32,7 +32,9 @@ export const INTEGRATION_HELP = `\
  *
  * @throws CannotRun when a value is missing or bad
  */
-export function integrationOf (values: Values, env: Process['env'], redirectUri: string): Integration {
+export function integrationOf (
+  values: Values, env: Process['env'], redirectUri: string
+): Integration {
   const given = (flag: 'base-url' | 'client-id' | 'client-secret', variable: string): string =>
     needed(flag, values[flag] ?? env[variable], variable)
   const settings = {

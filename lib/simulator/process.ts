@@ -7,7 +7,10 @@ export interface Process {
   out: (text: string) => void
   /** Progress and errors. */
   err: (text: string) => void
-  /** Columns of a terminal; undefined when the output goes elsewhere: then no colours, no line that rewrites itself. */
+  /**
+   * Columns of a terminal; undefined when the output goes elsewhere: then no colours, no line that
+   * rewrites itself.
+   */
   columns?: number | undefined
   /** Ends the command. */
   stop: AbortSignal

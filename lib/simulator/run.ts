@@ -44,7 +44,9 @@ function withoutCommand (name: string, process: Process): number {
   if (['--help', '-h', 'help'].includes(name)) return show(HELP, process)
   if (['--version', '-v', 'version'].includes(name)) return show(version(), process)
   const commands = [...COMMANDS.keys()].join(', ')
-  process.err(name === '' ? HELP : `There is no command ${escape(name)}. The commands are: ${commands}.\n`)
+  process.err(
+    name === '' ? HELP : `There is no command ${escape(name)}. The commands are: ${commands}.\n`
+  )
   return 2
 }
 

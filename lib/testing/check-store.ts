@@ -8,8 +8,8 @@ const LIFETIME = 30
 const CONNECT_TIMEOUT = 5000
 
 /**
- * What is stored is base64url text: each of its 64 characters, in both cases and at both ends, and one as long as the
- * longest record with three secrets.
+ * What is stored is base64url text: each of its 64 characters, in both cases and at both ends, and
+ * one as long as the longest record with three secrets.
  */
 const ALPHABET = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_'
 const LONG = ALPHABET.repeat(2048)
@@ -30,8 +30,9 @@ function shown (value: unknown): string {
 type Test = (store: Store) => Promise<void>
 
 /** A call and what it must give. */
-const put = (key: string, expected: boolean, value = 'value', lifetime = LIFETIME): Test => async (store) =>
-  expect('put', await store.put(key, value, lifetime), expected)
+const put = (key: string, expected: boolean, value = 'value', lifetime = LIFETIME): Test =>
+  async (store) =>
+    expect('put', await store.put(key, value, lifetime), expected)
 const take = (key: string, expected: string | null): Test => async (store) =>
   expect('take', await store.take(key), expected)
 const revoke = (key: string, expected: string | null, lifetime = LIFETIME): Test => async (store) =>
@@ -44,17 +45,42 @@ const inOrder = (...calls: Test[]): Test => async (store) => {
   for (const call of calls) await call(store)
 }
 
-/** Calls at once, and what is to be said of their results. */
-const race = <Value>(
-  call: (store: Store, racer: number) => Promise<Value>, judge: (results: Value[]) => void
-): Test => async (store) => {
-    judge(await Promise.all(Array.from({ length: RACERS }, (_none, racer) => call(store, racer))))
-  }
+/** The results of as many calls at once. */
+const atOnce = <Value>(call: (racer: number) => Promise<Value>): Promise<Value[]> =>
+  Promise.all(Array.from({ length: RACERS }, (_none, racer) => call(racer)))
 
-const count = (what: string, expected: number, counts: (result: unknown) => boolean) => (results: unknown[]): void =>
-  expect(`the number of ${what}`, results.filter(counts).length, expected)
+function expectOne (what: string, results: unknown[], wanted: unknown): void {
+  expect(`the number of ${what}`, results.filter((result) => result === wanted).length, 1)
+}
 
-/** What fails on a machine that was busy for five seconds shows nothing: it is tried three times at most. */
+const takesRace = (key: string): Test => async (store) => {
+  await put(key, true)(store)
+  expectOne('values', await atOnce(() => store.take(key)), 'value')
+}
+
+const putsRace = (key: string): Test => async (store) => {
+  const results = await atOnce((racer) => store.put(key, `racer-${racer}`, LIFETIME))
+  expectOne('winners', results, true)
+  await take(key, `racer-${results.indexOf(true)}`)(store)
+}
+
+const takesRaceRevokes = (key: string): Test => async (store) => {
+  await put(key, true)(store)
+  const results = await atOnce((racer) =>
+    racer % 2 === 0 ? store.revoke(key, LIFETIME) : store.take(key))
+  expectOne('finds', results, 'value')
+}
+
+const putsRaceRevoke = (key: string): Test => async (store) => {
+  await atOnce<unknown>((racer) =>
+    racer === RACERS / 2 ? store.revoke(key, LIFETIME) : store.put(key, 'value', LIFETIME))
+  await take(key, null)(store)
+}
+
+/**
+ * What fails on a machine that was busy for five seconds shows nothing: it is tried three times at
+ * most.
+ */
 const withoutDelay = (test: () => Test, tries = 3): Test => async (store) => {
   const started = performance.now()
   await test()(store).catch(async (error: unknown) => {
@@ -66,8 +92,11 @@ const withoutDelay = (test: () => Test, tries = 3): Test => async (store) => {
 /** Each promise of the interface, and its test with fresh keys. */
 const PROMISES: Record<string, (key: string, other: string, third: string) => Test> = {
   'take gives null for a key that was never put': (key) => take(key, null),
-  [`put stores base64url text of up to ${LONG.length} characters, and take returns it unchanged`]: (key, other) =>
-    inOrder(put(key, true, ALPHABET), take(key, ALPHABET), put(other, true, LONG), take(other, LONG)),
+  [`put stores base64url text of up to ${LONG.length} characters, ` +
+  'and take returns it unchanged']: (key, other) =>
+    inOrder(
+      put(key, true, ALPHABET), take(key, ALPHABET), put(other, true, LONG), take(other, LONG)
+    ),
   'keys are distinct, also where they differ in case only': (key) => {
     const [small, large] = [`${key.slice(1)}a`, `${key.slice(1)}A`]
     return inOrder(put(small, true, 'small'), put(large, true, 'large'), take(small, 'small'), take(large, 'large'))
@@ -75,17 +104,10 @@ const PROMISES: Record<string, (key: string, other: string, third: string) => Te
   'put gives false and changes nothing while the key is held': (key, brief) => inOrder(
     put(key, true, 'first'), put(key, false, 'second'), take(key, 'first'),
     put(brief, true, 'first', 1), put(brief, false, 'first'), expiry, take(brief, null)),
-  'a value can be taken once only': (key) => inOrder(put(key, true), take(key, 'value'), take(key, null)),
-  [`of ${RACERS} concurrent takes exactly one gets the value`]: (key) =>
-    inOrder(put(key, true), race((store) => store.take(key), count('values', 1, (value) => value === 'value'))),
-  [`of ${RACERS} concurrent puts exactly one gives true, and its value is stored`]: (key) => async (store) => {
-    let winner = ''
-    await race((store, racer) => store.put(key, `racer-${racer}`, LIFETIME), (results) => {
-      count('winners', 1, (won) => won === true)(results)
-      winner = `racer-${results.indexOf(true)}`
-    })(store)
-    await take(key, winner)(store)
-  },
+  'a value can be taken once only': (key) =>
+    inOrder(put(key, true), take(key, 'value'), take(key, null)),
+  [`of ${RACERS} concurrent takes exactly one gets the value`]: takesRace,
+  [`of ${RACERS} concurrent puts exactly one gives true, and its value is stored`]: putsRace,
   'revoke keeps the key from being put, and what it held from being taken': (key, other) => inOrder(
     put(key, true), revoke(key, 'value'), put(key, false), take(key, null),
     put(other, true), revoke(other, 'value'), take(other, null)),
@@ -97,13 +119,8 @@ const PROMISES: Record<string, (key: string, other: string, third: string) => Te
       put(revoked, true, LONG), revoke(revoked, LONG), revoke(revoked, null),
       put(taken, true), take(taken, 'value'), revoke(taken, null),
       expiry, revoke(expired, null)),
-  [`of ${RACERS} takes and revokes at once exactly one finds the value`]: (key) =>
-    inOrder(put(key, true), race<unknown>(
-      (store, racer) => racer % 2 === 0 ? store.revoke(key, LIFETIME) : store.take(key),
-      count('finds', 1, (found) => found === 'value'))),
-  [`of ${RACERS} puts that race with a revoke none leaves a value behind`]: (key) => inOrder(race<unknown>(
-    (store, racer) => racer === RACERS / 2 ? store.revoke(key, LIFETIME) : store.put(key, 'value', LIFETIME),
-    () => {}), take(key, null)),
+  [`of ${RACERS} takes and revokes at once exactly one finds the value`]: takesRaceRevokes,
+  [`of ${RACERS} puts that race with a revoke none leaves a value behind`]: putsRaceRevoke,
   'a value can be taken until its lifetime has passed, and not after': () => withoutDelay(() => {
     const [longer, shorter] = [newKey(), newKey()]
     return inOrder(put(longer, true, 'value', 5), put(shorter, true, 'value', 1), expiry,
@@ -117,11 +134,12 @@ const PROMISES: Record<string, (key: string, other: string, third: string) => Te
 }
 
 /**
- * Tests every promise of the {@link Store} interface on a store of your own: put only while the key is free, take once
- * in a race of 200, revoke before and after put, and real expiry.
+ * Tests every promise of the {@link Store} interface on a store of your own: put only while the key
+ * is free, take once in a race of 200, revoke before and after put, and real expiry.
  *
- * It stores what the plugin stores: keys of 20 base64url characters (`A-Z a-z 0-9 - _`, case counts), values of
- * base64url text. Takes about two seconds. What it leaves in the store expires within half a minute.
+ * It stores what the plugin stores: keys of 20 base64url characters (`A-Z a-z 0-9 - _`, case
+ * counts), values of base64url text. Takes about two seconds. What it leaves in the store expires
+ * within half a minute.
  *
  * @throws Error that names every broken promise, or says that there is no connection to the store
  */
@@ -133,7 +151,9 @@ export async function checkStore (store: Store): Promise<void> {
       `\n- ${sentence}: ${error instanceof Broken ? error.message : `it threw ${String(error)}`}`)))
   const broken = outcomes.filter((outcome) => outcome !== '')
   if (broken.length === 0) return
-  throw new Error(`The store breaks ${broken.length} of ${promises.length} promises:${broken.join('')}`)
+  throw new Error(
+    `The store breaks ${broken.length} of ${promises.length} promises:${broken.join('')}`
+  )
 }
 
 /** Where every operation fails, nothing can be said of the promises. */
@@ -147,10 +167,15 @@ async function connect (store: Store): Promise<void> {
   const silent = wait(CONNECT_TIMEOUT, undefined, { signal: stop.signal }).then(() => {
     throw new Error(`no response within ${CONNECT_TIMEOUT / 1000} s`)
   })
-  const outcomes = await Promise.allSettled(calls.map((call) => Promise.race<unknown>([silent, call()])))
+  const outcomes =
+    await Promise.allSettled(calls.map((call) => Promise.race<unknown>([silent, call()])))
   stop.abort()
-  const reasons = outcomes.flatMap((outcome) => outcome.status === 'rejected' ? [String(outcome.reason)] : [])
-  if (reasons.length === calls.length) throw new Error(`There is no connection to the store: ${reasons[0]}`)
+  const reasons = outcomes.flatMap((outcome) => outcome.status === 'rejected'
+    ? [String(outcome.reason)]
+    : [])
+  if (reasons.length === calls.length) {
+    throw new Error(`There is no connection to the store: ${reasons[0]}`)
+  }
 }
 
 /** A key as long as those of codes and tokens. */

@@ -13,16 +13,20 @@ import type { UserInformation } from '../user-information.ts'
 import type { WireResponse } from '../flow/wire.ts'
 import { statusOf } from '../flow/wire.ts'
 
-/** What identifies the user to the partner's application. Cookies, headers and login can be combined. */
+/**
+ * What identifies the user to the partner's application. Cookies, headers and login can be
+ * combined.
+ */
 export interface User {
   /** The session cookie or cookies: `sid=abc; theme=dark`, or names and values. */
   cookies?: string | Record<string, string>
   /** Headers that identify the user, sent with every browser request to the application. */
   headers?: Record<string, string>
   /**
-   * Logs the user in through the application's own login page, as a person would. Called once, when the browser ended
-   * on a page and not at the portal. Afterwards the authorization request is made again, unless the login itself led
-   * to the portal. What it throws rejects `signIn` or `authorize`.
+   * Logs the user in through the application's own login page, as a person would. Called once, when
+   * the browser ended on a page and not at the portal. Afterwards the authorization request is made
+   * again, unless the login itself led to the portal. What it throws rejects `signIn` or
+   * `authorize`.
    *
    * @example
    * login: (page) => page.post({ user: 'ada', password: 'secret' })
@@ -75,7 +79,10 @@ export type UserResult =
   | { ok: true, record: UserInformation, response: WireResponse }
   | (Failure & { response?: WireResponse })
 
-/** The portal, for the tests of a partner's service. No method rejects for what the service does: see `ok`. */
+/**
+ * The portal, for the tests of a partner's service. No method rejects for what the service does:
+ * see `ok`.
+ */
 export interface PortalDouble {
   /**
    * The whole sign-in: authorization request, token request, user request.
@@ -87,7 +94,8 @@ export interface PortalDouble {
    * Steps 1 to 8, `GET /oauth/authorize` and the way through the login: yields the code.
    *
    * @param user - who is logged in; nobody by default
-   * @param parameters - changes the request: another value, several values, or undefined to leave a parameter out
+   * @param parameters - changes the request: another value, several values, or undefined to leave a
+   * parameter out
    */
   authorize (user?: User, parameters?: Changes): Promise<AuthorizeResult>
   /**
@@ -101,11 +109,12 @@ export interface PortalDouble {
 }
 
 /**
- * Plays the portal against a service: a Fastify app in-process (`app`) or a running server (`baseUrl`).
+ * Plays the portal against a service: a Fastify app in-process (`app`) or a running server
+ * (`baseUrl`).
  *
  * @example
- * const result = await portal({ app, clientId, clientSecret, redirectUri }).signIn({ cookies: 'sid=abc' })
- * if (result.ok) assert.equal(result.record.external_id, '42')
+ * const result = await portal({ app, clientId, clientSecret, redirectUri }).signIn({ cookies:
+ * 'sid=abc' }) if (result.ok) assert.equal(result.record.external_id, '42')
  *
  * @throws TypeError that names a bad option
  */
@@ -129,7 +138,8 @@ export function portal (options: PortalOptions): PortalDouble {
       return resultOf(leg, 'accessToken') as TokenResult
     },
     async user (accessToken) {
-      return resultOf(await fetchUser(integration, secretsOf(integration), accessToken), 'record') as UserResult
+      const leg = await fetchUser(integration, secretsOf(integration), accessToken)
+      return resultOf(leg, 'record') as UserResult
     }
   }
 }
@@ -147,8 +157,12 @@ async function walk (flow: SignIn, user: User): Promise<Reading<UserInformation>
 }
 
 /** Steps 1 to 8. */
-async function arrive (flow: SignIn, user: User, parameters: Changes = {}): Promise<Reading<string>> {
-  const browser = new Browser(flow.integration, new CookieJar(given(user.cookies)), Object.entries(user.headers ?? {}))
+async function arrive (
+  flow: SignIn, user: User, parameters: Changes = {}
+): Promise<Reading<string>> {
+  const browser = new Browser(
+    flow.integration, new CookieJar(given(user.cookies)), Object.entries(user.headers ?? {})
+  )
   const url = flow.start(parameters)
   const arrival = await browser.open(url)
   if (arrival.at !== 'page' || user.login === undefined) return flow.arrived(arrival)
@@ -156,7 +170,9 @@ async function arrive (flow: SignIn, user: User, parameters: Changes = {}): Prom
 }
 
 /** Lets the caller log in; returns the arrival at the portal when the login led there. */
-async function logIn (browser: Browser, page: Arrival, login: NonNullable<User['login']>): Promise<Arrival | null> {
+async function logIn (
+  browser: Browser, page: Arrival, login: NonNullable<User['login']>
+): Promise<Arrival | null> {
   let callback: Arrival | null = null
   const visit = async (url: string, method: string, body?: string) => {
     const next = await browser.open(new URL(url, page.url).href, method, body)

@@ -53,5 +53,5 @@ await t.test('serve ends with the signal', async (t) => {
   child.kill('SIGTERM')
   const [code] = await once(child, 'close')
   t.equal(code, 0)
-  t.match(output.out, `The portal runs at http://localhost:${port}\n`)
+  t.match(output.out, `The portal runs at http://127.0.0.1:${port}\n`)
 })

@@ -1,11 +1,16 @@
 // The refusals that a check says it caused are those that the operator of the service sees.
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import type { Exchange } from '../../lib/flow/wire.ts'
+import { CHECK_HELP } from '../../lib/simulator/check/check.ts'
 import { RefusalCount } from '../../lib/simulator/check/caused.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { report } from '../helpers/program.ts'
 
 t.setTimeout(300_000)
+
+/** Of --help and of the runbook. */
+const FIGURES = /causes about (\d+) refusals, (\d+) of them for\s+wrong credentials, and replays about\s+(\d+) codes/
 
 const HOST = [
   '--client-id', PORTAL.clientId, '--redirect-uri', PORTAL.redirectUri, '--header', 'x-user: alice'
@@ -27,6 +32,14 @@ await t.test('the numbers are those of the events of the plugin', async (t) => {
   // In a race the token may be revoked before it is sent: then the check saw no redemption.
   t.ok(caused.replayedCodes > 0 && caused.replayedCodes <= new Set(replayed).size)
   t.strictSame([before, caused.from, caused.to, after].sort(), [before, caused.from, caused.to, after])
+  const total = Object.values(caused.refusals).reduce((sum, count) => sum + count, 0)
+  for (const text of [CHECK_HELP, readFileSync('.github/RUNBOOK.md', 'utf8')]) {
+    const [, all, credentials, codes] = FIGURES.exec(text) ?? []
+    // Each of the two races has 19 losers, and is run three to nine times.
+    t.ok(total > 0.9 * Number(all) && total < 1.4 * Number(all), `${total}, where ${all} are said`)
+    t.ok(Math.abs(Number(clients) - Number(credentials)) < 10, `${clients}, where ${credentials} are said`)
+    t.ok(Math.abs(new Set(replayed).size - Number(codes)) <= 6, `${replayed}, where ${codes} are said`)
+  }
 })
 
 const exchange = (body: string, status: number, error?: string, location?: string): Exchange => ({

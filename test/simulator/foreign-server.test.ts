@@ -4,7 +4,7 @@ import t from 'tap'
 import type { WireRequest } from '../../lib/flow/wire.ts'
 import { CLIENT_ID, RECORDS, REDIRECT_URI } from '../helpers/spec-server.ts'
 import { EVERY_RULE, failedRules, json, redirect, tried } from './trial.ts'
-import type { Answer } from './trial.ts'
+import type { Reply } from './trial.ts'
 
 /** The library keeps to the characters that RFC 6749 appendix A.2 allows. */
 const clientSecret = 'a secret of the portal'
@@ -13,7 +13,7 @@ const clientSecret = 'a secret of the portal'
  * The endpoints, with maps as the model and single-use access tokens. The library rejects an empty scope; `adapted`
  * removes it from the request.
  */
-function endpoints (adapted: boolean): (request: WireRequest) => Promise<Answer> {
+function endpoints (adapted: boolean): (request: WireRequest) => Promise<Reply> {
   const codes = new Map<string, OAuth2Server.AuthorizationCode>()
   const tokens = new Map<string, OAuth2Server.Token>()
   const portal = { id: CLIENT_ID, grants: ['authorization_code'], redirectUris: [REDIRECT_URI] }
@@ -78,9 +78,9 @@ await t.test('with the empty scope removed', async (t) => {
   t.equal(stopped, undefined)
   t.strictSame(failedRules(findings), [
     '!authorize.missing-redirect-uri', '?authorize.repeated', '?authorize.head', '?authorize.no-store',
-    '?authorize.referrer', '?authorize.framing', '?token.client-challenge', '?token.basic', '?token.repeated',
-    '?user.scheme-case', '?user.head', '?user.no-store', '?token.replay-revokes',
-    '?user.other-places', '!service.error-characters'
+    '?authorize.referrer', '?authorize.framing', '?token.repeated', '?token.client-challenge', '?token.basic',
+    '?user.scheme-case', '?user.head', '?user.no-store', '?user.other-places',
+    '?token.replay-revokes', '!service.error-characters'
   ])
 })
 

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Headers, WireRequest } from '../../lib/flow/wire.ts'
 import { CLIENT_ID, CLIENT_SECRET, RECORDS, REDIRECT_URI } from '../helpers/spec-server.ts'
-import type { Answer } from './trial.ts'
+import type { Reply } from './trial.ts'
 
 export const SECOND = { id: 'partner-456', secret: 'the secret of another client' }
 
@@ -80,9 +80,9 @@ export interface Parts {
   failedProof: (memory: Memory, code: string, grant: Grant) => void
   lifetimes: { code: number, token: number }
   /** Before anything else: null where the service goes on. */
-  before: (ask: Ask, memory: Memory) => Answer
+  before: (ask: Ask, memory: Memory) => Reply
   /** Changes what is sent. */
-  after: (answer: Partial<Sent>, ask: Ask, memory: Memory) => Answer
+  after: (reply: Partial<Sent>, ask: Ask, memory: Memory) => Reply
 }
 
 export interface Sent { status: number, headers: Headers, body: string }
@@ -124,7 +124,7 @@ export const CORRECT: Parts = {
   failedProof: ({ codes }, code) => { codes.delete(code) },
   lifetimes: { code: 60, token: 60 },
   before: () => null,
-  after: (answer) => answer
+  after: (reply) => reply
 }
 
 const NO_STORE = ['Cache-Control', 'no-store'] as const
@@ -148,7 +148,7 @@ export function serviceOf (parts: Partial<Parts> = {}, now: () => number = Date.
     codes: new Map(), used: new Map(), tokens: new Map(), notes: new Map(), made: 0, now
   }
   let count = 0
-  return async (request: WireRequest): Promise<Answer> => {
+  return async (request: WireRequest): Promise<Reply> => {
     const ask = read(request, all, ++count)
     return all.before(ask, memory) ?? all.after(respond(all, memory, ask), ask, memory)
   }

@@ -1,6 +1,7 @@
 // What rules are made of, where no service of the other tests leads: codes of other kinds, responses without a type,
 // services that are too slow. The services here are made up.
 import t from 'tap'
+import type { Edit } from '../../lib/flow/legs.ts'
 import type { Exchange } from '../../lib/flow/wire.ts'
 import { forgeries } from '../../lib/simulator/rules/forgeries.ts'
 import { originOf, weaknessOf } from '../../lib/simulator/rules/guessable.ts'
@@ -9,9 +10,9 @@ import { MADE_RULES } from '../../lib/simulator/rules/made-rules.ts'
 import { nearestUris } from '../../lib/simulator/rules/nearest.ts'
 import { INJECTION, reflectionIn } from '../../lib/simulator/rules/reflections.ts'
 import { expectNoRedirect, refusesEach } from '../../lib/simulator/rules/refusals.ts'
-import { REQUEST_RULES } from '../../lib/simulator/rules/request-rules.ts'
 import type { Rule } from '../../lib/simulator/rules/rule.ts'
 import type { Service } from '../../lib/simulator/rules/service.ts'
+import { USER_RULES } from '../../lib/simulator/rules/user-rules.ts'
 
 const base64url = (text: string): string => Buffer.from(text).toString('base64url')
 const text = (encoded: string): string => Buffer.from(encoded, 'base64url').toString()
@@ -95,7 +96,7 @@ await t.test('the script of a request in a response: a page without a type is on
 
 await t.test('what a rule cannot judge', async (t) => {
   const unexpected = new Error('It broke')
-  await t.rejects(refusesEach('the code', [{ how: 'cut', value: 'x' }], async () => { throw unexpected }), unexpected)
+  await t.rejects(refusesEach([{ how: 'the code cut' }], async () => { throw unexpected }), unexpected)
   const exchange = exchangeOf(302, '', [['location', 'http://127.0.0.1:1/login']])
   const service = serviceOf({
     hasUser: false,
@@ -120,21 +121,22 @@ await t.test('a service that is so slow that its codes expire on the way: three 
 })
 
 await t.test('tokens that end in another character than those of base64url', async (t) => {
-  const test = ruleOf(REQUEST_RULES, 'user.respelt-token')
+  const test = ruleOf(USER_RULES, 'user.respelt-token')
   const sent: string[] = []
   await test(serviceOf({
     issuedToken: async () => ({ value: 'abc.', milliseconds: 0 }),
     accessToken: async () => 'abc.',
-    user: async (token: string) => {
-      sent.push(token)
+    user: async (_token: string, edit?: Edit) => {
+      const { headers } = edit?.({ method: 'GET', url: '', headers: [] }) ?? { headers: [] }
+      sent.push(String(headers[0]?.[1]))
       return sent.length === 1 ? accepted : refused
     }
   }))
-  t.ok(sent.includes('ABC.'))
+  t.ok(sent.includes('Bearer ABC.'))
 })
 
 await t.test('a user endpoint that refuses a token for its parameters', async (t) => {
-  const test = ruleOf(REQUEST_RULES, 'user.parameters')
+  const test = ruleOf(USER_RULES, 'user.parameters')
   const service = serviceOf({
     record: {}, issuedToken: async () => ({ value: 'token', milliseconds: 0 }), user: async () => refused
   })

@@ -32,7 +32,7 @@ await t.test('a rule comes after those that explain its failure', (t) => {
 
 await t.test('a broken token endpoint does not hide what the authorization endpoint does wrong', async (t) => {
   for (const broken of [json(503, {}), json(500, { error: 'server_error' }), 'silence'] as const) {
-    const { findings } = await tried(EVERY_RULE, { answer: atToken(broken), mistakes: ['framable'] })
+    const { findings } = await tried(EVERY_RULE, { reply: atToken(broken), mistakes: ['framable'] })
     const results = new Map(findings.map(({ rule: { id }, result }) => [id, result]))
     t.equal(results.get('authorize.framing')?.outcome, 'fail', JSON.stringify(broken))
     t.match(results.get('user.record'), {

@@ -30,7 +30,9 @@ await t.test('what a rule throws at the deadline is the end of the run', async (
     deadline.abort(new Error('the-secret took too long'))
     throw new Failed('no response')
   }
-  t.strictSame(await tried([late], deadline.signal), { findings: [], stopped: `${HIDDEN} took too long` })
+  const { findings, stopped } = await tried([late], deadline.signal)
+  t.equal(stopped, `${HIDDEN} took too long`)
+  t.match(findings, [{ result: { outcome: 'untested', reason: 'the check ended before' } }])
 })
 
 await t.test('a rule that throws something unexpected was not tried', async (t) => {
@@ -54,17 +56,20 @@ await t.test('three inconclusive rules in a row end the run; one not tried does 
   const inconclusive = throws(new Inconclusive('no response'))
   const untested = throws(new Untested('nobody is logged in'))
   const { findings, stopped } = await tried([inconclusive, untested, inconclusive, inconclusive, passes])
-  t.equal(findings.length, 4)
+  t.match(findings.map(({ result }) => result), [
+    { reason: 'no response' }, { reason: 'nobody is logged in' }, { reason: 'no response' }, { reason: 'no response' },
+    { outcome: 'untested', reason: 'the check ended before' }
+  ])
   t.equal(stopped, 'The service no longer responds: no response.')
   const between = await tried([inconclusive, passes, inconclusive, inconclusive, passes])
   t.equal(between.findings.length, 5, 'a rule in between that was judged')
   t.equal(between.stopped, 'The check is not complete: no response.')
 })
 
-await t.test('a stop ends the run at once, with its sentence', async (t) => {
-  t.match(await tried([passes, throws(new Stop('Nobody is the-secret.')), passes]), {
-    findings: [{ result: { outcome: 'pass' } }], stopped: `Nobody is ${HIDDEN}.`
-  })
+await t.test('a stop ends the run at once, with its sentence; each rule is counted', async (t) => {
+  const { findings, stopped } = await tried([passes, throws(new Stop('Nobody is the-secret.')), passes])
+  t.equal(stopped, `Nobody is ${HIDDEN}.`)
+  t.strictSame(findings.map(({ result: { outcome } }) => outcome), ['pass', 'untested', 'untested'])
 })
 
 await t.test('each result is counted once, as what it is', async (t) => {

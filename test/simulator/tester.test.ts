@@ -4,7 +4,7 @@ import t from 'tap'
 import { RECORDS } from '../helpers/spec-server.ts'
 import { credentials, SECOND, serviceOf } from './parts.ts'
 import type { Grant, Memory, Parts } from './parts.ts'
-import { failedRules, tried } from './trial.ts'
+import { failedRules, redirect, tried } from './trial.ts'
 import type { Trial } from './trial.ts'
 
 interface Mistake {
@@ -286,6 +286,16 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
         query
       }) => /\bsid=(\w+)/.exec(String(headers.cookie))?.[1] ?? (query.has('user') ? 'ada' : null)
     }),
+    'a login at the host that a header names': mistake('?authorize.forwarded-host',
+      /^with X-Forwarded-Host: foreign.example: 302 with a redirect to https:\/\/foreign.example\/login/, {
+        after: (reply, { headers }) => reply.headers?.some(([, value]) => value.startsWith('/login')) === true
+          ? redirect(`https://${headers['x-forwarded-host'] ?? 'localhost'}/login`)
+          : reply
+      }),
+    'a user whom a proxy could name': mistake('?authorize.claimed-user', /^with the header X-User: /, {
+      sessionOf: ({ headers }) => /\bsid=(\w+)/.exec(String(headers.cookie))?.[1] ??
+        (headers['x-forwarded-email'] === undefined ? null : 'ada')
+    }),
     'unknown parameters refused': mistake('!authorize.unknown-parameter', /an_unknown_parameter=x: 400/, {
       before: ({ path, query }) => path === '/oauth/authorize' && query.has('an_unknown_parameter')
         ? {
@@ -352,13 +362,13 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
         isType: (type) => type === 'code',
         ...['response_type', 'state', 'scope', 'code_challenge'].includes(name)
           ? {
-              after: (answer, { query, path }) => path === '/oauth/authorize' && /</.test(String(query.get(name)))
+              after: (reply, { query, path }) => path === '/oauth/authorize' && /</.test(String(query.get(name)))
                 ? {
                     status: 400,
                     headers: [['Content-Type', 'text/html'], ['X-Frame-Options', 'DENY']],
                     body: `<p>${query.get(name)}</p>`
                   }
-                : answer
+                : reply
             }
           : {}
       })])),
@@ -369,18 +379,18 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
       echo('redirect_uri', (text) => `<a href="${text.replace(/[&<>"']/g, '')}">Back</a>`)),
     'the login page': mistake('!authorize.no-injection', /state, at the login/, {
       loginPage: ({ query }) => `<form method=post><input type=hidden value="${query.get('state')}"></form>`,
-      after: (answer, { path, query, user }) => path === '/oauth/authorize' && answer.status === 302 && user === null
-        ? { ...answer, headers: [['Location', `/login?state=${encodeURIComponent(String(query.get('state')))}`]] }
-        : answer
+      after: (reply, { path, query, user }) => path === '/oauth/authorize' && reply.status === 302 && user === null
+        ? { ...reply, headers: [['Location', `/login?state=${encodeURIComponent(String(query.get('state')))}`]] }
+        : reply
     }),
     'an error page of the token endpoint': mistake('!token.no-injection', /grant_type/, {
-      after: (answer, { path, form }) => path === '/oauth/token' && /</.test(String(form.get('grant_type')))
+      after: (reply, { path, form }) => path === '/oauth/token' && /</.test(String(form.get('grant_type')))
         ? {
             status: 400,
             headers: [['Content-Type', 'text/html'], ['Cache-Control', 'no-store']],
             body: `<p>${form.get('grant_type')}</p>`
           }
-        : answer
+        : reply
     })
   },
   'what is seen on the way': {
@@ -388,21 +398,21 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
       { description: 'The "code" is wrong.' }),
     'letters beyond ASCII': mistake('!service.error-characters', /Ung/, { description: 'Ungültig.' }),
     'the expected secret': mistake('!service.secret-shown', /POST \/oauth\/token, 401/, {
-      after: (answer, { path }) => path === '/oauth/token' && answer.status === 401
+      after: (reply, { path }) => path === '/oauth/token' && reply.status === 401
         ? {
-            ...answer,
+            ...reply,
             body: JSON.stringify({
               error: 'invalid_client',
               error_description: 'Not the secret.',
               expected: 'a secret/of+the portal:äé'
             })
           }
-        : answer
+        : reply
     }),
     'refusals that are cached': mistake('?service.refusal-no-store', /no Cache-Control/, {
-      after: (answer, { path }) => path === '/oauth/token' && Number(answer.status) >= 400
-        ? { ...answer, headers: (answer.headers ?? []).filter(([name]) => name !== 'Cache-Control') }
-        : answer
+      after: (reply, { path }) => path === '/oauth/token' && Number(reply.status) >= 400
+        ? { ...reply, headers: (reply.headers ?? []).filter(([name]) => name !== 'Cache-Control') }
+        : reply
     }),
     'the name of the user in the redirect': mistake('?authorize.callback-parameters', /also user/,
       { callback: ({ user }) => ({ user }) })

@@ -12,13 +12,13 @@ import type { Mistake } from './mistakes.test.ts'
 const SILENT = { code: 'timeout', sentence: 'The service gave no complete response within 5 s.' } as const
 
 /** What a service sends instead of its own response; null leaves that as it is. */
-export type Answer = Partial<WireResponse> | 'silence' | null
-export type Alteration = (request: WireRequest) => Answer
+export type Reply = Partial<WireResponse> | 'silence' | null
+export type Alteration = (request: WireRequest) => Reply
 
 export interface Trial {
-  answer?: Alteration
+  reply?: Alteration
   /** Another service, in front of the server of the tests. */
-  service?: (request: WireRequest) => Promise<Answer>
+  service?: (request: WireRequest) => Promise<Reply>
   mistakes?: Mistake[]
   /** Settings of the service. */
   server?: { prefix?: string, redirectUri?: string, loginPage?: string }
@@ -45,7 +45,7 @@ export const EVERY_RULE = RULES.map(({ id }) => id)
 
 /** The rules with these identifiers, tried on a service that is called in-process. */
 export async function tried (ids: string[], trial: Trial = {}) {
-  const { answer = () => null, mistakes = [], server, cookie = 'sid=ada', headers = [], ineligible } = trial
+  const { reply = () => null, mistakes = [], server, cookie = 'sid=ada', headers = [], ineligible } = trial
   const { baseUrl = `http://localhost${server?.prefix ?? ''}`, codeLifetime = null } = trial
   const { redirectUri = SETTINGS.redirectUri, clientSecret = SETTINGS.clientSecret } = trial
   const { service: other = async () => null } = trial
@@ -54,7 +54,7 @@ export async function tried (ids: string[], trial: Trial = {}) {
   const { send } = createIntegration({ app, ...SETTINGS })
   const altered = async (request: WireRequest): Promise<Exchange> => {
     const start = performance.now()
-    const own = answer(request) ?? await other(request)
+    const own = reply(request) ?? await other(request)
     if (own === 'silence') return { request, networkError: SILENT, milliseconds: 5000 }
     const exchange = own === null
       ? await send(request)
@@ -93,13 +93,13 @@ export async function verdict (id: string, trial: Trial = {}) {
 
 export const pathOf = ({ url }: WireRequest): string => new URL(url).pathname
 export const valueOf = ({ url }: WireRequest, name: string): string => String(new URL(url).searchParams.get(name))
-const of = (is: (request: WireRequest) => boolean) => (answer: Answer | Alteration): Alteration => (request) => {
+const of = (is: (request: WireRequest) => boolean) => (reply: Reply | Alteration): Alteration => (request) => {
   if (!is(request)) return null
-  return typeof answer === 'function' ? answer(request) : answer
+  return typeof reply === 'function' ? reply(request) : reply
 }
 const hasCookie = ({ headers }: WireRequest): boolean => headers.some(([name]) => name === 'Cookie')
 
-/** Alterations of an endpoint: one answer to all requests, or as each request says. */
+/** Alterations of an endpoint: one reply to all requests, or as each request says. */
 export const atAuthorize = of((request) => pathOf(request) === '/oauth/authorize')
 export const atToken = of((request) => pathOf(request) === '/oauth/token')
 export const atUser = of((request) => pathOf(request) === '/oauth/user')
@@ -107,14 +107,14 @@ export const atLogin = of((request) => pathOf(request) === '/login')
 /** Of the authorization endpoint, for a browser without cookies. */
 export const loggedOut = of((request) => pathOf(request).endsWith('/oauth/authorize') && !hasCookie(request))
 
-/** The first of several alterations that answers. */
+/** The first of several alterations that replies. */
 export const first = (...alterations: Alteration[]): Alteration => (request) =>
-  alterations.reduce<Answer>((answer, next) => answer ?? next(request), null)
+  alterations.reduce<Reply>((reply, next) => reply ?? next(request), null)
 
-export const page = (body: string): Answer => ({ headers: [['Content-Type', 'text/html']], body })
-export const redirect = (location: string, headers: Headers = []): Answer =>
+export const page = (body: string): Reply => ({ headers: [['Content-Type', 'text/html']], body })
+export const redirect = (location: string, headers: Headers = []): Reply =>
   ({ status: 302, headers: [['Location', location], ...headers] })
-export const json = (status: number, value: object, headers: Headers = []): Answer =>
+export const json = (status: number, value: object, headers: Headers = []): Reply =>
   ({ status, headers: [['Content-Type', 'application/json'], ...headers], body: JSON.stringify(value) })
-export const error = (status: number, code: string, description?: string): Answer =>
+export const error = (status: number, code: string, description?: string): Reply =>
   json(status, { error: code, error_description: description })

@@ -5,7 +5,7 @@ import { CLIENT_SECRET, RECORDS } from '../helpers/spec-server.ts'
 import { credentials, SECOND, serviceOf } from './parts.ts'
 import type { Grant, Parts, Sent } from './parts.ts'
 import { EVERY_RULE, failedRules, tried } from './trial.ts'
-import type { Answer, Trial } from './trial.ts'
+import type { Reply, Trial } from './trial.ts'
 
 interface Unusual {
   parts?: Partial<Parts>
@@ -51,9 +51,9 @@ const byId = (read: (text: string) => { jti?: string }) => (grants: Map<string, 
   const { jti } = read(given)
   return [...grants].find(([own]) => jti !== undefined && read(own).jti === jti)?.[1]
 }
-const changed = (change: (sent: Sent) => Answer): Partial<Parts> => ({ after: (sent) => change(sent as Sent) })
-const at = (path: string, answer: (sent: Partial<Sent>) => Answer): Partial<Parts> =>
-  ({ after: (sent, ask) => ask.path === path ? answer(sent) : sent })
+const changed = (change: (sent: Sent) => Reply): Partial<Parts> => ({ after: (sent) => change(sent as Sent) })
+const at = (path: string, reply: (sent: Partial<Sent>) => Reply): Partial<Parts> =>
+  ({ after: (sent, ask) => ask.path === path ? reply(sent) : sent })
 const lowerUuid = (grants: Map<string, Grant>, given: string) => grants.get(given.toLowerCase())
 
 const UNUSUAL: Record<string, Unusual> = {

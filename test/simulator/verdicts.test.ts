@@ -5,7 +5,7 @@ import { CLIENT_ID, CLIENT_SECRET, RECORDS, REDIRECT_URI } from '../helpers/spec
 import {
   atAuthorize, atLogin, atToken, atUser, error, first, json, loggedOut, page, pathOf, redirect, valueOf, verdict
 } from './trial.ts'
-import type { Alteration, Answer, Trial } from './trial.ts'
+import type { Alteration, Reply, Trial } from './trial.ts'
 
 type Case = [rule: string, trial: Trial | Alteration, expected: object]
 
@@ -20,26 +20,26 @@ const untested = (reason: string | RegExp = /./) => ({ outcome: 'untested', reas
 const stopped = (sentence: RegExp) => ({ stopped: sentence })
 
 /** Answers so to the first requests, then as the service does. */
-function atFirst (answers: Answer[]): Alteration {
+function atFirst (answers: Reply[]): Alteration {
   let count = 0
   return () => answers[count++] ?? null
 }
 
-/** To the portal, as an answer to the request. */
+/** To the portal, as an reply to the request. */
 const back = (parameters: Record<string, string>, to = REDIRECT_URI): Alteration => (request) =>
   redirect(`${to}?${new URLSearchParams({ state: valueOf(request, 'state'), ...parameters })}`)
 const issues = (headers: Array<[string, string]>, status = 302): Alteration => (request) => {
   const location = `${REDIRECT_URI}?${new URLSearchParams({ code: 'the-code', state: valueOf(request, 'state') })}`
   return { status, headers: [['Location', location], ...headers] }
 }
-const toLogin = (returnTo: string, headers: Headers = []): Answer =>
+const toLogin = (returnTo: string, headers: Headers = []): Reply =>
   redirect(`/login?return_to=${encodeURIComponent(returnTo)}`, headers)
 const noLogin: Alteration = (request) => pathOf(request).endsWith('/login') ? { status: 404 } : null
 const toItself: Alteration = ({ url }) => toLogin(url)
-const withLogin = (answer: Answer | Alteration) => first(loggedOut(toItself), atLogin(answer))
+const withLogin = (reply: Reply | Alteration) => first(loggedOut(toItself), atLogin(reply))
 const isForm = ({ method, body }: WireRequest) => method === 'POST' && body !== undefined
 const cookies = (...lines: string[]) => lines.map((line): [string, string] => ['Set-Cookie', line])
-const setting = (line: string): Trial => ({ answer: atAuthorize(redirect('/login', cookies(line))), cookie: '' })
+const setting = (line: string): Trial => ({ reply: atAuthorize(redirect('/login', cookies(line))), cookie: '' })
 /** The return address is for the browser alone that has this cookie from before the login. */
 const bound = (name: string, query: string): Alteration => first(
   loggedOut(toLogin(`/oauth/authorize${query}`, cookies(`${name}=1; Path=/`))),
@@ -67,7 +67,7 @@ const VERDICTS: Record<string, Case[]> = {
     ['address.endpoints', { baseUrl: 'http://localhost/app' }, failed(/^GET \/app\/oauth\/authorize: 404/, {
       fix: /^The endpoint was found at http:\/\/localhost\/oauth\/authorize/
     })],
-    ['address.endpoints', { baseUrl: 'http://localhost/app', answer: atAuthorize(json(500, {})) },
+    ['address.endpoints', { baseUrl: 'http://localhost/app', reply: atAuthorize(json(500, {})) },
       fixed(/^Check the base URL/)],
     ['address.endpoints', { mistakes: ['spa'] }, failed(/^POST \/oauth\/token: 200 with text\/html/)],
     ['address.endpoints', { mistakes: ['user-404'] }, failed(/^GET \/oauth\/user: /)],
@@ -92,10 +92,10 @@ const VERDICTS: Record<string, Case[]> = {
   'a login page on http: certain behind an https address, advice behind an http one': [
     ['address.no-downgrade', loggedOut(redirect('http://login.partner.example/')), advised(/^a redirect to/)],
     ['address.no-downgrade', {
-      answer: loggedOut(redirect('http://login.partner.example/')), baseUrl: 'https://partner.example'
+      reply: loggedOut(redirect('http://login.partner.example/')), baseUrl: 'https://partner.example'
     }, certain('a redirect to http://login.partner.example/')],
     ['address.no-downgrade', {
-      answer: loggedOut(redirect('http://partner.example/login')), baseUrl: 'https://partner.example'
+      reply: loggedOut(redirect('http://partner.example/login')), baseUrl: 'https://partner.example'
     }, certain('a redirect to http://partner.example/login')]
   ],
   'a hook in front of the authorization endpoint is told from a user whom nobody knows': [
@@ -161,7 +161,7 @@ const VERDICTS: Record<string, Case[]> = {
     ['authorize.code', { cookie: 'sid=eve' },
       stopped(/^The service refuses this user \(302 .*access_denied.*\): make a user known who may enter/)],
     ['authorize.code', {
-      answer: atAuthorize({ status: 401, headers: [['Content-Type', 'text/html'], ...cookies('session=1', 'csrf=2')] }),
+      reply: atAuthorize({ status: 401, headers: [['Content-Type', 'text/html'], ...cookies('session=1', 'csrf=2')] }),
       cookie: 'sid=old'
     }, stopped(/^The cookie sid was sent and logs nobody in: .*; the service itself sets session, csrf\?/)],
     ['authorize.code', awayTo('https://sorry.example/', 'https://login.example/'),
@@ -181,16 +181,16 @@ const VERDICTS: Record<string, Case[]> = {
       severity: 'should', ...fixed(/^A user who is not logged in has no way to log in here: /)
     }],
     ...['http://localhost', 'http://localhost/app'].map((baseUrl): Case => ['login.page', {
-      answer: first(loggedOut(redirect('/login')), noLogin), baseUrl
+      reply: first(loggedOut(redirect('/login')), noLogin), baseUrl
     }, certain(/^404 .* at \/login$/, { fix: 'Create the login page, or correct the option loginPage.' })]),
-    ['login.page', { answer: loggedOut(redirect('/login')), server: { prefix: '/app' } }, fixed(STRIPPED)]
+    ['login.page', { reply: loggedOut(redirect('/login')), server: { prefix: '/app' } }, fixed(STRIPPED)]
   ],
   'login.cookie: a Strict cookie, unless the page without it may reload itself': [
-    ['login.cookie', { answer: loggedOut(page('<form method=post>')), cookie: STRICT },
+    ['login.cookie', { reply: loggedOut(page('<form method=post>')), cookie: STRICT },
       certain(/^SameSite=Strict on sid; without it 200/)],
-    ['login.cookie', { answer: loggedOut({ status: 401 }), cookie: STRICT }, certain(/; without it 401/)],
+    ['login.cookie', { reply: loggedOut({ status: 401 }), cookie: STRICT }, certain(/; without it 401/)],
     ...['<script>location.reload()', '<body onload="reload()">', '<meta http-equiv="refresh" content="0">'].map(
-      (body): Case => ['login.cookie', { answer: loggedOut(page(body)), cookie: STRICT }, advised(/^SameSite=Strict/)]),
+      (body): Case => ['login.cookie', { reply: loggedOut(page(body)), cookie: STRICT }, advised(/^SameSite=Strict/)]),
     ['login.cookie', {}, untested('SameSite of sid is not known: give the whole Set-Cookie line')],
     ['login.cookie', { cookie: 'Set-Cookie: sid=ada' }, PASS],
     ['login.cookie', { cookie: 'sid=ada; Path=/' }, PASS]
@@ -273,7 +273,7 @@ const VERDICTS: Record<string, Case[]> = {
     ].map(({ redirectUri, given }): Case => ['authorize.redirect-uri-exact', {
       redirectUri,
       server: { redirectUri },
-      answer: (request) => valueOf(request, 'redirect_uri') === given ? redirect(given) : null
+      reply: (request) => valueOf(request, 'redirect_uri') === given ? redirect(given) : null
     }, certain(new RegExp(`: 302 with a redirect to ${given.replace(/[.?+]/g, '\\$&')}$`))]),
     ['user.unknown-token', atUser(({ headers }) =>
       /Bearer eyJ/.test(String(headers)) ? json(200, { external_id: '1' }) : null), failed(/^200/)],
@@ -373,7 +373,7 @@ const VERDICTS: Record<string, Case[]> = {
     ['token.other-client', { second: { clientId: 'nobody', clientSecret: 'x' } },
       untested(/^the second client is refused for itself: 401/)],
     // A short secret is found in any page, and a mark in a page need not be in an attribute.
-    ['service.secret-shown', { clientSecret: 'a', answer: () => page('a page') }, PASS],
+    ['service.secret-shown', { clientSecret: 'a', reply: () => page('a page') }, PASS],
     ['authorize.no-injection', atAuthorize((request) => page(`<q1"${valueOf(request, 'client_id').replace('<', '')}>`)),
       PASS],
     ['token.no-store', atToken(error(400, 'invalid_grant')), untested(/^there is no access token: 400/)],
@@ -396,19 +396,19 @@ const VERDICTS: Record<string, Case[]> = {
 
 /** A service that issues a code where the parameter has these values. */
 function lets (rule: string, name: string, ...values: string[]): Case {
-  const answer = atAuthorize((request) => {
+  const reply = atAuthorize((request) => {
     const { searchParams } = new URL(request.url)
     const to = searchParams.get('redirect_uri') ?? REDIRECT_URI
     const isCase = searchParams.getAll(name).join() === values.join()
     return isCase ? back({ code: 'a-code-of-the-service' }, to)(request) : null
   })
-  return [rule, answer, failed(/code=••••••••|a redirect to https?:/)]
+  return [rule, reply, failed(/code=••••••••|a redirect to https?:/)]
 }
 
 for (const [title, cases] of Object.entries(VERDICTS)) {
   await t.test(title, async (t) => {
     for (const [rule, trial, expected] of cases) {
-      t.match(await verdict(rule, typeof trial === 'function' ? { answer: trial } : trial), expected, rule)
+      t.match(await verdict(rule, typeof trial === 'function' ? { reply: trial } : trial), expected, rule)
     }
   })
 }
@@ -416,11 +416,11 @@ for (const [title, cases] of Object.entries(VERDICTS)) {
 await t.test('a service that only fails gets advice, or no verdict where a proxy may have failed', async (t) => {
   for (const status of [500, 501, 502, 503, 504]) {
     const expected = status < 502 ? advised(/50/) : untested()
-    const answer = first(atToken(json(status, {})), atUser(json(status, {})),
+    const reply = first(atToken(json(status, {})), atUser(json(status, {})),
       atAuthorize(({ url }) => url.includes('unknown') ? json(status, {}) : null))
     for (const id of ['token.wrong-secret', 'token.unknown-code', 'user.no-token', 'user.unknown-token',
       'authorize.unknown-client', 'authorize.response-type']) {
-      t.match(await verdict(id, { answer }), expected, `${id}: ${status}`)
+      t.match(await verdict(id, { reply }), expected, `${id}: ${status}`)
     }
   }
 })
@@ -436,29 +436,29 @@ await t.test('where a code or token may have expired on the way, its refusal is 
   }
   const expired = error(400, 'invalid_grant', 'Gone.')
   const sentence = 'the service is so slow that the code may have expired: 400 with the error invalid_grant (Gone.)'
-  t.match(await verdict('token.response', { answer: slowly(atToken(expired)) }),
+  t.match(await verdict('token.response', { reply: slowly(atToken(expired)) }),
     { ...untested(sentence), stopped: `The check is not complete: ${sentence}.` })
-  t.match(await verdict('token.basic', { answer: slowly(atToken(expired)) }),
+  t.match(await verdict('token.basic', { reply: slowly(atToken(expired)) }),
     { ...untested(sentence), stopped: undefined }, 'advice leaves the check complete')
   for (const refusal of [error(401, 'invalid_token'), { status: 403 }]) {
-    t.match(await verdict('user.record', { answer: slowly(atUser(refusal)) }), untested(/^the service is so slow/))
+    t.match(await verdict('user.record', { reply: slowly(atUser(refusal)) }), untested(/^the service is so slow/))
   }
-  for (const [id, answer] of [
+  for (const [id, reply] of [
     ['token.response', atToken(error(401, 'invalid_client'))],
     ['token.response', atToken(json(200, { token_type: 'bearer', access_token: 'a-token' }))],
     ['token.response', atToken(json(500, {}))],
     ['token.response', atToken(redirect('/login'))],
     ['token.basic', atToken(error(401, 'invalid_client'))],
     ['user.record', atUser(json(200, { ...RECORDS.ada, control_role: 'Admin' }))]
-  ] as const) t.match(await verdict(id, { answer: slowly(answer) }), failed(/./), 'this is not due to expiry')
+  ] as const) t.match(await verdict(id, { reply: slowly(reply) }), failed(/./), 'this is not due to expiry')
   const atFirstLeg: Alteration = (request) => {
     passed += pathOf(request) === '/oauth/authorize' ? 1000 : 0
     return null
   }
-  t.match(await verdict('user.record', { answer: first(atFirstLeg, atUser(error(401, 'invalid_token'))) }),
+  t.match(await verdict('user.record', { reply: first(atFirstLeg, atUser(error(401, 'invalid_token'))) }),
     failed(/^401/), 'the age of the token counts, not that of the code')
   for (const late of [[expired], [expired, expired]]) {
-    t.match(await verdict('token.response', { answer: slowly(atToken(atFirst(late))) }), PASS, 'quick enough at last')
+    t.match(await verdict('token.response', { reply: slowly(atToken(atFirst(late))) }), PASS, 'quick enough at last')
   }
-  t.match(await verdict('token.response', { answer: slowly(atToken(expired), 1) }), failed(/^400/), 'quick, refused')
+  t.match(await verdict('token.response', { reply: slowly(atToken(expired), 1) }), failed(/^400/), 'quick, refused')
 })

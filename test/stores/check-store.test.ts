@@ -1,4 +1,4 @@
-// The author of a store learns from checkStore which promises the store breaks, and which only. By the clock of the
+// The author of a store learns from checkStore which promises the store breaks, and no others. By the clock of the
 // tests: nothing is waited for. In real time: stores.
 import { byClock, newClock, pass } from '../helpers/virtual-clock.ts'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -278,7 +278,7 @@ for (const [mistake, [change, ...complaints]] of Object.entries(MISTAKES)) {
   })
 }
 
-t.test('no connection is said once, and nothing else; a store that is silent for five seconds is none', async (t) => {
+t.test('a lost connection is reported once, and nothing else; five seconds of silence count as lost', async (t) => {
   const refuse = async (): Promise<never> => { throw new Error('connect ECONNREFUSED 127.0.0.1:5432') }
   const silent = (): Promise<never> => new Promise(() => {})
   for (const [operation, cause, took] of [
@@ -286,6 +286,6 @@ t.test('no connection is said once, and nothing else; a store that is silent for
   ] as const) {
     const store = { put: operation, take: operation, revoke: operation }
     t.strictSame(await outcome(t, () => checkStore(store)),
-      { text: `There is no connection to the store: Error: ${cause}`, took })
+      { text: `There is no connection to the store: Error: ${cause}`, took }, cause)
   }
 })

@@ -30,7 +30,7 @@ t.test('Redis, out of memory: no revocation is served, and what is there is left
   const store = withTimeLimit(new RedisStore(client, 'p:', 1000))
   await store.put('live', 'value', 60)
   await client.config('SET', 'maxmemory', '1')
-  for (const key of ['live', 'none']) await t.rejects(store.revoke(key, 60), { message: /^OOM/ })
+  for (const key of ['live', 'none']) await t.rejects(store.revoke(key, 60), { message: /^OOM/ }, key)
   await client.config('SET', 'maxmemory', '0')
   t.equal(await store.revoke('live', 60), 'value')
   t.equal(await store.put('live', 'value', 60), false)

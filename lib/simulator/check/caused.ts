@@ -3,14 +3,17 @@ import { oauthError } from '../../flow/failure.ts'
 import type { Exchange } from '../../flow/wire.ts'
 import { statusOf } from '../../flow/wire.ts'
 
-/** The refusals that a check caused: an operator tells them from others by time and number. */
+/** The refusals that a check caused: an operator recognizes them by time and number. */
 export interface Caused {
   /** ISO 8601. */
   from: string
   to: string
   /** Numbers by OAuth error, or by status where the response names no error. */
   refusals: Record<string, number>
-  /** How many codes were sent again, once or many times, after they had been redeemed or while they were. */
+  /**
+   * How many codes were sent again, once or many times, after they had been redeemed or while they
+   * were.
+   */
   replayedCodes: number
 }
 

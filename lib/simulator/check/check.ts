@@ -10,7 +10,7 @@ import { RULES } from '../rules/all.ts'
 import type { Run } from '../rules/run-rules.ts'
 import { runRules } from '../rules/run-rules.ts'
 import { realTime, Service } from '../rules/service.ts'
-import type { Settings } from '../rules/service.ts'
+import type { Settings } from '../rules/settings.ts'
 import type { Process } from '../process.ts'
 
 export const FLAGS = {
@@ -29,50 +29,57 @@ export const FLAGS = {
 
 type Values = ReturnType<typeof readFlags<typeof FLAGS>>
 
-export const CHECK_HELP = `Usage: partner-sso-portal check --base-url <url> --cookie <name=value> [flags]
+export const CHECK_HELP =
+  `Usage: partner-sso-portal check --base-url <url> --cookie <name=value> [flags]
 
-Sends a running service good requests and bad ones, as the portal would, and prints which rules fail, what it got
-and how to fix it. Use a user made for tests: the check signs that user in dozens of times.
+Sends a running service valid and invalid requests, as the portal would, and prints which rules
+fail, what the service did and how to fix it. Use a user made for tests: the check signs that user
+in dozens of times.
 
-On a live system it causes about 700 refusals, among them 100 wrong credentials, and replays six codes: the alerts on
-code_replayed and client_authentication_failed fire. Silence them for the time of the check; the report says from when
-to when it ran, and how many refusals of each kind it caused.
+On a live system it causes about 700 refusals, 120 of them for wrong credentials, and replays about
+6 codes. Alerts fire: "Go live" in RUNBOOK.md says which to silence, and for how long. The report
+says from when to when it ran, and how many refusals of each kind it caused.
 
 Flags:
 ${INTEGRATION_HELP}
-  --redirect-uri <url>      the portal callback, as registered at the service. Nothing needs to listen there
-  --cookie <cookie>         the session cookie of a user who may enter: name=value, or the whole response of
-                            your login, which says more: --cookie "$(curl -si …)". May be repeated
+  --redirect-uri <url>      the portal callback, as registered at the service. Nothing needs to
+                            listen there
+  --cookie <cookie>         the session cookie of a user who may enter: name=value, or the whole
+                            response of your login, which says more: --cookie "$(curl -si …)".
+                            May be repeated
   --header <name: value>    a header that identifies the user. May be repeated
   --ineligible-cookie <cookie>
                             the session cookie of a user who may not enter, in the same forms
   --second-client-id <id>, --second-client-secret <secret>
-                            another client of the service: it must not be able to redeem codes of the portal.
-                            Better give the secret in PORTAL_SECOND_CLIENT_SECRET
-  --code-lifetime <seconds> wait so long, then check that a code has expired. Without it ten minutes, where
-                            the deadline allows
+                            another client of the service: it must not be able to redeem codes of
+                            the portal. Better give the secret in PORTAL_SECOND_CLIENT_SECRET
+  --code-lifetime <seconds> wait this long, then check that a code has expired. Without it ten
+                            minutes, where the deadline allows
   --token-lifetime <seconds>
-                            wait so long, then check that an access token has expired
+                            wait this long, then check that an access token has expired
   --deadline <seconds>      the longest that the whole check may take (default 300)
   --json                    print the report as JSON
   --help                    print this help
 
-Exit code: 0 when no rule fails that the portal or an RFC demands; 1 when one fails; 2 when the check could not run or
-is not complete: nobody is logged in, no such server, a rate limit, the deadline.
+Exit code: 0 when no rule fails that the portal or an RFC demands; 1 when one fails; 2 when the
+check could not run or is not complete: nobody is logged in, no such server, a rate limit, the deadline.
 
 With --json, one object:
   baseUrl, level  what was checked
   summary         numbers: passed, failed, advice (rules that should pass and do not), untested
-  caused          the refusals that the check caused at the service: from, to (times), refusals (numbers by OAuth
-                  error or status), replayedCodes
-  stopped         only with exit code 2, or where the check ended early: why. When nothing could be checked it is alone.
-  rules           in the order in which they were tried: id, section, severity (must, should), sentence, outcome
-                  (pass, fail, untested), milliseconds; with fail also got and fix, with untested also reason
+  caused          the refusals that the check caused at the service: from, to (times), refusals
+                  (numbers by OAuth error or status), replayedCodes
+  stopped         only with exit code 2, or where the check ended early: why. When nothing could be
+                  checked it is the only member.
+  rules           in the order in which they were tried: id, section, severity (must, should),
+                  sentence, outcome (pass, fail, untested), milliseconds; with fail also got and
+                  fix, with untested also reason
 Members and rule identifiers stay; new ones may be added.
 
 Examples:
-  PORTAL_CLIENT_SECRET=… partner-sso-portal check --base-url http://localhost:3000 --client-id partner-123 \\
-    --redirect-uri https://portal.example/oauth/callback --cookie "$(curl -si -d user=ada localhost:3000/login)"
+  PORTAL_CLIENT_SECRET=… partner-sso-portal check --base-url http://localhost:3000 \\
+    --client-id partner-123 --redirect-uri https://portal.example/oauth/callback \\
+    --cookie "$(curl -si -d user=ada localhost:3000/login)"
 
 In a CI job, the report in a file and what fails in the log; the step fails as the check does:
   partner-sso-portal check --json … > check.json || { code=$?
@@ -105,7 +112,9 @@ async function checked (values: Values, process: Process): Promise<number> {
   const seconds = numberOf('deadline', values.deadline, 1, 86_400)
   const limit = new AbortController()
   const end = (sentence: string) => limit.abort(new Error(sentence))
-  const timer = setTimeout(end, seconds * 1000, 'The check took too long and was ended: --deadline gives it more time.')
+  const timer = setTimeout(
+    end, seconds * 1000, 'The check took too long and was ended: --deadline gives it more time.'
+  )
   stop.addEventListener('abort', () => end('The check was interrupted.'))
   try {
     const caused = new RefusalCount()
@@ -125,10 +134,14 @@ async function checked (values: Values, process: Process): Promise<number> {
   }
 }
 
-/** A line longer than 100 characters is hard to read; one shorter than 20 has no room for a word. */
+/**
+ * A line longer than 100 characters is hard to read; one shorter than 20 has no room for a word.
+ */
 const widthOf = (columns = Infinity): number => Math.max(20, Math.min(columns, 100))
 
-/** The check ended without a user or a server, before any failure: the reason is all that it says. */
+/**
+ * The check ended without a user or a server, before any failure: the reason is all that it says.
+ */
 function nothingJudged (run: Run): boolean {
   return summary(run).failed === 0 && !run.findings.some(({ rule: { id }, result }) =>
     id === 'authorize.code' && result.outcome === 'pass')
@@ -162,13 +175,17 @@ function secondOf (values: Values, env: Process['env']): Settings['second'] {
   return { clientId, clientSecret: needed('second-client-secret', given, variable) }
 }
 
-function lifetimeOf (values: Values, flag: 'code-lifetime' | 'token-lifetime', longest: number): number | null {
+function lifetimeOf (
+  values: Values, flag: 'code-lifetime' | 'token-lifetime', longest: number
+): number | null {
   const value = values[flag]
   return value === undefined ? null : numberOf(flag, value, 0, longest)
 }
 
 function headerOf (given: string): Headers[number] {
   const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):\s*([\t\x20-\x7e]*)$/.exec(given) ?? []
-  if (name === undefined || value === undefined) throw new CannotRun('--header must look like "name: value".')
+  if (name === undefined || value === undefined) {
+    throw new CannotRun('--header must look like "name: value".')
+  }
   return [name, value]
 }

@@ -2,7 +2,10 @@ import type { Watch } from '../rules/run-rules.ts'
 
 export const CLEAR_LINE = '\r\x1b[2K'
 
-/** Shows on a terminal which rule is tried, in one line that rewrites itself. Elsewhere nothing is written. */
+/**
+ * Shows on a terminal which rule is tried, in one line that rewrites itself. Elsewhere nothing is
+ * written.
+ */
 export function progress (err: (text: string) => void, columns: number | undefined): Watch {
   if (columns === undefined) return () => {}
   return ({ id, sentence }, number, total) => {

@@ -22,8 +22,14 @@ export const painter = (coloured: boolean): Paint => (colour, text) =>
   coloured ? styleText(colour, text, { validateStream: false }) : text
 
 export function summary ({ findings }: Run): Summary {
-  const count = (word: string): number => findings.filter((finding) => wordOf(finding) === word).length
-  return { passed: count('pass'), failed: count('FAIL'), advice: count('advice'), untested: count('untested') }
+  const count = (word: string): number =>
+    findings.filter((finding) => wordOf(finding) === word).length
+  return {
+    passed: count('pass'),
+    failed: count('FAIL'),
+    advice: count('advice'),
+    untested: count('untested')
+  }
 }
 
 /** One word on a finding: `pass`, `FAIL`, `advice` or `untested`. */
@@ -36,12 +42,13 @@ function wordOf ({ result }: Finding): 'pass' | 'FAIL' | 'advice' | 'untested' {
 export type Report = Run & { caused: Caused }
 
 /**
- * The report for people: what fails, then advice, then the refusals that the check caused, then the counts, then what
- * was not tested and why.
+ * The report for people: what fails, then advice, then the refusals that the check caused, then the
+ * counts, then what was not tested and why.
  */
 export function text (run: Report, width: number, paint: Paint): string {
   const { findings, caused } = run
-  const failures = ['FAIL', 'advice'].flatMap((word) => findings.filter((finding) => wordOf(finding) === word))
+  const failures = ['FAIL', 'advice'].flatMap((word) =>
+    findings.filter((finding) => wordOf(finding) === word))
   const blocks = [
     ...failures.map((finding) => block(finding, width, paint)),
     wrap(causedText(caused), width).join('\n'),
@@ -73,7 +80,9 @@ function labelled (label: string, sentence: string, width: number, paint: Paint)
 function untestedRules (findings: Finding[]): string {
   const reasons = new Map<string, string[]>()
   for (const { rule, result } of findings) {
-    if (result.outcome === 'untested') reasons.set(result.reason, [...reasons.get(result.reason) ?? [], rule.id])
+    if (result.outcome === 'untested') {
+      reasons.set(result.reason, [...reasons.get(result.reason) ?? [], rule.id])
+    }
   }
   return [...reasons].map(([reason, ids]) => `${named(ids)} (${reason})`).join(', ')
 }
@@ -101,12 +110,18 @@ function numberOf (count: number, one: string, several: string): string {
 
 /** The report for machines. Its members are stable: what is added later comes beside them. */
 export function json (baseUrl: string, level: string, run: Report): string {
-  const rules = run.findings.map(({ rule: { id, section, severity, sentence }, result, milliseconds }) =>
-    ({ id, section, severity, sentence, ...result, milliseconds }))
-  const report = { baseUrl, level, summary: summary(run), caused: run.caused, stopped: run.stopped, rules }
+  const rules =
+    run.findings.map(({ rule: { id, section, severity, sentence }, result, milliseconds }) =>
+      ({ id, section, severity, sentence, ...result, milliseconds }))
+  const report = {
+    baseUrl, level, summary: summary(run), caused: run.caused, stopped: run.stopped, rules
+  }
   return `${escapeJson(JSON.stringify(report, null, 2))}\n`
 }
 
-/** Breaks a text into lines of at most the width: at spaces, and within a word that is longer than a line. */
+/**
+ * Breaks a text into lines of at most the width: at spaces, and within a word that is longer than a
+ * line.
+ */
 const wrap = (text: string, width: number): string[] =>
   text.match(new RegExp(`(?! ).{1,${width}}(?= |$)|(?! ).{${width}}`, 'gsu')) ?? []

@@ -38,7 +38,8 @@ export const ADDRESS_RULES: readonly Rule[] = [
     severity: 'should',
     sentence: 'The endpoints are reached over https (http on this machine only).',
     fix: 'Put TLS in front of the service and give the portal the https addresses.',
-    test: async ({ integration: { base } }) => expect(isSecure(base), `the base URL is ${base.href}`)
+    test: async ({ integration: { base } }) =>
+      expect(isSecure(base), `the base URL is ${base.href}`)
   },
   {
     id: 'address.redirect-uri-https',
@@ -46,7 +47,8 @@ export const ADDRESS_RULES: readonly Rule[] = [
     severity: 'should',
     sentence: 'The redirect_uri is https (http on this machine only).',
     fix: 'Register the https address of the portal callback.',
-    test: async ({ integration: { redirectUri: uri } }) => expect(isSecure(new URL(uri)), `the redirect_uri is ${uri}`)
+    test: async ({ integration: { redirectUri: uri } }) =>
+      expect(isSecure(new URL(uri)), `the redirect_uri is ${uri}`)
   },
   {
     id: 'address.no-downgrade',
@@ -62,13 +64,16 @@ export const ADDRESS_RULES: readonly Rule[] = [
       const target = targetOf(arrival) ?? arrival.url
       const isKept = isSecure(new URL(target)) || target.startsWith(base.origin)
       // Behind an http base URL there may be a network of its own, where http is meant.
-      expect(isKept, `a redirect to ${target}`, undefined, base.protocol === 'https:' ? 'must' : 'should')
+      expect(
+        isKept, `a redirect to ${target}`, undefined, base.protocol === 'https:' ? 'must' : 'should'
+      )
     }
   }
 ]
 
 const FORM = {
-  headers: [['Content-Type', 'application/x-www-form-urlencoded'] as const], body: 'grant_type=authorization_code'
+  headers: [['Content-Type', 'application/x-www-form-urlencoded'] as const],
+  body: 'grant_type=authorization_code'
 }
 
 /** Without a user, an issued code or an issued token. */
@@ -104,14 +109,20 @@ function isAbsent (exchange: Exchange): boolean {
 }
 
 /** Prefixes under which services often register their endpoints. */
-const PREFIXES = ['', '/api', '/api/v1', '/v1', '/sso', '/partner', '/partner-sso', '/portal', '/auth', '/app']
+const PREFIXES = [
+  '', '/api', '/api/v1', '/v1', '/sso', '/partner', '/partner-sso', '/portal', '/auth', '/app'
+]
 
 /** Looks where a proxy, or a prefix that the base URL lacks, would have put the endpoint. */
-async function elsewhere (service: Service, { url, ...request }: WireRequest): Promise<string | undefined> {
+async function elsewhere (
+  service: Service, { url, ...request }: WireRequest
+): Promise<string | undefined> {
   const { base } = service.integration
   const name = url.slice(url.lastIndexOf('/'))
   const path = base.pathname.replace(/\/$/, '')
-  const folders = [path, ...['', path].flatMap((start) => PREFIXES.map((prefix) => `${start}${prefix}/oauth`))]
+  const folders = [
+    path, ...['', path].flatMap((start) => PREFIXES.map((prefix) => `${start}${prefix}/oauth`))
+  ]
   for (const folder of new Set(folders)) {
     const other = new URL(folder + name, base).href
     const exchange = other === url ? null : await ask(service, { ...request, url: other })

@@ -1,15 +1,16 @@
 import { ADDRESS_RULES } from './address-rules.ts'
 import { AUTHORIZE_RULES } from './authorize-rules.ts'
-import { CALLER_RULES, CLAIMED_USER_RULE } from './caller-rules.ts'
-import { AUTHORIZE_EXACT_RULES, TOKEN_EXACT_RULES, USER_EXACT_RULES } from './exact-rules.ts'
+import { AUTHORIZE_REQUEST_RULES, CLAIMED_USER_RULE } from './authorize-request-rules.ts'
+import { AUTHORIZE_EXACT_RULES, TOKEN_EXACT_RULES, USER_EXACT_RULE } from './exact-rules.ts'
 import { LOGIN_PAGE_RULE, LOGIN_RULES } from './login-rules.ts'
 import { CODE_MADE_RULES, MADE_RULES } from './made-rules.ts'
 import { PKCE_RULES } from './pkce-rules.ts'
 import { REFLECTION_RULE, TOKEN_REFLECTION_RULES } from './reflection-rules.ts'
-import { AUTHORIZE_REQUEST_RULES, REQUEST_RULES } from './request-rules.ts'
 import type { Rule } from './rule.ts'
+import { SECOND_TRY_RULES } from './second-try-rules.ts'
 import { SEEN_RULES } from './seen-rules.ts'
 import { CODE_RULE, ONE_STORE_RULE, TOKEN_LEG_RULES, USER_LEG_RULES } from './sign-in-rules.ts'
+import { TOKEN_REFUSAL_RULES } from './token-refusal-rules.ts'
 import { REPLAY_RULE, TOKEN_RULES } from './token-rules.ts'
 import { USER_RULES } from './user-rules.ts'
 import { AUTHORIZE_HOOK_RULE } from './without-user.ts'
@@ -27,15 +28,15 @@ const IN_ORDER: readonly Rule[] = [
   ...CODE_MADE_RULES,
   REFLECTION_RULE,
   ...TOKEN_LEG_RULES,
+  ...TOKEN_REFUSAL_RULES,
   ...TOKEN_RULES,
   ...PKCE_RULES,
   ...TOKEN_EXACT_RULES,
   ...USER_LEG_RULES,
   ...USER_RULES,
-  ...USER_EXACT_RULES,
+  USER_EXACT_RULE,
   REPLAY_RULE,
-  ...CALLER_RULES,
-  ...REQUEST_RULES,
+  ...SECOND_TRY_RULES,
   ...MADE_RULES,
   ...TOKEN_REFLECTION_RULES,
   CLAIMED_USER_RULE,

@@ -1,24 +1,25 @@
 import type { Arrival } from '../../flow/browser.ts'
 import { targetOf } from '../../flow/browser.ts'
 import { describe } from '../../flow/failure.ts'
-import type { Changes } from '../../flow/requests.ts'
 import { authorizeUrl } from '../../flow/requests.ts'
 import { header, statusOf } from '../../flow/wire.ts'
 import { Untested } from './errors.ts'
 import { expectNoReferrer, expectNoStore, expectUnframed } from './headers.ts'
-import { expectError, expectNoCode, expectNoRedirect, givesNoCode } from './refusals.ts'
+import { expectError, expectNoCode, expectNoRedirect, givesNoCode, repeated } from './refusals.ts'
 import type { Rule } from './rule.ts'
 import { expect } from './rule.ts'
 import type { Service } from './service.ts'
 import { sentToPortal } from './service.ts'
 import { alike } from './without-user.ts'
 
-/** All that RFC 6749 appendix A.5 allows and a careless service changes: both cases, reserved characters, a space. */
+/**
+ * All that RFC 6749 appendix A.5 allows and a careless service changes: both cases, reserved
+ * characters, a space.
+ */
 const AWKWARD_STATE = 'aZ09-._~!*\'()&=+ %2F?#/<>"'
 /** Others are read as a number, trimmed, or cut. */
 const STATES = [AWKWARD_STATE, '00123456789012345678901', ' state ', 'state+1', 'x'.repeat(1000)]
 const FOREIGN = 'https://foreign.example/callback'
-const OTHER = 'another-value'
 
 /** `GET /oauth/authorize`. */
 export const AUTHORIZE_RULES: readonly Rule[] = [
@@ -32,7 +33,9 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
       for (const state of STATES) {
         const arrival = await service.authorize({ state })
         const got = describe(arrival.exchange)
-        if (arrival.at !== 'callback') throw new Untested(`there is no redirect to the portal: ${got}`)
+        if (arrival.at !== 'callback') {
+          throw new Untested(`there is no redirect to the portal: ${got}`)
+        }
         const states = sentToPortal(arrival).getAll('state').join(', ')
         expect(states === state, `${states === '' ? 'no state' : states}, for ${state}`)
       }
@@ -46,7 +49,7 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
     fix:
       'Compare the redirect_uri with the registered one as whole strings, and respond with 400 ' +
       'and a page.',
-    test: (service) => expectNoRedirect(service, { redirect_uri: FOREIGN }, FOREIGN)
+    test: (service) => expectNoRedirect(service, { redirect_uri: FOREIGN })
   },
   {
     id: 'authorize.unknown-client',
@@ -54,7 +57,8 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
     severity: 'must',
     sentence: 'An unknown client_id is refused, and nothing is redirected.',
     fix: 'Compare the client_id with the one given to the portal, and respond with 400 and a page.',
-    test: (service) => expectNoRedirect(service, { client_id: `${service.integration.clientId}-unknown` })
+    test: (service) =>
+      expectNoRedirect(service, { client_id: `${service.integration.clientId}-unknown` })
   },
   {
     id: 'authorize.missing-client',
@@ -149,7 +153,7 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
     sentence: 'A request without state gives no code.',
     fix:
       'Redirect to the redirect_uri with error=invalid_request: ' +
-      'without state the portal cannot tell whose sign-in it is.',
+      'without state the portal does not know whose sign-in it is.',
     test: givesNoCode({ state: undefined })
   },
   {
@@ -160,18 +164,20 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
     fix: 'Refuse a request with a repeated parameter: two readers may see two values.',
     async test (service) {
       const { clientId, redirectUri } = service.integration
-      const values = { client_id: clientId, redirect_uri: redirectUri, response_type: 'code', state: 'the-state' }
+      const values = {
+        client_id: clientId, redirect_uri: redirectUri, response_type: 'code', state: 'the-state'
+      }
       const parameters = new URLSearchParams({ ...values, redirect_uri: FOREIGN })
-      const posted = await service.browser.open(service.integration.authorizeUrl, 'POST', parameters.toString())
-      expect(!String(targetOf(posted)).startsWith(FOREIGN), `by POST: ${describe(posted.exchange)}`, undefined, 'must')
+      const posted =
+        await service.browser.open(service.integration.authorizeUrl, 'POST', parameters.toString())
+      const isLed = String(targetOf(posted)).startsWith(FOREIGN)
+      expect(!isLed, `by POST: ${describe(posted.exchange)}`, undefined, 'must')
       for (const uris of [[redirectUri, FOREIGN], [FOREIGN, redirectUri]]) {
         const arrival = await service.authorize({ redirect_uri: uris })
         const got = `with redirect_uri=${uris.join(' and ')}: ${describe(arrival.exchange)}`
         expect(!String(targetOf(arrival)).startsWith(FOREIGN), got, undefined, 'must')
       }
-      const repeated = Object.entries(values).flatMap(([name, value]) =>
-        [[value, value], [value, OTHER], [OTHER, value]].map((pair): Changes => ({ [name]: pair })))
-      await givesNoCode(...repeated)(service)
+      await givesNoCode(...repeated(values).map(({ changes = {} }) => changes))(service)
     }
   },
   {
@@ -219,16 +225,22 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
     severity: 'should',
     sentence: 'The endpoint cannot be framed.',
     fix: 'Send Content-Security-Policy: frame-ancestors \'none\' and X-Frame-Options: DENY.',
-    test: async (service) => expectUnframed((await service.authorize({ client_id: undefined })).exchange)
+    test: async (service) =>
+      expectUnframed((await service.authorize({ client_id: undefined })).exchange)
   }
 ]
 
-/** Where the user arrives who may not enter. @throws Untested where none was named, or the user is not logged in */
+/**
+ * Where the user arrives who may not enter. @throws Untested where none was named, or the user is
+ * not logged in
+ */
 async function ineligible (service: Service): Promise<Arrival> {
   const { ineligible, material } = service.settings
   if (material.ineligible !== undefined) return material.ineligible
   if (ineligible === null) throw new Untested('it needs --ineligible-cookie')
   const arrival = await service.authorize({}, service.browserOf(ineligible))
-  if (alike(arrival, await service.loggedOut())) throw new Untested('the cookie of --ineligible-cookie logs nobody in')
+  if (alike(arrival, await service.loggedOut())) {
+    throw new Untested('the cookie of --ineligible-cookie logs nobody in')
+  }
   return arrival
 }

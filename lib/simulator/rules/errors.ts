@@ -21,7 +21,10 @@ export class Failed extends Error {
 /** Thrown where a rule does not apply or cannot be tried. */
 export class Untested extends Error {}
 
-/** Thrown where the service did not respond in a way that a rule can judge: the check is not complete. */
+/**
+ * Thrown where the service did not respond in a way that a rule can judge: the check is not
+ * complete.
+ */
 export class Inconclusive extends Untested {
   readonly code: string
   readonly fix: string

@@ -3,7 +3,9 @@ import type { Wrong } from './nearest.ts'
 import { otherCharacter } from './nearest.ts'
 
 /** Keys that are guessed first. */
-const GUESSED_KEYS = ['', 'secret', 'your-256-bit-secret', 'your-secret-key', 'changeme', 'password', 'key', 'test']
+const GUESSED_KEYS = [
+  '', 'secret', 'your-256-bit-secret', 'your-secret-key', 'changeme', 'password', 'key', 'test'
+]
 
 type Json = Record<string, unknown>
 type Encoding = 'base64url' | 'base64' | 'hex'
@@ -15,8 +17,8 @@ interface Decoded {
 }
 
 /**
- * Changed copies of a code or token that can be read. Each shows the service the same user as the original: one that
- * does not authenticate what it reads accepts it.
+ * Changed copies of a code or token that can be read. Each shows the service the same user as the
+ * original: one that does not authenticate what it reads accepts it.
  */
 export function forgeries (value: string): Wrong[] {
   const segments = value.split('.')
@@ -36,8 +38,14 @@ function jwtForgeries ([header = '', payload = '', signature, ...more]: string[]
     value: `${jsonText({ ...others, alg: none })}.${payload}.`
   }))
   const signed = GUESSED_KEYS.map((key): Wrong =>
-    ({ how: `as a JWT signed with the key ${JSON.stringify(key)}`, value: signedWith(key, others, payload) }))
-  return [{ how: 'as a JWT without its signature', value: `${header}.${payload}.` }, ...unsigned, ...signed]
+    ({
+      how: `as a JWT signed with the key ${JSON.stringify(key)}`,
+      value: signedWith(key, others, payload)
+    }))
+  return [{
+    how: 'as a JWT without its signature',
+    value: `${header}.${payload}.`
+  }, ...unsigned, ...signed]
 }
 
 function signedWith (key: string, header: Json, payload: string): string {
@@ -52,10 +60,16 @@ function edits (segment: string): Wrong[] {
   const { text, encode } = decoded
   const json = parsed(text)
   if (json !== null) {
-    return [{ how: 'with one more member in its JSON', value: encode(JSON.stringify({ ...json, edited: true })) }]
+    return [{
+      how: 'with one more member in its JSON',
+      value: encode(JSON.stringify({ ...json, edited: true }))
+    }]
   }
   const cut = text.slice(0, -1)
-  return [{ how: 'with another last character in its decoded text', value: encode(cut + otherDigit(text.slice(-1))) }]
+  return [{
+    how: 'with another last character in its decoded text',
+    value: encode(cut + otherDigit(text.slice(-1)))
+  }]
 }
 
 /** A digit stays a digit: a time or a number is still one. */

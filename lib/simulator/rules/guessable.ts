@@ -21,7 +21,8 @@ export interface Weakness {
  */
 export function weaknessOf (values: string[], known: string[][]): Weakness | null {
   if (new Set(values).size < values.length) return { how: 'the same one twice', severity: 'must' }
-  const unknown = values.map((value, at) => without(decode(value)?.text ?? value, known[at] as string[]))
+  const unknown = values.map((value, at) =>
+    without(decode(value)?.text ?? value, known[at] as string[]))
   const bits = Math.floor(randomBitsOf(unknown))
   if (bits >= FEWEST_BITS) return null
   const how = `${values.length} of them differ in at most ${bits} random bits`
@@ -32,12 +33,17 @@ export function weaknessOf (values: string[], known: string[][]): Weakness | nul
 const SHORTEST_KNOWN = 6
 
 const without = (text: string, known: string[]): string =>
-  known.filter(({ length }) => length >= SHORTEST_KNOWN).reduce((rest, one) => rest.replaceAll(one, ''), text)
+  known.filter(({ length }) => length >= SHORTEST_KNOWN)
+    .reduce((rest, one) => rest.replaceAll(one, ''), text)
 
-/** An upper bound: each place that is not always the same has as many bits as the characters that were seen. */
+/**
+ * An upper bound: each place that is not always the same has as many bits as the characters that
+ * were seen.
+ */
 function randomBitsOf (values: string[]): number {
   const length = Math.min(...values.map((value) => value.length))
-  const places = Array.from({ length }, (_none, at) => new Set(values.map((value) => value.charAt(at))))
+  const places = Array.from({ length }, (_none, at) =>
+    new Set(values.map((value) => value.charAt(at))))
   const varying = places.filter(({ size }) => size > 1)
   const alphabet = new Set(varying.flatMap((place) => [...place]))
   return varying.length * Math.log2(Math.max(alphabet.size, 1))
@@ -61,7 +67,8 @@ export function originOf (value: string, known: string[], from: number): string 
   if (digest === null) return null
   const numbers = Array.from({ length: MOST_NUMBERS }, (_none, number) => String(number))
   const now = Date.now()
-  const milliseconds = Array.from({ length: Math.min(now - from + 1, MOST_TIMES) }, (_none, past) => String(now - past))
+  const milliseconds = Array.from({ length: Math.min(now - from + 1, MOST_TIMES) }, (_none, past) =>
+    String(now - past))
   const times = [...milliseconds, ...new Set(milliseconds.map((time) => time.slice(0, -3)))]
   const sources = {
     'known text': known,
@@ -73,7 +80,8 @@ export function originOf (value: string, known: string[], from: number): string 
   const isMac = known.some((key) => known.some((text) => HASHES.some((name) =>
     digestStarts(createHmac(name, key).update(text).digest(), digest))))
   if (isMac) return 'it is the HMAC of known text under a known key'
-  const source = Object.entries(sources).find(([, texts]) => texts.some((text) => isHash(digest, text)))
+  const source = Object.entries(sources)
+    .find(([, texts]) => texts.some((text) => isHash(digest, text)))
   return source === undefined ? null : `it is the hash of ${source[0]}`
 }
 
@@ -90,4 +98,5 @@ const isHash = (digest: Buffer, text: string): boolean => HASHES.some((name) =>
   digestStarts(createHash(name).update(text).digest(), digest))
 
 /** The value may be the beginning of a hash. */
-const digestStarts = (whole: Buffer, start: Buffer): boolean => whole.subarray(0, start.length).equals(start)
+const digestStarts = (whole: Buffer, start: Buffer): boolean =>
+  whole.subarray(0, start.length).equals(start)

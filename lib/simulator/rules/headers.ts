@@ -7,7 +7,8 @@ import { expect } from './rule.ts'
 const listOf = (value: string): string[] =>
   value.toLowerCase().split(',').map((item) => item.trim()).filter((item) => item !== '')
 
-const shown = (name: string, value: string): string => value === '' ? `no ${name}` : `${name}: ${value}`
+const shown = (name: string, value: string): string =>
+  value === '' ? `no ${name}` : `${name}: ${value}`
 
 /** RFC 9111 §5.2.2.5. `no-cache` is not enough: it lets the response be stored. */
 export function expectNoStore ({ response }: Exchange): void {
@@ -17,14 +18,16 @@ export function expectNoStore ({ response }: Exchange): void {
 
 /** Those that send no path and no parameter to another origin. */
 const REFERRER_POLICIES = [
-  'no-referrer', 'same-origin', 'origin', 'strict-origin', 'origin-when-cross-origin', 'strict-origin-when-cross-origin'
+  'no-referrer', 'same-origin', 'origin', 'strict-origin', 'origin-when-cross-origin',
+  'strict-origin-when-cross-origin'
 ]
 const LAX = ['no-referrer-when-downgrade', 'unsafe-url']
 
 /** Referrer Policy §8.1: of several the last one that the browser knows counts. */
 export function expectNoReferrer ({ response }: Exchange): void {
   const value = header(response, 'referrer-policy')
-  const policy = listOf(value).filter((item) => [...REFERRER_POLICIES, ...LAX].includes(item)).at(-1) ?? ''
+  const policy =
+    listOf(value).filter((item) => [...REFERRER_POLICIES, ...LAX].includes(item)).at(-1) ?? ''
   expect(REFERRER_POLICIES.includes(policy), shown('Referrer-Policy', value))
 }
 
@@ -39,7 +42,8 @@ export function expectUnframed ({ response }: Exchange): void {
   }
   const options = listOf(header(response, 'x-frame-options'))
   expect(options.length > 0, 'neither frame-ancestors nor X-Frame-Options')
-  expect(options.every((option) => ['deny', 'sameorigin'].includes(option)), `X-Frame-Options: ${options.join(', ')}`)
+  const isClosed = options.every((option) => ['deny', 'sameorigin'].includes(option))
+  expect(isClosed, `X-Frame-Options: ${options.join(', ')}`)
 }
 
 /** 401 that asks for credentials of a scheme (RFC 9110 §11.6.1). */

@@ -40,8 +40,8 @@ export const withToken = (
 ): Test => inTime((service) => service.issuedToken(), use, Slow)
 
 /**
- * On a slow machine a correct service refuses a code or token that has expired on the way: then the test is made three
- * times at most.
+ * On a slow machine a correct service refuses a code or token that has expired on the way: then the
+ * test is made three times at most.
  *
  * @param Slow - thrown where each of the refusals may be due to that
  */

@@ -13,11 +13,18 @@ export interface LoginPage {
   actions: string[]
 }
 
+const SCRIPT = /<script\b|\son[a-z]+\s*=|<meta\b[^<>]*http-equiv\s*=\s*["']?refresh/i
+
 /** The page of an arrival; null where the service shows no page of its own. */
 export function loginPageOf ({ at, exchange: { response }, url }: Arrival): LoginPage | null {
   if (at !== 'page' || response === undefined || response.status >= 400) return null
-  const scripted = /<script\b|\son[a-z]+\s*=|<meta\b[^<>]*http-equiv\s*=\s*["']?refresh/i.test(response.body)
-  return { url, response, severity: scripted ? 'should' : 'must', actions: actionsOf(response.body) }
+  const scripted = SCRIPT.test(response.body)
+  return {
+    url,
+    response,
+    severity: scripted ? 'should' : 'must',
+    actions: actionsOf(response.body)
+  }
 }
 
 /** Splits at tags instead of matching from tag to tag: the time grows with the size of the page. */

@@ -11,7 +11,10 @@ import { expect } from './rule.ts'
 import type { Service } from './service.ts'
 import { namesOf, refusedAtOnce } from './without-user.ts'
 
-/** The page where a browser ends whose user is not logged in. It is asked for before the sign-in of the user. */
+/**
+ * The page where a browser ends whose user is not logged in. It is asked for before the sign-in of
+ * the user.
+ */
 export const LOGIN_PAGE_RULE: Rule = {
   id: 'login.page',
   section: 'login',
@@ -22,8 +25,13 @@ export const LOGIN_PAGE_RULE: Rule = {
     const arrival = await service.loggedOut()
     const got = describe(arrival.exchange)
     const status = statusOf(arrival.exchange)
-    expect(arrival.at !== 'loop', 'redirects that do not end', 'Exempt the login page from the login hook.')
-    if (arrival.at === 'callback') throw new Untested('the service has no login page (option loginPage)')
+    expect(
+      arrival.at !== 'loop', 'redirects that do not end',
+      'Exempt the login page from the login hook.'
+    )
+    if (arrival.at === 'callback') {
+      throw new Untested('the service has no login page (option loginPage)')
+    }
     expect(!refusedAtOnce(service, arrival), got, LOCKED_OUT, 'should')
     if (arrival.at !== 'page' || (status < 500 && status !== 404)) return
     const fix = status === 404 ? await strippedFix(service, arrival.url) ?? CREATE : undefined
@@ -33,20 +41,26 @@ export const LOGIN_PAGE_RULE: Rule = {
 
 const CREATE = 'Create the login page, or correct the option loginPage.'
 const LOCKED_OUT = 'A user who is not logged in has no way to log in here: ' +
-  'let the endpoint redirect to the login page, and exempt it from hooks that respond before it does.'
+  'let the endpoint redirect to the login page, and exempt it from hooks that respond before it ' +
+  'does.'
 
 /**
- * A proxy that strips the path of the base URL hides it from the application: its own redirects lead beside it.
- * What to do, where the address responds with that path in front.
+ * A proxy that strips the path of the base URL hides it from the application: its own redirects
+ * lead beside it. What to do, where the address responds with that path in front.
  */
-async function strippedFix ({ integration: { base, send } }: Service, url: string): Promise<string | undefined> {
+async function strippedFix (
+  { integration: { base, send } }: Service, url: string
+): Promise<string | undefined> {
   const path = base.pathname.replace(/\/$/, '')
   const { pathname, search } = new URL(url)
   if (path === '' || pathname.startsWith(`${path}/`)) return undefined
-  const exchange = await send({ method: 'GET', url: new URL(path + pathname + search, base).href, headers: [] })
+  const exchange =
+    await send({ method: 'GET', url: new URL(path + pathname + search, base).href, headers: [] })
   if (statusOf(exchange) >= 400) return undefined
-  return `It responds at ${path}${pathname}: a proxy strips ${path}, and the application does not know of it. ` +
-    'Give loginPage as a function that puts the path in front of the login page and of the address to return to: ' +
+  return `It responds at ${path}${pathname}: a proxy strips ${path}, and the application does ` +
+    'not know of it. ' +
+    'Give loginPage as a function that puts the path in front of the login page and of the ' +
+    'address to return to: ' +
     `(returnTo) => '${path}/login?return_to=' + encodeURIComponent('${path}' + returnTo).`
 }
 
@@ -59,7 +73,8 @@ export const LOGIN_RULES: readonly Rule[] = [
     sentence: 'The session cookie is sent when the browser comes from the portal.',
     fix:
       'Set the session cookie with SameSite=Lax: ' +
-      'browsers do not send a Strict one when another site, the portal, redirects to the application.',
+      'browsers do not send a Strict one when another site, the portal, redirects to the ' +
+      'application.',
     test: (service) => service.hasUser ? cookieTravels(service) : setsTravellingCookies(service)
   },
   {
@@ -78,9 +93,12 @@ export const LOGIN_RULES: readonly Rule[] = [
       const blocking = formActionBlocking(policiesOf(response), url, redirectUri)
       const fix = `Add ${new URL(redirectUri).origin} to form-action on the login page: ` +
         'browsers apply it to the redirects that follow the form.'
-      // Certain only where the login is known to redirect: form-action does not touch a page that follows the form and
-      // leads on by itself, nor a form that a script sends.
-      expect(blocking === undefined, String(blocking), fix, service.settings.loginRedirects ? severity : 'should')
+      // Certain only where the login is known to redirect: form-action does not touch a page that
+      // follows the form and leads on by itself, nor a form that a script sends.
+      expect(
+        blocking === undefined, String(blocking), fix,
+        service.settings.loginRedirects ? severity : 'should'
+      )
     }
   },
   {
@@ -123,13 +141,15 @@ async function cookieTravels (service: Service): Promise<void> {
   const unknown = cookies.filter(({ sameSite }) => sameSite === undefined)
   if (strict.length === 0) {
     if (unknown.length === 0) return
-    throw new Untested(`SameSite of ${namesOf(unknown)} is not known: give the whole Set-Cookie line`)
+    throw new Untested(
+      `SameSite of ${namesOf(unknown)} is not known: give the whole Set-Cookie line`
+    )
   }
   const rest = { ...service.settings.user, cookies: cookies.filter((cookie) => !isStrict(cookie)) }
   const arrival = await service.authorize({}, service.browserOf(rest))
   // A page with a script may reload itself; then the browser does send the cookie.
-  expect(codeOf(arrival) !== null, `SameSite=Strict on ${namesOf(strict)}; without it ${describe(arrival.exchange)}`,
-    undefined, loginPageOf(arrival)?.severity)
+  const got = `SameSite=Strict on ${namesOf(strict)}; without it ${describe(arrival.exchange)}`
+  expect(codeOf(arrival) !== null, got, undefined, loginPageOf(arrival)?.severity)
 }
 
 /** Without a user nobody knows which of the cookies is the session. */
@@ -148,7 +168,9 @@ async function setsTravellingCookies (service: Service): Promise<void> {
 async function loginPage (service: Service): Promise<LoginPage> {
   const arrival = await service.loggedOut()
   const page = loginPageOf(arrival)
-  if (page === null) throw new Untested(`the service shows no login page of its own: ${describe(arrival.exchange)}`)
+  if (page === null) {
+    throw new Untested(`the service shows no login page of its own: ${describe(arrival.exchange)}`)
+  }
   return page
 }
 
@@ -160,40 +182,51 @@ function returnAddress (page: string): URL | undefined {
     .find(({ pathname }) => pathname.endsWith('/oauth/authorize'))
 }
 
-/** Opens the return address as the user who has logged in, with the cookies from before the login. */
+/**
+ * Opens the return address as the user who has logged in, with the cookies from before the login.
+ */
 async function returnsToPortal (
   service: Service, { href, origin, pathname, search, searchParams }: URL
 ): Promise<void> {
-  if (service.browser.leaves(href)) throw new Untested(`the login page returns to ${origin}, not to the base URL`)
+  if (service.browser.leaves(href)) {
+    throw new Untested(`the login page returns to ${origin}, not to the base URL`)
+  }
   await service.code()
   const names = service.browser.jar.all().map(({ name }) => name)
   const earlier = service.anonymous.jar.all()
   service.browser.jar.add(earlier.filter(({ name }) => !names.includes(name)))
   const returned = await service.browser.open(href)
   if (codeOf(returned) !== null) return
-  const got = `${pathname}${search === '' ? ' without its query' : ''}: ${describe(returned.exchange)}`
+  const got =
+    `${pathname}${search === '' ? ' without its query' : ''}: ${describe(returned.exchange)}`
   // An address without all parameters may be completed from a session, which the login renews.
-  const isInSession = earlier.some(({ name }) => names.includes(name)) && !searchParams.has('redirect_uri')
-  throw new Failed(got, await strippedFix(service, href), search === '' || isInSession ? 'should' : 'must')
+  const isInSession = earlier.some(({ name }) => names.includes(name)) &&
+    !searchParams.has('redirect_uri')
+  const severity = search === '' || isInSession ? 'should' : 'must'
+  throw new Failed(got, await strippedFix(service, href), severity)
 }
 
 /**
- * The login page is the same for two requests with different states, and no cookie tells the two apart: after the login
- * nothing leads back to the request.
+ * The login page is the same for two requests with different states, and no cookie distinguishes
+ * them: after the login nothing leads back to the request.
  */
 async function forgets (service: Service, page: LoginPage): Promise<void> {
   const browser = service.browserOf()
   const other = await service.authorize({}, browser)
   const isStateless = [service.anonymous, browser].every(({ jar }) => jar.all().length === 0)
-  if (other.url !== page.url || !isStateless) throw new Untested('the login page names no return address')
+  if (other.url !== page.url || !isStateless) {
+    throw new Untested('the login page names no return address')
+  }
   throw new Failed(`the login page ${new URL(page.url).pathname}, without the address to return to`,
-    'Give the login page the address to return to (the plugin adds return_to to a loginPage that is a string), ' +
+    'Give the login page the address to return to (the plugin adds return_to to a loginPage that ' +
+    'is a string), ' +
       'and redirect there after the login.', page.severity)
 }
 
 /**
- * The page is told the address. Where its source is the same for two requests and every form has an
- * address of its own, nothing but a cookie or a script could carry it on.
+ * The address of the page has the address to return to. Where its source is the same for two
+ * requests and every form has an address of its own, nothing but a cookie or a script could carry
+ * it on.
  *
  * @throws Untested where a cookie or a script may do so: only the login itself shows that
  */
@@ -206,7 +239,9 @@ async function keepsReturn (service: Service, page: LoginPage): Promise<void> {
   const cookies = service.anonymous.jar.all()
   if (isDropped && cookies.length > 0) {
     const names = namesOf(cookies)
-    throw new Untested(`its form drops the address to return to, which the cookie ${names} may keep`)
+    throw new Untested(
+      `its form drops the address to return to, which the cookie ${names} may keep`
+    )
   }
   expect(!isDropped, `a form with action="${actions[0]}", without the address to return to`,
     'Keep return_to when the form is sent: in its action, or in a hidden field.', severity)

@@ -2,7 +2,8 @@ import { codeOf } from '../../flow/browser.ts'
 import { challengeOf, randomText } from '../../flow/requests.ts'
 import { Failed, Untested } from './errors.ts'
 import type { Severity } from './errors.ts'
-import { expectRefusal } from './refusals.ts'
+import type { Try } from './refusals.ts'
+import { expectRefusal, refusesEach } from './refusals.ts'
 import type { Rule, Test } from './rule.ts'
 import { expect } from './rule.ts'
 import type { Service } from './service.ts'
@@ -16,6 +17,14 @@ const certain = (test: Test): Test => async (service) => {
   })
 }
 
+/** The right one of every code here. */
+export const VERIFIER = randomText()
+
+/** Each with a code of its own: a wrong verifier uses it up. */
+export const refusesVerifiers = (triesOf: (service: Service) => readonly Try[]): Test =>
+  (service) => refusesEach(triesOf(service), async (one) =>
+    expectRefusal(await service.redeem(await service.granted(VERIFIER), one)))
+
 const KEEP = 'Keep the code_challenge with the code, and compare S256 of the code_verifier with it.'
 
 /** RFC 7636, also where the portal does not use it yet. */
@@ -26,32 +35,28 @@ export const PKCE_RULES: readonly Rule[] = [
     severity: 'should',
     sentence: 'A code with a challenge needs the right verifier.',
     fix: KEEP,
-    test: certain(async (service) => {
-      for (const verifier of [randomText(), undefined, '']) {
-        const { code } = await service.granted(randomText())
-        expectRefusal(await service.redeem({ code, verifier }))
-      }
-    })
+    test: certain(refusesVerifiers(() =>
+      [randomText(), undefined, ''].map((verifier) => ({ changes: { code_verifier: verifier } }))))
   },
   {
     id: 'token.challenge-as-verifier',
     section: 'RFC 7636 §4.6',
     severity: 'should',
     sentence: 'The challenge is not its own verifier.',
-    fix: 'Compare S256 of the code_verifier, whatever the code_challenge_method; refuse the method plain.',
+    fix:
+      'Compare S256 of the code_verifier, whatever the code_challenge_method; refuse the method ' +
+      'plain.',
     after: ['token.pkce'],
-    test: certain(async (service) => {
-      const right = randomText()
-      const { code } = await service.granted(right)
-      expectRefusal(await service.redeem({ code, verifier: challengeOf(right) }))
-    })
+    test: certain(refusesVerifiers(() => [{ changes: { code_verifier: challengeOf(VERIFIER) } }]))
   },
   {
     id: 'token.plain-challenge',
     section: 'RFC 9700 §2.1.1',
     severity: 'should',
     sentence: 'A plain challenge is refused: it shows the verifier.',
-    fix: 'Accept code_challenge_method=S256 only: refuse plain, and a challenge without a method, which means plain.',
+    fix:
+      'Accept code_challenge_method=S256 only: refuse plain, and a challenge without a method, ' +
+      'which means plain.',
     after: ['token.pkce'],
     test: certain(async (service) => {
       for (const method of ['plain', 'PLAIN', undefined, 'none']) {
@@ -83,10 +88,8 @@ export const PKCE_RULES: readonly Rule[] = [
     sentence: 'A verifier of fewer than 43 characters is refused.',
     fix: 'Check the form of the code_verifier: 43 to 128 letters, digits, "-", ".", "_" and "~".',
     after: ['token.pkce'],
-    test: async (service) => {
-      const { code } = await service.granted('abc')
-      expectRefusal(await service.redeem({ code, verifier: 'abc' }))
-    }
+    test: async (service) =>
+      expectRefusal(await service.redeem(await service.granted('abc')))
   },
   {
     id: 'token.failed-proof',
@@ -96,15 +99,10 @@ export const PKCE_RULES: readonly Rule[] = [
     fix: 'Remove the code before the verifier is compared: nobody may try a second one.',
     after: ['token.pkce', 'token.replayed-code'],
     test: async (service) => {
-      const right = randomText()
-      const { code } = await service.granted(right)
+      const { code } = await service.granted(VERIFIER)
       expectRefusal(await service.redeem({ code, verifier: randomText() }))
-      await expectUsedUp(service, code, right)
+      const { reading } = await service.redeem({ code, verifier: VERIFIER })
+      expect(!reading.ok, 'a token, for the right verifier after a wrong one')
     }
   }
 ]
-
-async function expectUsedUp (service: Service, code: string, verifier: string): Promise<void> {
-  const { reading } = await service.redeem({ code, verifier })
-  expect(!reading.ok, 'a token, for the right verifier after a wrong one')
-}

@@ -1,13 +1,15 @@
-import type { Exchange, Send } from '../../flow/wire.ts'
+import type { Exchange } from '../../flow/wire.ts'
+import { inTurn, withHeader, withQuery } from './edits.ts'
 import { INJECTION, reflectionIn, SCRIPT_URL, SPLIT } from './reflections.ts'
 import type { Rule } from './rule.ts'
 import { expect } from './rule.ts'
-import type { Service } from './service.ts'
 
 const ESCAPE = 'Put nothing of the request into a page, or escape &, <, >, " and \' in it.'
 const NAMES = ['client_id', 'redirect_uri', 'response_type', 'state', 'scope', 'code_challenge',
   'code_challenge_method', 'error', 'error_description', INJECTION]
-const FORM_NAMES = ['client_id', 'client_secret', 'redirect_uri', 'grant_type', 'code', 'code_verifier', INJECTION]
+const FORM_NAMES = [
+  'client_id', 'client_secret', 'redirect_uri', 'grant_type', 'code', 'code_verifier', INJECTION
+]
 const TEXTS = [INJECTION, SCRIPT_URL, SPLIT]
 
 /** Each parameter, and whether it comes out again where a browser runs it. */
@@ -15,15 +17,20 @@ export const REFLECTION_RULE: Rule = {
   id: 'authorize.no-injection',
   section: 'RFC 6749 §10.14',
   severity: 'must',
-  sentence: 'No page repeats text of the request as markup: neither an error page nor the login page.',
+  sentence:
+    'No page repeats text of the request as markup: neither an error page nor the login page.',
   fix: ESCAPE,
   test: async (service) => {
     for (const name of NAMES) {
-      for (const text of name === 'redirect_uri' ? [`https://foreign.example/${INJECTION}`, ...TEXTS] : TEXTS) {
+      for (const text of name === 'redirect_uri'
+        ? [`https://foreign.example/${INJECTION}`, ...TEXTS]
+        : TEXTS) {
         const changes = { [name]: text }
         expectNoReflection((await service.authorize(changes)).exchange, name)
         if (name === 'state' || name === 'scope' || name === INJECTION) {
-          expectNoReflection((await service.authorize(changes, service.anonymous)).exchange, `${name}, at the login`)
+          expectNoReflection(
+            (await service.authorize(changes, service.anonymous)).exchange, `${name}, at the login`
+          )
         }
       }
     }
@@ -40,8 +47,8 @@ export const TOKEN_REFLECTION_RULES: readonly Rule[] = [
     fix: `${ESCAPE} A page of another site can send a form here. Better respond with JSON.`,
     test: async (service) => {
       for (const name of FORM_NAMES) {
-        const caller = { send: asBrowser(service) }
-        const { exchange } = await service.redeem({ code: 'an-unknown-code' }, { [name]: INJECTION }, caller)
+        const sent = { changes: { [name]: INJECTION }, edit: asBrowser }
+        const { exchange } = await service.redeem({ code: 'an-unknown-code' }, sent)
         expectNoReflection(exchange, name)
       }
     }
@@ -54,9 +61,8 @@ export const TOKEN_REFLECTION_RULES: readonly Rule[] = [
     fix: ESCAPE,
     test: async (service) => {
       for (const name of ['access_token', INJECTION]) {
-        const query = new URLSearchParams({ [name]: INJECTION })
-        const url = `${service.integration.userUrl}?${query}`
-        const exchange = await service.integration.send({ method: 'GET', url, headers: [['Accept', 'text/html']] })
+        const edit = inTurn(asBrowser, noToken, withQuery({ [name]: INJECTION }))
+        const { exchange } = await service.user('an-unknown-token', edit)
         expectNoReflection(exchange, name)
       }
     }
@@ -64,10 +70,12 @@ export const TOKEN_REFLECTION_RULES: readonly Rule[] = [
 ]
 
 /** A browser that sends a form asks for a page. */
-const asBrowser = ({ integration: { send } }: Service): Send => ({ headers, ...request }) =>
-  send({ ...request, headers: headers.map(([name, value]) => [name, name === 'Accept' ? 'text/html' : value]) })
+const asBrowser = withHeader('Accept', 'text/html')
+const noToken = withHeader('Authorization')
 
 function expectNoReflection (exchange: Exchange, name: string): void {
   const reflection = reflectionIn(exchange)
-  expect(reflection === null, `${reflection}: ${name === INJECTION ? 'the name of a parameter' : name}`)
+  expect(
+    reflection === null, `${reflection}: ${name === INJECTION ? 'the name of a parameter' : name}`
+  )
 }

@@ -2,13 +2,19 @@ import type { Exchange } from '../../flow/wire.ts'
 import { header } from '../../flow/wire.ts'
 
 const SCRIPT = '<script>alert(1)</script>'
-/** Leaves text, each kind of quoted attribute, and a script; each quote has a name of its own in front. */
+/**
+ * Leaves text, each kind of quoted attribute, and a script; each quote has a name of its own in
+ * front.
+ */
 export const INJECTION = `q1"q2'${SCRIPT}`
 export const SCRIPT_URL = 'javascript:alert(1)//'
 /** RFC 9112 §11.1. */
 export const SPLIT = 'the-text\r\nX-Injected: 1\r\n\r\n'
 
-/** What a browser would run of a request that comes back in the response; null where there is nothing. */
+/**
+ * What a browser would run of a request that comes back in the response; null where there is
+ * nothing.
+ */
 export function reflectionIn ({ response }: Exchange): string | null {
   if (header(response, 'x-injected') !== '') return 'a header from the request'
   const type = header(response, 'content-type').toLowerCase()
@@ -25,7 +31,10 @@ export function reflectionIn ({ response }: Exchange): string | null {
     : null
 }
 
-/** Whether the quote after the mark came back as it was, inside an attribute with such quotes or with none. */
+/**
+ * Whether the quote after the mark came back as it was, inside an attribute with such quotes or
+ * with none.
+ */
 function leavesAttribute (body: string, mark: string, quote: string): boolean {
   const places = [...body.matchAll(new RegExp(mark + quote, 'g'))].slice(0, MOST_PLACES)
   return places.some(({ index }) => {

@@ -1,18 +1,25 @@
 import type { Arrival } from '../../flow/browser.ts'
 import { codeOf, targetOf } from '../../flow/browser.ts'
 import { describe } from '../../flow/failure.ts'
+import type { Grant } from '../../flow/legs.ts'
 import type { Changes } from '../../flow/requests.ts'
 import type { Leg } from '../../flow/steps.ts'
-import type { Headers } from '../../flow/wire.ts'
 import { statusOf } from '../../flow/wire.ts'
 import { Failed, Untested } from './errors.ts'
 import type { Wrong } from './nearest.ts'
 import type { Test } from './rule.ts'
 import { expect } from './rule.ts'
-import type { Service } from './service.ts'
+import type { Service, Variant } from './service.ts'
 import { sentToPortal } from './service.ts'
 
-const TOKEN_OR_RECORD = /"access_token"\s*:\s*(?!null|"")\S|"(?:external_id|control_role|product_role)"\s*:/
+/** A request that must be refused, and in what it differs from the good one. */
+export interface Try extends Variant, Pick<Wrong, 'severity'> {
+  /** In front of the response that is shown. */
+  how?: string
+}
+
+const TOKEN_OR_RECORD =
+  /"access_token"\s*:\s*(?!null|"")\S|"(?:external_id|control_role|product_role)"\s*:/
 
 /**
  * No token and no record is given, wherever in the response, and the status is one of a refusal.
@@ -29,49 +36,107 @@ export function expectRefusal ({ exchange, reading }: Leg<unknown>, email?: stri
   expect(status >= 400 && status < 500, got, 'Respond to an error with 400 or 401.', 'should')
 }
 
-/** Tries each of the wrong values. What is certain comes before advice. */
-export async function refusesEach (
-  parameter: string, wrong: readonly Wrong[], test: (value: string) => Promise<unknown>
+/** Tries each of the requests. What is certain comes before advice. */
+export async function refusesEach<One extends Try> (
+  tries: readonly One[], test: (one: One, at: number) => Promise<unknown>
 ): Promise<void> {
   let advice: Failed | null = null
-  for (const { how, value, severity } of wrong) {
-    const error: unknown = await test(value).then(() => null, (thrown: unknown) => thrown)
+  for (const [at, one] of tries.entries()) {
+    const error: unknown = await test(one, at).then(() => null, (thrown: unknown) => thrown)
     if (error === null) continue
     if (!(error instanceof Failed)) throw error
-    const failed = new Failed(`${parameter} ${how}: ${error.message}`, error.fix, error.severity ?? severity)
+    const got = one.how === undefined ? error.message : `${one.how}: ${error.message}`
+    const failed = new Failed(got, error.fix, error.severity ?? one.severity)
     if (failed.severity !== 'should') throw failed
     advice ??= failed
   }
   if (advice !== null) throw advice
 }
 
+/**
+ * Requests beside one code or token. Where a refusal uses it up, or it expires, the refusals of the
+ * others say nothing: then each request has one of its own.
+ */
+const refusesBeside = <Value>(
+  issue: (service: Service) => Promise<Value>,
+  send: (service: Service, value: Value, one?: Try) => Promise<Leg<unknown>>,
+  triesOf: (service: Service, value: Value) => readonly Try[]
+): Test => async (service) => {
+    const tryOne = async (value: Value, one: Try): Promise<void> =>
+      expectRefusal(await send(service, value, one), service.record?.email)
+    const value = await issue(service)
+    const tries = triesOf(service, value)
+    await refusesEach(tries, (one) => tryOne(value, one))
+    if (tries.length === 1 || (await send(service, value)).reading.ok) return
+    await refusesEach(tries, async (_one, at) => {
+      const own = await issue(service)
+      await tryOne(own, triesOf(service, own)[at] as Try)
+    })
+  }
+
+/** Token requests with a good code. */
+export const refusesCode = (triesOf: (service: Service, grant: Grant) => readonly Try[]): Test =>
+  refusesBeside(
+    (service) => service.code(),
+    (service, grant, one) => service.redeem(grant, one),
+    triesOf
+  )
+
+/** User requests with a good token. */
+export const refusesToken = (triesOf: (token: string) => readonly Try[]): Test => refusesBeside(
+  (service) => service.accessToken(),
+  (service, token, one) => service.user(token, one?.edit),
+  (_service, token) => triesOf(token)
+)
+
+/** Each wrong value in place of the right one of a parameter. */
+export const inPlaceOf = (name: string, wrong: readonly Wrong[]) =>
+  wrong.map(({ how, value, ...others }) =>
+    ({ how: `${name} ${how}`, value, changes: { [name]: value }, ...others }))
+
+const OTHER = 'another-value'
+
+/** Each parameter twice: two readers may see two values. */
+export const repeated = (values: Record<string, string>): Try[] =>
+  Object.entries(values).flatMap(([name, value]) =>
+    [[value, value], [value, OTHER], [OTHER, value]].map((pair) =>
+      ({ how: `${name} twice`, changes: { [name]: pair } })))
+
 /** The browser gets no code and no token, and the service does not break. */
 export function expectNoCode (arrival: Arrival, change = ''): void {
   const got = `${change}${describe(arrival.exchange)}`
-  expect(codeOf(arrival) === null && !/[?&#](?:code|access_token)=/.test(String(targetOf(arrival))), got)
-  const isBroken = statusOf(arrival.exchange) >= 500 || sentToPortal(arrival).get('error') === 'server_error'
-  expect(!isBroken, got, 'Refuse the request with an error of its own: the service failed instead.', 'should')
+  const isGiven = /[?&#](?:code|access_token)=/.test(String(targetOf(arrival)))
+  expect(codeOf(arrival) === null && !isGiven, got)
+  const isBroken = statusOf(arrival.exchange) >= 500 ||
+    sentToPortal(arrival).get('error') === 'server_error'
+  const fix = 'Refuse the request with an error of its own: the service failed instead.'
+  expect(!isBroken, got, fix, 'should')
 }
 
 /** Authorization requests that are changed so get no code. */
 export const givesNoCode = (...requests: Changes[]): Test => async (service) => {
-  for (const changes of requests) expectNoCode(await service.authorize(changes), `with ${named(changes)}: `)
+  for (const changes of requests) {
+    expectNoCode(await service.authorize(changes), `with ${named(changes)}: `)
+  }
 }
 
 /** Nothing is redirected to the portal or to the address that the request names. */
-export async function expectNoRedirect (
-  service: Service, changes: Changes, uri = service.integration.redirectUri
-): Promise<void> {
+export async function expectNoRedirect (service: Service, changes: Changes): Promise<void> {
+  const { redirectUri } = service.integration
   const arrival = await service.authorize(changes)
   const change = `with ${named(changes)}: `
   const got = describe(arrival.exchange)
-  expect(!leadsTo(arrival, uri, service.integration.redirectUri), change + got)
+  const isRedirected = leadsTo(arrival, String(changes.redirect_uri ?? redirectUri), redirectUri)
+  expect(!isRedirected, change + got)
   const asksForLogin = !service.hasUser && statusOf(arrival.exchange) < 400
   if (asksForLogin) throw new Untested(`the service asks for a login first: ${got}`)
   expectNoCode(arrival, change)
 }
 
-/** Whether it leads to the given address; to one that a browser takes for the registered one only where that is it. */
+/**
+ * Whether it leads to the given address; to one that a browser takes for the registered one only
+ * where that is it.
+ */
 function leadsTo (arrival: Arrival, uri: string, registered: string): boolean {
   if (!URL.canParse(uri)) return false
   const { href } = new URL(uri)
@@ -93,7 +158,3 @@ function named (changes: Changes): string {
     return Array.isArray(value) ? `${name} twice` : `${name}=${value}`
   }).join(', ')
 }
-
-/** Node says the length of a body for POST and PUT only. */
-export const withBody = (headers: Headers, body: string) =>
-  ({ headers: [...headers, ['Content-Length', String(Buffer.byteLength(body))] as const], body })

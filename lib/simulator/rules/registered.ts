@@ -5,20 +5,29 @@ import { statusOf } from '../../flow/wire.ts'
 import { Failed } from './errors.ts'
 import type { Service } from './service.ts'
 
-/** Says why the authorization endpoint refuses the client_id or the redirect_uri, in the words of the service. */
+/**
+ * Says why the authorization endpoint refuses the client_id or the redirect_uri, in the words of
+ * the service.
+ */
 export async function explainRefusal (service: Service, exchange: Exchange): Promise<Failed> {
   const { redirectUri, clientId } = service.integration
   const isJson = oauthError(exchange.response) !== null
   // An error page says little to a program: the same request, for a client that asks for JSON.
   const got = describe(isJson ? exchange : await ask(service, exchange.request.url))
-  const uri = `Register exactly ${redirectUri} at the service, or give the registered one with --redirect-uri.`
-  const client = `Register the client_id ${clientId} at the service, or give the registered one with --client-id.`
+  const uri =
+    `Register exactly ${redirectUri} at the service, or give the registered one with ` +
+    '--redirect-uri.'
+  const client =
+    `Register the client_id ${clientId} at the service, or give the registered one with ` +
+    '--client-id.'
   if (got.includes('client_id')) return new Failed(got, client)
   for (const [difference, near] of nearOnes(redirectUri)) {
     const url = new URL(exchange.request.url)
     url.searchParams.set('redirect_uri', near)
     const isAccepted = near !== redirectUri && statusOf(await ask(service, url.href)) < 400
-    if (isAccepted) return new Failed(`${got}; the service accepts ${near}`, `The ${difference} differs. ${uri}`)
+    if (isAccepted) {
+      return new Failed(`${got}; the service accepts ${near}`, `The ${difference} differs. ${uri}`)
+    }
   }
   return new Failed(got, got.includes('redirect_uri') ? uri : `${uri} ${client}`)
 }
@@ -26,7 +35,10 @@ export async function explainRefusal (service: Service, exchange: Exchange): Pro
 const ask = ({ integration: { send } }: Service, url: string): Promise<Exchange> =>
   send({ method: 'GET', url, headers: [['Accept', 'application/json']] })
 
-/** Those that differ in one of the usual ways. The differences have the names that the log of the plugin gives them. */
+/**
+ * Those that differ in one of the usual ways. The differences have the names that the log of the
+ * plugin gives them.
+ */
 function nearOnes (given: string): Array<[difference: string, uri: string]> {
   const { hostname, pathname, protocol } = new URL(given)
   const [path, ...query] = given.split('?') as [string, ...string[]]

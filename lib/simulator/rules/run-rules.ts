@@ -27,7 +27,8 @@ const MOST_INCONCLUSIVE = 3
 /** Tries one rule, alone. Never rejects. */
 export async function runRule (service: Service, rule: Rule): Promise<Finding> {
   const start = performance.now()
-  const thrown = await rule.test(service).then(() => null, (error: unknown) => causeOf(error, service.signal))
+  const thrown =
+    await rule.test(service).then(() => null, (error: unknown) => causeOf(error, service.signal))
   const milliseconds = Math.round(performance.now() - start)
   const error = thrown instanceof Inconclusive || thrown instanceof Stop ? thrown : undefined
   return { rule, result: resultOf(service, rule, thrown), milliseconds, error }
@@ -41,7 +42,9 @@ function causeOf (error: unknown, { aborted, reason }: AbortSignal): Failed | Un
 
 function resultOf (service: Service, rule: Rule, error: Error | null): Result {
   if (error === null) return { outcome: 'pass' }
-  if (!(error instanceof Failed)) return { outcome: 'untested', reason: shown(service, error.message) }
+  if (!(error instanceof Failed)) {
+    return { outcome: 'untested', reason: shown(service, error.message) }
+  }
   const { severity = rule.severity, message, fix = rule.fix } = error
   return { outcome: 'fail', severity, got: shown(service, message), fix: shown(service, fix) }
 }
@@ -49,21 +52,37 @@ function resultOf (service: Service, rule: Rule, error: Error | null): Result {
 const shown = ({ secrets }: Service, text: string): string => escape(secrets.mask(text))
 
 /** Tries the rules one after the other, until the service's signal ends the run. */
-export async function runRules (service: Service, rules: readonly Rule[], watch: Watch = () => {}): Promise<Run> {
+export async function runRules (
+  service: Service, rules: readonly Rule[], watch: Watch = () => {}
+): Promise<Run> {
   const findings: Finding[] = []
   for (const [at, rule] of rules.entries()) {
     watch(rule, at + 1, rules.length)
     const finding = blocked(rule, findings) ?? await runRule(service, rule)
-    if (finding.error instanceof Stop) return { findings, stopped: shown(service, finding.error.message) }
+    if (finding.error instanceof Stop) {
+      return {
+        findings: [...findings, ...notReached(rules, at)],
+        stopped: shown(service, finding.error.message)
+      }
+    }
     findings.push(finding)
     if (isSilent(findings)) break
   }
-  const errors = findings.flatMap(({ error }) => error instanceof Inconclusive ? [error.sentence] : [])
+  const errors = findings.flatMap(({ error }) =>
+    error instanceof Inconclusive ? [error.sentence] : [])
   if (errors.length === 0) return { findings }
   const why = isSilent(findings)
     ? `The service no longer responds: ${errors.at(-1)}`
     : `The check is not complete: ${errors[0]}`
-  return { findings, stopped: shown(service, why) }
+  return {
+    findings: [...findings, ...notReached(rules, findings.length)], stopped: shown(service, why)
+  }
+}
+
+/** The rules from this one on, which a run that has ended did not try. */
+function notReached (rules: readonly Rule[], from: number): Finding[] {
+  const result: Result = { outcome: 'untested', reason: 'the check ended before' }
+  return rules.slice(from).map((rule) => ({ rule, result, milliseconds: 0 }))
 }
 
 /** The finding on a rule that is not tried, because another one fails or could not be judged. */
@@ -77,7 +96,8 @@ function blocked (rule: Rule, findings: readonly Finding[]): Finding | null {
 
 /** Whether none of the last rules that were tried could be judged. */
 function isSilent (findings: readonly Finding[]): boolean {
-  const tried = findings.filter(({ result, error }) => result.outcome !== 'untested' || error !== undefined)
+  const tried = findings.filter(({ result, error }) =>
+    result.outcome !== 'untested' || error !== undefined)
   const last = tried.slice(-MOST_INCONCLUSIVE)
   return last.length === MOST_INCONCLUSIVE && last.every(({ error }) => error !== undefined)
 }

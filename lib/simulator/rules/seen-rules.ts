@@ -14,11 +14,15 @@ export const SEEN_RULES: readonly Rule[] = [
     section: 'RFC 6749 §5.2',
     severity: 'must',
     sentence: 'error and error_description have printable ASCII characters only, without " and \\.',
-    fix: 'Write error_description in ASCII, with \' for ", and repeat nothing of the request in it.',
+    fix:
+      'Write error_description in ASCII, with \' for ", and repeat nothing of the request in it.',
     test: async (service) => {
       for (const exchange of service.seen) {
         for (const text of errorTextsOf(exchange)) {
-          expect(/^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/.test(text), `${nameOf(exchange)}: ${JSON.stringify(text)}`)
+          expect(
+            /^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/.test(text),
+            `${nameOf(exchange)}: ${JSON.stringify(text)}`
+          )
         }
       }
     }
@@ -32,7 +36,9 @@ export const SEEN_RULES: readonly Rule[] = [
     test: async (service) => {
       const { clientSecret } = service.integration
       const shown = service.seen.find((exchange) => shows(exchange, clientSecret))
-      if (shown !== undefined) throw new Failed(`${nameOf(shown)}: the client_secret is in the response`)
+      if (shown !== undefined) {
+        throw new Failed(`${nameOf(shown)}: the client_secret is in the response`)
+      }
     }
   },
   {
@@ -71,7 +77,8 @@ function shows ({ request, response }: Exchange, secret: string): boolean {
   const isSent = request.headers.some(([name]) => name === 'Authorization') ||
     sent.flatMap((parameters) => [...parameters.values()]).some((value) => value.includes(secret))
   if (isShort || isSent || response === undefined) return false
-  return [response.body, ...response.headers.map(([, value]) => value)].some((text) => text.includes(secret))
+  return [response.body, ...response.headers.map(([, value]) => value)].some((text) =>
+    text.includes(secret))
 }
 
 /** A shorter one may be a word of the page. */
@@ -79,7 +86,8 @@ const SHORTEST_SECRET = 8
 
 function isRefusal ({ integration }: Service, { request, response }: Exchange): boolean {
   const { method, url } = request
-  const isEndpoint = [`POST ${integration.tokenUrl}`, `GET ${integration.userUrl}`].includes(`${method} ${url}`)
+  const endpoints = [`POST ${integration.tokenUrl}`, `GET ${integration.userUrl}`]
+  const isEndpoint = endpoints.includes(`${method} ${url}`)
   return isEndpoint && (response?.status === 400 || response?.status === 401)
 }
 

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Arrival } from '../../flow/browser.ts'
 import { Browser, codeOf } from '../../flow/browser.ts'
-import type { Cookie } from '../../flow/cookies.ts'
 import { CookieJar } from '../../flow/cookies.ts'
 import type { Failure } from '../../flow/failure.ts'
 import { describe, oauthError } from '../../flow/failure.ts'
@@ -12,26 +11,19 @@ import type { Changes } from '../../flow/requests.ts'
 import { readArrival } from '../../flow/responses.ts'
 import type { Integration } from '../../flow/integration.ts'
 import type { Leg } from '../../flow/steps.ts'
-import type { Exchange, Headers } from '../../flow/wire.ts'
+import type { Exchange } from '../../flow/wire.ts'
 import { statusOf } from '../../flow/wire.ts'
 import type { UserInformation } from '../../user-information.ts'
 import type { Wait } from '../process.ts'
 import { Inconclusive, Stop, Untested } from './errors.ts'
+import type { Login, Settings } from './settings.ts'
 
-/** What identifies a user to the partner's application. */
-export interface Login {
-  cookies: Cookie[]
-  headers: Headers
-}
-
-/** What a sign-in has left: a rule uses it in place of what it would ask the service for. */
-export interface Material {
-  /** A code that nobody has redeemed. */
-  grant?: Grant
-  /** A code that was redeemed. */
-  redeemed?: Grant
-  /** Where the browser of a user arrived who may not enter. */
-  ineligible?: Arrival
+/** In what a token request differs from that of the portal. */
+export interface Variant {
+  changes?: Changes | undefined
+  /** Credentials, addresses and authentication that the portal has wrong. */
+  caller?: Partial<Integration> | undefined
+  edit?: Edit
 }
 
 /** A code or token, and how long the service took for the request that it came by. */
@@ -42,35 +34,14 @@ export interface Issued<Value> {
 
 export const realTime: Wait = (milliseconds, signal) => wait(milliseconds, undefined, { signal })
 
-export interface Settings {
-  /** Nobody by default. */
-  user: Login
-  /** A user who may not enter, where one was named. */
-  ineligible: Login | null
-  /** Another client of the service, where one was named. */
-  second: Pick<Integration, 'clientId' | 'clientSecret'> | null
-  /** Seconds after which a code has expired, where they were named. */
-  codeLifetime: number | null
-  /** The same for a token. */
-  tokenLifetime: number | null
-  /** Seconds that the whole check may take. */
-  deadline: number
-  /** Whether it is known that the login responds with a redirect. */
-  loginRedirects: boolean
-  material: Material
-  /** Where secrets are added; those of the integration by default. */
-  secrets: Secrets
-  /** Lets time pass until the signal is aborted. Real time by default. */
-  wait: Wait
-  /** Called with each exchange, secrets not hidden. */
-  onExchange: (exchange: Exchange) => void
-}
-
 const NOBODY: Login = { cookies: [], headers: [] }
 /** Names the requests of the simulator in the log of the service. */
 const AGENT = ['User-Agent', 'partner-sso-portal'] as const
 
-/** The service under test, as rules see it: the requests of the portal, a user's browser, one without a user. */
+/**
+ * The service under test, as rules see it: the requests of the portal, a user's browser, one
+ * without a user.
+ */
 export class Service {
   readonly integration: Integration
   readonly secrets: Secrets
@@ -87,7 +58,11 @@ export class Service {
   readonly seen: Exchange[] = []
   #loggedOut: Promise<Arrival> | null = null
 
-  constructor (integration: Integration, settings: Partial<Settings> = {}, signal = new AbortController().signal) {
+  constructor (
+    integration: Integration,
+    settings: Partial<Settings> = {},
+    signal = new AbortController().signal
+  ) {
     this.settings = {
       user: NOBODY,
       ineligible: null,
@@ -110,7 +85,8 @@ export class Service {
     this.secrets.add(this.settings.second?.clientSecret ?? '')
     for (const { cookies, headers } of [this.settings.user, this.settings.ineligible ?? NOBODY]) {
       for (const { value } of cookies) this.secrets.add(value)
-      for (const [, value] of headers) for (const text of [value, ...value.split(' ')]) this.secrets.add(text)
+      const words = headers.flatMap(([, value]) => [value, ...value.split(' ')])
+      for (const text of words) this.secrets.add(text)
     }
   }
 
@@ -125,7 +101,9 @@ export class Service {
   }
 
   /** Sends the user's browser (or the given one) to the authorization endpoint. */
-  async authorize (changes: Changes = {}, browser = this.browser, method = 'GET'): Promise<Arrival> {
+  async authorize (
+    changes: Changes = {}, browser = this.browser, method = 'GET'
+  ): Promise<Arrival> {
     return this.#arrive(new SignIn(this.integration, this.secrets).start(changes), browser, method)
   }
 
@@ -135,7 +113,7 @@ export class Service {
     return this.#loggedOut
   }
 
-  /** A code that nobody has redeemed. @throws Untested when there is none */
+  /** A code that nobody has redeemed. @throws Untested when the service issues no code */
   async code (): Promise<Grant> {
     return (await this.issuedCode()).value
   }
@@ -164,9 +142,9 @@ export class Service {
     return { arrival, reading, code: codeOf(arrival), verifier: flow.verifier }
   }
 
-  /** The token request with a code; `caller` has what it sends in another way than the portal. */
-  redeem (grant: Grant, changes: Changes = {}, caller: Partial<Integration> = {}): Promise<Leg<string>> {
-    return redeem({ ...this.integration, ...caller }, this.secrets, grant, changes)
+  /** The token request with a code. */
+  redeem (grant: Grant, { changes, caller, edit }: Variant = {}): Promise<Leg<string>> {
+    return redeem({ ...this.integration, ...caller }, this.secrets, grant, changes, edit)
   }
 
   /** Redeems a code. @throws Untested when it gives no token */
@@ -176,14 +154,14 @@ export class Service {
     return { token: reading.value, exchange }
   }
 
-  /** A code that was redeemed. @throws Untested when there is none */
+  /** A code that was redeemed. @throws Untested when the service issues no code or token */
   async redeemed (): Promise<Grant> {
     const grant = this.settings.material.redeemed ?? await this.code()
     if (this.settings.material.redeemed === undefined) await this.token(grant)
     return grant
   }
 
-  /** A fresh access token. @throws Untested when there is none */
+  /** A fresh access token. @throws Untested when the service issues no token */
   async accessToken (): Promise<string> {
     return (await this.issuedToken()).value
   }
@@ -216,10 +194,15 @@ export class Service {
     if (String(exchange.response?.body).length <= LONGEST_SEEN) this.seen.push(exchange)
     this.signal.throwIfAborted()
     const { networkError } = exchange
-    if (networkError !== undefined) throw new Inconclusive(networkError.sentence.replace(/\.$/, ''), networkError.code)
+    if (networkError !== undefined) {
+      const { sentence, code } = networkError
+      throw new Inconclusive(sentence.replace(/\.$/, ''), code)
+    }
     const status = statusOf(exchange)
-    if (status === 429) throw new Stop(LIMITED)
-    if (status >= 502 && status <= 504) throw unavailable(exchange, oauthError(exchange.response) ?? 'unavailable')
+    if (status === 429) throw new Stop(limited(exchange))
+    if (status >= 502 && status <= 504) {
+      throw unavailable(exchange, oauthError(exchange.response) ?? 'unavailable')
+    }
     return exchange
   }
 }
@@ -227,12 +210,18 @@ export class Service {
 /** No response of these endpoints is longer. */
 const LONGEST_SEEN = 10_000
 
-const LIMITED = 'The service limits the rate of requests (429): raise its limit for the time of the check.'
+const limited = ({ request: { method, url } }: Exchange): string =>
+  `The service limits the rate of requests (429 at ${method} ${new URL(url).pathname}): ` +
+  'raise its limit for the time of the check.'
 
 const unavailable = (exchange: Exchange, error: string): Inconclusive =>
-  new Inconclusive(`the service says that it is unavailable for the moment: ${describe(exchange)}`, error)
+  new Inconclusive(
+    `the service says that it is unavailable for the moment: ${describe(exchange)}`, error
+  )
 
 /** The parameters that the browser carries to the portal. */
 export function sentToPortal (arrival: Arrival): URLSearchParams {
-  return arrival.at === 'callback' ? new URL(arrival.callbackUrl).searchParams : new URLSearchParams()
+  return arrival.at === 'callback'
+    ? new URL(arrival.callbackUrl).searchParams
+    : new URLSearchParams()
 }

@@ -16,7 +16,10 @@ const HOOKED = ['redirected', 'forbidden']
 const SAMPLES = 6
 const REPEATS = 16
 
-/** A service of several processes that share nothing looks broken in a different way each time: it is asked first. */
+/**
+ * A service of several processes that share nothing looks broken in a different way each time: it
+ * is asked first.
+ */
 export const ONE_STORE_RULE: Rule = {
   id: 'service.one-store',
   section: 'RFC 6749 §4.1.2',
@@ -50,7 +53,9 @@ export const ONE_STORE_RULE: Rule = {
  * @returns null when it does not succeed, which is the subject of other rules
  * @throws Failed when it succeeds after a refusal
  */
-async function repeated<Value> (name: string, send: () => Promise<Leg<Value>>): Promise<Value | null> {
+async function repeated<Value> (
+  name: string, send: () => Promise<Leg<Value>>
+): Promise<Value | null> {
   let refused: string | null = null
   for (let time = 0; time < REPEATS; time++) {
     const { reading, exchange } = await send().catch(asUntested)
@@ -83,7 +88,9 @@ export const CODE_RULE: Rule = {
     const { arrival, reading, code } = await service.request()
     if (code !== null || reading.ok) return
     await stopWithoutUser(service, arrival)
-    if (reading.step === 6 && arrival.at === 'page') throw await explainRefusal(service, arrival.exchange)
+    if (reading.step === 6 && arrival.at === 'page') {
+      throw await explainRefusal(service, arrival.exchange)
+    }
     throw new Failed(reading.got, reading.fix)
   }
 }
@@ -96,7 +103,8 @@ export const TOKEN_LEG_RULES: readonly Rule[] = [
     sentence: 'The token endpoint reads the form of the request.',
     fix:
       'Something reads the body before Fastify does, most often an Express body parser ' +
-      '(express.urlencoded, @nestjs/platform-express, @fastify/express): exempt /oauth/token from it.',
+      '(express.urlencoded, @nestjs/platform-express, @fastify/express): exempt /oauth/token ' +
+      'from it.',
     isPrerequisite: true,
     test: formIsRead
   },
@@ -155,26 +163,44 @@ function notHooked ({ reading }: Leg<unknown>): void {
   if (!reading.ok) expect(!HOOKED.includes(reading.error), reading.got)
 }
 
-/** A complete form that gets no response, or the same error as one that is plainly wrong, was not read. */
+/**
+ * A complete form that gets no response, or the same error as one that is plainly wrong, was not
+ * read.
+ */
 async function formIsRead (service: Service): Promise<void> {
-  const wrong = () => service.redeem({ code: 'an-unknown-code' }, { grant_type: 'no-such-grant' })
+  const wrong = () =>
+    service.redeem({ code: 'an-unknown-code' }, { changes: { grant_type: 'no-such-grant' } })
   const grant = await service.code()
-  const { reading, exchange } = await service.redeem(grant).catch((error) => hangs(service, error, wrong))
+  const { reading, exchange } =
+    await service.redeem(grant).catch((error) => hangs(service, error, wrong))
   if (reading.ok || reading.error !== 'invalid_request' || statusOf(exchange) !== 400) return
-  const bodies = [exchange, (await wrong()).exchange].map(({ response }) => JSON.stringify(jsonObject(response)))
-  expect(bodies[0] !== bodies[1], `${describe(exchange)}, for a complete form and for a wrong one alike`)
+  const bodies = [exchange, (await wrong()).exchange].map(({ response }) =>
+    JSON.stringify(jsonObject(response)))
+  expect(
+    bodies[0] !== bodies[1], `${describe(exchange)}, for a complete form and for a wrong one alike`
+  )
 }
 
-/** A second form gets no response either, but a request without body gets one: one slow response is no finding. */
-async function hangs (service: Service, first: unknown, wrong: () => Promise<unknown>): Promise<never> {
+/**
+ * A second form gets no response either, but a request without body gets one: one slow response is
+ * no finding.
+ */
+async function hangs (
+  service: Service, first: unknown, wrong: () => Promise<unknown>
+): Promise<never> {
   if (!isTimeout(first)) throw first
   const { send, tokenUrl } = service.integration
-  const empty = await send({ method: 'POST', url: tokenUrl, headers: [['Accept', 'application/json']] })
+  const empty =
+    await send({ method: 'POST', url: tokenUrl, headers: [['Accept', 'application/json']] })
   await wrong().catch((second: unknown) => {
-    expect(!isTimeout(second), `${first.message} to a form; a request without body gets ${describe(empty)}`)
+    expect(
+      !isTimeout(second),
+      `${first.message} to a form; a request without body gets ${describe(empty)}`
+    )
     if (!(second instanceof Inconclusive)) throw second
   })
   throw first
 }
 
-const isTimeout = (error: unknown): error is Inconclusive => error instanceof Inconclusive && error.code === 'timeout'
+const isTimeout = (error: unknown): error is Inconclusive => error instanceof Inconclusive &&
+  error.code === 'timeout'

@@ -1,17 +1,21 @@
+import { isDeepStrictEqual } from 'node:util'
 import { describe } from '../../flow/failure.ts'
 import type { Edit } from '../../flow/legs.ts'
 import { readUser } from '../../flow/responses.ts'
 import type { Exchange } from '../../flow/wire.ts'
 import { jsonObject, statusOf } from '../../flow/wire.ts'
 import { unlistedFields } from '../../user-information.ts'
-import { Untested } from './errors.ts'
+import { by, FORM, inTurn, withBody, withHeader, withQuery } from './edits.ts'
+import { Failed, Untested } from './errors.ts'
 import { expectChallenge, expectNoStore } from './headers.ts'
 import { shouldSucceed, withToken } from './in-time.ts'
-import { oneWinner, RACERS } from './races.ts'
-import { expectRefusal } from './refusals.ts'
+import { RACERS } from './races.ts'
+import type { Try } from './refusals.ts'
+import { expectRefusal, refusesToken } from './refusals.ts'
 import type { Rule } from './rule.ts'
 import { expect } from './rule.ts'
 import type { Service } from './service.ts'
+import { TOKENS } from './single-use.ts'
 
 /** Unsigned: `{"alg":"none"}`, `{"sub":"1"}`. */
 const JWT = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.'
@@ -24,7 +28,7 @@ export const USER_RULES: readonly Rule[] = [
     severity: 'must',
     sentence: 'A request without token is refused.',
     fix: 'Respond with 401 and WWW-Authenticate: Bearer.',
-    test: (service) => expectNoRecord(service, '', withoutToken)
+    test: (service) => expectNoRecord(service, '', withHeader('Authorization'))
   },
   {
     id: 'user.unknown-token',
@@ -32,7 +36,7 @@ export const USER_RULES: readonly Rule[] = [
     severity: 'must',
     sentence: 'An unknown token is refused.',
     fix: 'Look the token up among those issued.',
-    async test (service) {
+    test: async (service) => {
       for (const token of ['an-unknown-token', JWT]) await expectNoRecord(service, token)
     }
   },
@@ -43,31 +47,25 @@ export const USER_RULES: readonly Rule[] = [
     sentence: 'A used token is refused.',
     fix: 'Remove the token when it is used, in one atomic command.',
     after: ['user.unknown-token'],
-    async test (service) {
-      const token = await service.accessToken()
-      await service.user(token)
-      await expectNoRecord(service, token)
-    }
+    test: TOKENS.replayed
   },
   {
     id: 'user.race',
     section: 'single use',
     severity: 'must',
-    sentence: `Of ${RACERS} requests with the same token at the same time at most one gets the record.`,
+    sentence: `Of ${RACERS} requests with the same token at the same time at most one gets the ` +
+      'record.',
     fix:
       'Read and remove the token in one atomic command (Redis: GETDEL), not one after the ' +
       'other.',
     after: ['user.unknown-token', 'user.replayed-token'],
-    test: oneWinner(async (service) => {
-      const token = await service.accessToken()
-      return async () => (await service.user(token)).reading.ok
-    })
+    test: TOKENS.race
   },
   {
     id: 'user.code-as-token',
     section: 'RFC 6749 §1.3.1, §1.4',
     severity: 'must',
-    sentence: 'A code is no access token.',
+    sentence: 'A code is not accepted as an access token.',
     fix: 'Keep codes and tokens apart.',
     after: ['user.unknown-token'],
     test: async (service) => {
@@ -86,7 +84,9 @@ export const USER_RULES: readonly Rule[] = [
     after: ['user.no-token'],
     async test (service) {
       const exchange = await service.browser.request(service.integration.userUrl, 'GET')
-      expectRefusal({ exchange, reading: readUser(exchange, service.integration) }, service.record?.email)
+      expectRefusal(
+        { exchange, reading: readUser(exchange, service.integration) }, service.record?.email
+      )
     }
   },
   {
@@ -96,7 +96,8 @@ export const USER_RULES: readonly Rule[] = [
     sentence: 'The response to a refused token is 401 and WWW-Authenticate: Bearer.',
     fix: 'Send 401 with WWW-Authenticate: Bearer error="invalid_token".',
     after: ['user.unknown-token'],
-    test: async (service) => expectChallenge((await service.user('an-unknown-token')).exchange, 'Bearer')
+    test: async (service) =>
+      expectChallenge((await service.user('an-unknown-token')).exchange, 'Bearer')
   },
   {
     id: 'user.header-only',
@@ -105,10 +106,7 @@ export const USER_RULES: readonly Rule[] = [
     sentence: 'A token in the URL is refused.',
     fix: 'Read the Authorization header only: URLs end up in logs.',
     after: ['user.no-token'],
-    async test (service) {
-      const token = await service.accessToken()
-      await expectNoRecord(service, token, inUrl(token))
-    }
+    test: refusesToken((token) => [{ edit: elsewhere(withQuery({ access_token: token })) }])
   },
   {
     id: 'user.scheme-case',
@@ -116,7 +114,10 @@ export const USER_RULES: readonly Rule[] = [
     severity: 'should',
     sentence: 'The scheme Bearer is read in any case.',
     fix: 'Compare the scheme without regard to case.',
-    test: withToken(async (service, token) => shouldSucceed(await service.user(token, lowerScheme)))
+    test: withToken(async (service, token) => {
+      const lower = withHeader('Authorization', `bearer ${token}`)
+      return shouldSucceed(await service.user(token, lower))
+    })
   },
   {
     id: 'user.head',
@@ -125,8 +126,10 @@ export const USER_RULES: readonly Rule[] = [
     sentence: 'HEAD does not use the token up.',
     fix: 'Register the route without a HEAD twin (Fastify: exposeHeadRoute: false).',
     test: withToken(async (service, token) => {
-      const { exchange } = await service.user(token, (request) => ({ ...request, method: 'HEAD' }))
-      return shouldSucceed(await service.user(token), `HEAD: ${statusOf(exchange)}, and the token was gone`)
+      const { exchange } = await service.user(token, by('HEAD'))
+      return shouldSucceed(
+        await service.user(token), `HEAD: ${statusOf(exchange)}, and the token was gone`
+      )
     })
   },
   {
@@ -147,10 +150,61 @@ export const USER_RULES: readonly Rule[] = [
       const more = unlistedFields(jsonObject((await withRecord(service)).response) ?? {})
       expect(more.length === 0, `also ${more.join(', ')}`)
     }
+  },
+  {
+    id: 'user.respelt-token',
+    section: 'single use',
+    severity: 'must',
+    sentence: 'A used token is refused in every spelling.',
+    fix:
+      'Remember the use of what the token stands for, not of its text: a decoder reads several ' +
+      'texts alike.',
+    after: ['user.unknown-token', 'user.replayed-token'],
+    test: TOKENS.respelt
+  },
+  {
+    id: 'user.token-lifetime',
+    section: 'RFC 6750 §5.3',
+    severity: 'must',
+    sentence: 'A token expires.',
+    fix: 'Let tokens expire within an hour at most.',
+    after: ['user.unknown-token'],
+    test: TOKENS.expired
+  },
+  {
+    id: 'user.parameters',
+    section: 'RFC 6750 §2.1',
+    severity: 'must',
+    sentence: 'The record is that of the token, whatever else the request says.',
+    fix: 'Read the user from the token alone.',
+    test: withToken(async (service, token) => {
+      const names = ['external_id', 'id', 'user', 'user_id', 'sub', 'email', 'uid']
+      const query = Object.fromEntries(names.map((name) => [name, 'somebody-else']))
+      const own = service.record
+      const leg = await service.user(token, withQuery(query))
+      const got = `with external_id=somebody-else: ${describe(leg.exchange)}`
+      const failure = isDeepStrictEqual(own, service.record)
+        ? null
+        : new Failed(`${got}, and another record`)
+      return leg.reading.ok ? { exchange: leg.exchange, failure } : shouldSucceed(leg, got)
+    })
+  },
+  {
+    id: 'user.other-places',
+    section: 'RFC 6750 §2',
+    severity: 'should',
+    sentence: 'A token is read in the Authorization header with the scheme Bearer only.',
+    fix:
+      'Read Authorization: Bearer only: not cookies, not the body, not another header or scheme.',
+    after: ['user.no-token'],
+    test: refusesToken(places)
   }
 ]
 
-/** A token that gives neither the record nor, wherever in the response, the e-mail address of the user. */
+/**
+ * A token that gives neither the record nor, wherever in the response, the e-mail address of the
+ * user.
+ */
 async function expectNoRecord (service: Service, token: string, edit?: Edit): Promise<void> {
   expectRefusal(await service.user(token, edit), service.record?.email)
 }
@@ -162,15 +216,27 @@ async function withRecord (service: Service): Promise<Exchange> {
   return exchange
 }
 
-const withoutToken: Edit = (request) =>
-  ({ ...request, headers: request.headers.filter(([name]) => name !== 'Authorization') })
+/** In another place than the Authorization header. */
+const elsewhere = (edit: Edit): Edit => inTurn(withHeader('Authorization'), edit)
 
-function inUrl (token: string): Edit {
-  const query = new URLSearchParams({ access_token: token }).toString()
-  return (request) => ({ ...withoutToken(request), url: `${request.url}?${query}` })
+/** Where a token does not belong. */
+function places (token: string): Try[] {
+  const form = withBody(FORM, new URLSearchParams({ access_token: token }).toString())
+  const others: Record<string, Edit> = {
+    'in the cookie access_token': withHeader('Cookie', `access_token=${token}; token=${token}`),
+    'in the header X-Access-Token': withHeader('X-Access-Token', token),
+    'without a scheme': withHeader('Authorization', token),
+    'with the scheme JWT': withHeader('Authorization', `JWT ${token}`),
+    'with the scheme Token': withHeader('Authorization', `Token ${token}`),
+    'with the scheme Basic': withHeader('Authorization', `Basic ${token}`),
+    'in a form': inTurn(by('POST'), form),
+    'in the body of GET': form,
+    'in the parameter token': withQuery({ token })
+  }
+  return [
+    ...Object.entries(others).map(([how, edit]) =>
+      ({ how: `a token ${how}`, edit: elsewhere(edit) })),
+    ...['POST', 'PUT', 'DELETE'].map((method) =>
+      ({ how: `a token in a request of ${method}`, edit: by(method) }))
+  ]
 }
-
-const lowerScheme: Edit = (request) => ({
-  ...request,
-  headers: request.headers.map(([name, value]) => [name, value.replace('Bearer', 'bearer')])
-})

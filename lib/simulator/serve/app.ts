@@ -31,7 +31,10 @@ const HEADERS = {
   'X-Frame-Options': 'DENY'
 }
 
-interface Route { Params: { id: string }, Querystring: { trial?: string, login?: string, state?: unknown } }
+interface Route {
+  Params: { id: string }
+  Querystring: { trial?: string, login?: string, state?: unknown }
+}
 
 /** The web application that plays the portal. */
 export async function simulator (options: SimulatorOptions): Promise<FastifyInstance> {
@@ -40,7 +43,9 @@ export async function simulator (options: SimulatorOptions): Promise<FastifyInst
   await app.register(cookie)
   app.addHook('onRequest', (request, reply) => ownName(request, reply, options))
   app.setNotFoundHandler((_request, reply) => {
-    const sentence = 'Each browser sees the sign-ins that it began, among the last hundred, until the simulator stops.'
+    const sentence =
+      'Each browser sees the sign-ins that it began, among the last hundred, until the simulator ' +
+      'stops.'
     return page(reply.code(404), messagePage(options, 'There is nothing here', sentence))
   })
   addFlow(app, options, attempts)
@@ -73,27 +78,34 @@ function addFlow (app: FastifyInstance, options: SimulatorOptions, attempts: Att
     const attempt = attempts.returned(request.cookies[SESSION], request.query.state)
     if (attempt === undefined) {
       const title = 'This browser has no sign-in in progress'
-      const sentence = 'The browser came back to the portal without the session that started a sign-in here. ' +
+      const sentence =
+        'The browser came back to the portal without the session that started a sign-in here. ' +
         'Start again, and stay on one host name: localhost and 127.0.0.1 do not share cookies.'
       return page(reply.code(400), messagePage(options, title, sentence))
     }
     if (!attempt.cameBack) {
-      const finished = attempt.finish(new URL(request.url, callback).href).then(() => ended(summaryOf(attempt)))
+      const finished = attempt.finish(new URL(request.url, callback).href)
+        .then(() => ended(summaryOf(attempt)))
       await Promise.race([finished, wait(GLANCE, undefined, { ref: false })])
     }
     return reply.redirect(`/sign-ins/${attempt.id}`, 303)
   })
 }
 
-/** No page may use the address as an image, a frame or a script. A browser that does not say so is believed. */
+/**
+ * No page may use the address as an image, a frame or a script. A browser that does not say so is
+ * believed.
+ */
 async function refuseEmbedded ({ headers }: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   if ((headers['sec-fetch-dest'] ?? 'document') === 'document') return undefined
-  return reply.code(403).type('text/plain').send('A sign-in is a page of its own, and no part of another one.')
+  return reply.code(403).type('text/plain')
+    .send('A sign-in is a page of its own, and no part of another one.')
 }
 
 /** What a browser sees: the start page, and its own sign-ins. */
 function addPages (app: FastifyInstance, options: SimulatorOptions, attempts: Attempts): void {
-  app.get('/', async (request, reply) => page(reply, homePage(options, attempts.of(request.cookies[SESSION]))))
+  app.get('/', async (request, reply) =>
+    page(reply, homePage(options, attempts.of(request.cookies[SESSION]))))
 
   app.get<Route>('/sign-ins/:id', async (request, reply) => {
     const attempt = attempts.find(request.cookies[SESSION], request.params.id)
@@ -106,18 +118,22 @@ function addPages (app: FastifyInstance, options: SimulatorOptions, attempts: At
 const messagePage = (setup: Setup, title: string, sentence: string): string =>
   layout(setup, { title, sentence, buttons: { 'Sign in': startPath(setup), 'Start page': '/' } })
 
-const page = (reply: FastifyReply, text: string): FastifyReply => reply.type('text/html; charset=utf-8').send(text)
+const page = (reply: FastifyReply, text: string): FastifyReply =>
+  reply.type('text/html; charset=utf-8').send(text)
 
 /**
- * Keeps out sites whose name was made to point here (DNS rebinding), and brings browsers to one host name: localhost
- * and 127.0.0.1 do not share cookies.
+ * Keeps out sites whose name was made to point here (DNS rebinding), and brings browsers to one
+ * host name: localhost and 127.0.0.1 do not share cookies.
  */
-async function ownName (request: FastifyRequest, reply: FastifyReply, options: SimulatorOptions): Promise<unknown> {
+async function ownName (
+  request: FastifyRequest, reply: FastifyReply, options: SimulatorOptions
+): Promise<unknown> {
   const host = String(request.headers.host)
   const [start, callback] = [new URL(options.loginUrl), new URL(options.integration.redirectUri)]
   reply.headers(HEADERS)
   if (!LOOPBACK.test(host) && host !== start.host && host !== callback.host) {
-    const text = 'The portal simulator does not respond under this host name. Name it with --public-url.'
+    const text =
+      'The portal simulator does not respond under this host name. Name it with --public-url.'
     return reply.code(421).type('text/plain').send(text)
   }
   const path = request.url.split('?')[0] as string

@@ -8,7 +8,7 @@ import type { Exchange, Send } from '../../flow/wire.ts'
 import { statusOf } from '../../flow/wire.ts'
 import type { Finding } from '../rules/run-rules.ts'
 import { runRule } from '../rules/run-rules.ts'
-import type { Material } from '../rules/service.ts'
+import type { Material } from '../rules/settings.ts'
 import { realTime, Service } from '../rules/service.ts'
 import type { Trial } from './trials.ts'
 import { LOGIN_RULES } from './trials.ts'
@@ -24,10 +24,15 @@ export interface AttemptOptions {
 
 /** Characters of a response that are kept. */
 const LARGEST = 32 * 1024
-/** Of a response that is cut, so many characters are left out at the end: they may be half of a secret. */
+/**
+ * Of a response that is cut, so many characters are left out at the end: they may be half of a
+ * secret.
+ */
 const MARGIN = 1024
 
-/** One sign-in, or one trial, through a real browser. The simulator makes the portal's own requests. */
+/**
+ * One sign-in, or one trial, through a real browser. The simulator makes the portal's own requests.
+ */
 export class Attempt {
   /** Names the attempt in URLs. Cannot be guessed. */
   readonly id = randomBytes(12).toString('base64url')
@@ -43,7 +48,10 @@ export class Attempt {
   cameBack = false
   /** Whether nothing more will happen. */
   ended = false
-  /** Where a browser that is not logged in has to log in; null where the service sends it to no page of its own. */
+  /**
+   * Where a browser that is not logged in has to log in; null where the service sends it to no page
+   * of its own.
+   */
   loginPage: string | null = null
   /** When the code is sent that must have expired by then. */
   sendsAt: Date | null = null
@@ -65,7 +73,8 @@ export class Attempt {
   }
 
   /**
-   * Steps 1 to 4. Asks first whether the service responds, so that no browser is sent to an address that does not.
+   * Steps 1 to 4. Asks first whether the service responds, so that no browser is sent to an address
+   * that does not.
    *
    * @param toLogin - whether the user wants to log in first, as somebody else
    * @returns where the browser has to go, or null when the attempt has ended
@@ -97,13 +106,22 @@ export class Attempt {
   async #send (): Promise<string | null> {
     const { integration } = this.signIn
     const url = this.signIn.start()
-    const exchange = await integration.send({ method: 'GET', url, headers: [['Accept', 'text/html']] })
+    const exchange =
+      await integration.send({ method: 'GET', url, headers: [['Accept', 'text/html']] })
     if (isAbsent(exchange)) {
-      this.signIn.arrived({ at: exchange.response === undefined ? 'nowhere' : 'page', exchange, url })
+      this.signIn.arrived({
+        at: exchange.response === undefined
+          ? 'nowhere'
+          : 'page',
+        exchange,
+        url
+      })
       return null
     }
     const target = redirectTarget(exchange, url)
-    if (target !== null && new URL(target).origin === integration.base.origin) this.loginPage = target
+    if (target !== null && new URL(target).origin === integration.base.origin) {
+      this.loginPage = target
+    }
     this.wasSent = true
     return url
   }
@@ -115,7 +133,9 @@ export class Attempt {
     }
     const token = await this.signIn.redeem(grant.code)
     if (token.ok) await this.signIn.fetchUser(token.value)
-    if (this.signIn.record !== null && this.trial?.takes === 'redeemed code') await this.#try({ redeemed: grant })
+    if (this.signIn.record !== null && this.trial?.takes === 'redeemed code') {
+      await this.#try({ redeemed: grant })
+    }
   }
 
   /** Tries the rule of the trial, which ends with it. */
@@ -147,6 +167,8 @@ const firstKilobytes = (send: Send, secrets: Secrets): Send => async (request, s
   const { response, ...exchange } = await send(request, signal)
   if (response === undefined) return exchange
   const { body } = response
-  const kept = body.length > LARGEST ? `${secrets.mask(body.slice(0, LARGEST)).slice(0, -MARGIN)}…` : body
+  const kept = body.length > LARGEST
+    ? `${secrets.mask(body.slice(0, LARGEST)).slice(0, -MARGIN)}…`
+    : body
   return { ...exchange, response: { ...response, body: kept } }
 }

@@ -4,11 +4,11 @@ import type { Attempt } from './attempt.ts'
 const MOST = 100
 
 /**
- * The sign-ins of all browsers. A browser finds no sign-in but its own. Of more than a hundred, the oldest is dropped
- * that never came back: nobody's requests push out a sign-in that did.
+ * The sign-ins of all browsers. A browser finds no sign-in but its own. Of more than a hundred, the
+ * oldest is dropped that never came back: nobody's requests push out a sign-in that did.
  */
 export class Attempts {
-  /** Oldest first. The session cookie tells which browser began an attempt. */
+  /** Oldest first. The session cookie identifies the browser that began an attempt. */
   readonly #entries: Array<{ attempt: Attempt, session: string }> = []
 
   /**
@@ -37,7 +37,8 @@ export class Attempts {
 
   /** The attempts of a browser, newest first. */
   of (cookie: string | undefined): Attempt[] {
-    return this.#entries.filter(({ session }) => session === cookie).map(({ attempt }) => attempt).reverse()
+    return this.#entries.filter(({ session }) => session === cookie).map(({ attempt }) => attempt)
+      .reverse()
   }
 
   #drop (): void {

@@ -3,7 +3,10 @@ import type { Attempt } from './attempt.ts'
 
 /** How a sign-in or a trial goes or ended. All texts are free of secrets. */
 export interface Conclusion {
-  /** `running`: it has not ended. `untested`: it shows neither that the service is right nor that it is wrong. */
+  /**
+   * `running`: it has not ended. `untested`: it shows neither that the service is right nor that it
+   * is wrong.
+   */
   outcome: 'running' | 'pass' | 'fail' | 'untested'
   title: string
   sentence: string
@@ -11,19 +14,27 @@ export interface Conclusion {
 
 const SIGNED_IN = 'All fifteen steps succeeded. ' +
   'Sign in again: a session cookie with SameSite=Strict makes the second sign-in ask for a login.'
-/** The simulator cannot know who is eligible: a user who gets in is a reason to try with another one. */
+/**
+ * The simulator cannot know who is eligible: a user who gets in is a reason to try with another
+ * one.
+ */
 const LET_IN = 'Log in at your application as a user who may not use the portal, then try again. ' +
   'If this user may not use it, check that before a code is issued.'
 
-const ASKED_AGAIN = 'This browser has signed in before. Does your application ask for a login again? Then its ' +
-  'session cookie was not sent, most often because it is SameSite=Strict: browsers do not send such a cookie when ' +
+const ASKED_AGAIN =
+  'This browser has signed in before. Does your application ask for a login again? Then its ' +
+  'session cookie was not sent, most often because it is SameSite=Strict: browsers do not send ' +
+  'such a cookie when ' +
   'another site, the portal, redirects. Set it with SameSite=Lax.'
-const NOT_LED_BACK = 'A later sign-in of this browser came back, so its user is logged in, but that login did not ' +
-  'lead back here. Either the login page’s Content-Security-Policy has a form-action without the portal’s origin ' +
+const NOT_LED_BACK =
+  'A later sign-in of this browser came back, so its user is logged in, but that login did not ' +
+  'lead back here. Either the login page’s Content-Security-Policy has a form-action without the ' +
+  'portal’s origin ' +
   '(the browser’s console says so), or the login forgets the address to return to.'
 
 /**
- * What the other sign-ins of a browser show of one that has not come back; empty where they show nothing.
+ * What the other sign-ins of a browser show of one that has not come back; empty where they show
+ * nothing.
  *
  * @param all - the sign-ins of the browser, newest first
  */
@@ -39,7 +50,9 @@ export function conclusionOf (attempt: Attempt): Conclusion {
   if (!attempt.ended) return { outcome: 'running', ...progressOf(attempt) }
   if (finding !== null) return judged(finding)
   if (failure !== null) {
-    return { outcome: 'fail', title: `The sign-in stopped at step ${failure.step}`, sentence: failure.fix }
+    return {
+      outcome: 'fail', title: `The sign-in stopped at step ${failure.step}`, sentence: failure.fix
+    }
   }
   const name = attempt.signIn.secrets.mask(String(record?.name))
   if (trial === null) return { outcome: 'pass', title: `${name} is signed in`, sentence: SIGNED_IN }
@@ -61,13 +74,19 @@ function judged ({ rule, result }: Finding): Conclusion {
   if (result.outcome === 'untested') {
     return { outcome: 'untested', title: 'The trial could not be made', sentence: result.reason }
   }
-  if (result.outcome === 'fail') return { outcome: 'fail', title: 'The service fails this trial', sentence: result.fix }
+  if (result.outcome === 'fail') {
+    return { outcome: 'fail', title: 'The service fails this trial', sentence: result.fix }
+  }
   return { outcome: 'pass', title: 'Rejected, as it should be', sentence: rule.sentence }
 }
 
 function progressOf ({ sendsAt, isAway }: Attempt): Omit<Conclusion, 'outcome'> {
   if (sendsAt !== null) {
-    return { title: 'Waiting until the code has expired', sentence: `The code is sent at ${clockTime(sendsAt)}.` }
+    return {
+      title:
+      'Waiting until the code has expired',
+      sentence: `The code is sent at ${clockTime(sendsAt)}.`
+    }
   }
   if (isAway) {
     const sentence = 'The browser is at your service. This page continues when it comes back.'
@@ -79,7 +98,11 @@ function progressOf ({ sendsAt, isAway }: Attempt): Omit<Conclusion, 'outcome'> 
 /** As the clock of this machine shows it. */
 export const clockTime = (date: Date): string => date.toTimeString().slice(0, 8)
 
-/** Milliseconds that the service took for the requests of the portal. The time of the browser is the person's. */
+/**
+ * Milliseconds that the service took for the requests of the portal. The time of the browser is the
+ * person's.
+ */
 function tookOf ({ signIn, exchanges }: Attempt): number {
-  return [...signIn.exchanges.slice(2), ...exchanges].reduce((sum, { milliseconds }) => sum + milliseconds, 0)
+  return [...signIn.exchanges.slice(2), ...exchanges].reduce((sum, { milliseconds }) => sum +
+    milliseconds, 0)
 }

@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import type { Process } from '../process.ts'
 
 /** The program that opens a URL in the user's browser, and its arguments. */
-export function browserCommand (platform: NodeJS.Platform, url: string): [program: string, args: string[]] {
+export function browserCommand (
+  platform: NodeJS.Platform, url: string
+): [program: string, args: string[]] {
   if (platform === 'darwin') return ['open', [url]]
   if (platform === 'win32') return ['rundll32', ['url.dll,FileProtocolHandler', url]]
   return ['xdg-open', [url]]

@@ -28,9 +28,8 @@ Flags:
 ${INTEGRATION_HELP}
   --port <number>           port of the simulator (default 4180)
   --host <address>          address that the simulator listens at (default localhost)
-  --public-url <url>        where browsers reach the simulator. Default: the port at 127.0.0.1, or at localhost
-                            where your service is at 127.0.0.1, so that the two are different sites for
-                            cookies, as they are in production
+  --public-url <url>        where browsers reach the simulator (default the port at 127.0.0.1). Have your
+                            service at localhost: then the two are different sites for cookies, as in production
   --redirect-uri <url>      the callback; it must lead to the simulator (default <public-url>/oauth/callback)
   --credentials <name>      the end of the login_url, /external-oauth/<name> (default local)
   --code-lifetime <seconds> how long a code is valid at the service (default 60). The trial of an expired code
@@ -50,24 +49,29 @@ Example:
 export async function serve (argv: string[], { env, out, err, stop }: Process): Promise<number> {
   const values = readFlags(argv, FLAGS)
   const port = numberOf('port', values.port, 1, 65_535)
-  const publicUrl = originOf(values['public-url']) ?? otherSite(values['base-url'] ?? env.PORTAL_BASE_URL, port)
+  const publicUrl = originOf(values['public-url']) ?? `http://127.0.0.1:${port}`
   const redirectUri = values['redirect-uri'] ?? `${publicUrl}/oauth/callback`
   const integration = integrationOf(values, env, redirectUri)
-  const loginUrl = `${publicUrl}/external-oauth/${encodeURI(needed('credentials', values.credentials))}`
+  const loginUrl =
+    `${publicUrl}/external-oauth/${encodeURI(needed('credentials', values.credentials))}`
   const codeLifetime = numberOf('code-lifetime', values['code-lifetime'], 0, 3600)
   const ended = (line: string) => out(`${escape(line)}\n`)
-  const app = await simulator({ integration, loginUrl, codeLifetime, ended }).catch(({ message }: Error) => {
-    throw new CannotRun(`The simulator cannot respond at ${loginUrl} and ${redirectUri}: ${message}. ` +
+  const app =
+    await simulator({ integration, loginUrl, codeLifetime, ended }).catch(({ message }: Error) => {
+      throw new CannotRun(`The simulator cannot respond at ${loginUrl} and ${redirectUri}: ${message}. ` +
       'Choose another --credentials or --redirect-uri.')
-  })
+    })
   const host = needed('host', values.host)
   await app.listen({ host, port }).catch(({ message }: Error) => {
-    throw new CannotRun(`The simulator cannot listen: ${message}. Choose another address with --host or --port.`)
+    throw new CannotRun(
+      `The simulator cannot listen: ${message}. Choose another address with --host or --port.`
+    )
   })
-  const note = values['public-url'] === undefined ? hostNote(publicUrl) : ''
-  out(greeting(publicUrl, loginUrl, integration, note))
+  out(greeting(publicUrl, loginUrl, integration))
   if (new URL(redirectUri).origin !== publicUrl) {
-    err(`The redirect_uri ${redirectUri} is not under ${publicUrl}: sign-ins come back only if it leads here.\n`)
+    err(
+      `The redirect_uri ${redirectUri} is not under ${publicUrl}: sign-ins come back only if it leads here.\n`
+    )
   }
   reach(integration, stop).then((sentence) => err(sentence), () => {})
   if (values.open) {
@@ -81,18 +85,10 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
 
 /** Says why the service gives no response; says nothing where it gives one. */
 async function reach ({ send, authorizeUrl }: Integration, stop: AbortSignal): Promise<string> {
-  const { networkError } = await send({ method: 'GET', url: authorizeUrl, headers: [['Accept', 'text/html']] }, stop)
+  const { networkError } =
+    await send({ method: 'GET', url: authorizeUrl, headers: [['Accept', 'text/html']] }, stop)
   if (networkError === undefined || stop.aborted) return ''
   return `${escape(networkError.sentence)} ${fixFor(networkError.code)}\n`
-}
-
-/**
- * The simulator's own origin. Browsers take localhost and 127.0.0.1 for two sites: a session cookie with
- * SameSite=Strict then fails here as it fails in production.
- */
-function otherSite (baseUrl: string | undefined, port: number): string {
-  const hostname = URL.canParse(String(baseUrl)) ? new URL(String(baseUrl)).hostname : ''
-  return `http://${/(?:^|\.)localhost$/.test(hostname) ? '127.0.0.1' : 'localhost'}:${port}`
 }
 
 function originOf (url: string | undefined): string | undefined {
@@ -101,15 +97,15 @@ function originOf (url: string | undefined): string | undefined {
   throw new CannotRun('--public-url must be an absolute http or https URL.')
 }
 
-/** The README registers the portal at 127.0.0.1. */
-function hostNote (publicUrl: string): string {
-  const { hostname, port } = new URL(publicUrl)
-  if (hostname === '127.0.0.1') return ''
-  return `\nDoes your service register http://127.0.0.1:${port}, as in the README? Then open it at localhost ` +
-    `(--base-url), or give --public-url http://127.0.0.1:${port}.\n`
+/** Browsers take one host name for one site, whatever the port; localhost and 127.0.0.1 for two. */
+function siteNote (publicUrl: string, authorizeUrl: string): string {
+  const [portal, service] = [new URL(publicUrl), new URL(authorizeUrl)]
+  if (portal.hostname !== service.hostname) return ''
+  return '\nFor browsers your service and this portal are one site: a session cookie with SameSite=Strict works\n' +
+    'here, and fails in production. Give two host names: --base-url at localhost, or another --public-url.\n'
 }
 
-const greeting = (publicUrl: string, loginUrl: string, integration: Integration, note: string): string => `\
+const greeting = (publicUrl: string, loginUrl: string, integration: Integration): string => `\
 The portal runs at ${publicUrl}
 
 Your service needs:
@@ -117,7 +113,7 @@ Your service needs:
   client_id      ${integration.clientId}
   client_secret  (as given)
   redirect_uri   ${integration.redirectUri}
-${note}
+${siteNote(publicUrl, integration.authorizeUrl)}
 It calls ${integration.authorizeUrl}, ${integration.tokenUrl} and ${integration.userUrl}.
 Each sign-in that ends is one line here. Press Ctrl-C to stop.
 

@@ -1,10 +1,16 @@
 import { ruleOf } from '../rules/all.ts'
 import type { Rule } from '../rules/rule.ts'
 
-/** What a trial's rule is tried with: nothing, the code, a code that was redeemed, or the return of a refused user. */
+/**
+ * What a trial's rule is tried with: nothing, the code, a code that was redeemed, or the return of
+ * a refused user.
+ */
 type Material = 'nothing' | 'code' | 'redeemed code' | 'refusal'
 
-/** An invalid request that the developer sends on purpose: a rule of `check`, tried with a sign-in of this browser. */
+/**
+ * An invalid request that the developer sends on purpose: a rule of `check`, tried with a sign-in
+ * of this browser.
+ */
 export interface Trial {
   /** In URLs. */
   id: string
@@ -33,5 +39,6 @@ export const TRIALS: readonly Trial[] = [
 ]
 
 /** What is looked at when a browser does not come back. */
-export const LOGIN_RULES = ['authorize.hook', 'login.page', 'login.return', 'login.form-action', 'login.cookie']
-  .map(ruleOf)
+export const LOGIN_RULES =
+  ['authorize.hook', 'login.page', 'login.return', 'login.form-action', 'login.cookie']
+    .map(ruleOf)

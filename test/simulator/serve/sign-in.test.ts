@@ -155,9 +155,9 @@ await t.test('a return without a session, a second return, and a start under ano
   t.equal((await browser.open(`${origin}/oauth/callback?code=x&state=y`)).url, page.url)
   t.match((await browser.open(page.url)).text, 'Ada Lovelace is signed in')
   for (const path of ['/external-oauth/local', '/', '/sign-ins/none?x=1']) {
-    const other = await fetch(origin.replace('localhost', '127.0.0.1') + path, { redirect: 'manual' })
+    const other = await fetch(origin.replace('127.0.0.1', 'localhost') + path, { redirect: 'manual' })
     t.equal(other.headers.get('location'), origin + path, 'one host name, so that the cookie is sent')
   }
-  const foreign = await fetch(`${origin.replace('localhost', '127.0.0.1')}//evil.example/`, { redirect: 'manual' })
+  const foreign = await fetch(`${origin.replace('127.0.0.1', 'localhost')}//evil.example/`, { redirect: 'manual' })
   t.equal(new URL(String(foreign.headers.get('location'))).origin, origin, 'and no redirect to another site')
 })

@@ -15,12 +15,14 @@ import type { Setup } from './layout.ts'
 import { timeline } from './timeline.ts'
 
 /**
- * One attempt: how it goes, what failed or who signed in, and its fifteen steps. What matters most comes first, for a
- * narrow screen and for a screen reader.
+ * One attempt: how it goes, what failed or who signed in, and its fifteen steps. What matters most
+ * comes first, for a narrow screen and for a screen reader.
  *
  * @param all - the sign-ins of the same browser, newest first
  */
-export async function attemptPage (setup: Setup, attempt: Attempt, all: readonly Attempt[]): Promise<string> {
+export async function attemptPage (
+  setup: Setup, attempt: Attempt, all: readonly Attempt[]
+): Promise<string> {
   const { ended, isAway, trial, signIn } = attempt
   const { outcome, title, sentence } = conclusionOf(attempt)
   const causes = isAway ? loginCard(hintOf(attempt, all), await attempt.loginFindings()) : null
@@ -44,15 +46,21 @@ function buttons (setup: Setup, { trial, loginPage }: Attempt): Record<string, s
   const again = startPath(setup, trial)
   return {
     [trial === null ? 'Sign in again' : 'Try again']: again,
-    ...loginPage === null ? {} : { 'Log in as someone else': `${again}${trial === null ? '?' : '&'}login` },
+    ...loginPage === null
+      ? {}
+      : { 'Log in as someone else': `${again}${trial === null ? '?' : '&'}login` },
     'Start page': '/'
   }
 }
 
 const WORDS = { pass: 'passes', fail: 'fails', untested: 'not tested' }
 
-/** For the developer whose browser does not come back from the service: what `check` says of the login. */
-const loginCard = (hint: string, findings: Finding[]): Html => card('causes', 'The browser does not come back?', html`
+/**
+ * For the developer whose browser does not come back from the service: what `check` says of the
+ * login.
+ */
+const loginCard = (hint: string, findings: Finding[]): Html =>
+  card('causes', 'The browser does not come back?', html`
 ${hint === '' ? null : html`<p><b>${hint}</b></p>`}
 <p class="quiet">Take your time if you are logging in. If not: rules of <code>check</code>, without a user.</p>
 <ul>${findings.map((finding) => html`<li>${findingOf(finding)}</li>`)}</ul>`)

@@ -2,10 +2,14 @@ import type { Exchange, Headers } from '../../../flow/wire.ts'
 import { html } from './html.ts'
 import type { Html } from './html.ts'
 
-/** An HTTP exchange that opens on demand, as it went over the wire, with a line for each parameter. */
+/**
+ * An HTTP exchange that opens on demand, as it went over the wire, with a line for each parameter.
+ */
 export function exchangeDetails (id: string, { request, response, networkError }: Exchange): Html {
   const { method, url, headers, body = '' } = request
-  const sent = message(`${method} ${url.replace(/[?&]/g, '\n  $&')}`, headers, body.replaceAll('&', '\n&'))
+  const sent = message(
+    `${method} ${url.replace(/[?&]/g, '\n  $&')}`, headers, body.replaceAll('&', '\n&')
+  )
   const returned = response && message(String(response.status), response.headers, response.body)
   return html`<details id="${id}">
 <summary>${method} ${new URL(url).pathname}${response === undefined ? '' : ` → ${response.status}`}</summary>

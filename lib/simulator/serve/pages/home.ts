@@ -10,7 +10,8 @@ import type { Setup } from './layout.ts'
 /** The first page: a button to sign in, the trials, and this browser's sign-ins. */
 export const homePage = (setup: Setup, attempts: Attempt[]): string => layout(setup, {
   title: 'Sign in to the portal',
-  sentence: 'This page plays the portal. It sends your browser to your service, redeems the code that comes back, ' +
+  sentence: 'This page plays the portal. It sends your browser to your service, redeems the code ' +
+    'that comes back, ' +
     'and shows each of the fifteen steps.',
   buttons: { 'Sign in': startPath(setup) },
   body: html`${attempts.length === 0 ? null : attemptsCard(attempts)}${trialsCard(setup)}`
@@ -28,7 +29,8 @@ export const trialsCard = (setup: Setup): Html => card('trials', 'Try invalid re
 export const tone = (outcome: Conclusion['outcome']): string =>
   outcome === 'pass' ? 'good' : outcome === 'fail' ? 'bad' : 'wait'
 
-const attemptsCard = (attempts: Attempt[]): Html => card('attempts', 'Sign-ins of this browser', html`
+const attemptsCard = (attempts: Attempt[]): Html =>
+  card('attempts', 'Sign-ins of this browser', html`
 <p class="quiet">Another browser sees its own, the terminal all of them.</p>
 <ul>${attempts.map(attemptRow)}</ul>`)
 

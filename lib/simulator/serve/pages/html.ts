@@ -9,11 +9,14 @@ export class Html {
 
 type Part = Html | string | number | null | readonly Html[]
 
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\'': '&#39;' }
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\'': '&#39;'
+}
 
 /** Template tag. Escapes every value that is not markup itself; null renders nothing. */
 export function html (strings: TemplateStringsArray, ...parts: Part[]): Html {
-  return new Html(strings.map((string, at) => string + (at < parts.length ? markup(parts[at] as Part) : '')).join(''))
+  return new Html(strings.map((string, at) => string +
+    (at < parts.length ? markup(parts[at] as Part) : '')).join(''))
 }
 
 function markup (part: Part): string {

@@ -5,7 +5,8 @@ import { html, Html } from './html.ts'
 import { SCRIPT } from './script.ts'
 import { STYLE } from './style.ts'
 
-const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+const hash = (text: string): string =>
+  `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 /** Allows the one stylesheet, and the one script and its fetches. */
 export const POLICY = [
@@ -43,7 +44,8 @@ export interface Page {
 /** A whole page. */
 export function layout ({ integration }: Setup, page: Page): string {
   const { title, sentence, chip = null, buttons = {}, body = null, inProgress = false } = page
-  const links = Object.entries(buttons).map(([label, url]) => html`<a class="button" href="${url}">${label}</a>\n`)
+  const links = Object.entries(buttons)
+    .map(([label, url]) => html`<a class="button" href="${url}">${label}</a>\n`)
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -80,7 +82,8 @@ ${body}
 </section>`
 
 /** A row of a `dl`. */
-export const fact = (name: string, value: string): Html => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
+export const fact = (name: string, value: string): Html =>
+  html`<div><dt>${name}</dt><dd>${value}</dd></div>`
 
 /** The path of the page where a sign-in starts, or a trial. */
 export function startPath ({ loginUrl }: Setup, trial: Pick<Trial, 'id'> | null = null): string {

@@ -1,4 +1,7 @@
-/** The one script, of a page in progress. It fetches the page again, and reloads it when it has changed or ended. */
+/**
+ * The one script, of a page in progress. It fetches the page again, and reloads it when it has
+ * changed or ended.
+ */
 export const SCRIPT = `
 (async () => {
   const own = document.currentScript.text

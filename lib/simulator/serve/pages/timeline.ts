@@ -33,6 +33,8 @@ ${exchange === undefined ? null : exchangeDetails(`step-${number}`, exchange)}
 /** Steps 9 and 13 send a request: response and time are shown at the step that returns them. */
 function onlySent (step: StepReport): StepReport {
   const { exchange, milliseconds, ...others } = step
-  if (exchange === undefined || step.outcome !== 'done' || ![9, 13].includes(step.number)) return step
+  if (exchange === undefined || step.outcome !== 'done' || ![9, 13].includes(step.number)) {
+    return step
+  }
   return { ...others, exchange: { request: exchange.request, milliseconds: 0 } }
 }

@@ -1,0 +1,116 @@
+import { codeOf, targetOf } from '../../flow/browser.ts'
+import { describe } from '../../flow/failure.ts'
+import { randomText } from '../../flow/requests.ts'
+import type { Rule } from './rule.ts'
+import { expect } from './rule.ts'
+import { sentToPortal } from './service.ts'
+
+export const IGNORE = 'Ignore parameters that you do not know: ' +
+  'the day the portal sends one more, its users are locked out.'
+export const UNKNOWN_PARAMETER = { an_unknown_parameter: 'x' }
+
+/** With which a proxy says who the user is. */
+const USER_HEADERS = [
+  'X-User', 'X-User-Id', 'X-User-Email', 'X-Forwarded-User', 'X-Forwarded-Email',
+  'X-Forwarded-Preferred-Username', 'X-Remote-User', 'Remote-User', 'X-Auth-Request-User',
+  'X-Auth-Request-Email', 'X-Authenticated-User', 'X-Original-User'
+]
+
+/** `GET /oauth/authorize`: requests beside the good one. */
+export const AUTHORIZE_REQUEST_RULES: readonly Rule[] = [
+  {
+    id: 'authorize.unknown-parameter',
+    section: 'RFC 6749 §3.1',
+    severity: 'must',
+    sentence: 'Unknown parameters are ignored.',
+    fix: IGNORE,
+    test: async (service) => {
+      const arrival = await service.authorize(UNKNOWN_PARAMETER)
+      expect(codeOf(arrival) !== null, `with an_unknown_parameter=x: ${describe(arrival.exchange)}`)
+      const { arrival: proven, code } = await service.request(randomText())
+      expect(code !== null, `with a code_challenge: ${describe(proven.exchange)}`)
+    }
+  },
+  {
+    id: 'authorize.states-apart',
+    section: 'RFC 6749 §4.1.2',
+    severity: 'must',
+    sentence: 'Each of several requests at the same time gets its own state back.',
+    fix:
+      'Keep the state with the request, not in a variable or a session that another request ' +
+      'changes.',
+    after: ['authorize.state'],
+    test: async (service) => {
+      const states = Array.from({ length: 8 }, (_none, number) => `state-${number}`)
+      const arrivals = await Promise.all(states.map((state) => service.authorize({ state })))
+      for (const [at, arrival] of arrivals.entries()) {
+        const sent = sentToPortal(arrival).getAll('state').join()
+        if (arrival.at === 'callback') expect(sent === states[at], `${sent}, for ${states[at]}`)
+      }
+    }
+  },
+  {
+    id: 'authorize.forwarded-host',
+    section: 'RFC 9700 §4.13',
+    severity: 'should',
+    sentence: 'A header of the request does not lead the browser to another host.',
+    fix: 'Redirect to paths, or to a configured host; let the proxy overwrite X-Forwarded-Host.',
+    test: async (service) => {
+      for (const name of FORWARDED) {
+        const headers = [[name, 'foreign.example']] as const
+        const arrival = await service.authorize({}, service.browserOf({ cookies: [], headers }))
+        const isLed = /^\w+:\/\/foreign\.example\b/.test(String(targetOf(arrival)))
+        expect(!isLed, `with ${name}: foreign.example: ${describe(arrival.exchange)}`)
+      }
+    }
+  },
+  {
+    id: 'authorize.callback-parameters',
+    section: 'RFC 6749 §4.1.2',
+    severity: 'should',
+    sentence: 'The portal gets code and state, and nothing of the user.',
+    fix: 'Send code and state only: the address is in the history of the browser and in logs.',
+    test: async (service) => {
+      const { arrival } = await service.granted()
+      const own = new URL(service.integration.redirectUri).searchParams
+      const more = [...sentToPortal(arrival).keys()]
+        .filter((name) => !own.has(name) && !EXPECTED.includes(name))
+      expect(more.length === 0, `also ${more.join(', ')}`)
+    }
+  }
+]
+
+/** RFC 6749, RFC 9207, OpenID Connect Session Management. */
+const EXPECTED = ['code', 'state', 'iss', 'session_state', 'scope']
+
+/** With which a proxy says how it was reached. */
+const FORWARDED = ['X-Forwarded-Host', 'X-Host', 'X-Original-Host']
+
+/** Needs the record: it names the user. */
+export const CLAIMED_USER_RULE: Rule = {
+  id: 'authorize.claimed-user',
+  section: 'RFC 6749 §10.3',
+  severity: 'must',
+  sentence: 'Nobody gets a code for a user whom the request merely names.',
+  fix:
+    'Take the user from the session alone: not from a parameter, and not from a header that any ' +
+    'browser can send.',
+  after: ['authorize.login-needed'],
+  test: async (service) => {
+    const { external_id: id = '1', email = 'ada@partner.example' } = service.record ?? {}
+    for (const text of [id, email]) {
+      const names = [
+        'user', 'user_id', 'external_id', 'login_hint', 'email', 'sub', 'uid', 'username'
+      ]
+      const parameters = Object.fromEntries(names.map((name) => [name, text]))
+      const arrival = await service.authorize(parameters, service.browserOf())
+      expect(codeOf(arrival) === null, `with user=${text}: ${describe(arrival.exchange)}`)
+      // A proxy in front may know its users by a header, and remove the one that a browser sends.
+      if (service.settings.user.headers.length > 0) continue
+      const headers = USER_HEADERS.map((name) => [name, text] as const)
+      const named = await service.authorize({}, service.browserOf({ cookies: [], headers }))
+      const got = `with the header X-User: ${text} or one like it: ${describe(named.exchange)}`
+      expect(codeOf(named) === null, got, undefined, 'should')
+    }
+  }
+}
