@@ -19,7 +19,7 @@ const SIZE = 14_000
 const AT_ONCE = 5
 /** Measurements of a request; the least counts, as nothing makes a request cheaper than it is. */
 const MOST_REPEATS = 20
-/** Comparisons of a request that seemed too dear: on a busy machine each measurement is too long now and then. */
+/** Comparisons of a request that seemed too expensive: on a busy machine each measurement is too long now and then. */
 const ROUNDS = 10
 
 const distinct = Array.from({ length: SIZE / 3 }, (_, index) => index.toString(36)).join('&')
@@ -140,7 +140,7 @@ async function sent (socket: Socket, request: Buffer): Promise<void> {
   })
 }
 
-/** Fails when the request is too dear each time that it is compared with one that costs so much at least. */
+/** Fails when the request is too expensive each time that it is compared with one that costs so much at least. */
 async function isCheap (
   t: Test, meter: Meter, name: string, request: Buffer, benign: Buffer, usual: number
 ): Promise<void> {

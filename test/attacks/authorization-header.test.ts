@@ -143,7 +143,7 @@ t.test('two headers over HTTP/2', async (t) => {
   const good = `Bearer ${await wire('', undefined, { fetch: injecting(app) }).accessToken()}`
   for (const second of [good, 'Bearer x', 'Basic eDp4', '']) {
     for (const both of [[good, second], [second, good]]) {
-      t.match(await userOverHttp2(url, both), '"error_description":"The Authorization header is malformed."')
+      t.match(await userOverHttp2(url, both), '"error_description":"The Authorization header is malformed."', second)
     }
   }
   t.match(await userOverHttp2(url, [good]), '"external_id":"alice"', 'the token is still good')

@@ -16,7 +16,7 @@ import { wire } from '../helpers/wire.ts'
 /** First byte of a TLS handshake record (RFC 8446 section 5.1). A Redis command begins with an asterisk. */
 const HANDSHAKE = 22
 
-/** A sign-in over a Redis that is none. */
+/** A sign-in over a server that only pretends to be Redis. */
 async function fails (t: Test, host: string, port: number): Promise<void> {
   const { url } = await startHost(t, { redis: `rediss://:secret@${host}:${port}`, storeTimeout: 200 })
   t.equal((await wire(url).authorize()).redirect.get('error'), 'temporarily_unavailable')

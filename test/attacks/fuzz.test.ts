@@ -1,6 +1,6 @@
 // Someone sends the three endpoints whatever comes to a machine's mind, over real sockets: requests that are almost
 // right, and bytes that are no request at all. No response is a 5xx, none leads to a strange place, no connection
-// hangs, the process lives, its heap stays as it was, and a user can still sign in. Many requests:
+// hangs, the process lives, its heap does not grow, and a user can still sign in. Many requests:
 // FUZZ_REQUESTS=1000000; SEED replays a run.
 // Alone: it measures the heap.
 import { setFlagsFromString } from 'node:v8'

@@ -19,12 +19,13 @@ t.test('in what a loginPage function returns', async (t) => {
   const { app, events } = await startHost(t, { loginPage: (returnTo) => page + returnTo })
   const portal = wire('', PORTAL, { fetch: injecting(app) })
   for (const text of texts) {
+    const shown = encodeURIComponent(text)
     page = `/login?hint=${text}&to=`
     const { headers } = await portal.authorize({}, null)
-    t.match(headers.get('location'), /^[\x21-\x7e]+$/, encodeURIComponent(text))
-    t.match(headers.getSetCookie(), [/^partner-sso-return=%2Foauth%2Fauthorize%3F[\w%.-]+; Max-Age=600; /])
-    t.equal(headers.getSetCookie().length, 1)
-    t.equal(headers.get('x-injected'), null)
+    t.match(headers.get('location'), /^[\x21-\x7e]+$/, shown)
+    t.match(headers.getSetCookie(), [/^partner-sso-return=%2Foauth%2Fauthorize%3F[\w%.-]+; Max-Age=600; /], shown)
+    t.equal(headers.getSetCookie().length, 1, shown)
+    t.equal(headers.get('x-injected'), null, shown)
   }
   t.strictSame(events.splice(0).map(({ reason }) => reason), texts.map(() => 'login_page'))
   page = '/login?half=\ud800'

@@ -89,7 +89,7 @@ t.test('whatever is not the registered string', async (t) => {
       const shown = `${group}: ${encodeURIComponent(variant).slice(0, 200)}`
       t.strictSame([status, headers.get('location'), text.includes(EVIL)], [400, null, false], shown)
       t.match(events.at(-1), { reason: 'redirect_uri_unregistered', expected: REGISTERED }, shown)
-      // And the code is not given away to whoever names another redirect_uri (RFC 6749 section 4.1.3).
+      // And the code is not redeemed for a request with another redirect_uri (RFC 6749 section 4.1.3).
       t.equal((await portal.token({ code, redirect_uri: variant })).status, 400, shown)
       t.match(events.at(-1), { reason: 'redirect_uri_mismatch' }, shown)
     }

@@ -15,7 +15,7 @@ import { RegisteredPortal } from '../../lib/portal/registered-portal.ts'
 import { checkUserInformation } from '../../lib/user-information.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { injecting, wire } from '../helpers/wire.ts'
-import type { Answer, Wire } from '../helpers/wire.ts'
+import type { WireResponse, Wire } from '../helpers/wire.ts'
 
 /** A store that the attacker reads and writes. Nothing in it expires, and he removes the marks of revocations. */
 class OpenStore extends Map<string, string> implements Store {
@@ -49,7 +49,7 @@ const [CREDENTIAL = ''] = registered.credentials
 
 const FORGED_RECORD = checkUserInformation(recordOf('ceo'), 'partner').record
 
-/** Whoever has the secret seals as the app does. */
+/** With the secret, anyone seals as the app does. */
 const forgedGrant = (): string =>
   encodeGrant({ codeChallenge: '', externalId: 'ceo', record: FORGED_RECORD })
 
@@ -71,7 +71,7 @@ async function signIn ({ store, portal }: { store: OpenStore, portal: Wire }) {
 }
 
 /** Never a record, never 500. */
-function isRefused (t: Test, { status, json }: Answer, message: string): void {
+function isRefused (t: Test, { status, json }: WireResponse, message: string): void {
   t.strictSame([status, json.error], status === 400 ? [400, 'invalid_grant'] : [401, 'invalid_token'], message)
 }
 
@@ -104,10 +104,10 @@ const attacks: Record<string, Attack> = {
   async 'reads the store, all of it, in every backup' (t) {
     const { codeKey, codeValue, tokenKey, tokenValue } = await signIn(await startApp(t))
     for (const key of publicKeys(codeKey, tokenKey)) {
-      t.strictSame([open(key, codeValue), open(key, tokenValue)], [null, null])
+      t.strictSame([open(key, codeValue), open(key, tokenValue)], [null, null], key)
     }
     for (const text of [codeKey, codeValue, tokenKey, tokenValue]) {
-      t.notMatch(Buffer.from(text, 'base64url').toString('latin1') + text, /alice|partner/)
+      t.notMatch(Buffer.from(text, 'base64url').toString('latin1') + text, /alice|partner/, text)
     }
   },
 
@@ -115,7 +115,7 @@ const attacks: Record<string, Attack> = {
     const app = await startApp(t)
     const { code, token, codeValue, tokenValue, redeemToken } = await signIn(app)
     for (const key of publicKeys(code, ...partsOf(token))) {
-      t.strictSame([open(key, codeValue), open(key, tokenValue)], [null, null])
+      t.strictSame([open(key, codeValue), open(key, tokenValue)], [null, null], key)
     }
     t.equal((await app.portal.token({ code, client_secret: 'a guess' })).json.error, 'invalid_client')
     t.match((await redeemToken()).json, { external_id: 'alice' }, 'a bearer token that is not used yet')

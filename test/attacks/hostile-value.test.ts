@@ -1,5 +1,5 @@
 // Someone who writes the store measures how long a value of his takes to be refused. If the time depended on how much
-// of it agrees with something that only the secret yields, he would learn that piece by piece. (The version before
+// of it agrees with something that is derived from the secret, he would learn that piece by piece. (The version before
 // compared fingerprints by String.includes: two values of one length took 35 and 705 µs, and a sign-in was forged in 39
 // seconds.) Two hostile values of one length are compared here, one that agrees with nothing, and one that agrees with
 // all but the end of what is secret: proof, sealing key, tag. Processor time, as a ratio: an absolute time would judge

@@ -1,4 +1,4 @@
-// Someone forges log lines, or ends the terminal of whoever reads them, by line breaks, escape sequences and JSON in
+// Someone forges log lines, or takes over the terminal of their reader, by line breaks, escape sequences and JSON in
 // what gets logged: URLs, identifiers, headers. Each line of the log stays one JSON object whose event and reason are
 // ours. That JSON leaves the controls U+0080 to U+009F as they are is the logger's and its reader's matter.
 import t from 'tap'
@@ -13,7 +13,7 @@ const forgeries = [
   '\\u000a', '%0a%0d', 'a\u0085b', '\u009b31m'
 ]
 
-t.test('whatever is logged stays on its line', async (t) => {
+t.test('each logged text is on one line', async (t) => {
   const log = capture()
   let [user, failure] = ['', '']
   const { url, events } = await startHost(t, {

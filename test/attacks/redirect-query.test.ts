@@ -39,12 +39,12 @@ t.test('each registered redirect_uri', async (t) => {
       const { headers } = await wire('', portal, { fetch: injecting(app) }).authorize({ state: STATE }, user)
       const location = headers.get('location') ?? ''
       t.ok(location.startsWith(portal.redirectUri), `${portal.redirectUri} leads to ${location}`)
-      t.match(location, /^[\x21-\x7e]+$/)
-      t.strictSame(foreign(location), foreign(portal.redirectUri))
+      t.match(location, /^[\x21-\x7e]+$/, user)
+      t.strictSame(foreign(location), foreign(portal.redirectUri), user)
       const { searchParams } = new URL(location)
       t.strictSame([...searchParams.keys()].filter(isOurs), own, 'each once')
-      t.equal(searchParams.get('state'), STATE)
-      t.equal(searchParams.get('code')?.length, user === 'alice' ? 44 : undefined)
+      t.equal(searchParams.get('state'), STATE, user)
+      t.equal(searchParams.get('code')?.length, user === 'alice' ? 44 : undefined, user)
     }
   }
 })

@@ -1,4 +1,4 @@
-// The contract in short, for a host that is none of the configurations: another framework, a plugin beside.
+// The contract in short, for a host outside of the configurations: another framework, a plugin beside.
 import type { Test } from 'tap'
 import { PORTAL, recordOf } from '../helpers/host.ts'
 import type { Wire } from '../helpers/wire.ts'

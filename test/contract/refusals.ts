@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises'
 import type { OAuthErrorCode, PartnerSsoOptions, RefusalReason, RefusalType, Store } from '../../lib/index.ts'
 import { PORTAL, recordOf } from '../helpers/host.ts'
 import { basic, CHALLENGE, challenge, VERIFIER } from '../helpers/wire.ts'
-import type { Answer, Changes, Wire } from '../helpers/wire.ts'
+import type { WireResponse, Changes, Wire } from '../helpers/wire.ts'
 
 export interface Refusal {
   /** `page`: at the authorization endpoint, before the redirect_uri is trusted. */
@@ -20,7 +20,7 @@ export interface Refusal {
   sparesCode?: boolean
   /** Options of the plugin under which the refusal occurs; undefined: any. */
   options?: Partial<PartnerSsoOptions<any>>
-  provoke (at: Wire): Promise<Answer>
+  provoke (at: Wire): Promise<WireResponse>
 }
 
 type More = Partial<Omit<Refusal, 'provoke'>>
@@ -55,6 +55,11 @@ const body = (type: string, text: string): Refusal => ({
 
 const page = (provoke: Refusal['provoke'], known: Refusal['known'] = []): Refusal => ({
   at: 'page', status: 400, error: 'invalid_request', event: 'request_rejected', level: 'warn', known, provoke
+})
+
+/** The `portal` function cannot be asked. */
+const pageOfOutage = (options: Partial<PartnerSsoOptions>): Refusal => ({
+  ...page((at) => at.authorize({}, 'ada')), status: 503, error: 'temporarily_unavailable', level: 'debug', options
 })
 
 const redirect = (changes: Changes, more: More = {}, query = ''): Refusal => ({
@@ -111,22 +116,10 @@ export const refusals: Record<RefusalReason, Refusal> = {
     level: 'error',
     options: { portal: fails('connect ECONNREFUSED') }
   },
-  portal_timeout: {
-    ...page((at) => at.authorize({}, 'ada')),
-    status: 503,
-    error: 'temporarily_unavailable',
-    level: 'debug',
-    options: { portal: () => new Promise(() => {}), storeTimeout: 1 }
-  },
-  portal_unavailable: {
-    ...page((at) => at.authorize({}, 'ada')),
-    status: 503,
-    error: 'temporarily_unavailable',
-    level: 'debug',
-    options: {
-      portal () { throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }) }
-    }
-  },
+  portal_timeout: pageOfOutage({ portal: () => new Promise(() => {}), storeTimeout: 1 }),
+  portal_unavailable: pageOfOutage({
+    portal () { throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }) }
+  }),
   parameters_excessive: page((at) => at.authorize({}, 'ada', {}, '&p=x'.repeat(1001))),
   parameter_repeated: redirect({}, {}, '&scope=x&scope=y'),
   response_type_missing: redirect({ response_type: undefined }),

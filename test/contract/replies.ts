@@ -1,30 +1,30 @@
 // What every response of the three routes is like.
 import type { Test } from 'tap'
-import type { Answer } from '../helpers/wire.ts'
+import type { WireResponse } from '../helpers/wire.ts'
 
 /** The error_description of RFC 6749 section 5.2: ASCII without quote and backslash. */
 export const DESCRIPTION = /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/
 
 /** A JSON response, to the letter when a body is given. */
-export function isJson (t: Test, response: Answer, status: number, body?: unknown): void {
+export function isJson (t: Test, response: WireResponse, status: number, body?: unknown): void {
   const text = body === undefined ? response.text : JSON.stringify(body)
   t.strictSame([response.status, response.text], [status, text], response.request)
   isPrivate(t, response, { 'content-type': 'application/json; charset=utf-8' })
 }
 
 /** A refusal in JSON, to the letter. */
-export function isRefused (t: Test, response: Answer, status: number, error: string, description: string): void {
+export function isRefused (t: Test, response: WireResponse, status: number, error: string, description: string): void {
   isJson(t, response, status, { error, error_description: description })
 }
 
 /** A refusal in JSON. */
-export function refuses (t: Test, response: Answer, status: number, error: string, message = error): void {
+export function refuses (t: Test, response: WireResponse, status: number, error: string, message = error): void {
   t.strictSame([response.status, response.json.error], [status, error], `${message}: ${response.request}`)
   isPrivate(t, response)
 }
 
-/** What every response of the three routes has; with `more`, what a response has besides. */
-export function isPrivate (t: Test, { headers, request }: Answer, more: Record<string, string> = {}): void {
+/** What every response of the three routes has; with `more`, the further headers of one response. */
+export function isPrivate (t: Test, { headers, request }: WireResponse, more: Record<string, string> = {}): void {
   const expected = { 'cache-control': 'no-store', pragma: 'no-cache', etag: null, ...more }
   const given = Object.fromEntries(Object.keys(expected).map((name) => [name, headers.get(name)]))
   const open = [...headers.keys()].filter((name) => name.startsWith('access-control-'))
@@ -32,18 +32,18 @@ export function isPrivate (t: Test, { headers, request }: Answer, more: Record<s
 }
 
 /** What every response of the authorization endpoint has, the page apart. */
-export function isGuarded (t: Test, response: Answer): void {
+export function isGuarded (t: Test, response: WireResponse): void {
   hasPolicy(t, response, "frame-ancestors 'none'")
 }
 
 /** A response of the authorization endpoint with this Content-Security-Policy. */
-export function hasPolicy (t: Test, response: Answer, policy: string): void {
+export function hasPolicy (t: Test, response: WireResponse, policy: string): void {
   const guards = { 'referrer-policy': 'no-referrer', 'x-frame-options': 'DENY', 'content-security-policy': policy }
   isPrivate(t, response, guards)
 }
 
 /** The error page: it has the request's id, carries nothing of the request, loads nothing, and cannot be framed. */
-export function isPage (t: Test, response: Answer, status: number): void {
+export function isPage (t: Test, response: WireResponse, status: number): void {
   const { request } = response
   t.equal(response.status, status, request)
   const policy = response.headers.get('content-security-policy')?.replace(/'sha256-[\w+/=]+'/, 'STYLE')

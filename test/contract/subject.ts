@@ -41,10 +41,10 @@ export const dimensions = {
   loginPage: ['none', 'address', 'function'],
   fastify: Object.keys(fastifies),
   rewriteUrl: ['none', 'keeps the query', 'drops the query'],
+  basic: ['no', 'encoded', 'as sent'],
   prefix: ['', '/tenant/1'],
   secrets: ['one', 'new and old'],
   pkce: [false, true],
-  basic: [false, true],
   transport: ['socket', 'in process']
 } as const
 
@@ -86,6 +86,8 @@ export interface Subject {
   lowestLevel: number
   /** Which of the portal's secrets its requests use. */
   secretIndex: number
+  /** What the event of a token says of HTTP Basic that is not form-encoded. */
+  basicEncoding: { basicEncoding?: 'none' }
   /** Whether the error page of an unknown portal can link to the only one there is. */
   isOnlyPortal: boolean
   /** The prefix of the routes. */
@@ -216,6 +218,7 @@ async function start (
       .filter(({ req, res, msg }) => req === undefined && res === undefined && !msg.startsWith('Server')),
     lowestLevel: lowestLevels[logLevel],
     secretIndex: secrets.length - 1,
+    basicEncoding: basic === 'as sent' ? { basicEncoding: 'none' } : {},
     isOnlyPortal,
     prefix,
     loginPage: configuration.loginPage,

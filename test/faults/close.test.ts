@@ -38,7 +38,7 @@ t.test('closed while a hook and a token request are held: both succeed', async (
   await closed
 })
 
-t.test('closed under load: whatever was accepted is answered', async (t) => {
+t.test('closed under load: each accepted request gets its response', async (t) => {
   const redis = await startRedis(t)
   const { app, url, events } = await startHost(t, { redis: redis.url, storeTimeout: 30_000 }, { server })
   const portal = wire(url)
@@ -52,8 +52,8 @@ t.test('closed under load: whatever was accepted is answered', async (t) => {
     while (true) {
       try {
         const issued = await portal.token({ code: await portal.code() })
-        const answer = await portal.user(issued.json.access_token)
-        if (answer.status === 200) signedIn++
+        const response = await portal.user(issued.json.access_token)
+        if (response.status === 200) signedIn++
         else if (closing) return turnedAway++
       } catch (error) {
         // Not accepted any more, or turned away by Fastify (503) because it closes.
@@ -66,7 +66,7 @@ t.test('closed under load: whatever was accepted is answered', async (t) => {
   closing = true
   await app.close()
   await Promise.all(workers)
-  t.equal(responded, accepted, `all of ${accepted} requests were answered in full`)
+  t.equal(responded, accepted, `all of ${accepted} requests got their whole response`)
   t.equal(turnedAway, 20)
   t.equal(events.filter(({ type }) => type === 'store_unavailable').length, 0)
 })

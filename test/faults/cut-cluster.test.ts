@@ -72,7 +72,7 @@ for (const { name, connect } of clusterClients) {
       cluster.cutAfter(command)
       t.equal(await request(host, given), 'temporarily_unavailable', what)
       t.strictSame(await cluster.executed(), executed, `${what}: no command is executed twice`)
-      t.match(host.events.at(-1), { type: 'store_unavailable' }, `${what}: nobody is told of a replay`)
+      t.match(host.events.at(-1), { type: 'store_unavailable' }, `${what}: no replay is reported`)
       await readyAgain(t, host)
     }
     await recovered(t, host)

@@ -1,4 +1,4 @@
-// Each fault of Redis, or of the way to it, with each kind of client: the three requests of a sign-in are told
+// Each fault of Redis, or of the way to it, with each kind of client: the three requests of a sign-in get
 // `temporarily_unavailable`, a command is sent once at most and never after its caller has given up, what was not sent
 // stays good, and sign-ins succeed when the fault is over.
 import { advance, STORE_TIMEOUT, turns } from '../helpers/long-timers.ts'
@@ -76,7 +76,7 @@ const LOADING = ['--loading-process-events-interval-bytes', '1024', '--rdbcompre
 const [KEYS, KEY_DELAY] = [10_000, 20_000]
 const FILL = "for key = 1, ARGV[1] do redis.call('SET', 'filler' .. key, string.rep('x', 1100)) end"
 
-/** Redis is started again, and the client of the host is connected to it, but told to wait: unless it does not ask. */
+/** Redis is started again, and the client of the host is connected to it, but has to wait, unless it does not ask. */
 const loading = {
   settings: LOADING,
   async begin (place: Place) {
@@ -281,7 +281,7 @@ t.test('a client that cannot be used for it: refused, and said so', async (t) =>
     const host = await scene(t, { redis: client, storeTimeout: 100 })
     await unavailable(t, host, NOTHING)
     t.match(unavailableLines(host)[0], { cause })
-    t.equal(await host.ready(), false)
+    t.equal(await host.ready(), false, String(cause))
   }
 })
 
@@ -324,8 +324,8 @@ t.test('a user with no more rights than are needed; without any of them the star
 
 t.test('GETDEL is renamed away, or Redis is older than 6.2: the start says so', async (t) => {
   const { port } = await startRedis(t, ['--rename-command', 'GETDEL', ''])
-  for (const way of Object.values({ ...OWN, own: (port: number) => new Redis(port) })) {
-    await t.rejects(hostOn(t, way, port), { message: /Redis 6\.2 or later.*unknown command 'getdel'/i })
+  for (const [name, way] of Object.entries({ ...OWN, own: (port: number) => new Redis(port) })) {
+    await t.rejects(hostOn(t, way, port), { message: /Redis 6\.2 or later.*unknown command 'getdel'/i }, name)
   }
 })
 

@@ -7,7 +7,7 @@ import { PORTAL } from '../helpers/host.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { seed } from '../helpers/seed.ts'
 import { wire } from '../helpers/wire.ts'
-import type { Answer, Wire } from '../helpers/wire.ts'
+import type { WireResponse, Wire } from '../helpers/wire.ts'
 import { startHostProcess } from '../helpers/fork-host.ts'
 import { until } from '../helpers/outages.ts'
 
@@ -76,7 +76,7 @@ let hung = 0
 const fetchInTime = (url: string, init: RequestInit) => fetch(url, { ...init, signal: AbortSignal.timeout(HANGING) })
 
 /** A request to one of the hosts. Undefined: the connection broke, since the host died. */
-async function send (request: (portal: Wire) => Promise<Answer>): Promise<Answer | undefined> {
+async function send (request: (portal: Wire) => Promise<WireResponse>): Promise<WireResponse | undefined> {
   const { url } = hosts[Math.floor(random() * 2)] as { url: string }
   return await request(wire(url, PORTAL, { fetch: fetchInTime })).catch((error: Error) => {
     if (error.name === 'TimeoutError') hung++
@@ -84,19 +84,20 @@ async function send (request: (portal: Wire) => Promise<Answer>): Promise<Answer
   })
 }
 
-type Answers = Array<Answer | undefined>
+type Responses = Array<WireResponse | undefined>
 
-const succeeded = (answers: Answers) => answers.filter((answer) => answer?.status === 200) as Answer[]
+const succeeded = (responses: Responses) => responses.filter((response) => response?.status === 200) as WireResponse[]
 
 /** Redeems something as a portal would: three times at once, or once more after 503 and a broken connection. */
-async function redeem (request: (portal: Wire) => Promise<Answer>): Promise<Answers> {
+async function redeem (request: (portal: Wire) => Promise<WireResponse>): Promise<Responses> {
   const isRaced = random() < 0.1
-  const answers = await Promise.all(Array.from({ length: isRaced ? 3 : 1 }, () => send(request)))
-  const [{ status } = { status: 503 }] = answers
-  return isRaced || status !== 503 ? answers : [...answers, await send(request)]
+  const responses = await Promise.all(Array.from({ length: isRaced ? 3 : 1 }, () => send(request)))
+  const [{ status } = { status: 503 }] = responses
+  return isRaced || status !== 503 ? responses : [...responses, await send(request)]
 }
 
-const failed = (answers: Answers): keyof typeof count => answers.at(-1)?.status === 503 ? 'refused' : 'started again'
+const failed = (responses: Responses): keyof typeof count =>
+  responses.at(-1)?.status === 503 ? 'refused' : 'started again'
 
 /** A sign-in, and what became of it. */
 async function signIn (): Promise<keyof typeof count> {
@@ -106,10 +107,10 @@ async function signIn (): Promise<keyof typeof count> {
   const issued = await redeem((portal) => portal.token({ code }))
   const [{ json: { access_token: token } } = { json: {} }] = succeeded(issued)
   if (token === undefined) return failed(issued)
-  const answered = await redeem((portal) => portal.user(token))
+  const records = await redeem((portal) => portal.user(token))
   const again = await send((portal) => portal.token({ code }))
-  if (succeeded([...issued, again]).length > 1 || succeeded(answered).length > 1) doubled++
-  return succeeded(answered).length > 0 ? 'signed in' : failed(answered)
+  if (succeeded([...issued, again]).length > 1 || succeeded(records).length > 1) doubled++
+  return succeeded(records).length > 0 ? 'signed in' : failed(records)
 }
 
 t.test('no sign-in is doubled, and none is left hanging', async (t) => {

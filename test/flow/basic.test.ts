@@ -3,12 +3,9 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
-import { basic, wire } from '../helpers/wire.ts'
+import { basic, basicAsSent, wire } from '../helpers/wire.ts'
 
 const SECRETS = ['a+b', 'a%b', 'a%zz', 'a%2Bb', 'a b', 'a:b', 'a/b=', 's3cr+t /%:=&~"<>']
-
-const asSent = (id: string, secret: string) =>
-  ({ authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` })
 
 async function portalWith (t: Test, clientId: string, clientSecret: string, portal?: (id: string) => undefined) {
   const registered = { ...PORTAL, clientId, clientSecret }
@@ -30,9 +27,9 @@ for (const secret of SECRETS) {
     const encoding = /[+%]/.test(secret) ? 'none' : undefined
     t.strictSame(await attempt(undefined), [200, undefined], 'form')
     t.strictSame(await attempt(basic('partner-123', secret)), [200, undefined], 'Basic, encoded')
-    t.strictSame(await attempt(asSent('partner-123', secret)), [200, encoding], 'Basic, as sent')
+    t.strictSame(await attempt(basicAsSent('partner-123', secret)), [200, encoding], 'Basic, as sent')
     for (const wrong of [`${secret} `, secret.slice(1), encodeURIComponent(encodeURIComponent(`${secret}%`))]) {
-      t.strictSame(await attempt(asSent('partner-123', wrong)), [401, undefined], 'a wrong secret')
+      t.strictSame(await attempt(basicAsSent('partner-123', wrong)), [401, undefined], 'a wrong secret')
     }
     t.strictSame(await attempt(undefined, { client_secret: encodeURIComponent(`${secret}%`) }), [401, undefined])
   })
@@ -41,9 +38,9 @@ for (const secret of SECRETS) {
 t.test('a client_id that differs when decoded: a portal function is asked for both', async (t) => {
   const asked: string[] = []
   const attempt = await portalWith(t, 'a+b', 's', (id) => { asked.push(id) })
-  t.strictSame(await attempt(asSent('a+b', 's')), [200, 'none'])
+  t.strictSame(await attempt(basicAsSent('a+b', 's')), [200, 'none'])
   t.strictSame(asked.slice(-2), ['a b', 'a+b'])
-  t.strictSame(await attempt(asSent('a+b', 's'), { client_id: 'a+b' }), [200, 'none'], 'the same in the form')
+  t.strictSame(await attempt(basicAsSent('a+b', 's'), { client_id: 'a+b' }), [200, 'none'], 'the same in the form')
   t.strictSame(await attempt(basic('a+b', 's')), [200, undefined])
-  t.strictSame(await attempt(asSent('a+c', 's')), [401, undefined])
+  t.strictSame(await attempt(basicAsSent('a+c', 's')), [401, undefined])
 })

@@ -65,12 +65,12 @@ t.test('simple-oauth2', async (t) => {
     })
     const authorizationUrl = client.authorizeURL({ redirect_uri: PORTAL.redirectUri, state: 'a "state" & more' })
     const callback = await browse(authorizationUrl)
-    t.equal(callback.searchParams.get('state'), 'a "state" & more')
+    t.equal(callback.searchParams.get('state'), 'a "state" & more', authorizationMethod)
     const code = callback.searchParams.get('code') as string
     const { token } = await client.getToken({ code, redirect_uri: PORTAL.redirectUri })
     const headers = { authorization: `Bearer ${String(token.access_token)}` }
     const record = await fetch(metadata.userinfo_endpoint, { headers })
-    t.strictSame(await record.json(), recordOf('alice'))
+    t.strictSame(await record.json(), recordOf('alice'), authorizationMethod)
     const again = await failure(client.getToken({ code, redirect_uri: PORTAL.redirectUri }))
     t.match(again, { output: { statusCode: 400 } }, 'the code is used up')
   }

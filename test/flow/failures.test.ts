@@ -1,4 +1,4 @@
-// Failures that no configuration has: what the other side gets, and what the host is told.
+// Failures that no configuration has: what the other side gets, and what the host sees.
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
@@ -52,9 +52,9 @@ t.test('a loginPage function that returns no URL', async (t) => {
   for (const loginPage of pages) {
     const log = capture()
     const { url, events } = await startHost(t, { loginPage: loginPage as () => string }, { server: log })
-    t.equal((await wire(url).authorize({}, null)).redirect.get('error'), 'server_error')
-    t.match(events, [{ type: 'sign_in_refused', reason: 'login_page_failed' }])
-    t.match(log.text(), 'loginPage must return a URL')
+    t.equal((await wire(url).authorize({}, null)).redirect.get('error'), 'server_error', String(loginPage))
+    t.match(events, [{ type: 'sign_in_refused', reason: 'login_page_failed' }], String(loginPage))
+    t.match(log.text(), 'loginPage must return a URL', String(loginPage))
   }
 })
 

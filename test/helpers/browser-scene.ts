@@ -36,7 +36,7 @@ export interface Scene {
   /** Origins. */
   partner: string
   portal: string
-  /** What the portal's server asked of the partner during the visit, with the status of the answer. */
+  /** What the portal's server asked of the partner during the visit, with the status of the response. */
   calls: string[]
   /** A test with a fresh profile. */
   visit: (name: string, body: VisitBody, options?: BrowserContextOptions) => Promise<unknown>

@@ -40,7 +40,7 @@ export interface Scene {
 interface HostRequest {
   /** Whether its command has left for the store. */
   hasLeft: boolean
-  readonly isAnswered: boolean
+  readonly hasResponse: boolean
 }
 
 export interface LogLine {
@@ -67,7 +67,7 @@ export async function scene (t: Test, options: Partial<PartnerSsoOptions<User>>)
 
 function noteRequests (app: FastifyInstance, requests: HostRequest[]): void {
   app.addHook('preHandler', (_request, { raw }, done) => {
-    const request = { hasLeft: false, get isAnswered () { return raw.writableEnded } }
+    const request = { hasLeft: false, get hasResponse () { return raw.writableEnded } }
     requests.push(request)
     done()
     turns().then(() => { request.hasLeft = true }, () => {})
@@ -88,10 +88,10 @@ export async function unavailable (
   t.equal(authorized.status, 302, `${what}: the browser goes back to the portal`)
   t.equal(authorized.redirect.get('error'), 'temporarily_unavailable')
   t.equal(authorized.redirect.get('state'), 'a state')
-  for (const answer of others) {
-    t.equal(answer.status, 503, `${what}: the portal gets 503`)
-    t.equal(answer.json.error, 'temporarily_unavailable')
-    t.match(answer.headers.get('retry-after'), /^\d+$/)
+  for (const response of others) {
+    t.equal(response.status, 503, `${what}: the portal gets 503`)
+    t.equal(response.json.error, 'temporarily_unavailable', what)
+    t.match(response.headers.get('retry-after'), /^\d+$/, what)
   }
 }
 
@@ -105,14 +105,14 @@ export async function refusedWhen (
   const own = host.requests.slice(before)
   await happen(own)
   await advance(STORE_TIMEOUT)
-  t.ok(own.every(({ isAnswered }) => isAnswered), `${what}: a response when storeTimeout has passed`)
+  t.ok(own.every(({ hasResponse }) => hasResponse), `${what}: a response when storeTimeout has passed`)
   await refused
 }
 
 /** The same where the store does not respond: each gets a response when storeTimeout has passed, and not before. */
 export async function timedOut (t: Test, host: Scene, goods: Goods, what = 'timed out'): Promise<void> {
   const waits = (own: HostRequest[]) =>
-    t.notOk(own.some(({ isAnswered }) => isAnswered), `${what}: the store is waited for`)
+    t.notOk(own.some(({ hasResponse }) => hasResponse), `${what}: the store is waited for`)
   await refusedWhen(t, host, goods, waits, what)
 }
 

@@ -50,10 +50,10 @@ export async function say (url: string, said: string, { end = false } = {}): Pro
   return { text, closed, statuses: [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status)) }
 }
 
-/** A request as text: a line, headers and a body, its length told unless a header tells it. */
+/** A request as text: a line, headers and a body, with its length unless a header has it. */
 export function request (line: string, headers: string[] = [], body = ''): string {
-  const told = headers.some((header) => /^(?:content-length|transfer-encoding)/i.test(header))
-  const length = body === '' || told ? [] : [`Content-Length: ${Buffer.byteLength(body, 'latin1')}`]
+  const hasLength = headers.some((header) => /^(?:content-length|transfer-encoding)/i.test(header))
+  const length = body === '' || hasLength ? [] : [`Content-Length: ${Buffer.byteLength(body, 'latin1')}`]
   return [`${line} HTTP/1.1`, 'Host: partner.example', ...headers, ...length, 'Connection: close', '', body].join(
     '\r\n'
   )

@@ -99,8 +99,7 @@ export interface SceneOptions {
 export async function simulator (t: Test, options: SceneOptions = {}): Promise<Simulator> {
   const { mistakes = [], flags = [], user = 'ada', lifetime = 60, env = {} } = options
   const port = await freePort()
-  // The service listens at 127.0.0.1: the simulator takes the other host name.
-  const origin = `http://localhost:${port}`
+  const origin = `http://127.0.0.1:${port}`
   const service = await listening(t, { mistakes, redirectUri: `${origin}/oauth/callback`, lifetime })
   const baseUrl = options.baseUrl ?? service.baseUrl
   const stop = new AbortController()

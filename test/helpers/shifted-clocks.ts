@@ -1,4 +1,4 @@
-/** Sets the clocks of this process ahead. No timer fires for it. */
+/** Sets the clocks of this process ahead. What expires is expired at once; no timer fires for it. */
 export const clock = {
   /** `performance.now()`: what has passed for deadlines and lifetimes. */
   pass (seconds: number): void { if (!isStill) passed += seconds * 1000 },

@@ -13,8 +13,8 @@ interface Credentials { clientId: string, clientSecret: string, redirectUri: str
 /** How the portal speaks: all of it is optional in the RFCs. */
 interface Manners {
   fetch?: Fetch
-  /** Authenticates with HTTP Basic instead of the form. */
-  basic?: boolean
+  /** Authenticates with HTTP Basic instead of the form: form-encoded, or as most client libraries send it. */
+  basic?: 'no' | 'encoded' | 'as sent'
   /** Sends a code_challenge and its code_verifier. */
   pkce?: boolean
 }
@@ -22,20 +22,22 @@ interface Manners {
 /** The portal's requests. A test may change each parameter. */
 export interface Wire {
   /** Any request. */
-  send (path: string, init?: RequestInit): Promise<Answer>
+  send (path: string, init?: RequestInit): Promise<WireResponse>
   /** GET /oauth/authorize; with the user logged in unless null. `more` is added to the query as it is. */
-  authorize (changes?: Changes, user?: string | null, headers?: Record<string, string>, more?: string): Promise<Answer>
+  authorize (
+    changes?: Changes, user?: string | null, headers?: Record<string, string>, more?: string
+  ): Promise<WireResponse>
   /** POST /oauth/token */
-  token (changes?: Changes, headers?: Record<string, string>): Promise<Answer>
+  token (changes?: Changes, headers?: Record<string, string>): Promise<WireResponse>
   /** GET /oauth/user */
-  user (token: string | undefined, headers?: Record<string, string>): Promise<Answer>
+  user (token: string | undefined, headers?: Record<string, string>): Promise<WireResponse>
   /** A code for the user. */
   code (user?: string, changes?: Changes): Promise<string>
   /** A token for the user. */
   accessToken (user?: string): Promise<string>
 }
 
-export interface Answer {
+export interface WireResponse {
   /** What was sent: the message of assertions about the response. */
   request: string
   status: number
@@ -68,15 +70,20 @@ export const challenge = (verifier = VERIFIER) => ({
 
 /** HTTP Basic: both parts form-encoded (RFC 6749 section 2.3.1). */
 export function basic (id: string, secret: string): { authorization: string } {
-  const [user, password] = [id, secret].map((part) => new URLSearchParams({ '': part }).toString().slice(1))
-  return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` }
+  const [user = '', password = ''] = [id, secret].map((part) => new URLSearchParams({ '': part }).toString().slice(1))
+  return basicAsSent(user, password)
+}
+
+/** HTTP Basic, both parts as they are. */
+export function basicAsSent (id: string, secret: string): { authorization: string } {
+  return { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` }
 }
 
 /** The portal of `PORTAL`, or of `portal`, against a base URL. */
 export function wire (
-  url: string, portal: Credentials = PORTAL, { fetch = globalThis.fetch, basic: isBasic, pkce }: Manners = {}
+  url: string, portal: Credentials = PORTAL, { fetch = globalThis.fetch, basic: encoding = 'no', pkce }: Manners = {}
 ): Wire {
-  const send = async (path: string, init: RequestInit = {}): Promise<Answer> => {
+  const send = async (path: string, init: RequestInit = {}): Promise<WireResponse> => {
     const response = await fetch(url + path, { redirect: 'manual', ...init })
     const text = await response.text()
     const location = response.headers.get('location')
@@ -106,13 +113,14 @@ export function wire (
         ...pkce ? { code_verifier: VERIFIER } : {},
         ...changes
       } as Changes
-      const inHeader = isBasic && id && secret && headers.authorization === undefined
+      const inHeader = encoding !== 'no' && id && secret && headers.authorization === undefined
+      const credentials = encoding === 'encoded' ? basic : basicAsSent
       return await send('/oauth/token', {
         method: 'POST',
         headers: {
           accept: 'application/json',
           'content-type': 'application/x-www-form-urlencoded',
-          ...inHeader ? basic(id, secret) : {},
+          ...inHeader ? credentials(id, secret) : {},
           ...headers
         },
         body: encode(inHeader ? others : { client_id: id, client_secret: secret, ...others })

@@ -64,7 +64,7 @@ async function keepsQuery (t: Test, url: string, states: string[]): Promise<void
     const { headers } = await wire(url).send(path, { headers: { 'x-user': 'alice' } })
     t.equal(headers.get('location')?.replace(/^.*[?&]state=/, ''), state, state)
     const { redirect } = await wire(url).send(path)
-    t.equal(redirect.get('return_to'), new URL(url).pathname.replace(/\/$/, '') + path)
+    t.equal(redirect.get('return_to'), new URL(url).pathname.replace(/\/$/, '') + path, state)
   }
 }
 

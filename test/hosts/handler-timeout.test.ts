@@ -9,7 +9,7 @@ import { isPrivate } from '../contract/replies.ts'
 import { Fastify } from '../helpers/fastify.ts'
 import { hostOptions, PORTAL, startHost } from '../helpers/host.ts'
 import { injecting, wire } from '../helpers/wire.ts'
-import type { Answer, Wire } from '../helpers/wire.ts'
+import type { WireResponse, Wire } from '../helpers/wire.ts'
 
 const LIMIT = { handlerTimeout: 50 }
 /** Older versions of Fastify 5 have no such option. */
@@ -67,7 +67,7 @@ async function turns (): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await setImmediate()
 }
 
-type Send = (portal: Wire, issued: { code: string, token: string }) => Promise<Answer>
+type Send = (portal: Wire, issued: { code: string, token: string }) => Promise<WireResponse>
 
 const authorize: Send = (portal) => portal.authorize()
 const redeem: Send = (portal, { code }) => portal.token({ code })

@@ -1,5 +1,5 @@
 // The host responds in place of the plugin: a hook of its own refuses the request, or throws. The response is the
-// host's, no event tells of it, and what protects a response of the three routes stays.
+// host's, no event reports it, and the protective headers of the three routes are kept.
 import cookie from '@fastify/cookie'
 import csrf from '@fastify/csrf-protection'
 import rateLimit from '@fastify/rate-limit'
@@ -10,7 +10,7 @@ import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { hasPolicy, isGuarded, isPrivate } from '../contract/replies.ts'
 import { startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
-import type { Answer, Wire } from '../helpers/wire.ts'
+import type { WireResponse, Wire } from '../helpers/wire.ts'
 
 interface Instead {
   routeOptions?: PartnerSsoOptions['routeOptions']
@@ -117,15 +117,15 @@ for (const [name, { routeOptions, prepare, status, json, headers = {} }] of Obje
     const { url, events } = await startHost(t, { routeOptions }, { prepare })
     const portal = wire(url)
     for (const response of [await portal.authorize(), await portal.token({ code: 'x' }), await portal.user('x')]) {
-      t.strictSame([response.status, response.json], [status, json])
-      t.equal(response.headers.get('location'), null)
+      t.strictSame([response.status, response.json], [status, json], response.request)
+      t.equal(response.headers.get('location'), null, response.request)
       isPrivate(t, response, headers)
     }
     t.strictSame(events, [], 'no refusal of ours')
   })
 }
 
-type Send = (portal: Wire, headers: Record<string, string>) => Promise<Answer>
+type Send = (portal: Wire, headers: Record<string, string>) => Promise<WireResponse>
 
 const sends: Record<string, Send> = {
   'authorize: a page': (portal, headers) =>
@@ -188,7 +188,7 @@ t.test('a redirect of the host stays one', async (t) => {
   })
   for (const headers of [{}, { 'x-break': 'once' }]) {
     const response = await wire(url).authorize({ response_type: 'token' }, null, headers)
-    t.equal(response.headers.get('location'), '/sorry')
+    t.equal(response.headers.get('location'), '/sorry', JSON.stringify(headers))
     isGuarded(t, response)
   }
 })

@@ -1,5 +1,5 @@
 // @fastify/rate-limit adds itself to the routes that are registered after it: what `config.rateLimit` does in either
-// order, and who is told.
+// order, and who is warned.
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
@@ -60,7 +60,7 @@ t.test('a limit of one route alone', async (t) => {
   t.strictSame(await guesses(url), { 401: 10, 429: 15 })
   for (let count = 0; count < 25; count++) {
     const authorized = await wire(url).authorize({}, 'alice')
-    t.equal(authorized.status, 302)
+    t.equal(authorized.status, 302, `request ${count}`)
   }
   const late = await limited(t, (route) => route === 'token' ? LIMIT : undefined, 'after')
   t.equal(late.warnings, 1)
@@ -69,6 +69,6 @@ t.test('a limit of one route alone', async (t) => {
 t.test('no warning where no limit is asked for', async (t) => {
   const off = { config: { rateLimit: false } } as object
   for (const routeOptions of [undefined, {}, { config: {} }, off]) {
-    t.equal((await limited(t, routeOptions, 'never')).warnings, 0)
+    t.equal((await limited(t, routeOptions, 'never')).warnings, 0, JSON.stringify(routeOptions))
   }
 })

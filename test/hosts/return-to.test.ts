@@ -167,8 +167,8 @@ t.test('an Express app with the login, at the root and at a path', async (t) => 
     })
     const origin = await httpServer(t, app)
     const { set, location, removed } = await walk(wire(origin + path))
-    t.equal(set.length, 1)
-    t.strictSame(removed, ['own=1; Path=/', REMOVAL])
+    t.equal(set.length, 1, path)
+    t.strictSame(removed, ['own=1; Path=/', REMOVAL], path)
     await leadsBack(t, wire(origin), location)
   }
 })
@@ -201,7 +201,7 @@ t.test('several registrations under one app, and a scope of its own', async (t) 
     const { set } = await walk(at)
     const headers = { cookie: set.map(byCookie).join() }
     const { headers: back } = await inProcess(app).send('/login', { method: 'POST', headers })
-    t.match(back.get('location'), new RegExp(`^${prefix}/oauth/authorize\\?client_id=`))
+    t.match(back.get('location'), new RegExp(`^${prefix}/oauth/authorize\\?client_id=`), prefix)
     await leadsBack(t, inProcess(app), back.get('location'))
   }
 })

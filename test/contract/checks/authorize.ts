@@ -18,7 +18,7 @@ export async function parameters (t: Test, { at, events }: Subject): Promise<voi
     [{ code_challenge: 'A'.repeat(43), code_challenge_method: undefined }, 'code_challenge_method_unsupported']
   ] as const) {
     await at.authorize(changes)
-    t.match(events().at(-1), { reason })
+    t.match(events().at(-1), { reason }, reason)
   }
 }
 
@@ -43,6 +43,7 @@ export async function page (t: Test, { at, portal, isOnlyPortal }: Subject): Pro
 export async function nobody (t: Test, { at, behaviour, events, loginPage, portal, prefix }: Subject): Promise<void> {
   const { currentUser } = behaviour
   for (const none of [null, false, 0, '']) {
+    const nobody = JSON.stringify(none)
     behaviour.currentUser = () => none
     events()
     const response = await at.authorize()
@@ -50,25 +51,26 @@ export async function nobody (t: Test, { at, behaviour, events, loginPage, porta
     const [event] = events()
     const remembered = response.headers.getSetCookie().filter((cookie) => cookie.startsWith('partner-sso-return='))
     if (loginPage === 'none') {
-      t.equal(response.redirect.get('error'), 'access_denied', String(none))
-      t.match(event, { type: 'sign_in_refused', reason: 'not_logged_in', clientId: portal.clientId })
+      t.equal(response.redirect.get('error'), 'access_denied', nobody)
+      t.match(event, { type: 'sign_in_refused', reason: 'not_logged_in', clientId: portal.clientId }, nobody)
       t.strictSame(remembered, [], 'no login will ask for it')
       continue
     }
-    t.match(event, { type: 'login_required', reason: 'login_page', clientId: portal.clientId })
+    t.match(event, { type: 'login_required', reason: 'login_page', clientId: portal.clientId }, nobody)
     const location = response.headers.get('location') ?? ''
     const returnTo = response.redirect.get(loginPage === 'address' ? 'return_to' : 'to') ?? ''
     t.ok(returnTo.startsWith(`${prefix}/oauth/authorize?client_id=`), returnTo)
     const whole = encodeURIComponent(returnTo)
     t.equal(location,
-      loginPage === 'address' ? `/login?lang=en&return_to=${whole}#form` : `https://login.example/%C3%A9?to=${whole}`)
+      loginPage === 'address' ? `/login?lang=en&return_to=${whole}#form` : `https://login.example/%C3%A9?to=${whole}`,
+      nobody)
     t.strictSame(remembered, [
       `partner-sso-return=${whole}; Max-Age=600; Path=/; HttpOnly; SameSite=Lax`
     ], 'the same URL is in a cookie')
     behaviour.currentUser = currentUser
     const back = await at.send(returnTo.slice(prefix.length), { headers: { 'x-user': 'alice' } })
-    t.ok(back.redirect.has('code'))
-    t.equal(back.redirect.get('state'), 'a state')
+    t.ok(back.redirect.has('code'), nobody)
+    t.equal(back.redirect.get('state'), 'a state', nobody)
   }
 }
 
@@ -77,7 +79,7 @@ export async function notEligible (t: Test, { at, behaviour, events }: Subject):
   for (const none of [null, false, 0, '']) {
     behaviour.portalEligibility = () => none
     t.equal((await at.authorize()).redirect.get('error'), 'access_denied', String(none))
-    t.match(events().at(-1), { type: 'sign_in_refused', reason: 'not_eligible' })
+    t.match(events().at(-1), { type: 'sign_in_refused', reason: 'not_eligible' }, String(none))
   }
 }
 

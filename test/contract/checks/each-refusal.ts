@@ -1,8 +1,8 @@
-// Each refusal of the list, as it leaves the app and as the host is told of it.
+// Each refusal of the list, as it leaves the app and as the host sees it.
 import type { Test } from 'tap'
 import { refusals as source } from '../../../lib/errors.ts'
 import type { PartnerSsoEvent, RefusalReason } from '../../../lib/index.ts'
-import type { Answer, Wire } from '../../helpers/wire.ts'
+import type { WireResponse, Wire } from '../../helpers/wire.ts'
 import { DESCRIPTION, isGuarded, isJson, isPage, isPrivate } from '../replies.ts'
 import { refusals } from '../refusals.ts'
 import type { Refusal } from '../refusals.ts'
@@ -59,7 +59,7 @@ function noting (at: Wire, codes: string[]): Wire {
 /** The response of a refusal. */
 export function isResponse (
   t: Test,
-  response: Answer,
+  response: WireResponse,
   { at, status, error }: Refusal,
   { portal }: { portal: { redirectUri: string } },
   reason: string
@@ -82,7 +82,7 @@ export function isResponse (
 
 /** RFC 6749 section 5.2, RFC 6750 section 3. */
 function isChallenge (
-  t: Test, response: Answer, { at, status, error }: Pick<Refusal, 'at' | 'status' | 'error'>
+  t: Test, response: WireResponse, { at, status, error }: Pick<Refusal, 'at' | 'status' | 'error'>
 ): void {
   const given = response.headers.get('www-authenticate')
   if (at === 'token') t.equal(given, status === 401 ? 'Basic realm="partner-sso"' : null)
@@ -112,11 +112,11 @@ function isEvent (
   )
 }
 
-/** One line, with what the event tells: none below the lowest level that is logged. */
+/** One line, with the members of the event; none below the lowest level that is logged. */
 function isLine (
-  t: Test, { lines, cause, lowestLevel }: Subject, { type, requestId, ...told }: PartnerSsoEvent, refusal: Refusal
+  t: Test, { lines, cause, lowestLevel }: Subject, { type, requestId, ...members }: PartnerSsoEvent, refusal: Refusal
 ): void {
-  const found = lines().filter(({ reqId, reason }) => reqId !== undefined && reason === told.reason)
+  const found = lines().filter(({ reqId, reason }) => reqId !== undefined && reason === members.reason)
   if (LEVELS[refusal.level] < lowestLevel) {
     t.strictSame(found, [])
     return
@@ -126,10 +126,10 @@ function isLine (
     { lines: found.length, level, reqId, event },
     { lines: 1, level: LEVELS[refusal.level], reqId: requestId, event: type }
   )
-  t.match(line, told)
-  t.equal(msg, type === told.reason ? `partner-sso: ${type}` : `partner-sso: ${type} (${told.reason})`)
+  t.match(line, members)
+  t.equal(msg, type === members.reason ? `partner-sso: ${type}` : `partner-sso: ${type} (${members.reason})`)
   const messages = [cause(), err].map((error) => (error as Error | undefined)?.message)
   t.equal(messages[0], messages[1], 'onEvent gets the cause')
-  t.equal(hint, source[told.reason as RefusalReason].hint)
+  t.equal(hint, source[members.reason as RefusalReason].hint)
   if (refusal.level === 'error') t.type(hint, 'string', 'what the host has to fix is explained')
 }

@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import type { Portal } from '../../../lib/index.ts'
 import { CHALLENGE, challenge, VERIFIER } from '../../helpers/wire.ts'
-import type { Answer } from '../../helpers/wire.ts'
+import type { WireResponse } from '../../helpers/wire.ts'
 import { clock } from '../../helpers/shifted-clocks.ts'
 import { refuses } from '../replies.ts'
 import type { StoreAccess } from '../stores.ts'
@@ -38,7 +38,7 @@ export async function unreadable (t: Test, { at, portal, store }: Subject): Prom
   t.strictSame([...parts, ...personal, portal.clientSecret].filter((text) => texts.includes(text)), [])
 }
 
-/** A record that an app with another secret made is none, and that app can open none of ours. */
+/** Neither of two apps with different secrets can open the records of the other. */
 export async function forged (t: Test, subject: Subject): Promise<void> {
   const { at, recordOf } = subject
   const guess: Partial<Portal> = { clientSecret: 'a guessed secret' }
@@ -57,7 +57,15 @@ function changed (text: string, index: number): string {
   return text.slice(0, index) + other + text.slice(index + 1)
 }
 
-/** A value that was changed, or that belongs to another key, opens nothing. */
+/** As another version of the plugin could write them. */
+const formats: Record<string, (sealed: string) => string> = {
+  'one copy, without their number': (sealed) => sealed.replace(/^\d+_/, ''),
+  'a version before it': (sealed) => `v2.${sealed}`,
+  JSON: (sealed) => JSON.stringify({ sealed }),
+  'no copy': () => '0_'
+}
+
+/** A value that was changed, that has another format, or is stored under another key, opens nothing. */
 export async function changedValues (t: Test, subject: Subject): Promise<void> {
   const { at, store } = await subject.another({ portal: { clientSecret: subject.portal.clientSecret } })
   const added = <T>(make: () => Promise<T>) => addedBy(store, make)
@@ -73,6 +81,14 @@ export async function changedValues (t: Test, subject: Subject): Promise<void> {
     const [token, key, value] = await added(() => at.accessToken())
     await store.write(key, changed(value, index))
     refuses(t, await at.user(token), 401, 'invalid_token', `a value with character ${index} changed`)
+  }
+  for (const [format, written] of Object.entries(formats)) {
+    const [code, atCode, sealed] = await added(() => at.code())
+    await store.write(atCode, written(sealed))
+    refuses(t, await at.token({ code }), 400, 'invalid_grant', format)
+    const [token, atToken, resealed] = await added(() => at.accessToken())
+    await store.write(atToken, written(resealed))
+    refuses(t, await at.user(token), 401, 'invalid_token', format)
   }
 }
 
@@ -110,7 +126,7 @@ export async function writtenBack (t: Test, { at, store }: Subject): Promise<voi
     clock.setDate(skew)
     const issued = await at.token({ code })
     t.equal(issued.status, 200, `clocks ${skew} seconds apart`)
-    t.equal((await at.user(issued.json.access_token)).status, 200)
+    t.equal((await at.user(issued.json.access_token)).status, 200, `clocks ${skew} seconds apart`)
     clock.back()
   }
   const [code, key, value] = await addedBy(store, () => at.code())
@@ -127,7 +143,7 @@ export async function writtenBack (t: Test, { at, store }: Subject): Promise<voi
   refuses(t, await at.user(token), 401, 'invalid_token')
 }
 
-/** A revocation survives any number of forged tokens: the code, written back, yields no token. */
+/** A revocation survives any number of forged tokens: the code, written back, gets no token. */
 export async function marks (t: Test, { at, events, store }: Subject): Promise<void> {
   const [code, key, value] = await addedBy(store, () => at.code())
   const { access_token: token } = (await at.token({ code })).json
@@ -155,15 +171,16 @@ export async function storeAway (t: Test, subject: Subject): Promise<void> {
   const responses = [await at.token({ code }), await at.user(token)]
   for (const response of responses) {
     refuses(t, response, 503, 'temporarily_unavailable')
-    t.strictSame([response.headers.get('retry-after'), response.headers.get('www-authenticate')], ['1', null])
+    const headers = ['retry-after', 'www-authenticate'].map((name) => response.headers.get(name))
+    t.strictSame(headers, ['1', null], response.request)
   }
-  const told = events()
+  const seen = events()
   const unavailable = { type: 'store_unavailable', reason: 'store_unavailable' }
-  t.strictSame(told.map(({ requestId, ...event }) => event),
+  t.strictSame(seen.map(({ requestId, ...event }) => event),
     [{ ...unavailable, clientId, externalId: 'alice' }, { ...unavailable, clientId, signInId: ofCode },
       { ...unavailable, clientId, signInId: ofToken }])
   const sent = [authorized, ...responses].map(({ headers, text }) => [...headers, text])
-  t.notMatch(JSON.stringify([told, sent]), 'zzz')
+  t.notMatch(JSON.stringify([seen, sent]), 'zzz')
   if (lowestLevel <= 30) t.match(JSON.stringify(lines()), 'zzz-cause', 'the host learns it')
   refuses(t, await at.user('x'), 401, 'invalid_token')
   refuses(t, await at.token({ code: 'x' }), 400, 'invalid_grant')
@@ -177,7 +194,7 @@ export async function overtaken (t: Test, { at, events, store }: Subject): Promi
     store.onTaken = undefined
     await at.token({ code })
   }
-  const responses: Answer[] = []
+  const responses: WireResponse[] = []
   await clock.still(async () => { responses.push(await at.token({ code })) })
   if (store.onTaken !== undefined) {
     // The store is out of reach of this test: two requests at once, in any order.
@@ -187,7 +204,7 @@ export async function overtaken (t: Test, { at, events, store }: Subject): Promi
     refuses(t, await at.user(issued?.json.access_token), 401, 'invalid_token')
     return
   }
-  refuses(t, responses[0] as Answer, 400, 'invalid_grant')
+  refuses(t, responses[0] as WireResponse, 400, 'invalid_grant')
   t.match(events().at(-1), { type: 'code_replayed', externalId: 'alice' })
 }
 
@@ -207,18 +224,18 @@ export async function signInIds (t: Test, subject: Subject): Promise<void> {
     await at.token({ code })
     const seen = events()
     t.strictSame(seen.map(({ reason }) => reason),
-      ['ok', 'redirect_uri_mismatch', 'ok', 'ok', 'token_unknown', 'code_unknown'])
+      ['ok', 'redirect_uri_mismatch', 'ok', 'ok', 'token_unknown', 'code_unknown'], user)
     later.events()
     await later.at.token({ code })
     seen.push(...later.events())
     const [{ signInId = '' } = {}] = seen
-    t.match(signInId, /^[\w-]{20}$/)
-    t.notOk(`${code} ${token}`.includes(signInId))
-    t.strictSame(new Set(seen.map(({ signInId }) => signInId)), new Set([signInId]))
+    t.match(signInId, /^[\w-]{20}$/, user)
+    t.notOk(`${code} ${token}`.includes(signInId), user)
+    t.strictSame(new Set(seen.map(({ signInId }) => signInId)), new Set([signInId]), user)
     ids.push(signInId)
     await at.token({ code, client_secret: 'wrong' })
     await at.token({ code: 'malformed' })
-    t.strictSame(events().map(({ signInId }) => signInId), [undefined, undefined])
+    t.strictSame(events().map(({ signInId }) => signInId), [undefined, undefined], user)
   }
   t.not(ids[0], ids[1])
 }

@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import { tokenForm } from '../../helpers/raw-requests.ts'
 import { basic, CHALLENGE, challenge, VERIFIER } from '../../helpers/wire.ts'
-import type { Answer } from '../../helpers/wire.ts'
+import type { WireResponse } from '../../helpers/wire.ts'
 import { refuses } from '../replies.ts'
 import type { Subject } from '../subject.ts'
 
@@ -23,7 +23,7 @@ export async function authentication (t: Test, { at, events, portal }: Subject):
   const code = await at.code()
   for (const changes of [{}, { client_id: undefined }, { client_id: 'another', client_secret: undefined }]) {
     refuses(t, await at.token({ code, ...changes }, header), 400, 'invalid_request')
-    t.match(events().at(-1), { reason: 'authentication_repeated' })
+    t.match(events().at(-1), { reason: 'authentication_repeated' }, JSON.stringify(changes))
   }
   const failures = [
     await at.token({ code, client_id: 'someone' }),
@@ -37,12 +37,13 @@ export async function authentication (t: Test, { at, events, portal }: Subject):
   const seen = failures.map(({ status, text, headers }) =>
     JSON.stringify([status, text, [...headers].filter(([name]) => name !== 'date')]))
   t.equal(new Set(seen).size, 1, 'an unknown client and a wrong secret look the same')
-  refuses(t, failures[0] as Answer, 401, 'invalid_client')
+  refuses(t, failures[0] as WireResponse, 401, 'invalid_client')
   events()
   for (const changes of [noCredentials, { client_secret: undefined }, { client_secret: '' }]) {
     for (const headers of [{}, { authorization: 'Bearer x' }] as Array<Record<string, string>>) {
       refuses(t, await at.token({ code, ...changes }, headers), 401, 'invalid_client')
-      t.match(events(), [{ type: 'client_authentication_failed', reason: 'authentication_missing' }])
+      t.match(events(), [{ type: 'client_authentication_failed', reason: 'authentication_missing' }],
+        JSON.stringify({ headers, changes }))
     }
   }
   t.equal((await at.token({ code })).status, 200, 'the code is still good')
@@ -53,7 +54,7 @@ export async function form (t: Test, { at, events, portal }: Subject): Promise<v
   const code = await at.code()
   for (const name of ['redirect_uri', 'grant_type', 'code', 'client_id']) {
     refuses(t, await at.token({ code, [name]: '' }), 400, 'invalid_request')
-    t.match(events().at(-1), { reason: `${name}_missing` })
+    t.match(events().at(-1), { reason: `${name}_missing` }, name)
   }
   const onlyOfCodes = { redirect_uri: undefined, code: undefined }
   for (const grantType of ['password', 'Authorization_Code', 'refresh_token', 'client_credentials']) {
@@ -93,7 +94,7 @@ export async function form (t: Test, { at, events, portal }: Subject): Promise<v
       ...body === undefined ? {} : { body: body as string }
     })
     refuses(t, response, 400, 'invalid_request', reason)
-    t.match(events().at(-1), { reason })
+    t.match(events().at(-1), { reason }, reason)
   }
   // A charset says nothing (RFC 6749 appendix B), nor does the case (RFC 9110 section 8.3.1).
   const latin = { 'content-type': 'Application/X-WWW-form-urlencoded ; charset=ISO-8859-1' }
@@ -112,13 +113,13 @@ export async function pkce (t: Test, { at, events }: Subject): Promise<void> {
   t.equal(challenge().code_challenge, CHALLENGE)
   for (const verifier of [VERIFIER, '-._~'.repeat(32)]) {
     const code = await at.code('alice', challenge(verifier))
-    t.equal((await at.token({ code, code_verifier: verifier })).status, 200)
+    t.equal((await at.token({ code, code_verifier: verifier })).status, 200, verifier)
   }
   t.equal((await at.token({ code: await at.code('alice', none), code_verifier: undefined })).status, 200)
   for (const [asked, verifier, reason] of cases) {
     const code = await at.code('alice', asked)
     refuses(t, await at.token({ code, code_verifier: verifier }), 400, 'invalid_grant', reason)
-    t.match(events().at(-1), { reason, externalId: 'alice' })
+    t.match(events().at(-1), { reason, externalId: 'alice' }, reason)
     refuses(t, await at.token({ code, code_verifier: VERIFIER }), 400, 'invalid_grant')
     t.match(events().at(-1), { reason: 'code_unknown' }, 'there was no token to revoke')
   }
@@ -192,7 +193,7 @@ export async function rotation (t: Test, subject: Subject): Promise<void> {
           continue
         }
         t.equal(response.status, 200, name)
-        t.match(second.events().filter(({ type }) => type === 'token_issued').at(-1), { secretIndex: index })
+        t.match(second.events().filter(({ type }) => type === 'token_issued').at(-1), { secretIndex: index }, secret)
         for (const third of processes.filter(({ clientSecret }) => !clientSecret.includes(secret))) {
           refuses(t, await third.at.user(response.json.access_token), 401, 'invalid_token', name)
         }
