@@ -3,7 +3,7 @@
 // does a code or token succeed twice, nor is a token alive after a replay was refused.
 //
 // Faults, at each operation of the store: the command is lost before it is executed, its reply is lost, the reply comes
-// after the time limit, the reply has come when the time limit is over and is read before anyone is told, the command
+// after the time limit, the reply has come when the time limit is over and is read before the timer fires, the command
 // is refused, the command is queued in a transaction of the host, the process ends. At any time: Redis is full, and
 // refuses SET. A minute is the lifetime of codes and tokens, and half that of a revocation.
 import '../helpers/virtual-clock.ts'
@@ -86,20 +86,20 @@ const keepsValue = (limit: number): Store => {
 const twoRedemptions = sceneOf('', 0, 0, first, second)
 const twoUses = sceneOf('', 0, 0, first, used, user('again'))
 const oneFault = sceneOf('', 1, 0, first)
-const YIELDED_TWICE = 'a token yielded the record twice'
-const CODE_LOST = 'a code that was answered 503 before its command was executed is lost, because ' +
+const RETURNED_TWICE = 'a token returned the record twice'
+const CODE_LOST = 'a code whose request got 503 before its command was executed is lost, because ' +
   'redemption: take code is refused'
 
 const mistakes: Array<{ mistake: string, store: SteppedStore, scene: Scene, fault: string }> = [
   ...([
     ['SET ignores NX', twoRedemptions, ALIVE],
     ['GETDEL keeps the value', twoRedemptions, ALIVE],
-    ['GETDEL keeps the value', twoUses, YIELDED_TWICE],
+    ['GETDEL keeps the value', twoUses, RETURNED_TWICE],
     ['SET GET changes nothing', twoRedemptions, ALIVE],
     ['SET GET needs a value', twoRedemptions, ALIVE],
     ['a refused command is executed', oneFault, CODE_LOST]
   ] as const).map(([mistake, scene, fault]) => ({ mistake, store: steppedRedis(mistake), scene, fault })),
-  { mistake: 'take keeps the value', store: steppedMemory(keepsValue), scene: twoUses, fault: YIELDED_TWICE }
+  { mistake: 'take keeps the value', store: steppedMemory(keepsValue), scene: twoUses, fault: RETURNED_TWICE }
 ]
 
 await t.test('each mistake in what it rests on is found', async (t) => {

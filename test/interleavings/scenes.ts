@@ -75,26 +75,26 @@ async function judge (world: World): Promise<string[]> {
   const isCodeGood = isUntouched(world, 'take code') && code !== undefined
   const isTokenGood = isUntouched(world, 'take token', 'revoke token')
   const faults = [
-    tokens.length > 1 ? 'a code yielded two tokens' : null,
+    tokens.length > 1 ? 'two tokens were issued for a code' : null,
     outcomes.filter(([name, { status }]) => ['user', 'again'].includes(name) && status === 200).length > 1
-      ? 'a token yielded the record twice'
+      ? 'a token returned the record twice'
       : null,
-    world.outcomes.get('stranger')?.status === 200 ? 'a made-up token yielded the record' : null,
+    world.outcomes.get('stranger')?.status === 200 ? 'a made-up token returned the record' : null,
     isReplayRefused && (await probeTokens(world, tokens)).includes(200)
       ? 'a token is alive although a replay was refused'
       : null,
     isCodeGood && await world.probe((portal) => portal.token({ code })) !== 200
-      ? 'a code that was answered 503 before its command was executed is lost'
+      ? 'a code whose request got 503 before its command was executed is lost'
       : null,
     isTokenGood && (await probeTokens(world, tokens)).some((status) => status !== 200)
-      ? 'a token that was answered 503 before its command was executed is lost'
+      ? 'a token whose request got 503 before its command was executed is lost'
       : null
   ]
   const because = world.mishaps.length === 0 ? '' : `, because ${[...world.mishaps].sort().join(' and ')}`
   return faults.filter((fault) => fault !== null).map((fault) => fault + because)
 }
 
-/** Whether a request was answered 503 before its command was executed, and no other command can have had an effect. */
+/** Whether a request got 503 before its command was executed, and no other command can have had an effect. */
 function isUntouched ({ hasAged, executed, unexecuted }: World, command: string, ...others: string[]): boolean {
   const isAmong = (operations: string[], names: string[]) =>
     operations.some((operation) => names.some((name) => operation.includes(name)))

@@ -10,7 +10,7 @@ const LIMIT = 100
 /** The in-process store under the explorer, or what is given in its place. */
 export function steppedMemory (makeStore: (limit: number) => Store = (limit) => new MemoryStore(limit)): SteppedStore {
   let inner = makeStore(LIMIT)
-  // What cannot be looked into is told by what has been done to it.
+  // Its state cannot be read: its operations stand for it.
   let past: Record<'code' | 'token', string[]> = { code: [], token: [] }
   let put: Parameters<Store['put']> | undefined
 
@@ -23,7 +23,7 @@ export function steppedMemory (makeStore: (limit: number) => Store = (limit) => 
           past[what].push(name)
           return run()
         },
-        answer: (reply) => resolve(reply as T)
+        deliver: (reply) => resolve(reply as T)
       })
     })
   }

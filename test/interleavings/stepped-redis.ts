@@ -74,7 +74,7 @@ export function steppedRedis (mistake?: Mistake): SteppedRedis {
     begin({
       name: `${operation} ${nameOf(key)}`,
       execute,
-      answer: (reply) => reply instanceof Error ? command.reject(reply) : command.resolve(reply),
+      deliver: (reply) => reply instanceof Error ? command.reject(reply) : command.resolve(reply),
       connection: {
         lose: () => command.reject(new Error('Connection is closed.')),
         refuse () {

@@ -10,7 +10,7 @@ import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { hostOptions } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
 import { injecting, wire } from '../helpers/wire.ts'
-import type { Answer, Wire } from '../helpers/wire.ts'
+import type { WireResponse, Wire } from '../helpers/wire.ts'
 import type { Play, Step } from './explorer.ts'
 
 export const STORE_TIMEOUT = 1000
@@ -24,7 +24,7 @@ const MOST_TURNS = 1000
 /** What came back for a request: a code or token in `given`, or an error. */
 export interface Outcome { status: number, error: string | undefined, given: string | undefined }
 
-type Request = (portal: Wire) => Promise<Answer>
+type Request = (portal: Wire) => Promise<WireResponse>
 
 /** A request that takes part in a scene. */
 export interface Role {
@@ -60,7 +60,7 @@ export interface Operation {
   /** Runs it at the store. */
   execute (): unknown
   /** Gives the reply to the plugin. */
-  answer (reply: unknown): void
+  deliver (reply: unknown): void
   /** What can happen between the plugin and the store; undefined where they are one process. */
   connection?: {
     /** Tells the plugin that the connection is lost. */
@@ -103,7 +103,7 @@ export const connection = (): object => actors.getStore()?.socket ?? fakeSocket(
 /** Called by a store when the plugin begins an operation. Outside a scene it runs at once. */
 export function begin (operation: Operation): void {
   const actor = actors.getStore()
-  if (actor === undefined) queueMicrotask(async () => operation.answer(await operation.execute()))
+  if (actor === undefined) queueMicrotask(async () => operation.deliver(await operation.execute()))
   else current?.add(actor, operation)
 }
 
@@ -237,9 +237,9 @@ export class World implements Play {
     const isGone = actor.state === 'gone'
     const late = isLate || isGone ? ' late' : ''
     if (!isExecuted) add(`${label} is executed${late}`, () => this.#execute(pending))
-    else add(`${label} is answered${late}`, () => this.#answer(pending))
+    else add(`${label} gets its reply${late}`, () => this.#reply(pending))
     if (pending.connection === undefined) return
-    const lost = `${label} ${isExecuted ? 'answer ' : ''}is lost${late}`
+    const lost = `${label} ${isExecuted ? 'reply ' : ''}is lost${late}`
     if (late !== '') add(lost, () => this.#fail(pending, 'lose'))
     if (late !== '' || !this.#mayFail()) return
     const addFault = (what: string, happen: () => void | Promise<void>) => {
@@ -252,7 +252,7 @@ export class World implements Play {
     addFault(`${label} takes too long`, () => this.#expire(pending))
     addFault(`the process of ${actor.name} ends`, () => this.#end(actor))
     if (isExecuted) {
-      addFault(`${label} is answered at the deadline`, () => this.#answer(pending, true))
+      addFault(`${label} gets its reply at the deadline`, () => this.#reply(pending, true))
     } else {
       addFault(`${label} is refused`, () => this.#fail(pending, 'refuse'))
       addFault(`${label} is queued`, () => this.#queue(pending))
@@ -280,22 +280,22 @@ export class World implements Play {
     pending.reply = await byClock(pending.actor.clock, () => pending.execute())
     pending.isExecuted = true
     this.executed.push(`${pending.actor.name}: ${pending.name} ${valueName(pending.reply)}`)
-    // Nobody is left to hear the answer.
+    // The process is gone: no reply reaches it.
     if (pending.actor.state === 'gone' || pending.isQueued) this.#drop(pending)
   }
 
-  /** `isStalled`: the event loop was; the reply is there when the time is over, and is read before anyone is told. */
-  #answer (pending: Pending, isStalled = false): void {
+  /** `isStalled`: the event loop was; the reply is there when the time is over, and is read before the timer fires. */
+  #reply (pending: Pending, isStalled = false): void {
     const { actor, name, reply, isLate } = pending
     this.#drop(pending)
     if (!isLate) actor.history.push(`${name} ${valueName(reply)}${isStalled ? ' at the deadline' : ''}`)
     this.#run(actor, () => {
       if (isStalled) pass(actor.clock, STORE_TIMEOUT)
-      pending.answer(reply)
+      pending.deliver(reply)
     })
   }
 
-  /** The plugin is told that the connection is lost, or that the command is refused. */
+  /** The plugin learns that the connection is lost, or that the command is refused. */
   #fail (pending: Pending, how: 'lose' | 'refuse'): void {
     const { actor, name, isExecuted, isLate, isQueued } = pending
     this.#drop(pending)
@@ -310,7 +310,7 @@ export class World implements Play {
     pending.isQueued = true
     pending.isLate = true
     pending.actor.history.push(`${pending.name} queued`)
-    this.#run(pending.actor, () => pending.answer('QUEUED'))
+    this.#run(pending.actor, () => pending.deliver('QUEUED'))
   }
 
   #fill (full: boolean): void {
@@ -349,7 +349,7 @@ export class World implements Play {
     actors.run(actor, () => byClock(actor.clock, happen))
   }
 
-  /** Waits until every request is at a store operation or at its end, and what late answers start has started. */
+  /** Waits until every request is at a store operation or at its end, and what late replies start has started. */
   async #settled (): Promise<void> {
     const isAtWork = (actor: Actor) =>
       actor.state === 'running' &&
@@ -377,7 +377,7 @@ export function valueName (value: unknown): string {
   return typeof value !== 'string' || value === 'OK' ? String(value) : 'value'
 }
 
-function outcomeOf ({ status, text, redirect }: Answer): Outcome {
+function outcomeOf ({ status, text, redirect }: WireResponse): Outcome {
   const { error, access_token: token } = text === '' ? {} : JSON.parse(text)
   const given = token ?? redirect.get('code') ?? undefined
   return { status, error: error ?? redirect.get('error') ?? undefined, given }

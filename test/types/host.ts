@@ -160,8 +160,8 @@ export const bad: UserInformation[] = [
 // The schema is one that TypeBox reads, and says the same as the type.
 export const ofSchema = (record: UserInformation): Static<typeof schema> => record
 
-// Events tell apart by their type, and portals have no secret to tell.
-export function told (event: PartnerSsoEvent, { clientId }: PortalInformation): string {
+// Events are discriminated by their type; portal information has no secret.
+export function described (event: PartnerSsoEvent, { clientId }: PortalInformation): string {
   if (event.type === 'code_issued') return event.reason satisfies 'ok'
   // @ts-expect-error -- a refusal only
   if (event.type === 'token_issued') return event.expected

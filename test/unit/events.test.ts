@@ -87,14 +87,6 @@ t.test('a logger that throws for the error logs the rest', async (t) => {
   t.strictSame(lines, [['error', fields, 'partner-sso: sign_in_refused (portal_eligibility_failed)']])
 })
 
-t.test('a reason that is the name of the event is said once', async (t) => {
-  const { reporter, request, lines } = scene()
-  reporter.refused(request, new OAuthError('code_replayed'))
-  reporter.refused(request, new OAuthError('code_unknown'))
-  t.strictSame(lines.map(([, , message]) => message),
-    ['partner-sso: code_replayed', 'partner-sso: request_rejected (code_unknown)'])
-})
-
 t.test('a line is not put together for a level that is off', async (t) => {
   const { reporter, request, lines } = scene()
   const asked: string[] = []

@@ -63,7 +63,7 @@ t.test('the form of a token', async (t) => {
   const [locator, proof] = ['A-_9'.repeat(11).slice(1), '9_-A'.repeat(11).slice(1)]
   for (const clientId of ['p', 'partner-123', ' ~!', 'x'.repeat(255)]) {
     const encoded = Buffer.from(clientId).toString('base64url')
-    t.strictSame(readAccessToken(locator + proof + encoded), { locator, proof, clientId })
+    t.strictSame(readAccessToken(locator + proof + encoded), { locator, proof, clientId }, clientId)
   }
   // "cA" is "p"; "cB" and "cH" have spare bits that are set.
   for (const bad of ['', proof, locator + proof, `${locator}${proof}c`, `${locator}${proof}cB`, `${locator}${proof}cH`,

@@ -1,6 +1,7 @@
 // What wraps every store: failures become `store_unavailable`, an outage is two log lines, and a server that can never
 // serve a sign-in stops the start.
 import cluster from 'node:cluster'
+import { inspect } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
 import t from 'tap'
 import type { OAuthError } from '../../lib/errors.ts'
@@ -8,7 +9,7 @@ import { GuardedStore, withDeadlines } from '../../lib/stores/guard.ts'
 import type { BackingStore } from '../../lib/stores/guard.ts'
 import { openStore } from '../../lib/stores/open.ts'
 import type { Store } from '../../lib/stores/store.ts'
-import { passTime } from '../helpers/pass-time.ts'
+import { clock } from '../helpers/shifted-clocks.ts'
 import { timers } from '../helpers/timers.ts'
 
 const soon = (milliseconds = 60_000): number => performance.now() + milliseconds
@@ -53,8 +54,8 @@ t.test('an error or invalid value is store_unavailable, without what may be stor
     for (const [operation, cause] of [...failing, ...returning]) {
       const { guarded, lines } = guard({ [name]: operation })
       const error = await call(guarded).catch((error: OAuthError) => error) as OAuthError
-      t.strictSame([error.reason, error.context.cause, lines.length], ['store_unavailable', cause, 1])
-      t.match(lines, [['error', { cause }, cause]])
+      t.strictSame([error.reason, error.context.cause, lines.length], ['store_unavailable', cause, 1], cause)
+      t.match(lines, [['error', { cause }, cause]], cause)
     }
   }
 })
@@ -67,7 +68,7 @@ t.test('an outage is one line at its beginning and one at its end, with its dura
     const cause = 'down'
     t.strictSame(lines.splice(0), [['error', { event: 'store_unavailable', reason: 'store_unavailable', cause },
       'partner-sso: store_unavailable (down): no sign-in succeeds until the store is back']])
-    passTime(t, 90)
+    clock.pass(90)
     store.put = good.put
     for (let count = 0; count < 2; count++) await put(guarded)
     const [[level, fields, message]] = lines as [[string, { duration: number }, string]]
@@ -75,7 +76,7 @@ t.test('an outage is one line at its beginning and one at its end, with its dura
     t.match(fields, { event: 'store_available', reason: 'ok', refused: 3 })
     t.ok(fields.duration >= 90_000 && fields.duration < 150_000, `outage ${outage}`)
     t.match(message, /^partner-sso: store_available after \d+ ms, 3 requests refused$/)
-    t.equal(lines.splice(0).length, 1)
+    t.equal(lines.splice(0).length, 1, `outage ${outage}`)
   }
 })
 
@@ -120,10 +121,11 @@ t.test('a store that does not return what was put, or cannot revoke, is not read
   ]
   for (const fault of faults) {
     const { guarded, lines } = guard(fault)
-    await t.resolves(guarded.start())
-    t.equal(await guarded.isReady(), false)
-    t.match(lines, [['error', { event: 'store_unavailable' }]])
-    t.equal(lines.length, 1)
+    const given = inspect(fault)
+    await t.resolves(guarded.start(), given)
+    t.equal(await guarded.isReady(), false, given)
+    t.match(lines, [['error', { event: 'store_unavailable' }]], given)
+    t.equal(lines.length, 1, given)
   }
 })
 
@@ -142,10 +144,10 @@ t.test('an error after which the store can never serve stops the start, any othe
   for (const name of ['put', 'take', 'revoke']) {
     const start = (message: string, more: Partial<BackingStore>) =>
       guard({ [name]: async () => { throw new Error(message) } }, 1000, more).guarded.start()
-    await t.resolves(start('LOADING Redis is loading', { unfit }))
-    await t.resolves(start('ERR unknown command', {}))
+    await t.resolves(start('LOADING Redis is loading', { unfit }), name)
+    await t.resolves(start('ERR unknown command', {}), name)
     await t.rejects(start('ERR unknown command `x`, with args beginning with: `a`', { unfit }),
-      { message: 'partner-sso: It lacks a command: ERR unknown command `x`' })
+      { message: 'partner-sso: It lacks a command: ERR unknown command `x`' }, name)
   }
 })
 

@@ -32,15 +32,19 @@ t.test('the routes with a limit for bodies; hooks and handlers have names, for t
   const routes = await routesOf({ prefix: '/sso', routeOptions: { bodyLimit: undefined } as object })
   const found = routes.map(({ method, url, bodyLimit, handler, errorHandler, preParsing, onSend }) => {
     const hooks = [handler, errorHandler, preParsing ?? [], onSend ?? []].flat()
-    return [method, url, bodyLimit, ...hooks.map((hook) => hook?.name)]
+    return [Array.isArray(method) ? 'others' : method, url, bodyLimit, ...hooks.map((hook) => hook?.name)]
   })
+  const wrongMethod = [
+    'partnerSsoWrongMethod', 'partnerSsoWrongMethodError', 'partnerSsoWrongMethod', 'partnerSsoOnSend'
+  ]
   t.strictSame(found, [
     ['GET', '/sso/oauth/authorize', 16_384, 'partnerSsoAuthorize', 'partnerSsoAuthorizeError',
       'partnerSsoAuthorizeOnSend'],
     ['POST', '/sso/oauth/token', 16_384, 'partnerSsoToken', 'partnerSsoTokenError', 'partnerSsoPreParsing',
       'partnerSsoOnSend'],
-    ['GET', '/sso/oauth/token', 16_384, 'partnerSsoTokenByGet', 'partnerSsoTokenByGetError', 'partnerSsoOnSend'],
-    ['GET', '/sso/oauth/user', 16_384, 'partnerSsoUser', 'partnerSsoUserError', 'partnerSsoOnSend']
+    ['GET', '/sso/oauth/user', 16_384, 'partnerSsoUser', 'partnerSsoUserError', 'partnerSsoOnSend'],
+    ['others', '/sso/oauth/token:nothing(^$)', 16_384, ...wrongMethod],
+    ['others', '/sso/oauth/user:nothing(^$)', 16_384, ...wrongMethod]
   ])
 })
 
@@ -79,7 +83,7 @@ t.test('the plugin and its scope have names, for traces and printPlugins()', asy
   app.addHook('onRoute', function () { names.push(this.pluginName) })
   await app.register(partnerSso, hostOptions({ name: 'another' } as object))
   await app.ready()
-  for (const name of names) t.match(name, /^fastify-partner-sso(?: -> |$)/)
+  for (const name of names) t.match(name, /^fastify-partner-sso(?: -> |$)/, name)
   const plugins = app.printPlugins().split('\n').filter((line) => line.includes('fastify-partner-sso'))
   t.equal(plugins.length, 2, 'the plugin, and the scope in it')
   t.notMatch(app.printPlugins(), /=>|async|addEndpoints/, 'nothing without a name')

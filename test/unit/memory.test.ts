@@ -89,7 +89,7 @@ t.test('a record is there for its lifetime, to the millisecond; then its key is 
   t.equal(await byClock(clock, () => store.revoke('a', 60)), null)
 })
 
-t.test('what has expired is dropped though nobody asks for it, a slice in a turn; then no timer is left', async (t) => {
+t.test('what has expired is dropped without being asked for, a slice in a turn; then no timer is left', async (t) => {
   const clock = newClock()
   const store = storeOf(t, 10_000)
   const live = names(100)

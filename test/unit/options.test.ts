@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
 import type { PartnerSsoOptions } from '../../lib/index.ts'
-import { checkPrefix, resolveOptions } from '../../lib/options/options.ts'
-import type { ResolvedOptions } from '../../lib/options/options.ts'
+import { checkPrefix, resolveOptions } from '../../lib/options/checked-options.ts'
+import type { ResolvedOptions } from '../../lib/options/checked-options.ts'
 import { hostOptions, PORTAL } from '../helpers/host.ts'
 
 const resolve = (overrides: object, warnings: string[] = []): ResolvedOptions =>
@@ -38,7 +38,7 @@ const noUris = [
   'https://a:hush@portal.example/é', 'https://a:hush@portal.example:port/', new URL(PORTAL.loginUrl)
 ]
 
-/** `hush` stands for a secret, which no error repeats. */
+/** `hush` is a secret: no error repeats it. */
 const bad: Array<[name: string, wants: string, values: unknown[]]> = [
   ['portal', 'an object, an array of them, or a function', [undefined, null, JSON.stringify({ clientSecret: 'hush' })]],
   ['portal', 'one portal at least; got an empty array', [[]]],
@@ -107,7 +107,7 @@ t.test('what it got: a number, a URL without user information, and the kind of a
     ['a\n', 'a string of 2 characters that has a line break'], [[], 'an empty array'], [['hush'], 'an array'],
     [{}, 'an object'], [true, 'a boolean'], [() => {}, 'a function']
   ]
-  for (const [value, got] of kinds) t.match(refusal('portal.clientId', value), new RegExp(`; got ${got}$`))
+  for (const [value, got] of kinds) t.match(refusal('portal.clientId', value), new RegExp(`; got ${got}$`), got)
   t.match(refusal('portal.level', 'Partner'), /; got "Partner"$/, 'too short for a secret')
   t.match(refusal('codeLifetime', 601), /; got 601$/)
   t.match(refusal('portal.redirectUri', 'http://portal.example/cb'), /; got "http:\/\/portal\.example\/cb"$/)
@@ -116,7 +116,7 @@ t.test('what it got: a number, a URL without user information, and the kind of a
 t.test('a path with a parameter, also that of a scope around the plugin', async (t) => {
   for (const prefix of ['/:tenant', '/sso/*', '/hush:hush']) {
     const got = `got a string of ${prefix.length} characters`
-    t.throws(() => checkPrefix(prefix), new RegExp(`"prefix" must be a path without parameters: .*; ${got}$`))
+    t.throws(() => checkPrefix(prefix), new RegExp(`"prefix" must be a path without parameters: .*; ${got}$`), prefix)
   }
   t.doesNotThrow(() => checkPrefix('/a::b'))
   const app = Fastify()

@@ -205,7 +205,7 @@ const wrappers: Record<string, (send: (command: RedisCommand) => unknown) => (co
 }
 
 for (const [name, wrap] of Object.entries(wrappers)) {
-  t.test(`sendCommand ${name}: each rejection reaches the caller, and nobody else`, async (t) => {
+  t.test(`sendCommand ${name}: each rejection reaches the caller alone`, async (t) => {
     const ends: Array<[RegExp, (command: RedisCommand) => void]> = [
       [/respond in time/, (sent) => sent.expire()], [/READONLY/, (sent) => refuse(sent, 'READONLY')],
       [/closed/, loseConnection]
@@ -216,7 +216,7 @@ for (const [name, wrap] of Object.entries(wrappers)) {
       const outcome = sent.sendBy({ sendCommand } as unknown as RedisClient)
       for (let turns = 0; turns < 3; turns++) await pause()
       end(sent)
-      await t.rejects(outcome, { message })
+      await t.rejects(outcome, { message }, String(message))
     }
     for (let turns = 0; turns < 3; turns++) await pause()
   })
@@ -225,7 +225,8 @@ for (const [name, wrap] of Object.entries(wrappers)) {
 t.test('a client that throws, or rejects by itself, is a rejection at once', async (t) => {
   const error = new Error('No more')
   for (const sendCommand of [() => { throw error }, async () => { throw error }]) {
-    await t.rejects(command().sendBy({ sendCommand } as unknown as RedisClient), { message: 'No more' })
+    const client = { sendCommand } as unknown as RedisClient
+    await t.rejects(command().sendBy(client), { message: 'No more' }, String(sendCommand))
   }
 })
 

@@ -4,6 +4,7 @@
 import { byClock, newClock, pass } from '../helpers/virtual-clock.ts'
 import { EventEmitter } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
+import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import { Cluster, Redis, ReplyError } from 'ioredis'
 import type { RedisOptions } from 'ioredis'
@@ -37,8 +38,8 @@ t.test('one command for each operation, on one key; an empty text is a mark', as
   const { store, sent } = replying(['OK', null, 'value', null, '', 'value', null, ''], { keyPrefix: 'host:' })
   t.equal(await store.put('key', 'value', 60), true)
   t.equal(await store.put('key', 'value', 60), false)
-  for (const taken of ['value', null, null]) t.equal(await store.take('key'), taken)
-  for (const held of ['value', null, null]) t.equal(await store.revoke('key', 90), held)
+  for (const taken of ['value', null, null]) t.equal(await store.take('key'), taken, `take: ${taken}`)
+  for (const held of ['value', null, null]) t.equal(await store.revoke('key', 90), held, `revoke: ${held}`)
   const key = 'host:prefix:key'
   t.strictSame(sent.slice(1, 3), [['set', key, 'value', 'EX', '60', 'NX'], ['getdel', key]])
   t.strictSame(sent.at(-1), ['set', key, '', 'EX', '90', 'GET'])
@@ -54,7 +55,7 @@ t.test('an unexpected reply is an error that does not repeat it: it may be a sto
       ['SET', ['value', null], () => store().revoke('k', 1)]
     ]
     for (const [name, valid, call] of calls) {
-      if (!valid.includes(reply)) await t.rejects(call(), { message: message(name) })
+      if (!valid.includes(reply)) await t.rejects(call(), { message: message(name) }, name)
     }
   }
 })
@@ -91,7 +92,7 @@ const forGood = [
   'ERR The user can\'t access at least one of the keys mentioned'
 ]
 
-t.test('a server that refuses a command for good, and errors that tell of a state', async (t) => {
+t.test('a server that refuses a command for good, and errors of a passing state', async (t) => {
   const { store } = closed(t)
   for (const message of forGood) {
     t.equal(store.unfit(new ReplyError(message)), 'Redis refuses a command that is needed: SET with EX and NX, SET ' +
@@ -134,7 +135,7 @@ t.test('rediss:// to a port without TLS: said in each form that ioredis reports'
   for (const where of ['ssl3_get_record', 'tls_validate_record_header']) {
     const message = `80FC2C936C7F0000:error:0A00010B:SSL routines:${where}:wrong version number:../deps/openssl\n`
     client.emit('error', Object.assign(new Error(message), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }))
-    t.match((await causeOf(store)).message, /: ERR_SSL_WRONG_VERSION_NUMBER \(rediss:.* does not speak TLS\)$/)
+    t.match((await causeOf(store)).message, /: ERR_SSL_WRONG_VERSION_NUMBER \(rediss:.* does not speak TLS\)$/, where)
   }
   const connecting = closed(t, 'rediss://127.0.0.1:1?lazyConnect=true')
   Object.assign(connecting.client, { status: 'connecting' })
@@ -200,7 +201,7 @@ t.test('the first attempt to connect is waited for, once', async (t) => {
     })
     pass(clock, 39)
     for (let turns = 0; turns < 5; turns++) await turn()
-    t.equal(waiting, 2)
+    t.equal(waiting, 2, status)
     if (event === 'deadline') pass(clock, 1)
     else client.emit(event, new Error('It failed'))
     for (let turns = 0; turns < 5; turns++) await turn()
@@ -214,19 +215,19 @@ t.test('the first attempt to connect is waited for, once', async (t) => {
   await ready.connected(performance.now() + 60_000)
 })
 
-t.test('what is a client, options or a URL, and what is none of them', async (t) => {
+t.test('clients, options, URLs, and values that are none of these', async (t) => {
   const kinds = (value: unknown): string[] => Object.entries({ isRedisClient, isRedisOptions, isRedisUrl })
     .flatMap(([name, is]) => is(value) ? [name] : [])
   const cluster = new Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true })
   t.teardown(() => cluster.disconnect())
   for (const client of [new Redis({ lazyConnect: true }), cluster]) t.strictSame(kinds(client), ['isRedisClient'])
   for (const options of [{}, { host: 'a' }, Object.create(null), runInNewContext('({ port: 1 })')]) {
-    t.strictSame(kinds(options), ['isRedisOptions'])
+    t.strictSame(kinds(options), ['isRedisOptions'], inspect(options))
   }
-  for (const url of ['redis://a', 'rediss://user:pass%20word@a:1/2']) t.strictSame(kinds(url), ['isRedisUrl'])
+  for (const url of ['redis://a', 'rediss://user:pass%20word@a:1/2']) t.strictSame(kinds(url), ['isRedisUrl'], url)
   // As node-redis has it.
   class OtherClient { isReady = true; options = {}; sendCommand (): void {} connect (): void {} }
   const others = [new OtherClient(), { ...new OtherClient(), sendCommand () {} }, { status: 'ready' }, [], [{}],
     new Map(), null, undefined, 7, () => {}, '', 'localhost:6379', 'http://a', 'redis://%zz@a', new URL('redis://a')]
-  for (const value of others) t.strictSame(kinds(value), [])
+  for (const value of others) t.strictSame(kinds(value), [], inspect(value))
 })

@@ -34,9 +34,9 @@ t.test('each of many keys opens what is sealed with all of them, and one of them
     const keys = Array.from({ length: count }, randomKey)
     const sealed = seal(keys, 'text')
     t.match(sealed, new RegExp(`^${count}_[\\w-]+$`))
-    t.strictSame(keys.map((key) => open(key, sealed)), keys.map(() => 'text'))
-    t.equal(openWithAny([randomKey(), keys.at(-1) as string, randomKey()], sealed), 'text')
-    t.equal(openWithAny([randomKey(), randomKey()], sealed), null)
+    t.strictSame(keys.map((key) => open(key, sealed)), keys.map(() => 'text'), `${count} keys`)
+    t.equal(openWithAny([randomKey(), keys.at(-1) as string, randomKey()], sealed), 'text', `the last of ${count}`)
+    t.equal(openWithAny([randomKey(), randomKey()], sealed), null, `none of ${count}`)
     t.equal(openWithAny([], sealed), null)
   }
 })

@@ -52,7 +52,7 @@ t.test('at register(), once each, by the log or by the process', async (t) => {
   t.strictSame([logged.length, emitted.length], [3, 4])
 })
 
-t.test('a host that neither logs errors nor has onEvent is told that nobody learns of them', async (t) => {
+t.test('a host that neither logs errors nor has onEvent is warned that nobody sees them', async (t) => {
   const warningsOf = (level: string | false, onEvent?: unknown): number => {
     const warnings: string[] = []
     const { log } = Fastify({ logger: level !== false && { level, stream: { write () {} } } })

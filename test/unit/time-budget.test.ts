@@ -2,8 +2,8 @@
 import t from 'tap'
 import type { Store } from '../../lib/index.ts'
 import { MemoryStore } from '../../lib/stores/memory.ts'
-import { passTime } from '../helpers/pass-time.ts'
 import { startHost } from '../helpers/host.ts'
+import { clock } from '../helpers/shifted-clocks.ts'
 import { wire } from '../helpers/wire.ts'
 
 t.test('each request has one deadline for all of its store calls', async (t) => {
@@ -12,7 +12,7 @@ t.test('each request has one deadline for all of its store calls', async (t) => 
   const calls: string[] = []
   const slow = <T>(name: string, result: T): T => {
     calls.push(name)
-    passTime(t, seconds)
+    clock.pass(seconds)
     return result
   }
   const store: Store = {

@@ -1,4 +1,4 @@
-// Time limits on a clock that the test moves: each ends at its deadline, not a millisecond before and none after.
+// Time limits on a clock that the test moves: each ends at its deadline, not a millisecond earlier or later.
 // Alone: it sets the clock that lib finds when it is loaded.
 import { byClock, newClock, pass } from '../helpers/virtual-clock.ts'
 import type { Clock } from '../helpers/virtual-clock.ts'
@@ -15,7 +15,7 @@ import { injecting, wire } from '../helpers/wire.ts'
 const never = (): Promise<never> => new Promise(() => {})
 const late = () => new Error('late')
 
-/** Checks that what `start` begins ends after these milliseconds: not one earlier, and none later. */
+/** Checks that what `start` begins ends after these milliseconds: not one earlier or later. */
 async function endsAfter (
   t: Test, milliseconds: number, start: (clock: Clock) => Promise<unknown>, name = String(milliseconds)
 ): Promise<void> {
@@ -57,7 +57,7 @@ t.test('a call of the store, the start and a readiness route', async (t) => {
   await endsAfter(t, 4000, () => guarded(30_000).start(), "the start: Fastify's pluginTimeout is ten seconds")
 })
 
-t.test('the portal function: `storeTimeout`; what it does later harms nobody', async (t) => {
+t.test('the portal function: `storeTimeout`; what it does later has no effect', async (t) => {
   for (const milliseconds of [20, 7000]) {
     let fail = (_error: Error): void => {}
     const portal = () => new Promise<never>((_resolve, reject) => { fail = reject })

@@ -42,8 +42,9 @@ t.test('the three shapes of a record', async (t) => {
     ...identifiers.map((identifier) => ({ ...without(client, 'client_id'), ...identifier }))
   ]
   for (const record of records) {
-    t.match(sent(record, 'partner'), record)
-    t.ok(ofSchema.Check(record), 'and for the schema')
+    const text = JSON.stringify(record)
+    t.match(sent(record, 'partner'), record, text)
+    t.ok(ofSchema.Check(record), `for the schema: ${text}`)
   }
   for (const record of [client, without(client, 'client_id')]) t.match(sent(record, 'client'), record)
 })
@@ -101,12 +102,12 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
       /: client_id or client_external_id must be given for a client user at the partner level, got neither$/]
   ]
   for (const [record, level, message] of cases) {
-    const error = t.throws(() => checkUserInformation(record, level), message) as UserInformationError
-    t.notMatch(error.message, /hush|a@b/)
-    t.equal(error.name, 'UserInformationError')
-    t.equal(error.message, `The record of portalEligibility breaks a rule: ${error.rule}`)
+    const error = t.throws(() => checkUserInformation(record, level), message, String(message)) as UserInformationError
+    t.notMatch(error.message, /hush|a@b/, error.rule)
+    t.equal(error.name, 'UserInformationError', error.rule)
+    t.equal(error.message, `The record of portalEligibility breaks a rule: ${error.rule}`, error.rule)
     const isOfOtherLevel = accepts(record, level === 'partner' ? 'client' : 'partner')
-    t.equal(ofSchema.Check(record), isOfOtherLevel, 'the schema, which knows no level')
+    t.equal(ofSchema.Check(record), isOfOtherLevel, `the schema, which knows no level: ${error.rule}`)
   }
 })
 
@@ -128,12 +129,12 @@ t.test('an error says whom the record is about, where it does', async (t) => {
     [unreadable('external_id'), { rule: 'external_id must be readable, but reading it threw', externalId: undefined }]
   ]
   for (const [record, known] of cases) {
-    const error = t.throws(() => checkUserInformation(record, 'partner')) as UserInformationError
-    t.match({ externalId: undefined, ...error.known }, known)
+    const error = t.throws(() => checkUserInformation(record, 'partner'), String(known.rule)) as UserInformationError
+    t.match({ externalId: undefined, ...error.known }, known, String(known.rule))
   }
 })
 
-t.test('the portal\'s side is told every broken rule', async (t) => {
+t.test('the portal\'s side gets every broken rule', async (t) => {
   t.strictSame(userInformationFaults(partner, 'partner'), [])
   t.match(userInformationFaults({ ...client, email: '', client_id: '' }, 'client'), [/^email must/, /^client_id must/])
   t.match(userInformationFaults({ type: 'boss' }, 'partner'), [
