@@ -1,14 +1,15 @@
 // Does a test fail when the code is broken?
 //
-//   npm test                                              # leaves the coverage that tells which tests run a line
+//   npm test                                              # leaves the coverage: which tests run a line
 //   node test/mutation/run.js [part of a sentence ...] [--mistakes file.json]
 //
 // Each mistake is made alone in a copy of the project. The tests that run its lines are tried until one fails: the
 // contract suite in four configurations, then the others, first those that are short and have noticed most so far, at
-// last those without coverage: interleavings, examples, browser, package. What fails without the mistake as well (the
-// control) notices nothing. The outcome of each is printed, and the output of the test that decided is kept in
-// `.tap/mutation`; exit 1 when one survived or a control failed. A file has mistakes of its own: [{ "mistake", "file",
-// "find", "replace" }], or for several places [{ "mistake", "edits": [{ "file", "find", "replace" }] }].
+// last those without coverage (interleavings, examples, browser, package) and the compiler. What fails without the
+// mistake as well (the control) notices nothing. The outcome of each is printed, and the output of the test that
+// decided is kept in `.tap/mutation`; exit 1 when one survived or a control failed. A file has mistakes of its own:
+// [{ "mistake", "file", "find", "replace" }], or for several places [{ "mistake", "edits": [{ "file", "find",
+// "replace" }] }].
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -71,7 +72,7 @@ function cost (name) {
   return coverage.timeOf(name) * (tried + 2) / (noticed + 1)
 }
 
-/** What the tests of a process say of the mistake in the tree; a failure that the control has too is none. */
+/** What the tests of a process say of the mistake in the tree; failures that the control has too do not count. */
 async function judged (tree, control, name, environment = {}) {
   const result = await tree.run(name, environment)
   const isNoticed = result.verdict !== 'passes' && await isSound(control, name, environment)
@@ -92,7 +93,7 @@ function attempts (processes) {
   ]
 }
 
-/** What became of the mistake that is in the tree. A hang is told only where no test fails. */
+/** What became of the mistake that is in the tree. A hang counts only where no test fails. */
 async function verdictOf (tree, control, processes) {
   let hung
   for (const [name, environment] of attempts(processes)) {
@@ -101,7 +102,9 @@ async function verdictOf (tree, control, processes) {
     if (verdict === 'fails') return ['noticed', by, output]
     if (verdict === 'hangs') hung ??= ['hung', by, output]
   }
-  return hung ?? ['SURVIVED']
+  if (hung !== undefined) return hung
+  const { verdict, output } = await tree.checkTypes()
+  return verdict === 'passes' ? ['SURVIVED'] : ['noticed', 'types', output]
 }
 
 /** The lines of a place, and which processes run them. */

@@ -64,7 +64,16 @@ export class Tree {
 
   /** How a process of the tests ends, `passes`, `fails` or `hangs`, and its output. A test file is a program. */
   run (name, environment = {}) {
-    const child = spawn(process.execPath, ['--import=@tapjs/mock/import', join(COMPILED, 'processes', name)], {
+    return this.#end(process.execPath, ['--import=@tapjs/mock/import', join(COMPILED, 'processes', name)], environment)
+  }
+
+  /** How the compiler ends: a mistake may be one of types alone. */
+  checkTypes () {
+    return this.#end('sh', ['-c', 'npx tsc -p lib --emitDeclarationOnly && npx tsc -p .'], {})
+  }
+
+  #end (program, parameters, environment) {
+    const child = spawn(program, parameters, {
       cwd: this.#path,
       env: { ...process.env, ...TAP, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
