@@ -69,7 +69,7 @@ t.test('the login leads to the endpoint or home, whatever return_to says', async
   })
   for (const asked of FOREIGN_URLS) {
     const { status, headers } = await logIn(`?return_to=${encodeURIComponent(asked)}`, 'ada')
-    t.equal(status, 303)
+    t.equal(status, 303, asked)
     t.equal(headers.get('location'), '/', JSON.stringify(asked))
   }
   const back = await logIn('?return_to=%2Foauth%2Fauthorize%3Fa%3Db%2520c', 'ada')

@@ -1,5 +1,5 @@
 // Compiles the hosts, and checks them and our declarations: node compile.cjs <compiler> <folder of the output>
-// `tsc` checks the declarations of all packages besides, which takes ten times as long.
+// `tsc` also checks the declarations of all packages, which takes ten times as long.
 const [name, outDir] = process.argv.slice(2)
 const ts = require(name)
 
