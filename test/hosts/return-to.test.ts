@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import type { Test } from 'tap'
 import partnerSso from '../../lib/index.ts'
+import { routerOptions } from '../helpers/fastify.ts'
 import { hostOptions, startHost } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
 import { httpServer } from '../helpers/raw-server.ts'
@@ -208,7 +209,7 @@ t.test('several registrations under one app, and a scope of its own', async (t) 
 
 t.test('what the router takes lightly is not repeated', async (t) => {
   const { app } = await startHost(t, { loginPage: '/login' }, {
-    server: { routerOptions: { ignoreDuplicateSlashes: true, ignoreTrailingSlash: true, caseSensitive: false } }
+    server: routerOptions({ ignoreDuplicateSlashes: true, ignoreTrailingSlash: true, caseSensitive: false })
   })
   const query = new URLSearchParams({
     client_id: 'partner-123', redirect_uri: 'https://portal.example/oauth/callback', response_type: 'code', state: 's'
