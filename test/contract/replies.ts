@@ -10,6 +10,7 @@ export function isJson (t: Test, response: WireResponse, status: number, body?: 
   const text = body === undefined ? response.text : JSON.stringify(body)
   t.strictSame([response.status, response.text], [status, text], response.request)
   isPrivate(t, response, { 'content-type': 'application/json; charset=utf-8' })
+  saysWhatToDo(t, response)
 }
 
 /** A refusal in JSON, to the letter. */
@@ -21,6 +22,14 @@ export function isRefused (t: Test, response: WireResponse, status: number, erro
 export function refuses (t: Test, response: WireResponse, status: number, error: string, message = error): void {
   t.strictSame([response.status, response.json.error], [status, error], `${message}: ${response.request}`)
   isPrivate(t, response)
+  saysWhatToDo(t, response)
+}
+
+/** How to authenticate, or when to come back, and no other response does. */
+function saysWhatToDo (t: Test, { status, headers, request }: WireResponse): void {
+  const isChallenge = status === 401 || (status === 400 && request.includes('/oauth/user'))
+  t.strictSame(['www-authenticate', 'retry-after'].filter((name) => headers.has(name)),
+    [isChallenge ? 'www-authenticate' : [], status === 503 ? 'retry-after' : []].flat(), request)
 }
 
 /** What every response of the three routes has; with `more`, the further headers of one response. */
