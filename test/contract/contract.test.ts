@@ -7,7 +7,7 @@ import { startRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
 import * as authorize from './checks/authorize.ts'
 import * as portalFunction from './checks/portal-function.ts'
-import { eachRefusal } from './checks/each-refusal.ts'
+import { eachRefusal, order } from './checks/each-refusal.ts'
 import * as signIn from './checks/sign-in.ts'
 import * as store from './checks/store.ts'
 import * as token from './checks/token.ts'
@@ -22,7 +22,7 @@ type Check = (t: Test, subject: Subject) => Promise<void>
 /** The checks know an app from outside; none knows its configuration. */
 const { completes, ...signIns } = signIn
 const checks: Record<string, Check> = {
-  ...signIns, ...authorize, ...token, ...store, ...portalFunction, eachRefusal
+  ...signIns, ...authorize, ...token, ...store, ...portalFunction, eachRefusal, order
 }
 
 const redis = await startRedis(t)

@@ -2,7 +2,8 @@
 import type { Test } from 'tap'
 import { refusals as source } from '../../../lib/errors.ts'
 import type { PartnerSsoEvent, RefusalReason } from '../../../lib/index.ts'
-import type { WireResponse, Wire } from '../../helpers/wire.ts'
+import { CHALLENGE } from '../../helpers/wire.ts'
+import type { Changes, WireResponse, Wire } from '../../helpers/wire.ts'
 import { DESCRIPTION, isGuarded, isJson, isPage, isPrivate } from '../replies.ts'
 import { refusals } from '../refusals.ts'
 import type { Refusal } from '../refusals.ts'
@@ -132,4 +133,37 @@ function isLine (
   t.equal(messages[0], messages[1], 'onEvent gets the cause')
   t.equal(hint, source[members.reason as RefusalReason].hint)
   if (refusal.level === 'error') t.type(hint, 'string', 'what the host has to fix is explained')
+}
+
+/** What may be wrong with one request, in the order of the checks. */
+const faults: Record<'authorize' | 'token', Array<[reason: RefusalReason, changes: Changes]>> = {
+  authorize: [
+    ['client_id_unknown', { client_id: 'someone' }],
+    ['redirect_uri_unregistered', { redirect_uri: 'https://elsewhere.example/' }],
+    ['response_type_unsupported', { response_type: 'token' }],
+    ['state_missing', { state: undefined }],
+    ['code_challenge_malformed', { code_challenge: 'short' }],
+    ['code_challenge_method_unsupported', { code_challenge: CHALLENGE, code_challenge_method: 'plain' }]
+  ],
+  token: [
+    ['grant_type_unsupported', { grant_type: 'password' }],
+    ['redirect_uri_missing', { redirect_uri: undefined }],
+    ['code_missing', { code: undefined }],
+    ['authentication_missing', { client_secret: undefined }],
+    ['client_secret_wrong', { client_secret: 'wrong' }],
+    ['redirect_uri_mismatch', { redirect_uri: 'https://elsewhere.example/' }],
+    ['code_malformed', { code: 'malformed' }]
+  ]
+}
+
+/** Of two faults in a request the first is reported. */
+export async function order (t: Test, { at, events }: Subject): Promise<void> {
+  for (const endpoint of ['authorize', 'token'] as const) {
+    for (const [index, [reason, changes]] of faults[endpoint].entries()) {
+      for (const [later, more] of faults[endpoint].slice(index)) {
+        await at[endpoint]({ code: 'x', ...more, ...changes })
+        t.equal(events().at(-1)?.reason, reason, `${reason} and ${later}`)
+      }
+    }
+  }
 }
