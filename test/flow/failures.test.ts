@@ -70,12 +70,22 @@ t.test('the browser leaves before the reply that currentUser returns is sent', a
   t.match(events, [{ type: 'login_required', reason: 'current_user_replied' }])
 })
 
-t.test('a fault of the plugin at the user endpoint', async (t) => {
+t.test('a fault when all is known: the portal gets it, and the event says whose sign-in it was', async (t) => {
+  let fails = false
+  const info = (): void => { if (fails) throw new Error('The logger is full') }
   const { url, events } = await startHost(t, {}, {
-    prepare: (app) => app.addHook('onRequest', async ({ raw }) => { Object.assign(raw, { rawHeaders: undefined }) })
+    prepare: (app) => app.addHook('onRequest', async (request) => {
+      request.log = Object.create(request.log, { info: { value: info } }) as typeof request.log
+    })
   })
-  refuses(t, await wire(url).user('x'), 500, 'server_error')
-  t.match(events, [{ type: 'request_rejected', reason: 'internal_error' }])
+  const at = wire(url)
+  const [code, token] = [await at.code(), await at.accessToken()]
+  fails = true
+  const [authorized, ...others] = [await at.authorize(), await at.token({ code }), await at.user(token)]
+  t.equal(authorized.redirect.get('error'), 'server_error')
+  for (const response of others) refuses(t, response, 500, 'server_error')
+  const known = { reason: 'internal_error', clientId: PORTAL.clientId, externalId: 'alice' }
+  t.match(events.slice(-3), [known, { ...known, signInId: String }, { ...known, signInId: String }])
 })
 
 t.test('the log level that the host registers the plugin with', async (t) => {
