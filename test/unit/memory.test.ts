@@ -75,6 +75,29 @@ t.test('64 MiB of values: the oldest go until the next has room', async (t) => {
   t.ok(await store.take('key-3'), 'what was taken has left its room')
 })
 
+/** How records go. */
+const ends: Record<string, (store: MemoryStore, key: string) => Promise<unknown>> = {
+  taken: (store, key) => store.take(key),
+  revoked: (store, key) => store.revoke(key, 60),
+  'dropped at the limit': (store, key) => store.put(`${key}!`, 'x', 60),
+  expired: async () => {}
+}
+
+t.test('64 MiB of values: whatever goes leaves its room', async (t) => {
+  const value = 'x'.repeat(8 * 1024 * 1024)
+  for (const [end, go] of Object.entries(ends)) {
+    const clock = newClock()
+    const store = storeOf(t, 8)
+    const all = (call: (key: string) => Promise<unknown>) => byClock(clock, () => Promise.all(names(8).map(call)))
+    const fill = () => all((key) => store.put(key, value, 60))
+    await fill()
+    await all((key) => go(store, key))
+    pass(clock, 60_000)
+    await fill()
+    t.notOk((await all((key) => store.take(key))).includes(null), end)
+  }
+})
+
 t.test('a record is there for its lifetime, to the millisecond; then its key is free', async (t) => {
   const clock = newClock()
   const store = storeOf(t, 10)
