@@ -104,7 +104,8 @@ t.test('what it got: a number, a URL without user information, and the kind of a
   const kinds: Array<[value: unknown, got: string]> = [
     [null, 'null'], [NaN, 'NaN'], [-Infinity, 'an infinite number'], [7, 'a number'],
     ['', 'an empty string'], ['hushé', 'a string of 5 characters'],
-    ['a\n', 'a string of 2 characters that has a line break'], [[], 'an empty array'], [['hush'], 'an array'],
+    ['a\n', 'a string of 2 characters that has a line break'],
+    ['a\r', 'a string of 2 characters that has a line break'], [[], 'an empty array'], [['hush'], 'an array'],
     [{}, 'an object'], [true, 'a boolean'], [() => {}, 'a function']
   ]
   for (const [value, got] of kinds) t.match(refusal('portal.clientId', value), new RegExp(`; got ${got}$`), got)
