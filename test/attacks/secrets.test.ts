@@ -145,12 +145,13 @@ t.test('Redis refuses to write, or is gone', async (t) => {
   })
 })
 
-t.test('the host\'s own log serializers keep working', async (t) => {
+t.test('the host\'s own log serializers keep working: the nearest to the route', async (t) => {
   const serializers = { req: ({ method, url }: { method: string, url: string }) => ({ mine: method, url }) }
+  const farther = { req: () => ({ mine: 'farther' }) }
   for (const { options, logger } of [
     { options: {}, logger: { serializers } },
-    { options: { routeOptions: { logSerializers: serializers } }, logger: {} },
-    { options: { logSerializers: serializers } as object, logger: {} }
+    { options: { logSerializers: serializers } as object, logger: { serializers: farther } },
+    { options: { logSerializers: farther, routeOptions: { logSerializers: serializers } } as object, logger: {} }
   ]) {
     const log = capture()
     const { url } = await startHost(t, options, { server: { logger: { ...log.logger, ...logger } } })
