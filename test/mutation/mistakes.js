@@ -339,5 +339,33 @@ export const mistakes = [
     'at the limit, a revocation takes the room of another record',
     'this.#delete(key)\n    while (this.#isFullFor(value)) this.#dropOldest()',
     'while (this.#isFullFor(value)) this.#dropOldest()\n    this.#delete(key)'
+  ],
+  ['a fault of the plugin names nobody', '{ ...known, cause: thrown }, wayBack)', '{ cause: thrown }, wayBack)'],
+  ['a fault of the plugin does not go back to the portal', 'cause: thrown }, wayBack)', 'cause: thrown })'],
+  ['a carriage return is no line break', '/[\\r\\n]/.test(text)', '/\\n/.test(text)'],
+  [
+    'an expired record keeps its room in the in-process store',
+    'if (isExpired(record)) this.#delete(key)',
+    'if (isExpired(record)) this.#records.delete(key)'
+  ],
+  [
+    'a malformed code is refused before the redirect_uri is compared',
+    '        if (code !== null) known',
+    "        if (code === null) throw new OAuthError('code_malformed')\n        known"
+  ],
+  [
+    'a failure of the user endpoint asks for a token',
+    'if (refusal.status !== 400 && refusal.status !== 401) return',
+    'if (refusal.status === 503) return'
+  ],
+  [
+    'log serializers of the whole registration win over those of a route',
+    '{ ...logSerializers, ...ofHost.logSerializers }',
+    '{ ...ofHost.logSerializers, ...logSerializers }'
+  ],
+  [
+    'a long record of a portal with many secrets cannot be opened',
+    'if (length > LONGEST_COPY)',
+    'if (value.length > 1024 * 1024)'
   ]
 ]
