@@ -82,8 +82,9 @@ export class Tree {
     })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => { output += bytes })
-    return new Promise((resolve) => child.once('exit', (code, signal) => {
-      endGroup(child.pid)
+    child.once('exit', () => endGroup(child.pid))
+    // When all of the output has come.
+    return new Promise((resolve) => child.once('close', (code, signal) => {
       const hangs = signal !== null || HANGS.test(output)
       resolve({ verdict: hangs ? 'hangs' : code === 0 ? 'passes' : 'fails', output })
     }))
