@@ -1,9 +1,9 @@
-// Compiles the hosts, and checks them and our declarations: node compile.cjs <compiler> <folder of the output>
+// Compiles hosts, and checks them and our declarations: node compile.cjs <compiler> <tsconfig> <folder of the output>
 // `tsc` also checks the declarations of all packages, which takes ten times as long.
-const [name, outDir] = process.argv.slice(2)
+const [name, config, outDir] = process.argv.slice(2)
 const ts = require(name)
 
-const { options, fileNames } = ts.getParsedCommandLineOfConfigFile('tsconfig.json', { outDir }, ts.sys)
+const { options, fileNames } = ts.getParsedCommandLineOfConfigFile(config, { outDir }, ts.sys)
 const program = ts.createProgram(fileNames, options)
 const checked = program.getSourceFiles()
   .filter(({ fileName }) => !/\/node_modules\/(?!fastify-partner-sso\/)/.test(fileName))
