@@ -10,6 +10,8 @@ export type Rule = (bytes: Buffer) => Buffer | 'swallow' | 'cut'
 /** A TCP proxy that can do to a connection what networks do. */
 export interface Proxy {
   port: number
+  /** The port that new connections are passed on to. */
+  target: number
   /** Milliseconds that replies are held back. */
   delay: number
   onRequest: Rule
@@ -26,7 +28,7 @@ export const pass: Rule = (bytes) => bytes
 export async function startProxy (t: Teardown, target: number): Promise<Proxy> {
   const pairs = new Set<[Socket, Socket]>()
   const server = createServer((near) => {
-    const far = createConnection(target, '127.0.0.1').setNoDelay()
+    const far = createConnection(proxy.target, '127.0.0.1').setNoDelay()
     const pair: [Socket, Socket] = [near.setNoDelay(), far]
     pairs.add(pair)
     const end = () => {
@@ -48,6 +50,7 @@ export async function startProxy (t: Teardown, target: number): Promise<Proxy> {
   const cut = () => { for (const [near] of pairs) reset(near) }
   const proxy: Proxy = {
     port: await listen(t, server),
+    target,
     delay: 0,
     onRequest: pass,
     onReply: pass,

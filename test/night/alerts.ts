@@ -4,6 +4,8 @@ interface Alert { labels: { alertname: string }, state: 'pending' | 'firing' }
 
 interface Rule { name: string, duration: number, lastEvaluation: string }
 
+interface Firing { first: number, last: number }
+
 interface Series { metric: Record<string, string>, values: Array<[time: number, value: string]> }
 
 export class Alerts {
@@ -26,13 +28,19 @@ export class Alerts {
     return alerts.filter(({ state }) => states.includes(state)).map(({ labels }) => labels.alertname)
   }
 
-  /** The names of the alerts that have been firing since then. */
-  async firedSince (time: number): Promise<string[]> {
+  /** By its name each alert that has been firing since then: at which evaluations first and last, in seconds. */
+  async firedSince (time: number): Promise<Map<string, Firing>> {
     const seconds = Math.max(1, Math.ceil(Date.now() / 1000 - time))
     const query = `ALERTS{alertstate="firing"}[${seconds}s]`
     const { result } = await this.#get('query', { query }) as { result: Series[] }
-    const fired = result.filter(({ values }) => values.some(([at]) => at >= time))
-    return [...new Set(fired.map(({ metric }) => metric.alertname as string))].sort()
+    const fired = new Map<string, Firing>()
+    for (const { metric, values } of result) {
+      const name = metric.alertname as string
+      const known = fired.get(name)
+      const times = [known?.first ?? [], known?.last ?? [], values.map(([at]) => at)].flat().filter((at) => at >= time)
+      if (times.length > 0) fired.set(name, { first: Math.min(...times), last: Math.max(...times) })
+    }
+    return fired
   }
 
   /** The value of a query that has one. */

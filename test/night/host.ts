@@ -11,7 +11,7 @@ import type { User } from '../../examples/users.ts'
 import type { HostSettings } from './stage.ts'
 
 const settings = JSON.parse(process.argv[2] as string) as HostSettings
-const { port, metricsPort, redis, database, portals, readiness } = settings
+const { port, metricsPort, redis, database, portals, readiness, storeTimeout } = settings
 
 const pool = new Pool({ connectionString: database, max: 5 })
 pool.on('error', () => {})
@@ -27,7 +27,7 @@ const [portal] = portals
 const app = await partnerApp({
   portal,
   cookieSecret: 'the secret of the session cookies',
-  sso: { portal: portalsIn(pool), portalEligibility, redis, storeTimeout: 500 },
+  sso: { portal: portalsIn(pool), portalEligibility, redis, storeTimeout },
   prepare: (app) => addReadiness(app, readiness)
 })
 serveMetrics(app, portals.map(({ clientId }) => clientId), metricsPort)

@@ -20,8 +20,8 @@ export function shortenedRules (rules: string): string {
     .replaceAll(/^( +for: )(\w+)$/gm, (_line, key: string, length: string) => key + shortened(length))
 }
 
-/** Seconds here as a time in production: `90` is `45 min`. */
+/** Seconds here as a time in production: `90` is `45.0 min`. */
 export function atFullLength (seconds: number): string {
-  const full = seconds * FACTOR
+  const full = Math.max(0, seconds * FACTOR)
   return full < 90 ? `${Math.round(full)} s` : `${(full / 60).toFixed(1)} min`
 }

@@ -29,13 +29,17 @@ export interface HostSettings {
   database: string
   portals: [Portal, ...Portal[]]
   readiness: ReadinessOptions
+  storeTimeout: number
 }
 
 /** Between two checks of the balancer, which wants two that fail. */
 const CHECK_INTERVAL = 200
 
-/** Longer than the balancer needs to notice. */
-const NOTICE = 2000
+/** Longer than the balancer needs to notice, on a busy machine too. */
+const NOTICE = 5000
+
+/** Longer than a busy machine makes a process wait: its store is not lost. */
+const PATIENT = 30_000
 
 /** An interval of Prometheus, the longest for which alerts.yml is meant. */
 const INTERVAL = '30s'
@@ -63,10 +67,13 @@ export class Hosts {
     for (const index of this.#settings.keys()) await this.#start(index)
   }
 
-  /** Stops the processes and starts them again, one after the other, as the runbook says. */
-  async replace (readiness: ReadinessOptions = {}): Promise<void> {
+  /**
+   * Stops the processes and starts them again, one after the other, as the runbook says. The balancer asks for the
+   * store, or does not; the store has so many milliseconds.
+   */
+  async replace ({ needsStore = false, storeTimeout = PATIENT } = {}): Promise<void> {
     for (const [index, settings] of this.#settings.entries()) {
-      Object.assign(settings.readiness, readiness)
+      Object.assign(settings, { readiness: { notice: NOTICE, needsStore }, storeTimeout })
       const child = this.#children[index] as ChildProcess
       const exited = once(child, 'exit')
       child.kill('SIGTERM')
@@ -105,6 +112,8 @@ export interface Stage {
   redis: RedisServer
   /** Before Redis. */
   network: Proxy
+  /** A replica of Redis becomes the master, and the master is gone. */
+  failOver (): Promise<void>
   postgres: PostgresServer
   /** The URL of Prometheus. */
   prometheus: string
@@ -128,7 +137,8 @@ export async function startStage (t: Teardown, portals: [Portal, ...Portal[]], r
       redis: `redis://127.0.0.1:${network.port}`,
       database: postgres.url,
       portals,
-      readiness: { notice: NOTICE }
+      readiness: { notice: NOTICE },
+      storeTimeout: PATIENT
     })
   }
   const hosts = new Hosts(settings)
@@ -138,7 +148,19 @@ export async function startStage (t: Teardown, portals: [Portal, ...Portal[]], r
   const workersMetricsPort = await freePort()
   const targets = [...settings.map(({ metricsPort }) => metricsPort), workersMetricsPort, workersMetricsPort + 1]
   const prometheus = await startPrometheus(t, folder, targets, rules)
-  return { entrances, hosts, redis, network, postgres, prometheus, workersMetricsPort }
+  const failOver = async (): Promise<void> => {
+    const replica = await startRedis(t, ['--replicaof', '127.0.0.1', String(stage.redis.port)])
+    // WAIT is for what was executed before the client's last command.
+    await stage.redis.client.ping()
+    await stage.redis.client.wait(1, 0)
+    await replica.client.replicaof('NO', 'ONE')
+    network.target = replica.port
+    network.cut()
+    stage.redis.process.kill('SIGKILL')
+    stage.redis = replica
+  }
+  const stage = { entrances, hosts, redis, network, failOver, postgres, prometheus, workersMetricsPort }
+  return stage
 }
 
 async function fill ({ pool }: PostgresServer, portals: Portal[]): Promise<void> {
@@ -187,6 +209,8 @@ async function startBalancer (t: Teardown, folder: string, ports: number[]): Pro
     'backend app',
     '  balance roundrobin',
     '  option httpchk GET /ready',
+    // Else a check that takes longer than the interval would have failed.
+    '  timeout check 60s',
     `  default-server check inter ${CHECK_INTERVAL}ms fall 2 rise 1`,
     ...servers,
     ''

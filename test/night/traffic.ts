@@ -38,13 +38,13 @@ export class Traffic {
     this.manner = this.#usual
   }
 
-  /** Starts so many sign-ins at once, one after the other each. */
-  start (atOnce = 2): void {
+  /** Starts so many sign-ins at once, one after the other each, with so many milliseconds between them. */
+  start (atOnce = 2, pause = PAUSE): void {
     this.#isOver = false
     this.#loops = Array.from({ length: atOnce }, async () => {
       for (let count = 0; !this.#isOver; count++) {
         await this.signIn(count % 2 === 0 ? 'u-1' : 'u-2')
-        await sleep(PAUSE)
+        await sleep(pause)
       }
     })
   }
