@@ -2,7 +2,7 @@
 
 interface Alert { labels: { alertname: string }, state: 'pending' | 'firing' }
 
-interface Rule { name: string, duration: number, lastEvaluation: string }
+interface Rule { lastEvaluation: string }
 
 interface Firing { first: number, last: number }
 
@@ -49,14 +49,10 @@ export class Alerts {
     return Number(series?.value[1])
   }
 
-  async rules (): Promise<Rule[]> {
-    const { groups } = await this.#get('rules') as { groups: Array<{ rules: Rule[] }> }
-    return groups.flatMap(({ rules }) => rules)
-  }
-
   /** When the rules were evaluated last, in seconds. */
   async evaluated (): Promise<number> {
-    const times = (await this.rules()).map(({ lastEvaluation }) => Date.parse(lastEvaluation) / 1000)
-    return Math.min(...times)
+    const { groups } = await this.#get('rules') as { groups: Array<{ rules: Rule[] }> }
+    const rules = groups.flatMap(({ rules }) => rules)
+    return Math.min(...rules.map(({ lastEvaluation }) => Date.parse(lastEvaluation) / 1000))
   }
 }
