@@ -43,6 +43,20 @@ const typeImports = {
   message: 'Write `import type { … }` on a line of its own: what is left of the other is loaded.'
 }
 
+/** In tests: what runs once for each row, and the statements of its body. A test of its own in it has a name. */
+const LOOP = ':matches(ForOfStatement, ForStatement, WhileStatement, ' +
+  'CallExpression[callee.property.name=/^(?:map|forEach)$/] > ArrowFunctionExpression)'
+const IN_LOOP = `:matches(${LOOP} > ExpressionStatement, ${LOOP} > BlockStatement > ExpressionStatement)`
+const CALL = `:matches(${IN_LOOP} > CallExpression, ${IN_LOOP} > AwaitExpression > CallExpression)` +
+  '[callee.object.name="t"]'
+
+/** Assertions of so many arguments, without a message or with one that is the same for each row. */
+const namesNoRow = (names, count) => ({
+  selector: `${CALL}[callee.property.name=/^(?:${names})$/]` +
+    `:matches([arguments.length=${count}], [arguments.${count}.type="Literal"])`,
+  message: 'Name the row in the message: the summary of failures has nothing else that leads to it.'
+})
+
 export default [
   ...neostandard({
     ts: true, ignores: ['dist/', 'node_modules/', '.tap/', 'compiled/', 'examples/dist/', 'coverage/']
@@ -78,7 +92,9 @@ export default [
       }, {
         selector: 'CallExpression[callee.name="ofTest"] > AwaitExpression',
         message: 'A client that does not connect has to end with the test as well.'
-      }]
+      },
+      namesNoRow('equal|not|same|notSame|strictSame|strictNotSame|match|notMatch|throws|rejects', 2),
+      namesNoRow('ok|notOk|resolves', 1)]
     }
   },
   // Only in lib: a test need not await its subtests, which tap queues.

@@ -26,7 +26,7 @@ t.test('two portals of one registration', async (t) => {
       t.equal(events.at(-1)?.reason, reason, `${thief.clientId} with the code of ${owner.clientId}`)
     }
     const { access_token: token } = (await wire(url, owner).token({ code })).json
-    t.strictSame((await wire(url, owner).user(token)).json, recordOf('alice'), 'its owner still redeems it')
+    t.strictSame((await wire(url, owner).user(token)).json, recordOf('alice'), `${owner.clientId} still redeems it`)
   }
 })
 
@@ -57,7 +57,7 @@ t.test('registrations on one Redis', async (t) => {
       const reasons = away.events.slice(-2).map(({ reason }) => reason)
       t.strictSame(reasons, ['code_unknown', 'token_unknown'], `of ${home.name} at ${away.name}`)
     }
-    t.equal((await home.at.token({ code })).status, 200, 'the code is still good')
-    t.equal((await home.at.user(token)).status, 200, 'the token is still good')
+    t.equal((await home.at.token({ code })).status, 200, `the code of ${home.name} is still good`)
+    t.equal((await home.at.user(token)).status, 200, `the token of ${home.name} is still good`)
   }
 })

@@ -127,11 +127,11 @@ const attacks: Record<string, Attack> = {
     const locator = keys.locator(code, registered)
     for (const key of publicKeys(code, locator, '')) {
       store.set(keys.codeKey(code, registered), seal([key], forgedGrant()))
-      isRefused(t, await portal.token({ code }), 'a code that he made')
+      isRefused(t, await portal.token({ code }), `a code that he made under ${key}`)
       store.clear()
       store.set(keys.tokenKey(locator), seal([key], forgedGrant()))
-      isRefused(t, await portal.user(tokenOf(locator, key)), 'a token that he made')
-      t.equal(store.size, 1, 'a token without a proof reaches no store')
+      isRefused(t, await portal.user(tokenOf(locator, key)), `a token that he made under ${key}`)
+      t.equal(store.size, 1, `a token without a proof reaches no store: ${key}`)
       store.clear()
     }
   },
@@ -177,7 +177,7 @@ const attacks: Record<string, Attack> = {
     const { code, codeKey, codeValue, tokenKey } = await signIn(await startApp(t))
     for (const known of [codeKey, tokenKey]) {
       const key = keys.sealingKey(keys.proof(known, CREDENTIAL), CREDENTIAL)
-      t.equal(open(key, codeValue), null, 'no record without its code')
+      t.equal(open(key, codeValue), null, `no record without its code: by ${known}`)
     }
     const locator = keys.locator(code, registered)
     const [key = ''] = keys.sealingKeys(locator, registered)
@@ -230,6 +230,6 @@ t.test('values that are exchanged, cut or repeated yield nothing', async (t) => 
     }
     app.store.clear()
     app.store.set(key, value)
-    t.equal((await redeem()).status, 200, 'the value itself is accepted')
+    t.equal((await redeem()).status, 200, `the value itself is accepted: ${redeem.name}`)
   }
 })

@@ -42,7 +42,7 @@ t.test('each registered redirect_uri', async (t) => {
       t.match(location, /^[\x21-\x7e]+$/, user)
       t.strictSame(foreign(location), foreign(portal.redirectUri), user)
       const { searchParams } = new URL(location)
-      t.strictSame([...searchParams.keys()].filter(isOurs), own, 'each once')
+      t.strictSame([...searchParams.keys()].filter(isOurs), own, `each once: ${user}`)
       t.equal(searchParams.get('state'), STATE, user)
       t.equal(searchParams.get('code')?.length, user === 'alice' ? 44 : undefined, user)
     }

@@ -40,10 +40,10 @@ t.test('two hundred redemptions at once', async (t) => {
   for (; codes < 2 || issued === 0; codes++) {
     const code = await portal.code()
     const tokens = await redeem((at) => at.token({ code }))
-    t.ok(tokens <= 1, 'a code gets one token')
+    t.ok(tokens <= 1, `code ${codes} gets one token`)
     issued += tokens
     const token = await portal.accessToken()
-    t.equal(await redeem((at) => at.user(token)), 1, 'a token lets in one')
+    t.equal(await redeem((at) => at.user(token)), 1, `the token of code ${codes} lets in one`)
   }
   t.strictSame([...refusals].sort(), ['400 invalid_grant', '401 invalid_token'])
 })

@@ -148,14 +148,14 @@ t.test('Redis refuses to write, or is gone', async (t) => {
 t.test('the host\'s own log serializers keep working: the nearest to the route', async (t) => {
   const serializers = { req: ({ method, url }: { method: string, url: string }) => ({ mine: method, url }) }
   const farther = { req: () => ({ mine: 'farther' }) }
-  for (const { options, logger } of [
-    { options: {}, logger: { serializers } },
-    { options: { logSerializers: serializers } as object, logger: { serializers: farther } },
-    { options: { logSerializers: farther, routeOptions: { logSerializers: serializers } } as object, logger: {} }
-  ]) {
+  for (const [where, options, logger] of [
+    ['logger', {}, { serializers }],
+    ['options', { logSerializers: serializers } as object, { serializers: farther }],
+    ['routeOptions', { logSerializers: farther, routeOptions: { logSerializers: serializers } } as object, {}]
+  ] as const) {
     const log = capture()
     const { url } = await startHost(t, options, { server: { logger: { ...log.logger, ...logger } } })
     await wire(url).send('/oauth/user?access_token=abc')
-    t.match(log.text(), '"req":{"mine":"GET","url":"/oauth/user?…"}')
+    t.match(log.text(), '"req":{"mine":"GET","url":"/oauth/user?…"}', where)
   }
 })

@@ -16,6 +16,6 @@ t.test('each kind is measured, in the process and over a socket', async (t) => {
     t.strictSame(table.split('\n').slice(1).map((line) => kind.exec(line)?.[1]), [
       'unknown client', 'unknown client again (how far chance goes)', 'wrong secret', 'wrong in the last character',
       'wrong in the first character'
-    ])
+    ], table.split('\n', 1).join())
   }
 })

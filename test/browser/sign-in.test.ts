@@ -63,10 +63,12 @@ await visit('the callback once more, then in another browser', async (t, { conte
   const signedIn = page.url()
   const callback = requests.find((url) => url.startsWith(`${portal}/oauth/callback?`)) as string
   t.match(callback, /[?&]code=[^&]+/)
-  for (const again of [() => page.reload(), () => page.goto(callback), () => page.reload()]) {
+  for (const [name, again] of Object.entries({
+    reload: () => page.reload(), callback: () => page.goto(callback), 'reload again': () => page.reload()
+  })) {
     await again()
-    t.equal(await outcome(page), 'Ada Okafor is signed in')
-    t.equal(page.url(), signedIn)
+    t.equal(await outcome(page), 'Ada Okafor is signed in', name)
+    t.equal(page.url(), signedIn, name)
   }
   // Without the cookies it is another browser.
   await context.clearCookies()
@@ -174,14 +176,14 @@ await visit('the error page', async (t, { page, requests, problems }) => {
   ]) {
     const url = authorize(changes)
     const response = await page.goto(url)
-    t.equal(response?.status(), 400)
-    t.equal(await heading(page), 'This sign-in cannot go on')
-    t.equal(await page.title(), 'Sign-in not possible')
-    t.strictSame(requests.splice(0), [url], 'the page is the only thing that was asked for')
-    t.equal(await page.locator('script, img, iframe, form, link').count(), 0)
+    t.equal(response?.status(), 400, url)
+    t.equal(await heading(page), 'This sign-in cannot go on', url)
+    t.equal(await page.title(), 'Sign-in not possible', url)
+    t.strictSame(requests.splice(0), [url], `the page is the only thing that was asked for: ${url}`)
+    t.equal(await page.locator('script, img, iframe, form, link').count(), 0, url)
     const background = await page.getByRole('link').evaluate((link) => getComputedStyle(link).backgroundColor)
-    t.not(background, 'rgba(0, 0, 0, 0)', 'its own style is allowed')
-    t.match(await reported(problems), [/status of 400/])
+    t.not(background, 'rgba(0, 0, 0, 0)', `its own style is allowed: ${url}`)
+    t.match(await reported(problems), [/status of 400/], url)
   }
 })
 

@@ -68,7 +68,7 @@ t.test('bearer: a token is exchanged for a cookie, and nothing else is', async (
   for (const value of wrong) {
     t.equal((await exchange(`Bearer ${value}`)).statusCode, 401, value)
     const { redirect } = await at.authorize({}, null, { cookie: `portal_session=${value}` })
-    t.ok(redirect.has('return_to'), 'leads to the login')
+    t.ok(redirect.has('return_to'), `leads to the login: ${value}`)
   }
   t.equal((await exchange()).statusCode, 401)
   const { headers, body } = await exchange(`Bearer ${token({ sub: 'u-1' })}`)

@@ -117,7 +117,7 @@ t.test('partner_sso_ready asks the store at each scrape', async (t) => {
   for (const [isLost, value] of [[false, 1], [true, 0], [false, 1]] as const) {
     state.isLost = isLost
     const { text } = await wire(url).send('/metrics')
-    t.match(text, `# TYPE partner_sso_ready gauge\npartner_sso_ready ${value}\n`)
+    t.match(text, `# TYPE partner_sso_ready gauge\npartner_sso_ready ${value}\n`, `lost: ${isLost}`)
   }
 })
 

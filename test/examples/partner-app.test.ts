@@ -15,7 +15,7 @@ const start = async (secure = false) => await partnerApp({ portal: registration,
 t.test('it does not start without a secret for its session cookies', async (t) => {
   for (const cookieSecret of [undefined, '', 'too short']) {
     const app = partnerApp({ portal: registration, cookieSecret: cookieSecret as string, logger: false })
-    await t.rejects(app, { message: 'cookieSecret must have 32 characters or more' })
+    await t.rejects(app, { message: 'cookieSecret must have 32 characters or more' }, String(cookieSecret))
   }
 })
 

@@ -55,10 +55,10 @@ async function signsIn (t: Test, demo: Demo): Promise<void> {
   for (const { id, email, role } of users) {
     const cookie = await login(t, baseUrl, id, id === 'u-1' ? 'https://evil.example/' : '/oauth/authorize?a=b')
     const result = await double(demo).signIn({ headers: { cookie } })
-    if (role === 'guest') t.match(result, { ok: false }, 'a guest may not enter')
+    if (role === 'guest') t.match(result, { ok: false }, `${id}: a guest may not enter`)
     else t.match(result, { ok: true, record: { external_id: id, email } }, id)
     const home = await fetch(baseUrl, { headers: { cookie } })
-    t.match(await home.text(), `href="${portalUrl}/external-oauth/demo"`, 'the home page links to the portal')
+    t.match(await home.text(), `href="${portalUrl}/external-oauth/demo"`, `the home page of ${id} links to the portal`)
   }
   t.match(await double(demo).signIn(), { ok: false }, 'nobody enters without a login')
   const logged = await fetch(`${baseUrl}/login`, { method: 'POST', body: new URLSearchParams({ user: 'u-99' }) })
@@ -132,7 +132,7 @@ t.test('several workers by node:cluster, each with metrics of its own', async (t
   const entered = users.filter(({ role }) => role !== 'guest').length
   t.equal(counts.reduce((sum, count) => sum + count), entered, 'a sign-in is counted by the worker that served it')
   for (let scrape = 0; scrape < 4; scrape++) {
-    t.strictSame(await Promise.all([issued(0), issued(1)]), counts, 'each scrape reaches the same worker')
+    t.strictSame(await Promise.all([issued(0), issued(1)]), counts, `each scrape reaches the same worker: ${scrape}`)
   }
 })
 

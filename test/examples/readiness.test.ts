@@ -78,6 +78,6 @@ t.test('the store counts only where the three routes have a backend of their own
   const store = { put: down, take: down, revoke: down }
   for (const [options, status] of [[{}, 200], [{ needsStore: true }, 503]] as const) {
     const { url } = await startHost(t, { store }, { prepare: (app) => addReadiness(app, options) })
-    t.strictSame(await get(`${url}/ready`), [status, 'keep-alive'])
+    t.strictSame(await get(`${url}/ready`), [status, 'keep-alive'], JSON.stringify(options))
   }
 })

@@ -118,7 +118,7 @@ await t.test('a changed, a new or a removed source is built again', async (t) =>
     }
   ]) {
     change()
-    t.equal(ready().ran, BUILD)
+    t.equal(ready().ran, BUILD, String(change))
   }
 })
 

@@ -234,13 +234,14 @@ t.test('no fault: every promise of the store', async (t) => {
 
 t.test('down at the start, and up later', async (t) => {
   const port = await freePort()
-  const hosts = await Promise.all(Object.values(usual).map(async (way) => (await hostOn(t, way, port)).host))
-  for (const host of hosts) {
-    t.equal(await host.ready(), false)
-    await unavailable(t, host, NOTHING)
+  const hosts = await Promise.all(Object.entries(usual).map(async ([name, way]) =>
+    ({ name, host: (await hostOn(t, way, port)).host })))
+  for (const { name, host } of hosts) {
+    t.equal(await host.ready(), false, name)
+    await unavailable(t, host, NOTHING, name)
   }
   await startRedis(t, [], port)
-  for (const [index, host] of hosts.entries()) {
+  for (const [index, { host }] of hosts.entries()) {
     await recovered(t, host)
     changesOnce(t, host, index === 0 ? /Redis is not connected.*ECONNREFUSED/ : /not connected/, 3)
   }
@@ -280,7 +281,7 @@ t.test('a client that cannot be used for it: refused, and said so', async (t) =>
     // The start waits for the client, though in vain.
     const host = await scene(t, { redis: client, storeTimeout: 100 })
     await unavailable(t, host, NOTHING)
-    t.match(unavailableLines(host)[0], { cause })
+    t.match(unavailableLines(host)[0], { cause }, String(cause))
     t.equal(await host.ready(), false, String(cause))
   }
 })
@@ -294,7 +295,7 @@ t.test('a wrong password, or none: named in the log, and cured without a restart
   const connections = async () => Number(/total_connections_received:(\d+)/.exec(await client.info('stats'))?.[1])
   for (const [host, password, cause] of [[wrong, 'old', /not connected.*WRONGPASS/], [none, '', /NOAUTH/]] as const) {
     const before = await connections()
-    t.ok(await until(async () => await connections() >= before + 3), 'it has tried again several times')
+    t.ok(await until(async () => await connections() >= before + 3), `it has tried again several times: ${cause}`)
     await unavailable(t, host, NOTHING, 'refused')
     await client.config('SET', 'requirepass', password)
     await recovered(t, host)

@@ -29,7 +29,7 @@ for (const secret of SECRETS) {
     t.strictSame(await attempt(basic('partner-123', secret)), [200, undefined], 'Basic, encoded')
     t.strictSame(await attempt(basicAsSent('partner-123', secret)), [200, encoding], 'Basic, as sent')
     for (const wrong of [`${secret} `, secret.slice(1), encodeURIComponent(encodeURIComponent(`${secret}%`))]) {
-      t.strictSame(await attempt(basicAsSent('partner-123', wrong)), [401, undefined], 'a wrong secret')
+      t.strictSame(await attempt(basicAsSent('partner-123', wrong)), [401, undefined], `a wrong secret: ${wrong}`)
     }
     t.strictSame(await attempt(undefined, { client_secret: encodeURIComponent(`${secret}%`) }), [401, undefined])
   })

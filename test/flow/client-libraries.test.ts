@@ -24,8 +24,8 @@ async function failure (promise: Promise<unknown>): Promise<unknown> {
 }
 
 t.test('oauth4webapi', async (t) => {
-  const methods = [oauth.ClientSecretPost(PORTAL.clientSecret), oauth.ClientSecretBasic(PORTAL.clientSecret)]
-  for (const authenticate of methods) {
+  for (const method of ['ClientSecretPost', 'ClientSecretBasic'] as const) {
+    const authenticate = oauth[method](PORTAL.clientSecret)
     const client = { client_id: PORTAL.clientId }
     const http = { [oauth.allowInsecureRequests]: true }
     const state = oauth.generateRandomState()
@@ -46,13 +46,13 @@ t.test('oauth4webapi', async (t) => {
     )
     const issued = await oauth.processAuthorizationCodeResponse(metadata, client, response)
     const { access_token: token, token_type: type } = issued
-    t.equal(type, 'bearer')
+    t.equal(type, 'bearer', method)
     const userinfo = new URL(metadata.userinfo_endpoint)
     const ask = () => oauth.protectedResourceRequest(token, 'GET', userinfo, undefined, undefined, http)
     const record = await ask()
-    t.strictSame(await record.json(), recordOf('alice'))
+    t.strictSame(await record.json(), recordOf('alice'), method)
     const again = await failure(ask())
-    t.match(again, { name: 'WWWAuthenticateChallengeError', status: 401 }, 'the token is used up')
+    t.match(again, { name: 'WWWAuthenticateChallengeError', status: 401 }, `the token is used up: ${method}`)
   }
 })
 
@@ -72,6 +72,6 @@ t.test('simple-oauth2', async (t) => {
     const record = await fetch(metadata.userinfo_endpoint, { headers })
     t.strictSame(await record.json(), recordOf('alice'), authorizationMethod)
     const again = await failure(client.getToken({ code, redirect_uri: PORTAL.redirectUri }))
-    t.match(again, { output: { statusCode: 400 } }, 'the code is used up')
+    t.match(again, { output: { statusCode: 400 } }, `the code is used up: ${authorizationMethod}`)
   }
 })

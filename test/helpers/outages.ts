@@ -86,8 +86,8 @@ export async function unavailable (
   const requests = [portal.authorize(), portal.token({ code }), portal.user(token)] as const
   const [authorized, ...others] = await Promise.all(requests)
   t.equal(authorized.status, 302, `${what}: the browser goes back to the portal`)
-  t.equal(authorized.redirect.get('error'), 'temporarily_unavailable')
-  t.equal(authorized.redirect.get('state'), 'a state')
+  t.equal(authorized.redirect.get('error'), 'temporarily_unavailable', what)
+  t.equal(authorized.redirect.get('state'), 'a state', what)
   for (const response of others) {
     t.equal(response.status, 503, `${what}: the portal gets 503`)
     t.equal(response.json.error, 'temporarily_unavailable', what)

@@ -55,7 +55,7 @@ async function walk (at: Wire, login = '/login', state = 'a state'): Promise<Wal
 async function leadsBack (t: Test, at: Wire, location: string | null, state = 'a state'): Promise<void> {
   const { redirect } = await at.send(String(location), { headers: { 'x-user': 'alice' } })
   t.ok(redirect.has('code'), location ?? 'no location')
-  t.equal(redirect.get('state'), state)
+  t.equal(redirect.get('state'), state, location ?? 'no location')
 }
 
 const inProcess = (app: FastifyInstance): Wire => wire('', undefined, { fetch: injecting(app) })

@@ -63,7 +63,7 @@ for (const [name, { server, prepare = () => {}, otherPath = false }] of Object.e
           t.match(events.splice(0), [{ type: 'request_rejected', reason }], sent)
           t.notOk(Object.values(query).some((value) => value !== SENT.grant_type && text.includes(value)), sent)
         }
-        t.match(log.text(), `"url":"${target.replace(/\?.*/, '?…')}"`)
+        t.match(log.text(), `"url":"${target.replace(/\?.*/, '?…')}"`, target)
       }
     }
     for (const secret of [CODE, TOKEN, PORTAL.clientSecret]) t.notOk(isTold(log.text(), secret), secret)

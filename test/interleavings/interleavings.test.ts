@@ -39,15 +39,15 @@ const scenes: Scene[] = [
 
 await t.test('the orders that are not played lead to no other end', async (t) => {
   const scenes = [
-    { scene: sceneOf('', 1, 0, first, second), store: () => steppedRedis() },
-    { scene: sceneOf('', 1, 0, first, second), store: () => steppedRedis('SET ignores NX') },
-    { scene: sceneOf('', 0, 1, first, second, used), store: () => steppedMemory() }
+    { scene: sceneOf('on Redis', 1, 0, first, second), store: () => steppedRedis() },
+    { scene: sceneOf('with a mistake', 1, 0, first, second), store: () => steppedRedis('SET ignores NX') },
+    { scene: sceneOf('in process', 0, 1, first, second, used), store: () => steppedMemory() }
   ]
   for (const { scene, store } of scenes) {
     const some = await play(scene, store())
     const all = await play(scene, store(), true)
-    t.ok(some.states.size < all.states.size)
-    t.strictSame(new Set(some.violations.keys()), new Set(all.violations.keys()))
+    t.ok(some.states.size < all.states.size, scene.name)
+    t.strictSame(new Set(some.violations.keys()), new Set(all.violations.keys()), scene.name)
   }
 })
 

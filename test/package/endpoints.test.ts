@@ -166,24 +166,24 @@ const said = new Map(rows.map(([, named = endpoint, gets = '', returns = '']) =>
 async function isAsSaid (t: Test, cell: string, { status, headers, body }: Response): Promise<void> {
   const terms = [...cell.matchAll(/`([^`]+)`/g)].map(([, term = '']) => term)
   const location = headers.get('location') ?? ''
-  t.equal(status, Number(cell.slice(0, 3)))
-  t.equal(location.split('?')[0], cell.includes('302 to the redirect_uri') ? redirect_uri : '')
+  t.equal(status, Number(cell.slice(0, 3)), cell)
+  t.equal(location.split('?')[0], cell.includes('302 to the redirect_uri') ? redirect_uri : '', cell)
   if (cell.includes('the record')) t.strictSame(JSON.parse(body), recordOf('alice'))
   if (cell.includes('can still be used')) t.equal((await token({ code: lastCode })).status, 200)
   const sent = new URLSearchParams(location.split('?')[1])
   for (const term of terms) {
-    if (term === 'code_verifier') t.equal((await token({ code: codeOf({ headers }) })).status, 400)
+    if (term === 'code_verifier') t.equal((await token({ code: codeOf({ headers }) })).status, 400, term)
     else if (status === 302) isSent(t, term, sent)
-    else if (term.startsWith('{')) t.match(body, toExpression(term))
-    else if (term.includes(': ')) t.equal(headers.get(term.split(': ')[0] as string), term.split(': ')[1])
-    else t.match(JSON.parse(body), { error: term, error_description: /^.{5,}$/ })
+    else if (term.startsWith('{')) t.match(body, toExpression(term), term)
+    else if (term.includes(': ')) t.equal(headers.get(term.split(': ')[0] as string), term.split(': ')[1], term)
+    else t.match(JSON.parse(body), { error: term, error_description: /^.{5,}$/ }, term)
   }
 }
 
 function isSent (t: Test, term: string, sent: URLSearchParams): void {
   const [name = '', value] = term.split('=')
-  if (name === 'code') t.match(sent.get('code'), SECRET)
-  else t.equal(sent.get(name), value ?? asked.state)
+  if (name === 'code') t.match(sent.get('code'), SECRET, term)
+  else t.equal(sent.get(name), value ?? asked.state, term)
 }
 
 const SECRET = /^[\w-]{43,}$/
@@ -204,12 +204,12 @@ t.test('each command', async (t) => {
   t.strictSame(commands, ['authorize', 'form', 'basic', 'user'])
   for (const way of ['form', 'basic']) {
     const target = new URL(await run('authorize'))
-    t.equal(target.searchParams.get('state'), 'xyz')
+    t.equal(target.searchParams.get('state'), 'xyz', way)
     const { token_type: type, access_token: value } = JSON.parse(
       await run(way, { CODE: target.searchParams.get('code') as string })
     )
-    t.equal(type, 'Bearer')
-    t.strictSame(JSON.parse(await run('user', { TOKEN: value })), recordOf('alice'))
-    t.match(await run(way, { CODE: 'x', CLIENT_SECRET: 'wrong' }), '"error":"invalid_client"')
+    t.equal(type, 'Bearer', way)
+    t.strictSame(JSON.parse(await run('user', { TOKEN: value })), recordOf('alice'), way)
+    t.match(await run(way, { CODE: 'x', CLIENT_SECRET: 'wrong' }), '"error":"invalid_client"', way)
   }
 })

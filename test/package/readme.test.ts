@@ -52,7 +52,7 @@ t.test('README, CONTRIBUTING and .ci/run name the same two commands', async (t) 
   t.strictSame(rows.map(([, command]) => command), ['npm start', 'npm test'])
   t.match(rows[0]?.[2], /http:\/\/localhost:3000.*http:\/\/127\.0\.0\.1:3001/, 'where they are')
   t.match(firstScreens, /^Open http:\/\/127\.0\.0\.1:3001, press \*\*Sign in\*\*/m, 'where to click')
-  for (const [, , , time = ''] of rows) t.match(time, /minute/)
+  for (const [, command = '', , time = ''] of rows) t.match(time, /minute/, command)
   const inContributing = blocks
     .filter(({ document, language }) => document === '.github/CONTRIBUTING.md' && language === 'sh')
     .flatMap(({ code }) => code.match(/^npm (?:start|test)\b/gm) ?? [])
@@ -128,7 +128,9 @@ t.test('the table of options has every option, its default, and no other', async
   const [, defaults = ''] = /^const defaults = \{\n(.*?)^\}/ms.exec(checked) ?? []
   const values = [...defaults.matchAll(/^ {2}(\w+): (.+?),?$/gm)]
   t.equal(values.length, 5)
-  for (const [, name, value = ''] of values) t.match(section, `| \`${name}\` | \`${value.replaceAll('_', '')}\` |`)
+  for (const [, name = '', value = ''] of values) {
+    t.match(section, `| \`${name}\` | \`${value.replaceAll('_', '')}\` |`, name)
+  }
 })
 
 t.test('the table of a portal has every value', async (t) => {
@@ -140,7 +142,7 @@ t.test('the table of events has every type', async (t) => {
   const [, section = ''] = /^## Events\n(.*)/ms.exec(readme) ?? []
   const inReadme = [...section.matchAll(/^\| (`.+`) \|/gm)].flatMap(([, names = '']) => names.match(/\w+/g) ?? [])
   const source = readFileSync('lib/events.ts', 'utf8') + readFileSync('lib/errors.ts', 'utf8')
-  for (const type of inReadme.filter((name) => name !== 'type')) t.match(source, `'${type}'`)
+  for (const type of inReadme.filter((name) => name !== 'type')) t.match(source, `'${type}'`, type)
   const [, refusals = ''] = /^export type RefusalType =\n(.*?)\n\n/ms.exec(source) ?? []
   const refused = refusals.match(/\w+/g) ?? []
   t.ok(refused.length > 3)

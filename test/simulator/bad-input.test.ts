@@ -154,25 +154,25 @@ await t.test('the command line: what is missing or wrong is named', async (t) =>
     [['serve', ...needed, '--public-url', 'here'], '--public-url must be an absolute http or https URL.']
   ] as const) {
     const { code, err } = await program([...argv])
-    t.equal(code, 2)
+    t.equal(code, 2, argv.join(' '))
     t.match(err, sentence, argv.join(' '))
   }
 })
 
 await t.test('help', async (t) => {
   for (const argv of [['--help'], ['-h'], ['help']]) {
-    t.match(await program(argv), { code: 0, out: /^Usage: partner-sso-portal <command>/ })
+    t.match(await program(argv), { code: 0, out: /^Usage: partner-sso-portal <command>/ }, argv.join(' '))
   }
   for (const [command, own] of [['check', CHECK_FLAGS], ['serve', SERVE_FLAGS]] as const) {
     const { code, out } = await program([command, '-h'])
-    t.equal(code, 0)
-    t.ok(out.split('\n').every((line) => line.length <= 120))
+    t.equal(code, 0, command)
+    t.ok(out.split('\n').every((line) => line.length <= 120), command)
     const flags = [...out.matchAll(/(?:^ {2}|, )--([a-z-]+)/gm)].map(([, name]) => name)
-    t.strictSame(flags.sort(), [...Object.keys(own), 'help'].sort(), 'it says every flag')
+    t.strictSame(flags.sort(), [...Object.keys(own), 'help'].sort(), `${command} says every flag`)
     t.strictSame([...new Set(out.match(/PORTAL_[A-Z_]+/g))], [
       'PORTAL_BASE_URL', 'PORTAL_CLIENT_ID', 'PORTAL_CLIENT_SECRET',
       ...command === 'check' ? ['PORTAL_SECOND_CLIENT_SECRET'] : []
-    ])
+    ], command)
   }
 })
 
@@ -184,8 +184,8 @@ await t.test('a hostile service sends nothing to the terminal that the terminal 
   })
   for (const more of [[], ['--json']]) {
     const { out, err } = await check(baseUrl, [...USER, ...more])
-    t.match(out, 'u001b]52;c;ZXZpbA==')
-    for (const character of ['\x1b', '\x07', '\u009b', '\u202e']) t.notOk((out + err).includes(character))
+    t.match(out, 'u001b]52;c;ZXZpbA==', more.join())
+    t.notMatch(out + err, /\p{Cf}|(?!\n)\p{Cc}/u, more.join())
   }
   t.match(JSON.parse((await check(baseUrl, [...USER, '--json'])).out).summary, { failed: 1 })
   const report = JSON.stringify({ baseUrl: clipboard }, null, 2)

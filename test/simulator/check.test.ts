@@ -208,14 +208,14 @@ await t.test('the recipe of the help for a CI job: what fails, and the exit code
     writeFileSync(join(folder, 'partner-sso-portal'), `#!/bin/sh\ncat printed; exit ${code}\n`, { mode: 0o755 })
     const env = { ...process.env, PATH: `${folder}:${String(process.env.PATH)}` }
     const ran = childProcess.spawnSync('sh', ['-c', recipe], { cwd: folder, env, encoding: 'utf8' })
-    t.strictSame([ran.status, ran.stderr], [expected, ''])
-    t.match(ran.stdout, log)
-    t.equal(readFileSync(join(folder, 'check.json'), 'utf8'), out)
+    t.strictSame([ran.status, ran.stderr], [expected, ''], given.join(' '))
+    t.match(ran.stdout, log, given.join(' '))
+    t.equal(readFileSync(join(folder, 'check.json'), 'utf8'), out, given.join(' '))
   }
 })
 
 await t.test('--version', async (t) => {
   for (const argv of [['--version'], ['check', '--version']]) {
-    t.match(await program(argv), { code: 0, out: /^\d+\.\d+\.\d+\n$/ })
+    t.match(await program(argv), { code: 0, out: /^\d+\.\d+\.\d+\n$/ }, argv.join(' '))
   }
 })

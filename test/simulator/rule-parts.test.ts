@@ -46,10 +46,10 @@ await t.test('a code that is readable text, no JSON: its last character is chang
   const hex = (plain: string) => Buffer.from(plain).toString('hex')
   for (const spelt of [hex('user-/-1712'), hex('user-/-1712').toUpperCase()]) {
     const [edited = ''] = forgeries(spelt).map(({ value }) => value)
-    t.equal(Buffer.from(edited, 'hex').toString(), 'user-/-1713')
-    t.equal(/[a-f]/.test(edited), /[a-f]/.test(spelt), 'spelt as before')
+    t.equal(Buffer.from(edited, 'hex').toString(), 'user-/-1713', spelt)
+    t.equal(/[a-f]/.test(edited), /[a-f]/.test(spelt), `spelt as before: ${spelt}`)
   }
-  for (const json of ['1712', 'null']) t.equal(changed(json).length, 1, 'JSON without members is a text')
+  for (const json of ['1712', 'null']) t.equal(changed(json).length, 1, `JSON without members is a text: ${json}`)
 })
 
 await t.test('a code that was edited: refused, or accepted', async (t) => {
@@ -78,15 +78,15 @@ await t.test('a redirect_uri that ends with a slash: the nearest one has none', 
     ['https://portal.example/callback', 'https://portal.example/callback/']
   ] as const) {
     const uris = nearestUris(registered).map(({ value }) => value)
-    t.ok(uris.includes(nearest))
-    t.notOk(uris.includes(registered))
+    t.ok(uris.includes(nearest), registered)
+    t.notOk(uris.includes(registered), registered)
   }
 })
 
 await t.test('the script of a request in a response: a page without a type is one', async (t) => {
   const page = (type: Array<[string, string]>) => reflectionIn(exchangeOf(400, `<p>${INJECTION}</p>`, type))
   for (const type of ['text/html; charset=utf-8', 'application/xhtml+xml']) {
-    t.match(page([['content-type', type]]), 'a page with the script')
+    t.match(page([['content-type', type]]), 'a page with the script', type)
   }
   t.match(page([]), 'a page with the script')
   t.equal(page([['content-type', 'application/json']]), null)

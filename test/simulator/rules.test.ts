@@ -7,7 +7,7 @@ await t.test('each rule says where it is written, what a correct service does, a
   const subjects = ['SameSite', 'addresses', 'login', 'single use', 'user information record']
   const section = /^(?:RFC \d{4}|CSP Level 3) §[\d.]+(?:, §[\d.]+)*$/
   for (const { id, section: where, sentence, fix } of RULES) {
-    t.match(id, /^(?:address|authorize|login|service|token|user)\.[a-z-]+$/)
+    t.match(id, /^(?:address|authorize|login|service|token|user)\.[a-z-]+$/, id)
     t.ok(section.test(where) || subjects.includes(where), `${id}: ${where}`)
     t.match(sentence, /^\S.{9,}\.$/, `${id}: ${sentence}`)
     t.match(fix, /^\S.{9,}\.$/, `${id}: ${fix}`)
@@ -37,6 +37,6 @@ await t.test('a broken token endpoint does not hide what the authorization endpo
     t.equal(results.get('authorize.framing')?.outcome, 'fail', JSON.stringify(broken))
     t.match(results.get('user.record'), {
       outcome: 'untested', reason: /^token\.(?:body|response) (?:could not be judged|fails)$/
-    })
+    }, JSON.stringify(broken))
   }
 })

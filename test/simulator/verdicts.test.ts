@@ -441,7 +441,8 @@ await t.test('where a code or token may have expired on the way, its refusal is 
   t.match(await verdict('token.basic', { reply: slowly(atToken(expired)) }),
     { ...untested(sentence), stopped: undefined }, 'advice leaves the check complete')
   for (const refusal of [error(401, 'invalid_token'), { status: 403 }]) {
-    t.match(await verdict('user.record', { reply: slowly(atUser(refusal)) }), untested(/^the service is so slow/))
+    t.match(await verdict('user.record', { reply: slowly(atUser(refusal)) }),
+      untested(/^the service is so slow/), JSON.stringify(refusal))
   }
   for (const [id, reply] of [
     ['token.response', atToken(error(401, 'invalid_client'))],
@@ -450,7 +451,7 @@ await t.test('where a code or token may have expired on the way, its refusal is 
     ['token.response', atToken(redirect('/login'))],
     ['token.basic', atToken(error(401, 'invalid_client'))],
     ['user.record', atUser(json(200, { ...RECORDS.ada, control_role: 'Admin' }))]
-  ] as const) t.match(await verdict(id, { reply: slowly(reply) }), failed(/./), 'this is not due to expiry')
+  ] as const) t.match(await verdict(id, { reply: slowly(reply) }), failed(/./), `this is not due to expiry: ${id}`)
   const atFirstLeg: Alteration = (request) => {
     passed += pathOf(request) === '/oauth/authorize' ? 1000 : 0
     return null
@@ -458,7 +459,8 @@ await t.test('where a code or token may have expired on the way, its refusal is 
   t.match(await verdict('user.record', { reply: first(atFirstLeg, atUser(error(401, 'invalid_token'))) }),
     failed(/^401/), 'the age of the token counts, not that of the code')
   for (const late of [[expired], [expired, expired]]) {
-    t.match(await verdict('token.response', { reply: slowly(atToken(atFirst(late))) }), PASS, 'quick enough at last')
+    t.match(await verdict('token.response', { reply: slowly(atToken(atFirst(late))) }), PASS,
+      `quick enough after ${late.length} late responses`)
   }
   t.match(await verdict('token.response', { reply: slowly(atToken(expired), 1) }), failed(/^400/), 'quick, refused')
 })

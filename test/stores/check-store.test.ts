@@ -274,7 +274,7 @@ for (const [mistake, [change, ...complaints]] of Object.entries(MISTAKES)) {
   t.test(`found, and named: ${mistake}`, async (t) => {
     const { text } = await outcome(t, () => checkStore(storeWith(change)))
     t.match(text, /^The store breaks \d+ of 15 promises:\n- /)
-    for (const complaint of complaints) t.match(text, complaint)
+    for (const complaint of complaints) t.match(text, complaint, `${complaint}`)
   })
 }
 

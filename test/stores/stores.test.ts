@@ -22,7 +22,7 @@ t.test('Redis', async (t) => {
 
   const keys = await client.keys(`${keyPrefix}*`)
   t.ok(keys.length > 0)
-  for (const key of keys) t.ok(await client.ttl(key) > 0, 'every key has a lifetime')
+  for (const key of keys) t.ok(await client.ttl(key) > 0, `${key} has a lifetime`)
 })
 
 t.test('Redis, out of memory: no revocation is served, and what is there is left', async (t) => {

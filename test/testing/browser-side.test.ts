@@ -96,7 +96,7 @@ await t.test('a prefix, with and without slashes, after the path of the base URL
     { app, prefix: '/partner/sso' },
     { app, prefix: 'partner/sso/' },
     { baseUrl: new URL('/partner/', baseUrl).href, prefix: '/sso' }
-  ]) t.match(await portal({ ...where, ...SETTINGS }).signIn({ cookies: cookie }), { ok: true })
+  ]) t.match(await portal({ ...where, ...SETTINGS }).signIn({ cookies: cookie }), { ok: true }, where.prefix)
 })
 
 await t.test('parameters of the authorization request can be changed, left out, repeated', async (t) => {
@@ -121,7 +121,7 @@ await t.test('a cookie is sent where RFC 6265 says, and nowhere else', async (t)
   t.equal(sent('a=1; Secure', 'http://partner.example/'), '')
   t.equal(sent('a=1; Secure', 'https://partner.example/'), 'a=1')
   for (const host of ['localhost', 'app.localhost', '127.0.0.1', '127.1.2.3', '[::1]']) {
-    t.equal(sent('a=1; Secure', `http://${host}/`), 'a=1', 'browsers trust the own machine')
+    t.equal(sent('a=1; Secure', `http://${host}/`), 'a=1', `browsers trust the own machine: ${host}`)
   }
   for (const host of ['localhost.evil.example', '127.0.0.1.evil.example', 'notlocalhost', '127.evil.example']) {
     t.equal(sent('a=1; Secure', `http://${host}/`), '', host)

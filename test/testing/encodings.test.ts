@@ -80,7 +80,7 @@ await t.test('backslashes, however many there are in the text', (t) => {
     ]) {
       t.equal(hide(`(${encode(secret)})`, [secret]), '(••••••••)', encode(secret))
     }
-    t.equal(hide(`(${'\\'.repeat(100)}${secret})`, [secret]).endsWith('••••••••)'), true, 'behind others')
+    t.equal(hide(`(${'\\'.repeat(100)}${secret})`, [secret]).endsWith('••••••••)'), true, `behind others: ${secret}`)
   }
   t.end()
 })

@@ -133,7 +133,7 @@ await t.test('odd callbacks and answers', async (t) => {
     [6, ['invalid_request', 'unauthorized_client', 'unsupported_response_type', 'invalid_scope']]
   ] as const) {
     for (const error of errors) {
-      t.match(await answering(back(`&error=${error}`)), { step, error, got: `the error ${error}` })
+      t.match(await answering(back(`&error=${error}`)), { step, error, got: `the error ${error}` }, error)
     }
   }
   const other = { step: 7, error: 'something_else', fix: 'See the log of the service.' }
@@ -160,7 +160,7 @@ await t.test('each answer of the token endpoint belongs to a step', async (t) =>
   for (const [error, step] of [
     ['invalid_request', 9], ['invalid_grant', 10], ['invalid_client', 11], ['unauthorized_client', 11],
     ['temporarily_unavailable', 12], ['server_error', 12]
-  ] as const) t.match(await answered(400, { error }), { step, error })
+  ] as const) t.match(await answered(400, { error }), { step, error }, error)
   for (const [status, error] of [
     [300, 'unexpected_status'], [301, 'redirected'], [308, 'redirected'], [401, 'forbidden'], [403, 'forbidden'],
     [404, 'not_found'], [405, 'not_found'], [418, 'unexpected_status'], [500, 'server_error'],
@@ -201,7 +201,7 @@ await t.test('a bad option is named', async (t) => {
     [{ app: undefined, baseUrl: 'ftp://localhost' }, '"baseUrl" must be an absolute http'],
     [{ app: undefined, baseUrl: 'http://localhost#x' }, 'without query and fragment']
   ] as Array<[object, string]>) {
-    t.throws(() => portal({ app, ...SETTINGS, ...changes }), { name: 'TypeError', message: sentence })
+    t.throws(() => portal({ app, ...SETTINGS, ...changes }), { name: 'TypeError', message: sentence }, sentence)
   }
 })
 

@@ -40,11 +40,12 @@ await t.test('cookies, credentials, codes and tokens, in whatever form a service
   for (const clientAuthentication of ['form', 'basic'] as const) {
     const result = await portal({ baseUrl, ...SETTINGS, clientAuthentication, pkce: true }).signIn()
     const text = JSON.stringify(result)
-    t.match(result, { ok: false, step: 15 })
-    for (const secret of [...secrets, verifier]) t.notMatch(text, secret)
-    t.notMatch(text, Buffer.from(`${SETTINGS.clientId}:`).toString('base64').slice(0, 12))
-    t.match(text, `sid=${HIDDEN}; Path=/`)
-    t.match(text, clientAuthentication === 'basic' ? `Basic ${HIDDEN}` : `client_secret=${HIDDEN}`)
+    t.match(result, { ok: false, step: 15 }, clientAuthentication)
+    for (const secret of [...secrets, verifier]) t.notMatch(text, secret, `${clientAuthentication}: ${secret}`)
+    t.notMatch(text, Buffer.from(`${SETTINGS.clientId}:`).toString('base64').slice(0, 12), clientAuthentication)
+    t.match(text, `sid=${HIDDEN}; Path=/`, clientAuthentication)
+    const credentials = clientAuthentication === 'basic' ? 'Basic ' : 'client_secret='
+    t.match(text, credentials + HIDDEN, clientAuthentication)
   }
 })
 
@@ -82,12 +83,13 @@ await t.test('a known secret is hidden in each shape in which it may travel, whe
 await t.test('a value where a secret belongs is hidden, though it is not known', (t) => {
   const secrets = new Secrets()
   for (const name of ['access_token', 'refresh_token', 'id_token', 'client_secret', 'code_verifier']) {
-    t.equal(secrets.mask(`{"a":"b","${name}" : "unknown-1","c":"d"}`), `{"a":"b","${name}" : "${HIDDEN}","c":"d"}`)
+    const body = (value: string) => `{"a":"b","${name}" : "${value}","c":"d"}`
+    t.equal(secrets.mask(body('unknown-1')), body(HIDDEN), name)
   }
   for (const name of ['access_token', 'client_secret', 'code', 'code_verifier']) {
-    t.equal(secrets.mask(`${name}=unknown-1&a=b`), `${name}=${HIDDEN}&a=b`)
+    t.equal(secrets.mask(`${name}=unknown-1&a=b`), `${name}=${HIDDEN}&a=b`, name)
     t.equal(secrets.mask(`https://portal.example/cb?a=b&${name}=unknown-1`),
-      `https://portal.example/cb?a=b&${name}=${HIDDEN}`)
+      `https://portal.example/cb?a=b&${name}=${HIDDEN}`, name)
   }
   t.equal(secrets.mask('code_challenge=x&zip_code=7'), 'code_challenge=x&zip_code=7', 'no other parameter')
   t.end()

@@ -67,15 +67,15 @@ t.test('an outage is one line at its beginning and one at its end, with its dura
     for (let count = 0; count < 3; count++) await put(guarded)
     const cause = 'down'
     t.strictSame(lines.splice(0), [['error', { event: 'store_unavailable', reason: 'store_unavailable', cause },
-      'partner-sso: store_unavailable (down): no sign-in succeeds until the store is back']])
+      'partner-sso: store_unavailable (down): no sign-in succeeds until the store is back']], `outage ${outage}`)
     clock.pass(90)
     store.put = good.put
     for (let count = 0; count < 2; count++) await put(guarded)
     const [[level, fields, message]] = lines as [[string, { duration: number }, string]]
-    t.equal(level, 'warn')
-    t.match(fields, { event: 'store_available', reason: 'ok', refused: 3 })
+    t.equal(level, 'warn', `outage ${outage}`)
+    t.match(fields, { event: 'store_available', reason: 'ok', refused: 3 }, `outage ${outage}`)
     t.ok(fields.duration >= 90_000 && fields.duration < 150_000, `outage ${outage}`)
-    t.match(message, /^partner-sso: store_available after \d+ ms, 3 requests refused$/)
+    t.match(message, /^partner-sso: store_available after \d+ ms, 3 requests refused$/, `outage ${outage}`)
     t.equal(lines.splice(0).length, 1, `outage ${outage}`)
   }
 })
@@ -194,7 +194,7 @@ t.test('the in-process store warns, and says where it may be one of several', as
   for (const [name, platform] of Object.entries(platforms)) {
     process.env[name] = '0'
     t.match(await warningsOf(), [several(platform)], name)
-    t.strictSame(await warningsOf('memory'), [], 'on purpose')
+    t.strictSame(await warningsOf('memory'), [], `on purpose: ${name}`)
     Reflect.deleteProperty(process.env, name)
   }
   Object.assign(cluster, { isWorker: true })

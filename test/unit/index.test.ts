@@ -53,9 +53,9 @@ t.test('what the host gives with routeOptions is kept, and our hooks come after 
   for (const given of [onSend, [onSend]]) {
     const routeOptions = { bodyLimit: 9999, config: { own: true }, onSend: given, preParsing: given }
     const [, token] = await routesOf({ routeOptions }) as [RouteOptions, RouteOptions]
-    t.match(token, { bodyLimit: 9999, config: { own: true } })
+    t.match(token, { bodyLimit: 9999, config: { own: true } }, typeof given)
     for (const hooks of [token.onSend, token.preParsing] as unknown[][]) {
-      t.strictSame([hooks[0], hooks.length], [onSend, 2])
+      t.strictSame([hooks[0], hooks.length], [onSend, 2], typeof given)
     }
   }
 })

@@ -1,4 +1,5 @@
 // A bad option fails at register() with an error that names the option, what it got (never a secret) and what it wants.
+import { inspect } from 'node:util'
 import Fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
@@ -93,8 +94,9 @@ t.test('bad options', async (t) => {
   for (const [name, wants, values] of bad) {
     for (const value of values) {
       const message = refusal(name, value)
-      t.ok(message.startsWith(`partner-sso: option "${name}" must be ${wants}`), message)
-      t.notMatch(message, 'hush', 'no secret is repeated')
+      const row = `${name}: ${inspect(value, { depth: 1, breakLength: Infinity })}`
+      t.ok(message.startsWith(`partner-sso: option "${name}" must be ${wants}`), row)
+      t.notMatch(message, 'hush', `no secret is repeated: ${row}`)
     }
   }
   t.throws(() => resolve({ redis: {}, store: methods }), /"store" must be absent where redis is given; got both$/)

@@ -107,7 +107,7 @@ t.test('a function that returns no portal: the reason, without a secret or what 
       const { reason, context: { cause, ...context } } = await Promise.resolve(call())
         .then(() => { throw new Error('It was accepted') }, (error: OAuthError) => error)
       t.strictSame([reason, context], ['portal_failed', {}], String(message))
-      t.match((cause as Error).message, message)
+      t.match((cause as Error).message, message, `${message}: ${call}`)
       t.notMatch((cause as Error).message, 'hush', String(message))
     }
   }
@@ -219,7 +219,7 @@ t.test('an outage of the function is a line at its begin and one at its end, in 
   t.strictSame(lines.splice(0), [['error', { event: 'portal_unavailable', reason: 'portal_unavailable', cause },
     `partner-sso: portal_unavailable (${cause}): no sign-in succeeds until the portal function is back`]])
   next.call = () => null
-  for (let count = 0; count < 2; count++) t.equal(await find(), 'ok')
+  for (let count = 0; count < 2; count++) t.equal(await find(), 'ok', `request ${count}`)
   const [[level, fields, message]] = lines as [Line]
   t.equal(lines.length, 1)
   t.match([level, fields], ['warn', { event: 'portal_available', reason: 'ok', refused: 4 }])

@@ -206,9 +206,9 @@ t.test('the first attempt to connect is waited for, once', async (t) => {
     else client.emit(event, new Error('It failed'))
     for (let turns = 0; turns < 5; turns++) await turn()
     t.equal(waiting, 0, event)
-    t.equal(client.connections, status === 'wait' ? 1 : 0, 'a client made with lazyConnect')
-    t.strictSame(client.eventNames(), [], 'no listener is left')
-    t.equal(timers() + clock.timers.size, before, 'nor a timer')
+    t.equal(client.connections, status === 'wait' ? 1 : 0, `${event}: a client made with lazyConnect`)
+    t.strictSame(client.eventNames(), [], `${event}: no listener is left`)
+    t.equal(timers() + clock.timers.size, before, `${event}: nor a timer`)
     await store.connected(performance.now() + 60_000)
   }
   const ready = new RedisStore(Object.assign(new Client(), { status: 'ready' }), '', 1000)
@@ -220,7 +220,8 @@ t.test('clients, options, URLs, and values that are none of these', async (t) =>
     .flatMap(([name, is]) => is(value) ? [name] : [])
   const cluster = new Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true })
   t.teardown(() => cluster.disconnect())
-  for (const client of [new Redis({ lazyConnect: true }), cluster]) t.strictSame(kinds(client), ['isRedisClient'])
+  t.strictSame(kinds(new Redis({ lazyConnect: true })), ['isRedisClient'])
+  t.strictSame(kinds(cluster), ['isRedisClient'])
   for (const options of [{}, { host: 'a' }, Object.create(null), runInNewContext('({ port: 1 })')]) {
     t.strictSame(kinds(options), ['isRedisOptions'], inspect(options))
   }

@@ -46,7 +46,9 @@ t.test('the three shapes of a record', async (t) => {
     t.match(sent(record, 'partner'), record, text)
     t.ok(ofSchema.Check(record), `for the schema: ${text}`)
   }
-  for (const record of [client, without(client, 'client_id')]) t.match(sent(record, 'client'), record)
+  for (const record of [client, without(client, 'client_id')]) {
+    t.match(sent(record, 'client'), record, JSON.stringify(record))
+  }
 })
 
 const MEANINGS = {
@@ -102,12 +104,13 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
       /: client_id or client_external_id must be given for a client user at the partner level, got neither$/]
   ]
   for (const [record, level, message] of cases) {
-    const error = t.throws(() => checkUserInformation(record, level), message, String(message)) as UserInformationError
-    t.notMatch(error.message, /hush|a@b/, error.rule)
-    t.equal(error.name, 'UserInformationError', error.rule)
-    t.equal(error.message, `The record of portalEligibility breaks a rule: ${error.rule}`, error.rule)
+    const row = String(message)
+    const error = t.throws(() => checkUserInformation(record, level), message, row) as UserInformationError
+    t.notMatch(error.message, /hush|a@b/, row)
+    t.equal(error.name, 'UserInformationError', row)
+    t.equal(error.message, `The record of portalEligibility breaks a rule: ${error.rule}`, row)
     const isOfOtherLevel = accepts(record, level === 'partner' ? 'client' : 'partner')
-    t.equal(ofSchema.Check(record), isOfOtherLevel, `the schema, which knows no level: ${error.rule}`)
+    t.equal(ofSchema.Check(record), isOfOtherLevel, `the schema, which knows no level: ${row}`)
   }
 })
 

@@ -53,7 +53,7 @@ export async function nobody (t: Test, { at, behaviour, events, loginPage, porta
     if (loginPage === 'none') {
       t.equal(response.redirect.get('error'), 'access_denied', nobody)
       t.match(event, { type: 'sign_in_refused', reason: 'not_logged_in', clientId: portal.clientId }, nobody)
-      t.strictSame(remembered, [], 'no login will ask for it')
+      t.strictSame(remembered, [], `no login will ask for it: ${nobody}`)
       continue
     }
     t.match(event, { type: 'login_required', reason: 'login_page', clientId: portal.clientId }, nobody)
@@ -66,7 +66,7 @@ export async function nobody (t: Test, { at, behaviour, events, loginPage, porta
       nobody)
     t.strictSame(remembered, [
       `partner-sso-return=${whole}; Max-Age=600; Path=/; HttpOnly; SameSite=Lax`
-    ], 'the same URL is in a cookie')
+    ], `the same URL is in a cookie: ${nobody}`)
     behaviour.currentUser = currentUser
     const back = await at.send(returnTo.slice(prefix.length), { headers: { 'x-user': 'alice' } })
     t.ok(back.redirect.has('code'), nobody)

@@ -66,15 +66,16 @@ export function isResponse (
   reason: string
 ): void {
   const { description } = source[reason as RefusalReason]
-  t.match(description, DESCRIPTION)
+  t.match(description, DESCRIPTION, reason)
   t.strictSame([response.status, response.headers.has('retry-after')], [status, status === 503], reason)
   if (at === 'redirect') {
     const expected = new RegExp(`^error=${error}&error_description=[^&+]+(?:&state=a\\+state)?$`)
     const location = (response.headers.get('location') ?? '').split('?')
-    t.match([...location, response.redirect.get('error_description')], [portal.redirectUri, expected, description])
+    t.match([...location, response.redirect.get('error_description')], [portal.redirectUri, expected, description],
+      reason)
     return isGuarded(t, response)
   }
-  t.equal(response.headers.get('location'), null)
+  t.equal(response.headers.get('location'), null, reason)
   if (at === 'page') isGuarded(t, response)
   isChallenge(t, response, { at, status, error })
   if (response.text === '') return isPrivate(t, response)

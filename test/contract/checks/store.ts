@@ -104,7 +104,7 @@ export async function changedTokens (t: Test, { at, events }: Subject): Promise<
   for (const forged of made) {
     refuses(t, await at.user(forged), 401, 'invalid_token', forged)
     const [{ requestId, ...event } = { requestId: '' }] = events()
-    t.strictSame(event, { type: 'request_rejected', reason: 'token_unknown' }, 'nothing is known of it')
+    t.strictSame(event, { type: 'request_rejected', reason: 'token_unknown' }, `nothing is known of it: ${forged}`)
   }
   t.equal((await at.user(token)).status, 200)
 }

@@ -121,7 +121,7 @@ export async function pkce (t: Test, { at, events }: Subject): Promise<void> {
     refuses(t, await at.token({ code, code_verifier: verifier }), 400, 'invalid_grant', reason)
     t.match(events().at(-1), { reason, externalId: 'alice' }, reason)
     refuses(t, await at.token({ code, code_verifier: VERIFIER }), 400, 'invalid_grant')
-    t.match(events().at(-1), { reason: 'code_unknown' }, 'there was no token to revoke')
+    t.match(events().at(-1), { reason: 'code_unknown' }, `there was no token to revoke: ${reason}`)
   }
 }
 
@@ -147,7 +147,8 @@ export async function replay (t: Test, subject: Subject): Promise<void> {
     refuses(t, await at.user(token), 401, 'invalid_token', 'its token is dead')
     seen()
     refuses(t, await later.token({ code }), 400, 'invalid_grant')
-    t.match(seen(), [{ type: 'request_rejected', reason: 'code_unknown' }], 'a mark does not make the code a replay')
+    t.match(seen(), [{ type: 'request_rejected', reason: 'code_unknown' }],
+      `a mark does not make the code a replay: process ${index}`)
   }
   const code = await at.code()
   const { access_token: token } = (await at.token({ code })).json
@@ -166,7 +167,8 @@ export async function changedPortal (t: Test, subject: Subject): Promise<void> {
     const [code, token] = [await at.code(), await at.accessToken()]
     const after = await subject.another({ portal: changed })
     refuses(t, await after.at.token({ code }), 400, 'invalid_grant')
-    t.equal((await after.at.user(token)).status, 200, 'its record was checked, and it needs the secret alone')
+    t.equal((await after.at.user(token)).status, 200,
+      `a token needs the secret alone, whatever is changed: ${Object.keys(changed)}`)
   }
   const token = await at.accessToken()
   const gone = await subject.another({ portal: { clientId: 'another' } })

@@ -61,8 +61,8 @@ await t.test('what a service says is escaped in the terminal', async (t) => {
     })
     const { terminal, browser, origin } = await simulator(t, { baseUrl })
     await browser.signIn(start(origin))
-    t.match(terminal.out, '\\u001b]0;title\\u0007')
-    t.notMatch(terminal.out, '\x1b')
+    t.match(terminal.out, '\\u001b]0;title\\u0007', String(status))
+    t.notMatch(terminal.out, '\x1b', String(status))
   }
 })
 
@@ -78,7 +78,7 @@ await t.test('the portal is at 127.0.0.1, as the README registers it, wherever t
   for (const service of ['localhost', 'app.localhost', '127.0.0.1', '[::1]', 'partner.example']) {
     const { terminal, origin } = await simulator(t, { flags: ['--base-url', `http://${service}:1`] })
     t.match(terminal.out, `The portal runs at ${origin}\n`, service)
-    t.match(terminal.out, `redirect_uri   http://127.0.0.1:${new URL(origin).port}/oauth/callback\n`)
+    t.match(terminal.out, `redirect_uri   http://127.0.0.1:${new URL(origin).port}/oauth/callback\n`, service)
     const isOneSite = service === '127.0.0.1'
     t.equal(terminal.out.includes('your service and this portal are one site'), isOneSite, service)
   }
@@ -116,7 +116,7 @@ await t.test('an address with characters that the router reads in its own way', 
     const flags = ['--public-url', 'https://portal.test', '--redirect-uri', `https://portal.test${path}`]
     const { browser, origin } = await simulator(t, { flags })
     t.equal((await browser.open(origin + path)).status, 400, path)
-    t.equal((await browser.open(`${origin}/sign-ins/other`)).status, 404)
+    t.equal((await browser.open(`${origin}/sign-ins/other`)).status, 404, path)
   }
 })
 

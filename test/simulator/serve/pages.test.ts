@@ -27,17 +27,17 @@ await t.test('pages load nothing, cannot be framed, keep no copies and send no r
   const signIn = await browser.signIn(start(origin))
   for (const path of ['/', '/sign-ins/none', '/nothing', new URL(signIn.url).pathname]) {
     const { headers, text, status } = await browser.open(origin + path)
-    t.equal(status, path.length > 20 || path === '/' ? 200 : 404)
+    t.equal(status, path.length > 20 || path === '/' ? 200 : 404, path)
     t.match(headers.get('content-security-policy'), new RegExp(
       '^default-src \'none\'; style-src \'sha256-[^\']+\'; script-src \'sha256-[^\']+\'; connect-src \'self\'; ' +
       'img-src data:; base-uri \'none\'; form-action \'none\'; frame-ancestors \'none\'$'
-    ))
-    t.equal(headers.get('cache-control'), 'no-store')
-    t.equal(headers.get('x-frame-options'), 'DENY')
-    t.equal(headers.get('referrer-policy'), 'no-referrer')
-    t.equal(headers.get('x-content-type-options'), 'nosniff')
-    t.notMatch(text, /(?:src|href)="(?:https?:)?\/\//)
-    t.match(text, '<html lang="en">')
+    ), path)
+    t.equal(headers.get('cache-control'), 'no-store', path)
+    t.equal(headers.get('x-frame-options'), 'DENY', path)
+    t.equal(headers.get('referrer-policy'), 'no-referrer', path)
+    t.equal(headers.get('x-content-type-options'), 'nosniff', path)
+    t.notMatch(text, /(?:src|href)="(?:https?:)?\/\//, path)
+    t.match(text, '<html lang="en">', path)
   }
   const begun = await fetch(start(origin), { redirect: 'manual' })
   t.equal(begun.headers.get('referrer-policy'), 'no-referrer', 'nor does the redirect to the service')
@@ -48,6 +48,6 @@ await t.test('it answers under its own host names only', async (t) => {
   for (const host of ['evil.example', 'localhost.evil.example', '127.0.0.1:80.evil.example', 'evil.localhost']) {
     const response = await asked(origin, host)
     t.equal(response.statusCode, 421, host)
-    t.match(String(await response.toArray()), '--public-url')
+    t.match(String(await response.toArray()), '--public-url', host)
   }
 })

@@ -102,18 +102,18 @@ await t.test('when something fails: which step, what was expected, what was got,
   for (const [options, step, ...said] of cases) {
     const { origin, browser } = await simulator(t, options)
     const { text } = await browser.signIn(start(origin))
-    t.match(text, `<h1>The sign-in stopped at step ${step}</h1>`)
+    t.match(text, `<h1>The sign-in stopped at step ${step}</h1>`, `step ${step}`)
     for (const [at, fact] of ['Expected', 'Got', 'What to do'].entries()) {
-      t.match(new RegExp(`<dt>${fact}</dt><dd>([^<]*)`).exec(text)?.[1], said[at])
+      t.match(new RegExp(`<dt>${fact}</dt><dd>([^<]*)`).exec(text)?.[1], said[at], `step ${step}: ${fact}`)
     }
-    t.match(text, `class="step failed" value="${step}"`)
+    t.match(text, `class="step failed" value="${step}"`, `step ${step}`)
   }
 })
 
 await t.test('a long response is cut in the exchange', async (t) => {
   for (const [length, shown] of [[32_768, 'x'.repeat(32_768)], [32_769, `${'x'.repeat(31_744)}…`]] as const) {
     const { origin, browser } = await simulator(t, { baseUrl: await responding(t, 502, 'x'.repeat(length)) })
-    t.match((await browser.signIn(start(origin))).text, `\n\n${shown}</pre>`)
+    t.match((await browser.signIn(start(origin))).text, `\n\n${shown}</pre>`, `${length} characters`)
   }
 })
 
@@ -156,7 +156,7 @@ await t.test('a return without a session, a second return, and a start under ano
   t.match((await browser.open(page.url)).text, 'Ada Lovelace is signed in')
   for (const path of ['/external-oauth/local', '/', '/sign-ins/none?x=1']) {
     const other = await fetch(origin.replace('127.0.0.1', 'localhost') + path, { redirect: 'manual' })
-    t.equal(other.headers.get('location'), origin + path, 'one host name, so that the cookie is sent')
+    t.equal(other.headers.get('location'), origin + path, `one host name, so that the cookie is sent: ${path}`)
   }
   const foreign = await fetch(`${origin.replace('127.0.0.1', 'localhost')}//evil.example/`, { redirect: 'manual' })
   t.equal(new URL(String(foreign.headers.get('location'))).origin, origin, 'and no redirect to another site')

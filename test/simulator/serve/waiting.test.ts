@@ -23,7 +23,7 @@ await t.test('the rules on the login are shown until the browser comes back', as
   const { browser, origin, page } = await waiting(t, {})
   const text = await page()
   t.match(text, 'Take your time if you are logging in.')
-  for (const { sentence } of LOGIN_RULES) t.match(text, `<h3>${sentence} <span class="chip`)
+  for (const { sentence } of LOGIN_RULES) t.match(text, `<h3>${sentence} <span class="chip`, sentence)
   t.notMatch(text, '<span class="chip bad">', 'a correct service: no rule fails')
   await browser.signIn(`${origin}/oauth/callback?error=access_denied`)
   t.notMatch(await page(), 'id="causes"')
