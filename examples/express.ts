@@ -1,4 +1,4 @@
-// An Express 5 app with a login of its own. A Fastify with the plugin answers the three URLs of the portal.
+// An Express 5 app with a login of its own. A Fastify with the plugin serves the three URLs of the portal.
 // From a clone, with a portal beside it: npm run ready && node examples/dist/express.js
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'

@@ -9,7 +9,7 @@ const MOST_REDIRECTS = 10
 export type Arrival = { exchange: Exchange, /** Address of the last request. */ url: string } & (
   /** A redirect to the portal's callback. */
   | { at: 'callback', callbackUrl: string }
-  /** A page, or a response that is no redirect. */
+  /** A page, or another response that is not a redirect. */
   | { at: 'page' }
   /** A redirect out of the partner's application that is not the callback. */
   | { at: 'elsewhere', location: string }
@@ -110,7 +110,7 @@ export class Browser {
   }
 }
 
-/** The absolute address that a response redirects to, or null when it is no redirect. */
+/** The absolute address that a response redirects to, or null when it is not a redirect. */
 export function redirectTarget ({ response }: Exchange, url: string): string | null {
   const location = header(response, 'location')
   if (response === undefined || !isRedirect(response.status)) return null
@@ -124,10 +124,7 @@ export function targetOf (arrival: Arrival): string | null {
     : redirectTarget(arrival.exchange, arrival.url)
 }
 
-/**
- * The code that an arrival carries, whatever its state and wherever it leads; null when there is
- * none.
- */
+/** The code in the address that an arrival leads to, whatever that is; null when it has none. */
 export function codeOf (arrival: Arrival): string | null {
   const target = targetOf(arrival)
   return target === null ? null : new URL(target).searchParams.get('code')

@@ -2,13 +2,13 @@
 export interface Cookie {
   name: string
   value: string
-  /** Absent where the person who gave the cookie did not say it: then it is sent to every path. */
+  /** Absent in a cookie that a person gave without it: then the cookie is sent to every path. */
   path?: string | undefined
   /** The host without this attribute. */
   domain?: string | undefined
   /**
-   * As the service wrote it, in lower case; empty where it wrote none, absent where its line is not
-   * known.
+   * As the service sent it, in lower case. Empty where the service sent none, absent where a person
+   * gave the cookie without its attributes.
    */
   sameSite?: string | undefined
   secure: boolean
@@ -20,8 +20,8 @@ const ATTRIBUTES =
 const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/
 
 /** Whether an address is https, or http on this machine. */
-export const isSecure = ({ protocol, hostname }: URL): boolean => protocol !== 'http:' ||
-  LOOPBACK.test(hostname)
+export const isSecure = ({ protocol, hostname }: URL): boolean =>
+  protocol !== 'http:' || LOOPBACK.test(hostname)
 
 /** Reads one `Set-Cookie` value (RFC 6265 §5.2). */
 function parseSetCookie (line: string): Cookie {
@@ -51,7 +51,7 @@ export function parseGiven (text: string): Cookie[] {
   const parts = text.split(';')
   const attributes = parts.filter((part) => ATTRIBUTES.test(part))
   const pairs = parts.filter((part) => !ATTRIBUTES.test(part))
-  // Where a person's cookie belongs is known: to the service.
+  // A cookie that a person gives is for the service, whatever its Domain.
   const isWhole = attributes.length > 0
   return pairs.map((pair) => {
     const cookie = parseSetCookie([pair, ...attributes].join(';'))
@@ -85,7 +85,7 @@ export class CookieJar {
     const cookie = parseSetCookie(line)
     const { name, domain = hostname, path = defaultPath(pathname) } = cookie
     if (!isWithinDomain(hostname, domain)) return
-    // The one that a person gave is this one, before it was renewed.
+    // A cookie without a domain was given by a person: the service has renewed it.
     const others = this.#cookies.filter((other) =>
       other.name !== name || other.domain !== undefined || (other.path ?? path) !== path)
     this.#cookies = keep(others, { ...cookie, domain, path })
@@ -97,8 +97,8 @@ export class CookieJar {
   }
 
   /**
-   * The value of the `Cookie` header for an address of the application; empty when there is no cookie to
-   * send.
+   * The value of the `Cookie` header for an address of the application; empty when there is no
+   * cookie to send.
    */
   header (address: URL): string {
     return this.#cookies
@@ -119,7 +119,7 @@ function split (part: string): [name: string, value: string] {
   return [name.trim(), value.join('=').trim()]
 }
 
-/** RFC 6265 §5.3, step 3: Max-Age goes before Expires. */
+/** RFC 6265 §5.3, step 3: Max-Age has precedence over Expires. */
 function isExpired (attributes: Map<string, string>): boolean {
   const age = attributes.get('max-age')
   if (age !== undefined && /^-?\d+$/.test(age)) return Number(age) <= 0
@@ -127,8 +127,8 @@ function isExpired (attributes: Map<string, string>): boolean {
 }
 
 /** RFC 6265 §5.1.3. */
-const isWithinDomain = (host: string, domain: string): boolean => host === domain ||
-  host.endsWith(`.${domain}`)
+const isWithinDomain = (host: string, domain: string): boolean =>
+  host === domain || host.endsWith(`.${domain}`)
 
 /** RFC 6265 §5.1.4. */
 const defaultPath = (requestPath: string): string =>

@@ -1,16 +1,10 @@
-/**
- * Controls, invisible format characters (text direction among them), lone surrogates, line
- * separators.
- */
+/** Control characters, invisible format characters, lone surrogates, line separators. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
-/** The text with every character escaped that a terminal obeys or a reader does not see. */
+/** Escapes every character that controls a terminal or is invisible. */
 export const escape = (text: string): string => text.replace(UNSAFE, escapeUnits)
 
-/**
- * The same for JSON text: the result is still JSON of the same value. Line breaks between members
- * stay.
- */
+/** The same for JSON text: the result is JSON of the same value, with its line breaks. */
 export const escapeJson = (json: string): string =>
   json.replace(UNSAFE, (character) => character === '\n' ? character : escapeUnits(character))
 

@@ -87,11 +87,9 @@ export function oauthError (response: WireResponse | undefined): string | null {
   return typeof error === 'string' && /^[a-z_]+$/.test(error) ? error : null
 }
 
-/**
- * One line on a response: status, error and its description, type of content, target of a redirect.
- */
+/** Describes a response in one line: status, error and its description, content, redirect. */
 export function describe ({ request, response, networkError }: Exchange): string {
-  // A request of a real browser, whose response is not seen here.
+  // A real browser sent the request: its response is not seen here.
   if (response === undefined) return networkError?.sentence ?? redirectOf(request.url)
   const body = jsonObject(response)
   const location = header(response, 'location')

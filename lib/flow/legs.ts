@@ -14,9 +14,7 @@ import { stepsOf } from './steps.ts'
 import type { UserInformation } from '../user-information.ts'
 import type { Exchange, WireRequest } from './wire.ts'
 
-/**
- * An authorization code, and the PKCE verifier whose challenge was sent with the request for it.
- */
+/** An authorization code, and the PKCE verifier whose challenge was sent in its request. */
 export interface Grant {
   code: string
   verifier?: string | undefined

@@ -12,7 +12,7 @@ const SECRET_PARAMETERS =
 
 /** Knows the secrets of a sign-in and hides them in everything that is shown or written. */
 export class Secrets {
-  /** Each secret with what finds it; the longest first, for one secret may contain another. */
+  /** Each secret, and what finds it. The longest is first: a secret may contain another. */
   readonly #known: Array<[value: string, finds: string | RegExp]> = []
 
   /**
@@ -25,16 +25,16 @@ export class Secrets {
   }
 
   /**
-   * Remembers a secret that outlives the sign-in: also its Base64, any of its characters encoded,
-   * and short ones.
+   * Remembers a secret that outlives the sign-in. It is found in Base64, with any of its characters
+   * encoded, and also when it is short.
    */
   addForGood (value: string): void {
     if (value !== '') this.#remember(value, everySpelling(value))
   }
 
   /**
-   * The text with every known secret hidden, in whatever encoding, and every value that stands
-   * where one belongs.
+   * The text with every known secret hidden, in whatever encoding, and the value of every field and
+   * parameter that holds secrets.
    */
   mask (text: string): string {
     return this.#known.reduce((rest, [, finds]) => rest.replaceAll(finds, HIDDEN), text)
@@ -69,7 +69,7 @@ export class Secrets {
   }
 }
 
-/** Finds a secret in whatever encoding it travels. A short one is found as a word only. */
+/** Finds a secret in every encoding. A short one is found as a whole word only. */
 function everySpelling (value: string): RegExp {
   const every = spellings(value, /./su)
   if (value.length < SHORTEST) {
@@ -107,8 +107,8 @@ function spellingsOf (character: string): string {
 }
 
 /**
- * Adjacent backslashes. JSON doubles them: their number in a text says nothing. A match
- * starts with the first of them: one from each of a million would take the square of the time.
+ * Adjacent backslashes. JSON doubles them, so any number of them matches. A match starts with the
+ * first of them: a match from each of a million would take the square of the time.
  *
  * @example
  * spellingsOfBackslashes(2) // finds: \\  \\\\  %5C%5c  \u005c\x5C  &#92;&bsol;  \%5c
@@ -123,8 +123,8 @@ const percentOf = (character: string): string =>
   [...Buffer.from(character)].map((byte) => `%(?:25)*${hex(byte, 2)}`).join('')
 
 /**
- * `&#47;`, `&#x2f`, `&sol;`, `&amp;#47;` … A letter or digit has no name; other names are not told
- * apart.
+ * `&#47;`, `&#x2f`, `&sol;`, `&amp;#47;` … Letters and digits have no named reference; any name
+ * matches any other character.
  */
 function referenceOf (character: string): string {
   const point = character.codePointAt(0) as number

@@ -5,7 +5,7 @@ export interface NetworkError {
   sentence: string
 }
 
-/** Codes or names of errors, and what is said of them. The first that fits counts. */
+/** Codes or names of errors, and the code and sentence for them. The first match counts. */
 const KNOWN: Array<[errors: RegExp, code: NetworkError['code'], sentence: string]> = [
   [/^ECONNREFUSED$/, 'unreachable', 'Nothing listens at ORIGIN.'],
   [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'unreachable', 'The host name of ORIGIN is not known.'],

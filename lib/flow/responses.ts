@@ -17,10 +17,7 @@ const TOKEN_EXPECTED = '200 and JSON with token_type "Bearer" and access_token'
 const USER_EXPECTED = '200 and JSON with the user information record'
 const RECORD_EXPECTED = 'a record with the listed fields and the allowed values'
 
-/**
- * The step that an error in the callback belongs to: step 5 decides who may enter, step 6 validates
- * the request.
- */
+/** The step of an error in the callback: 5 decides who may enter, 6 validates the request. */
 const CALLBACK_STEPS: Record<string, number> = {
   access_denied: 5,
   login_required: 5,

@@ -116,7 +116,7 @@ const STEPS: readonly Step[] = [
   }
 ]
 
-/** A part of a sign-in that one exchange decides, and what the portal reads in its response. */
+/** The steps of one exchange: the exchange, and what the portal reads in its response. */
 export interface Leg<Value> {
   exchange: Exchange
   reading: Reading<Value>
@@ -155,13 +155,11 @@ function reportOf (number: number, step: Step, progress: Progress): Partial<Step
   return { outcome: 'done', ...step.shows === true ? timed(exchange) : {} }
 }
 
-/**
- * Of the steps before a failed one, those that the failure proves are done; the others stay open.
- */
+/** Whether the failure proves that this earlier step succeeded. The others stay `waiting`. */
 const isProven = (number: number, { sends }: Step, failure: Failure): boolean =>
   number < failure.step && (sends === true || LATE.includes(failure.error))
 
-/** No time where the response was not seen: a browser got it. */
+/** Without a time where a real browser got the response, which is not seen here. */
 function timed (exchange: Exchange): Partial<StepReport> {
   const { response, networkError, milliseconds } = exchange
   return {

@@ -37,10 +37,7 @@ export type Send = (request: WireRequest, signal?: AbortSignal) => Promise<Excha
 export const statusOf = ({ response }: Exchange): number =>
   response === undefined ? 0 : response.status
 
-/**
- * The statuses with which a browser follows `Location` (Fetch standard §2.2.3): not with 300 and
- * 304.
- */
+/** The statuses with which a browser follows `Location` (Fetch standard §2.2.3). */
 export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
 
 /** All values of a header, whatever the case of its name. */
@@ -54,9 +51,7 @@ export function header (response: WireResponse | undefined, name: string): strin
   return headerValues(response, name).join(', ')
 }
 
-/**
- * Characters of the longest body that is read as JSON: no response of these endpoints is longer.
- */
+/** Characters of the longest body that is read as JSON. These endpoints send less. */
 const LONGEST_JSON = 64 * 1024
 
 /** The JSON object in the body; null when the body is not one. */

@@ -116,7 +116,7 @@ function credentials (request: FastifyRequest, form: Parameters): Credentials {
   }
   if (clientSecret !== undefined) throw new OAuthError('authentication_repeated')
   if (basic === null) throw new OAuthError('authentication_malformed')
-  // The same client_id beside Basic is no second method (RFC 6749 section 3.2.1); another one is.
+  // The same client_id beside Basic is not a second method (RFC 6749 section 3.2.1); another one is.
   if (clientId !== undefined && !basic.clientId.includes(clientId)) throw new OAuthError('authentication_repeated')
   return basic
 }

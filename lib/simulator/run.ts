@@ -55,13 +55,13 @@ function show (text: string, { out }: Process): number {
   return 0
 }
 
-/** A message for people in one line; a stack only for what nobody foresaw. */
+/** One line for an expected error; a stack for any other one. */
 function messageOf (error: unknown): string {
   if (error instanceof CannotRun) return escape(error.message)
-  return `Unexpectedly: ${String((error as Error).stack).split('\n').map(escape).join('\n')}`
+  return `Unexpected error: ${String((error as Error).stack).split('\n').map(escape).join('\n')}`
 }
 
-/** Of the package, whose package.json stands two folders above this file, in `lib` as in `dist`. */
+/** The version of the package. package.json is two folders above this file, in `lib` and `dist`. */
 function version (): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
   return `${JSON.parse(text).version}\n`

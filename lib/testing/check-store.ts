@@ -29,15 +29,14 @@ function shown (value: unknown): string {
 
 type Test = (store: Store) => Promise<void>
 
-/** A call and what it must give. */
+/** A call, and what it must return. */
 const put = (key: string, expected: boolean, value = 'value', lifetime = LIFETIME): Test =>
-  async (store) =>
-    expect('put', await store.put(key, value, lifetime), expected)
+  async (store) => expect('put', await store.put(key, value, lifetime), expected)
 const take = (key: string, expected: string | null): Test => async (store) =>
   expect('take', await store.take(key), expected)
 const revoke = (key: string, expected: string | null, lifetime = LIFETIME): Test => async (store) =>
   expect('revoke', await store.revoke(key, lifetime), expected)
-/** Until what lives for a second has expired. */
+/** Waits until a lifetime of one second is over. */
 const expiry: Test = async () => { await wait(1400) }
 
 /** The calls, one after the other. */
@@ -45,7 +44,7 @@ const inOrder = (...calls: Test[]): Test => async (store) => {
   for (const call of calls) await call(store)
 }
 
-/** The results of as many calls at once. */
+/** Makes RACERS calls at once. Returns their results. */
 const atOnce = <Value>(call: (racer: number) => Promise<Value>): Promise<Value[]> =>
   Promise.all(Array.from({ length: RACERS }, (_none, racer) => call(racer)))
 
@@ -78,8 +77,8 @@ const putsRaceRevoke = (key: string): Test => async (store) => {
 }
 
 /**
- * What fails on a machine that was busy for five seconds shows nothing: it is tried three times at
- * most.
+ * Repeats a test that failed after five seconds or more: a value may have expired because the
+ * machine was busy. Three tries at most.
  */
 const withoutDelay = (test: () => Test, tries = 3): Test => async (store) => {
   const started = performance.now()
@@ -99,7 +98,10 @@ const PROMISES: Record<string, (key: string, other: string, third: string) => Te
     ),
   'keys are distinct, also where they differ in case only': (key) => {
     const [small, large] = [`${key.slice(1)}a`, `${key.slice(1)}A`]
-    return inOrder(put(small, true, 'small'), put(large, true, 'large'), take(small, 'small'), take(large, 'large'))
+    return inOrder(
+      put(small, true, 'small'), put(large, true, 'large'),
+      take(small, 'small'), take(large, 'large')
+    )
   },
   'put gives false and changes nothing while the key is held': (key, brief) => inOrder(
     put(key, true, 'first'), put(key, false, 'second'), take(key, 'first'),
@@ -156,7 +158,7 @@ export async function checkStore (store: Store): Promise<void> {
   )
 }
 
-/** Where every operation fails, nothing can be said of the promises. */
+/** Throws where every operation fails: then the promises cannot be tested. */
 async function connect (store: Store): Promise<void> {
   const calls = [
     async () => store.put(newKey(), 'value', 1),
@@ -170,9 +172,8 @@ async function connect (store: Store): Promise<void> {
   const outcomes =
     await Promise.allSettled(calls.map((call) => Promise.race<unknown>([silent, call()])))
   stop.abort()
-  const reasons = outcomes.flatMap((outcome) => outcome.status === 'rejected'
-    ? [String(outcome.reason)]
-    : [])
+  const reasons = outcomes.flatMap((outcome) =>
+    outcome.status === 'rejected' ? [String(outcome.reason)] : [])
   if (reasons.length === calls.length) {
     throw new Error(`There is no connection to the store: ${reasons[0]}`)
   }

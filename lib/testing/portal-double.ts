@@ -56,10 +56,10 @@ export interface LoginPage {
 /** A failure and the fifteen steps up to it, secrets hidden. */
 export type Failed = Failure & { steps: StepReport[] }
 
-/** What `signIn` yields: the record that the portal gets, or the step that failed and why. */
+/** The result of `signIn`: the record that the portal gets, or the step that failed and why. */
 export type SignInResult = { ok: true, record: UserInformation, steps: StepReport[] } | Failed
 
-/** What `authorize` yields. */
+/** The result of `authorize`. */
 export type AuthorizeResult = {
   ok: true
   code: string
@@ -69,12 +69,12 @@ export type AuthorizeResult = {
   steps: StepReport[]
 } | Failed
 
-/** What `token` yields. The response is as it was sent: secrets are not hidden in it. */
+/** The result of `token`. The response is as it was sent: secrets are not hidden in it. */
 export type TokenResult =
   | { ok: true, accessToken: string, response: WireResponse }
   | (Failure & { response?: WireResponse })
 
-/** What `user` yields. */
+/** The result of `user`. */
 export type UserResult =
   | { ok: true, record: UserInformation, response: WireResponse }
   | (Failure & { response?: WireResponse })
@@ -91,7 +91,7 @@ export interface PortalDouble {
    */
   signIn (user?: User): Promise<SignInResult>
   /**
-   * Steps 1 to 8, `GET /oauth/authorize` and the way through the login: yields the code.
+   * Steps 1 to 8, `GET /oauth/authorize` and the way through the login. Returns the code.
    *
    * @param user - who is logged in; nobody by default
    * @param parameters - changes the request: another value, several values, or undefined to leave a
@@ -101,7 +101,7 @@ export interface PortalDouble {
   /**
    * Steps 9 to 12, `POST /oauth/token`: exchanges a code for an access token.
    *
-   * @param options - the verifier that `authorize` yielded, and changes to the form
+   * @param options - the verifier that `authorize` returned, and changes to the form
    */
   token (code: string, options?: { verifier?: string, parameters?: Changes }): Promise<TokenResult>
   /** Steps 13 to 15, `GET /oauth/user`: exchanges an access token for the record. */
@@ -109,12 +109,13 @@ export interface PortalDouble {
 }
 
 /**
- * Plays the portal against a service: a Fastify app in-process (`app`) or a running server
+ * Plays the portal against a service: a Fastify app in-process (`app`), or a running server
  * (`baseUrl`).
  *
  * @example
- * const result = await portal({ app, clientId, clientSecret, redirectUri }).signIn({ cookies:
- * 'sid=abc' }) if (result.ok) assert.equal(result.record.external_id, '42')
+ * const double = portal({ app, clientId, clientSecret, redirectUri })
+ * const result = await double.signIn({ cookies: 'sid=abc' })
+ * if (result.ok) assert.equal(result.record.external_id, '42')
  *
  * @throws TypeError that names a bad option
  */

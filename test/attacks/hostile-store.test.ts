@@ -214,7 +214,7 @@ function spoiled (value: string, other: string): string[] {
   ]
 }
 
-t.test('values that are exchanged, cut or repeated yield nothing', async (t) => {
+t.test('values that are exchanged, cut or repeated are refused', async (t) => {
   const app = await startApp(t)
   const { codeKey, codeValue, tokenKey, tokenValue, redeemCode, redeemToken } = await signIn(app)
   app.store.clear()

@@ -81,13 +81,13 @@ t.test('the lines are JSON, and nothing else is masked', async (t) => {
 t.test('a request that Node cannot read', async (t) => {
   const headers = ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 1', 'Content-Length: 2']
   const unreadable = request('POST /oauth/token', headers, `${tokenForm(CODE)}`)
-  const told = async (options: object) => {
+  const isLeaked = async (options: object) => {
     const log = capture()
     const { url } = await startHost(t, {}, { server: { logger: { ...log.logger, ...options } } })
     t.strictSame((await say(url, unreadable)).statuses, [400])
     t.match(log.text(), '"msg":"client error"')
     return [CODE, Buffer.from(CODE).join()].some((spelling) => log.text().includes(spelling))
   }
-  t.equal(await told(logger), false)
-  t.equal(await told({}), true)
+  t.equal(await isLeaked(logger), false)
+  t.equal(await isLeaked({}), true)
 })

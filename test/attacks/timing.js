@@ -1,6 +1,5 @@
-// Does the time that client authentication takes tell an unknown client from a wrong secret, or how much of a secret
-// is right? Not part of the tests: a figure, not a verdict. `npm run build && node test/attacks/timing.js [requests of
-// a kind]`
+// Does the time that client authentication takes show whether the client is known, or how much of a secret is right?
+// Not part of the tests: a figure, not a verdict. `npm run build && node test/attacks/timing.js [requests of a kind]`
 //
 // The kinds take turns in random order, on one connection to a server in a process of its own. Each is compared with
 // the first by Welch's t-test, on the times below the 90th percentile of all: what is above is the machine's, not ours.

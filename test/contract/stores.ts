@@ -16,7 +16,7 @@ export interface StoreAccess {
   write (key: string, value: string): Promise<void>
   /** Lets time pass for what it holds. */
   pass (seconds: number): Promise<void>
-  /** The operations since the last call, where the store can tell. */
+  /** The operations since the last call, where they can be counted. */
   operations (): string[]
   /** Called with each value that is taken, before the app gets it. */
   onTaken: (() => Promise<unknown>) | undefined

@@ -29,8 +29,8 @@ for (const [name, [program, file]] of Object.entries(libraries)) {
       events.length = 0
       const { stdout } = await promisify(execFile)(program, [file], { env: { ...variables, WAY } })
       t.strictSame(JSON.parse(stdout), { record: recordOf('alice'), error: 'invalid_client' })
-      const told = events.map(({ type, reason, ...event }) => [type, reason, 'basicEncoding' in event])
-      t.strictSame(told, [
+      const reported = events.map(({ type, reason, ...event }) => [type, reason, 'basicEncoding' in event])
+      t.strictSame(reported, [
         ['code_issued', 'ok', false],
         ['token_issued', 'ok', WAY === 'basic'],
         ['user_information_returned', 'ok', false],

@@ -63,7 +63,7 @@ export interface Operation {
   deliver (reply: unknown): void
   /** What can happen between the plugin and the store; undefined where they are one process. */
   connection?: {
-    /** Tells the plugin that the connection is lost. */
+    /** Ends the connection. */
     lose (): void
     /** Replies that the command is refused. */
     refuse (): void

@@ -99,7 +99,7 @@ export const mistakes = [
   ],
   ['the query of the redirect_uri is overwritten', "redirectUri.includes('?')", "redirectUri.includes('&')"],
   ['the state is left out of the redirection', "(state === undefined ? '' : `&state=${state}`)", "''"],
-  ['hooks are told the secret of the portal', 'redirectUri, level })', 'redirectUri, level, clientSecret })'],
+  ['hooks get the secret of the portal', 'redirectUri, level })', 'redirectUri, level, clientSecret })'],
   ['hooks can change the portal', 'Object.freeze({ loginUrl,', '({ loginUrl,'],
   ['the first of several portals is the only one', 'all.length === 1 ? all[0] : undefined', 'all[0]'],
   ['the portal function is asked for client_ids of any length', 'value.length <= 255 && ', ''],

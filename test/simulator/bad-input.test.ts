@@ -1,4 +1,4 @@
-// What answers is not the service, or nothing answers: a plain sentence, an exit code, within a bounded time.
+// The server is not the service, or does not respond: a plain sentence, an exit code, within a bounded time.
 import { STATUS_CODES } from 'node:http'
 import { createServer } from 'node:https'
 import { syncBuiltinESMExports } from 'node:module'
@@ -73,7 +73,7 @@ await t.test('a server that dies under the check ends it', async (t) => {
   t.equal(summary.failed, 0, 'no reply is no failure')
 })
 
-await t.test('the deadline ends the check within a rule, whose request is never answered', async (t) => {
+await t.test('the deadline ends the check within a rule, whose request gets no response', async (t) => {
   const asked: string[] = []
   const baseUrl = await httpServer(t, ({ url = '' }, response) => {
     const { pathname } = new URL(url, 'http://x')

@@ -41,7 +41,7 @@ await t.test('also with Basic, PKCE, a prefix, the client level', async (t) => {
   t.match(out, /^\d+ pass, 0 fail, 0 to consider, \d untested\.\nNothing fails\.\n\d rules were not tested: /m)
 })
 
-/** What `check` is told of a host with the plugin. */
+/** The flags of `check` for a host with the plugin. */
 const HOST = ['--client-id', PORTAL.clientId, '--redirect-uri', PORTAL.redirectUri]
 const HOST_USER = [...HOST, '--header', 'x-user: alice']
 const HOST_SECRET = { PORTAL_CLIENT_SECRET: PORTAL.clientSecret }
@@ -148,7 +148,7 @@ await t.test('the environment gives address, client_id and secret', async (t) =>
   t.strictSame([result.code, failedRules(result)], [0, []], 'flags come first')
 })
 
-await t.test('what nobody foresaw still ends in a sentence and exit code 2', async (t) => {
+await t.test('an unexpected error ends in a sentence and exit code 2, too', async (t) => {
   let said = ''
   const stop = new AbortController().signal
   const { baseUrl } = await listening(t)
@@ -159,7 +159,7 @@ await t.test('what nobody foresaw still ends in a sentence and exit code 2', asy
   const env = {}
   const code = await run([...argv, ...USER], { env, out, err: (text) => { said += text }, stop })
   t.equal(code, 2)
-  t.match(said, /Unexpectedly: Error: EPIPE/)
+  t.match(said, /Unexpected error: Error: EPIPE/)
 })
 
 await t.test('nobody is logged in: it says so and does not run; what fails before is reported', async (t) => {

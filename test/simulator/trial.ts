@@ -34,7 +34,7 @@ export interface Trial {
   tokenLifetime?: number
   deadline?: number
   second?: { clientId: string, clientSecret: string }
-  /** Told how much time passes. */
+  /** Called with the time that passes. */
   pass?: (milliseconds: number) => void
   pkce?: boolean
   basic?: boolean

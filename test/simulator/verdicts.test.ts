@@ -19,13 +19,13 @@ const inBrowser = (reason: string) =>
 const untested = (reason: string | RegExp = /./) => ({ outcome: 'untested', reason })
 const stopped = (sentence: RegExp) => ({ stopped: sentence })
 
-/** Answers so to the first requests, then as the service does. */
-function atFirst (answers: Reply[]): Alteration {
+/** These replies to the first requests, then those of the service. */
+function atFirst (replies: Reply[]): Alteration {
   let count = 0
-  return () => answers[count++] ?? null
+  return () => replies[count++] ?? null
 }
 
-/** To the portal, as an reply to the request. */
+/** To the portal, as a reply to the request. */
 const back = (parameters: Record<string, string>, to = REDIRECT_URI): Alteration => (request) =>
   redirect(`${to}?${new URLSearchParams({ state: valueOf(request, 'state'), ...parameters })}`)
 const issues = (headers: Array<[string, string]>, status = 302): Alteration => (request) => {
@@ -98,7 +98,7 @@ const VERDICTS: Record<string, Case[]> = {
       reply: loggedOut(redirect('http://partner.example/login')), baseUrl: 'https://partner.example'
     }, certain('a redirect to http://partner.example/login')]
   ],
-  'a hook in front of the authorization endpoint is told from a user whom nobody knows': [
+  'a hook in front of the authorization endpoint is not taken for an unknown user': [
     ['authorize.hook', { mistakes: ['login-hook'], cookie: 'stale=1' },
       failed('401 with the error Unauthorized (Log in first), also for a request without client_id', {
         fix: /^Exempt \/oauth\/authorize, \/oauth\/token and \/oauth\/user from .* global hooks/
@@ -285,9 +285,9 @@ const VERDICTS: Record<string, Case[]> = {
   ],
   'a refusal or an error page that says too much': [
     ['user.unknown-token', atUser(json(401, { error: 'invalid_token', user: RECORDS.ada })),
-      certain(/, and what it should keep$/)],
+      certain(/, with a token or a record in it$/)],
     ['token.unknown-code', atToken(json(400, { error: 'invalid_grant', details: { access_token: 'a-token' } })),
-      certain(/, and what it should keep$/)],
+      certain(/, with a token or a record in it$/)],
     ['authorize.no-injection', atAuthorize((request) => ({ status: 400, body: valueOf(request, 'client_id') })),
       certain(/^a page with the script/)],
     ['authorize.no-injection', atAuthorize((request) => page(valueOf(request, 'redirect_uri'))),

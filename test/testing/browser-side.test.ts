@@ -30,7 +30,7 @@ await t.test('cookies: path, expiry, removal, several', async (t) => {
   ])
 })
 
-await t.test('several cookies of one answer, in-process', async (t) => {
+await t.test('several cookies of one response, in-process', async (t) => {
   const seen: Array<string | undefined> = []
   const app = Fastify()
   app.get('/oauth/authorize', async ({ headers: { cookie } }, reply) => {

@@ -46,7 +46,7 @@ for (const [mistake, step, error, got, cookie = 'sid=ada'] of CASES) {
   })
 }
 
-await t.test('a failure tells which of the steps before it succeeded', (t) => {
+await t.test('a failure shows which of the steps before it succeeded', (t) => {
   const exchange = { request: { method: 'GET', url: 'http://x/', headers: [] }, milliseconds: 1 }
   const outcomesOf = (legs: number, failed: Failure | null, running?: number) =>
     stepsOf({ exchanges: Array(legs).fill(exchange), failure: failed, running }).map(({ outcome }) => outcome)
@@ -114,8 +114,8 @@ await t.test('an app that does not start', async (t) => {
   t.match(result, { step: 4, error: 'app_failed', got: 'The app failed: no database' })
 })
 
-await t.test('odd callbacks and answers', async (t) => {
-  const answering = async (location: (query: URLSearchParams) => string, token?: object, user?: object) => {
+await t.test('odd callbacks and responses', async (t) => {
+  const signInWith = async (location: (query: URLSearchParams) => string, token?: object, user?: object) => {
     const baseUrl = await httpServer(t, ({ url = '' }, response) => {
       const { pathname, searchParams } = new URL(url, 'http://x')
       if (pathname === '/oauth/authorize') return respond(response, 302, '', { Location: location(searchParams) })
@@ -124,27 +124,27 @@ await t.test('odd callbacks and answers', async (t) => {
     return portal({ baseUrl, ...SETTINGS }).signIn()
   }
   const back = (more: string) => (query: URLSearchParams) => `${REDIRECT_URI}?state=${query.get('state')}${more}`
-  t.match(await answering(back('')), { step: 7, error: 'no_code', got: 'no code' })
-  t.match(await answering(back('&code=')), { step: 7, error: 'no_code' })
-  t.match(await answering(back('&code=a&code=b')), { step: 7, error: 'no_code', got: 'more than one code' })
-  t.match(await answering(back('&code=a&state=b')), { step: 8, error: 'state_mismatch', got: /^2 state/ })
+  t.match(await signInWith(back('')), { step: 7, error: 'no_code', got: 'no code' })
+  t.match(await signInWith(back('&code=')), { step: 7, error: 'no_code' })
+  t.match(await signInWith(back('&code=a&code=b')), { step: 7, error: 'no_code', got: 'more than one code' })
+  t.match(await signInWith(back('&code=a&state=b')), { step: 8, error: 'state_mismatch', got: /^2 state/ })
   for (const [step, errors] of [
     [5, ['access_denied', 'login_required', 'server_error']],
     [6, ['invalid_request', 'unauthorized_client', 'unsupported_response_type', 'invalid_scope']]
   ] as const) {
     for (const error of errors) {
-      t.match(await answering(back(`&error=${error}`)), { step, error, got: `the error ${error}` }, error)
+      t.match(await signInWith(back(`&error=${error}`)), { step, error, got: `the error ${error}` }, error)
     }
   }
   const other = { step: 7, error: 'something_else', fix: 'See the log of the service.' }
-  t.match(await answering(back('&error=something_else')), other)
+  t.match(await signInWith(back('&error=something_else')), other)
   const escaped = 'a\\u001b\\udb40\\udc41'
-  t.match(await answering(back('&error=a%1B%F3%A0%81%81')), { error: escaped, got: `the error ${escaped}` })
-  t.match(await answering(() => `${REDIRECT_URI}/more`), {
+  t.match(await signInWith(back('&error=a%1B%F3%A0%81%81')), { error: escaped, got: `the error ${escaped}` })
+  t.match(await signInWith(() => `${REDIRECT_URI}/more`), {
     step: 7, error: 'not_redirected', expected: `a redirect to ${REDIRECT_URI}`
   })
-  t.match(await answering(() => 'http://['), { step: 5, error: 'not_redirected' })
-  const given = (token: object, user?: object) => answering(back('&code=abcdef'), token, user)
+  t.match(await signInWith(() => 'http://['), { step: 5, error: 'not_redirected' })
+  const given = (token: object, user?: object) => signInWith(back('&code=abcdef'), token, user)
   t.match(await given([]), { step: 12, error: 'not_json', got: '200 with application/json' })
   t.match(await given({ token_type: 'Bearer' }), { step: 12, error: 'malformed_token', got: /access_token missing/ })
   t.match(await given({ token_type: 'Bearer', access_token: '' }), { step: 12, error: 'malformed_token' })
@@ -154,18 +154,18 @@ await t.test('odd callbacks and answers', async (t) => {
   })
 })
 
-await t.test('each answer of the token endpoint belongs to a step', async (t) => {
-  const answered = async (status: number, body: object) =>
+await t.test('each response of the token endpoint belongs to a step', async (t) => {
+  const responseOf = async (status: number, body: object) =>
     portal({ baseUrl: await responding(t, status, body), ...SETTINGS }).token('abcdef')
   for (const [error, step] of [
     ['invalid_request', 9], ['invalid_grant', 10], ['invalid_client', 11], ['unauthorized_client', 11],
     ['temporarily_unavailable', 12], ['server_error', 12]
-  ] as const) t.match(await answered(400, { error }), { step, error }, error)
+  ] as const) t.match(await responseOf(400, { error }), { step, error }, error)
   for (const [status, error] of [
     [300, 'unexpected_status'], [301, 'redirected'], [308, 'redirected'], [401, 'forbidden'], [403, 'forbidden'],
     [404, 'not_found'], [405, 'not_found'], [418, 'unexpected_status'], [500, 'server_error'],
     [502, 'unavailable'], [503, 'unavailable'], [504, 'unavailable'], [505, 'server_error']
-  ] as const) t.match(await answered(status, {}), { step: 9, error }, `${status}`)
+  ] as const) t.match(await responseOf(status, {}), { step: 9, error }, `${status}`)
 })
 
 await t.test('JSON has the content type application/json, with any parameters', async (t) => {

@@ -22,7 +22,7 @@ await t.test('cookies, credentials, codes and tokens, in whatever form a service
     const body = Buffer.concat(await request.toArray()).toString()
     const form = new URLSearchParams(body)
     verifier = form.get('code_verifier') ?? verifier
-    const answer = {
+    const given = {
       token_type: 'Bearer',
       access_token: 'the"token',
       refresh_token: 'another',
@@ -31,7 +31,7 @@ await t.test('cookies, credentials, codes and tokens, in whatever form a service
       parsed: Object.fromEntries(form),
       values: [...form.values()]
     }
-    return respond(response, 200, answer, { 'X-Code': 'the/code 1', 'X-Token': 'the"token' })
+    return respond(response, 200, given, { 'X-Code': 'the/code 1', 'X-Token': 'the"token' })
   })
   const secrets = [
     'the-session', 'the/code', 'the%2Fcode', 'the"token', 'the\\\\\\"token', 'another',

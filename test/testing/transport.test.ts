@@ -1,4 +1,4 @@
-// How requests go out: no more of an answer is read than is allowed, and an end from outside ends them.
+// How requests are sent: a response is read up to a limit, and a signal aborts a request.
 import t from 'tap'
 import { inProcess, overHttp } from '../../lib/flow/transport.ts'
 import { jsonObject, statusOf } from '../../lib/flow/wire.ts'
@@ -16,7 +16,7 @@ t.test('a body of a megabyte is read, and none that is larger', async (t) => {
   t.equal(largest.response?.body.length, MEGABYTE)
   const tooLarge = await send(request(`${baseUrl}/${MEGABYTE + 1}`))
   t.equal(tooLarge.networkError?.code, 'too_large')
-  t.equal(statusOf(tooLarge), 0, 'there is no answer')
+  t.equal(statusOf(tooLarge), 0, 'there is no response')
 })
 
 t.test('a signal from outside ends the request before its time', async (t) => {

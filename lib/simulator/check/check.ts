@@ -134,14 +134,10 @@ async function checked (values: Values, process: Process): Promise<number> {
   }
 }
 
-/**
- * A line longer than 100 characters is hard to read; one shorter than 20 has no room for a word.
- */
+/** The width of the report: 100 columns at most, 20 at least. */
 const widthOf = (columns = Infinity): number => Math.max(20, Math.min(columns, 100))
 
-/**
- * The check ended without a user or a server, before any failure: the reason is all that it says.
- */
+/** Whether the check ended without a user or a server: then only the reason is printed. */
 function nothingJudged (run: Run): boolean {
   return summary(run).failed === 0 && !run.findings.some(({ rule: { id }, result }) =>
     id === 'authorize.code' && result.outcome === 'pass')

@@ -2,10 +2,10 @@ import type { Cookie } from '../../flow/cookies.ts'
 import { parseGiven } from '../../flow/cookies.ts'
 import { CannotRun } from '../flags.ts'
 
-/** What the command line says of a user's login. */
+/** A user's login, as the command line gives it. */
 export interface Login {
   cookies: Cookie[]
-  /** Whether a given response shows that the login redirects. */
+  /** Whether the response that was given shows a redirect after the login. */
   redirects: boolean
 }
 
@@ -24,7 +24,7 @@ export function loginOf (flag: string, given: string[]): Login {
   }
 }
 
-/** Null where the text is no response. */
+/** Null where the text is not a response. */
 function responseLogin (flag: string, text: string): Login | null {
   if (text.trim() === '') {
     throw new CannotRun(

@@ -38,7 +38,7 @@ function wordOf ({ result }: Finding): 'pass' | 'FAIL' | 'advice' | 'untested' {
   return result.severity === 'must' ? 'FAIL' : 'advice'
 }
 
-/** A run, and what an operator of the service saw of it. */
+/** A run, and the refusals that it caused at the service. */
 export type Report = Run & { caused: Caused }
 
 /**
@@ -108,7 +108,7 @@ function numberOf (count: number, one: string, several: string): string {
   return count === 1 ? `One rule ${one}` : `${count} rules ${several}`
 }
 
-/** The report for machines. Its members are stable: what is added later comes beside them. */
+/** The report for machines. Its members are stable; others may be added. */
 export function json (baseUrl: string, level: string, run: Report): string {
   const rules =
     run.findings.map(({ rule: { id, section, severity, sentence }, result, milliseconds }) =>

@@ -76,14 +76,14 @@ const FORM = {
   body: 'grant_type=authorization_code'
 }
 
-/** Without a user, an issued code or an issued token. */
+/** Requests that need no user, no issued code and no issued token. */
 const completeRequests = (integration: Integration): WireRequest[] => [
   { method: 'GET', url: authorizeUrl(integration, 'the-state'), headers: [] },
   tokenRequest(integration, 'an-unknown-code'),
   userRequest(integration, 'an-unknown-token')
 ]
 
-/** It has no secret: it may be sent to any address of the service. */
+/** Without secrets, so that it may be sent to any address of the service. */
 const withoutParameters = ({ method, url }: WireRequest): WireRequest =>
   ({ method, url: url.split('?')[0] as string, ...method === 'POST' ? FORM : { headers: [] } })
 
@@ -100,7 +100,7 @@ function ask ({ integration }: Service, request: WireRequest): Promise<Exchange 
   })
 }
 
-/** 404, 405, or the page that an application shows for every address: no endpoint responds so. */
+/** Whether it is 404, 405, or the page that an application shows for every address. */
 function isAbsent (exchange: Exchange): boolean {
   const status = statusOf(exchange)
   const isPage = header(exchange.response, 'content-type').toLowerCase().startsWith('text/html')

@@ -6,17 +6,17 @@ import { expect } from './rule.ts'
 import { sentToPortal } from './service.ts'
 
 export const IGNORE = 'Ignore parameters that you do not know: ' +
-  'the day the portal sends one more, its users are locked out.'
+  'otherwise sign-ins fail as soon as the portal sends a new one.'
 export const UNKNOWN_PARAMETER = { an_unknown_parameter: 'x' }
 
-/** With which a proxy says who the user is. */
+/** Headers in which a proxy names the user. */
 const USER_HEADERS = [
   'X-User', 'X-User-Id', 'X-User-Email', 'X-Forwarded-User', 'X-Forwarded-Email',
   'X-Forwarded-Preferred-Username', 'X-Remote-User', 'Remote-User', 'X-Auth-Request-User',
   'X-Auth-Request-Email', 'X-Authenticated-User', 'X-Original-User'
 ]
 
-/** `GET /oauth/authorize`: requests beside the good one. */
+/** `GET /oauth/authorize`: unusual requests. */
 export const AUTHORIZE_REQUEST_RULES: readonly Rule[] = [
   {
     id: 'authorize.unknown-parameter',
@@ -83,7 +83,7 @@ export const AUTHORIZE_REQUEST_RULES: readonly Rule[] = [
 /** RFC 6749, RFC 9207, OpenID Connect Session Management. */
 const EXPECTED = ['code', 'state', 'iss', 'session_state', 'scope']
 
-/** With which a proxy says how it was reached. */
+/** Headers in which a proxy names the host that was requested. */
 const FORWARDED = ['X-Forwarded-Host', 'X-Host', 'X-Original-Host']
 
 /** Needs the record: it names the user. */

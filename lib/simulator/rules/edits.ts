@@ -18,7 +18,7 @@ export const bearer = (token: string): Edit => withHeader('Authorization', `Bear
 export const withQuery = (parameters: Record<string, string>): Edit => (request) =>
   ({ ...request, url: `${request.url}?${new URLSearchParams(parameters).toString()}` })
 
-/** Node says the length of a body for POST and PUT only. */
+/** Node sends Content-Length by itself for POST and PUT only. */
 export const withBody = (type: string, body: string): Edit => inTurn(
   withHeader('Content-Type', type),
   withHeader('Content-Length', String(Buffer.byteLength(body))),

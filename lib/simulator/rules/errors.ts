@@ -5,9 +5,9 @@ export type Severity = 'must' | 'should'
 
 /** Thrown where the service breaks a rule. */
 export class Failed extends Error {
-  /** Where more is known than the rule's own advice. */
+  /** Replaces the rule's own advice, which is less exact. */
   readonly fix: string | undefined
-  /** Where this finding is less certain than the rule's other ones. */
+  /** Replaces the rule's own severity, where this finding is less certain. */
   readonly severity: Severity | undefined
 
   /** @param got - what the service did */
@@ -41,5 +41,5 @@ export class Inconclusive extends Untested {
   }
 }
 
-/** Ends the whole check: without what the sentence names no rule can be tried. */
+/** Ends the whole check: no rule can be tried, for the reason that the sentence gives. */
 export class Stop extends Error {}

@@ -4,19 +4,20 @@ import type { Severity } from './errors.ts'
 
 /** RFC 6749 §10.10 demands 128 bits. A UUID of version 4 has 122, and is accepted. */
 const FEWEST_BITS = 120
-/** Fewer can be tried one after the other. */
+/** With fewer random bits, all values can be tried. */
 const TRIED_BITS = 64
 
-/** Why codes or tokens can be guessed from each other. */
+/** Why a code or token can be guessed by who has others. */
 export interface Weakness {
   how: string
   severity: Severity
 }
 
 /**
- * Compares codes or tokens that were made side by side. Text that is known anyway does not count.
+ * Compares codes or tokens that were issued one after the other. Known text in them does not count
+ * as random.
  *
- * @param known - for each of them
+ * @param known - the known texts for each value
  * @returns null where they seem to be random
  */
 export function weaknessOf (values: string[], known: string[][]): Weakness | null {
@@ -29,7 +30,7 @@ export function weaknessOf (values: string[], known: string[][]): Weakness | nul
   return { how, severity: bits < TRIED_BITS ? 'must' : 'should' }
 }
 
-/** Shorter text is found in random text, too. */
+/** Shorter known text is ignored: it occurs in random text by chance. */
 const SHORTEST_KNOWN = 6
 
 const without = (text: string, known: string[]): string =>
@@ -37,8 +38,8 @@ const without = (text: string, known: string[]): string =>
     .reduce((rest, one) => rest.replaceAll(one, ''), text)
 
 /**
- * An upper bound: each place that is not always the same has as many bits as the characters that
- * were seen.
+ * An upper bound: every place whose character varies counts as uniformly random among all characters
+ * that were seen.
  */
 function randomBitsOf (values: string[]): number {
   const length = Math.min(...values.map((value) => value.length))
@@ -51,14 +52,14 @@ function randomBitsOf (values: string[]): number {
 
 const HASHES = ['md5', 'sha1', 'sha256', 'sha512']
 const SEPARATORS = ['', ':', '-', '_', '.', '|']
-/** Hashes take time: so many numbers and so many milliseconds are tried. */
+/** Hashes take time: this many numbers and this many milliseconds are tried. */
 const MOST_NUMBERS = 3000
 const MOST_TIMES = 1000
 
 /**
- * What a value was made of, where that is known text, a number or the time, or their hash.
+ * What a value is derived from, if that is known text, or a hash of known text, a number or a time.
  *
- * @param from - milliseconds since 1970 before which it was not issued
+ * @param from - the earliest time of issue, in milliseconds since 1970
  */
 export function originOf (value: string, known: string[], from: number): string | null {
   const spellings = [value, Array.from(value).reverse().join(''), decode(value)?.text ?? '']

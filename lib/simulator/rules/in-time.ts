@@ -7,13 +7,13 @@ import { Failed, Untested } from './errors.ts'
 import type { Test } from './rule.ts'
 import type { Issued, Service } from './service.ts'
 
-/** A code or token that expires sooner is of no use to a portal, in milliseconds. */
+/** Milliseconds: a code or token that expires sooner is of no use to a portal. */
 const SHORTEST_LIFETIME = 1000
 const ROUNDS = 3
 
 type NotJudged = new (reason: string) => Untested
 
-/** The exchange that shows what a code or token was good for, and what is wrong with it. */
+/** The request that used a code or token, and why it failed. */
 export interface Use {
   exchange: Exchange
   failure: Failed | null
@@ -40,10 +40,10 @@ export const withToken = (
 ): Test => inTime((service) => service.issuedToken(), use, Slow)
 
 /**
- * On a slow machine a correct service refuses a code or token that has expired on the way: then the
- * test is made three times at most.
+ * On a slow machine a code or token may expire before it is used, and a correct service refuses it:
+ * then the test is repeated, three times at most.
  *
- * @param Slow - thrown where each of the refusals may be due to that
+ * @param Slow - thrown where every refusal may be due to expiry
  */
 const inTime = <Value>(
   issue: (service: Service) => Promise<Issued<Value>>,

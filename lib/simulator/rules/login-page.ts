@@ -2,14 +2,14 @@ import type { Arrival } from '../../flow/browser.ts'
 import type { WireResponse } from '../../flow/wire.ts'
 import type { Severity } from './errors.ts'
 
-/** What a browser whose user is not logged in is shown. */
+/** The page that a browser gets whose user is not logged in. */
 export interface LoginPage {
   /** Address with its query. */
   url: string
   response: WireResponse
-  /** Of a mistake that the page shows: a script may do what the page does not show. */
+  /** Severity of a mistake in the page: `should` where a script may correct it. */
   severity: Severity
-  /** Of the forms; empty: the form is sent to the page's own address, with its query. */
+  /** The `action` of each form. Empty: the form is sent to the page's own address, with its query. */
   actions: string[]
 }
 

@@ -4,7 +4,7 @@ import type { Severity } from './errors.ts'
 export interface Wrong {
   how: string
   value: string
-  /** Of a service that accepts it; the rule's own where none is given. */
+  /** Severity where a service accepts it. Default: that of the rule. */
   severity?: Severity
 }
 
@@ -14,9 +14,7 @@ const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 const flipped = (character: string, bits: number): string | undefined =>
   BASE64URL[BASE64URL.indexOf(character) ^ bits]
 
-/**
- * Another character. Of base64url it has another first bit: the last bits of a text may be unused.
- */
+/** Another character: of base64url one with another first bit, as the last bits may be unused. */
 export const otherCharacter = (character: string): string => flipped(character, 32) ?? 'x'
 
 const changed = (text: string): string => Array.from(text, otherCharacter).join('')
@@ -31,7 +29,7 @@ const otherCase = (text: string): string => Array.from(text, (character) => {
 const percentEncoded = (text: string): string =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
 
-/** The values that are wrong, each under that in which it differs from the right one. */
+/** The values that differ from the right one. The key says how. */
 const wrongOnes = (values: Record<string, string>, right: string): Wrong[] =>
   Object.entries(values).map(([how, value]) => ({ how, value }))
     .filter(({ value }) => value !== right)
@@ -75,7 +73,7 @@ export function nearest (value: string): Wrong[] {
   }, value)
 }
 
-/** Texts that a decoder of Base64, of URLs or of JWT may read as the same one. */
+/** Other texts that a decoder of Base64, URLs or JWT may decode to the same value. */
 export const respelt = (text: string): Wrong[] => wrongOnes({
   'with = at the end': `${text}=`,
   'with == at the end': `${text}==`,
@@ -89,19 +87,14 @@ export const respelt = (text: string): Wrong[] => wrongOnes({
 export const wordsOf = (values: readonly string[]): Wrong[] =>
   values.map((value) => ({ how: `as ${JSON.stringify(value)}`, value }))
 
-/**
- * Values that are right nowhere. A lookup in an object, a pattern or a query may find something for
- * them.
- */
+/** Values that are never right. A careless lookup in an object, or a query, may accept them. */
 export const NOWHERE_RIGHT: readonly Wrong[] = wordsOf([
   'undefined', 'null', 'true', '0', '-1', 'NaN', '[object Object]',
   'constructor', '__proto__', 'toString', '*', '%', '.*',
   '\' OR \'1\'=\'1', '" OR ""="', '../', '\0'
 ])
 
-/**
- * `uri` is `start` and `end`, which are `scheme://host`, a port, and `path` with what follows it.
- */
+/** `{uri}` is `{start}{end}`: `scheme://host` with the port, then the path with the query. */
 const URIS: Record<string, string> = {
   'of another host': 'https://foreign.example/callback',
   'with a longer path': '{uri}/more',

@@ -14,7 +14,7 @@ import { sentToPortal } from './service.ts'
 
 /** A request that must be refused, and in what it differs from the good one. */
 export interface Try extends Variant, Pick<Wrong, 'severity'> {
-  /** In front of the response that is shown. */
+  /** Shown in front of the response. */
   how?: string
 }
 
@@ -22,21 +22,21 @@ const TOKEN_OR_RECORD =
   /"access_token"\s*:\s*(?!null|"")\S|"(?:external_id|control_role|product_role)"\s*:/
 
 /**
- * No token and no record is given, wherever in the response, and the status is one of a refusal.
+ * Expects no token and no record anywhere in the response, and the status of a refusal.
  *
- * @param email - of the user, where it must not be given either
+ * @param email - the user's address, where the response must not have it either
  */
 export function expectRefusal ({ exchange, reading }: Leg<unknown>, email?: string): void {
   const got = describe(exchange)
   const body = String(exchange.response?.body)
   const isLeak = TOKEN_OR_RECORD.test(body) || (email !== undefined && body.includes(email))
   expect(!reading.ok, got)
-  expect(!isLeak, `${got}, and what it should keep`)
+  expect(!isLeak, `${got}, with a token or a record in it`)
   const status = statusOf(exchange)
   expect(status >= 400 && status < 500, got, 'Respond to an error with 400 or 401.', 'should')
 }
 
-/** Tries each of the requests. What is certain comes before advice. */
+/** Tries each of the requests. Reports a certain failure before advice. */
 export async function refusesEach<One extends Try> (
   tries: readonly One[], test: (one: One, at: number) => Promise<unknown>
 ): Promise<void> {
@@ -54,8 +54,8 @@ export async function refusesEach<One extends Try> (
 }
 
 /**
- * Requests beside one code or token. Where a refusal uses it up, or it expires, the refusals of the
- * others say nothing: then each request has one of its own.
+ * Sends all requests with one code or token. If that does not work afterwards (a refusal has used it
+ * up, or it expired), the refusals prove nothing: then each request is sent with one of its own.
  */
 const refusesBeside = <Value>(
   issue: (service: Service) => Promise<Value>,
@@ -102,7 +102,7 @@ export const repeated = (values: Record<string, string>): Try[] =>
     [[value, value], [value, OTHER], [OTHER, value]].map((pair) =>
       ({ how: `${name} twice`, changes: { [name]: pair } })))
 
-/** The browser gets no code and no token, and the service does not break. */
+/** Expects that the browser gets no code and no token, and that the service does not fail. */
 export function expectNoCode (arrival: Arrival, change = ''): void {
   const got = `${change}${describe(arrival.exchange)}`
   const isGiven = /[?&#](?:code|access_token)=/.test(String(targetOf(arrival)))
@@ -113,14 +113,14 @@ export function expectNoCode (arrival: Arrival, change = ''): void {
   expect(!isBroken, got, fix, 'should')
 }
 
-/** Authorization requests that are changed so get no code. */
+/** Authorization requests with these changes get no code. */
 export const givesNoCode = (...requests: Changes[]): Test => async (service) => {
   for (const changes of requests) {
     expectNoCode(await service.authorize(changes), `with ${named(changes)}: `)
   }
 }
 
-/** Nothing is redirected to the portal or to the address that the request names. */
+/** Expects no redirect to the portal, nor to the address in the request. */
 export async function expectNoRedirect (service: Service, changes: Changes): Promise<void> {
   const { redirectUri } = service.integration
   const arrival = await service.authorize(changes)
@@ -134,8 +134,8 @@ export async function expectNoRedirect (service: Service, changes: Changes): Pro
 }
 
 /**
- * Whether it leads to the given address; to one that a browser takes for the registered one only
- * where that is it.
+ * Whether it leads to the given address. False for one that is not the registered one but is equal
+ * to it for a browser: then it cannot be known which of them the service used.
  */
 function leadsTo (arrival: Arrival, uri: string, registered: string): boolean {
   if (!URL.canParse(uri)) return false
@@ -144,7 +144,7 @@ function leadsTo (arrival: Arrival, uri: string, registered: string): boolean {
   return isOther && String(targetOf(arrival)).startsWith(href)
 }
 
-/** The error reaches the portal with the state. */
+/** Expects that the error reaches the portal with the state. */
 export function expectError (arrival: Arrival, error: string): void {
   const sent = sentToPortal(arrival)
   const got = describe(arrival.exchange)

@@ -13,10 +13,10 @@ import type { Service } from './service.ts'
 
 const TRIES = 4
 
-/** A code or a token, from outside: both are issued, used once, and refused in every other text. */
+/** What codes and tokens have in common: they are issued, used once, and compared as whole texts. */
 interface SingleUse<Value> {
   noun: string
-  /** Of a sentence on what was sent. */
+  /** In a sentence on what was sent. */
   subject: string
   issue: (service: Service) => Promise<Value>
   used: (service: Service) => Promise<Value>
@@ -81,7 +81,6 @@ const testsOf =
       )
 
     return {
-    /** After its use. */
       replayed: async (service: Service) => refuses(service, await used(service)),
 
       respelt: async (service: Service) => {
@@ -125,7 +124,7 @@ const testsOf =
 export const CODES = testsOf(CODE)
 export const TOKENS = testsOf(TOKEN)
 
-/** A refused request stays refused. That the first one is refused is the subject of other rules. */
+/** Expects that a refused request is refused again. Other rules test the first refusal. */
 export async function refusedAgain (how: string, send: () => Promise<Leg<unknown>>): Promise<void> {
   for (let time = 1; time <= TRIES; time++) {
     const { reading, exchange } = await send()
@@ -135,9 +134,9 @@ export async function refusedAgain (how: string, send: () => Promise<Leg<unknown
 }
 
 /**
- * Wrong values of a code or token. Where all letters have one case, as in a UUID, the case says
- * nothing, and a database may ignore it. Decoders of JWT and JWE pass over white space: that makes
- * nothing easier to guess.
+ * Wrong values of a code or token. Where all letters have one case, as in a UUID, the case has no
+ * information, and a database may ignore it. Decoders of JWT and JWE ignore white space, which makes
+ * nothing easier to guess: advice only.
  */
 function nearSecrets (right: string): Wrong[] {
   const hasOneCase = right === right.toLowerCase() || right === right.toUpperCase()
@@ -146,7 +145,7 @@ function nearSecrets (right: string): Wrong[] {
     .map((wrong) => wrong.value.trim() === right ? { ...wrong, severity: 'should' } : wrong)
 }
 
-/** A service may repeat what it refuses: it says nearly the whole secret. */
+/** Hides the wrong values: a service may repeat them, and they contain nearly the whole secret. */
 export function hidden (service: Service, near: Wrong[]): Wrong[] {
   for (const { value } of near) service.secrets.add(value)
   return near

@@ -19,7 +19,7 @@ export interface SimulatorOptions extends Setup {
 }
 
 const SESSION = 'portal-session'
-/** Most sign-ins have ended by then, in milliseconds; the page of the others follows them. */
+/** Milliseconds that the callback waits for the end of a sign-in. Most have ended by then. */
 const GLANCE = 1200
 const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/
 
@@ -53,7 +53,7 @@ export async function simulator (options: SimulatorOptions): Promise<FastifyInst
   return app
 }
 
-/** As the router wants a path: decoded, and a colon that is no parameter doubled. */
+/** The path for the router: decoded, with `::` for a colon. */
 const routeOf = ({ pathname }: URL): string => decodeURIComponent(pathname).replaceAll(':', '::')
 
 /** The two ends of the browser's part: where a sign-in starts, and where the browser comes back. */
@@ -93,8 +93,8 @@ function addFlow (app: FastifyInstance, options: SimulatorOptions, attempts: Att
 }
 
 /**
- * No page may use the address as an image, a frame or a script. A browser that does not say so is
- * believed.
+ * Refuses requests for an image, a frame or a script (Sec-Fetch-Dest). A request without that header
+ * is served.
  */
 async function refuseEmbedded ({ headers }: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   if ((headers['sec-fetch-dest'] ?? 'document') === 'document') return undefined

@@ -24,10 +24,7 @@ export interface AttemptOptions {
 
 /** Characters of a response that are kept. */
 const LARGEST = 32 * 1024
-/**
- * Of a response that is cut, so many characters are left out at the end: they may be half of a
- * secret.
- */
+/** Characters that are removed from the end of a response that is cut: it may be half of a secret. */
 const MARGIN = 1024
 
 /**
@@ -156,13 +153,13 @@ export class Attempt {
   }
 }
 
-/** Whether the browser is not sent to the service. That somebody has to log in is no reason. */
+/** Whether the service fails before the browser is sent there. A login page is no failure. */
 function isAbsent (exchange: Exchange): boolean {
   const status = statusOf(exchange)
   return status === 0 || (status >= 400 && status !== 401 && status !== 403)
 }
 
-/** A response of a megabyte costs no more than its beginning. */
+/** Only the beginning of a long response is kept. */
 const firstKilobytes = (send: Send, secrets: Secrets): Send => async (request, signal) => {
   const { response, ...exchange } = await send(request, signal)
   if (response === undefined) return exchange

@@ -97,7 +97,7 @@ function originOf (url: string | undefined): string | undefined {
   throw new CannotRun('--public-url must be an absolute http or https URL.')
 }
 
-/** Browsers take one host name for one site, whatever the port; localhost and 127.0.0.1 for two. */
+/** For browsers a host name is one site, whatever the port; localhost and 127.0.0.1 are two. */
 function siteNote (publicUrl: string, authorizeUrl: string): string {
   const [portal, service] = [new URL(publicUrl), new URL(authorizeUrl)]
   if (portal.hostname !== service.hostname) return ''

@@ -38,7 +38,7 @@ export const TRIALS: readonly Trial[] = [
     'Signs in. Before you start, log in at your application as a user who may not use the portal.')
 ]
 
-/** What is looked at when a browser does not come back. */
+/** Rules that are tried when a browser does not come back. */
 export const LOGIN_RULES =
   ['authorize.hook', 'login.page', 'login.return', 'login.form-action', 'login.cookie']
     .map(ruleOf)

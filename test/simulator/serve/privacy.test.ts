@@ -138,9 +138,9 @@ await t.test('another browser sees no sign-in, whatever it asks for', async (t) 
   forged.cookies.set('portal-session', 'made-up')
   for (const [who, other] of Object.entries({ nobody: another(), own, forged })) {
     for (const { url } of [page, foreign]) {
-      const answer = await other.open(url)
-      t.equal(answer.status, 404, `${who}: ${url}`)
-      t.notMatch(answer.text, 'Ada Lovelace', `${who}: ${url}`)
+      const response = await other.open(url)
+      t.equal(response.status, 404, `${who}: ${url}`)
+      t.notMatch(response.text, 'Ada Lovelace', `${who}: ${url}`)
     }
     t.notMatch((await other.open(origin)).text, /Ada Lovelace|Foreign redirect_uri:/, `${who}: nor in the list`)
   }

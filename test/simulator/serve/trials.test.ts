@@ -56,7 +56,7 @@ for (const [trial, mistakes, tone, title, sentence, user] of TRIALS) {
   })
 }
 
-await t.test('a trial whose own request is not answered judges nothing', async (t) => {
+await t.test('a trial whose own request gets no response judges nothing', async (t) => {
   let cut = (): void => {}
   const baseUrl = await sendingBack(t, (_path, response) => { cut = () => { response.destroy() } })
   const { origin, browser } = await simulator(t, { baseUrl })

@@ -74,7 +74,7 @@ ${result.outcome === 'untested' ? html`<p>Not tested: ${result.reason}</p>` : nu
 ${result.outcome === 'pass' ? null : html`<p><b>What to do:</b> ${fix}</p>`}`
 }
 
-/** Where a trial has a finding, that says it. */
+/** Why the sign-in failed. Null where a trial has a finding: `trialCard` shows it. */
 function problemCard ({ finding, signIn: { failure } }: Attempt): Html | null {
   if (finding !== null || failure === null) return null
   const { error, expected, got, fix } = failure
