@@ -19,6 +19,9 @@ const NAME_LENGTH = 20
  *
  * Without the client secret, tokens cannot be forged, and stored values can neither be read nor forged. The token key
  * can be derived from a replayed code, also when the portal's secret or another of its values has changed.
+ *
+ * A version that stores values in another format must derive other keys: on a shared store, a process of this version
+ * would take values that it cannot open.
  */
 export class GrantKeys {
   readonly #scope: string
