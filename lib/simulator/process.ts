@@ -8,8 +8,8 @@ export interface Process {
   /** Progress and errors. */
   err: (text: string) => void
   /**
-   * Columns of the terminal. Undefined when the output goes elsewhere: then it has no colours and no
-   * line that rewrites itself.
+   * Columns of the terminal. Undefined when the output goes elsewhere: then it has no colours, and
+   * no line that rewrites itself.
    */
   columns?: number | undefined
   /** Ends the command. */

@@ -38,8 +38,8 @@ const without = (text: string, known: string[]): string =>
     .reduce((rest, one) => rest.replaceAll(one, ''), text)
 
 /**
- * An upper bound: every place whose character varies counts as uniformly random among all characters
- * that were seen.
+ * An upper bound: every place whose character varies counts as uniformly random among all
+ * characters that were seen.
  */
 function randomBitsOf (values: string[]): number {
   const length = Math.min(...values.map((value) => value.length))

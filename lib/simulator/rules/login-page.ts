@@ -9,7 +9,7 @@ export interface LoginPage {
   response: WireResponse
   /** Severity of a mistake in the page: `should` where a script may correct it. */
   severity: Severity
-  /** The `action` of each form. Empty: the form is sent to the page's own address, with its query. */
+  /** The `action` of each form. Empty: the page's own address, with its query. */
   actions: string[]
 }
 

@@ -12,8 +12,8 @@ type Racer = () => Promise<boolean>
 
 /**
  * Fails when a race has two winners. No winner is no failure: a request that comes after the first
- * one is a replay, and may revoke the result of the first (RFC 6749 §4.1.2). So the first one gets a
- * lead, until a race is won.
+ * one is a replay, and may revoke the result of the first (RFC 6749 §4.1.2). So the first one gets
+ * a lead, until a race is won.
  *
  * @param prepare - prepares a race
  */

@@ -54,8 +54,8 @@ export async function refusesEach<One extends Try> (
 }
 
 /**
- * Sends all requests with one code or token. If that does not work afterwards (a refusal has used it
- * up, or it expired), the refusals prove nothing: then each request is sent with one of its own.
+ * Sends all requests with one code or token. If that does not work afterwards (a refusal has used
+ * it up, or it expired), the refusals prove nothing: then each request is sent with one of its own.
  */
 const refusesBeside = <Value>(
   issue: (service: Service) => Promise<Value>,

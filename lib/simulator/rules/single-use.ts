@@ -13,7 +13,7 @@ import type { Service } from './service.ts'
 
 const TRIES = 4
 
-/** What codes and tokens have in common: they are issued, used once, and compared as whole texts. */
+/** Codes and tokens alike: they are issued, used once, and compared as whole texts. */
 interface SingleUse<Value> {
   noun: string
   /** In a sentence on what was sent. */
@@ -135,8 +135,8 @@ export async function refusedAgain (how: string, send: () => Promise<Leg<unknown
 
 /**
  * Wrong values of a code or token. Where all letters have one case, as in a UUID, the case has no
- * information, and a database may ignore it. Decoders of JWT and JWE ignore white space, which makes
- * nothing easier to guess: advice only.
+ * information, and a database may ignore it. Decoders of JWT and JWE ignore white space, which
+ * makes nothing easier to guess: advice only.
  */
 function nearSecrets (right: string): Wrong[] {
   const hasOneCase = right === right.toLowerCase() || right === right.toUpperCase()

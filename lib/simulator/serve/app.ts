@@ -93,8 +93,8 @@ function addFlow (app: FastifyInstance, options: SimulatorOptions, attempts: Att
 }
 
 /**
- * Refuses requests for an image, a frame or a script (Sec-Fetch-Dest). A request without that header
- * is served.
+ * Refuses requests for an image, a frame or a script (Sec-Fetch-Dest). A request without that
+ * header is served.
  */
 async function refuseEmbedded ({ headers }: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   if ((headers['sec-fetch-dest'] ?? 'document') === 'document') return undefined

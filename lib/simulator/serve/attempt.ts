@@ -24,7 +24,7 @@ export interface AttemptOptions {
 
 /** Characters of a response that are kept. */
 const LARGEST = 32 * 1024
-/** Characters that are removed from the end of a response that is cut: it may be half of a secret. */
+/** Characters that are removed from the end of a cut response: they may be half of a secret. */
 const MARGIN = 1024
 
 /**
