@@ -5,7 +5,7 @@ export interface User {
   id: string
   email: string
   name: string
-  /** The role at the partner application. The roles at the portal follow from it. */
+  /** The role at the partner application. It determines the roles at the portal. */
   role: 'owner' | 'analyst' | 'merchant' | 'guest'
   /** The merchant that the user works for; absent for employees of the partner. */
   merchant?: { id: string, name: string }

@@ -8,7 +8,7 @@ export const escape = (text: string): string => text.replace(UNSAFE, escapeUnits
 export const escapeJson = (json: string): string =>
   json.replace(UNSAFE, (character) => character === '\n' ? character : escapeUnits(character))
 
-/** As JSON and JavaScript write it, one escape for each UTF-16 unit. */
+/** The escape of JSON and JavaScript, one for each UTF-16 unit. */
 function escapeUnits (character: string): string {
   return character.split('').map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('')

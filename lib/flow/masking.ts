@@ -2,7 +2,7 @@ import type { Exchange, Headers, WireRequest, WireResponse } from './wire.ts'
 
 const HIDDEN = '••••••••'
 const SHORTEST = 4
-/** What a URL, a form, JSON or HTML may encode of a secret. */
+/** A character that a URL, a form, JSON or HTML may encode. */
 const SPECIAL = /[^\w~-]/
 const SECRET_HEADERS = new Set(['authorization', 'cookie', 'set-cookie', 'proxy-authorization'])
 const SECRET_FIELDS =

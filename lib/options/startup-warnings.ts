@@ -3,7 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance, RouteShorthandOptions } from '
 /** Reports a problem of the configuration at start. */
 export type Warn = (message: string) => void
 
-/** What was emitted: tests of a host may start it a hundred times in one process. */
+/** Warnings that were emitted: a host's tests may start it a hundred times in one process. */
 const emitted = new Set<string>()
 
 /**

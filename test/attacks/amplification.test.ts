@@ -46,7 +46,7 @@ function bytes (method: string, target: string, headers: string[], body = ''): B
 
 const USER = 'X-User: alice'
 const FORM = 'Content-Type: application/x-www-form-urlencoded'
-/** What stands in a target is no space, and ends nowhere. */
+/** A request target: a space would end it. */
 const target = (path: string, query: string) => `${path}?${query.replaceAll(' ', '_')}`
 const authorize = (query: string, ...headers: string[]) => bytes('GET', target('/oauth/authorize', query), headers)
 const token = (body: string, query = '', ...headers: string[]) =>
@@ -59,7 +59,7 @@ const withValue = (parameters: string, name: string, text: string) =>
   parameters.replace(RegExp(`(?<=\\b${name}=)[^&]*`), () => text)
 const padding = 'a'.repeat(SIZE)
 
-/** By endpoint: a request that has nothing special in it, and the places of a text in others. */
+/** For each endpoint a plain request, and the requests that have a text in some place. */
 const places: Record<string, { benign: Buffer, hostile: Record<string, (text: string) => Buffer> }> = {
   authorize: {
     benign: authorize(query, USER, `X-Padding: ${padding}`),

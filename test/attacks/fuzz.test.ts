@@ -1,5 +1,5 @@
-// Someone sends the three endpoints whatever comes to a machine's mind, over real sockets: requests that are almost
-// right, and bytes that are no request at all. No response is a 5xx, none leads to a strange place, no connection
+// Someone sends random requests to the three endpoints, over real sockets: requests that are almost right, and bytes
+// that are not a request at all. No response is a 5xx, none leads to a strange place, no connection
 // hangs, the process lives, its heap does not grow, and a user can still sign in. Many requests:
 // FUZZ_REQUESTS=1000000; SEED replays a run.
 // Alone: it measures the heap.
@@ -23,13 +23,13 @@ const CHUNK = 250
 const WARM = 1000
 const AT_ONCE = 16
 
-// Stand for what is good at the moment of sending.
+// Placeholders of a valid code and token, which are filled in when the request is sent.
 const CODE = '<code>'
 const TOKEN = '<token>'
 
 const weighted = <T>(...given: Array<[weight: number, arbitrary: fc.Arbitrary<T>]>): fc.Arbitrary<T> =>
   fc.oneof(...given.map(([weight, arbitrary]) => ({ weight, arbitrary })))
-/** The usual, and once in so many times something else. */
+/** The usual value, but another one once in `times`. */
 const mostly = <T>(times: number, usual: T, other: fc.Arbitrary<T>): fc.Arbitrary<T> =>
   weighted([times - 1, fc.constant(usual)], [1, other])
 /** The text with half characters replaced: what URLs can encode. */
@@ -150,7 +150,7 @@ const bytes = weighted(
   [1, latin1(300).map((text) => `${text}\r\n\r\n`)]
 )
 
-/** What is sent, and whether Node must read it. */
+/** The text that is sent, and whether Node must be able to read it. */
 interface Sent { text: string, isReadable: boolean }
 
 /** The request as text, once codes and tokens are in it. */
@@ -161,7 +161,7 @@ function toText (head: string[], body: string): Sent {
   return { text, isReadable: !isFramed && head.every((header) => /^[\t\x20-\x7e\x80-\xff]*$/.test(header)) }
 }
 
-/** What is wrong with how the server took it. */
+/** What is wrong with the response; undefined where nothing is. */
 function faultOf ({ text, statuses, closed }: Conversation, isReadable: boolean): string | undefined {
   const locations = [...text.matchAll(/^location: (.*)$/gim)].map(([, location = '']) => location)
   const isHome = (location: string) => location.startsWith(`${PORTAL.redirectUri}?`) || isLogin(location.trimEnd())

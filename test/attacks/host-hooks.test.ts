@@ -5,7 +5,7 @@ import { recordOf, startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 import { capture } from '../helpers/log.ts'
 
-/** An error that throws once more at whoever looks at it. */
+/** An error whose properties throw when they are read. */
 const unreadable = Object.defineProperty(new Error('loop'), 'message', {
   get () {
     throw new Error('alice@partner.example')

@@ -70,7 +70,7 @@ async function signIn ({ store, portal }: { store: OpenStore, portal: Wire }) {
   return { code, token, codeKey, codeValue, tokenKey, tokenValue, redeemCode, redeemToken }
 }
 
-/** Never a record, never 500. */
+/** The response is a refusal: it has no record, and is not a 500. */
 function isRefused (t: Test, { status, json }: WireResponse, message: string): void {
   t.strictSame([status, json.error], status === 400 ? [400, 'invalid_grant'] : [401, 'invalid_token'], message)
 }
@@ -202,7 +202,7 @@ t.test('SECURITY has the same rows', async (t) => {
   t.strictSame(rows.map((row) => row.split('|')[1]?.trim()), Object.keys(attacks))
 })
 
-/** What an attacker may make of a value, and of another one. */
+/** Values that an attacker can make of one value and another one. */
 function spoiled (value: string, other: string): string[] {
   const counts = ['', '0', '2', '9999', '9'.repeat(400), '-1', '1e3', '01']
   const rest = value.slice(2)

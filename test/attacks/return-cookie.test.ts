@@ -47,7 +47,7 @@ const isOwn = (to: string): boolean => {
 }
 
 const [endpoint] = ENDPOINTS as [string]
-/** Near the endpoint, and not it. */
+/** URLs that resemble that of the endpoint. */
 const OTHER_URLS = [
   ...FOREIGN_URLS, ...FOREIGN_URLS.filter((url) => url !== '').map((url) => `${url}${endpoint}?a=b`),
   '/', '/home?a=b', '/admin/delete?all=1', '/logout', 'oauth/authorize?a=b', '/oauth/token?a=b', '/oauth/user?a=b',

@@ -33,7 +33,7 @@ function spellings (value: string): string[] {
   ]
 }
 
-/** What must not be found anywhere. */
+/** Texts that must not be found in log and events. */
 class Confidential {
   readonly values = new Set([
     ...SECRETS, WRONG, VERIFIER, 'the old one', ...USERS.flatMap(({ email, name }) => [email, name])

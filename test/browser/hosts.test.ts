@@ -1,4 +1,4 @@
-// What a partner's application can do to the way to the portal and back, and what Chromium makes of it.
+// Settings of a partner's application that break the way to the portal and back, in Chromium.
 import helmet from '@fastify/helmet'
 import Fastify from 'fastify'
 import t from 'tap'

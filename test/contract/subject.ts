@@ -61,7 +61,7 @@ export type Line = Record<string, unknown> & { level: number, msg: string, reaso
 
 type Options = Partial<PartnerSsoOptions<any>>
 
-/** What another process of the same host has that is different. */
+/** In what another process of the same host differs. */
 export interface Difference {
   options?: Options
   portal?: Partial<Portal>

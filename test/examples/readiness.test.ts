@@ -1,4 +1,4 @@
-// A process that gets SIGTERM says so at /ready, goes on serving, and ends after the requests that are under way.
+// A process that gets SIGTERM is not ready any more, continues to serve, and ends after the requests under way.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

@@ -30,7 +30,7 @@ t.test('closed while a hook and a token request are held: both succeed', async (
   const [authorized, issued] = [portal.authorize(), portal.token({ code })]
   await until(() => held.length === 2)
   const closed = app.close()
-  // Fastify has stopped to listen: whatever the plugin does before that, it has done.
+  // Fastify does not listen any more: the plugin's hooks before that have run.
   await until(() => !app.server.listening)
   for (const release of held) release()
   t.ok((await authorized).redirect.has('code'), 'the sign-in goes on')

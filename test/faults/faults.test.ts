@@ -278,7 +278,7 @@ t.test('a client that cannot be used for it: refused, and said so', async (t) =>
     [closed, /not connected \((?:end|close), localhost:\d+\)$/],
     [monitor, /not connected \(monitoring, localhost:\d+\)$/]
   ] as const) {
-    // The start waits for the client, though in vain.
+    // The start waits for the client, which never becomes ready.
     const host = await scene(t, { redis: client, storeTimeout: 100 })
     await unavailable(t, host, NOTHING)
     t.match(unavailableLines(host)[0], { cause }, String(cause))

@@ -4,7 +4,7 @@ import { listen } from './listen.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 
-/** What becomes of some bytes: they are passed on, swallowed, or cut off together with the connection. */
+/** What happens to bytes: they are passed on or dropped, or the connection is cut. */
 export type Rule = (bytes: Buffer) => Buffer | 'swallow' | 'cut'
 
 /** A TCP proxy that can do to a connection what networks do. */
@@ -24,7 +24,7 @@ export interface Proxy {
 
 export const pass: Rule = (bytes) => bytes
 
-/** Stands before a server on this host. */
+/** Listens in front of a server on this host. */
 export async function startProxy (t: Teardown, target: number): Promise<Proxy> {
   const pairs = new Set<[Socket, Socket]>()
   const server = createServer((near) => {
@@ -60,7 +60,7 @@ export async function startProxy (t: Teardown, target: number): Promise<Proxy> {
   return proxy
 }
 
-/** Not while it is closing: Node.js 20 would wait for the end of that when it exits, and spin. */
+/** Resets a connection, unless it is closing: then Node.js 20 would use all its processor time at the exit. */
 function reset (socket: Socket): void {
   if (!socket.destroyed && !socket.writableEnded) socket.resetAndDestroy()
 }

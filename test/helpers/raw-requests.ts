@@ -21,7 +21,7 @@ export function tokenForm (code: string, credentials = true): URLSearchParams {
   })
 }
 
-/** What a server said on one connection. */
+/** The responses of a server on one connection. */
 export interface Conversation {
   /** All of it, a byte a character. */
   text: string

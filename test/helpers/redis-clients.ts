@@ -9,7 +9,7 @@ import { STORE_TIMEOUT } from './long-timers.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 
-/** What these tests use of a client, whichever library it is of. */
+/** The members of a client that these tests use, whatever its library. */
 export type AnyClient = RedisClient & { disconnect (): void }
 
 /** The client, which ends with the test, and until then says nothing of lost connections. */

@@ -2,7 +2,7 @@
 // outside, time is real. Import this file first: lib may keep the timers that it finds when it is loaded.
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** What one process calls time. */
+/** The time of one process. */
 export interface Clock {
   /** Milliseconds of `performance.now()`. */
   now: number

@@ -1,5 +1,5 @@
-// What stands before Fastify's own parsing: Express middleware by @fastify/express and @fastify/middie, an Express app
-// that mounts a Fastify, rewritten URLs.
+// Code that runs before Fastify's own parsing: Express middleware by @fastify/express and @fastify/middie, an Express
+// app that mounts a Fastify, rewritten URLs.
 import fastifyExpress from '@fastify/express'
 import middie from '@fastify/middie'
 import express from 'express'

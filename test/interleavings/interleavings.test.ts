@@ -1,6 +1,6 @@
-// Single use does not rest on luck. The requests of a sign-in, a replay, a made-up token, lifetimes that end and the
-// faults of a store are run in every order in which they can happen, over the real routes, codes and tokens, and never
-// does a code or token succeed twice, nor is a token alive after a replay was refused.
+// Single use does not depend on timing. The requests of a sign-in, a replay, a made-up token, lifetimes that end and
+// the faults of a store are run in every order in which they can happen, over the real routes, codes and tokens, and
+// never does a code or token succeed twice, nor is a token alive after a replay was refused.
 //
 // Faults, at each operation of the store: the command is lost before it is executed, its reply is lost, the reply comes
 // after the time limit, the reply has come when the time limit is over and is read before the timer fires, the command

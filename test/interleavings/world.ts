@@ -37,7 +37,7 @@ type AddStep = (label: string, happen: () => void | Promise<void>) => void
 
 export type Outcomes = ReadonlyMap<string, Outcome>
 
-/** What the world asks of a store, beside the plugin's own calls. */
+/** The store, beyond the plugin's own calls. */
 export interface SteppedStore {
   /** The option that gives the store to the plugin. */
   options: Pick<PartnerSsoOptions, 'redis' | 'store'>
@@ -383,7 +383,7 @@ function outcomeOf ({ status, text, redirect }: WireResponse): Outcome {
   return { status, error: error ?? redirect.get('error') ?? undefined, given }
 }
 
-/** As much of a socket as a Redis command looks at. */
+/** The members of a socket that a Redis command uses. */
 function fakeSocket () {
   return { writableCorked: 0, destroyed: false, cork () {}, uncork () {}, destroy () {} }
 }

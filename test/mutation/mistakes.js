@@ -1,5 +1,5 @@
 // Mistakes that people make in the protocol: a sentence that says what is wrong, a fragment of lib that occurs once,
-// and what stands there instead. No file is named. A fragment that is gone is reported by run.js, and is no failure.
+// and what replaces it. No file is named. A fragment that is gone is reported by run.js, and is no failure.
 export const mistakes = [
   ['the first Authorization header hides a second one', 'if (found) return true', 'if (found) return false'],
   ['header names are compared in lower case only', ".toLowerCase() === 'auth", " === 'auth"],

@@ -93,7 +93,7 @@ function attempts (processes) {
   ]
 }
 
-/** What became of the mistake that is in the tree. A hang counts only where no test fails. */
+/** The verdict on the mistake in the tree. A hang counts only where no test fails. */
 async function verdictOf (tree, control, processes) {
   let hung
   for (const [name, environment] of attempts(processes)) {
@@ -113,7 +113,7 @@ function processesAt ({ file, text }, find) {
   return coverage.processesAt(file, first, first + find.split('\n').length - 1)
 }
 
-/** What became of a mistake, the process that noticed it, and that one's output. */
+/** The verdict on a mistake, the process that noticed it, and its output. */
 async function outcome (tree, control, { edits, ...single }) {
   const texts = new Map()
   const processes = new Set()

@@ -1,7 +1,7 @@
 // What the operators of StrykerJS change, and which tests must notice: those in process that take a second or two.
 import { symlinkSync } from 'node:fs'
 
-/** Of the contract suite. Together they have most values of the dimensions. */
+/** Configurations of the contract suite. Together they have most values of the dimensions. */
 process.env.CONFIGURATION = '2,3'
 
 export const strykerPlugins = [{

@@ -11,7 +11,7 @@ import { BUILT, COMPILED, LINKED } from '../runner/compile.js'
 const TAP = { TAP_BAIL: '1', TAP_TIMEOUT: '600' }
 /** Milliseconds. */
 const TIMEOUT = 240_000
-/** Not copied. */
+/** Folders that are not copied. */
 const LEFT = ['node_modules', '.tap', '.git']
 /** What the watchdog of a process says of one that hangs. */
 const HANGS = /no result for \d+ seconds|every test is over, and something is open/

@@ -23,7 +23,7 @@ const OTHER_GRANTS = [
 
 /** 128 bits as base64url. */
 const SHORTEST_SECRET = 22
-/** Of examples and manuals. */
+/** Secrets of examples and manuals. */
 const USUAL_SECRETS = ['secret', 'changeme', 'password', 'admin', 'test', 'client_secret']
 
 /** A value that an endpoint compares. */

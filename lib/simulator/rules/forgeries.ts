@@ -76,7 +76,7 @@ function edits (segment: string): Wrong[] {
 const otherDigit = (character: string): string =>
   /\d/.test(character) ? String((Number(character) + 1) % 10) : otherCharacter(character)
 
-/** What a text decodes to, where that is text again. */
+/** Decodes a text, if the result is text again. */
 export function decode (value: string): Decoded | null {
   for (const encoding of ['hex', 'base64url', 'base64'] as const) {
     const text = Buffer.from(value, encoding).toString()

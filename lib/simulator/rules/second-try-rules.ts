@@ -3,7 +3,7 @@ import type { Rule } from './rule.ts'
 import { CODES, refusedAgain, TOKENS } from './single-use.ts'
 import { WRONG } from './token-refusal-rules.ts'
 
-/** For each refusal, the second try. */
+/** Every refused request is sent again. */
 export const SECOND_TRY_RULES: readonly Rule[] = [
   {
     id: 'token.second-try',

@@ -7,7 +7,7 @@ import type { Rule } from './rule.ts'
 import { expect } from './rule.ts'
 import type { Service } from './service.ts'
 
-/** What shows in the responses to all other rules. They come last. */
+/** Rules on all responses that the other rules got. They come last. */
 export const SEEN_RULES: readonly Rule[] = [
   {
     id: 'service.error-characters',

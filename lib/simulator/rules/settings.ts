@@ -12,7 +12,7 @@ export interface Login {
   headers: Headers
 }
 
-/** What a sign-in has left: a rule uses it in place of what it would ask the service for. */
+/** Results of a sign-in that a rule uses instead of asking the service for new ones. */
 export interface Material {
   /** A code that nobody has redeemed. */
   grant?: Grant

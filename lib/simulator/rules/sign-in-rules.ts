@@ -67,7 +67,7 @@ async function repeated<Value> (
   return null
 }
 
-/** What is wrong with an endpoint does not hide the rules on another one. */
+/** A failure of one endpoint leaves the rules on the others to be tried. */
 function asUntested (error: Error): never {
   throw error instanceof Inconclusive ? new Untested(error.message) : error
 }

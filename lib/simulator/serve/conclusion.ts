@@ -95,7 +95,7 @@ function progressOf ({ sendsAt, isAway }: Attempt): Omit<Conclusion, 'outcome'> 
   return { title: 'In progress', sentence: 'The next step is in progress.' }
 }
 
-/** As the clock of this machine shows it. */
+/** The time by the clock of this machine. */
 export const clockTime = (date: Date): string => date.toTimeString().slice(0, 8)
 
 /**

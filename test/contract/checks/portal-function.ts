@@ -6,7 +6,7 @@ import type { Subject } from '../subject.ts'
 
 const CODE_UNKNOWN = 'The code is unknown, used or expired.'
 
-/** What the function does instead of finding the portal, and what each endpoint makes of it. */
+/** What the function does instead of finding the portal, and the response of each endpoint. */
 interface Row {
   find (portal: Portal): unknown
   status: 400 | 500 | 503

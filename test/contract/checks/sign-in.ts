@@ -71,7 +71,7 @@ export async function signIn (t: Test, subject: Subject): Promise<void> {
   )
 }
 
-/** Whatever comes between, a user gets nobody else's record, and a portal no other one's. */
+/** Sign-ins at the same time do not mix: each user gets the own record, each portal its own users. */
 export async function signInsAtOnce (t: Test, { at, atOther, recordOf }: Subject): Promise<void> {
   const complete = async (portal: Wire, user: string): Promise<void> => {
     const token = await portal.accessToken(user)

@@ -9,7 +9,7 @@ import type { StoreAccess } from '../stores.ts'
 import { LIFETIMES } from '../subject.ts'
 import type { Subject } from '../subject.ts'
 
-/** What the call gives, and the key and value that the store holds since. */
+/** The result of the call, and the key and value that it has stored. */
 async function addedBy<T> (store: StoreAccess, make: () => Promise<T>): Promise<[made: T, key: string, value: string]> {
   const before = await store.read()
   const made = await make()
