@@ -2,7 +2,10 @@
 export interface Cookie {
   name: string
   value: string
-  /** Absent in a cookie that a person gave without it: then the cookie is sent to every path. */
+  /**
+   * Empty where the service wrote none. Absent in a cookie that a person gave without it. Both are
+   * sent to every path.
+   */
   path?: string | undefined
   /** The host without this attribute. */
   domain?: string | undefined
@@ -47,7 +50,7 @@ function parseSetCookie (line: string): Cookie {
  */
 export function parseGiven (text: string): Cookie[] {
   const lines = [...text.matchAll(/^set-cookie:(.*)$/gim)].map(([, line]) => String(line))
-  if (lines.length > 0) return lines.map(parseSetCookie).reduce(keep, [])
+  if (lines.length > 0) return lines.map(parseLine).reduce(keep, [])
   const parts = text.split(';')
   const attributes = parts.filter((part) => ATTRIBUTES.test(part))
   const pairs = parts.filter((part) => !ATTRIBUTES.test(part))
@@ -59,6 +62,11 @@ export function parseGiven (text: string): Cookie[] {
   }).filter(isKept)
 }
 
+function parseLine (line: string): Cookie {
+  const cookie = parseSetCookie(line)
+  return { ...cookie, path: cookie.path ?? '' }
+}
+
 const isKept = ({ name, expired }: Cookie): boolean => name !== '' && expired !== true
 
 /**
@@ -66,9 +74,9 @@ const isKept = ({ name, expired }: Cookie): boolean => name !== '' && expired !=
  * removes it.
  */
 function keep (cookies: Cookie[], cookie: Cookie): Cookie[] {
-  const { name, domain, path = '/' } = cookie
+  const { name, domain, path } = cookie
   const others = cookies.filter((other) =>
-    other.name !== name || other.domain !== domain || (other.path ?? '/') !== path)
+    other.name !== name || other.domain !== domain || (other.path || '/') !== (path || '/'))
   return [...others, cookie].filter(isKept)
 }
 
@@ -87,7 +95,7 @@ export class CookieJar {
     if (!isWithinDomain(hostname, domain)) return
     // A cookie without a domain was given by a person: the service has renewed it.
     const others = this.#cookies.filter((other) =>
-      other.name !== name || other.domain !== undefined || (other.path ?? path) !== path)
+      other.name !== name || other.domain !== undefined || (other.path || path) !== path)
     this.#cookies = keep(others, { ...cookie, domain, path })
   }
 

@@ -195,6 +195,16 @@ const VERDICTS: Record<string, Case[]> = {
     ['login.cookie', { cookie: 'Set-Cookie: sid=ada' }, PASS],
     ['login.cookie', { cookie: 'sid=ada; Path=/' }, PASS]
   ],
+  'login.cookie: without Path, unless a form of the login page sets it in reach of the endpoint': [
+    ...['/login', ''].map((action): Case =>
+      ['login.cookie', { reply: loggedOut(page(`<form action="${action}">`)), cookie: 'Set-Cookie: sid=ada' }, PASS]),
+    ...['/auth/login', 'http://['].map((action): Case => ['login.cookie', {
+      reply: loggedOut(page(`<form action="${action}">`)), cookie: 'Set-Cookie: sid=ada'
+    }, advised(/^no Path on sid: .*; without it 200/)]),
+    ['login.cookie', { reply: loggedOut({ status: 401 }), cookie: 'Set-Cookie: sid=ada' }, advised(/; without it 401/)],
+    ['login.cookie', { cookie: 'Set-Cookie: sid=ada; Path=/\nSet-Cookie: csrf=1', reply: loggedOut({ status: 401 }) },
+      PASS]
+  ],
   'login.cookie: without a user, the cookies that the service sets are judged': [
     ['login.cookie', setting('session=1; SameSite=Strict; Path=/'),
       advised(/^the service sets the cookie session with SameSite=Strict/)],
