@@ -159,8 +159,8 @@ async function refusesAlone (t: Test, act: () => void): Promise<void> {
   t.equal((await portal.send('/login')).status, 200)
   const browser = await people.code('u-1') as WireResponse
   t.equal(browser.redirect.get('error'), 'temporarily_unavailable')
-  for (const { status, json } of [await portal.token({ code }), await portal.user(token)]) {
-    t.match([status, json], [503, { error: 'temporarily_unavailable' }])
+  for (const { status, json, request } of [await portal.token({ code }), await portal.user(token)]) {
+    t.match([status, json], [503, { error: 'temporarily_unavailable' }], request)
   }
 }
 
@@ -339,8 +339,8 @@ t.test('an outage of the database is two log lines of each process', async (t) =
     t.match(lines, [
       { level: 50, event: 'portal_unavailable', cause: /ECONN(?:REFUSED|RESET)/ },
       { level: 40, event: 'portal_available', refused: Number }
-    ])
-    t.equal(lines.length, 2)
+    ], `process ${process}`)
+    t.equal(lines.length, 2, `process ${process}`)
   }
 })
 

@@ -55,8 +55,8 @@ t.test('what is not a sealed value', async (t) => {
   t.equal(open(key, `2_${copy}${'A'.repeat(copy.length)}`), 'text', 'a copy that somebody adds changes nothing')
   for (const keys of [[key], [key, randomKey()]]) {
     const text = 'x'.repeat(44_000 / 4 * 3 - 16)
-    t.equal(open(key, seal(keys, text)), text)
-    t.equal(open(key, seal(keys, `${text}x`)), null, 'too long for a record')
+    t.ok(open(key, seal(keys, text)) === text, `${keys.length} keys`)
+    t.equal(open(key, seal(keys, `${text}x`)), null, `${keys.length} keys: too long for a record`)
   }
 })
 
