@@ -37,7 +37,9 @@ export class Secrets {
    * parameter that holds secrets.
    */
   mask (text: string): string {
-    return this.#known.reduce((rest, [, finds]) => rest.replaceAll(finds, HIDDEN), text)
+    // A `check` knows thousands of codes and tokens, and most texts are shorter than each of them.
+    return this.#known.reduce((rest, [value, finds]) =>
+      finds === value && value.length > rest.length ? rest : rest.replaceAll(finds, HIDDEN), text)
       .replace(SECRET_FIELDS, `$1${HIDDEN}`).replace(SECRET_PARAMETERS, `$1${HIDDEN}`)
   }
 

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import { decode } from './forgeries.ts'
 import type { Severity } from './errors.ts'
 
@@ -50,7 +50,8 @@ function randomBitsOf (values: string[]): number {
   return varying.length * Math.log2(Math.max(alphabet.size, 1))
 }
 
-const HASHES = ['md5', 'sha1', 'sha256', 'sha512']
+const HASHES: Array<[name: string, bytes: number]> =
+  [['md5', 16], ['sha1', 20], ['sha256', 32], ['sha512', 64]]
 const SEPARATORS = ['', ':', '-', '_', '.', '|']
 /** Hashes take time: this many numbers and this many milliseconds are tried. */
 const MOST_NUMBERS = 3000
@@ -66,6 +67,7 @@ export function originOf (value: string, known: string[], from: number): string 
   if (known.some((one) => spellings.includes(one))) return 'it is known text'
   const digest = digestOf(value)
   if (digest === null) return null
+  const hashes = HASHES.filter(([, bytes]) => bytes >= digest.length).map(([name]) => name)
   const numbers = Array.from({ length: MOST_NUMBERS }, (_none, number) => String(number))
   const now = Date.now()
   const milliseconds = Array.from({ length: Math.min(now - from + 1, MOST_TIMES) }, (_none, past) =>
@@ -78,11 +80,12 @@ export function originOf (value: string, known: string[], from: number): string 
     'known texts': known.flatMap((one) => joined(one, known)),
     'known text and the time': known.flatMap((one) => joined(one, times))
   }
-  const isMac = known.some((key) => known.some((text) => HASHES.some((name) =>
+  const isMac = known.some((key) => known.some((text) => hashes.some((name) =>
     digestStarts(createHmac(name, key).update(text).digest(), digest))))
   if (isMac) return 'it is the HMAC of known text under a known key'
-  const source = Object.entries(sources)
-    .find(([, texts]) => texts.some((text) => isHash(digest, text)))
+  const isHash = (text: string) =>
+    hashes.some((name) => digestStarts(hash(name, text, 'buffer'), digest))
+  const source = Object.entries(sources).find(([, texts]) => texts.some(isHash))
   return source === undefined ? null : `it is the hash of ${source[0]}`
 }
 
@@ -94,9 +97,6 @@ function digestOf (value: string): Buffer | null {
   if (/^(?:[0-9a-f]{2}){8,64}$/i.test(value)) return Buffer.from(value, 'hex')
   return /^[\w+/-]{16,88}=*$/.test(value) ? Buffer.from(value, 'base64') : null
 }
-
-const isHash = (digest: Buffer, text: string): boolean => HASHES.some((name) =>
-  digestStarts(createHash(name).update(text).digest(), digest))
 
 /** The value may be the beginning of a hash. */
 const digestStarts = (whole: Buffer, start: Buffer): boolean =>
