@@ -2,6 +2,8 @@ import type { Exchange, Headers, WireRequest, WireResponse } from './wire.ts'
 
 const HIDDEN = '••••••••'
 const SHORTEST = 4
+/** A longer secret is found part by part: the size of a regular expression has a limit. */
+const PARTS = new RegExp(`.{${SHORTEST},1000}`, 'gsu')
 /** A character that a URL, a form, JSON or HTML may encode. */
 const SPECIAL = /[^\w~-]/
 const SECRET_HEADERS = new Set(['authorization', 'cookie', 'set-cookie', 'proxy-authorization'])
@@ -20,8 +22,10 @@ export class Secrets {
    * of the text.
    */
   add (value: string): void {
-    if (value.length < SHORTEST || this.#known.some(([known]) => known === value)) return
-    this.#remember(value, SPECIAL.test(value) ? new RegExp(spellings(value, SPECIAL), 'gi') : value)
+    for (const part of value.match(PARTS) ?? []) {
+      if (this.#known.some(([known]) => known === part)) continue
+      this.#remember(part, SPECIAL.test(part) ? new RegExp(spellings(part, SPECIAL), 'gi') : part)
+    }
   }
 
   /**
@@ -40,6 +44,7 @@ export class Secrets {
     // A `check` knows thousands of codes and tokens, and most texts are shorter than each of them.
     return this.#known.reduce((rest, [value, finds]) =>
       finds === value && value.length > rest.length ? rest : rest.replaceAll(finds, HIDDEN), text)
+      .replace(/•{9,}/g, HIDDEN)
       .replace(SECRET_FIELDS, `$1${HIDDEN}`).replace(SECRET_PARAMETERS, `$1${HIDDEN}`)
   }
 

@@ -49,6 +49,18 @@ await t.test('cookies, credentials, codes and tokens, in whatever form a service
   }
 })
 
+await t.test('a long secret, also one whose every character may be encoded', (t) => {
+  const long = Array.from({ length: 900 }, (_none, count) => `${count}+/`).join('')
+  const percentEncoded = [...Buffer.from(long)].map((byte) => `%${byte.toString(16)}`).join('')
+  for (const secret of [Buffer.from(long).toString('hex'), long, percentEncoded]) {
+    const secrets = new Secrets()
+    secrets.add(secret)
+    t.equal(secrets.mask(`<${secret}>`), `<${HIDDEN}>`)
+    t.equal(secrets.mask(`<${encodeURIComponent(secret)}>`), `<${HIDDEN}>`)
+  }
+  t.end()
+})
+
 await t.test('the client secret in Base64, with any letter encoded, and a short one', async (t) => {
   for (const [clientSecret, repeated] of [
     [CLIENT_SECRET, Buffer.from(CLIENT_SECRET).toString('base64')],
