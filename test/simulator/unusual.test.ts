@@ -1,7 +1,7 @@
 // Services that are correct in unusual ways: no rule fails, and what is advice is named.
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, randomUUID } from 'node:crypto'
 import t from 'tap'
-import { CLIENT_SECRET, RECORDS } from '../helpers/spec-server.ts'
+import { CLIENT_ID, CLIENT_SECRET, RECORDS } from '../helpers/spec-server.ts'
 import { credentials, SECOND, serviceOf } from './parts.ts'
 import type { Grant, Parts, Sent } from './parts.ts'
 import { EVERY_RULE, failedRules, tried } from './trial.ts'
@@ -51,6 +51,8 @@ const byId = (read: (text: string) => { jti?: string }) => (grants: Map<string, 
   const { jti } = read(given)
   return [...grants].find(([own]) => jti !== undefined && read(own).jti === jti)?.[1]
 }
+const long = (bytes: number): string => randomBytes(bytes).toString('base64url')
+const PLUS = 'Kq7v+mX9bLr4WzN8cYp3HdG6sJf5Ea'
 const changed = (change: (sent: Sent) => Reply): Partial<Parts> => ({ after: (sent) => change(sent as Sent) })
 const at = (path: string, reply: (sent: Partial<Sent>) => Reply): Partial<Parts> =>
   ({ after: (sent, ask) => ask.path === path ? reply(sent) : sent })
@@ -138,6 +140,35 @@ const UNUSUAL: Record<string, Unusual> = {
       credentialsOf: (ask, form) => form.has('client_secret') ? null : credentials(ask, form)
     },
     trial: { basic: true }
+  },
+  'HTTP Basic compared as it was sent, too, and a + in the secret': {
+    parts: {
+      credentialsOf: (ask, form) => {
+        const sent = Buffer.from(String(ask.headers.authorization).slice('Basic '.length), 'base64').toString()
+        const given = credentials(ask, form)
+        return sent === `${CLIENT_ID}:${PLUS}` || given?.secret === PLUS
+          ? { id: given?.id ?? '', secret: CLIENT_SECRET }
+          : null
+      }
+    },
+    trial: { basic: true, clientSecret: PLUS }
+  },
+  'very long codes and tokens': {
+    parts: { newCode: () => long(1500), newToken: () => long(4500) }
+  },
+  'session cookies renewed with each response': {
+    parts: {
+      after: (sent, { user }) => user === null
+        ? sent
+        : { ...sent, headers: [...sent.headers ?? [], ['Set-Cookie', `sid=${user}; Path=/; SameSite=Lax`]] }
+    }
+  },
+  'several challenges in one header': {
+    parts: changed((sent) => ({
+      ...sent,
+      headers: sent.headers.map(([name, value]) =>
+        [name, name === 'WWW-Authenticate' ? `Negotiate, Digest realm="a, b", ${value}` : value] as const)
+    }))
   },
   'a client user': { parts: { record: () => RECORDS.bob as object } }
 }

@@ -45,19 +45,27 @@ const atAuthorize = ({ parameter, wrong, expects, ...rule }: ComparedAtAuthorize
     expects(service, changes))
 })
 
-/**
- * At the token endpoint: a credential is sent as the portal sends it, in the form or as HTTP Basic.
- */
+/** At the token endpoint: a credential is sent in the form and as HTTP Basic. */
 type ComparedAtToken = Compared & { credential?: 'clientId' | 'clientSecret' }
 
 const atToken = ({ parameter, wrong, credential, ...rule }: ComparedAtToken): Rule => ({
   ...rule,
   severity: 'must',
-  test: refusesCode((service) => inPlaceOf(parameter, wrong(service)).map((one) =>
-    credential === undefined
-      ? one
-      : { how: one.how, caller: { [credential]: one.value } }))
+  test: refusesCode((service) => {
+    const values = wrong(service)
+    if (credential === undefined) return inPlaceOf(parameter, values)
+    // Many clients encode nothing in Basic: a service may compare a part also as it was sent.
+    const sentAlike = formDecoded(service.integration[credential])
+    const names = { form: parameter, basic: `${parameter} in HTTP Basic` }
+    return (['form', 'basic'] as const).flatMap((clientAuthentication) =>
+      inPlaceOf(names[clientAuthentication], values)
+        .filter(({ value }) => clientAuthentication === 'form' || value !== sentAlike)
+        .map(({ how, value }) => ({ how, caller: { [credential]: value, clientAuthentication } })))
+  })
 })
+
+const formDecoded = (text: string): string =>
+  new URLSearchParams(`v=${text.replaceAll('&', '%26')}`).get('v') as string
 
 /** At the authorization endpoint. */
 export const AUTHORIZE_EXACT_RULES: readonly Rule[] = [

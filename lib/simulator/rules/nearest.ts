@@ -25,6 +25,10 @@ const otherCase = (text: string): string => Array.from(text, (character) => {
   return character === upper ? character.toLowerCase() : upper
 }).join('')
 
+/** What Unicode (NFKC) takes for the same character. */
+const fullWidth = (character: string): string =>
+  String.fromCharCode(character.charCodeAt(0) + 0xfee0)
+
 /** Every byte as `%XX`. */
 const percentEncoded = (text: string): string =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
@@ -57,6 +61,7 @@ export function nearest (value: string): Wrong[] {
     // A conversion before the comparison.
     'in another case': otherCase(value),
     'with an accent': value.replace(/[aeiou]/i, '$&\u0301').normalize('NFC'),
+    'with a letter in full width': value.replace(/[a-z\d]/i, fullWidth),
     'percent-encoded once more': percentEncoded(value),
     'with a space for each +': value.replaceAll('+', ' '),
     'with + for each space': value.replaceAll(' ', '+'),
