@@ -73,8 +73,10 @@ export async function specServer (options: ServerOptions = {}): Promise<SpecServ
   await app.register(formbody, { parser: (body) => Object.fromEntries(grouped(new URLSearchParams(body))) })
   if (!makes('json-body')) app.removeContentTypeParser('application/json')
 
-  const user = ({ headers }: FastifyRequest): string | undefined =>
-    /sid=(\w+)/.exec(`${headers['x-session']} ${headers.cookie}`)?.[1]
+  const user = ({ headers }: FastifyRequest): string | undefined => {
+    const name = String(/sid=(\w+)/.exec(`${headers['x-session']} ${headers.cookie}`)?.[1])
+    return name in RECORDS || name === 'eve' ? name : undefined
+  }
   const random = (): string => randomBytes(32).toString('base64url')
   const pause = () => new Promise((resolve) => setTimeout(resolve, 5))
 

@@ -22,7 +22,9 @@ await t.test('a rule comes after those that explain its failure', (t) => {
     const before = RULES.slice(0, at).map((rule) => rule.id)
     t.strictSame(after.filter((cause) => !before.includes(cause)), [], id)
   }
-  const signIn = ['address.endpoints', 'authorize.hook', 'service.one-store', 'authorize.code']
+  const signIn = [
+    'address.endpoints', 'authorize.hook', 'service.one-store', 'authorize.code', 'authorize.code-encoded'
+  ]
   const token = ['token.body', 'token.hook', 'token.response']
   t.strictSame(causesOf['token.body'], signIn)
   t.strictSame(causesOf['user.no-token'], [...signIn, ...token, 'user.hook', 'user.record'])

@@ -1,11 +1,13 @@
 // What a security tester finds from outside: services with one mistake each, by the ideas that find them.
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import t from 'tap'
-import { RECORDS } from '../helpers/spec-server.ts'
+import { CLIENT_SECRET, RECORDS, REDIRECT_URI } from '../helpers/spec-server.ts'
 import { credentials, SECOND, serviceOf } from './parts.ts'
 import type { Grant, Memory, Parts } from './parts.ts'
 import { failedRules, redirect, tried } from './trial.ts'
 import type { Trial } from './trial.ts'
+
+type Credentials = { id: string, secret: string }
 
 interface Mistake {
   parts: Partial<Parts>
@@ -29,6 +31,11 @@ const asUrl = (given: string, own: string): boolean => URL.canParse(given) &&
   new URL(given).href === new URL(own).href
 const decoded = (given: string, own: string): boolean => {
   try { return decodeURIComponent(given) === own } catch { return false }
+}
+/** Credentials of HTTP Basic, changed before they are compared. */
+const asBasic = (change: (given: Credentials) => Credentials): Parts['credentialsOf'] => (ask, form) => {
+  const given = credentials(ask, form)
+  return given === null || ask.headers.authorization === undefined ? given : change(given)
 }
 const hash = (name: string, text: string): string => createHash(name).update(text).digest('hex')
 const base64 = (text: string): string => Buffer.from(text).toString('base64url')
@@ -106,6 +113,13 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
       { sameSecret: (given, own) => given === own || given === 'changeme' }),
     'decoded twice': mistake('!token.secret-exact', /^client_secret percent-encoded once more: 200/,
       { sameSecret: (given, own) => given === own || decoded(given, own) }),
+    'after NFKC': mistake('!token.secret-exact', /^client_secret with a letter in full width: 200/,
+      { sameSecret: (given, own) => given.normalize('NFKC') === own }),
+    'its first 8 characters, in HTTP Basic': mistake('!token.secret-exact', /^client_secret in HTTP Basic .*: 200/, {
+      credentialsOf: asBasic((given) => ({
+        ...given, secret: given.secret.slice(0, 8) === CLIENT_SECRET.slice(0, 8) ? CLIENT_SECRET : ''
+      }))
+    }),
     'up to a NUL': mistake('!token.secret-exact', /NUL and more at the end: 200/,
       { sameSecret: (given, own) => given.split('\0')[0] === own })
   },
@@ -113,6 +127,8 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
     'without case, at both endpoints': mistake('!authorize.client-exact !token.client-exact',
       /^client_id in another case/,
       { sameClient: lower, sameTokenClient: lower }),
+    'without case, in HTTP Basic': mistake('!token.client-exact', /^client_id in HTTP Basic in another case: 200/,
+      { credentialsOf: asBasic(({ id, secret }) => ({ id: id.toLowerCase(), secret })) }),
     'by its first characters': mistake('!authorize.client-exact', /^client_id .*with client_id=/,
       { sameClient: (given, own) => given !== '' && own.startsWith(given) }),
     'a name that every object has': mistake('!authorize.client-exact', /^client_id as "constructor"/,
@@ -141,6 +157,15 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
         new URL(given).pathname === new URL(own).pathname), https),
     'anywhere in the value': mistake('!authorize.redirect-uri-exact', /as a parameter of another host/,
       { sameUri: (given, own) => given.endsWith(own) }),
+    'after the other parameters': mistake('!authorize.foreign-redirect-uri',
+      /^with response_type=unknown, redirect_uri=https:\/\/foreign.example\/callback: 302/, {
+        before: ({ query }) => query.get('response_type') === 'unknown'
+          ? redirect(`${query.get('redirect_uri')}?error=unsupported_response_type`)
+          : null
+      }),
+    'after the user': mistake('!authorize.foreign-redirect-uri', /^with redirect_uri=https:[^:]*: 302/, {
+      before: ({ user, query }) => user === 'eve' ? redirect(`${query.get('redirect_uri')}?error=access_denied`) : null
+    }, { ineligible: 'sid=eve' }),
     'by prefix at the token endpoint': mistake('!token.redirect-uri-exact', /^redirect_uri with a longer path: 200/,
       { sameTokenUri: (given, own) => given.startsWith(own) }),
     'parsed at the token endpoint': mistake('!token.redirect-uri-exact', /^redirect_uri .*200/,
@@ -159,6 +184,17 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
       { isGrantType: (type) => type.toLowerCase() === 'authorization_code' })
   },
   'codes and tokens that are looked up': {
+    'a session by its first characters': mistake('!authorize.forged-session',
+      /^the cookie with another last character: 302/,
+      { sessionOf: ({ headers }) => /\bsid=ad/.test(String(headers.cookie)) ? 'ada' : null }),
+    'a user that is another one each time': mistake('!user.same-user', /^another external_id/,
+      { record: ({ user }) => ({ ...RECORDS[user], external_id: random() }) }),
+    'a code whose + is not encoded': mistake('!authorize.code-encoded', /^a code with a \+ that was not encoded/, {
+      newCode: () => `a+${random()}`,
+      after: (reply) => ({
+        ...reply, headers: reply.headers?.map(([name, value]) => [name, value.replaceAll('%2B', '+')] as const) ?? []
+      })
+    }),
     'a code without case': mistake('!token.code-exact', /^code in another case: 200/, { findCode: find(lower) }),
     'a code by prefix': mistake('!token.code-exact', /^code without the last character: 200/,
       { findCode: find((given, own) => given !== '' && own.startsWith(given)) }),
@@ -269,11 +305,26 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
     }),
     'any scheme': mistake('?user.other-places', /scheme: 200/,
       { tokenOf: ({ headers }) => /(\S+)$/.exec(headers.authorization ?? '')?.[1] ?? null }),
-    'a client_secret that is an object': mistake('!token.impostor',
-      /client_secret\[\$ne\] in place of client_secret: 200/, {
+    'a client_secret that is an object': mistake('!token.missing-secret',
+      /^with no client_secret, client_secret\[\$ne\]=x: 200/, {
         credentialsOf: (ask, form) => form.has('client_secret[$ne]')
-          ? { id: String(form.get('client_id')), secret: 'a secret/of+the portal:äé' }
+          ? { id: String(form.get('client_id')), secret: CLIENT_SECRET }
           : credentials(ask, form)
+      }),
+    'a code that is an object': mistake('!token.missing-code', /^with no code, code\[\]=x: 200/, {
+      tokenParameters: ({ form }) => new URLSearchParams([...form].map(([name, value]) =>
+        name === 'code[]' ? ['code', 'the-last'] : [name, value])),
+      findCode: (codes, given) => given === 'the-last' ? [...codes.values()].at(-1) : codes.get(given)
+    }),
+    'an empty redirect_uri': mistake('!token.missing-redirect-uri', /^with redirect_uri=: 200/, {
+      tokenParameters: ({ form }) => new URLSearchParams([...form].map(([name, value]) =>
+        [name, value === '' ? REDIRECT_URI : value]))
+    }),
+    'a part that cannot be decoded': mistake('?service.malformed ?service.internals-shown',
+      /^GET \/oauth\/authorize, 500$/, {
+        before: ({ query }) => query.has('x')
+          ? { status: 500, headers: [], body: 'URIError: URI malformed\n    at decodeURIComponent (app.js:3:5)' }
+          : null
       }),
     'the session of the user in place of the secret': mistake('!token.impostor', /cookies of the user: 200/, {
       credentialsOf: (ask, form) => ask.user !== null
@@ -312,6 +363,14 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
   'another client': {
     'redeems the code': mistake('!token.other-client', /^200/, { sameOwner: () => true },
       { second: { clientId: SECOND.id, clientSecret: SECOND.secret } }),
+    'names the portal in the form': mistake('!token.other-client', /^with Basic and client_id=[^:]*: 200/, {
+      credentialsOf: (ask, form) => {
+        const id = form.get('client_id')
+        const own = credentials(ask, new URLSearchParams())
+        if (id === null || own?.id !== SECOND.id || own.secret !== SECOND.secret) return credentials(ask, form)
+        return { id, secret: CLIENT_SECRET }
+      }
+    }, { second: { clientId: SECOND.id, clientSecret: SECOND.secret } }),
     'lends its secret': mistake('!token.mixed-credentials !token.other-client', /^200/, {
       sameSecret: (given) => ['a secret/of+the portal:äé', SECOND.secret].includes(given), sameOwner: () => true
     }, { second: { clientId: SECOND.id, clientSecret: SECOND.secret } })
@@ -322,6 +381,19 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
         const used = memory.used.get(code)
         if (used !== undefined) memory.codes.set(code, used)
       }
+    }),
+    'of a user who may not enter': mistake('!authorize.eligibility', /^at the second try: 302/, {
+      before: (ask, { notes }) => {
+        if (ask.user !== 'eve') return null
+        notes.set('eve', (notes.get('eve') ?? 0) + 1)
+        if (notes.get('eve') === 2) ask.user = 'ada'
+        return null
+      }
+    }, { ineligible: 'sid=eve' }),
+    'of a browser that has a session by now': mistake('!authorize.login-needed', /^at the second try: 302/, {
+      sessionOf: ({ headers }) => /\bsid=(\w+)/.exec(String(headers.cookie))?.[1] ??
+        (headers.cookie === undefined ? null : 'ada'),
+      after: (reply) => ({ ...reply, headers: [...reply.headers ?? [], ['Set-Cookie', 'guest=1; Path=/']] })
     }),
     'of a wrong verifier': mistake('!token.second-try', /a wrong code_verifier, sent 2 times: 200/,
       {
@@ -414,6 +486,14 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
         ? { ...reply, headers: (reply.headers ?? []).filter(([name]) => name !== 'Cache-Control') }
         : reply
     }),
+    'a token in a cookie': mistake('?service.token-shown', /^POST \/oauth\/token, 200: the token is in a header/, {
+      after: (reply) => {
+        const token = /"access_token":"([^"]+)"/.exec(String(reply.body))?.[1]
+        return token === undefined
+          ? reply
+          : { ...reply, headers: [...reply.headers ?? [], ['Set-Cookie', `token=${token}`]] }
+      }
+    }),
     'the name of the user in the redirect': mistake('?authorize.callback-parameters', /also user/,
       { callback: ({ user }) => ({ user }) })
   },
@@ -442,7 +522,7 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
 }
 
 /** Rules that send what is seen on the way. */
-const NEEDED = ['token.unknown-code', 'token.wrong-secret']
+const NEEDED = ['token.unknown-code', 'token.wrong-secret', 'token.no-store']
 
 for (const [family, mistakes] of Object.entries(FAMILIES)) {
   await t.test(family, async (t) => {

@@ -1,6 +1,8 @@
 import { ADDRESS_RULES } from './address-rules.ts'
 import { AUTHORIZE_RULES } from './authorize-rules.ts'
-import { AUTHORIZE_REQUEST_RULES, CLAIMED_USER_RULE } from './authorize-request-rules.ts'
+import {
+  AUTHORIZE_REQUEST_RULES, CLAIMED_USER_RULE, FORGED_SESSION_RULE
+} from './authorize-request-rules.ts'
 import { AUTHORIZE_EXACT_RULES, TOKEN_EXACT_RULES, USER_EXACT_RULE } from './exact-rules.ts'
 import { LOGIN_PAGE_RULE, LOGIN_RULES } from './login-rules.ts'
 import { CODE_MADE_RULES, MADE_RULES } from './made-rules.ts'
@@ -9,7 +11,9 @@ import { REFLECTION_RULE, TOKEN_REFLECTION_RULES } from './reflection-rules.ts'
 import type { Rule } from './rule.ts'
 import { SECOND_TRY_RULES } from './second-try-rules.ts'
 import { SEEN_RULES } from './seen-rules.ts'
-import { CODE_RULE, ONE_STORE_RULE, TOKEN_LEG_RULES, USER_LEG_RULES } from './sign-in-rules.ts'
+import {
+  CODE_RULE, ENCODED_CODE_RULE, ONE_STORE_RULE, TOKEN_LEG_RULES, USER_LEG_RULES
+} from './sign-in-rules.ts'
 import { TOKEN_REFUSAL_RULES } from './token-refusal-rules.ts'
 import { REPLAY_RULE, TOKEN_RULES } from './token-rules.ts'
 import { USER_RULES } from './user-rules.ts'
@@ -21,9 +25,11 @@ const IN_ORDER: readonly Rule[] = [
   ONE_STORE_RULE,
   LOGIN_PAGE_RULE,
   CODE_RULE,
+  ENCODED_CODE_RULE,
   ...LOGIN_RULES,
   ...AUTHORIZE_RULES,
   ...AUTHORIZE_REQUEST_RULES,
+  FORGED_SESSION_RULE,
   ...AUTHORIZE_EXACT_RULES,
   ...CODE_MADE_RULES,
   REFLECTION_RULE,

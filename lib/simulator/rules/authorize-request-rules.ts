@@ -1,6 +1,8 @@
 import { codeOf, targetOf } from '../../flow/browser.ts'
 import { describe } from '../../flow/failure.ts'
 import { randomText } from '../../flow/requests.ts'
+import { Untested } from './errors.ts'
+import { otherCharacter } from './nearest.ts'
 import type { Rule } from './rule.ts'
 import { expect } from './rule.ts'
 import { sentToPortal } from './service.ts'
@@ -85,6 +87,37 @@ const EXPECTED = ['code', 'state', 'iss', 'session_state', 'scope']
 
 /** Headers in which a proxy names the host that was requested. */
 const FORWARDED = ['X-Forwarded-Host', 'X-Host', 'X-Original-Host']
+
+/** Where a character of a cookie is changed. */
+const PLACES = { first: 0, middle: 0.5, last: 1 }
+
+const changedAt = (text: string, place: number): string => {
+  const at = Math.round(place * (text.length - 1))
+  return text.slice(0, at) + otherCharacter(text.charAt(at)) + text.slice(at + 1)
+}
+
+/** Of the user, each cookie changed: a service with several may need one of them only. */
+export const FORGED_SESSION_RULE: Rule = {
+  id: 'authorize.forged-session',
+  section: 'RFC 6749 §10.3',
+  severity: 'must',
+  sentence: 'A session cookie that was changed logs nobody in.',
+  fix:
+    'Make the session identifier of 128 random bits and look it up as a whole text, or verify a ' +
+    'signature over the whole cookie.',
+  after: ['authorize.login-needed'],
+  test: async (service) => {
+    const { cookies } = service.settings.user
+    if (cookies.length === 0) throw new Untested('no cookie is known')
+    for (const [name, place] of Object.entries(PLACES)) {
+      const forged = cookies.map((cookie) =>
+        ({ ...cookie, value: changedAt(cookie.value, place) }))
+      const arrival = await service.authorize({}, service.browserOf({ cookies: forged, headers: [] }))
+      const got = `the cookie with another ${name} character: ${describe(arrival.exchange)}`
+      expect(codeOf(arrival) === null, got)
+    }
+  }
+}
 
 /** Needs the record: it names the user. */
 export const CLAIMED_USER_RULE: Rule = {

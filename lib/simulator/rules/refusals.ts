@@ -94,6 +94,16 @@ export const inPlaceOf = (name: string, wrong: readonly Wrong[]) =>
   wrong.map(({ how, value, ...others }) =>
     ({ how: `${name} ${how}`, value, changes: { [name]: value }, ...others }))
 
+/**
+ * Requests without a parameter. RFC 6749 §3.1, §3.2: an empty one counts as left out. Of brackets
+ * some parsers make an object, which a database takes for a condition.
+ */
+export const without = (name: string): Changes[] => [
+  { [name]: undefined },
+  { [name]: '' },
+  ...['[$ne]', '[]'].map((brackets) => ({ [name]: undefined, [name + brackets]: 'x' }))
+]
+
 const OTHER = 'another-value'
 
 /** Each parameter twice: two readers may see two values. */
@@ -120,10 +130,36 @@ export const givesNoCode = (...requests: Changes[]): Test => async (service) => 
   }
 }
 
+/** Each leads to an error that is redirected, where client_id and redirect_uri are right. */
+const REDIRECTED_ERRORS: readonly Changes[] = [
+  { response_type: 'unknown' },
+  { response_type: undefined },
+  { state: undefined },
+  { state: ['one', 'two'] },
+  { code_challenge: 'x', code_challenge_method: 'x' },
+  { prompt: 'none' }
+]
+
+/** Not for another error either, and for no user: the address is checked before anything else. */
+export const neverRedirects = (...requests: Changes[]): Test => async (service) => {
+  const { ineligible } = service.settings
+  for (const changes of requests) {
+    for (const fault of [{}, ...REDIRECTED_ERRORS]) {
+      await expectNoRedirect(service, { ...fault, ...changes })
+    }
+    await expectNoRedirect(service, changes, service.anonymous)
+    if (ineligible !== null) {
+      await expectNoRedirect(service, changes, service.browserOf(ineligible))
+    }
+  }
+}
+
 /** Expects no redirect to the portal, nor to the address in the request. */
-export async function expectNoRedirect (service: Service, changes: Changes): Promise<void> {
+export async function expectNoRedirect (
+  service: Service, changes: Changes, browser = service.browser
+): Promise<void> {
   const { redirectUri } = service.integration
-  const arrival = await service.authorize(changes)
+  const arrival = await service.authorize(changes, browser)
   const change = `with ${named(changes)}: `
   const got = describe(arrival.exchange)
   const isRedirected = leadsTo(arrival, String(changes.redirect_uri ?? redirectUri), redirectUri)
@@ -152,7 +188,7 @@ export function expectError (arrival: Arrival, error: string): void {
   expect(sent.has('state'), `no state: ${got}`)
 }
 
-function named (changes: Changes): string {
+export function named (changes: Changes): string {
   return Object.entries(changes).map(([name, value]) => {
     if (value === undefined) return `no ${name}`
     return Array.isArray(value) ? `${name} twice` : `${name}=${value}`

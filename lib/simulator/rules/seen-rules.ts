@@ -1,6 +1,9 @@
 import { redirectTarget } from '../../flow/browser.ts'
-import type { Exchange } from '../../flow/wire.ts'
-import { jsonObject } from '../../flow/wire.ts'
+import type { Integration } from '../../flow/integration.ts'
+import { authorizeUrl, tokenRequest, userRequest } from '../../flow/requests.ts'
+import type { Exchange, WireRequest } from '../../flow/wire.ts'
+import { jsonObject, statusOf } from '../../flow/wire.ts'
+import { withHeader } from './edits.ts'
 import { expectNoStore } from './headers.ts'
 import { Failed } from './errors.ts'
 import type { Rule } from './rule.ts'
@@ -9,6 +12,45 @@ import type { Service } from './service.ts'
 
 /** Rules on all responses that the other rules got. They come last. */
 export const SEEN_RULES: readonly Rule[] = [
+  {
+    id: 'service.malformed',
+    section: 'RFC 9110 §15.5.1',
+    severity: 'should',
+    sentence: 'A request that cannot be decoded is refused; the service does not fail.',
+    fix: 'Respond with 400 where a part of the request cannot be decoded.',
+    test: async (service) => {
+      for (const request of malformed(service.integration)) {
+        const exchange = await service.integration.send(request)
+        expect(statusOf(exchange) < 500, `${nameOf(exchange)}`)
+      }
+    }
+  },
+  {
+    id: 'service.internals-shown',
+    section: 'RFC 9110 §17.1',
+    severity: 'should',
+    sentence: 'No response has a stack trace or an error of a database in it.',
+    fix: 'Log what went wrong, and respond with an error of OAuth: an attacker learns from the rest.',
+    test: async (service) => {
+      const shown = service.seen.find(({ response }) => INTERNALS.test(String(response?.body)))
+      if (shown !== undefined) throw new Failed(`${nameOf(shown)}: a stack trace`)
+    }
+  },
+  {
+    id: 'service.token-shown',
+    section: 'RFC 6750 §5.3',
+    severity: 'should',
+    sentence: 'A token is in the body of its response, and in no header.',
+    fix: 'Send the token in the body only: not in a cookie, nor in a header that proxies log.',
+    test: async (service) => {
+      const shown = service.seen.find(({ response }) => {
+        const { access_token: token } = jsonObject(response) ?? {}
+        return typeof token === 'string' && token.length >= SHORTEST_SECRET &&
+          response?.headers.some(([, value]) => value.includes(token))
+      })
+      if (shown !== undefined) throw new Failed(`${nameOf(shown)}: the token is in a header`)
+    }
+  },
   {
     id: 'service.error-characters',
     section: 'RFC 6749 §5.2',
@@ -59,6 +101,23 @@ export const SEEN_RULES: readonly Rule[] = [
     }
   }
 ]
+
+/** Of Node, Java, Python; of PostgreSQL, MySQL, Oracle. */
+const INTERNALS =
+  /(?:\n|\\n)\s+at [^\n]*[:(]\d+|Traceback \(most recent|SQLSTATE|ORA-\d{5}|SQL syntax|syntax error at or near/
+
+/** With half a character of UTF-8, and with credentials that are no Base64 or have no colon. */
+function malformed (integration: Integration): WireRequest[] {
+  const half = '&x=%E0%A4%A'
+  const token = tokenRequest(integration, 'an-unknown-code')
+  const asks = { method: 'GET', url: authorizeUrl(integration, 'the-state') + half, headers: [] }
+  return [
+    asks,
+    { ...token, body: token.body + half },
+    ...['Basic', 'Basic %', 'Basic eHh4', 'Bearer'].flatMap((credentials) =>
+      [token, userRequest(integration, '')].map(withHeader('Authorization', credentials)))
+  ]
+}
 
 function errorTextsOf (exchange: Exchange): string[] {
   const json = jsonObject(exchange.response) ?? {}

@@ -95,6 +95,26 @@ export const CODE_RULE: Rule = {
   }
 }
 
+/** Of Base64 more than one code in three has a + : so many codes nearly surely have one. */
+const MOST_CODES = 24
+
+export const ENCODED_CODE_RULE: Rule = {
+  id: 'authorize.code-encoded',
+  section: 'RFC 6749 §4.1.2',
+  severity: 'must',
+  sentence: 'The code is encoded in the redirect.',
+  fix: 'Encode the code as a parameter of a URL, with URLSearchParams or encodeURIComponent.',
+  isPrerequisite: true,
+  test: async (service) => {
+    for (let count = 0; count < MOST_CODES; count++) {
+      const { code, verifier } = await service.granted()
+      if (!code.includes(' ')) continue
+      const { reading } = await service.redeem({ code: code.replaceAll(' ', '+'), verifier })
+      return expect(!reading.ok, 'a code with a + that was not encoded: in a URL it is a space')
+    }
+  }
+}
+
 export const TOKEN_LEG_RULES: readonly Rule[] = [
   {
     id: 'token.body',

@@ -4,7 +4,7 @@ import { by, FORM, inTurn, withBody, withHeader, withQuery } from './edits.ts'
 import { Untested } from './errors.ts'
 import { impostors } from './impostors.ts'
 import type { Try } from './refusals.ts'
-import { expectRefusal, refusesCode, repeated } from './refusals.ts'
+import { expectRefusal, named, refusesCode, repeated, without } from './refusals.ts'
 import type { Rule } from './rule.ts'
 import type { Service, Variant } from './service.ts'
 import type { Settings } from './settings.ts'
@@ -16,8 +16,15 @@ type Row = Omit<Rule, 'severity' | 'test'> & Partial<Pick<Rule, 'severity'>>
 /** One token request that must be refused. */
 type Refused = Row & Variant
 
-const refuses = ({ changes, caller, ...rule }: Refused): Rule =>
-  ({ severity: 'must', ...rule, test: refusesCode(() => [{ changes, caller }]) })
+const refuses = ({ changes = {}, caller, ...rule }: Refused): Rule => {
+  const leftOut = Object.keys(changes).find((name) => changes[name] === undefined)
+  const others = leftOut === undefined ? [] : without(leftOut).slice(1)
+  const tries = [
+    { changes, caller },
+    ...others.map((other) => ({ how: `with ${named(other)}`, changes: other, caller }))
+  ]
+  return { severity: 'must', ...rule, test: refusesCode(() => tries) }
+}
 
 /** Token requests with one wrong or missing parameter beside a good code. */
 export const WRONG: readonly Refused[] = [
@@ -40,6 +47,7 @@ export const WRONG: readonly Refused[] = [
     section: 'RFC 6749 §3.2.1',
     sentence: 'A request without client_secret is refused.',
     fix: 'client_secret is required.',
+    after: ['token.wrong-secret'],
     changes: { client_secret: undefined },
     caller: { clientSecret: '' }
   },
@@ -195,6 +203,12 @@ async function refusesOtherClient (service: Service): Promise<void> {
   const { exchange } = await service.redeem({ code: 'an-unknown-code' }, { caller })
   const isKnown = exchange.response?.status === 400
   expectRefusal(await service.redeem(await service.code(), { caller }))
+  // One of the two client_ids is authenticated, and the code belongs to the other one.
+  const { clientId } = service.integration
+  const mixed = {
+    changes: { client_id: clientId }, caller: { ...caller, clientAuthentication: 'basic' as const }
+  }
+  await refusesCode(() => [{ how: `with Basic and client_id=${clientId}`, ...mixed }])(service)
   if (!isKnown) throw new Untested(`the second client is refused for itself: ${describe(exchange)}`)
 }
 

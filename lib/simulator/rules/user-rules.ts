@@ -152,6 +152,20 @@ export const USER_RULES: readonly Rule[] = [
     }
   },
   {
+    id: 'user.same-user',
+    section: 'user information record',
+    severity: 'must',
+    sentence: 'A user has the same external_id at each sign-in.',
+    fix: 'Send the identifier that the application keeps for the user: for another one the portal ' +
+      'makes another user.',
+    test: async (service) => {
+      await withRecord(service)
+      const first = service.record?.external_id
+      await withRecord(service)
+      expect(service.record?.external_id === first, 'another external_id at the next sign-in')
+    }
+  },
+  {
     id: 'user.respelt-token',
     section: 'single use',
     severity: 'must',
@@ -177,6 +191,7 @@ export const USER_RULES: readonly Rule[] = [
     severity: 'must',
     sentence: 'The record is that of the token, whatever else the request says.',
     fix: 'Read the user from the token alone.',
+    after: ['user.same-user'],
     test: withToken(async (service, token) => {
       const names = ['external_id', 'id', 'user', 'user_id', 'sub', 'email', 'uid']
       const query = Object.fromEntries(names.map((name) => [name, 'somebody-else']))
