@@ -52,11 +52,12 @@ await t.test('cookies, credentials, codes and tokens, in whatever form a service
 await t.test('a long secret, also one whose every character may be encoded', (t) => {
   const long = Array.from({ length: 900 }, (_none, count) => `${count}+/`).join('')
   const percentEncoded = [...Buffer.from(long)].map((byte) => `%${byte.toString(16)}`).join('')
-  for (const secret of [Buffer.from(long).toString('hex'), long, percentEncoded]) {
-    const secrets = new Secrets()
-    secrets.add(secret)
-    t.equal(secrets.mask(`<${secret}>`), `<${HIDDEN}>`)
-    t.ok(secrets.mask(encodeURIComponent(secret)).length < 100, 'also encoded once more')
+  const secrets = { 'in hex': Buffer.from(long).toString('hex'), long, 'percent-encoded': percentEncoded }
+  for (const [name, secret] of Object.entries(secrets)) {
+    const known = new Secrets()
+    known.add(secret)
+    t.equal(known.mask(`<${secret}>`), `<${HIDDEN}>`, name)
+    t.ok(known.mask(encodeURIComponent(secret)).length < 100, `${name}, encoded once more`)
   }
   t.end()
 })
