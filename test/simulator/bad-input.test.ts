@@ -65,7 +65,7 @@ for (const [what, service, sentence] of OTHERS) {
 await t.test('a server that dies under the check ends it', async (t) => {
   const { app, baseUrl } = await listening(t)
   let requests = 0
-  app.server.on('request', (request) => { if (++requests > 30) request.socket.destroy() })
+  app.server.on('request', (request) => { if (++requests > 60) request.socket.destroy() })
   const { code, stopped, rules, summary } = await report(baseUrl, USER)
   t.equal(code, 2)
   t.match(stopped, /^The service no longer responds: .* closed the connection/)
