@@ -147,10 +147,11 @@ const faults: Record<'authorize' | 'token', Array<[reason: RefusalReason, change
     ['code_challenge_method_unsupported', { code_challenge: CHALLENGE, code_challenge_method: 'plain' }]
   ],
   token: [
-    ['grant_type_unsupported', { grant_type: 'password' }],
+    ['grant_type_missing', { grant_type: undefined }],
+    ['grant_type_unsupported', { grant_type: 'refresh_token' }],
     ['redirect_uri_missing', { redirect_uri: undefined }],
     ['code_missing', { code: undefined }],
-    ['authentication_missing', { client_secret: undefined }],
+    ['authentication_missing', { client_id: undefined, client_secret: undefined }],
     ['client_secret_wrong', { client_secret: 'wrong' }],
     ['redirect_uri_mismatch', { redirect_uri: 'https://elsewhere.example/' }],
     ['code_malformed', { code: 'malformed' }]
