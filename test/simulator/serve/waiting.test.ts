@@ -94,12 +94,18 @@ await t.test('the trial of an expired code says when the code is sent', async (t
 
 await t.test('the script reloads a page that has changed, and one that ended before the first look', async (t) => {
   const page = `<script>${SCRIPT}</script>`
-  for (const texts of [['ended'], [page, 'ended'], [page, page, `${page} and more`]]) {
+  for (const texts of [
+    ['ended'], [page, 'ended'], [page, page, `${page} and more`], [null, 'ended'], [null, page, null, page, 'ended']
+  ]) {
     const rest = [...texts]
     const reloaded = await new Promise<boolean>((resolve) => {
       runInNewContext(SCRIPT, {
         document: { currentScript: { text: SCRIPT } },
-        fetch: async () => new Response(rest.shift()),
+        fetch: async () => {
+          const text = rest.shift()
+          if (text === null) throw new TypeError('Failed to fetch')
+          return new Response(text)
+        },
         location: { reload: () => resolve(rest.length === 0) },
         setTimeout: (look: () => void) => rest.length === 0 ? resolve(false) : look()
       })
