@@ -1,7 +1,7 @@
 // The browser half: cookies as a browser keeps them, redirects as a browser follows them.
 import Fastify from 'fastify'
 import t from 'tap'
-import { Browser } from '../../lib/flow/browser.ts'
+import { Browser, isCallback } from '../../lib/flow/browser.ts'
 import { CookieJar } from '../../lib/flow/cookies.ts'
 import { portal } from '../../lib/testing/index.ts'
 import type { LoginPage } from '../../lib/testing/index.ts'
@@ -88,6 +88,22 @@ await t.test('a callback with a query of its own', async (t) => {
   t.match(await portal({ app, ...SETTINGS, redirectUri }).signIn({ cookies: cookie }), { ok: true })
   const other = portal({ app, ...SETTINGS, redirectUri: 'https://portal.example/cb?tenant=8' })
   t.match(await other.signIn({ cookies: cookie }), { ok: false, error: 'refused' })
+})
+
+await t.test('the callback is told by its origin, its path and each parameter of its own', (t) => {
+  const redirectUri = new URL('https://portal.example/cb?tenant=7&mode=a')
+  for (const [address, expected] of [
+    ['https://portal.example/cb?tenant=7&mode=a&code=x', true],
+    ['https://portal.example/cb?code=x&mode=a&tenant=8&tenant=7', true],
+    ['https://portal.example/cb?tenant=7&mode=b&code=x', false],
+    ['https://portal.example/cb?tenant=7&code=x', false],
+    ['https://portal.example/cb?code=x', false],
+    ['https://portal.example/cb/?tenant=7&mode=a', false],
+    ['http://portal.example/cb?tenant=7&mode=a', false],
+    ['https://portal.example:1/cb?tenant=7&mode=a', false],
+    ['https://www.portal.example/cb?tenant=7&mode=a', false]
+  ] as const) t.equal(isCallback(address, redirectUri), expected, address)
+  t.end()
 })
 
 await t.test('a prefix, with and without slashes, after the path of the base URL', async (t) => {
