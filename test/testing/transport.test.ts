@@ -20,18 +20,20 @@ t.test('a body of a megabyte is read, and none that is larger', async (t) => {
 })
 
 t.test('a signal from outside ends the request before its time', async (t) => {
+  // No word of a time limit: that would end the request as well.
+  const stopped = { networkError: { code: 'unreachable', sentence: /: Stopped$/ } }
   const stop = new AbortController()
-  const baseUrl = await httpServer(t, () => stop.abort(new DOMException('Stopped', 'AbortError')))
-  t.match(await overHttp(60_000)(request(baseUrl), stop.signal), { networkError: { code: 'timeout' } })
+  const baseUrl = await httpServer(t, () => stop.abort(new Error('Stopped')))
+  t.match(await overHttp(10_000)(request(baseUrl), stop.signal), stopped)
 
   const stopToo = new AbortController()
   const app = {
     async inject () {
-      stopToo.abort(new DOMException('Stopped', 'AbortError'))
+      stopToo.abort(new Error('Stopped'))
       return await new Promise<never>(() => {})
     }
   }
-  t.match(await inProcess(app, 60_000)(request('http://x/'), stopToo.signal), { networkError: { code: 'timeout' } })
+  t.match(await inProcess(app, 10_000)(request('http://x/'), stopToo.signal), stopped)
 })
 
 t.test('JSON of 64 KB is read, and none that is longer', (t) => {
