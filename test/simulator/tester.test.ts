@@ -29,6 +29,7 @@ const givenPattern = (given: string, own: string): boolean => {
 }
 const asUrl = (given: string, own: string): boolean => URL.canParse(given) &&
   new URL(given).href === new URL(own).href
+const inObject = (given: string, own: string): boolean => given === own || given in {}
 const decoded = (given: string, own: string): boolean => {
   try { return decodeURIComponent(given) === own } catch { return false }
 }
@@ -131,8 +132,16 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
       { credentialsOf: asBasic(({ id, secret }) => ({ id: id.toLowerCase(), secret })) }),
     'by its first characters': mistake('!authorize.client-exact', /^client_id .*with client_id=/,
       { sameClient: (given, own) => given !== '' && own.startsWith(given) }),
-    'a name that every object has': mistake('!authorize.client-exact', /^client_id as "constructor"/,
-      { sameClient: (given, own) => ({ [own]: true } as Record<string, unknown>)[given] !== undefined })
+  },
+  'a name that every object has': {
+    client_id: mistake('!authorize.client-exact', /^client_id as "constructor"/, { sameClient: inObject }),
+    'client_id at the token endpoint': mistake('!token.client-exact', /^client_id as "constructor": 200/,
+      { sameTokenClient: inObject }),
+    client_secret: mistake('!token.secret-exact', /^client_secret as "constructor": 200/, { sameSecret: inObject }),
+    response_type: mistake('!authorize.response-type-exact', /^response_type as "constructor"/,
+      { isType: (type) => inObject(type, 'code') }),
+    code: mistake('!token.code-exact', /^code as "constructor": 200/, { findCode: find(inObject) }),
+    token: mistake('!user.token-exact', /^the access token as "constructor": 200/, { findToken: find(inObject) })
   },
   redirect_uri: {
     'by prefix': mistake('!authorize.redirect-uri-exact', /^redirect_uri with a longer path: .*302/,
@@ -199,11 +208,6 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
     'a code by prefix': mistake('!token.code-exact', /^code without the last character: 200/,
       { findCode: find((given, own) => given !== '' && own.startsWith(given)) }),
     'a code as a pattern': mistake('!token.code-exact', /200/, { findCode: find(givenPattern) }),
-    'a code that every object has': mistake('!token.code-exact', /^code as "constructor": 200/, {
-      findCode: (codes, given) => codes.get(given) ?? (given in {}
-        ? { ...[...codes.values()].at(-1) as Grant }
-        : undefined)
-    }),
     'a token by its first half': mistake('!user.token-exact', /^the access token .*200/,
       { findToken: find((given, own) => given.slice(0, 16) === own.slice(0, 16)) }),
     'a token without case': mistake('!user.token-exact', /in another case: 200/, { findToken: find(lower) })
@@ -224,6 +228,8 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
       { newCode: (_memory, _grant, { query }) => hash('sha256', `${KEY}${query.get('state')}`) }),
     'the state itself': mistake('!authorize.derived-code !authorize.fresh-code', /./,
       { newCode: (_memory, _grant, { query }) => String(query.get('state')) }),
+    'the state and a counter, encoded': mistake('!authorize.fresh-code', /random bits/,
+      { newCode: ({ made }, _grant, { query }) => base64(`${query.get('state')}:${made}`) }),
     'a hash of a counter': mistake('!authorize.derived-code', /the hash of a number/,
       { newCode: ({ made }) => hash('md5', String(made)) }),
     'a hash of user and time': mistake('!authorize.derived-code !authorize.fresh-code',
@@ -249,6 +255,8 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
       newToken: (_memory, _grant,
         code) => `${code}.token`
     }),
+    'the code and a counter, encoded': mistake('!token.fresh-token', /random bits/,
+      { newToken: ({ made }, _grant, code) => base64(`${code}:${made}`) }),
     'the same for a user': mistake('!token.fresh-token', /twice/, {
       newToken: (_memory, { user }) => hash('sha256',
         user + KEY)
@@ -376,12 +384,14 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
     }, { second: { clientId: SECOND.id, clientSecret: SECOND.secret } })
   },
   'the second try': {
-    'of a used code': mistake('!token.second-try', /a used code, sent 2 times: 200/, {
-      refusedCode: (memory, code) => {
-        const used = memory.used.get(code)
-        if (used !== undefined) memory.codes.set(code, used)
-      }
-    }),
+    ...Object.fromEntries([2, 3, 4].map((times) => [`of a used code, if sent ${times} times`,
+      mistake('!token.second-try', new RegExp(`a used code, sent ${times} times: 200`), {
+        refusedCode: ({ codes, used, notes }, code) => {
+          const grant = used.get(code)
+          notes.set(code, (notes.get(code) ?? 1) + 1)
+          if (grant !== undefined && notes.get(code) === times) codes.set(code, grant)
+        }
+      })])),
     'of a user who may not enter': mistake('!authorize.eligibility', /^at the second try: 302/, {
       before: (ask, { notes }) => {
         if (ask.user !== 'eve') return null
