@@ -56,6 +56,8 @@ const PLUS = 'Kq7v+mX9bLr4WzN8cYp3HdG6sJf5Ea'
 const changed = (change: (sent: Sent) => Reply): Partial<Parts> => ({ after: (sent) => change(sent as Sent) })
 const at = (path: string, reply: (sent: Partial<Sent>) => Reply): Partial<Parts> =>
   ({ after: (sent, ask) => ask.path === path ? reply(sent) : sent })
+const apartFromPort = (given: string, own: string): boolean =>
+  given.replace(/^(http:\/\/localhost):\d+/, '$1') === own.replace(/^(http:\/\/localhost):\d+/, '$1')
 const lowerUuid = (grants: Map<string, Grant>, given: string) => grants.get(given.toLowerCase())
 
 const UNUSUAL: Record<string, Unusual> = {
@@ -99,9 +101,17 @@ const UNUSUAL: Record<string, Unusual> = {
   'no words': {
     parts: changed((sent) => ({ ...sent, body: sent.body.replace(/,"error_description":"[^"]*"/, '') }))
   },
-  'sessions in a header': {
-    parts: { sessionOf: ({ headers }) => headers['x-session'] ?? null },
-    trial: { cookie: '', headers: [['X-Session', 'ada']] }
+  'a proxy in front names the user in a header': {
+    parts: { sessionOf: ({ headers }) => headers['x-user'] === 'u-1' ? 'ada' : null },
+    trial: { cookie: '', headers: [['X-User', 'u-1']] }
+  },
+  'any port of this machine, as RFC 8252 says': { parts: { sameUri: apartFromPort, sameTokenUri: apartFromPort } },
+  'refusals that repeat the client_secret of the request': {
+    parts: {
+      after: (sent, { form }) => sent.status === 401
+        ? { ...sent, body: JSON.stringify({ error: 'invalid_client', given: form.get('client_secret') }) }
+        : sent
+    }
   },
   'a code is used up by any refusal of it': {
     parts: {
