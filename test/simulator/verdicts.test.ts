@@ -143,6 +143,9 @@ const VERDICTS: Record<string, Case[]> = {
     }, fixed(/^The encoding differs\. /)],
     ['authorize.code', { server: { redirectUri: `${REDIRECT_URI}/?a=b` }, redirectUri: `${REDIRECT_URI}?a=b` },
       fixed(/^The trailing slash differs\. /)],
+    ...[`${REDIRECT_URI}/`, REDIRECT_URI.replace('http:', 'https:'), REDIRECT_URI.replace('localhost', '127.0.0.1')]
+      .map((redirectUri): Case => ['authorize.code', { server: { redirectUri } },
+        failed(new RegExp(`; the service accepts ${redirectUri}$`), { fix: /^The (?:trailing slash|scheme|host) / })]),
     ...['http://localhost:4180/oauth/other', 'http://localhost:4180/%ff'].map((redirectUri): Case =>
       ['authorize.code', { redirectUri }, fixed(/^Register exactly/)])
   ],
@@ -337,6 +340,14 @@ const VERDICTS: Record<string, Case[]> = {
     ['authorize.error-redirect', atAuthorize(redirect(`${REDIRECT_URI}?error=unsupported_response_type`)),
       failed(/^no state: 302/)]
   ],
+  'a header in several lines is one list (RFC 9110 §5.2)': ([
+    ['authorize.no-store', 302, 'Cache-Control', 'private', 'no-store'],
+    ['authorize.referrer', 302, 'Referrer-Policy', 'unsafe-url', 'no-referrer'],
+    ['authorize.framing', 302, 'Content-Security-Policy', 'default-src *', 'frame-ancestors \'none\''],
+    ['user.challenge', 401, 'WWW-Authenticate', 'Basic', 'Bearer']
+  ] as const).map(([rule, status, name, ...values]): Case =>
+    [rule, first(atAuthorize(issues(values.map((value) => [name, value]), status)),
+      atUser({ status, headers: values.map((value) => [name, value]) })), PASS]),
   'a page where JSON was due': [
     ['token.response', { mistakes: ['html-token'] }, failed('200 with text/html (“Welcome”)', {
       fix: /Content-Type: application\/json/
