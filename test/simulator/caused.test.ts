@@ -52,10 +52,12 @@ const exchange = (body: string, status: number, error?: string, location?: strin
   milliseconds: 1
 })
 
-await t.test('each refusal is counted once, a code that is sent again and again as one replay', async (t) => {
+await t.test('each refusal is counted once, a code that is sent again, also in a race, as one replay', async (t) => {
   const count = new RefusalCount()
   for (const [body, status, error] of [
-    ['code=a', 400, 'invalid_grant'], ['code=a', 200], ['code=a', 400, 'invalid_grant'], ['code=b', 200],
+    ['code=a', 200], ['code=a', 400, 'invalid_grant'], ['code=a', 400, 'invalid_grant'], ['code=b', 200],
+    // In a race.
+    ['code=g', 400, 'invalid_grant'], ['code=g', 200],
     ['code=b&secret=wrong', 401, 'invalid_client'], ['code=c', 400, 'invalid_grant'], ['code=d', 500, '<script>'],
     // With Basic the form says nothing of the wrong secret.
     ['code=f', 401, 'invalid_client'], ['code=f', 200]
@@ -64,7 +66,7 @@ await t.test('each refusal is counted once, a code that is sent again and again 
   count.add(exchange('', 302, undefined, 'https://portal.example/cb?error=%1b[31m'))
   count.add({ ...exchange('', 302, undefined, 'https://portal.example/cb?code=e') })
   t.match(count.result(), {
-    refusals: { 500: 1, invalid_grant: 3, invalid_client: 2, access_denied: 1 }, replayedCodes: 1
+    refusals: { 500: 1, invalid_grant: 4, invalid_client: 2, access_denied: 1 }, replayedCodes: 2
   })
   t.equal(Object.keys(count.result().refusals).length, 4)
 })
