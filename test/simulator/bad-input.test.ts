@@ -26,6 +26,9 @@ const REDIRECTED = 'HTTP/1.1 303 See Other\r\nSet-Cookie: sid=1\r\n\r\n'
 const FAILURES = Object.entries(STATUS_CODES).filter(([status]) => Number(status) >= 400)
   .flatMap(([status, phrase]) => [`HTTP/1.1 ${status} ${phrase}`, `HTTP/2 ${status}`])
 
+/** Sets the clipboard of a terminal, the colour, the direction of the text. */
+const HOSTILE = '\x1b]52;c;ZXZpbA==\x07\u009b31m\u202e'
+
 const OTHERS: Array<[what: string, service: (t: Test) => Promise<string>, sentence: RegExp]> = [
   ['nothing listens', async () => `http://127.0.0.1:${await freePort()}`,
     /^Nothing listens at http:\/\/127\.0\.0\.1:\d+\. Start the service/],
@@ -142,6 +145,10 @@ await t.test('the command line: what is missing or wrong is named', async (t) =>
     [['check', ...needed, '--cookie', ''],
       '--cookie is empty: the login printed nothing. Does its address respond? Try curl without -s.'],
     [['check', 'stray'], 'Unexpected argument \'stray\''],
+    ...[
+      ['check', ...needed, '--cookie', `HTTP/1.1 500 ${HOSTILE}\r\n\r\n`], ['check', `--${HOSTILE}`],
+      ['check', HOSTILE], [HOSTILE], ['serve', ...needed, '--redirect-uri', `http://localhost/%ff${HOSTILE}`]
+    ].map((argv) => [argv, '\\u001b]52;c;ZXZpbA'] as const),
     [['dance'], 'There is no command dance. The commands are: serve, check.'],
     [[], 'Usage: partner-sso-portal <command>'],
     [['serve', ...needed.slice(0, 6), '--port', '4179', '--host', ''], '--host is needed.'],
@@ -156,6 +163,7 @@ await t.test('the command line: what is missing or wrong is named', async (t) =>
     const { code, err } = await program([...argv])
     t.equal(code, 2, argv.join(' '))
     t.match(err, sentence, argv.join(' '))
+    t.equal(escapeJson(err), err, 'nothing that the terminal obeys')
   }
 })
 
@@ -177,10 +185,9 @@ await t.test('help', async (t) => {
 })
 
 await t.test('a hostile service sends nothing to the terminal that the terminal obeys', async (t) => {
-  const clipboard = '\x1b]52;c;ZXZpbA==\x07\u009b31m\u202e'
   const baseUrl = await httpServer(t, ({ url = '' }, response) => {
     if (!url.startsWith('/oauth/authorize')) return respond(response, 401, { error: 'invalid_token' })
-    return respond(response, 400, { error: 'invalid_request', error_description: `no ${clipboard}` })
+    return respond(response, 400, { error: 'invalid_request', error_description: `no ${HOSTILE}` })
   })
   for (const more of [[], ['--json']]) {
     const { out, err } = await check(baseUrl, [...USER, ...more])
@@ -188,9 +195,9 @@ await t.test('a hostile service sends nothing to the terminal that the terminal 
     t.notMatch(out + err, /\p{Cf}|(?!\n)\p{Cc}/u, more.join())
   }
   t.match(JSON.parse((await check(baseUrl, [...USER, '--json'])).out).summary, { failed: 1 })
-  const report = JSON.stringify({ baseUrl: clipboard }, null, 2)
+  const report = JSON.stringify({ baseUrl: HOSTILE }, null, 2)
   t.notMatch(escapeJson(report), '\u202e')
-  t.strictSame(JSON.parse(escapeJson(report)), { baseUrl: clipboard }, 'and the same value')
+  t.strictSame(JSON.parse(escapeJson(report)), { baseUrl: HOSTILE }, 'and the same value')
 })
 
 await t.test('no cookie and no header of the user leaves the service', async (t) => {
