@@ -106,7 +106,8 @@ await t.test('when something fails: which step, what was expected, what was got,
     for (const [at, fact] of ['Expected', 'Got', 'What to do'].entries()) {
       t.match(new RegExp(`<dt>${fact}</dt><dd>([^<]*)`).exec(text)?.[1], said[at], `step ${step}: ${fact}`)
     }
-    t.match(text, `class="step failed" value="${step}"`, `step ${step}`)
+    const [, failed = ''] = text.split(`<li class="step failed" value="${step}">`)
+    t.match(failed.split('</li>')[0], /<h3>(?:Response|No response)<\/h3>/, `step ${step}: with what was sent back`)
   }
 })
 
