@@ -72,7 +72,8 @@ export function nearest (value: string): Wrong[] {
     'with a NUL and more at the end': `${value}\0x`,
     // Patterns of SQL, file names and regular expressions.
     'with % in place of the last character': `${cut}%`,
-    'with _ in place of the last character': `${cut}_`,
+    // Not of the last one, whose unused bits a decoder ignores.
+    'with _ in place of the first character': `_${rest}`,
     'with * in place of the last character': `${cut}*`,
     'with . in place of the last character': `${cut}.`
   }, value)

@@ -135,15 +135,21 @@ export async function refusedAgain (how: string, send: () => Promise<Leg<unknown
 
 /**
  * Wrong values of a code or token. Where all letters have one case, as in a UUID, the case has no
- * information, and a database may ignore it. Decoders of JWT and JWE ignore white space, which
- * makes nothing easier to guess: advice only.
+ * information, and a database may ignore it. Decoders of JWT and JWE ignore white space and an odd
+ * character at the end, which makes nothing easier to guess: advice only.
  */
 function nearSecrets (right: string): Wrong[] {
   const hasOneCase = right === right.toLowerCase() || right === right.toUpperCase()
   return nearest(right)
     .filter(({ value }) => !hasOneCase || value.toLowerCase() !== right.toLowerCase())
-    .map((wrong) => wrong.value.trim() === right ? { ...wrong, severity: 'should' } : wrong)
+    .map((wrong) => recoded(wrong.value) === right || wrong.value.trim() === right
+      ? { ...wrong, severity: 'should' }
+      : wrong)
 }
+
+/** As a decoder of JWT and JWE reads a text, and an encoder would write it. */
+const recoded = (text: string): string =>
+  text.split('.').map((part) => Buffer.from(part, 'base64url').toString('base64url')).join('.')
 
 /** Hides the wrong values: a service may repeat them, and they contain nearly the whole secret. */
 export function hidden (service: Service, near: Wrong[]): Wrong[] {
