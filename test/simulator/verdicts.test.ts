@@ -115,8 +115,13 @@ const VERDICTS: Record<string, Case[]> = {
   'service.one-store: another response to the same request': [
     ['service.one-store', atAuthorize(atFirst([null, error(401, 'login_required'), error(401, 'login_required')])),
       failed(/: GET \/oauth\/authorize: 401 .*, then a code$/)],
-    ['service.one-store', atToken(atFirst([error(400, 'invalid_grant')])),
-      failed(/: POST \/oauth\/token: 400 .*, then 200/)],
+    ...[400, 401, 403].flatMap((status): Case[] => [
+      ['service.one-store', atToken(atFirst([error(status, 'invalid_grant')])),
+        failed(new RegExp(`: POST /oauth/token: ${status} .*, then 200`))],
+      ['service.one-store', atUser(atFirst([error(status, 'invalid_token')])),
+        failed(new RegExp(`: GET /oauth/user: ${status} .*, then 200`))]
+    ]),
+    ['service.one-store', atUser(atFirst([json(500, {})])), PASS],
     ['service.one-store', atToken('silence'), { ...untested(), stopped: undefined }],
     ['service.one-store', atToken({ status: 429 }), stopped(/limits the rate/)]
   ],
