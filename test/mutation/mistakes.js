@@ -367,5 +367,67 @@ export const mistakes = [
     'a long record of a portal with many secrets cannot be opened',
     'if (length > LONGEST_COPY)',
     'if (value.length > 1024 * 1024)'
-  ]
+  ],
+  [
+    'a callback with another value of a parameter of its own counts',
+    'own.every(([name, value]) => url.searchParams.getAll(name).includes(value))',
+    'own.every(([name]) => url.searchParams.has(name))'
+  ],
+  [
+    'of two states the last one counts',
+    'if (states.length !== 1 || states[0] !== state) {',
+    'if (states.at(-1) !== state) {'
+  ],
+  ['an abort during a request does not end it', 'outer === undefined ? late.sig', 'outer?.aborted !== true ? late.sig'],
+  [
+    'of a header in several lines the first one counts',
+    "return headerValues(response, name).join(', ')",
+    "return headerValues(response, name)[0] ?? ''"
+  ],
+  ['the response to a login reaches the terminal raw', 'return escape(error.message)', 'return error.message'],
+  [
+    'a replay counts only where its refusal came after the token',
+    "if (error === 'invalid_grant') this",
+    "if (error === 'invalid_grant' && this.#redeemed.has(body)) this"
+  ],
+  [
+    'the last response of a login has all cookies',
+    "const head = heads.join('\\n')",
+    'const head = String(heads.at(-1))'
+  ],
+  [
+    'no client_id at the token endpoint finds a member of an object',
+    "credential: 'clientId',\n    wrong: ({ integration: { clientId } }) => [...nearest(clientId), ...NOWHERE_RIGHT]",
+    "credential: 'clientId',\n    wrong: ({ integration: { clientId } }) => nearest(clientId)"
+  ],
+  ['codes that encode a counter are random', 'without(decode(value)?.text ?? value, known', 'without(value, known'],
+  [
+    'codes that have the state in them are random',
+    "getAll('state'))\n      expectUnlike",
+    "getAll('iss'))\n      expectUnlike"
+  ],
+  ['the port of http on this machine may not vary', "'https://{host}:1{end}'", "'{scheme}://{host}:1{end}'"],
+  [
+    'a callback that is registered with https and given with http is not found',
+    "given.replace(protocol, protocol === 'https:' ? 'http:' : 'https:')",
+    "given.replace(protocol, 'http:')"
+  ],
+  ['a refused request is sent twice only', 'const TRIES = 4', 'const TRIES = 2'],
+  [
+    'a wrong secret that has the right one in it may not be repeated',
+    'value.includes(secret))\n  if',
+    'value === secret)\n  if'
+  ],
+  ['processes that share no tokens refuse them with 400', 'if (![400, 401, 403].inc', 'if (![400, 403].inc'],
+  [
+    'a page in progress is lost when the simulator stops',
+    'if (text === null) continue',
+    'if (text === null) return location.reload()'
+  ],
+  [
+    'the unused bits of a signature count',
+    "'with _ in place of the first character': `_${rest}`",
+    "'with _ in place of the first character': `${cut}_`"
+  ],
+  ['a decoder may not pass over a last character', 'recoded(wrong.value) === right || ', '']
 ]
