@@ -48,6 +48,17 @@ export const EXCERPTS = 'examples/logins/README.md'
 const programs = blocks.filter(({ document, language }) =>
   document !== EXCERPTS && /^(?:ts|js|typescript|javascript)$/.test(language))
 
+/** The host of the first example, in TypeScript. */
+const HOST = `import Fastify from 'fastify'
+import partnerSso from 'fastify-partner-sso'
+
+declare module 'fastify' {
+  interface FastifyRequest { session: { user?: { id: string, email: string, name: string, role: string } } }
+}
+declare const loginUrl: string, clientId: string, clientSecret: string, redirectUri: string
+const app = Fastify()
+`
+
 interface Scope { teardown (stop: () => unknown): void }
 
 /** Writes every program of the documents to a folder: `<name>.mjs` for JavaScript, `<name>.mts` for TypeScript. */
@@ -59,5 +70,6 @@ export async function written (t: Scope): Promise<string> {
     const file = `${(name ?? `block ${index + 1}`).replaceAll(' ', '-')}.${language.startsWith('j') ? 'mjs' : 'mts'}`
     await writeFile(join(directory, file), code)
   }
+  await writeFile(join(directory, 'register.mts'), HOST + block('register'))
   return resolve(directory)
 }
