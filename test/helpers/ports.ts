@@ -11,11 +11,12 @@ process.once('exit', () => { for (const claim of claims) rmdirSync(claim) })
 /**
  * A TCP port that nothing listens on, never the same twice in the test processes of this machine. It lies below those
  * that the system gives to outgoing connections, which could take it before the server does that it is meant for.
- * The same is true of the port 10,000 above it, which a Redis in a cluster uses for its bus.
+ * The same is true of the port 10,000 above it, which a Redis in a cluster uses for its bus. `fetch` and browsers
+ * refuse port 10080, and no other of these.
  */
 export async function freePort (): Promise<number> {
   for (;;) {
-    const port = randomInt(10_000, 20_000)
+    const port = randomInt(10_100, 20_000)
     if (!claim(port)) continue
     const server = createServer().listen(port, '127.0.0.1')
     const isFree = await new Promise<boolean>((resolve) =>
@@ -26,7 +27,7 @@ export async function freePort (): Promise<number> {
   }
 }
 
-/** A process that was killed leaves its claims behind: there are 10,000 ports. */
+/** A process that was killed leaves its claims behind: there are 9,900 ports. */
 function claim (port: number): boolean {
   const folder = join(tmpdir(), `partner-sso-port-${port}`)
   try {
