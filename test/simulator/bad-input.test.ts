@@ -163,7 +163,7 @@ await t.test('the command line: what is missing or wrong is named', async (t) =>
     const { code, err } = await program([...argv])
     t.equal(code, 2, argv.join(' '))
     t.match(err, sentence, argv.join(' '))
-    t.equal(escapeJson(err), err, 'nothing that the terminal obeys')
+    t.equal(escapeJson(err), err, `${argv.join(' ')}: nothing that the terminal obeys`)
   }
 })
 
