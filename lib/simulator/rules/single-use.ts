@@ -135,8 +135,8 @@ export async function refusedAgain (how: string, send: () => Promise<Leg<unknown
 
 /**
  * Wrong values of a code or token. Where all letters have one case, as in a UUID, the case has no
- * information, and a database may ignore it. Decoders of JWT and JWE ignore white space and an odd
- * character at the end, which makes nothing easier to guess: advice only.
+ * information, and a database may ignore it. Decoders of JWT and JWE ignore white space and an
+ * incomplete group at the end, which makes nothing easier to guess: advice only.
  */
 function nearSecrets (right: string): Wrong[] {
   const hasOneCase = right === right.toLowerCase() || right === right.toUpperCase()
@@ -147,7 +147,7 @@ function nearSecrets (right: string): Wrong[] {
       : wrong)
 }
 
-/** As a decoder of JWT and JWE reads a text, and an encoder would write it. */
+/** What a decoder of JWT and JWE reads in a text, encoded again. */
 const recoded = (text: string): string =>
   text.split('.').map((part) => Buffer.from(part, 'base64url').toString('base64url')).join('.')
 
