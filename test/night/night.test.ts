@@ -55,6 +55,9 @@ async function evaluatedAfter (t: Test, seconds: number): Promise<void> {
 /** The longest range but one, fifteen minutes: what has happened has left the rules of rates. */
 const LONGEST = 15 * 60 / FACTOR
 
+/** The range of the rules that compare two counts. They may be quiet for a moment while their cause is still in it. */
+const COMPARED = 10 * 60 / FACTOR
+
 /** Seconds between two evaluations. */
 const INTERVAL = 30 / FACTOR
 
@@ -82,6 +85,7 @@ function fires (name: string, { fires, by, begin, end = () => {} }: Scene): void
     })
     const ended = now()
     await end()
+    await evaluatedAfter(t, COMPARED)
     await quiet(t)
     const fired = await alerts.firedSince(begun)
     t.strictSame([...fired.keys()].sort(), [...fires].sort(), 'these have fired, and no other')
@@ -329,7 +333,10 @@ const isOfPortal = ({ event }: Record<string, unknown>): boolean => /^portal_(?:
 fires('the database is gone', {
   fires: ['PartnerSsoHostFails', 'PartnerSsoHostFailsOften'],
   by: 'a PostgreSQL that is stopped, which the function `portal` asks',
-  begin: async () => await stage.postgres.stop(),
+  begin: async () => {
+    hosts.log.length = 0
+    await stage.postgres.stop()
+  },
   end: async () => await stage.postgres.restart()
 })
 
