@@ -92,16 +92,18 @@ export interface SceneOptions {
   lifetime?: number
   /** Another service. */
   baseUrl?: string
+  /** The host name of the service. Default: another site than the portal's. */
+  host?: string
   env?: Record<string, string>
 }
 
 /** Starts `serve` against a service that makes the given mistakes. */
 export async function simulator (t: Test, options: SceneOptions = {}): Promise<Simulator> {
-  const { mistakes = [], flags = [], user = 'ada', lifetime = 60, env = {} } = options
+  const { mistakes = [], flags = [], user = 'ada', lifetime = 60, env = {}, host = 'localhost' } = options
   const port = await freePort()
   const origin = `http://127.0.0.1:${port}`
   const service = await listening(t, { mistakes, redirectUri: `${origin}/oauth/callback`, lifetime })
-  const baseUrl = options.baseUrl ?? service.baseUrl
+  const baseUrl = options.baseUrl ?? service.baseUrl.replace('127.0.0.1', host)
   const stop = new AbortController()
   const terminal = new Terminal()
   const settings = { PORTAL_BASE_URL: baseUrl, PORTAL_CLIENT_ID: CLIENT_ID, PORTAL_CLIENT_SECRET: CLIENT_SECRET }

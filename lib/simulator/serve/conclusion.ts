@@ -1,5 +1,6 @@
 import type { Finding } from '../rules/run-rules.ts'
 import type { Attempt } from './attempt.ts'
+import { isOneSite } from './one-site.ts'
 
 /** How a sign-in or a trial goes or ended. All texts are free of secrets. */
 export interface Conclusion {
@@ -12,8 +13,11 @@ export interface Conclusion {
   sentence: string
 }
 
-const SIGNED_IN = 'All fifteen steps succeeded. ' +
+const SIGNED_IN = 'All fifteen steps succeeded. '
+const AGAIN =
   'Sign in again: a session cookie with SameSite=Strict makes the second sign-in ask for a login.'
+const ONE_SITE = 'For this browser your service and this portal are one site: it sends a session ' +
+  'cookie with SameSite=Strict, which fails in production.'
 /**
  * The simulator cannot know who is eligible: a user who gets in is a reason to try with another
  * one.
@@ -42,7 +46,8 @@ export function hintOf (attempt: Attempt, all: readonly Attempt[]): string {
   const at = all.indexOf(attempt)
   const hasSignedIn = ({ signIn }: Attempt): boolean => signIn.record !== null
   if (all.slice(0, at).some(hasSignedIn)) return NOT_LED_BACK
-  return all.slice(at + 1).some(hasSignedIn) ? ASKED_AGAIN : ''
+  const mayBeStrict = all.slice(at + 1).some(hasSignedIn) && !isOneSite(attempt.signIn.integration)
+  return mayBeStrict ? ASKED_AGAIN : ''
 }
 
 export function conclusionOf (attempt: Attempt): Conclusion {
@@ -55,7 +60,10 @@ export function conclusionOf (attempt: Attempt): Conclusion {
     }
   }
   const name = attempt.signIn.secrets.mask(String(record?.name))
-  if (trial === null) return { outcome: 'pass', title: `${name} is signed in`, sentence: SIGNED_IN }
+  if (trial === null) {
+    const sentence = SIGNED_IN + (isOneSite(attempt.signIn.integration) ? ONE_SITE : AGAIN)
+    return { outcome: 'pass', title: `${name} is signed in`, sentence }
+  }
   return { outcome: 'untested', title: `${name} was let in`, sentence: LET_IN }
 }
 

@@ -3,6 +3,7 @@ import { escape } from '../../flow/escape.ts'
 import { fixFor } from '../../flow/failure.ts'
 import type { Integration } from '../../flow/integration.ts'
 import { simulator } from './app.ts'
+import { isOneSite } from './one-site.ts'
 import { openBrowser } from './open-browser.ts'
 import { CannotRun, needed, numberOf, readFlags } from '../flags.ts'
 import { INTEGRATION_FLAGS, INTEGRATION_HELP, integrationOf } from '../integration-flags.ts'
@@ -97,13 +98,10 @@ function originOf (url: string | undefined): string | undefined {
   throw new CannotRun('--public-url must be an absolute http or https URL.')
 }
 
-/** For browsers a host name is one site, whatever the port; localhost and 127.0.0.1 are two. */
-function siteNote (publicUrl: string, authorizeUrl: string): string {
-  const [portal, service] = [new URL(publicUrl), new URL(authorizeUrl)]
-  if (portal.hostname !== service.hostname) return ''
-  return '\nFor browsers your service and this portal are one site: a session cookie with SameSite=Strict works\n' +
-    'here, and fails in production. Give two host names: --base-url at localhost, or another --public-url.\n'
-}
+const SITE_NOTE = `
+For browsers your service and this portal are one site: a session cookie with SameSite=Strict works
+here, and fails in production. Give two host names: --base-url at localhost, or another --public-url.
+`
 
 const greeting = (publicUrl: string, loginUrl: string, integration: Integration): string => `\
 The portal runs at ${publicUrl}
@@ -113,7 +111,7 @@ Your service needs:
   client_id      ${integration.clientId}
   client_secret  (as given)
   redirect_uri   ${integration.redirectUri}
-${siteNote(publicUrl, integration.authorizeUrl)}
+${isOneSite(integration) ? SITE_NOTE : ''}
 It calls ${integration.authorizeUrl}, ${integration.tokenUrl} and ${integration.userUrl}.
 Each sign-in that ends is one line here. Press Ctrl-C to stop.
 

@@ -82,7 +82,7 @@ await t.test('the portal is at 127.0.0.1, as the README registers it, wherever t
     const isOneSite = service === '127.0.0.1'
     t.equal(terminal.out.includes('your service and this portal are one site'), isOneSite, service)
   }
-  const { terminal } = await simulator(t, { flags: ['--public-url', 'http://localhost:1'] })
+  const { terminal } = await simulator(t, { host: '127.0.0.1', flags: ['--public-url', 'http://localhost:1'] })
   t.notMatch(terminal.out, 'one site')
 })
 

@@ -79,6 +79,17 @@ await t.test('another sign-in of the browser explains one that does not come bac
   t.notMatch(second.text, blocked)
 })
 
+await t.test('where portal and service are one site, no cookie is called Strict', async (t) => {
+  const { browser, origin } = await simulator(t, { host: '127.0.0.1' })
+  const signedIn = await browser.signIn(start(origin))
+  t.match(signedIn.text, 'your service and this portal are one site')
+  t.notMatch(signedIn.text, 'makes the second sign-in ask')
+  browser.cookies.delete('sid')
+  await browser.fetch(start(origin))
+  const [path] = /\/sign-ins\/[\w-]+/.exec((await browser.open(origin)).text) ?? []
+  t.notMatch((await browser.open(`${origin}${path}`)).text, 'This browser has signed in before')
+})
+
 await t.test('the trial of an expired code says when the code is sent', async (t) => {
   const { browser, origin, another } = await simulator(t, { flags: ['--code-lifetime', '30'] })
   const began = Date.now()
