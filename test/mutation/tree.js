@@ -10,7 +10,7 @@ import { BUILT, COMPILED, LINKED } from '../runner/compile.js'
 /** Stops at the first failure. tap's own limit would be a timer that tests move forward. */
 const TAP = { TAP_BAIL: '1', TAP_TIMEOUT: '600' }
 /** Milliseconds. */
-const TIMEOUT = 240_000
+const TIMEOUT = 600_000
 /** Folders that are not copied. */
 const LEFT = ['node_modules', '.tap', '.git']
 /** What the watchdog of a process says of one that hangs. */
