@@ -42,7 +42,7 @@ await t.test('in colour', (t) => {
     '  \x1b[1mfix \x1b[22m Mend a.advice.',
     '',
     'From 2026-01-02T03:04:05.006Z to 2026-01-02T03:04:07.008Z the check caused 24 refusals: 20',
-    'invalid_grant, 3 invalid_client, 1 404. It replayed 5 codes.',
+    'invalid_grant, 3 invalid_client, 1 with status 404. It replayed 5 codes.',
     '',
     '1 pass, 1 fail, 1 to consider, 7 untested.',
     '\x1b[31mOne rule fails.\x1b[39m',

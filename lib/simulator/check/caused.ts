@@ -57,7 +57,8 @@ export function causedText ({ from, to, refusals, replayedCodes }: Caused): stri
   const counts = Object.entries(refusals).sort(([, one], [, other]) => other - one)
   if (counts.length === 0) return ''
   const total = counts.reduce((sum, [, count]) => sum + count, 0)
-  const list = counts.map(([error, count]) => `${count} ${error}`).join(', ')
+  const list = counts.map(([error, count]) => `${count} ${error.replace(/^\d/, 'with status $&')}`)
+    .join(', ')
   return `From ${from} to ${to} the check caused ${total} refusals: ${list}. ` +
     `It replayed ${replayedCodes} codes.`
 }
