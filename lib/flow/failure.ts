@@ -61,8 +61,8 @@ const FIXES: Record<string, string> = {
     'store.',
   server_error:
     'See the error log of the service: a hook threw, or the user’s record breaks a rule.',
-  unavailable: 'A proxy, or a process that is being stopped, responded in place of the service: ' +
-    'see whether the service runs behind it, then try again.',
+  unavailable: 'A proxy or a process that is being stopped responded in place of the service, or ' +
+    'the service waited for a database in vain: see their logs, then try again.',
   temporarily_unavailable: 'The store of the service is down: check Redis.',
   invalid_scope:
     'The portal sends an empty scope, which means none: treat an empty parameter as one that is ' +

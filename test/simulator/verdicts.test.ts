@@ -48,6 +48,10 @@ const bound = (name: string, query: string): Alteration => first(
     const sent = String(request.headers.find(([name]) => name === 'Cookie'))
     return sent.includes(`${name}=1`) && sent.includes('sid=ada') ? back({ code: 'a-code' })(request) : { status: 400 }
   })
+const cutsState = atAuthorize((request) => {
+  const state = valueOf(request, 'state').slice(0, 255)
+  return redirect(`${REDIRECT_URI}?${new URLSearchParams({ code: 'a-code', state })}`)
+})
 const awayTo = (user: string, anybody: string) => first(loggedOut(redirect(anybody)), atAuthorize(redirect(user)))
 
 const uri = `Register exactly ${REDIRECT_URI} at the service, or give the registered one with --redirect-uri.`
@@ -254,7 +258,7 @@ const VERDICTS: Record<string, Case[]> = {
     ['login.return', { server: SCRIPTED }, inBrowser('a script of the login page may send its form')],
     ...['<div id=root></div><script src="/app.js"></script>', '<a href="/saml">Log in</a>'].map(
       (body): Case => ['login.return', withLogin(page(body)), inBrowser('the login page has no form')]),
-    ['login.return', loggedOut(redirect('https://login.partner.example/')),
+    ['login.return', loggedOut(redirect('https://login.partner.example/?nonce=1')),
       inBrowser('the service shows no login page of its own: 302 with a redirect to https://login.partner.example/')],
     ['login.return', loggedOut('silence'), untested(/^The service gave no complete response within 5 s$/)],
     ['login.return', first(loggedOut(redirect('/login', cookies('session=1'))), atLogin(page('<form method=post>'))),
@@ -386,6 +390,7 @@ const VERDICTS: Record<string, Case[]> = {
   ],
   'nothing to judge': [
     ['authorize.state', atAuthorize(page('')), untested(/^there is no redirect to the portal: 200/)],
+    ['authorize.state', cutsState, failed('a state of 255 characters, for a state of 1000 characters')],
     ['authorize.fresh-code', atAuthorize(page('')), untested(/^there is no code: 200/)],
     ['token.hook', atAuthorize(page('')), untested(/^there is no code: 200/)],
     ['user.hook', atAuthorize(page('')), untested(/^there is no code: 200/)],

@@ -4,7 +4,9 @@ import {
   AUTHORIZE_REQUEST_RULES, CLAIMED_USER_RULE, FORGED_SESSION_RULE
 } from './authorize-request-rules.ts'
 import { AUTHORIZE_EXACT_RULES, TOKEN_EXACT_RULES, USER_EXACT_RULE } from './exact-rules.ts'
-import { LOGIN_PAGE_RULE, LOGIN_RULES } from './login-rules.ts'
+import { LOGIN_COOKIE_RULE } from './login-cookie-rule.ts'
+import { LOGIN_FORM_RULE, LOGIN_PAGE_RULE } from './login-page-rules.ts'
+import { LOGIN_RETURN_RULE } from './login-return-rule.ts'
 import { CODE_MADE_RULES, MADE_RULES } from './made-rules.ts'
 import { PKCE_RULES } from './pkce-rules.ts'
 import { REFLECTION_RULE, TOKEN_REFLECTION_RULES } from './reflection-rules.ts'
@@ -26,7 +28,9 @@ const IN_ORDER: readonly Rule[] = [
   LOGIN_PAGE_RULE,
   CODE_RULE,
   ENCODED_CODE_RULE,
-  ...LOGIN_RULES,
+  LOGIN_COOKIE_RULE,
+  LOGIN_FORM_RULE,
+  LOGIN_RETURN_RULE,
   ...AUTHORIZE_RULES,
   ...AUTHORIZE_REQUEST_RULES,
   FORGED_SESSION_RULE,

@@ -21,6 +21,8 @@ import { alike } from './without-user.ts'
 const AWKWARD_STATE = 'aZ09-._~!*\'()&=+ %2F?#/<>"'
 /** Others are read as a number, trimmed, or cut. */
 const STATES = [AWKWARD_STATE, '00123456789012345678901', ' state ', 'state+1', 'x'.repeat(1000)]
+/** Characters of a state that a report quotes. */
+const LONGEST = 100
 const FOREIGN = 'https://foreign.example/callback'
 
 /** `GET /oauth/authorize`. */
@@ -39,7 +41,7 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
           throw new Untested(`there is no redirect to the portal: ${got}`)
         }
         const states = sentToPortal(arrival).getAll('state').join(', ')
-        expect(states === state, `${states === '' ? 'no state' : states}, for ${state}`)
+        expect(states === state, `${named(states)}, for ${named(state)}`)
       }
     }
   },
@@ -252,4 +254,9 @@ async function ineligible (service: Service): Promise<Arrival> {
     throw new Untested('the cookie of --ineligible-cookie logs nobody in')
   }
   return arrival
+}
+
+function named (state: string): string {
+  if (state === '') return 'no state'
+  return state.length > LONGEST ? `a state of ${state.length} characters` : state
 }

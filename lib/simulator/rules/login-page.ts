@@ -1,6 +1,10 @@
 import type { Arrival } from '../../flow/browser.ts'
+import { describe } from '../../flow/failure.ts'
 import type { WireResponse } from '../../flow/wire.ts'
+import { statusOf } from '../../flow/wire.ts'
 import type { Severity } from './errors.ts'
+import { Untested } from './errors.ts'
+import type { Service } from './service.ts'
 
 /** The page that a browser gets whose user is not logged in. */
 export interface LoginPage {
@@ -34,4 +38,36 @@ function actionsOf (body: string): string[] {
     const action = /\saction\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i.exec(attributes)
     return action?.slice(1).join('') ?? ''
   })
+}
+
+/** @throws Untested when the service shows no page of its own */
+export async function loginPageIn (service: Service): Promise<LoginPage> {
+  const arrival = await service.loggedOut()
+  const page = loginPageOf(arrival)
+  if (page === null) {
+    // Without the query, which differs each time where the login is elsewhere.
+    const [got] = describe(arrival.exchange).split('?')
+    throw new Untested(`the service shows no login page of its own: ${got}`)
+  }
+  return page
+}
+
+/**
+ * A proxy that strips the path of the base URL hides it from the application: its own redirects
+ * lead beside it. What to do, where the address responds with that path in front.
+ */
+export async function strippedFix (
+  { integration: { base, send } }: Service, url: string
+): Promise<string | undefined> {
+  const path = base.pathname.replace(/\/$/, '')
+  const { pathname, search } = new URL(url)
+  if (path === '' || pathname.startsWith(`${path}/`)) return undefined
+  const exchange =
+    await send({ method: 'GET', url: new URL(path + pathname + search, base).href, headers: [] })
+  if (statusOf(exchange) >= 400) return undefined
+  return `It responds at ${path}${pathname}: a proxy strips ${path}, and the application does ` +
+    'not know of it. ' +
+    'Give loginPage as a function that puts the path in front of the login page and of the ' +
+    'address to return to: ' +
+    `(returnTo) => '${path}/login?return_to=' + encodeURIComponent('${path}' + returnTo).`
 }
