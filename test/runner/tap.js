@@ -60,13 +60,13 @@ function chunks (files) {
 
 /** Writes a module that loads the files, by one statement each: tap takes a pause between two files for the end. */
 function loading (files, index) {
-  const [first] = files
-  const name = files.length === 1 ? first.slice('test/'.length, -'.test.ts'.length) : `${folderOf(first)}-together`
+  const [file] = files
+  const name = files.length === 1 ? file.slice('test/'.length, -'.test.ts'.length) : `${folderOf(file)}-together`
   const path = join(PROCESSES, `${String(index + 1).padStart(2, '0')}-${name.replaceAll('/', '-')}.mjs`)
   const modules = files.map((file) => relative(PROCESSES, join(COMPILED, file.replace(/\.ts$/, '.js'))))
   const imports = modules.map((module) => `import '${module}'\n`)
-  const watched = "import { loaded } from '../test/runner/watchdog.js'\n"
-  writeFileSync(path, [watched, ...imports, 'loaded()\n'].join(''))
+  const first = ["import '../test/runner/light-hooks.js'\n", "import { loaded } from '../test/runner/watchdog.js'\n"]
+  writeFileSync(path, [...first, ...imports, 'loaded()\n'].join(''))
   return path
 }
 
