@@ -92,6 +92,22 @@ const revokeGiving = (before: (store: SoundStore, key: string) => string | null)
   }
 })
 
+function givingWay (): Change {
+  const takes = new Map<string, number>()
+  return {
+    async take (key) {
+      takes.set(key, (takes.get(key) ?? 0) + 1)
+      await turn()
+      return takes.get(key) === 1 ? await sound.take.call(this, key) : null
+    },
+    async revoke (key, lifetime) {
+      await turn()
+      const value = await sound.revoke.call(this, key, lifetime)
+      return (takes.get(key) ?? 0) > 1 ? null : value
+    }
+  }
+}
+
 /** Mistakes, and what is complained of. */
 const MISTAKES: Record<string, [change: Change, ...complaints: RegExp[]]> = {
   'put overwrites': [{
@@ -132,6 +148,10 @@ const MISTAKES: Record<string, [change: Change, ...complaints: RegExp[]]> = {
       return value
     }
   }, /of 200 concurrent takes exactly one gets the value: the number of values gave 200 and not 1/],
+  'takes and revokes that meet at a key all give way': [
+    givingWay(), /of 200 concurrent takes .*: the number of values gave 0 and not 1/,
+    /of 200 takes and revokes at once .*: the number of finds gave 0 and not 1/
+  ],
   'take leaves the value': [
     { async take (key) { return this.value(key) } },
     /a value can be taken once only: take gave "value" and not null/

@@ -158,6 +158,13 @@ await t.test('a login cannot take the user\u2019s cookies to another origin', as
   await t.rejects(signIn, { message: 'http://127.0.0.1:1 is not the service: nothing is sent there' })
 })
 
+await t.test('cookies of an object are sent without TLS, too, and not to this machine alone', async (t) => {
+  const { baseUrl } = await listening(t)
+  // Leads here, and is none of the names of this machine.
+  const address = baseUrl.replace('127.0.0.1', '0.0.0.0')
+  t.match(await portal({ baseUrl: address, ...SETTINGS }).signIn({ cookies: { sid: 'ada' } }), { ok: true })
+})
+
 await t.test('a renewed cookie is taken; one of another path stands beside it', async (t) => {
   const seen: Array<string | undefined> = []
   const lines = ['sid=renewed; Path=/', 'sid=below; Path=/oauth/authorize', 'other=1; Domain=other.example']

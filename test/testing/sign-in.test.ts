@@ -73,6 +73,25 @@ await t.test('a login callback logs the user in, whether or not the login itself
   }
 })
 
+await t.test('a login: the form goes to its page, and the request is made again as it was', async (t) => {
+  const { app } = await specServer({ mistakes: ['login-forgets'] })
+  const urls: Record<string, string[]> = { GET: [], POST: [] }
+  app.addHook('onRequest', async ({ method, url }) => { urls[method]?.push(url) })
+  let address = ''
+  const result = await portal({ app, ...SETTINGS }).authorize({
+    login: async (page) => {
+      address = page.url
+      await page.post({ user: 'bob' })
+    }
+  }, { scope: 'a scope', prompt: 'none' })
+  t.match(result, { ok: true })
+  t.strictSame(urls.POST?.map((url) => new URL(url, address).href), [address])
+  const [first, again, ...more] = urls.GET?.filter((url) => url.startsWith('/oauth/authorize')) ?? []
+  t.match(first, 'scope=a+scope')
+  t.equal(again, first)
+  t.strictSame(more, [])
+})
+
 await t.test('nobody logs in where the browser ends on no page', async (t) => {
   for (const mistake of ['login-loop', 'login-elsewhere'] as const) {
     const { app } = await specServer({ mistakes: [mistake] })

@@ -60,9 +60,13 @@ async function isRow (
   const [code, token] = [await subject.at.code(), await subject.at.accessToken()]
   const storeTimeout = reason === 'portal_timeout' ? 20 : 10_000
   // Without the host's own hooks, which may take long: storeTimeout is short.
-  const options = { portal: () => find(subject.portal) as Portal, storeTimeout }
+  let found = (): unknown => subject.portal
+  const options = { portal: () => found() as Portal, storeTimeout }
   const { at, events, lines, lowestLevel } = await subject.another({ options })
+  t.equal((await at.authorize({ redirect_uri: 'https://portal.example/new' })).status, 400, 'it was found before')
+  t.match(events(), [{ reason: 'redirect_uri_unregistered' }])
   lines()
+  found = () => find(subject.portal)
   const authorized = await at.authorize()
   isRefused(t, authorized, status, error, description)
   isGuarded(t, authorized)
