@@ -429,5 +429,32 @@ export const mistakes = [
     "'with _ in place of the first character': `_${rest}`",
     "'with _ in place of the first character': `${cut}_`"
   ],
-  ['a decoder may not pass over a last character', 'recoded(wrong.value) === right || ', '']
+  ['a decoder may not pass over a last character', 'recoded(wrong.value) === right || ', ''],
+  [
+    'a secret that a service compares as it was sent in Basic is taken for a wrong one',
+    ' || value !== sentAlike)',
+    " || value !== '')"
+  ],
+  [
+    'a text that is a secret and nothing else is shown',
+    'value.length > rest.length ?',
+    'value.length >= rest.length ?'
+  ],
+  ['a code that is the beginning of a hash is random', 'bytes >= digest.length)', 'bytes === digest.length)'],
+  [
+    'in the race of takes no winner is as good as one',
+    'result === wanted).length, 1)',
+    'result === wanted).length > 1 ? 2 : 1, 1)'
+  ],
+  [
+    'the request after a login has lost its parameters',
+    '?? await browser.open(url))',
+    '?? await browser.open(flow.start()))'
+  ],
+  [
+    'the form of a login loses the query of its page',
+    'post: (fields, url = page.url)',
+    "post: (fields, url = '/login')"
+  ],
+  ['cookies of an object need TLS', '({ name, value, secure: false })', '({ name, value, secure: true })']
 ]
