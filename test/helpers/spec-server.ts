@@ -163,6 +163,7 @@ export async function specServer (options: ServerOptions = {}): Promise<SpecServ
     const broken = { statusCode: 500, error: 'Internal Server Error', message: 'view not found' }
     if (makes('login-broken')) return reply.code(500).send(broken)
     if (makes('login-404')) return reply.callNotFound()
+    if (!makes('framable')) reply.header('X-Frame-Options', 'DENY')
     if (makes('login-csp')) reply.header('Content-Security-Policy', "default-src 'self';form-action 'self'")
     const form = '<form method=post><label>User <input name=user></label><button>Log in</button></form>'
     return reply.type('text/html').send(`<!doctype html><title>Log in</title>${options.loginPage ?? form}`)
@@ -298,6 +299,7 @@ function credentials (request: FastifyRequest, form: Values): { id: string, secr
     const { client_id: id, client_secret: secret } = form
     return typeof id === 'string' && typeof secret === 'string' ? { id, secret } : null
   }
+  if (form.client_secret !== undefined) return null
   const [id = '', secret = ''] = Buffer.from(basic, 'base64').toString().split(':')
     .map((part) => decodeURIComponent(part.replaceAll('+', ' ')))
   return { id, secret }

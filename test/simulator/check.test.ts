@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import t from 'tap'
+import { RULES } from '../../lib/simulator/rules/all.ts'
 import { run } from '../../lib/simulator/run.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { failedRules, check, program, report } from '../helpers/program.ts'
@@ -112,7 +113,7 @@ await t.test('on a terminal: colours, one line that rewrites itself, the width o
   t.match(out, '\x1b[31mFAIL\x1b[39m')
   t.match(out, '2 rules fail.')
   t.strictSame(stripVTControlCharacters(out).split('\n').filter((line) => line.length > 40), [])
-  t.match(err, '\r\x1b[2K  1/122 address.endpoints: The three')
+  t.match(err, `\r\x1b[2K  1/${RULES.length} address.endpoints: The three`)
   t.notMatch(err, '\n')
   const env = { PORTAL_CLIENT_SECRET: CLIENT_SECRET, NO_COLOR: '1' }
   t.notMatch((await check(baseUrl, USER, { env, columns: 200 })).out, '\x1b')

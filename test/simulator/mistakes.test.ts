@@ -24,7 +24,7 @@ const FOUND = {
   spa: ['!address.endpoints'],
   'head-twins': ['?authorize.head', '?user.head'],
   cacheable: ['?authorize.no-store', '!token.no-store', '?user.no-store'],
-  framable: ['?authorize.framing'],
+  framable: ['?login.framing', '?authorize.framing'],
   referrer: ['?authorize.referrer'],
   'any-redirect-uri': ['!authorize.foreign-redirect-uri'],
   'any-client': ['!authorize.unknown-client'],

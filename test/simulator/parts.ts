@@ -80,7 +80,7 @@ export interface Parts {
   failedProof: (memory: Memory, code: string, grant: Grant) => void
   lifetimes: { code: number, token: number }
   /** Before anything else: null where the service goes on. */
-  before: (ask: Ask, memory: Memory) => Reply
+  before: (ask: Ask, memory: Memory) => Reply | Promise<Reply>
   /** Changes what is sent. */
   after: (reply: Partial<Sent>, ask: Ask, memory: Memory) => Reply
 }
@@ -150,7 +150,7 @@ export function serviceOf (parts: Partial<Parts> = {}, now: () => number = Date.
   let count = 0
   return async (request: WireRequest): Promise<Reply> => {
     const ask = read(request, all, ++count)
-    return all.before(ask, memory) ?? all.after(respond(all, memory, ask), ask, memory)
+    return await all.before(ask, memory) ?? all.after(respond(all, memory, ask), ask, memory)
   }
 }
 

@@ -1,11 +1,13 @@
 // What a security tester finds from outside: services with one mistake each, by the ideas that find them.
 import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { CLIENT_SECRET, RECORDS, REDIRECT_URI } from '../helpers/spec-server.ts'
+import type { Headers } from '../../lib/flow/wire.ts'
+import { CLIENT_ID, CLIENT_SECRET, RECORDS, REDIRECT_URI } from '../helpers/spec-server.ts'
 import { credentials, SECOND, serviceOf } from './parts.ts'
-import type { Grant, Memory, Parts } from './parts.ts'
-import { failedRules, redirect, tried } from './trial.ts'
-import type { Trial } from './trial.ts'
+import type { Ask, Grant, Memory, Parts } from './parts.ts'
+import { failedRules, json, redirect, tried } from './trial.ts'
+import type { Reply, Trial } from './trial.ts'
 
 type Credentials = { id: string, secret: string }
 
@@ -50,6 +52,36 @@ const eternal = (grants: Map<string, Grant>, given: string): Grant | undefined =
 }
 const echo = (name: string, wrap: (text: string) => string) => ({
   errorPage: ({ query }: { query: URLSearchParams }) => wrap(query.get(name) ?? '')
+})
+/** At this endpoint, before it does anything. */
+const at = (path: string, respond: (ask: Ask) => Reply): Pick<Parts, 'before'> =>
+  ({ before: (ask) => ask.path === path ? respond(ask) : null })
+const refusal = (status: number, code: string, more: Headers = []): Reply =>
+  json(status, { error: code }, [['Cache-Control', 'no-store'], ...more])
+/** The state comes back changed. */
+const stateRead = (change: (state: string) => string): Pick<Parts, 'after'> => ({
+  after: (reply) => ({
+    ...reply,
+    headers: reply.headers?.map(([name, value]) => [name, name === 'Location' && value.startsWith(REDIRECT_URI)
+      ? withState(value, change)
+      : value] as const) ?? []
+  })
+})
+function withState (location: string, change: (state: string) => string): string {
+  const url = new URL(location)
+  url.searchParams.set('state', change(url.searchParams.get('state') ?? ''))
+  return url.href
+}
+/** Without the header at this path. */
+const headerless = (path: string, header: string, value?: string): Pick<Parts, 'after'> => ({
+  after: (reply, ask) => ask.path !== path
+    ? reply
+    : {
+        ...reply,
+        headers: reply.headers?.flatMap(([name, own]) => name !== header
+          ? [[name, own] as const]
+          : value === undefined ? [] : [[name, value] as const]) ?? []
+      }
 })
 /** A token that says whose it is, and is believed. */
 const believed = (write: (grant: Grant, made: number) => string, read: (token: string) => string | undefined) => ({
@@ -175,6 +207,10 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
     'after the user': mistake('!authorize.foreign-redirect-uri', /^with redirect_uri=https:[^:]*: 302/, {
       before: ({ user, query }) => user === 'eve' ? redirect(`${query.get('redirect_uri')}?error=access_denied`) : null
     }, { ineligible: 'sid=eve' }),
+    'after the login': mistake('!authorize.foreign-redirect-uri', /^with redirect_uri=https:[^:]*: 302/,
+      at('/oauth/authorize', ({ user, query }) => user === null && query.get('redirect_uri') !== REDIRECT_URI
+        ? redirect(`${query.get('redirect_uri')}?error=access_denied`)
+        : null)),
     'by prefix at the token endpoint': mistake('!token.redirect-uri-exact', /^redirect_uri with a longer path: 200/,
       { sameTokenUri: (given, own) => given.startsWith(own) }),
     'parsed at the token endpoint': mistake('!token.redirect-uri-exact', /^redirect_uri .*200/,
@@ -293,6 +329,24 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
     'a user whom the user request names': mistake('!user.parameters', /and another record$/, {
       record: ({ user }, { query }) => ({ ...RECORDS[user], external_id: query.get('external_id') ?? 'u-1' })
     }),
+    'an e-mail address that the user request names': mistake('!user.parameters', /and another record$/, {
+      record: ({ user }, { query }) => ({ ...RECORDS[user], email: query.get('email') ?? 'ada@partner.example' })
+    }),
+    'the client_id in place of the secret': mistake('!token.impostor', /with the client_id as its client_secret: 200/, {
+      credentialsOf: (ask, form) => form.get('client_secret') === CLIENT_ID
+        ? { id: CLIENT_ID, secret: CLIENT_SECRET }
+        : credentials(ask, form)
+    }),
+    'a state in a variable that the next request sets': mistake('!authorize.states-apart', /^state-\d, for state-\d$/, {
+      before: async ({ path, query }, { notes }) => {
+        if (path !== '/oauth/authorize' || !query.has('state')) return null
+        notes.clear()
+        notes.set(String(query.get('state')), 1)
+        await turn()
+        query.set('state', [...notes.keys()].join())
+        return null
+      }
+    }),
     'any redirect_uri by POST': mistake('!authorize.repeated', /^by POST: 302/, {
       before: ({ method, path, form }) => method === 'POST' && path === '/oauth/authorize'
         ? { status: 302, headers: [['Location', `${form.get('redirect_uri')}?code=x`]] }
@@ -367,6 +421,49 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
     }),
     'a challenge refused': mistake('!authorize.unknown-parameter', /with a code_challenge/,
       { acceptsChallenge: (challenge) => challenge === null })
+  },
+  'values that are longer, or read by a parser': {
+    'a redirect_uri up to a NUL': mistake('!authorize.redirect-uri-exact', /with a NUL and more at the end: /,
+      { sameUri: (given, own) => given.split('\0')[0] === own }),
+    'a redirect_uri at localhost': mistake('!authorize.redirect-uri-exact', /of a development server: /,
+      atPortal((given, own) => given === own || given.startsWith('http://localhost:')), https),
+    'a state as JSON': mistake('!authorize.state', /^1, for 1\.0$/, stateRead((state) => {
+      try { return String(JSON.parse(state)) } catch { return state }
+    })),
+    'a state of letters and digits only': mistake('?authorize.state', /^400 .*, for 1\.0$/,
+      at('/oauth/authorize', ({ query }) => /^[\w-]*$/.test(query.get('state') ?? '')
+        ? null
+        : refusal(400, 'invalid_request', [['Content-Security-Policy', 'frame-ancestors \'none\'']]))),
+    'a long code': mistake('?service.malformed', /^POST \/oauth\/token, 500$/,
+      at('/oauth/token', ({ form }) => String(form.get('code')).length > 255 ? { status: 500 } : null)),
+    'a long token': mistake('?service.malformed', /^GET \/oauth\/user, 500$/,
+      at('/oauth/user', ({ headers }) => String(headers.authorization).length > 255 ? { status: 500 } : null)),
+    'a content type as a whole text': mistake('?token.charset', /^400/, at('/oauth/token', ({ headers }) =>
+      headers['content-type']?.includes('charset') === true ? refusal(400, 'invalid_request') : null)),
+    'HTTP Basic, whatever the form says': mistake('?token.two-credentials', /^200/, {
+      credentialsOf: (ask, form) =>
+        credentials(ask, ask.headers.authorization === undefined ? form : new URLSearchParams())
+    })
+  },
+  'what comes back': {
+    'expires_in as text': mistake('?token.expires-in', /^expires_in: "60"$/,
+      { tokenBody: (token) => ({ token_type: 'Bearer', access_token: token, expires_in: '60' }) }),
+    'an expires_in of 0': mistake('?token.expires-in', /^expires_in: 0$/,
+      { tokenBody: (token) => ({ token_type: 'Bearer', access_token: token, expires_in: 0 }) }),
+    'invalid_grant for another grant_type': mistake('?token.error-codes', /^with another grant_type: 400/,
+      at('/oauth/token', ({ form }) => form.get('grant_type') === 'password' ? refusal(400, 'invalid_grant') : null)),
+    'another error for an unknown client': mistake('?token.error-codes', /^with an unknown client_id: 400/,
+      at('/oauth/token', ({ form }) =>
+        form.get('client_id') === 'nobody' ? refusal(400, 'unauthorized_client') : null)),
+    'a challenge without error': mistake('?user.challenge', /^WWW-Authenticate: Bearer$/,
+      headerless('/oauth/user', 'WWW-Authenticate', 'Bearer')),
+    'a login page in a frame': mistake('?login.framing', /^neither/, headerless('/login', 'Content-Security-Policy')),
+    'the state in the page of another error': mistake('!authorize.no-injection', /: state, in a refusal$/,
+      { errorPage: ({ query }) => query.get('client_id') === CLIENT_ID ? String(query.get('state')) : '' }),
+    'a name that is escaped': mistake('?user.plain-text', /^the text &amp;$/,
+      { record: ({ user }) => ({ ...RECORDS[user], name: 'Ada &amp; Grace' }) }),
+    'a name that is not UTF-8': mistake('?user.plain-text', /^bytes that are not UTF-8$/,
+      { record: ({ user }) => ({ ...RECORDS[user], name: 'Andr\ufffd' }) })
   },
   'another client': {
     'redeems the code': mistake('!token.other-client', /^200/, { sameOwner: () => true },

@@ -139,7 +139,8 @@ const UNUSUAL: Record<string, Unusual> = {
         for (const [code, grant] of codes) if (grant.user === user) codes.delete(code)
         return random()
       }
-    }
+    },
+    advice: ['?token.earlier-code']
   },
   'PKCE is needed': {
     parts: { acceptsChallenge: (challenge, method) => challenge !== null && method === 'S256' }, trial: { pkce: true }

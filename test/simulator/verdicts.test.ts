@@ -180,6 +180,9 @@ const VERDICTS: Record<string, Case[]> = {
       stopped(/^The service refuses this user \(302/)],
     ['authorize.code', awayTo('https://login.example/?number=2', 'https://login.example/?number=1'),
       stopped(/^The cookie sid was sent and logs nobody in/)],
+    ['authorize.code', atAuthorize(back({ error: 'login_required' })), stopped(/login_required/)],
+    ['authorize.code', atAuthorize(back({ error: 'access_denied', error_description: 'No \x1b[31m.' })),
+      stopped(/^\P{Cc}*No \\u001b\[31m\.\P{Cc}*$/u)],
     ['authorize.code', first(loggedOut(back({ error: 'access_denied', error_description: 'Log in.' })),
       atAuthorize(back({ error: 'access_denied', error_description: 'Not eligible.' }))),
     stopped(/^The service refuses this user \(302/)],
@@ -353,7 +356,7 @@ const VERDICTS: Record<string, Case[]> = {
     ['authorize.no-store', 302, 'Cache-Control', 'private', 'no-store'],
     ['authorize.referrer', 302, 'Referrer-Policy', 'unsafe-url', 'no-referrer'],
     ['authorize.framing', 302, 'Content-Security-Policy', 'default-src *', 'frame-ancestors \'none\''],
-    ['user.challenge', 401, 'WWW-Authenticate', 'Basic', 'Bearer']
+    ['user.challenge', 401, 'WWW-Authenticate', 'Basic', 'Bearer error="invalid_token"']
   ] as const).map(([rule, status, name, ...values]): Case =>
     [rule, first(atAuthorize(issues(values.map((value) => [name, value]), status)),
       atUser({ status, headers: values.map((value) => [name, value]) })), PASS]),

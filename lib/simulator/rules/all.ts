@@ -5,7 +5,7 @@ import {
 } from './authorize-request-rules.ts'
 import { AUTHORIZE_EXACT_RULES, TOKEN_EXACT_RULES, USER_EXACT_RULE } from './exact-rules.ts'
 import { LOGIN_COOKIE_RULE } from './login-cookie-rule.ts'
-import { LOGIN_FORM_RULE, LOGIN_PAGE_RULE } from './login-page-rules.ts'
+import { LOGIN_FORM_RULE, LOGIN_FRAME_RULE, LOGIN_PAGE_RULE } from './login-page-rules.ts'
 import { LOGIN_RETURN_RULE } from './login-return-rule.ts'
 import { CODE_MADE_RULES, MADE_RULES } from './made-rules.ts'
 import { PKCE_RULES } from './pkce-rules.ts'
@@ -30,6 +30,7 @@ const IN_ORDER: readonly Rule[] = [
   ENCODED_CODE_RULE,
   LOGIN_COOKIE_RULE,
   LOGIN_FORM_RULE,
+  LOGIN_FRAME_RULE,
   LOGIN_RETURN_RULE,
   ...AUTHORIZE_RULES,
   ...AUTHORIZE_REQUEST_RULES,

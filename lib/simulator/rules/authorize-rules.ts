@@ -3,7 +3,7 @@ import { targetOf } from '../../flow/browser.ts'
 import { describe } from '../../flow/failure.ts'
 import { authorizeUrl } from '../../flow/requests.ts'
 import { header, statusOf } from '../../flow/wire.ts'
-import { Untested } from './errors.ts'
+import { Failed, Untested } from './errors.ts'
 import { expectNoReferrer, expectNoStore, expectUnframed } from './headers.ts'
 import {
   expectError, expectNoCode, givesNoCode, neverRedirects, repeated, without
@@ -19,8 +19,12 @@ import { alike } from './without-user.ts'
  * characters, a space.
  */
 const AWKWARD_STATE = 'aZ09-._~!*\'()&=+ %2F?#/<>"'
-/** Others are read as a number, trimmed, or cut. */
-const STATES = [AWKWARD_STATE, '00123456789012345678901', ' state ', 'state+1', 'x'.repeat(1000)]
+const PLAIN_STATE = '00123456789012345678901'
+/** These may be read as a number, trimmed or decoded; RFC 6749 §A.5 allows each of them. */
+const STATES = ['1.0', ' state ', 'state+1']
+/** These may be cut, or refused by a firewall. */
+const UNUSUAL_STATES = [AWKWARD_STATE, 'x'.repeat(1000)]
+const ANY_STATE = 'Accept any visible characters and spaces in a state, and send them back as they came.'
 /** Characters of a state that a report quotes. */
 const LONGEST = 100
 const FOREIGN = 'https://foreign.example/callback'
@@ -34,10 +38,11 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
     sentence: 'The state comes back exactly as it was sent.',
     fix: 'Read the state once decoded and encode it once, or pass the raw value on.',
     async test (service) {
-      for (const state of STATES) {
+      for (const state of [PLAIN_STATE, ...STATES, ...UNUSUAL_STATES]) {
         const arrival = await service.authorize({ state })
         const got = describe(arrival.exchange)
         if (arrival.at !== 'callback') {
+          if (STATES.includes(state)) throw new Failed(`${got}, for ${state}`, ANY_STATE, 'should')
           throw new Untested(`there is no redirect to the portal: ${got}`)
         }
         const states = sentToPortal(arrival).getAll('state').join(', ')

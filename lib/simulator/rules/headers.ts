@@ -32,7 +32,7 @@ export function expectNoReferrer ({ response }: Exchange): void {
 }
 
 /** CSP Level 3 §6.4.2.1: where a policy has frame-ancestors, browsers ignore X-Frame-Options. */
-export function expectUnframed ({ response }: Exchange): void {
+export function expectUnframed ({ response }: Pick<Exchange, 'response'>): void {
   const policies = header(response, 'content-security-policy').toLowerCase().split(',')
   const ancestors = directivesOf(policies, 'frame-ancestors')
   if (ancestors.length > 0) {

@@ -2,6 +2,7 @@ import { describe } from '../../flow/failure.ts'
 import { statusOf } from '../../flow/wire.ts'
 import { formActionBlocking, policiesOf } from './content-security-policy.ts'
 import { Failed, Untested } from './errors.ts'
+import { expectUnframed } from './headers.ts'
 import { loginPageIn, strippedFix } from './login-page.ts'
 import type { Rule } from './rule.ts'
 import { expect } from './rule.ts'
@@ -39,6 +40,17 @@ const CREATE = 'Create the login page, or correct the option loginPage.'
 const LOCKED_OUT = 'A user who is not logged in has no way to log in here: ' +
   'let the endpoint redirect to the login page, and exempt it from hooks that respond before it ' +
   'does.'
+
+/** Another site that shows the page in a frame can lead its clicks and what is typed. */
+export const LOGIN_FRAME_RULE: Rule = {
+  id: 'login.framing',
+  section: 'RFC 6749 §10.13',
+  severity: 'should',
+  sentence: 'No other site can show the login page in a frame.',
+  fix: 'Send Content-Security-Policy: frame-ancestors \'none\' with the login page.',
+  after: ['login.page'],
+  test: async (service) => expectUnframed(await loginPageIn(service))
+}
 
 /** Its form: browsers keep it from leading back to the portal, where its policy does not name it. */
 export const LOGIN_FORM_RULE: Rule = {

@@ -123,6 +123,8 @@ const URIS: Record<string, string> = {
   'with an encoded /../ at the end': '{uri}/%2e%2e%2fmore',
   'with path parameters': '{start}{path};more{query}',
   'with a NUL at the end': '{start}{path}%00{query}',
+  'with a NUL and more at the end': '{uri}\0x',
+  'of a development server': '{development}',
   'with a path in another case': '{start}{otherCase}{query}',
   'with an encoded letter': '{start}{encoded}{query}',
   'encoded once more': '{component}',
@@ -170,6 +172,7 @@ export function nearestUris (registered: string): Wrong[] {
     SCHEME: scheme.toUpperCase(),
     HOST: host.toUpperCase(),
     otherScheme,
+    development: scheme === 'http' ? registered : `http://localhost:3000${path}${query}`,
     defaultPort: port === '' ? usualPort : port
   }
   const filled = (template: string): string =>

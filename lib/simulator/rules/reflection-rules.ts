@@ -27,6 +27,10 @@ export const REFLECTION_RULE: Rule = {
         : TEXTS) {
         const changes = { [name]: text }
         expectNoReflection((await service.authorize(changes)).exchange, name)
+        if (name !== 'redirect_uri' && text === INJECTION) {
+          const refused = { redirect_uri: 'https://foreign.example/', ...changes }
+          expectNoReflection((await service.authorize(refused)).exchange, `${name}, in a refusal`)
+        }
         if (name === 'state' || name === 'scope' || name === INJECTION) {
           expectNoReflection(
             (await service.authorize(changes, service.anonymous)).exchange, `${name}, at the login`

@@ -16,8 +16,8 @@ export const SEEN_RULES: readonly Rule[] = [
     id: 'service.malformed',
     section: 'RFC 9110 §15.5.1',
     severity: 'should',
-    sentence: 'A request that cannot be decoded is refused; the service does not fail.',
-    fix: 'Respond with 400 where a part of the request cannot be decoded.',
+    sentence: 'A request that cannot be decoded, or has a long value, is refused; the service does not fail.',
+    fix: 'Respond with 400 where a part of the request cannot be decoded or looked up.',
     test: async (service) => {
       for (const request of malformed(service.integration)) {
         const exchange = await service.integration.send(request)
@@ -106,7 +106,13 @@ export const SEEN_RULES: readonly Rule[] = [
 const INTERNALS =
   /(?:\n|\\n)\s+at [^\n]*[:(]\d+|Traceback \(most recent|SQLSTATE|ORA-\d{5}|SQL syntax|syntax error at or near/
 
-/** With half a character of UTF-8, and with credentials that are no Base64 or have no colon. */
+/** A database may have columns for shorter ones. */
+const LONG = 'x'.repeat(5000)
+
+/**
+ * With half a character of UTF-8, with a long code or token, and with credentials that are not
+ * Base64 or have no colon.
+ */
 function malformed (integration: Integration): WireRequest[] {
   const half = '&x=%E0%A4%A'
   const token = tokenRequest(integration, 'an-unknown-code')
@@ -114,6 +120,8 @@ function malformed (integration: Integration): WireRequest[] {
   return [
     asks,
     { ...token, body: token.body + half },
+    tokenRequest(integration, LONG),
+    userRequest(integration, LONG),
     ...['Basic', 'Basic %', 'Basic eHh4', 'Bearer'].flatMap((credentials) =>
       [token, userRequest(integration, '')].map(withHeader('Authorization', credentials)))
   ]

@@ -168,10 +168,13 @@ export const TOKEN_REFUSAL_RULES: readonly Rule[] = [
     sentence: 'Two ways of authentication in one request are refused.',
     fix: 'Refuse a request that has both a client_secret and an Authorization header.',
     after: ['token.wrong-secret'],
-    tries: ({ integration: { clientId, clientSecret } }) => [{
-      changes: { client_id: clientId, client_secret: clientSecret },
-      caller: { clientAuthentication: 'basic', ...WRONG_SECRET.caller }
-    }]
+    tries: ({ integration: { clientId, clientSecret } }) => {
+      const wrong = WRONG_SECRET.caller.clientSecret
+      return [[clientSecret, wrong], [wrong, clientSecret]].map(([inForm, inBasic = '']) => ({
+        changes: { client_id: clientId, client_secret: inForm },
+        caller: { clientAuthentication: 'basic', clientSecret: inBasic }
+      }))
+    }
   }),
   refusesAll({
     id: 'token.repeated',

@@ -1,9 +1,10 @@
 import { describe, oauthError } from '../../flow/failure.ts'
-import { statusOf } from '../../flow/wire.ts'
+import { jsonObject, statusOf } from '../../flow/wire.ts'
+import { FORM, withHeader } from './edits.ts'
 import { expectChallenge, expectNoStore } from './headers.ts'
 import { shouldSucceed, withCode } from './in-time.ts'
 import { RACERS } from './races.ts'
-import { expectRefusal } from './refusals.ts'
+import { expectRefusal, refusesEach } from './refusals.ts'
 import type { Rule } from './rule.ts'
 import { expect } from './rule.ts'
 import { CODES } from './single-use.ts'
@@ -15,6 +16,20 @@ const CODES_OF_ERRORS = [
   'unsupported_grant_type', 'invalid_scope'
 ]
 const UNKNOWN = { code: 'an-unknown-code' }
+/** What is sent beside an unknown code, and the errors that name its mistake. */
+const ERRORS = [
+  { how: 'without grant_type', sent: { changes: { grant_type: undefined } }, errors: CODES_OF_ERRORS },
+  {
+    how: 'with another grant_type',
+    sent: { changes: { grant_type: 'password' } },
+    errors: ['unsupported_grant_type', 'unauthorized_client']
+  },
+  {
+    how: 'with an unknown client_id',
+    sent: { caller: { clientId: 'nobody' } },
+    errors: ['invalid_client']
+  }
+]
 
 /** `POST /oauth/token`. */
 export const TOKEN_RULES: readonly Rule[] = [
@@ -83,13 +98,14 @@ export const TOKEN_RULES: readonly Rule[] = [
     id: 'token.error-codes',
     section: 'RFC 6749 §5.2',
     severity: 'should',
-    sentence: 'The response to an incomplete request is a JSON error of the RFC.',
-    fix: 'Send 400 and {"error":"invalid_request"} as application/json.',
-    after: ['token.error'],
-    async test (service) {
-      const { exchange } = await service.redeem(UNKNOWN, { changes: { grant_type: undefined } })
-      expect(CODES_OF_ERRORS.includes(String(oauthError(exchange.response))), describe(exchange))
-    }
+    sentence: 'The response to a wrong request is a JSON error of the RFC, the one for the mistake.',
+    fix: 'Send the errors of the RFC as application/json: invalid_request for an incomplete request, ' +
+      'unsupported_grant_type, invalid_client for an unknown client_id.',
+    after: ['token.error', 'token.grant-type', 'token.unknown-client'],
+    test: (service) => refusesEach(ERRORS, async ({ sent, errors }) => {
+      const { exchange } = await service.redeem(UNKNOWN, sent)
+      expect(errors.includes(String(oauthError(exchange.response))), describe(exchange))
+    })
   },
   {
     id: 'token.client-challenge',
@@ -114,6 +130,38 @@ export const TOKEN_RULES: readonly Rule[] = [
     fix: 'Read Authorization: Basic, each part form-decoded.',
     test: withCode(async (service, grant) =>
       shouldSucceed(await service.redeem(grant, { caller: { clientAuthentication: 'basic' } })))
+  },
+  {
+    id: 'token.charset',
+    section: 'RFC 9110 §8.3.1',
+    severity: 'should',
+    sentence: 'The content type of the form may have a charset.',
+    fix: 'Compare the media type only, without its parameters.',
+    test: withCode(async (service, grant) => shouldSucceed(
+      await service.redeem(grant, { edit: withHeader('Content-Type', `${FORM}; charset=UTF-8`) })))
+  },
+  {
+    id: 'token.expires-in',
+    section: 'RFC 6749 §5.1',
+    severity: 'should',
+    sentence: 'expires_in, where there is one, is a number of seconds.',
+    fix: 'Send expires_in as a JSON number.',
+    async test (service) {
+      const { exchange } = await service.token(await service.code())
+      const { expires_in: seconds = 1 } = jsonObject(exchange.response) ?? {}
+      expect(typeof seconds === 'number' && seconds > 0, `expires_in: ${JSON.stringify(seconds)}`)
+    }
+  },
+  {
+    id: 'token.earlier-code',
+    section: 'RFC 6749 §4.1.2',
+    severity: 'should',
+    sentence: 'A code is still valid when the same user gets another one.',
+    fix: 'Keep codes by themselves and not one for each user: a second tab spoils the sign-in.',
+    test: withCode(async (service, grant) => {
+      await service.code()
+      return shouldSucceed(await service.redeem(grant))
+    })
   },
   {
     id: 'token.wrong-caller-burns-nothing',

@@ -3,7 +3,7 @@ import { describe } from '../../flow/failure.ts'
 import type { Edit } from '../../flow/legs.ts'
 import { readUser } from '../../flow/responses.ts'
 import type { Exchange } from '../../flow/wire.ts'
-import { jsonObject, statusOf } from '../../flow/wire.ts'
+import { header, jsonObject, statusOf } from '../../flow/wire.ts'
 import { unlistedFields } from '../../user-information.ts'
 import { by, FORM, inTurn, withBody, withHeader, withQuery } from './edits.ts'
 import { Failed, Untested } from './errors.ts'
@@ -93,11 +93,16 @@ export const USER_RULES: readonly Rule[] = [
     id: 'user.challenge',
     section: 'RFC 6750 §3',
     severity: 'should',
-    sentence: 'The response to a refused token is 401 and WWW-Authenticate: Bearer.',
+    sentence:
+      'The response to a refused token is 401 and WWW-Authenticate: Bearer error="invalid_token".',
     fix: 'Send 401 with WWW-Authenticate: Bearer error="invalid_token".',
     after: ['user.unknown-token'],
-    test: async (service) =>
-      expectChallenge((await service.user('an-unknown-token')).exchange, 'Bearer')
+    test: async (service) => {
+      const { exchange } = await service.user('an-unknown-token')
+      expectChallenge(exchange, 'Bearer')
+      const challenge = header(exchange.response, 'www-authenticate')
+      expect(/\berror\s*=\s*"?invalid_token\b/.test(challenge), `WWW-Authenticate: ${challenge}`)
+    }
   },
   {
     id: 'user.header-only',
@@ -149,6 +154,18 @@ export const USER_RULES: readonly Rule[] = [
     async test (service) {
       const more = unlistedFields(jsonObject((await withRecord(service)).response) ?? {})
       expect(more.length === 0, `also ${more.join(', ')}`)
+    }
+  },
+  {
+    id: 'user.plain-text',
+    section: 'RFC 8259 §8.1',
+    severity: 'should',
+    sentence: 'The texts of the record are UTF-8 and plain text.',
+    fix: 'Send UTF-8, and the texts as they are: the portal escapes them where it shows them.',
+    async test (service) {
+      const { response } = await withRecord(service)
+      const [found] = /\ufffd|&(?:amp|lt|gt|quot|#\d+|#x[\da-f]+);/i.exec(String(response?.body)) ?? []
+      expect(found === undefined, found === '\ufffd' ? 'bytes that are not UTF-8' : `the text ${found}`)
     }
   },
   {
