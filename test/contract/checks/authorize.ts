@@ -102,7 +102,7 @@ export async function hooks (t: Test, { at, behaviour, portal, recordOf }: Subje
   t.equal(calls, 1)
 }
 
-const OWN = "default-src 'self'; form-action 'self'"
+const OWN = "default-src 'self'; frame-ancestors *"
 
 type OwnReply = (reply: FastifyReply) => unknown
 
