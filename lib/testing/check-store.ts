@@ -8,8 +8,8 @@ const LIFETIME = 30
 const CONNECT_TIMEOUT = 5000
 
 /**
- * What is stored is base64url text: each of its 64 characters, in both cases and at both ends, and
- * one as long as the longest record with three secrets.
+ * The plugin stores base64url text: a value with all 64 characters, and one as long as the longest
+ * record with three secrets.
  */
 const ALPHABET = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_'
 const LONG = ALPHABET.repeat(2048)
@@ -18,7 +18,7 @@ const LONG = ALPHABET.repeat(2048)
 class Broken extends Error {}
 
 function expect (call: string, got: unknown, expected: unknown): void {
-  if (got !== expected) throw new Broken(`${call} gave ${shown(got)} and not ${shown(expected)}`)
+  if (got !== expected) throw new Broken(`${call} ${shown(got)} instead of ${shown(expected)}`)
 }
 
 /** Long values are cut: only their kind and length matter to a reader. */
@@ -31,11 +31,11 @@ type Test = (store: Store) => Promise<void>
 
 /** A call, and what it must return. */
 const put = (key: string, expected: boolean, value = 'value', lifetime = LIFETIME): Test =>
-  async (store) => expect('put', await store.put(key, value, lifetime), expected)
+  async (store) => expect('put returned', await store.put(key, value, lifetime), expected)
 const take = (key: string, expected: string | null): Test => async (store) =>
-  expect('take', await store.take(key), expected)
+  expect('take returned', await store.take(key), expected)
 const revoke = (key: string, expected: string | null, lifetime = LIFETIME): Test => async (store) =>
-  expect('revoke', await store.revoke(key, lifetime), expected)
+  expect('revoke returned', await store.revoke(key, lifetime), expected)
 /** Waits until a lifetime of one second is over. */
 const expiry: Test = async () => { await wait(1400) }
 
@@ -49,7 +49,7 @@ const atOnce = <Value>(call: (racer: number) => Promise<Value>): Promise<Value[]
   Promise.all(Array.from({ length: RACERS }, (_none, racer) => call(racer)))
 
 function expectOne (what: string, results: unknown[], wanted: unknown): void {
-  expect(`the number of ${what}`, results.filter((result) => result === wanted).length, 1)
+  expect(`the number of ${what} was`, results.filter((result) => result === wanted).length, 1)
 }
 
 const takesRace = (key: string): Test => async (store) => {
@@ -67,7 +67,7 @@ const takesRaceRevokes = (key: string): Test => async (store) => {
   await put(key, true)(store)
   const results = await atOnce((racer) =>
     racer % 2 === 0 ? store.revoke(key, LIFETIME) : store.take(key))
-  expectOne('finds', results, 'value')
+  expectOne('values', results, 'value')
 }
 
 const putsRaceRevoke = (key: string): Test => async (store) => {
@@ -90,7 +90,7 @@ const withoutDelay = (test: () => Test, tries = 3): Test => async (store) => {
 
 /** Each promise of the interface, and its test with fresh keys. */
 const PROMISES: Record<string, (key: string, other: string, third: string) => Test> = {
-  'take gives null for a key that was never put': (key) => take(key, null),
+  'take returns null for a key that was never put': (key) => take(key, null),
   [`put stores base64url text of up to ${LONG.length} characters, ` +
   'and take returns it unchanged']: (key, other) =>
     inOrder(
@@ -103,13 +103,13 @@ const PROMISES: Record<string, (key: string, other: string, third: string) => Te
       take(small, 'small'), take(large, 'large')
     )
   },
-  'put gives false and changes nothing while the key is held': (key, brief) => inOrder(
+  'put returns false and changes nothing while the key is held': (key, brief) => inOrder(
     put(key, true, 'first'), put(key, false, 'second'), take(key, 'first'),
     put(brief, true, 'first', 1), put(brief, false, 'first'), expiry, take(brief, null)),
   'a value can be taken once only': (key) =>
     inOrder(put(key, true), take(key, 'value'), take(key, null)),
   [`of ${RACERS} concurrent takes exactly one gets the value`]: takesRace,
-  [`of ${RACERS} concurrent puts exactly one gives true, and its value is stored`]: putsRace,
+  [`of ${RACERS} concurrent puts exactly one returns true, and its value is stored`]: putsRace,
   'revoke keeps the key from being put, and what it held from being taken': (key, other) => inOrder(
     put(key, true), revoke(key, 'value'), put(key, false), take(key, null),
     put(other, true), revoke(other, 'value'), take(other, null)),
@@ -121,7 +121,7 @@ const PROMISES: Record<string, (key: string, other: string, third: string) => Te
       put(revoked, true, LONG), revoke(revoked, LONG), revoke(revoked, null),
       put(taken, true), take(taken, 'value'), revoke(taken, null),
       expiry, revoke(expired, null)),
-  [`of ${RACERS} takes and revokes at once exactly one finds the value`]: takesRaceRevokes,
+  [`of ${RACERS} concurrent takes and revokes exactly one gets the value`]: takesRaceRevokes,
   [`of ${RACERS} puts that race with a revoke none leaves a value behind`]: putsRaceRevoke,
   'a value can be taken until its lifetime has passed, and not after': () => withoutDelay(() => {
     const [longer, shorter] = [newKey(), newKey()]

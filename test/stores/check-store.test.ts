@@ -72,7 +72,7 @@ const putChanged = (change: (...given: Put) => Put): Change => ({
   put (...given) { return sound.put.apply(this, change(...given)) }
 })
 
-/** It sets this value after a put, whatever the put gave; undefined: none. */
+/** It sets this value after a put, whatever the put returned; undefined: none. */
 const setAfterPut = (valueOf: (held: string | null | undefined, value: string) => string | undefined): Change => ({
   async put (key, value, lifetime) {
     const held = this.live(key)?.value
@@ -115,18 +115,18 @@ const MISTAKES: Record<string, [change: Change, ...complaints: RegExp[]]> = {
       this.entries.delete(given[0])
       return await sound.put.apply(this, given)
     }
-  }, /put gives false and changes nothing while the key is held/, /of 200 concurrent puts/, /revoke before put/],
-  'put overwrites a value and gives false': [
+  }, /put returns false and changes nothing while the key is held/, /of 200 concurrent puts/, /revoke before put/],
+  'put overwrites a value and returns false': [
     setAfterPut((held, value) => typeof held === 'string' ? value : undefined),
-    /put gives false and changes nothing while the key is held: take gave "second" and not "first"/
+    /put returns false and changes nothing while the key is held: take returned "second" instead of "first"/
   ],
-  'put gives false and extends the lifetime': [
+  'put returns false and extends the lifetime': [
     setAfterPut((held) => held ?? undefined),
-    /put gives false and changes nothing while the key is held: take gave "first" and not null/
+    /put returns false and changes nothing while the key is held: take returned "first" instead of null/
   ],
-  'put gives false and overwrites a revocation': [
+  'put returns false and overwrites a revocation': [
     setAfterPut((held, value) => held === null ? value : undefined),
-    /revoke keeps the key from being put, and .* from being taken: take gave "value" and not null/
+    /revoke keeps the key from being put, and .* from being taken: take returned "value" instead of null/
   ],
   'put reads first and sets then': [{
     async put (key, value, lifetime) {
@@ -135,10 +135,10 @@ const MISTAKES: Record<string, [change: Change, ...complaints: RegExp[]]> = {
       if (!isHeld) this.set(key, value, lifetime)
       return !isHeld
     }
-  }, /of 200 concurrent puts .*the number of winners gave 200 and not 1/, /of 200 puts that race with a revoke/],
-  'of concurrent puts one gives true, and the last one is stored': [
+  }, /of 200 concurrent puts .*the number of winners was 200 instead of 1/, /of 200 puts that race with a revoke/],
+  'of concurrent puts one returns true, and the last one is stored': [
     setAfterPut((_held, value) => value.startsWith('racer') ? value : undefined),
-    /of 200 concurrent puts exactly one gives true, and its value is stored: take gave "racer-199"/
+    /of 200 concurrent puts exactly one returns true, and its value is stored: take returned "racer-199"/
   ],
   'take reads first and removes then': [{
     async take (key) {
@@ -147,14 +147,14 @@ const MISTAKES: Record<string, [change: Change, ...complaints: RegExp[]]> = {
       if (value !== null) this.entries.delete(key)
       return value
     }
-  }, /of 200 concurrent takes exactly one gets the value: the number of values gave 200 and not 1/],
+  }, /of 200 concurrent takes exactly one gets the value: the number of values was 200 instead of 1/],
   'takes and revokes that meet at a key all give way': [
-    givingWay(), /of 200 concurrent takes .*: the number of values gave 0 and not 1/,
-    /of 200 takes and revokes at once .*: the number of finds gave 0 and not 1/
+    givingWay(), /of 200 concurrent takes .*: the number of values was 0 instead of 1/,
+    /of 200 concurrent takes and revokes .*: the number of values was 0 instead of 1/
   ],
   'take leaves the value': [
     { async take (key) { return this.value(key) } },
-    /a value can be taken once only: take gave "value" and not null/
+    /a value can be taken once only: take returned "value" instead of null/
   ],
   'take gives a mark': [{
     async take (key) {
@@ -162,7 +162,7 @@ const MISTAKES: Record<string, [change: Change, ...complaints: RegExp[]]> = {
       this.entries.delete(key)
       return entry === undefined ? null : entry.value ?? ''
     }
-  }, /revoke keeps the key from being put, and .* from being taken: take gave "" and not null/],
+  }, /revoke keeps the key from being put, and .* from being taken: take returned "" instead of null/],
   'revoke only deletes': [{
     async revoke (key) {
       const value = this.value(key)
@@ -176,30 +176,30 @@ const MISTAKES: Record<string, [change: Change, ...complaints: RegExp[]]> = {
       if (value === null) this.set(key, null, lifetime)
       return value
     }
-  }, /revoke keeps the key from being put, and what it held from being taken: take gave "value"/],
+  }, /revoke keeps the key from being put, and what it held from being taken: take returned "value"/],
   'revoke lasts for ever': [
     { revoke (key) { return sound.revoke.call(this, key, 3600) } },
-    /a revocation lasts for its lifetime, and ends with it: put gave false/
+    /a revocation lasts for its lifetime, and ends with it: put returned false/
   ],
   'revoke ends early': [
     { revoke (key, lifetime) { return sound.revoke.call(this, key, lifetime / 100) } },
-    /a revocation lasts for its lifetime, and ends with it: put gave true and not false/
+    /a revocation lasts for its lifetime, and ends with it: put returned true instead of false/
   ],
   'revoke gives nothing': [
     { async revoke (key, lifetime) { return this.set(key, null, lifetime) as never } },
-    /revoke returns what the key held, .*revoke gave undefined and not/
+    /revoke returns what the key held, .*revoke returned undefined instead of/
   ],
   'revoke gives whether the key held a value': [
     revokeGiving((store, key) => (store.value(key) !== null) as never),
-    /revoke returns what the key held, .*revoke gave true and not a text of 131072 characters/
+    /revoke returns what the key held, .*revoke returned true instead of a text of 131072 characters/
   ],
   'revoke gives a mark': [
     revokeGiving((store, key) => store.live(key) === undefined ? null : store.value(key) ?? ''),
-    /revoke returns what the key held, .*revoke gave "" and not null/
+    /revoke returns what the key held, .*revoke returned "" instead of null/
   ],
   'revoke gives an expired value': [
     revokeGiving((store, key) => store.entries.get(key)?.value ?? null),
-    /revoke returns what the key held, .*or expired: revoke gave "value" and not null/
+    /revoke returns what the key held, .*or expired: revoke returned "value" instead of null/
   ],
   'revoke reads first and sets then': [{
     async revoke (key, lifetime) {
@@ -208,18 +208,18 @@ const MISTAKES: Record<string, [change: Change, ...complaints: RegExp[]]> = {
       this.set(key, null, lifetime)
       return value
     }
-  }, /of 200 takes and revokes at once exactly one finds the value/],
+  }, /of 200 concurrent takes and revokes exactly one gets the value/],
   'nothing expires': [
     putChanged((key, value) => [key, value, 3600]),
-    /and not after: take gave "value" and not null/, /a key whose value expired can be put again/
+    /and not after: take returned "value" instead of null/, /a key whose value expired can be put again/
   ],
   'everything expires early': [
     putChanged((key, value, lifetime) => [key, value, lifetime / 10]),
-    /can be taken until its lifetime has passed, and not after: take gave null and not "value"/
+    /can be taken until its lifetime has passed, and not after: take returned null instead of "value"/
   ],
   'values fold case': [
     putChanged((key, value, lifetime) => [key, value.toLowerCase(), lifetime]),
-    /put stores base64url text.*take gave a text of 64 characters/
+    /put stores base64url text.*take returned a text of 64 characters/
   ],
   'values change from base64url to base64': [
     putChanged((key, value, lifetime) => [key, value.replace(/_$/, '/'), lifetime]),
@@ -227,7 +227,7 @@ const MISTAKES: Record<string, [change: Change, ...complaints: RegExp[]]> = {
   ],
   'long values are cut': [
     putChanged((key, value, lifetime) => [key, value.slice(0, 131_071), lifetime]),
-    /put stores base64url text of up to 131072 characters.*take gave a text of 131071 characters/
+    /put stores base64url text of up to 131072 characters.*take returned a text of 131071 characters/
   ],
   'keys fold case': [{
     ...putChanged((key, ...given) => [key.toLowerCase(), ...given]),
@@ -235,7 +235,7 @@ const MISTAKES: Record<string, [change: Change, ...complaints: RegExp[]]> = {
   }, /differ in case only/],
   'take gives undefined for null': [
     { async take (key) { return await sound.take.call(this, key) ?? undefined as never } },
-    /never put: take gave undefined and not null/
+    /never put: take returned undefined instead of null/
   ],
   'one operation rejects': [
     { take: async () => { throw new Error('no permission') } },
@@ -273,7 +273,7 @@ t.test('a value that expires because the machine was busy is no complaint: it is
     return (await outcome(t, () => checkStore(store), clock)).text
   }
   t.equal(await busy(2), 'it passed')
-  t.match(await busy(3), /until its lifetime has passed, .*: take gave null and not "value"$/)
+  t.match(await busy(3), /until its lifetime has passed, .*: take returned null instead of "value"$/)
 })
 
 t.test('a sound store passes, twice at once: keys and values are those of the plugin', async (t) => {
