@@ -33,7 +33,9 @@ export const SEEN_RULES: readonly Rule[] = [
     fix: 'Log what went wrong, and respond with an error of OAuth: an attacker learns from the rest.',
     test: async (service) => {
       const shown = service.seen.find(({ response }) => INTERNALS.test(String(response?.body)))
-      if (shown !== undefined) throw new Failed(`${nameOf(shown)}: a stack trace`)
+      if (shown !== undefined) {
+        throw new Failed(`${nameOf(shown)}: a stack trace or a database error`)
+      }
     }
   },
   {
@@ -102,11 +104,11 @@ export const SEEN_RULES: readonly Rule[] = [
   }
 ]
 
-/** Of Node, Java, Python; of PostgreSQL, MySQL, Oracle. */
+/** Stack traces of Node, Java and Python; errors of PostgreSQL, MySQL and Oracle. */
 const INTERNALS =
   /(?:\n|\\n)\s+at [^\n]*[:(]\d+|Traceback \(most recent|SQLSTATE|ORA-\d{5}|SQL syntax|syntax error at or near/
 
-/** A database may have columns for shorter ones. */
+/** Longer than a column of a database may be. */
 const LONG = 'x'.repeat(5000)
 
 /**
@@ -116,9 +118,9 @@ const LONG = 'x'.repeat(5000)
 function malformed (integration: Integration): WireRequest[] {
   const half = '&x=%E0%A4%A'
   const token = tokenRequest(integration, 'an-unknown-code')
-  const asks = { method: 'GET', url: authorizeUrl(integration, 'the-state') + half, headers: [] }
+  const visit = { method: 'GET', url: authorizeUrl(integration, 'the-state') + half, headers: [] }
   return [
-    asks,
+    visit,
     { ...token, body: token.body + half },
     tokenRequest(integration, LONG),
     userRequest(integration, LONG),
@@ -137,7 +139,7 @@ function errorTextsOf (exchange: Exchange): string[] {
     .filter((text) => typeof text === 'string')
 }
 
-/** A service may repeat a secret that the request has: it is found in no other response. */
+/** Whether a response shows the secret. It may repeat one that its request has. */
 function shows ({ request, response }: Exchange, secret: string): boolean {
   const isShort = secret.length < SHORTEST_SECRET
   const sent = [new URLSearchParams(request.body), new URL(request.url).searchParams]
@@ -148,7 +150,7 @@ function shows ({ request, response }: Exchange, secret: string): boolean {
     text.includes(secret))
 }
 
-/** A shorter one may be a word of the page. */
+/** A shorter secret may be a word of the page. */
 const SHORTEST_SECRET = 8
 
 function isRefusal ({ integration }: Service, { request, response }: Exchange): boolean {
