@@ -29,12 +29,12 @@ interface Redirect {
 
 /**
  * Plays the user's browser: keeps cookies, follows redirects inside the partner's application,
- * stops at the portal's callback. It sends nothing to another origin than the application's: no
- * cookie and no header of the user leaves it.
+ * stops at the portal's callback. It sends requests to the application's origin only, and so the
+ * user's cookies and headers.
  */
 export class Browser {
   readonly jar: CookieJar
-  readonly #portal: Pick<Integration, 'base' | 'send'>
+  readonly #integration: Pick<Integration, 'base' | 'send'>
   readonly #headers: Headers
   readonly #redirectUri: URL
 
@@ -47,7 +47,7 @@ export class Browser {
     jar: CookieJar,
     headers: Headers = []
   ) {
-    this.#portal = integration
+    this.#integration = integration
     this.#redirectUri = new URL(integration.redirectUri)
     this.jar = jar
     this.#headers = headers
@@ -55,7 +55,7 @@ export class Browser {
 
   /** Whether the browser would leave the partner's application for this address. */
   leaves (url: string): boolean {
-    return new URL(url).origin !== this.#portal.base.origin
+    return new URL(url).origin !== this.#integration.base.origin
   }
 
   /** Opens an address of the application as a person would and follows at most ten redirects. */
@@ -104,7 +104,7 @@ export class Browser {
     ]
     const form = ['Content-Type', 'application/x-www-form-urlencoded'] as const
     const request = body === undefined ? { headers } : { headers: [...headers, form], body }
-    const exchange = await this.#portal.send({ method, url, ...request })
+    const exchange = await this.#integration.send({ method, url, ...request })
     for (const line of headerValues(exchange.response, 'set-cookie')) this.jar.take(line, address)
     return exchange
   }
@@ -117,23 +117,23 @@ export function redirectTarget ({ response }: Exchange, url: string): string | n
   return URL.canParse(location, url) ? new URL(location, url).href : null
 }
 
-/** Where an arrival's last response sends the browser; null when it sends it nowhere. */
+/** The address that the last response of an arrival redirects to; null without a redirect. */
 export function targetOf (arrival: Arrival): string | null {
   return arrival.at === 'callback'
     ? arrival.callbackUrl
     : redirectTarget(arrival.exchange, arrival.url)
 }
 
-/** The code in the address that an arrival leads to, whatever that is; null when it has none. */
+/** The code in the address that an arrival redirects to, the callback or not; null without one. */
 export function codeOf (arrival: Arrival): string | null {
   const target = targetOf(arrival)
   return target === null ? null : new URL(target).searchParams.get('code')
 }
 
-/** Whether an address is the callback, with the query that the callback has of its own. */
+/** Whether an address is the callback and has all parameters of the registered query. */
 export function isCallback (address: string, redirectUri: URL): boolean {
   const url = new URL(address)
-  const own = [...redirectUri.searchParams]
+  const registered = [...redirectUri.searchParams]
   return url.origin === redirectUri.origin && url.pathname === redirectUri.pathname &&
-    own.every(([name, value]) => url.searchParams.getAll(name).includes(value))
+    registered.every(([name, value]) => url.searchParams.getAll(name).includes(value))
 }

@@ -3,15 +3,15 @@ export interface Cookie {
   name: string
   value: string
   /**
-   * Empty where the service wrote none. Absent in a cookie that a person gave without it. Both are
-   * sent to every path.
+   * Empty: `Set-Cookie` has no Path. Absent: a person gave the cookie without it. Either is sent to
+   * every path.
    */
   path?: string | undefined
-  /** The host without this attribute. */
+  /** The host where `Set-Cookie` has no Domain. Absent in a cookie that a person gave. */
   domain?: string | undefined
   /**
-   * As the service sent it, in lower case. Empty where the service sent none, absent where a person
-   * gave the cookie without its attributes.
+   * In lower case. Empty: `Set-Cookie` has no SameSite. Absent: a person gave the cookie without
+   * its attributes.
    */
   sameSite?: string | undefined
   secure: boolean
@@ -55,10 +55,10 @@ export function parseGiven (text: string): Cookie[] {
   const attributes = parts.filter((part) => ATTRIBUTES.test(part))
   const pairs = parts.filter((part) => !ATTRIBUTES.test(part))
   // A cookie that a person gives is for the service, whatever its Domain.
-  const isWhole = attributes.length > 0
+  const hasAttributes = attributes.length > 0
   return pairs.map((pair) => {
     const cookie = parseSetCookie([pair, ...attributes].join(';'))
-    return { ...cookie, domain: undefined, sameSite: isWhole ? cookie.sameSite : undefined }
+    return { ...cookie, domain: undefined, sameSite: hasAttributes ? cookie.sameSite : undefined }
   }).filter(isKept)
 }
 
@@ -93,13 +93,13 @@ export class CookieJar {
     const cookie = parseSetCookie(line)
     const { name, domain = hostname, path = defaultPath(pathname) } = cookie
     if (!isWithinDomain(hostname, domain)) return
-    // A cookie without a domain was given by a person: the service has renewed it.
+    // A cookie without a domain was given by a person. It is dropped: the service renewed it.
     const others = this.#cookies.filter((other) =>
       other.name !== name || other.domain !== undefined || (other.path || path) !== path)
     this.#cookies = keep(others, { ...cookie, domain, path })
   }
 
-  /** Keeps cookies of another jar. It must have none of them. */
+  /** Adds cookies of another jar. This jar must not have any of them. */
   add (cookies: Cookie[]): void {
     this.#cookies.push(...cookies)
   }

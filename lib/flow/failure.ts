@@ -2,7 +2,7 @@ import { escape } from './escape.ts'
 import type { Exchange, WireResponse } from './wire.ts'
 import { header, jsonObject } from './wire.ts'
 
-/** Why a sign-in went no further. Every text is free of secrets and of control characters. */
+/** Why a sign-in stopped. Every text is free of secrets and of control characters. */
 export interface Failure {
   ok: false
   /** The step of the flow that failed, 1 to 15. */

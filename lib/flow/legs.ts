@@ -73,15 +73,15 @@ export class SignIn implements Progress {
   /** PKCE verifier, where the integration sends a challenge. */
   readonly verifier: string | undefined
   readonly exchanges: Exchange[] = []
-  /** What ended the sign-in; null while nothing has. */
+  /** The failure that ended the sign-in, or null. */
   failure: Failure | null = null
   running: number | undefined
-  /** What the portal got; null while it has nothing. */
+  /** The record that the portal got, or null. */
   record: UserInformation | null = null
 
   /**
-   * @param secrets - where the secrets of the sign-in are added; those of the integration by
-   * default
+   * @param secrets - collects the secrets of the sign-in; by default it has those of the
+   * integration
    */
   constructor (
     integration: Integration,
@@ -141,7 +141,7 @@ export class SignIn implements Progress {
   }
 }
 
-/** The arrival of a real browser, from the address under which it came back. */
+/** The arrival of a real browser at this callback address. */
 export const returned = (callbackUrl: string): Arrival =>
   ({ at: 'callback', callbackUrl, exchange: visit(callbackUrl), url: callbackUrl })
 

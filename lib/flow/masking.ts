@@ -14,8 +14,8 @@ const SECRET_PARAMETERS =
 
 /** Knows the secrets of a sign-in and hides them in everything that is shown or written. */
 export class Secrets {
-  /** Each secret, and what finds it. The longest is first: a secret may contain another. */
-  readonly #known: Array<[value: string, finds: string | RegExp]> = []
+  /** Each secret, and a pattern for it. The longest is first: a secret may contain another. */
+  readonly #known: Array<[value: string, pattern: string | RegExp]> = []
 
   /**
    * Remembers a secret. Values of fewer than four characters are not hidden: that would hide half
@@ -41,9 +41,11 @@ export class Secrets {
    * parameter that holds secrets.
    */
   mask (text: string): string {
-    // A `check` knows thousands of codes and tokens, and most texts are shorter than each of them.
-    return this.#known.reduce((rest, [value, finds]) =>
-      finds === value && value.length > rest.length ? rest : rest.replaceAll(finds, HIDDEN), text)
+    // For speed: `check` has thousands of secrets, and most texts are shorter than any of them.
+    return this.#known.reduce((rest, [value, pattern]) =>
+      pattern === value && value.length > rest.length
+        ? rest
+        : rest.replaceAll(pattern, HIDDEN), text)
       .replace(/•{9,}/g, HIDDEN)
       .replace(SECRET_FIELDS, `$1${HIDDEN}`).replace(SECRET_PARAMETERS, `$1${HIDDEN}`)
   }
@@ -56,8 +58,8 @@ export class Secrets {
     return response === undefined ? masked : { ...masked, response: this.#maskContent(response) }
   }
 
-  #remember (value: string, finds: string | RegExp): void {
-    this.#known.push([value, finds])
+  #remember (value: string, pattern: string | RegExp): void {
+    this.#known.push([value, pattern])
     this.#known.sort(([one], [other]) => other.length - one.length)
   }
 
@@ -76,7 +78,7 @@ export class Secrets {
   }
 }
 
-/** Finds a secret in every encoding. A short one is found as a whole word only. */
+/** A pattern for a secret in every encoding. It matches a short secret as a whole word only. */
 function everySpelling (value: string): RegExp {
   const every = spellings(value, /./su)
   if (value.length < SHORTEST) {
@@ -88,8 +90,8 @@ function everySpelling (value: string): RegExp {
 }
 
 /**
- * Finds a secret of which some characters may be encoded. At each place in a text at most one
- * spelling of a character fits, so that the time grows with the text only.
+ * A pattern for a secret of which some characters may be encoded. At each place in a text at most
+ * one spelling of a character matches, so that the time is linear in the length of the text.
  */
 const spellings = (value: string, encoded: RegExp): string =>
   value.replace(/(\\+)|./gsu, (character, backslashes?: string) => {
@@ -114,8 +116,8 @@ function spellingsOf (character: string): string {
 }
 
 /**
- * Adjacent backslashes. JSON doubles them, so any number of them matches. A match starts with the
- * first of them: a match from each of a million would take the square of the time.
+ * Adjacent backslashes. JSON doubles them, so any number of them matches. A match starts at the
+ * first one only: a try at each of a million backslashes would take quadratic time.
  *
  * @example
  * spellingsOfBackslashes(2) // finds: \\  \\\\  %5C%5c  \u005c\x5C  &#92;&bsol;  \%5c

@@ -107,6 +107,7 @@ export function readUser (
   return { ok: true, value: read.value as unknown as UserInformation }
 }
 
+/** The step that failed: no usable response, an OAuth error, or 200 with a wrong body. */
 interface StepNumbers { sent: number, judged: (error: string) => number, returned: number }
 
 function readJson (

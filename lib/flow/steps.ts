@@ -23,7 +23,7 @@ export interface StepReport {
 interface Step extends Pick<StepReport, 'actor' | 'action'> {
   /** Which of the four legs it belongs to, from 0. */
   leg: number
-  /** It shows the exchange of its leg. */
+  /** Its report has the exchange of the leg. */
   shows?: true
   /** The portal’s own request: it succeeded where its leg has an exchange. */
   sends?: true
@@ -122,19 +122,19 @@ export interface Leg<Value> {
   reading: Reading<Value>
 }
 
-/** Errors that show the earlier steps of their leg to have succeeded. */
+/** Errors that prove that the earlier steps of their leg succeeded. */
 const LATE = ['no_code', 'state_mismatch', 'malformed_token', 'malformed_record']
 
 /** A sign-in as far as it has come. */
 export interface Progress {
-  /** The exchange of each leg. The last one failed, where one did. */
+  /** The exchange of each leg. In a failed sign-in the last one failed. */
   exchanges: Exchange[]
   failure: Failure | null
   /** The step that is in progress. */
   running?: number | undefined
 }
 
-/** The fifteen steps of a sign-in that has come so far. */
+/** The fifteen steps, as far as the sign-in has come. */
 export const stepsOf = (progress: Progress): StepReport[] => STEPS.map((step, at) => {
   const { actor, action } = step
   const number = at + 1
@@ -159,7 +159,7 @@ function reportOf (number: number, step: Step, progress: Progress): Partial<Step
 const isProven = (number: number, { sends }: Step, failure: Failure): boolean =>
   number < failure.step && (sends === true || LATE.includes(failure.error))
 
-/** Without a time where a real browser got the response, which is not seen here. */
+/** An exchange and its duration. Without a duration if a real browser got the response. */
 function timed (exchange: Exchange): Partial<StepReport> {
   const { response, networkError, milliseconds } = exchange
   return {

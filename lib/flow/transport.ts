@@ -19,8 +19,8 @@ export interface Injectable {
 }
 
 /**
- * Sends requests to a running server. Uses node:http and not fetch: it sends the given headers and
- * no others, so that the record of a sign-in shows what went over the wire.
+ * Sends requests to a running server. Uses node:http, because fetch adds headers of its own: an
+ * exchange must show what went over the wire.
  *
  * @param timeout - milliseconds until the whole response must be there
  */

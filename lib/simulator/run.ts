@@ -11,7 +11,7 @@ Plays the dispute-management portal against a service that signs its users in.
 
 Commands:
   serve   a web page that plays the portal and shows every step of a sign-in
-  check   sends a running service good requests and bad ones, and says what fails and how to fix it
+  check   sends a running service valid and invalid requests, and says what fails and how to fix it
 
 partner-sso-portal <command> --help lists the flags of a command; partner-sso-portal --version prints the version.
 `
@@ -55,7 +55,7 @@ function show (text: string, { out }: Process): number {
   return 0
 }
 
-/** One line for an expected error; a stack for any other one. */
+/** One line for an expected error; a stack for any other. */
 function messageOf (error: unknown): string {
   if (error instanceof CannotRun) return escape(error.message)
   return `Unexpected error: ${String((error as Error).stack).split('\n').map(escape).join('\n')}`

@@ -64,7 +64,7 @@ export type AuthorizeResult = {
   ok: true
   code: string
   state: string
-  /** The PKCE verifier; there is one with the option `pkce` only. */
+  /** The PKCE verifier. Absent without the option `pkce`. */
   verifier?: string
   steps: StepReport[]
 } | Failed
@@ -162,7 +162,7 @@ async function arrive (
   flow: SignIn, user: User, parameters: Changes = {}
 ): Promise<Reading<string>> {
   const browser = new Browser(
-    flow.integration, new CookieJar(given(user.cookies)), Object.entries(user.headers ?? {})
+    flow.integration, new CookieJar(cookiesOf(user.cookies)), Object.entries(user.headers ?? {})
   )
   const url = flow.start(parameters)
   const arrival = await browser.open(url)
@@ -190,7 +190,7 @@ async function logIn (
   return callback
 }
 
-function given (cookies: string | Record<string, string> = {}): Cookie[] {
+function cookiesOf (cookies: string | Record<string, string> = {}): Cookie[] {
   if (typeof cookies === 'string') return parseGiven(cookies)
   return Object.entries(cookies).map(([name, value]) => ({ name, value, secure: false }))
 }

@@ -370,8 +370,8 @@ export const mistakes = [
   ],
   [
     'a callback with another value of a parameter of its own counts',
-    'own.every(([name, value]) => url.searchParams.getAll(name).includes(value))',
-    'own.every(([name]) => url.searchParams.has(name))'
+    'registered.every(([name, value]) => url.searchParams.getAll(name).includes(value))',
+    'registered.every(([name]) => url.searchParams.has(name))'
   ],
   [
     'of two states the last one counts',
@@ -397,7 +397,7 @@ export const mistakes = [
   ],
   [
     'no client_id at the token endpoint finds a member of an object',
-    "credential: 'clientId',\n    wrong: ({ integration: { clientId } }) => [...nearest(clientId), ...NOWHERE_RIGHT]",
+    "credential: 'clientId',\n    wrong: ({ integration: { clientId } }) => [...nearest(clientId), ...NEVER_RIGHT]",
     "credential: 'clientId',\n    wrong: ({ integration: { clientId } }) => nearest(clientId)"
   ],
   ['codes that encode a counter are random', 'without(decode(value)?.text ?? value, known', 'without(value, known'],
@@ -437,8 +437,8 @@ export const mistakes = [
   ],
   [
     'a text that is a secret and nothing else is shown',
-    'value.length > rest.length ?',
-    'value.length >= rest.length ?'
+    'value.length > rest.length',
+    'value.length >= rest.length'
   ],
   ['a code that is the beginning of a hash is random', 'bytes >= digest.length)', 'bytes === digest.length)'],
   [

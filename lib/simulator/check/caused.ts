@@ -10,10 +10,7 @@ export interface Caused {
   to: string
   /** Numbers by OAuth error, or by status where the response names no error. */
   refusals: Record<string, number>
-  /**
-   * How many codes were sent again, once or many times, after they had been redeemed or while they
-   * were.
-   */
+  /** How many codes were sent again, once or many times, during or after their redemption. */
   replayedCodes: number
 }
 
@@ -32,7 +29,7 @@ export class RefusalCount {
     if (method === 'POST' && statusOf(exchange) === 200) this.#redeemed.add(body)
   }
 
-  /** Until now. In a race the refusal may come before the token. */
+  /** The counts so far. In a race the refusal of a replayed code may come before its token. */
   result (): Caused {
     return {
       from: this.#from.toISOString(),
@@ -52,7 +49,7 @@ function errorOf (exchange: Exchange): string | null {
   return error !== null && /^[a-z_]+$/.test(error) ? error : null
 }
 
-/** In one sentence; empty where nothing was refused. */
+/** The counts in words; empty where nothing was refused. */
 export function causedText ({ from, to, refusals, replayedCodes }: Caused): string {
   const counts = Object.entries(refusals).sort(([, one], [, other]) => other - one)
   if (counts.length === 0) return ''

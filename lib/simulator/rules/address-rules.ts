@@ -63,7 +63,7 @@ export const ADDRESS_RULES: readonly Rule[] = [
       const arrival = await service.loggedOut()
       const target = targetOf(arrival) ?? arrival.url
       const isKept = isSecure(new URL(target)) || target.startsWith(base.origin)
-      // Behind an http base URL there may be a network of its own, where http is meant.
+      // A service with an http base URL may be in a private network, where http is intended.
       expect(
         isKept, `a redirect to ${target}`, undefined, base.protocol === 'https:' ? 'must' : 'should'
       )
@@ -88,7 +88,7 @@ const withoutParameters = ({ method, url }: WireRequest): WireRequest =>
   ({ method, url: url.split('?')[0] as string, ...method === 'POST' ? FORM : { headers: [] } })
 
 /**
- * Null when there is no usable response, which is the subject of other rules.
+ * Null without a usable response: other rules test that.
  *
  * @throws Stop when not even the authorization endpoint responds
  */
@@ -113,7 +113,7 @@ const PREFIXES = [
   '', '/api', '/api/v1', '/v1', '/sso', '/partner', '/partner-sso', '/portal', '/auth', '/app'
 ]
 
-/** Looks where a proxy, or a prefix that the base URL lacks, would have put the endpoint. */
+/** Looks for the endpoint where a proxy, or a prefix that the base URL lacks, would put it. */
 async function elsewhere (
   service: Service, { url, ...request }: WireRequest
 ): Promise<string | undefined> {

@@ -96,7 +96,7 @@ const changedAt = (text: string, place: number): string => {
   return text.slice(0, at) + otherCharacter(text.charAt(at)) + text.slice(at + 1)
 }
 
-/** Of the user, each cookie changed: a service with several may need one of them only. */
+/** Changes all cookies of the user: the service may need only one of several. */
 export const FORGED_SESSION_RULE: Rule = {
   id: 'authorize.forged-session',
   section: 'RFC 6749 §10.3',
@@ -119,7 +119,7 @@ export const FORGED_SESSION_RULE: Rule = {
   }
 }
 
-/** Needs the record: it names the user. */
+/** Needs the record, which has the identifiers of the user. */
 export const CLAIMED_USER_RULE: Rule = {
   id: 'authorize.claimed-user',
   section: 'RFC 6749 §10.3',

@@ -144,7 +144,7 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
       const url = authorizeUrl(integration, 'the-state')
       const { response } = await integration.send({ method: 'GET', url, headers })
       const allowed = header(response, 'access-control-allow-origin')
-      // No preflight: without the header on this response it lets nobody read anything.
+      // A preflight alone allows nothing: browsers need the header on this response.
       expect(allowed === '', `Access-Control-Allow-Origin: ${allowed}`)
     }
   },
@@ -247,8 +247,8 @@ export const AUTHORIZE_RULES: readonly Rule[] = [
 ]
 
 /**
- * Where the user arrives who may not enter. @throws Untested where none was named, or the user is
- * not logged in
+ * Where a user arrives who may not enter. @throws Untested where none was given, or the user is not
+ * logged in
  */
 async function ineligible (service: Service): Promise<Arrival> {
   const { ineligible, material } = service.settings

@@ -3,8 +3,7 @@ import { header } from '../../flow/wire.ts'
 
 /**
  * All policies of a page: those of the header, separated by commas, and those of meta elements. The
- * expressions match no `<` inside an element, so that the time grows with the size of the page and
- * not with its square.
+ * expressions match no `<` inside an element, so that the time is linear in the size of the page.
  */
 export function policiesOf (response: WireResponse): string[] {
   const metas = [...response.body.matchAll(/<meta\b([^<>]*)>/gi)]
@@ -17,8 +16,8 @@ export function policiesOf (response: WireResponse): string[] {
 }
 
 /**
- * A directive of each policy, in words. CSP Level 3 §2.2.1: of those with the same name the first
- * one counts.
+ * A directive of each policy, split into words. CSP Level 3 §2.2.1: of several with one name the
+ * first one counts.
  */
 export function directivesOf (policies: string[], name: string): string[][] {
   return policies
@@ -27,10 +26,7 @@ export function directivesOf (policies: string[], name: string): string[][] {
       directives.filter(([first]) => first?.toLowerCase() === name).slice(0, 1))
 }
 
-/**
- * The form-action that forbids a form of the page to lead to the target; undefined when there is
- * none.
- */
+/** The form-action that keeps forms of the page from the target; undefined where none does. */
 export function formActionBlocking (
   policies: string[], page: string, target: string
 ): string | undefined {
@@ -41,8 +37,7 @@ export function formActionBlocking (
 }
 
 /**
- * CSP Level 3 §6.7.2, without the path: the portal is reached by a redirect, and there the path
- * does not count.
+ * CSP Level 3 §6.7.2. The path of a source does not count: the portal is reached by a redirect.
  */
 function allows (source: string, page: URL, target: URL): boolean {
   if (source === '*') return true

@@ -41,5 +41,5 @@ export class Inconclusive extends Untested {
   }
 }
 
-/** Ends the whole check: no rule can be tried, for the reason that the sentence gives. */
+/** Ends the whole check. The message says why no rule can be tried. */
 export class Stop extends Error {}

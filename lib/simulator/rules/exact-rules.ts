@@ -1,5 +1,5 @@
 import type { Changes } from '../../flow/requests.ts'
-import { nearest, nearestUris, NOWHERE_RIGHT, wordsOf } from './nearest.ts'
+import { nearest, nearestUris, NEVER_RIGHT, wordsOf } from './nearest.ts'
 import type { Wrong } from './nearest.ts'
 import { refusesVerifiers, VERIFIER } from './pkce-rules.ts'
 import { expectNoCode, expectNoRedirect, inPlaceOf, refusesCode, refusesEach } from './refusals.ts'
@@ -87,7 +87,7 @@ export const AUTHORIZE_EXACT_RULES: readonly Rule[] = [
     after: ['authorize.unknown-client'],
     parameter: 'client_id',
     expects: expectNoRedirect,
-    wrong: ({ integration: { clientId } }) => [...nearest(clientId), ...NOWHERE_RIGHT]
+    wrong: ({ integration: { clientId } }) => [...nearest(clientId), ...NEVER_RIGHT]
   }),
   atAuthorize({
     id: 'authorize.response-type-exact',
@@ -97,7 +97,7 @@ export const AUTHORIZE_EXACT_RULES: readonly Rule[] = [
     after: ['authorize.response-type'],
     parameter: 'response_type',
     expects: expectNoCodeFor,
-    wrong: () => [...wordsOf(OTHER_TYPES), ...nearest('code'), ...NOWHERE_RIGHT]
+    wrong: () => [...wordsOf(OTHER_TYPES), ...nearest('code'), ...NEVER_RIGHT]
   })
 ]
 
@@ -127,7 +127,7 @@ export const TOKEN_EXACT_RULES: readonly Rule[] = [
     wrong: (service) => [
       ...hidden(service, nearest(service.integration.clientSecret)),
       ...wordsOf(USUAL_SECRETS),
-      ...NOWHERE_RIGHT
+      ...NEVER_RIGHT
     ]
   }),
   atToken({
@@ -138,7 +138,7 @@ export const TOKEN_EXACT_RULES: readonly Rule[] = [
     after: ['token.unknown-client'],
     parameter: 'client_id',
     credential: 'clientId',
-    wrong: ({ integration: { clientId } }) => [...nearest(clientId), ...NOWHERE_RIGHT]
+    wrong: ({ integration: { clientId } }) => [...nearest(clientId), ...NEVER_RIGHT]
   }),
   atToken({
     id: 'token.redirect-uri-exact',

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Wrong } from './nearest.ts'
 import { otherCharacter } from './nearest.ts'
 
-/** Keys that are guessed first. */
+/** Keys of examples and manuals. */
 const GUESSED_KEYS = [
   '', 'secret', 'your-256-bit-secret', 'your-secret-key', 'changeme', 'password', 'key', 'test'
 ]
@@ -10,15 +10,15 @@ const GUESSED_KEYS = [
 type Json = Record<string, unknown>
 type Encoding = 'base64url' | 'base64' | 'hex'
 
-/** Text that was read from an encoding, and how it is written again. */
+/** A decoded text, and the function that encodes a text in the same way. */
 interface Decoded {
   text: string
   encode: (text: string) => string
 }
 
 /**
- * Changed copies of a code or token that can be read. Each shows the service the same user as the
- * original: one that does not authenticate what it reads accepts it.
+ * Changed copies of a code or token that can be decoded. Each names the same user as the original:
+ * a service that verifies no signature accepts it.
  */
 export function forgeries (value: string): Wrong[] {
   const segments = value.split('.')
@@ -72,7 +72,7 @@ function edits (segment: string): Wrong[] {
   }]
 }
 
-/** A digit stays a digit: a time or a number is still one. */
+/** A digit stays a digit: a time or a number stays valid. */
 const otherDigit = (character: string): string =>
   /\d/.test(character) ? String((Number(character) + 1) % 10) : otherCharacter(character)
 

@@ -7,7 +7,7 @@ const FEWEST_BITS = 120
 /** With fewer random bits, all values can be tried. */
 const TRIED_BITS = 64
 
-/** Why a code or token can be guessed by who has others. */
+/** Why somebody who has other codes or tokens can guess one. */
 export interface Weakness {
   how: string
   severity: Severity

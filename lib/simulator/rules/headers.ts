@@ -16,7 +16,7 @@ export function expectNoStore ({ response }: Exchange): void {
   expect(listOf(value).includes('no-store'), shown('Cache-Control', value))
 }
 
-/** Those that send no path and no parameter to another origin. */
+/** Policies that send no path and no parameter to another origin. */
 const REFERRER_POLICIES = [
   'no-referrer', 'same-origin', 'origin', 'strict-origin', 'origin-when-cross-origin',
   'strict-origin-when-cross-origin'
@@ -46,7 +46,7 @@ export function expectUnframed ({ response }: Pick<Exchange, 'response'>): void 
   expect(isClosed, `X-Frame-Options: ${options.join(', ')}`)
 }
 
-/** 401 that asks for credentials of a scheme (RFC 9110 §11.6.1). */
+/** Expects 401 with a challenge of the scheme (RFC 9110 §11.6.1). */
 export function expectChallenge (exchange: Exchange, scheme: string): void {
   const challenge = header(exchange.response, 'www-authenticate')
   const asks = new RegExp(`(?:^|,)\\s*${scheme}(?:\\s|,|$)`, 'i').test(challenge)

@@ -10,7 +10,7 @@ import { expect } from './rule.ts'
 import type { Service } from './service.ts'
 import { namesOf } from './without-user.ts'
 
-/** The session, as a browser sends it that comes from another site. */
+/** What a browser that comes from another site sends of the session. */
 export const LOGIN_COOKIE_RULE: Rule = {
   id: 'login.cookie',
   section: 'SameSite',
@@ -25,7 +25,7 @@ export const LOGIN_COOKIE_RULE: Rule = {
 
 const isStrict = ({ sameSite }: Cookie): boolean => sameSite === 'strict'
 
-/** Does as a browser that is sent by another site: it leaves out the Strict cookies. */
+/** Leaves out the Strict cookies, as a browser does that another site redirects. */
 async function cookieTravels (service: Service): Promise<void> {
   const cookies = service.browser.jar.all()
   const strict = cookies.filter(isStrict)
@@ -42,8 +42,8 @@ async function cookieTravels (service: Service): Promise<void> {
   expect(codeOf(arrival) !== null, got, undefined, loginPageOf(arrival)?.severity)
 }
 
-function without (service: Service, left: Cookie[]): Promise<Arrival> {
-  const cookies = service.browser.jar.all().filter((cookie) => !left.includes(cookie))
+function without (service: Service, omitted: Cookie[]): Promise<Arrival> {
+  const cookies = service.browser.jar.all().filter((cookie) => !omitted.includes(cookie))
   return service.authorize({}, service.browserOf({ ...service.settings.user, cookies }))
 }
 
@@ -69,14 +69,17 @@ async function setInReach (service: Service): Promise<boolean> {
   return jar.header(new URL(service.integration.authorizeUrl)) !== ''
 }
 
-/** Without a user nobody knows which of the cookies is the session. */
+/** Without a user it is not known which of the cookies is the session. */
 async function setsTravellingCookies (service: Service): Promise<void> {
   await service.loggedOut()
   const { pathname } = new URL(service.integration.authorizeUrl)
-  const kept = service.anonymous.jar.all()
+  const withheld = service.anonymous.jar.all()
     .find((cookie) => isStrict(cookie) || !pathname.startsWith(String(cookie.path)))
-  if (kept === undefined) throw new Untested('the service sets no session cookie before the login')
-  const reason = isStrict(kept) ? 'SameSite=Strict' : `Path=${kept.path}`
-  throw new Failed(`the service sets the cookie ${kept.name} with ${reason}; is it the session?`,
+  if (withheld === undefined) {
+    throw new Untested('the service sets no session cookie before the login')
+  }
+  const reason = isStrict(withheld) ? 'SameSite=Strict' : `Path=${withheld.path}`
+  const got = `the service sets the cookie ${withheld.name} with ${reason}; is it the session?`
+  throw new Failed(got,
     'Set the session cookie with SameSite=Lax and Path=/.', 'should')
 }

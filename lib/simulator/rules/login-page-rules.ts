@@ -9,7 +9,7 @@ import { expect } from './rule.ts'
 import { refusedAtOnce } from './without-user.ts'
 
 /**
- * The page where a browser ends whose user is not logged in. It is asked for before the sign-in of
+ * The page where a browser ends whose user is not logged in. This rule comes before the sign-in of
  * the user.
  */
 export const LOGIN_PAGE_RULE: Rule = {
@@ -41,7 +41,7 @@ const LOCKED_OUT = 'A user who is not logged in has no way to log in here: ' +
   'let the endpoint redirect to the login page, and exempt it from hooks that respond before it ' +
   'does.'
 
-/** Another site that shows the page in a frame can lead its clicks and what is typed. */
+/** Another site that frames the page can direct the clicks and the typing of its user. */
 export const LOGIN_FRAME_RULE: Rule = {
   id: 'login.framing',
   section: 'RFC 6749 §10.13',
@@ -52,7 +52,7 @@ export const LOGIN_FRAME_RULE: Rule = {
   test: async (service) => expectUnframed(await loginPageIn(service))
 }
 
-/** Its form: browsers keep it from leading back to the portal, where its policy does not name it. */
+/** The form of that page: a form-action without the portal keeps it from leading back there. */
 export const LOGIN_FORM_RULE: Rule = {
   id: 'login.form-action',
   section: 'CSP Level 3 §6.4.1',

@@ -53,8 +53,8 @@ export async function loginPageIn (service: Service): Promise<LoginPage> {
 }
 
 /**
- * A proxy that strips the path of the base URL hides it from the application: its own redirects
- * lead beside it. What to do, where the address responds with that path in front.
+ * Where a proxy strips the path of the base URL, the redirects of the application lack that path.
+ * Returns the fix if the address responds with the path in front.
  */
 export async function strippedFix (
   { integration: { base, send } }: Service, url: string

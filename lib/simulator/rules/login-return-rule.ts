@@ -33,7 +33,7 @@ async function returns (service: Service): Promise<void> {
   return keepsReturn(service, page)
 }
 
-/** A login that no request can try is not passed: a browser can try it. */
+/** Where no request can test the login, the reason advises to try it in a browser. */
 function adviseBrowser (error: unknown): never {
   if (!(error instanceof Untested) || error instanceof Inconclusive) throw error
   throw new Untested(`${error.message}: sign in once in a browser, by partner-sso-portal serve`)
@@ -89,11 +89,10 @@ async function forgets (service: Service, page: LoginPage): Promise<void> {
 }
 
 /**
- * The address of the page has the address to return to. Where its source is the same for two
- * requests and every form has an address of its own, nothing but a cookie or a script could carry
- * it on.
+ * The URL of the login page has the address to return to. Where two requests get the same page and
+ * every form has an action, only a cookie or a script could keep that address.
  *
- * @throws Untested where a cookie or a script may do so: only the login itself shows that
+ * @throws Untested where a cookie or a script may keep it: only the login itself shows that
  */
 async function keepsReturn (service: Service, page: LoginPage): Promise<void> {
   const { response, actions, severity } = page

@@ -13,10 +13,9 @@ const RANDOM =
   'not of a counter, the time, the user or Math.random.'
 const SIGNED =
   'Look it up as a whole text, or verify a signature (of one expected algorithm, under a random ' +
-  'key) ' +
-  'over everything that is read.'
+  'key) over everything that is read.'
 
-/** Codes that were made side by side. */
+/** Codes that were issued at the same time. */
 export const CODE_MADE_RULES: readonly Rule[] = [
   {
     id: 'authorize.fresh-code',
@@ -36,8 +35,8 @@ export const CODE_MADE_RULES: readonly Rule[] = [
 ]
 
 /**
- * Tokens that were made one after the other; codes and tokens that are known text, or can be
- * edited.
+ * Tokens that were issued one after the other; codes and tokens that are derived from known text,
+ * or can be edited.
  */
 export const MADE_RULES: readonly Rule[] = [
   {
@@ -113,7 +112,7 @@ function expectNoOrigin (value: string, known: string[], from: number): void {
   expect(origin === null, String(origin))
 }
 
-/** What a stranger may know of the integration and of the user. */
+/** Texts of the integration and of the user that a code or token must not be derived from. */
 function knownOf ({ integration, record, settings }: Service): string[] {
   const { external_id: id, email, name } = record ?? { external_id: '', email: '', name: '' }
   const cookies = settings.user.cookies.map(({ value }) => value)

@@ -14,7 +14,7 @@ const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 const flipped = (character: string, bits: number): string | undefined =>
   BASE64URL[BASE64URL.indexOf(character) ^ bits]
 
-/** Another character: of base64url one with another first bit, as the last bits may be unused. */
+/** Another character. In base64url its first bit differs: the last bits may be unused. */
 export const otherCharacter = (character: string): string => flipped(character, 32) ?? 'x'
 
 const changed = (text: string): string => Array.from(text, otherCharacter).join('')
@@ -25,7 +25,7 @@ const otherCase = (text: string): string => Array.from(text, (character) => {
   return character === upper ? character.toLowerCase() : upper
 }).join('')
 
-/** What Unicode (NFKC) takes for the same character. */
+/** The full-width form of a character: NFKC normalization makes both the same. */
 const fullWidth = (character: string): string =>
   String.fromCharCode(character.charCodeAt(0) + 0xfee0)
 
@@ -72,7 +72,7 @@ export function nearest (value: string): Wrong[] {
     'with a NUL and more at the end': `${value}\0x`,
     // Patterns of SQL, file names and regular expressions.
     'with % in place of the last character': `${cut}%`,
-    // Not of the last one, whose unused bits a decoder ignores.
+    // Not the last character: a decoder ignores its unused bits.
     'with _ in place of the first character': `_${rest}`,
     'with * in place of the last character': `${cut}*`,
     'with . in place of the last character': `${cut}.`
@@ -94,7 +94,7 @@ export const wordsOf = (values: readonly string[]): Wrong[] =>
   values.map((value) => ({ how: `as ${JSON.stringify(value)}`, value }))
 
 /** Values that are never right. A careless lookup in an object, or a query, may accept them. */
-export const NOWHERE_RIGHT: readonly Wrong[] = wordsOf([
+export const NEVER_RIGHT: readonly Wrong[] = wordsOf([
   'undefined', 'null', 'true', '0', '-1', 'NaN', '[object Object]',
   'constructor', '__proto__', 'toString', '*', '%', '.*',
   '\' OR \'1\'=\'1', '" OR ""="', '../', '\0'

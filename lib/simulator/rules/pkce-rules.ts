@@ -8,7 +8,7 @@ import type { Rule, Test } from './rule.ts'
 import { expect } from './rule.ts'
 import type { Service } from './service.ts'
 
-/** What PKCE demands is certain only where the portal sends a challenge (--pkce). */
+/** A failure is advice, unless the portal sends a challenge (--pkce). */
 const certain = (test: Test): Test => async (service) => {
   await test(service).catch((error: unknown) => {
     if (!(error instanceof Failed)) throw error
@@ -17,10 +17,10 @@ const certain = (test: Test): Test => async (service) => {
   })
 }
 
-/** The right one of every code here. */
+/** The right verifier of every code in these rules. */
 export const VERIFIER = randomText()
 
-/** Each with a code of its own: a wrong verifier uses it up. */
+/** Tries each verifier with a new code: a wrong verifier uses the code up. */
 export const refusesVerifiers = (triesOf: (service: Service) => readonly Try[]): Test =>
   (service) => refusesEach(triesOf(service), async (one) =>
     expectRefusal(await service.redeem(await service.granted(VERIFIER), one)))

@@ -11,11 +11,9 @@ const LEADS = [0, 0, 0, 1, 4, 16, 64, 256, 1024]
 type Racer = () => Promise<boolean>
 
 /**
- * Fails when a race has two winners. No winner is no failure: a request that comes after the first
- * one is a replay, and may revoke the result of the first (RFC 6749 §4.1.2). So the first one gets
- * a lead, until a race is won.
- *
- * @param prepare - prepares a race
+ * Fails when a race has two winners. A race without a winner does not fail: a request that comes
+ * after the first one is a replay, and may revoke the result of the first (RFC 6749 §4.1.2). So the
+ * first request gets a lead, until a race is won.
  */
 export const oneWinner = (prepare: (service: Service) => Promise<Racer>): Test =>
   async (service) => {

@@ -12,7 +12,7 @@ const FORM_NAMES = [
 ]
 const TEXTS = [INJECTION, SCRIPT_URL, SPLIT]
 
-/** Each parameter, and whether it comes out again where a browser runs it. */
+/** Does a response repeat a parameter where a browser would run it? */
 export const REFLECTION_RULE: Rule = {
   id: 'authorize.no-injection',
   section: 'RFC 6749 §10.14',

@@ -2,19 +2,13 @@ import type { Exchange } from '../../flow/wire.ts'
 import { header } from '../../flow/wire.ts'
 
 const SCRIPT = '<script>alert(1)</script>'
-/**
- * Leaves text, each kind of quoted attribute, and a script; each quote has a name of its own in
- * front.
- */
+/** Ends an attribute with double quotes (after q1) or single ones (after q2); then a script. */
 export const INJECTION = `q1"q2'${SCRIPT}`
 export const SCRIPT_URL = 'javascript:alert(1)//'
 /** RFC 9112 §11.1. */
 export const SPLIT = 'the-text\r\nX-Injected: 1\r\n\r\n'
 
-/**
- * What a browser would run of a request that comes back in the response; null where there is
- * nothing.
- */
+/** Where the response repeats the request so that a browser runs it; null where it does not. */
 export function reflectionIn ({ response }: Exchange): string | null {
   if (header(response, 'x-injected') !== '') return 'a header from the request'
   const type = header(response, 'content-type').toLowerCase()
@@ -32,8 +26,8 @@ export function reflectionIn ({ response }: Exchange): string | null {
 }
 
 /**
- * Whether the quote after the mark came back as it was, inside an attribute with such quotes or
- * with none.
+ * Whether the quote after the mark is not escaped, inside an attribute with such quotes or without
+ * quotes.
  */
 function leavesAttribute (body: string, mark: string, quote: string): boolean {
   const places = [...body.matchAll(new RegExp(mark + quote, 'g'))].slice(0, MOST_PLACES)
@@ -41,7 +35,7 @@ function leavesAttribute (body: string, mark: string, quote: string): boolean {
     const before = body.slice(Math.max(0, index - LONGEST_TAG), index)
     const tag = before.slice(before.lastIndexOf('<'))
     if (!/^<[a-z]/i.test(tag)) return false
-    // Without the attributes that are complete, the first = is that of the open one.
+    // The complete attributes are removed: the first = is that of the open one.
     const open = /=\s*(["']?)/.exec(tag.replace(/=\s*(?:"[^"]*"|'[^']*')/g, ''))
     return open !== null && (open[1] === quote || open[1] === '')
   })

@@ -54,10 +54,10 @@ export async function refusesEach<One extends Try> (
 }
 
 /**
- * Sends all requests with one code or token. If that does not work afterwards (a refusal has used
- * it up, or it expired), the refusals prove nothing: then each request is sent with one of its own.
+ * Sends all requests with one code or token. If it is not good afterwards (a refusal used it up, or
+ * it expired), the refusals prove nothing: then each request is sent again with a new one.
  */
-const refusesBeside = <Value>(
+const refusesWith = <Value>(
   issue: (service: Service) => Promise<Value>,
   send: (service: Service, value: Value, one?: Try) => Promise<Leg<unknown>>,
   triesOf: (service: Service, value: Value) => readonly Try[]
@@ -76,14 +76,14 @@ const refusesBeside = <Value>(
 
 /** Token requests with a good code. */
 export const refusesCode = (triesOf: (service: Service, grant: Grant) => readonly Try[]): Test =>
-  refusesBeside(
+  refusesWith(
     (service) => service.code(),
     (service, grant, one) => service.redeem(grant, one),
     triesOf
   )
 
 /** User requests with a good token. */
-export const refusesToken = (triesOf: (token: string) => readonly Try[]): Test => refusesBeside(
+export const refusesToken = (triesOf: (token: string) => readonly Try[]): Test => refusesWith(
   (service) => service.accessToken(),
   (service, token, one) => service.user(token, one?.edit),
   (_service, token) => triesOf(token)
@@ -95,8 +95,8 @@ export const inPlaceOf = (name: string, wrong: readonly Wrong[]) =>
     ({ how: `${name} ${how}`, value, changes: { [name]: value }, ...others }))
 
 /**
- * Requests without a parameter. RFC 6749 §3.1, §3.2: an empty one counts as left out. Of brackets
- * some parsers make an object, which a database takes for a condition.
+ * Requests without a parameter. RFC 6749 §3.1, §3.2: an empty one counts as left out. Some parsers
+ * turn brackets into an object, which a database reads as a condition.
  */
 export const without = (name: string): Changes[] => [
   { [name]: undefined },
@@ -130,7 +130,7 @@ export const givesNoCode = (...requests: Changes[]): Test => async (service) => 
   }
 }
 
-/** Each leads to an error that is redirected, where client_id and redirect_uri are right. */
+/** Errors that are redirected to the portal, where client_id and redirect_uri are right. */
 const REDIRECTED_ERRORS: readonly Changes[] = [
   { response_type: 'unknown' },
   { response_type: undefined },
@@ -140,7 +140,7 @@ const REDIRECTED_ERRORS: readonly Changes[] = [
   { prompt: 'none' }
 ]
 
-/** Not for another error either, and for no user: the address is checked before anything else. */
+/** Not beside another error either, nor for any user: redirect_uri and client_id come first. */
 export const neverRedirects = (...requests: Changes[]): Test => async (service) => {
   const { ineligible } = service.settings
   for (const changes of requests) {
@@ -170,8 +170,8 @@ export async function expectNoRedirect (
 }
 
 /**
- * Whether it leads to the given address. False for one that is not the registered one but is equal
- * to it for a browser: then it cannot be known which of them the service used.
+ * Whether the browser is led to this address. False for one that a browser parses to the registered
+ * address: the service may have used either of them.
  */
 function leadsTo (arrival: Arrival, uri: string, registered: string): boolean {
   if (!URL.canParse(uri)) return false

@@ -12,7 +12,7 @@ import type { Service } from './service.ts'
 export async function explainRefusal (service: Service, exchange: Exchange): Promise<Failed> {
   const { redirectUri, clientId } = service.integration
   const isJson = oauthError(exchange.response) !== null
-  // An error page says little to a program: the same request, for a client that asks for JSON.
+  // A program reads little in an error page: the same request is sent again, for JSON.
   const got = describe(isJson ? exchange : await ask(service, exchange.request.url))
   const uri =
     `Register exactly ${redirectUri} at the service, or give the registered one with ` +
@@ -21,7 +21,7 @@ export async function explainRefusal (service: Service, exchange: Exchange): Pro
     `Register the client_id ${clientId} at the service, or give the registered one with ` +
     '--client-id.'
   if (got.includes('client_id')) return new Failed(got, client)
-  for (const [difference, near] of nearOnes(redirectUri)) {
+  for (const [difference, near] of similarUris(redirectUri)) {
     const url = new URL(exchange.request.url)
     url.searchParams.set('redirect_uri', near)
     const isAccepted = near !== redirectUri && statusOf(await ask(service, url.href)) < 400
@@ -36,10 +36,10 @@ const ask = ({ integration: { send } }: Service, url: string): Promise<Exchange>
   send({ method: 'GET', url, headers: [['Accept', 'application/json']] })
 
 /**
- * Those that differ in one of the usual ways. The differences have the names that the log of the
- * plugin gives them.
+ * Addresses that differ from the given one in a usual way. The log of the plugin names the
+ * differences alike.
  */
-function nearOnes (given: string): Array<[difference: string, uri: string]> {
+function similarUris (given: string): Array<[difference: string, uri: string]> {
   const { hostname, pathname, protocol } = new URL(given)
   const [path, ...query] = given.split('?') as [string, ...string[]]
   return [

@@ -2,7 +2,7 @@ import type { Severity } from './errors.ts'
 import { Failed } from './errors.ts'
 import type { Service } from './service.ts'
 
-/** What came of a rule. All texts are free of secrets and of control characters. */
+/** The result of a rule. All texts are free of secrets and of control characters. */
 export type Result =
   | { outcome: 'pass' }
   | { outcome: 'fail', severity: Severity, got: string, fix: string }

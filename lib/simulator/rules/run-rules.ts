@@ -3,7 +3,7 @@ import { Failed, Inconclusive, Stop, Untested } from './errors.ts'
 import type { Result, Rule } from './rule.ts'
 import type { Service } from './service.ts'
 
-/** A rule, what came of it, and how long it took. */
+/** A rule, its result, and how long it took. */
 export interface Finding {
   rule: Rule
   result: Result

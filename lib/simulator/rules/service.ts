@@ -18,15 +18,15 @@ import type { Wait } from '../process.ts'
 import { Inconclusive, Stop, Untested } from './errors.ts'
 import type { Login, Settings } from './settings.ts'
 
-/** In what a token request differs from that of the portal. */
+/** How a token request differs from that of the portal. */
 export interface Variant {
   changes?: Changes | undefined
-  /** Credentials, addresses and authentication that the portal has wrong. */
+  /** Replaces values of the integration: credentials, addresses, authentication. */
   caller?: Partial<Integration> | undefined
   edit?: Edit
 }
 
-/** A code or token, and how long the service took for the request that it came by. */
+/** A code or token, and how long the service took for the request that issued it. */
 export interface Issued<Value> {
   value: Value
   milliseconds: number
@@ -54,7 +54,7 @@ export class Service {
   readonly anonymous: Browser
   /** The last record that the service gave. */
   record: UserInformation | null = null
-  /** What the service has sent so far. */
+  /** The exchanges so far, without those with a long body. */
   readonly seen: Exchange[] = []
   #loggedOut: Promise<Arrival> | null = null
 
@@ -126,7 +126,7 @@ export class Service {
     return { value: { code, verifier }, milliseconds: arrival.exchange.milliseconds }
   }
 
-  /** A good request of the user. @throws Untested when it gets no code */
+  /** The code of an authorization request of the user. @throws Untested when it gets none */
   async granted (verifier?: string) {
     const { code, reading, ...requested } = await this.request(verifier)
     // A reading without a code is a failure.
@@ -187,7 +187,7 @@ export class Service {
     return arrival
   }
 
-  /** Makes a missing response, a rate limit and an unavailable service a reason not to judge. */
+  /** @throws Inconclusive, Stop for no response, a rate limit, an unavailable service */
   async #send ({ send }: Integration, request: Exchange['request']): Promise<Exchange> {
     const exchange = await send({ ...request, headers: [AGENT, ...request.headers] }, this.signal)
     this.settings.onExchange(exchange)

@@ -25,11 +25,11 @@ export interface Material {
 export interface Settings {
   /** Nobody by default. */
   user: Login
-  /** A user who may not enter, where one was named. */
+  /** A user who may not enter, where one was given. */
   ineligible: Login | null
-  /** Another client of the service, where one was named. */
+  /** Another client of the service, where one was given. */
   second: Pick<Integration, 'clientId' | 'clientSecret'> | null
-  /** Seconds after which a code has expired, where they were named. */
+  /** Seconds after which a code has expired, where they are known. */
   codeLifetime: number | null
   /** The same for a token. */
   tokenLifetime: number | null

@@ -17,8 +17,8 @@ const SAMPLES = 6
 const REPEATS = 16
 
 /**
- * A service of several processes that share nothing looks broken in a different way each time: it
- * is asked first.
+ * Comes first: a service whose processes do not share a store looks broken in a different way each
+ * time.
  */
 export const ONE_STORE_RULE: Rule = {
   id: 'service.one-store',
@@ -48,7 +48,7 @@ export const ONE_STORE_RULE: Rule = {
 }
 
 /**
- * Sends a request again that was refused: a used or unknown code or token stays so.
+ * Sends a request again that was refused: a used or unknown code or token stays refused.
  *
  * @returns null when it does not succeed, which is the subject of other rules
  * @throws Failed when it succeeds after a refusal
@@ -67,7 +67,7 @@ async function repeated<Value> (
   return null
 }
 
-/** A failure of one endpoint leaves the rules on the others to be tried. */
+/** For a failure of one endpoint: the rules on the others are still tried. */
 function asUntested (error: Error): never {
   throw error instanceof Inconclusive ? new Untested(error.message) : error
 }
@@ -95,7 +95,7 @@ export const CODE_RULE: Rule = {
   }
 }
 
-/** Of Base64 more than one code in three has a + : so many codes nearly surely have one. */
+/** More than one Base64 code in three has a + : among so many, one almost certainly has it. */
 const MOST_CODES = 24
 
 export const ENCODED_CODE_RULE: Rule = {
@@ -184,8 +184,8 @@ function notHooked ({ reading }: Leg<unknown>): void {
 }
 
 /**
- * A complete form that gets no response, or the same error as one that is plainly wrong, was not
- * read.
+ * The form was not read if it gets no response, or the same error as a form that is plainly
+ * wrong.
  */
 async function formIsRead (service: Service): Promise<void> {
   const wrong = () =>
@@ -202,8 +202,8 @@ async function formIsRead (service: Service): Promise<void> {
 }
 
 /**
- * A second form gets no response either, but a request without body gets one: one slow response is
- * no finding.
+ * Fails if a second form gets no response either, but a request without body gets one. A single
+ * slow response proves nothing.
  */
 async function hangs (
   service: Service, first: unknown, wrong: () => Promise<unknown>

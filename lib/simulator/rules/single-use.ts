@@ -4,7 +4,7 @@ import type { Leg } from '../../flow/steps.ts'
 import { bearer } from './edits.ts'
 import { Untested } from './errors.ts'
 import { forgeries } from './forgeries.ts'
-import { nearest, NOWHERE_RIGHT, respelt } from './nearest.ts'
+import { nearest, NEVER_RIGHT, respelt } from './nearest.ts'
 import type { Wrong } from './nearest.ts'
 import { oneWinner } from './races.ts'
 import { expectRefusal, refusesEach } from './refusals.ts'
@@ -16,14 +16,14 @@ const TRIES = 4
 /** Codes and tokens alike: they are issued, used once, and compared as whole texts. */
 interface SingleUse<Value> {
   noun: string
-  /** In a sentence on what was sent. */
+  /** Its name in a sentence on a wrong value. */
   subject: string
   issue: (service: Service) => Promise<Value>
   used: (service: Service) => Promise<Value>
   textOf: (value: Value) => string
   /** Uses it, or another text in its place. */
   use: (service: Service, value: Value, text?: string) => Promise<Leg<unknown>>
-  /** Whether the request can have this text. */
+  /** Whether a request can carry this text. */
   canCarry: (text: string) => boolean
   /** Seconds after which it has expired. @throws Untested where they are not known */
   lifetime: (service: Service) => number
@@ -109,7 +109,7 @@ const testsOf =
       exact: async (service: Service) => {
         const value = await issue(service)
         const near = hidden(service, nearSecrets(textOf(value)))
-        await refusesTexts(service, value, subject, [...near, ...NOWHERE_RIGHT])
+        await refusesTexts(service, value, subject, [...near, ...NEVER_RIGHT])
       },
 
       forged: async (service: Service) => {

@@ -195,7 +195,7 @@ export const TOKEN_REFUSAL_RULES: readonly Rule[] = [
   })
 ]
 
-/** @throws Untested where none was named */
+/** @throws Untested where none was given */
 function secondOf ({ settings: { second } }: Service): NonNullable<Settings['second']> {
   if (second === null) throw new Untested('it needs --second-client-id and its secret')
   return second

@@ -194,8 +194,7 @@ export const TOKEN_RULES: readonly Rule[] = [
     severity: 'must',
     sentence: 'A used code is refused in every spelling.',
     fix:
-      'Remember the use of what the code stands for, not of its text: a decoder reads several ' +
-      'texts alike.',
+      'Record the use of the decoded code, not of its text: several texts may decode to one.',
     after: ['token.unknown-code', 'token.replayed-code'],
     test: CODES.respelt
   }

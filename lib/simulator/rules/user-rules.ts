@@ -71,7 +71,7 @@ export const USER_RULES: readonly Rule[] = [
     test: async (service) => {
       const grant = await service.code()
       await expectNoRecord(service, grant.code)
-      // Refused, it stays good at the token endpoint; where it does not, there is no used code.
+      // A refused code stays good at the token endpoint. Where it does not, no used code exists.
       if ((await service.redeem(grant)).reading.ok) await expectNoRecord(service, grant.code)
     }
   },
@@ -173,8 +173,8 @@ export const USER_RULES: readonly Rule[] = [
     section: 'user information record',
     severity: 'must',
     sentence: 'A user has the same external_id at each sign-in.',
-    fix: 'Send the identifier that the application keeps for the user: for another one the portal ' +
-      'makes another user.',
+    fix: 'Send the identifier that the application keeps for the user: for a different one the ' +
+      'portal creates another user.',
     test: async (service) => {
       await withRecord(service)
       const first = service.record?.external_id
@@ -188,8 +188,7 @@ export const USER_RULES: readonly Rule[] = [
     severity: 'must',
     sentence: 'A used token is refused in every spelling.',
     fix:
-      'Remember the use of what the token stands for, not of its text: a decoder reads several ' +
-      'texts alike.',
+      'Record the use of the decoded token, not of its text: several texts may decode to one.',
     after: ['user.unknown-token', 'user.replayed-token'],
     test: TOKENS.respelt
   },
@@ -233,10 +232,7 @@ export const USER_RULES: readonly Rule[] = [
   }
 ]
 
-/**
- * A token that gives neither the record nor, wherever in the response, the e-mail address of the
- * user.
- */
+/** Expects a refusal with neither the record nor the user's e-mail address in it. */
 async function expectNoRecord (service: Service, token: string, edit?: Edit): Promise<void> {
   expectRefusal(await service.user(token, edit), service.record?.email)
 }
@@ -251,7 +247,7 @@ async function withRecord (service: Service): Promise<Exchange> {
 /** In another place than the Authorization header. */
 const elsewhere = (edit: Edit): Edit => inTurn(withHeader('Authorization'), edit)
 
-/** Where a token does not belong. */
+/** Requests with the token in a wrong place, or with a wrong method. */
 function places (token: string): Try[] {
   const form = withBody(FORM, new URLSearchParams({ access_token: token }).toString())
   const others: Record<string, Edit> = {

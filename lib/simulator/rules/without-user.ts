@@ -11,14 +11,14 @@ import { sentToPortal } from './service.ts'
 const MAKE_KNOWN = 'make a user known with --cookie or --header'
 const NO_LOGIN_PAGE =
   '. The service has no login page either: the plugin’s option loginPage names one.'
-/** OAuth errors that say who the user is not, or may not do. */
+/** OAuth errors that concern the user: not eligible, or not logged in. */
 const REFUSALS = ['access_denied', 'login_required']
 
 /**
  * Comes before the rules on the login: behind a hook that refuses everybody there is no login page.
- * Where a request without client_id is refused in the same way, the endpoint did not even read the
- * request. Behind a proxy that names the user in a header, nobody comes without that header: then
- * the check only stops.
+ * If a request without client_id is refused in the same way, a hook responded before the endpoint.
+ * Behind a proxy that names the user in a header, every user has that header: without cookies the
+ * check stops and no rule fails.
  */
 export const AUTHORIZE_HOOK_RULE: Rule = {
   id: 'authorize.hook',
@@ -67,7 +67,7 @@ export function refusedAtOnce (
 
 /**
  * Says why the user's browser gets no code where the service treats the user as unknown or as not
- * eligible: then the service may be correct, and there is nobody to check it with.
+ * eligible: then the service may be correct, but there is no user to check it with.
  *
  * @throws Stop with one sentence
  */
@@ -79,7 +79,7 @@ export async function stopWithoutUser (service: Service, arrival: Arrival): Prom
   if (unknown && refusesAsUser(arrival)) throw new Stop(`${TAKES_EVERYBODY} (${got})`)
   if (!unknown) {
     throw new Stop(
-    `The service refuses this user (${got}): make a user known who may enter the portal.`
+      `The service refuses this user (${got}): make a user known who may enter the portal.`
     )
   }
   const noPage = loggedOut.at === 'callback' ? NO_LOGIN_PAGE : ''
@@ -99,10 +99,7 @@ function refusesAsUser (arrival: Arrival): boolean {
     !/log(?:ged)?[ -]?in/i.test(text)
 }
 
-/**
- * A login page, a refusal, a way out of the application; or an error that an unknown user gets as
- * well.
- */
+/** A login page, a refusal, a redirect elsewhere, or an error that an unknown user gets as well. */
 function asksForUser (arrival: Arrival, { integration }: Service, unknown: boolean): boolean {
   if (arrival.at === 'loop') return unknown
   if (arrival.at === 'elsewhere') {
@@ -116,7 +113,7 @@ function asksForUser (arrival: Arrival, { integration }: Service, unknown: boole
   return unknown && arrival.url.split('?')[0] !== integration.authorizeUrl
 }
 
-/** Whether two browsers ended in the same place, their own state apart. */
+/** Whether two browsers ended in the same place. The state is not compared. */
 export const alike = (one: Arrival, other: Arrival): boolean => placeOf(one) === placeOf(other)
 
 function placeOf (arrival: Arrival): string {
@@ -141,11 +138,11 @@ function sentButUnknown (service: Service): string {
   const address = new URL(service.integration.authorizeUrl)
   const isSent = (cookie: Cookie): boolean => new CookieJar([cookie]).header(address) !== ''
   const sent = cookies.filter(isSent)
-  const kept = cookies.filter((cookie) => !isSent(cookie))
-  const mismatch = `${namesOf(kept)} was not sent: its Path or Secure does not fit ` +
+  const withheld = cookies.filter((cookie) => !isSent(cookie))
+  const mismatch = `${namesOf(withheld)} was not sent: its Path or Secure does not fit ` +
     `${address.origin}${address.pathname}`
   if (sent.length === 0) return `The cookie ${mismatch}`
-  const reason = kept.length === 0 ? reasonOf(service, cookies) : mismatch
+  const reason = withheld.length === 0 ? reasonOf(service, cookies) : mismatch
   return `The cookie ${namesOf(sent)} was sent and logs nobody in: ${reason}`
 }
 

@@ -41,7 +41,7 @@ export async function simulator (options: SimulatorOptions): Promise<FastifyInst
   const attempts = new Attempts()
   const app: FastifyInstance = Fastify({ exposeHeadRoutes: false, forceCloseConnections: true })
   await app.register(cookie)
-  app.addHook('onRequest', (request, reply) => ownName(request, reply, options))
+  app.addHook('onRequest', (request, reply) => requireOwnHost(request, reply, options))
   app.setNotFoundHandler((_request, reply) => {
     const sentence =
       'Each browser sees the sign-ins that it began, among the last hundred, until the simulator ' +
@@ -56,7 +56,7 @@ export async function simulator (options: SimulatorOptions): Promise<FastifyInst
 /** The path for the router: decoded, with `::` for a colon. */
 const routeOf = ({ pathname }: URL): string => decodeURIComponent(pathname).replaceAll(':', '::')
 
-/** The two ends of the browser's part: where a sign-in starts, and where the browser comes back. */
+/** The two routes of the portal: where a sign-in starts, and the callback. */
 function addFlow (app: FastifyInstance, options: SimulatorOptions, attempts: Attempts): void {
   const { integration, loginUrl, codeLifetime, ended } = options
   const [start, callback] = [new URL(loginUrl), new URL(integration.redirectUri)]
@@ -99,7 +99,7 @@ function addFlow (app: FastifyInstance, options: SimulatorOptions, attempts: Att
 async function refuseEmbedded ({ headers }: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   if ((headers['sec-fetch-dest'] ?? 'document') === 'document') return undefined
   return reply.code(403).type('text/plain')
-    .send('A sign-in is a page of its own, and no part of another one.')
+    .send('A sign-in is a page of its own: another page cannot embed it.')
 }
 
 /** What a browser sees: the start page, and its own sign-ins. */
@@ -122,10 +122,10 @@ const page = (reply: FastifyReply, text: string): FastifyReply =>
   reply.type('text/html; charset=utf-8').send(text)
 
 /**
- * Keeps out sites whose name was made to point here (DNS rebinding), and brings browsers to one
- * host name: localhost and 127.0.0.1 do not share cookies.
+ * Refuses host names of others that resolve to this machine (DNS rebinding), and redirects browsers
+ * to one host name: localhost and 127.0.0.1 do not share cookies.
  */
-async function ownName (
+async function requireOwnHost (
   request: FastifyRequest, reply: FastifyReply, options: SimulatorOptions
 ): Promise<unknown> {
   const host = String(request.headers.host)

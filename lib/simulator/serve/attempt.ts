@@ -36,8 +36,9 @@ export class Attempt {
   readonly startedAt = new Date()
   readonly trial: Trial | null
   readonly signIn: SignIn
-  /** What came of the trial's rule, and what was sent for it, secrets not hidden. */
+  /** The result of the trial's rule. */
   finding: Finding | null = null
+  /** The exchanges of the trial, secrets not hidden. */
   readonly exchanges: Exchange[] = []
   /** Whether the browser was sent to the service. */
   wasSent = false
@@ -45,12 +46,9 @@ export class Attempt {
   cameBack = false
   /** Whether nothing more will happen. */
   ended = false
-  /**
-   * Where a browser that is not logged in has to log in; null where the service sends it to no page
-   * of its own.
-   */
+  /** Where the service redirects a browser that is not logged in; null without such a redirect. */
   loginPage: string | null = null
-  /** When the code is sent that must have expired by then. */
+  /** When the expired code will be sent. */
   sendsAt: Date | null = null
   readonly #options: AttemptOptions
   #login: Promise<Finding[]> | null = null
@@ -70,8 +68,8 @@ export class Attempt {
   }
 
   /**
-   * Steps 1 to 4. Asks first whether the service responds, so that no browser is sent to an address
-   * that does not.
+   * Steps 1 to 4. First tries whether the service responds, so that the browser is not sent to a
+   * dead address.
    *
    * @param toLogin - whether the user wants to log in first, as somebody else
    * @returns where the browser has to go, or null when the attempt has ended
@@ -92,7 +90,7 @@ export class Attempt {
     this.ended = true
   }
 
-  /** What `check` says of the way to the login. Asks once. */
+  /** What `check` finds on the way to the login. Checks once. */
   loginFindings (): Promise<Finding[]> {
     const { integration, stop } = this.#options
     const service = new Service(integration, {}, stop)
@@ -105,14 +103,9 @@ export class Attempt {
     const url = this.signIn.start()
     const exchange =
       await integration.send({ method: 'GET', url, headers: [['Accept', 'text/html']] })
-    if (isAbsent(exchange)) {
-      this.signIn.arrived({
-        at: exchange.response === undefined
-          ? 'nowhere'
-          : 'page',
-        exchange,
-        url
-      })
+    if (isDown(exchange)) {
+      const at = exchange.response === undefined ? 'nowhere' : 'page'
+      this.signIn.arrived({ at, exchange, url })
       return null
     }
     const target = redirectTarget(exchange, url)
@@ -135,7 +128,7 @@ export class Attempt {
     }
   }
 
-  /** Tries the rule of the trial, which ends with it. */
+  /** Tries the rule of the trial. Returns null: the browser is not sent anywhere. */
   async #try (material: Material): Promise<null> {
     const { codeLifetime, stop } = this.#options
     const service = new Service(this.signIn.integration, {
@@ -153,8 +146,8 @@ export class Attempt {
   }
 }
 
-/** Whether the service fails before the browser is sent there. A login page is no failure. */
-function isAbsent (exchange: Exchange): boolean {
+/** Whether the service fails. 401 and 403 may be its response to a user who is not logged in. */
+function isDown (exchange: Exchange): boolean {
   const status = statusOf(exchange)
   return status === 0 || (status >= 400 && status !== 401 && status !== 403)
 }

@@ -4,8 +4,8 @@ import type { Attempt } from './attempt.ts'
 const MOST = 100
 
 /**
- * The sign-ins of all browsers. A browser finds no sign-in but its own. Of more than a hundred, the
- * oldest is dropped that never came back: nobody's requests push out a sign-in that did.
+ * The sign-ins of all browsers. A browser finds only its own. Beyond a hundred, the oldest that
+ * never came back is dropped: requests alone do not push out a completed sign-in.
  */
 export class Attempts {
   /** Oldest first. The session cookie identifies the browser that began an attempt. */

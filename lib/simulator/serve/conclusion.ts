@@ -2,7 +2,7 @@ import type { Finding } from '../rules/run-rules.ts'
 import type { Attempt } from './attempt.ts'
 import { isOneSite } from './one-site.ts'
 
-/** How a sign-in or a trial goes or ended. All texts are free of secrets. */
+/** The state or result of a sign-in or trial. All texts are free of secrets. */
 export interface Conclusion {
   /**
    * `running`: it has not ended. `untested`: it shows neither that the service is right nor that it
@@ -18,27 +18,22 @@ const AGAIN =
   'Sign in again: a session cookie with SameSite=Strict makes the second sign-in ask for a login.'
 const ONE_SITE = 'For this browser your service and this portal are one site: it sends a session ' +
   'cookie with SameSite=Strict, which fails in production.'
-/**
- * The simulator cannot know who is eligible: a user who gets in is a reason to try with another
- * one.
- */
+/** The simulator cannot know who is eligible: where a user is let in, it suggests another one. */
 const LET_IN = 'Log in at your application as a user who may not use the portal, then try again. ' +
   'If this user may not use it, check that before a code is issued.'
 
 const ASKED_AGAIN =
   'This browser has signed in before. Does your application ask for a login again? Then its ' +
   'session cookie was not sent, most often because it is SameSite=Strict: browsers do not send ' +
-  'such a cookie when ' +
-  'another site, the portal, redirects. Set it with SameSite=Lax.'
+  'such a cookie when another site, the portal, redirects. Set it with SameSite=Lax.'
 const NOT_LED_BACK =
   'A later sign-in of this browser came back, so its user is logged in, but that login did not ' +
   'lead back here. Either the login page’s Content-Security-Policy has a form-action without the ' +
-  'portal’s origin ' +
-  '(the browser’s console says so), or the login forgets the address to return to.'
+  'portal’s origin (the browser’s console says so), or the login forgets the address to return to.'
 
 /**
- * What the other sign-ins of a browser show of one that has not come back; empty where they show
- * nothing.
+ * Why a browser may not have come back, as far as its other sign-ins show; empty where they do
+ * not.
  *
  * @param all - the sign-ins of the browser, newest first
  */
@@ -90,11 +85,8 @@ function judged ({ rule, result }: Finding): Conclusion {
 
 function progressOf ({ sendsAt, isAway }: Attempt): Omit<Conclusion, 'outcome'> {
   if (sendsAt !== null) {
-    return {
-      title:
-      'Waiting until the code has expired',
-      sentence: `The code is sent at ${clockTime(sendsAt)}.`
-    }
+    const sentence = `The code is sent at ${clockTime(sendsAt)}.`
+    return { title: 'Waiting until the code has expired', sentence }
   }
   if (isAway) {
     const sentence = 'The browser is at your service. This page continues when it comes back.'
@@ -107,8 +99,8 @@ function progressOf ({ sendsAt, isAway }: Attempt): Omit<Conclusion, 'outcome'> 
 export const clockTime = (date: Date): string => date.toTimeString().slice(0, 8)
 
 /**
- * Milliseconds that the service took for the requests of the portal. The time of the browser is the
- * person's.
+ * Milliseconds that the service took for the requests of the portal. The browser's are not counted:
+ * they include the time of a person.
  */
 function tookOf ({ signIn, exchanges }: Attempt): number {
   return [...signIn.exchanges.slice(2), ...exchanges].reduce((sum, { milliseconds }) => sum +

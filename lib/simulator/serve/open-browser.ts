@@ -11,7 +11,7 @@ export function browserCommand (
   return ['xdg-open', [url]]
 }
 
-/** Opens a URL in the user's browser. No shell reads the URL. Rejects where that failed. */
+/** Opens a URL in the user's browser. No shell reads the URL. Rejects on failure. */
 export async function openBrowser (url: string, env: Process['env']): Promise<void> {
   const [program, args] = browserCommand(process.platform, url)
   const child = spawn(program, args, { env, stdio: 'ignore', detached: true, windowsHide: true })

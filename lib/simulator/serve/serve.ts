@@ -84,7 +84,7 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
   return 0
 }
 
-/** Says why the service gives no response; says nothing where it gives one. */
+/** Why the service does not respond, and what to do; empty where it responds. */
 async function reach ({ send, authorizeUrl }: Integration, stop: AbortSignal): Promise<string> {
   const { networkError } =
     await send({ method: 'GET', url: authorizeUrl, headers: [['Accept', 'text/html']] }, stop)

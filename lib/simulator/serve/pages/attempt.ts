@@ -7,7 +7,7 @@ import type { Finding } from '../../rules/run-rules.ts'
 import type { Attempt } from '../attempt.ts'
 import { conclusionOf, hintOf } from '../conclusion.ts'
 import { exchangeDetails } from './exchange.ts'
-import { tone, trialsCard } from './home.ts'
+import { TONES, trialsCard } from './home.ts'
 import { html } from './html.ts'
 import type { Html } from './html.ts'
 import { card, fact, layout, startPath } from './layout.ts'
@@ -29,7 +29,7 @@ export async function attemptPage (
   return layout(setup, {
     title,
     sentence,
-    chip: html`<span class="chip ${tone(outcome)}">${trial === null ? 'Sign-in' : `Trial: ${trial.title}`}</span>`,
+    chip: html`<span class="chip ${TONES[outcome]}">${trial === null ? 'Sign-in' : `Trial: ${trial.title}`}</span>`,
     buttons: ended ? buttons(setup, attempt) : {},
     inProgress: !ended,
     body: html`${causes}${problemCard(attempt)}
@@ -56,8 +56,8 @@ function buttons (setup: Setup, { trial, loginPage }: Attempt): Record<string, s
 const WORDS = { pass: 'passes', fail: 'fails', untested: 'not tested' }
 
 /**
- * For the developer whose browser does not come back from the service: what `check` says of the
- * login.
+ * For a developer whose browser does not come back from the service: what `check` finds on the way
+ * to the login.
  */
 const loginCard = (hint: string, findings: Finding[]): Html =>
   card('causes', 'The browser does not come back?', html`
@@ -65,10 +65,9 @@ ${hint === '' ? null : html`<p><b>${hint}</b></p>`}
 <p class="quiet">Take your time if you are logging in. If not: rules of <code>check</code>, without a user.</p>
 <ul>${findings.map((finding) => html`<li>${findingOf(finding)}</li>`)}</ul>`)
 
-/** What came of a rule. */
 function findingOf ({ rule, result, error }: Finding): Html {
   const { fix } = { ...rule, ...result, ...error instanceof Inconclusive ? error : {} }
-  return html`<h3>${rule.sentence} <span class="chip ${tone(result.outcome)}">${WORDS[result.outcome]}</span></h3>
+  return html`<h3>${rule.sentence} <span class="chip ${TONES[result.outcome]}">${WORDS[result.outcome]}</span></h3>
 ${result.outcome === 'fail' ? html`<p><b>Got:</b> ${result.got}</p>` : null}
 ${result.outcome === 'untested' ? html`<p>Not tested: ${result.reason}</p>` : null}
 ${result.outcome === 'pass' ? null : html`<p><b>What to do:</b> ${fix}</p>`}`

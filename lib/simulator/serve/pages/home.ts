@@ -1,6 +1,5 @@
 import type { Attempt } from '../attempt.ts'
 import { clockTime, conclusionOf } from '../conclusion.ts'
-import type { Conclusion } from '../conclusion.ts'
 import { TRIALS } from '../trials.ts'
 import { html } from './html.ts'
 import type { Html } from './html.ts'
@@ -11,8 +10,7 @@ import type { Setup } from './layout.ts'
 export const homePage = (setup: Setup, attempts: Attempt[]): string => layout(setup, {
   title: 'Sign in to the portal',
   sentence: 'This page plays the portal. It sends your browser to your service, redeems the code ' +
-    'that comes back, ' +
-    'and shows each of the fifteen steps.',
+    'that comes back, and shows each of the fifteen steps.',
   buttons: { 'Sign in': startPath(setup) },
   body: html`${attempts.length === 0 ? null : attemptsCard(attempts)}${trialsCard(setup)}`
 })
@@ -26,8 +24,7 @@ export const trialsCard = (setup: Setup): Html => card('trials', 'Try invalid re
 </li>`)}</ul>`)
 
 /** The class that colours an outcome. */
-export const tone = (outcome: Conclusion['outcome']): string =>
-  outcome === 'pass' ? 'good' : outcome === 'fail' ? 'bad' : 'wait'
+export const TONES = { running: 'wait', untested: 'wait', pass: 'good', fail: 'bad' }
 
 const attemptsCard = (attempts: Attempt[]): Html =>
   card('attempts', 'Sign-ins of this browser', html`
@@ -37,7 +34,7 @@ const attemptsCard = (attempts: Attempt[]): Html =>
 function attemptRow (attempt: Attempt): Html {
   const { id, trial, startedAt } = attempt
   const { outcome, title } = conclusionOf(attempt)
-  return html`<li class="beside"><span class="chip ${tone(outcome)}">${outcome}</span>
+  return html`<li class="beside"><span class="chip ${TONES[outcome]}">${outcome}</span>
 <div><a href="/sign-ins/${id}">${trial === null ? '' : `${trial.title}: `}${title}</a></div>
 <span class="quiet">${clockTime(startedAt)}</span></li>`
 }
