@@ -41,8 +41,9 @@ t.test('HTTP Basic at the token endpoint', async (t) => {
   const code = await portal.code()
   const attempt = async (status: number, reason: string, ...headers: string[]) => {
     const { statuses, text } = await say(url, tokenRequest(`${tokenForm(code, false)}`, headers))
-    t.strictSame([...statuses, events.at(-1)?.reason], [status, reason], headers.join().slice(0, 80))
-    t.equal(/^www-authenticate: Basic realm="partner-sso"\r$/im.test(text), status === 401)
+    const shown = headers.join().slice(0, 80)
+    t.strictSame([...statuses, events.at(-1)?.reason], [status, reason], shown)
+    t.equal(/^www-authenticate: Basic realm="partner-sso"\r$/im.test(text), status === 401, shown)
   }
   for (const [reason, credentials] of Object.entries(badCredentials)) {
     for (const encoded of credentials) await attempt(401, reason, `Authorization: Basic ${encoded}`)
@@ -87,7 +88,7 @@ t.test('Bearer at the user endpoint', async (t) => {
     t.strictSame([...sent.statuses, events.at(-1)?.reason], [statuses[reason] ?? 401, reason], shown)
     const challenge = /^www-authenticate: Bearer realm="partner-sso"(.*)\r$/im.exec(sent.text)?.[1]
     const error = /^, error="invalid_(?:request|token)", error_description="[^"\\]+"$/
-    t.match(challenge, reason === 'credentials_missing' ? /^$/ : error)
+    t.match(challenge, reason === 'credentials_missing' ? /^$/ : error, shown)
   }
   for (const [reason, values] of Object.entries(refused)) {
     for (const value of values) await attempt(reason, `Authorization: ${value}`)

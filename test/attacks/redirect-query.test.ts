@@ -38,13 +38,14 @@ t.test('each registered redirect_uri', async (t) => {
     for (const [user, own] of Object.entries(ours)) {
       const { headers } = await wire('', portal, { fetch: injecting(app) }).authorize({ state: STATE }, user)
       const location = headers.get('location') ?? ''
-      t.ok(location.startsWith(portal.redirectUri), `${portal.redirectUri} leads to ${location}`)
-      t.match(location, /^[\x21-\x7e]+$/, user)
-      t.strictSame(foreign(location), foreign(portal.redirectUri), user)
+      const name = `${user} at ${portal.redirectUri}`
+      t.ok(location.startsWith(portal.redirectUri), `${name}: ${location}`)
+      t.match(location, /^[\x21-\x7e]+$/, name)
+      t.strictSame(foreign(location), foreign(portal.redirectUri), name)
       const { searchParams } = new URL(location)
-      t.strictSame([...searchParams.keys()].filter(isOurs), own, `each once: ${user}`)
-      t.equal(searchParams.get('state'), STATE, user)
-      t.equal(searchParams.get('code')?.length, user === 'alice' ? 44 : undefined, user)
+      t.strictSame([...searchParams.keys()].filter(isOurs), own, `each once: ${name}`)
+      t.equal(searchParams.get('state'), STATE, name)
+      t.equal(searchParams.get('code')?.length, user === 'alice' ? 44 : undefined, name)
     }
   }
 })
