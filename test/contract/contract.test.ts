@@ -4,6 +4,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { PORTAL } from '../helpers/host.ts'
 import { startRedis } from '../helpers/redis.ts'
+import { timers } from '../helpers/timers.ts'
 import { wire } from '../helpers/wire.ts'
 import * as authorize from './checks/authorize.ts'
 import * as portalFunction from './checks/portal-function.ts'
@@ -19,7 +20,7 @@ import type { Subject } from './subject.ts'
 
 type Check = (t: Test, subject: Subject) => Promise<void>
 
-/** The checks know an app from outside; none knows its configuration. */
+/** The checks see an app from outside; none knows its configuration. */
 const { completes, ...signIns } = signIn
 const checks: Record<string, Check> = {
   ...signIns, ...authorize, ...token, ...store, ...portalFunction, eachRefusal, order
@@ -27,8 +28,6 @@ const checks: Record<string, Check> = {
 
 const redis = await startRedis(t)
 const configurations = pairwise(dimensions)
-/** The timers that keep the process alive. */
-const timers = (): number => process.getActiveResourcesInfo().filter((type) => type === 'Timeout').length
 
 /** The numbers of some configurations, `3,8`, to look at them alone. */
 const only = process.env.CONFIGURATION?.split(',').map(Number)
