@@ -11,9 +11,9 @@ import type { Test } from 'tap'
 import { startHost } from '../helpers/host.ts'
 import { authorizePath, tokenForm } from '../helpers/raw-requests.ts'
 
-/** Times the processor time of a usual request that any other one may take. */
+/** How many times the processor time of a usual request another one may take. */
 const COST_LIMIT = 10
-/** Bytes of what is hostile: nearly as many as Node accepts in the head of a request. */
+/** Bytes of a hostile text: nearly as many as Node accepts in the head of a request. */
 const SIZE = 14_000
 /** Requests that are measured together. */
 const AT_ONCE = 5
@@ -32,7 +32,7 @@ const ALPHABETS = [
 ]
 
 const repeated = (alphabet: string): string => alphabet.repeat(Math.ceil(SIZE / alphabet.length)).slice(0, SIZE)
-// An escape that was cut off would be malformed only by that.
+// Malformed by a % alone, not by an escape that is cut off.
 const texts = [
   ...ALPHABETS.map(repeated), `${repeated('%41').slice(0, -4)}%`, `%${repeated('%41')}`, distinct, `%&${distinct}`
 ]
@@ -65,7 +65,7 @@ const places: Record<string, { benign: Buffer, hostile: Record<string, (text: st
     benign: authorize(query, USER, `X-Padding: ${padding}`),
     hostile: {
       'the state': (text) => authorize(withValue(query, 'state', text), USER),
-      'the state of who is not logged in': (text) => authorize(withValue(query, 'state', text)),
+      'the state, without a login': (text) => authorize(withValue(query, 'state', text)),
       'the whole query': (text) => authorize(text, USER),
       'beside good parameters': (text) => authorize(`${query}&${text}`, USER),
       'the redirect_uri': (text) => authorize(withValue(query, 'redirect_uri', text), USER),
@@ -177,7 +177,7 @@ for (const [logging, logger] of Object.entries(loggers)) {
       const usual = await least(meter, benign)
       for (const [place, build] of Object.entries(hostile)) {
         // A log line repeats the URL and nothing else of the request.
-        if (logger !== false && !/query|state of who/.test(place)) continue
+        if (logger !== false && !/query|without a login/.test(place)) continue
         for (const text of texts) {
           await isCheap(t, meter, `${place}: ${JSON.stringify(text.slice(0, 12))}`, build(text), benign, usual)
         }

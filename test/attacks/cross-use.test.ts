@@ -1,6 +1,6 @@
-// Someone presents what is another's with their own credentials: one portal's code as another portal, though both share
-// a redirect_uri, or one registration's code at another that shares its Redis. It is refused, and nothing is used up
-// that belongs to someone else. A code as a token, and a token as a code: test/contract.
+// Someone presents another client's code or token with their own credentials: one portal's as another portal, though
+// both share a redirect_uri, or one registration's at another that shares its Redis. It is refused, and stays good for
+// its owner. A code as a token, and a token as a code: test/contract.
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
 import type { PartnerSsoEvent } from '../../lib/index.ts'

@@ -35,7 +35,7 @@ t.test('what leaves for a rediss:// URL is encrypted from the first byte', async
   t.strictSame([...new Set(firstBytes)], [HANDSHAKE])
 })
 
-t.test('a server with a certificate of its own making gets nothing', async (t) => {
+t.test('a server with a self-signed certificate gets nothing', async (t) => {
   let received = ''
   const server = createServer({ cert: CERTIFICATE, key: KEY }, (socket) => {
     socket.on('data', (data: Buffer) => { received += data.toString() }).on('error', () => {})

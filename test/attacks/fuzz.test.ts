@@ -140,7 +140,7 @@ const change = fc.record({
   ))
 })
 
-/** Bytes: a request that was cut, doubled, turned or overwritten at some places, or nothing that ever was one. */
+/** Bytes: a request with text cut out or put in at some places, or random bytes. */
 const bytes = weighted(
   [5, fc.tuple(request, fc.array(change, { minLength: 1, maxLength: 4 })).map(([{ head, body }, changes]) =>
     changes.reduce((text, { at, cut, put }) => {

@@ -1,5 +1,5 @@
-// Someone puts line breaks, control characters and non-ASCII into what a loginPage function makes of a request. A
-// header of their own, a second response or a crash would be their gain. The header stays one line of visible ASCII.
+// Someone puts line breaks, control characters and non-ASCII into what a loginPage function makes of a request, to send
+// a header of their own, a second response, or to crash the process. The header stays one line of visible ASCII.
 // The state: flow/state; the path that return_to comes from: attacks/request-target.
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
@@ -29,6 +29,6 @@ t.test('in what a loginPage function returns', async (t) => {
   }
   t.strictSame(events.splice(0).map(({ reason }) => reason), texts.map(() => 'login_page'))
   page = '/login?half=\ud800'
-  t.equal((await portal.authorize({}, null)).redirect.get('error'), 'server_error', 'half a character is no URL')
+  t.equal((await portal.authorize({}, null)).redirect.get('error'), 'server_error', 'a lone surrogate cannot be sent')
   t.match(events, [{ reason: 'login_page_failed' }])
 })

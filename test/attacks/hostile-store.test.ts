@@ -75,7 +75,7 @@ function isRefused (t: Test, { status, json }: WireResponse, message: string): v
   t.strictSame([status, json.error], status === 400 ? [400, 'invalid_grant'] : [401, 'invalid_token'], message)
 }
 
-/** All keys that can be derived from what he knows: by every purpose, from every text that he may take for a secret. */
+/** All keys that can be derived from what he knows: for every purpose, with every text that may be the secret. */
 function publicKeys (...known: string[]): string[] {
   const { clientId } = PORTAL
   const infos = [

@@ -1,6 +1,6 @@
 // Someone forges log lines, or takes over the terminal of their reader, by line breaks, escape sequences and JSON in
 // what gets logged: URLs, identifiers, headers. Each line of the log stays one JSON object whose event and reason are
-// ours. That JSON leaves the controls U+0080 to U+009F as they are is the logger's and its reader's matter.
+// ours. JSON does not escape the controls U+0080 to U+009F: that is left to the logger and its reader.
 import t from 'tap'
 import { recordOf, startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'

@@ -2,7 +2,7 @@
 // another one: a redirect_uri that was checked and one that is used, a client that was authenticated and one that is
 // named. Or under a name that every JavaScript object has: were parameters kept in plain objects, `__proto__` could
 // change them all, and a client_id `constructor` would be found among the portals. A parameter that comes twice is
-// refused; a name that is not the name exactly is another parameter.
+// refused; a name that differs in any character is another parameter.
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
@@ -94,7 +94,7 @@ t.test('at the authorization endpoint', async (t) => {
   }
 })
 
-t.test('the names of Object.prototype are no client_id, and it is not changed', async (t) => {
+t.test('the names of Object.prototype are unknown as client_id, and it is not changed', async (t) => {
   const before = Reflect.ownKeys(Object.prototype)
   const { url, events } = await startHost(t, { portal: [PORTAL] })
   const portal = wire(url)

@@ -1,6 +1,6 @@
 // Someone writes the request target so that the router finds the endpoint and the target, read by another program,
-// leads elsewhere: return_to of the login page would then be an open redirection, from the partner's own login. In
-// HTTP/2, whose headers are no lines of text, with bytes as well that HTTP/1.1 would not let through.
+// leads elsewhere: return_to of the login page would then be an open redirection, from the partner's own login. Over
+// HTTP/2, whose headers are not lines of text, also with bytes that HTTP/1.1 refuses.
 import { connect } from 'node:http2'
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
@@ -53,7 +53,7 @@ const overHttp2: Send = async (url, target) => {
 
 const apps: Record<string, { server: object, send?: Send }> = {
   'an app as it is': { server: {} },
-  'an app that takes slashes and case lightly': {
+  'an app that ignores trailing slashes and case': {
     server: { routerOptions: { ignoreDuplicateSlashes: true, ignoreTrailingSlash: true, caseSensitive: false } }
   },
   'an app that rewrites every URL to the endpoint': { server: { rewriteUrl } },

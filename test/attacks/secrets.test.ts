@@ -1,6 +1,6 @@
-// Someone reads the log of the partner's app, written at `trace`, while users sign in: it lets nobody in and names
-// nobody. Every reason to refuse is provoked once, with the credentials, codes and tokens in all the wrong places, and
-// what happened is in the events under its reason code. A dump of the store: contract/checks/store.
+// Someone reads the log of the partner's app, written at `trace`, while users sign in: it has no secret and names no
+// user. Every reason to refuse is provoked once, with the credentials, codes and tokens in all the wrong places, and
+// is in the events under its reason code. A dump of the store: contract/checks/store.
 // Alone: it looks for secrets in all that is logged.
 import t from 'tap'
 import type { Test } from 'tap'
@@ -82,7 +82,7 @@ interface Scene {
 }
 
 /** Nothing confidential is in the log or in the events of an app that is used so. */
-async function tellsNothing (
+async function logsNoSecret (
   t: Test, options: Partial<PartnerSsoOptions<User>>, use: (scene: Scene) => Promise<unknown>
 ): Promise<void> {
   const log = capture()
@@ -98,7 +98,7 @@ t.test('each refusal', async (t) => {
   const { url } = await startHost(t, { portal })
   const token = await wire(url).accessToken()
   for (const [reason, { options = {}, provoke }] of Object.entries(refusals)) {
-    await tellsNothing(t, options, async ({ at, confidential, events }) => {
+    await logsNoSecret(t, options, async ({ at, confidential, events }) => {
       confidential.values.add(token)
       await provoke(careless(at, token))
       t.equal(events.at(-1)?.reason, reason, reason)
@@ -106,8 +106,8 @@ t.test('each refusal', async (t) => {
   }
 })
 
-t.test('a sign-in, and mistakes of a portal that knows no better', async (t) => {
-  await tellsNothing(t, { loginPage: '/login' }, async ({ url, at, log }) => {
+t.test('a sign-in, and mistakes of a careless portal', async (t) => {
+  await logsNoSecret(t, { loginPage: '/login' }, async ({ url, at, log }) => {
     t.equal((await at.user(await at.accessToken())).status, 200)
     await at.authorize({ client_secret: PORTAL.clientSecret }, null)
     const token = await at.accessToken()
@@ -128,7 +128,7 @@ t.test('a sign-in, and mistakes of a portal that knows no better', async (t) => 
 
 t.test('Redis refuses to write, or is gone', async (t) => {
   const redis = await startRedis(t)
-  await tellsNothing(t, { redis: redis.url }, async ({ at, events }) => {
+  await logsNoSecret(t, { redis: redis.url }, async ({ at, events }) => {
     const [code, token] = [await at.code(), await at.accessToken()]
     await redis.client.config('SET', 'maxmemory', '1')
     t.equal((await at.token({ code })).status, 503, 'out of memory: an error that repeats its command')
@@ -139,7 +139,7 @@ t.test('Redis refuses to write, or is gone', async (t) => {
     t.equal(events.at(-1)?.reason, 'store_unavailable')
   })
   const nowhere = { redis: { host: '127.0.0.1', port: await freePort(), password: WRONG }, storeTimeout: 50 }
-  await tellsNothing(t, nowhere, async ({ at, events }) => {
+  await logsNoSecret(t, nowhere, async ({ at, events }) => {
     await at.authorize()
     t.equal(events.at(-1)?.reason, 'store_unavailable')
   })

@@ -1,4 +1,4 @@
-// Someone wears the service down: a body without end, connections that break off. Slow connections are Node's matter
+// Someone exhausts the service: a body without end, connections that break off. Node limits slow connections
 // (`requestTimeout`). What a request costs in processor time: test/attacks/amplification.
 import { once } from 'node:events'
 import { connect } from 'node:net'

@@ -1,10 +1,10 @@
-// Someone uses that texts can look, sort or normalise alike: another spelling of an identifier, a secret or a code
+// Someone exploits that texts can look, sort or normalise alike: another spelling of an identifier, a secret or a code
 // would then be taken for it. Nothing is normalised, trimmed or folded anywhere: only the same bytes are the same.
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { injecting, wire } from '../helpers/wire.ts'
 
-/** Spellings of an ASCII text that some folding, trimming or decoding takes back to it. */
+/** Spellings of an ASCII text that some folding, trimming or decoding turns into it. */
 const spellings = (text: string): string[] => [
   text.toUpperCase(), ` ${text}`, `${text} `, `\t${text}`, `${text}\n`, `${text}\r\n`, `${text}\0`, `${text}\0x`,
   `\ufeff${text}`, `${text}\u200b`, `${text}\u00ad`, `\u202a${text}\u202c`, `${text}\u0301`, `${text}\ufe0f`,

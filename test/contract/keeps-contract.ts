@@ -7,7 +7,6 @@ import { completes, noOtherMethod } from './checks/sign-in.ts'
 import { isPage, refuses } from './replies.ts'
 import { refusals } from './refusals.ts'
 
-/** The contract in short: a sign-in, refusals, other methods. */
 export async function keepsContract (t: Test, at: Wire): Promise<void> {
   await t.test('a sign-in', async (t) => await signsIn(t, at))
   await t.test('refusals', async (t) => await refusesAll(t, at))

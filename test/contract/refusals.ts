@@ -57,7 +57,7 @@ const page = (provoke: Refusal['provoke'], known: Refusal['known'] = []): Refusa
   at: 'page', status: 400, error: 'invalid_request', event: 'request_rejected', level: 'warn', known, provoke
 })
 
-/** The `portal` function cannot be asked. */
+/** The `portal` function has no result. */
 const pageOfOutage = (options: Partial<PartnerSsoOptions>): Refusal => ({
   ...page((at) => at.authorize({}, 'ada')), status: 503, error: 'temporarily_unavailable', level: 'debug', options
 })
@@ -78,7 +78,7 @@ const denied = (user: string | null, options: Refusal['options'] = {}): Refusal 
   provoke: (at) => at.authorize({}, user)
 })
 
-/** A function of the host's failed. */
+/** A function of the host failed. */
 const failed = (options: Refusal['options'], user: string | null = 'ada'): Refusal =>
   ({ ...denied(user, options), error: 'server_error', level: 'error' })
 

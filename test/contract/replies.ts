@@ -25,7 +25,7 @@ export function refuses (t: Test, response: WireResponse, status: number, error:
   saysWhatToDo(t, response)
 }
 
-/** How to authenticate, or when to come back, and no other response does. */
+/** A challenge, or Retry-After with 503; no other response has one. */
 function saysWhatToDo (t: Test, { status, headers, request }: WireResponse): void {
   const isChallenge = status === 401 || (status === 400 && request.includes('/oauth/user'))
   t.strictSame(['www-authenticate', 'retry-after'].filter((name) => headers.has(name)),

@@ -1,4 +1,4 @@
-// The three kinds of store, and what someone can do to each who reads and writes it behind the app's back.
+// The three kinds of store, each with functions that read and write it past the app.
 import type { PartnerSsoOptions, Store } from '../../lib/index.ts'
 import { MemoryStore } from '../../lib/stores/memory.ts'
 import type { RedisServer } from '../helpers/redis.ts'

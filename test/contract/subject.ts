@@ -1,4 +1,4 @@
-// An app that keeps the contract, in one of many configurations. The checks see of it what everyone sees from outside.
+// An app that keeps the contract, in one of many configurations. The checks see only what is visible from outside.
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
 import Fastify50 from 'fastify-5.0'
 import Fastify511 from 'fastify-5.11'
@@ -28,7 +28,7 @@ export const LIFETIMES = { codeLifetime: 600, tokenLifetime: 3000 }
 
 const fastifies = { '5.0.0': Fastify50, '5.11.3': Fastify511, newest: Fastify } as unknown as Record<string, Factory>
 
-/** The larger first: the covering array is smaller. */
+/** The largest come first: that makes the covering array smaller. */
 export const dimensions = {
   portal: ['one', 'two', 'function', 'async function', 'slow function'],
   host: Object.keys(hostKinds),
@@ -61,7 +61,7 @@ export type Line = Record<string, unknown> & { level: number, msg: string, reaso
 
 type Options = Partial<PartnerSsoOptions<any>>
 
-/** In what another process of the same host differs. */
+/** How another process of the same host differs. */
 export interface Difference {
   options?: Options
   portal?: Partial<Portal>
@@ -86,9 +86,9 @@ export interface Subject {
   lowestLevel: number
   /** Which of the portal's secrets its requests use. */
   secretIndex: number
-  /** What the event of a token says of HTTP Basic that is not form-encoded. */
+  /** A member of the event of a token, for HTTP Basic that is not form-encoded. */
   basicEncoding: { basicEncoding?: 'none' }
-  /** Whether the error page of an unknown portal can link to the only one there is. */
+  /** Whether one portal is registered: the error page of an unknown portal links to it. */
   isOnlyPortal: boolean
   /** The prefix of the routes. */
   prefix: string

@@ -6,8 +6,8 @@ import type { Test } from 'tap'
 import { pass, startProxy } from '../helpers/proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { clusterClients, ofTest } from '../helpers/redis-clients.ts'
-import { goods, readyAgain, recovered, scene, until } from '../helpers/outages.ts'
-import type { Goods, Scene } from '../helpers/outages.ts'
+import { issue, readyAgain, recovered, scene, until } from '../helpers/outages.ts'
+import type { Issued, Scene } from '../helpers/outages.ts'
 
 /** A Cluster of one node, which is reached by a proxy. */
 async function startCutCluster (t: Test) {
@@ -42,7 +42,7 @@ async function startCutCluster (t: Test) {
 interface Cut {
   command: 'set' | 'getdel'
   /** The request whose command it is, and the error that it ends with. */
-  request: (host: Scene, goods: Goods) => Promise<string | null>
+  request: (host: Scene, issued: Issued) => Promise<string | null>
   /** What the node executes for the request. */
   executed: Record<string, number>
 }
@@ -67,7 +67,7 @@ for (const { name, connect } of clusterClients) {
     t.ok(await until(() => client.status === 'ready'))
     const host = await scene(t, { redis: client, keyPrefix: `${name}:`, storeTimeout: STORE_TIMEOUT })
     for (const [what, { command, request, executed }] of Object.entries(cuts)) {
-      const given = await goods(host)
+      const given = await issue(host)
       await cluster.client.config('RESETSTAT')
       cluster.cutAfter(command)
       t.equal(await request(host, given), 'temporarily_unavailable', what)

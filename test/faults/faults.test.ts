@@ -18,8 +18,8 @@ import { withTimeLimit } from '../helpers/timed-store.ts'
 import { clientsWithSettings, hostClients, ofTest } from '../helpers/redis-clients.ts'
 import type { AnyClient, Connect } from '../helpers/redis-clients.ts'
 import {
-  changesOnce, goods, names, NOTHING, outages, readyAgain, recovered, refusedWhen, scene, signIn, stillGood, timedOut,
-  unavailable, unavailableLines, until, usedUp, watch
+  areLogged, issue, names, NEVER_ISSUED, outages, readyAgain, recovered, refusedWhen, scene, signIn, stillGood,
+  timedOut, unavailable, unavailableLines, until, usedUp, watch
 } from '../helpers/outages.ts'
 import type { Scene, Watch } from '../helpers/outages.ts'
 
@@ -180,7 +180,7 @@ async function hostOn (t: Test, way: Way, port: number): Promise<{ host: Scene, 
 /** The fault comes and goes. */
 async function suffer (t: Test, fault: Fault, host: Scene, place: Place): Promise<void> {
   const { isSilent = false, isExecuted, pause } = fault
-  const [left, kept] = [await goods(host), await goods(host)]
+  const [left, kept] = [await issue(host), await issue(host)]
   await place.seen.commands()
   await fault.begin(place)
   if (isSilent) await timedOut(t, host, left)
@@ -204,8 +204,8 @@ async function suffer (t: Test, fault: Fault, host: Scene, place: Place): Promis
   await (isExecuted ? usedUp : stillGood)(t, host, left)
   await recovered(t, host)
   // A lost connection may refuse one request at once, and another when its time is over.
-  if (pause === undefined) changesOnce(t, host, fault.cause, 3, outages(t, host))
-  else changesOnce(t, host, fault.cause, 6)
+  if (pause === undefined) areLogged(t, host, fault.cause, 3, outages(t, host))
+  else areLogged(t, host, fault.cause, 6)
 }
 
 for (const [name, fault] of Object.entries(faults)) {
@@ -238,12 +238,12 @@ t.test('down at the start, and up later', async (t) => {
     ({ name, host: (await hostOn(t, way, port)).host })))
   for (const { name, host } of hosts) {
     t.equal(await host.ready(), false, name)
-    await unavailable(t, host, NOTHING, name)
+    await unavailable(t, host, NEVER_ISSUED, name)
   }
   await startRedis(t, [], port)
   for (const [index, { host }] of hosts.entries()) {
     await recovered(t, host)
-    changesOnce(t, host, index === 0 ? /Redis is not connected.*ECONNREFUSED/ : /not connected/, 3)
+    areLogged(t, host, index === 0 ? /Redis is not connected.*ECONNREFUSED/ : /not connected/, 3)
   }
 })
 
@@ -251,7 +251,7 @@ t.test('out of memory: nothing new can be stored; what is there can be used', as
   const { client, url } = await startRedis(t, ['--maxmemory-policy', 'noeviction'])
   const host = await scene(t, { redis: url })
   const { portal } = host
-  const { code, token } = await goods(host)
+  const { code, token } = await issue(host)
   await client.config('SET', 'maxmemory', '1')
   t.equal(await host.ready(), false)
   t.equal((await portal.authorize()).redirect.get('error'), 'temporarily_unavailable')
@@ -265,7 +265,7 @@ t.test('out of memory: nothing new can be stored; what is there can be used', as
   t.equal((await portal.token({ code })).status, 400, 'the sign-in starts again')
 })
 
-t.test('a client that cannot be used for it: refused, and said so', async (t) => {
+t.test('a client that cannot send store commands: requests are refused, the log says why', async (t) => {
   const { port } = await startRedis(t)
   const connect = (): Redis => ofTest(t, new Redis(port, { protocol: 2 }))
   const [subscriber, closed] = [connect(), connect()]
@@ -280,7 +280,7 @@ t.test('a client that cannot be used for it: refused, and said so', async (t) =>
   ] as const) {
     // The start waits for the client, which never becomes ready.
     const host = await scene(t, { redis: client, storeTimeout: 100 })
-    await unavailable(t, host, NOTHING)
+    await unavailable(t, host, NEVER_ISSUED)
     t.match(unavailableLines(host)[0], { cause }, String(cause))
     t.equal(await host.ready(), false, String(cause))
   }
@@ -296,10 +296,10 @@ t.test('a wrong password, or none: named in the log, and cured without a restart
   for (const [host, password, cause] of [[wrong, 'old', /not connected.*WRONGPASS/], [none, '', /NOAUTH/]] as const) {
     const before = await connections()
     t.ok(await until(async () => await connections() >= before + 3), `it has tried again several times: ${cause}`)
-    await unavailable(t, host, NOTHING, 'refused')
+    await unavailable(t, host, NEVER_ISSUED, 'refused')
     await client.config('SET', 'requirepass', password)
     await recovered(t, host)
-    changesOnce(t, host, cause, 3)
+    areLogged(t, host, cause, 3)
   }
 })
 
@@ -344,7 +344,7 @@ t.test('a client of the host stays as it was, and is not closed with the app', a
   t.equal(await client.ping(), 'PONG')
 })
 
-t.test('the time limit is a real one', async (t) => {
+t.test('the time limit works in real time', async (t) => {
   const redis = await startRedis(t)
   const start = performance.now()
   const client = ofTest(t, new Redis(redis.port))
@@ -352,8 +352,8 @@ t.test('the time limit is a real one', async (t) => {
   redis.process.kill('SIGSTOP')
   // The start waits for the store, and so does a request.
   const host = await scene(t, { redis: client, storeTimeout: 20 })
-  await unavailable(t, host, NOTHING, 'stopped')
-  t.ok(performance.now() - start < STORE_TIMEOUT, 'only what hangs takes so long')
+  await unavailable(t, host, NEVER_ISSUED, 'stopped')
+  t.ok(performance.now() - start < STORE_TIMEOUT, 'refused in time')
   t.match(unavailableLines(host)[0], { cause: /did not respond in time \(\S+:\d+\)|not connected in time/ })
   redis.process.kill('SIGCONT')
 })

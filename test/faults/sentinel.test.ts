@@ -8,7 +8,7 @@ import { checkStore } from '../../lib/testing/index.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
 import { ofTest } from '../helpers/redis-clients.ts'
 import {
-  failedOver, goods, outages, replicated, scene, signIn, stillGood, timedOut, unavailable, until
+  failedOver, issue, outages, replicated, scene, signIn, stillGood, timedOut, unavailable, until
 } from '../helpers/outages.ts'
 import { startSentinel } from '../helpers/sentinel.ts'
 
@@ -23,7 +23,7 @@ for (const [signal, sentinel] of [['SIGKILL', toKill], ['SIGSTOP', toStop]] as c
 
     const host = await scene(t, { redis: options })
     t.ok(await until(() => host.ready()), 'ready')
-    const [left, kept] = [await goods(host), await goods(host)]
+    const [left, kept] = [await issue(host), await issue(host)]
     await replicated(master)
     master.process.kill(signal)
     if (signal === 'SIGSTOP') {

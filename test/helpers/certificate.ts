@@ -1,4 +1,4 @@
-/** Signed by itself, for tests of what is not trusted. */
+/** A self-signed certificate, which is not trusted by default. */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBfjCCASWgAwIBAgIUVknU8xGqcmxEv26uqPm+m+oXke8wCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTA0MDIxOFoYDzIxMjYxMDI4

@@ -7,7 +7,7 @@ interface Teardown { teardown (stop: () => unknown): void }
 
 /** A host in a process of its own. */
 export async function startHostProcess (t: Teardown, options: object): Promise<{ process: ChildProcess, url: string }> {
-  // tap would have it load its hooks.
+  // By NODE_OPTIONS tap would load its hooks into the host.
   const command = ['-u', 'NODE_OPTIONS', process.execPath, fileURLToPath(new URL('host-process.ts', import.meta.url))]
   const child = spawn('env', [...command, JSON.stringify(options)], { stdio: ['ignore', 'inherit', 'ignore', 'ipc'] })
   t.teardown(() => child.kill('SIGKILL'))

@@ -2,6 +2,6 @@
 import { startHost } from './host.ts'
 
 const { url } = await startHost({ teardown () {} }, JSON.parse(process.argv[2] as string))
-// Nobody is left who needs it.
+// The test process has ended.
 process.on('disconnect', () => process.exit())
 process.send?.({ url })

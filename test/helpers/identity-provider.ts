@@ -12,7 +12,7 @@ function page (field: string, action = ''): string {
 <h1>Log in to Acme Payments</h1><form method="post" action="${action}">${buttons.join('')}</form></html>`
 }
 
-/** Sends each user back by POST, as SAML does. What it says of the user is not signed. */
+/** Sends each user back by POST, as SAML does. Its assertion is not signed. */
 export async function samlProvider (t: Test, action: string): Promise<string> {
   return await httpServer(t, (_request, response) => {
     response.setHeader('content-type', 'text/html').end(page('SAMLResponse', action))

@@ -1,4 +1,3 @@
-// Where the modules of lib lie that the tests load.
 import { fileURLToPath } from 'node:url'
 
 /** The path of a module of lib, to mock what it imports. */

@@ -58,7 +58,7 @@ export async function advance (milliseconds: number): Promise<void> {
   }
 }
 
-/** Turns of the event loop: enough for whatever needs no one but this process. */
+/** Turns of the event loop: enough for all that depends on this process alone. */
 export async function turns (count = 20): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -19,11 +19,9 @@ import type { Wire } from './wire.ts'
 /** Milliseconds after which a condition is given up: only one that never comes true takes so long. */
 const GIVE_UP_AFTER = 120_000
 
-/** A code and a token that nobody has issued. */
-export const NOTHING = neverIssued()
+export const NEVER_ISSUED = neverIssued()
 
-/** A code and a token. */
-export interface Goods { code: string, token: string }
+export interface Issued { code: string, token: string }
 
 export interface Scene {
   portal: Wire
@@ -75,13 +73,13 @@ function noteRequests (app: FastifyInstance, requests: HostRequest[]): void {
 }
 
 /** A code and a token that are good. */
-export async function goods ({ portal }: Scene): Promise<Goods> {
+export async function issue ({ portal }: Scene): Promise<Issued> {
   return { code: await portal.code(), token: await portal.accessToken() }
 }
 
 /** The three requests of a sign-in, at once: each must get `temporarily_unavailable`. No time limit passes. */
 export async function unavailable (
-  t: Test, { portal }: Scene, { code, token }: Goods, what = 'unavailable'
+  t: Test, { portal }: Scene, { code, token }: Issued, what = 'unavailable'
 ): Promise<void> {
   const requests = [portal.authorize(), portal.token({ code }), portal.user(token)] as const
   const [authorized, ...others] = await Promise.all(requests)
@@ -95,12 +93,12 @@ export async function unavailable (
   }
 }
 
-/** The same where something happens once the commands have left: at the latest when storeTimeout has passed. */
+/** The same, where `happen` is called once the commands have left: at the latest when storeTimeout has passed. */
 export async function refusedWhen (
-  t: Test, host: Scene, goods: Goods, happen: (own: HostRequest[]) => unknown = () => {}, what = 'refused'
+  t: Test, host: Scene, issued: Issued, happen: (own: HostRequest[]) => unknown = () => {}, what = 'refused'
 ): Promise<void> {
   const before = host.requests.length
-  const refused = unavailable(t, host, goods, what)
+  const refused = unavailable(t, host, issued, what)
   await until(() => host.requests.slice(before).filter(({ hasLeft }) => hasLeft).length === 3)
   const own = host.requests.slice(before)
   await happen(own)
@@ -110,23 +108,23 @@ export async function refusedWhen (
 }
 
 /** The same where the store does not respond: each gets a response when storeTimeout has passed, and not before. */
-export async function timedOut (t: Test, host: Scene, goods: Goods, what = 'timed out'): Promise<void> {
+export async function timedOut (t: Test, host: Scene, issued: Issued, what = 'timed out'): Promise<void> {
   const waits = (own: HostRequest[]) =>
     t.notOk(own.some(({ hasResponse }) => hasResponse), `${what}: the store is waited for`)
-  await refusedWhen(t, host, goods, waits, what)
+  await refusedWhen(t, host, issued, waits, what)
 }
 
 /** The code and the token, refused while the store was away, are as good as before. */
-export async function stillGood (t: Test, host: Scene, goods: Goods): Promise<void> {
-  t.strictSame(await redeem(host, goods), [200, 200], 'the code and the token are still good')
+export async function stillGood (t: Test, host: Scene, issued: Issued): Promise<void> {
+  t.strictSame(await redeem(host, issued), [200, 200], 'the code and the token are still good')
 }
 
-/** The code and the token cannot be used any more: whether they had been used was unknown; the sign-in starts again. */
-export async function usedUp (t: Test, host: Scene, goods: Goods): Promise<void> {
-  t.strictSame(await redeem(host, goods), [400, 401], 'the code and the token are used up')
+/** The code and the token are used up. Their requests got 503, as the outcome was unknown: the sign-in starts again. */
+export async function usedUp (t: Test, host: Scene, issued: Issued): Promise<void> {
+  t.strictSame(await redeem(host, issued), [400, 401], 'the code and the token are used up')
 }
 
-async function redeem ({ portal }: Scene, { code, token }: Goods): Promise<number[]> {
+async function redeem ({ portal }: Scene, { code, token }: Issued): Promise<number[]> {
   return [(await portal.token({ code })).status, (await portal.user(token)).status]
 }
 
@@ -160,10 +158,10 @@ export async function signIn (t: Test, { portal }: Scene): Promise<void> {
   t.strictSame({ status, json }, { status: 200, json: recordOf('alice') }, 'a sign-in succeeds')
 }
 
-/** The log has so many outages, and how many requests were refused; each request is an event, logged at debug level. */
-export function changesOnce (t: Test, host: Scene, cause: RegExp, requests: number, changes = 1): void {
+/** The log has each outage, and how many requests were refused; each request is an event, logged at debug level. */
+export function areLogged (t: Test, host: Scene, cause: RegExp, requests: number, count = 1): void {
   const { log, events } = host
-  t.equal(outages(t, host), changes, 'each outage once')
+  t.equal(outages(t, host), count, 'each outage once')
   t.match(unavailableLines(host).at(-1), { cause })
   t.equal(log.reduce((sum, { refused = 0 }) => sum + refused, 0), requests, 'and how many were refused')
   t.equal(log.filter(({ level, event }) => level === 20 && event === 'store_unavailable').length, requests)

@@ -16,9 +16,9 @@ export interface Proxy {
   delay: number
   onRequest: Rule
   onReply: Rule
-  /** Resets every connection there is. */
+  /** Resets all connections. */
   cut (): void
-  /** Connections there are. */
+  /** How many connections are open. */
   readonly connections: number
 }
 

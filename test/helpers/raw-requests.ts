@@ -23,7 +23,7 @@ export function tokenForm (code: string, credentials = true): URLSearchParams {
 
 /** The responses of a server on one connection. */
 export interface Conversation {
-  /** All of it, a byte a character. */
+  /** All bytes, one character each. */
   text: string
   /** The status of each response. */
   statuses: number[]

@@ -12,7 +12,7 @@ interface Teardown { teardown (stop: () => unknown): void }
 /** The members of a client that these tests use, whatever its library. */
 export type AnyClient = RedisClient & { disconnect (): void }
 
-/** The client, which ends with the test, and until then says nothing of lost connections. */
+/** Disconnects the client at the end of the test. Ignores lost connections. */
 export function ofTest<C extends AnyClient> (t: Teardown, client: C): C {
   client.on('error', () => {})
   t.teardown(() => client.disconnect())
@@ -65,7 +65,7 @@ function wrapped (client: AnyClient): AnyClient {
   })
 }
 
-// Clients of every mapping of replies are one here.
+// One type for clients of either mapping of replies.
 type Options = Omit<ioredis.RedisOptions, 'replyMapping'>
 
 const settings: Record<string, Options> = {

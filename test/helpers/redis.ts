@@ -32,7 +32,7 @@ export async function startRedis (t: Teardown, settings: string[] = [], port?: n
   return { port, url: `redis://127.0.0.1:${port}`, client, process }
 }
 
-/** A client of a server that has just been started. Server and folder go with the test. */
+/** A client of a server that has just been started. Server and folder are removed after the test. */
 export function clientOf (
   t: Teardown, { port, process, directory }: { port: number, process: ChildProcess, directory: string }
 ): Redis {

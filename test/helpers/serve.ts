@@ -10,7 +10,7 @@ import type { Mistake } from '../simulator/mistakes.test.ts'
 
 export interface Page { url: string, status: number, text: string, headers: Headers }
 
-/** Shows what `serve` has written. */
+/** What `serve` has written. */
 class Terminal {
   out = ''
   err = ''

@@ -51,9 +51,9 @@ interface ServerOptions {
   /** What the server does wrong; without any it keeps the specification and the RFCs. */
   mistakes?: Mistake[]
   prefix?: string
-  /** Of codes, in seconds. */
+  /** Seconds that a code is valid. */
   lifetime?: number
-  /** The registered one. */
+  /** The registered redirect_uri. */
   redirectUri?: string
   /** The source of the login page after its title. */
   loginPage?: string

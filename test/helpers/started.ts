@@ -12,7 +12,7 @@ export interface Started {
   printed (text: RegExp): Promise<void>
 }
 
-/** Starts a program without what tap and the tests' own environment set: tap would have it load its hooks. */
+/** Starts a program without NODE_OPTIONS, by which tap would load its hooks into it, and without REDIS_URL. */
 export function started (
   t: Teardown, command: string[], more: NodeJS.ProcessEnv = {}, cwd = process.cwd()
 ): Started {

@@ -10,7 +10,7 @@ export async function arrives (t: Test, page: Page, name: string): Promise<void>
   t.equal(await heading(page), name)
 }
 
-/** Takes what the browser has reported. It reports beside the page, and may do so later. */
+/** Takes the problems that the browser has reported. It may report them later than the page changes. */
 export async function reported (problems: string[], count = 1): Promise<string[]> {
   const end = performance.now() + 60_000
   while (problems.length < count && performance.now() < end) await wait(20)

@@ -10,7 +10,7 @@ export type Changes = Record<string, string | undefined>
 
 interface Credentials { clientId: string, clientSecret: string, redirectUri: string }
 
-/** How the portal speaks: all of it is optional in the RFCs. */
+/** What the RFCs leave to the client. */
 interface Manners {
   fetch?: Fetch
   /** Authenticates with HTTP Basic instead of the form: form-encoded, or as most client libraries send it. */

@@ -15,11 +15,11 @@ const LIMIT = { handlerTimeout: 50 }
 /** Older versions of Fastify 5 have no such option. */
 const isSupported = 'handlerTimeout' in Fastify().initialConfig
 
-/** Two hosts on one store. Calls of `waits`, at the one that has a time limit, wait until `open`. */
+/** Two hosts on one store. In the one with a time limit, calls of the name `waits` wait until `open` is called. */
 async function scene (t: Test, waits: string, isOfApp: boolean) {
   let open = (): void => {}
   const opened = new Promise<void>((resolve) => { open = resolve })
-  // At its start the app tries the store.
+  // At its start the app calls the store: that call does not wait.
   let isStarted = false
   const called: string[] = []
   const inTime = <T extends unknown[], R>(name: string, call: (...given: T) => R | Promise<R>) =>
@@ -56,7 +56,7 @@ async function scene (t: Test, waits: string, isOfApp: boolean) {
   })
   isStarted = true
   called.length = 0
-  // Without a limit: no busy machine is too slow for it.
+  // Without a limit, which a busy machine could exceed.
   const twin = wire((await startHost(t, { store })).url)
   const issued = { code: await twin.code(), token: await twin.accessToken() }
   return { app, url, events, issued, open, called }

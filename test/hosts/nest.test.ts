@@ -55,7 +55,7 @@ t.test('CORS, a guard that lets nobody in, a global prefix, a hook, no logger', 
 
   const { exit, lines } = await stop()
   t.strictSame(exit, [0, null], 'the app closes')
-  t.ok(lines.some(({ warning = '' }) => /redis/i.test(warning)), 'the start-up warning is one of the process')
+  t.ok(lines.some(({ warning = '' }) => /redis/i.test(warning)), 'the start-up warning is a process warning')
   t.strictSame(lines.flatMap(({ event = [] }) => event).slice(0, 3), outcomes)
 })
 
@@ -70,5 +70,5 @@ t.test('pipes, interceptors and filters of Nest, the option `prefix`, and the lo
 
   const { lines } = await stop()
   t.strictSame(lines.flatMap(({ log }) => log?.event ?? []).slice(0, 3), outcomes, 'each outcome is a line of the log')
-  t.notOk(lines.some(({ warning = '' }) => /redis/i.test(warning)), 'so is the start-up warning')
+  t.notOk(lines.some(({ warning = '' }) => /redis/i.test(warning)), 'the start-up warning is not a process warning')
 })

@@ -207,7 +207,7 @@ t.test('several registrations under one app, and a scope of its own', async (t) 
   }
 })
 
-t.test('what the router takes lightly is not repeated', async (t) => {
+t.test('slashes and case that the router ignores are not repeated', async (t) => {
   const { app } = await startHost(t, { loginPage: '/login' }, {
     server: routerOptions({ ignoreDuplicateSlashes: true, ignoreTrailingSlash: true, caseSensitive: false })
   })

@@ -20,7 +20,7 @@ const SENT_TO = {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']
 
-const isTold = (text: string, secret: string) => text.includes(secret) || text.includes(encodeURIComponent(secret))
+const isIn = (text: string, secret: string) => text.includes(secret) || text.includes(encodeURIComponent(secret))
 
 interface Case {
   server?: FastifyServerOptions
@@ -31,7 +31,7 @@ interface Case {
 
 const hosts: Record<string, Case> = {
   'a host': {},
-  'a host that takes slashes and case lightly': {
+  'a host that ignores trailing slashes and case': {
     server: routerOptions({ ignoreTrailingSlash: true, caseSensitive: false }), otherPath: true
   },
   'a host with HEAD routes, pages of its own and @fastify/cors': {
@@ -66,7 +66,7 @@ for (const [name, { server, prepare = () => {}, otherPath = false }] of Object.e
         t.match(log.text(), `"url":"${target.replace(/\?.*/, '?…')}"`, target)
       }
     }
-    for (const secret of [CODE, TOKEN, PORTAL.clientSecret]) t.notOk(isTold(log.text(), secret), secret)
+    for (const secret of [CODE, TOKEN, PORTAL.clientSecret]) t.notOk(isIn(log.text(), secret), secret)
     t.equal((await wire(url).user(await wire(url).accessToken())).status, 200)
   })
 }

@@ -1,6 +1,6 @@
-// Single use does not depend on timing. The requests of a sign-in, a replay, a made-up token, lifetimes that end and
-// the faults of a store are run in every order in which they can happen, over the real routes, codes and tokens, and
-// never does a code or token succeed twice, nor is a token alive after a replay was refused.
+// Single use does not depend on timing. The requests of a sign-in, a replay, a forged token, lifetimes that end and
+// the faults of a store are run in every order in which they can happen, over the real routes, codes and tokens. No
+// code or token succeeds twice, and no token is alive after a replay was refused.
 //
 // Faults, at each operation of the store: the command is lost before it is executed, its reply is lost, the reply comes
 // after the time limit, the reply has come when the time limit is over and is read before the timer fires, the command
@@ -10,7 +10,7 @@ import '../helpers/virtual-clock.ts'
 import t from 'tap'
 import type { Store } from '../../lib/index.ts'
 import { MemoryStore } from '../../lib/stores/memory.ts'
-import { authorization, madeUp, play, redemption, user } from './scenes.ts'
+import { authorization, forged, play, redemption, user } from './scenes.ts'
 import type { Scene } from './scenes.ts'
 import { steppedMemory } from './stepped-memory.ts'
 import { steppedRedis } from './stepped-redis.ts'
@@ -23,7 +23,7 @@ const sceneOf = (name: string, faults: number, minutes: number, ...roles: Scene[
 
 const first = redemption('redemption')
 const second = redemption('replay')
-const stranger = madeUp('stranger')
+const stranger = forged('stranger')
 
 const used = user('user')
 
@@ -33,11 +33,11 @@ const scenes: Scene[] = [
   sceneOf('a redemption and a replay, with two faults', 2, 0, first, second),
   sceneOf('a redemption and a replay, while a revocation ends', 1, 2, first, second),
   sceneOf('a token used twice', 1, 1, first, used, user('again')),
-  sceneOf('a redemption, a replay and a made-up token', 1, 0, first, second, stranger),
+  sceneOf('a redemption, a replay and a forged token', 1, 0, first, second, stranger),
   sceneOf('three redemptions', 0, 0, first, second, redemption('third'))
 ]
 
-await t.test('the orders that are not played lead to no other end', async (t) => {
+await t.test('the orders that are left out have no other faults', async (t) => {
   const scenes = [
     { scene: sceneOf('on Redis', 1, 0, first, second), store: () => steppedRedis() },
     { scene: sceneOf('with a mistake', 1, 0, first, second), store: () => steppedRedis('SET ignores NX') },
@@ -102,7 +102,7 @@ const mistakes: Array<{ mistake: string, store: SteppedStore, scene: Scene, faul
   { mistake: 'take keeps the value', store: steppedMemory(keepsValue), scene: twoUses, fault: RETURNED_TWICE }
 ]
 
-await t.test('each mistake in what it rests on is found', async (t) => {
+await t.test('each mistake in a store is found', async (t) => {
   for (const { mistake, store, scene, fault } of mistakes) {
     const { violations } = await play(scene, store)
     t.ok(violations.has(fault), `${mistake}: ${fault}`, { violations })

@@ -35,8 +35,8 @@ export const user = (name: string): Role => ({
   }
 })
 
-/** A token that someone made up who has seen the code. */
-export const madeUp = (name: string): Role => ({
+/** A request with a token that was forged by someone who has seen the code. */
+export const forged = (name: string): Role => ({
   name,
   request: (_outcomes, { locator, clientId }) => (portal) =>
     portal.user(locator + randomBytes(32).toString('base64url') + Buffer.from(clientId).toString('base64url'))
@@ -79,7 +79,7 @@ async function judge (world: World): Promise<string[]> {
     outcomes.filter(([name, { status }]) => ['user', 'again'].includes(name) && status === 200).length > 1
       ? 'a token returned the record twice'
       : null,
-    world.outcomes.get('stranger')?.status === 200 ? 'a made-up token returned the record' : null,
+    world.outcomes.get('stranger')?.status === 200 ? 'a forged token returned the record' : null,
     isReplayRefused && (await probeTokens(world, tokens)).includes(200)
       ? 'a token is alive although a replay was refused'
       : null,

@@ -10,7 +10,7 @@ const LIMIT = 100
 /** The in-process store under the explorer, or what is given in its place. */
 export function steppedMemory (makeStore: (limit: number) => Store = (limit) => new MemoryStore(limit)): SteppedStore {
   let inner = makeStore(LIMIT)
-  // Its state cannot be read: its operations stand for it.
+  // Its state cannot be read: the operations so far represent it.
   let past: Record<'code' | 'token', string[]> = { code: [], token: [] }
   let put: Parameters<Store['put']> | undefined
 

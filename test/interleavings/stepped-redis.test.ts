@@ -1,5 +1,5 @@
-// The explorer is worth as much as its Redis is like the real one. The plugin's own Redis store runs the same sequences
-// on both: each result, each refusal and what is held at the end is the same, also where memory is full.
+// The explorer proves something only if its Redis behaves as the real one. The plugin's own Redis store runs the same
+// sequences on both: each result, each refusal and what is held at the end is the same, also where memory is full.
 import '../helpers/virtual-clock.ts'
 import fc from 'fast-check'
 import t from 'tap'
@@ -74,7 +74,7 @@ async function compare (server: Awaited<ReturnType<typeof real>>, mistake?: Mist
     await server.clear()
     const [expected, got] = [await run(server, operations), await run(model(mistake), operations)]
     if (JSON.stringify(got) !== JSON.stringify(expected)) {
-      throw new Error(`Redis gave ${JSON.stringify(expected)}, the model ${JSON.stringify(got)}`)
+      throw new Error(`Redis returned ${JSON.stringify(expected)}, the model ${JSON.stringify(got)}`)
     }
   }), { numRuns: RUNS, seed })
 }

@@ -20,7 +20,7 @@ class ReplyError extends Error {
   override name = 'ReplyError'
 }
 
-/** Mistakes in what single use rests on, to see that they are found. */
+/** Mistakes that break single use, to see that they are found. */
 export const MISTAKES = [
   'SET ignores NX', 'SET GET changes nothing', 'SET GET needs a value', 'GETDEL keeps the value'
 ] as const

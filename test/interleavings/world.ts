@@ -18,10 +18,10 @@ const MINUTE = 60_000
 const FULL = 'the store is full'
 /** Roles of one kind: what one request may do, so may the other. */
 const TWINS = [['redemption', 'replay'], ['user', 'again']] as const
-// A request that has not got on after so many turns of the event loop never will.
+// After so many turns of the event loop a request that has not come to its next step never will.
 const MOST_TURNS = 1000
 
-/** What came back for a request: a code or token in `given`, or an error. */
+/** The response to a request: a code or token in `given`, or an error. */
 export interface Outcome { status: number, error: string | undefined, given: string | undefined }
 
 type Request = (portal: Wire) => Promise<WireResponse>
@@ -45,7 +45,7 @@ export interface SteppedStore {
   perProcess: boolean
   /** Makes the store full, so that it refuses `put`, or no longer full. Undefined where that cannot happen. */
   fill? (full: boolean): void
-  /** Called when time has passed: what is over goes. */
+  /** Called when time has passed: removes what has expired. */
   age (minutes: number): void
   /** All that it holds, with names in place of keys and values. */
   held (): Record<string, string>
@@ -84,7 +84,7 @@ class Actor {
   readonly name: string
   readonly clock: Clock
   readonly socket = fakeSocket()
-  /** What it has seen so far: with the role, all that it will do follows from that. */
+  /** What it has seen so far. With the role, that determines all that it will do. */
   readonly history: string[] = []
   state: 'waiting' | 'running' | 'done' | 'gone' = 'waiting'
 
@@ -213,7 +213,7 @@ export class World implements Play {
     return this.#minutes < this.setting.minutes
   }
 
-  /** A request after all is over, with nothing in its way. */
+  /** The status of a request after all is over, without faults. */
   async probe (request: Request): Promise<number> {
     const { clock } = this.#actors[0] as Actor
     this.setting.store.fill?.(false)

@@ -36,13 +36,13 @@ const OTHERS: Array<[what: string, service: (t: Test) => Promise<string>, senten
     /^The host name of http:\/\/no-such-host\.invalid is not known\./],
   ['an address that cannot be reached', async () => 'http://255.255.255.255',
     /^http:\/\/255\.255\.255\.255 cannot be reached: /],
-  ['no HTTP', (t) => rawServer(t, (socket) => { socket.end('SSH-2.0-OpenSSH_9.2\r\n') }),
+  ['a server without HTTP', (t) => rawServer(t, (socket) => { socket.end('SSH-2.0-OpenSSH_9.2\r\n') }),
     /Something responds at http:\/\/127\.0\.0\.1:\d+, but not in HTTP\./],
   ['a server that hangs up', (t) => rawServer(t, (socket) => { socket.destroy() }),
     /closed the connection without a response/],
   ['https where http is spoken', async (t) => (await responding(t, 200)).replace('http:', 'https:'),
     /does not speak TLS/],
-  ['a certificate that nobody vouches for', tlsServer,
+  ['a certificate that is not trusted', tlsServer,
     /^The certificate of .* is not trusted here; NODE_EXTRA_CA_CERTS/],
   ['a server that never responds', (t) => httpServer(t, () => {}),
     /gave no complete response within 0\.9 s\. See what the service/],
@@ -184,7 +184,7 @@ await t.test('help', async (t) => {
   }
 })
 
-await t.test('a hostile service sends nothing to the terminal that the terminal obeys', async (t) => {
+await t.test('no control character of a hostile service reaches the terminal', async (t) => {
   const baseUrl = await httpServer(t, ({ url = '' }, response) => {
     if (!url.startsWith('/oauth/authorize')) return respond(response, 401, { error: 'invalid_token' })
     return respond(response, 400, { error: 'invalid_request', error_description: `no ${HOSTILE}` })

@@ -32,7 +32,7 @@ await t.test('check without a service: a sentence and code 2, and progress on a 
   }
 })
 
-await t.test('the reader of the output has gone: a quiet end; what cannot be written: a sentence', async (t) => {
+await t.test('a reader that closes the output ends the program silently; another write error is printed', async (t) => {
   for (const [argv, stream] of [['--help', 'stdout'], ['dance', 'stderr']] as const) {
     const { child, output } = start([argv])
     child[stream].destroy()

@@ -1,4 +1,4 @@
-// A form-action that forbids the way back to the portal is found, and only such a one.
+// A form-action that blocks the way back to the portal is found, and no other.
 import t from 'tap'
 import { formActionBlocking, policiesOf } from '../../lib/simulator/rules/content-security-policy.ts'
 import { loginPageOf } from '../../lib/simulator/rules/login-page.ts'

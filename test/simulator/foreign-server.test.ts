@@ -84,7 +84,7 @@ await t.test('with the empty scope removed', async (t) => {
   ])
 })
 
-await t.test('as the library is', async (t) => {
+await t.test('the unchanged library', async (t) => {
   const { findings } = await tried(EVERY_RULE, { clientSecret, service: endpoints(false) })
   const [failure] = findings.filter(({ result }) => result.outcome === 'fail')
   t.match(failure, { result: { got: /invalid_scope/, fix: /empty scope/ } })

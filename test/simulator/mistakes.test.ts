@@ -1,9 +1,9 @@
-// The common mistakes of services: each is found, under its own name, and nothing else is blamed.
+// The common mistakes of services: each fails its own rule, and no other.
 import t from 'tap'
 import { EVERY_RULE, failedRules, tried } from './trial.ts'
 import type { Trial } from './trial.ts'
 
-/** The rules that fail. What only follows from a cause is not listed. */
+/** The rules that fail. Rules that are untested because of these are not listed. */
 const FOUND = {
   'strict-cookie': ['!login.cookie'],
   'login-loses-prefix': ['!login.return'],

@@ -1,4 +1,4 @@
-// It brings no types.
+// oidc-provider has no types.
 declare module 'oidc-provider' {
   export const Provider: any
 }

@@ -7,7 +7,7 @@ import { listen } from '../helpers/listen.ts'
 import { failedRules, program } from '../helpers/program.ts'
 import { CLIENT_ID, RECORDS, REDIRECT_URI } from '../helpers/spec-server.ts'
 
-/** Of Koa, of which oidc-provider is made. */
+/** The context of Koa, on which oidc-provider is built. */
 type Context = Record<string, any>
 type Next = () => Promise<void>
 
@@ -94,7 +94,7 @@ await t.test('with a scope', async (t) => {
   ])
 })
 
-await t.test('as the provider is, it refuses who is logged in: nothing more can be judged', async (t) => {
+await t.test('the unchanged provider refuses the user: nothing more can be judged', async (t) => {
   const { code, report } = await checked(t, false)
   t.equal(code, 2)
   t.match(report.stopped, /access_denied/)

@@ -6,7 +6,7 @@ import type { Reply } from './trial.ts'
 
 export const SECOND = { id: 'partner-456', secret: 'the secret of another client' }
 
-/** What a code stands for, and then its token. */
+/** What a code, and then its token, represents. */
 export interface Grant {
   user: string
   client: string
@@ -16,7 +16,7 @@ export interface Grant {
   token?: string
 }
 
-/** One request, read. */
+/** A parsed request. */
 export interface Ask {
   method: string
   path: string
@@ -35,7 +35,7 @@ export interface Memory {
   codes: Map<string, Grant>
   used: Map<string, Grant>
   tokens: Map<string, Grant>
-  /** Of tests: whatever a mistake has to remember. */
+  /** For mistakes that need a state of their own. */
   notes: Map<string, number>
   /** How many codes and tokens were made. */
   made: number

@@ -1,5 +1,5 @@
-// What rules are made of, where no service of the other tests leads: codes of other kinds, responses without a type,
-// services that are too slow. The services here are made up.
+// Parts of rules that no service of the other tests reaches: codes of other kinds, responses without a type, services
+// that are too slow.
 import t from 'tap'
 import type { Edit } from '../../lib/flow/legs.ts'
 import type { Exchange } from '../../lib/flow/wire.ts'
@@ -36,7 +36,7 @@ function ruleOf (rules: readonly Rule[], id: string): Rule['test'] {
 
 const serviceOf = (parts: object): Service => parts as unknown as Service
 
-await t.test('a code that is readable text, no JSON: its last character is changed, a digit to a digit', async (t) => {
+await t.test('a code that is readable text, not JSON: its last character is changed, a digit to a digit', async (t) => {
   const changed = (plain: string) => forgeries(base64url(plain)).map(({ value }) => text(value))
   t.strictSame(changed('user-1-1712'), ['user-1-1713'])
   t.strictSame(changed('user-1-1719'), ['user-1-1710'])

@@ -1,4 +1,4 @@
-// How rules are tried: when a run ends, what counts as not tried, and that no secret stands in the reasons.
+// How rules are tried: when a run ends, what counts as not tried, and that no reason has a secret in it.
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { summary } from '../../lib/simulator/check/report.ts'
@@ -24,7 +24,7 @@ async function tried (tests: Array<Rule['test']>, signal = new AbortController()
 const passes = async (): Promise<void> => {}
 const throws = (error: Error) => async (): Promise<never> => { throw error }
 
-await t.test('what a rule throws at the deadline is the end of the run', async (t) => {
+await t.test('a rule that throws at the deadline is untested, and the run ends', async (t) => {
   const deadline = new AbortController()
   const late = async (): Promise<never> => {
     deadline.abort(new Error('the-secret took too long'))

@@ -1,4 +1,4 @@
-// What a security tester finds from outside: services with one mistake each, by the ideas that find them.
+// What a security tester finds from outside: services with one mistake each, grouped by how they are found.
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
@@ -83,7 +83,7 @@ const headerless = (path: string, header: string, value?: string): Pick<Parts, '
           : value === undefined ? [] : [[name, value] as const]) ?? []
       }
 })
-/** A token that says whose it is, and is believed. */
+/** A token that names its user and is not verified. */
 const believed = (write: (grant: Grant, made: number) => string, read: (token: string) => string | undefined) => ({
   newToken: ({ made }: Memory, grant: Grant) => write(grant, made),
   findToken: (_tokens: Map<string, Grant>, given: string, { notes }: Memory): Grant | undefined => {

@@ -16,7 +16,7 @@ interface Unusual {
 const random = (): string => randomBytes(32).toString('base64url')
 const KEY = randomBytes(32)
 const base64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
-/** RFC 7519; the decoder is that of Node, which passes over what is no Base64. `last`: of the signature. */
+/** RFC 7519. The decoder is Node's, which ignores characters outside of Base64. `last`: of the signature. */
 function jwtOf (bits: number, last: RegExp): Partial<Parts> {
   const signature = (content: string): string => createHmac(`sha${bits}`, KEY).update(content).digest('base64url')
   const jwt = (claims: object): string => {
@@ -53,7 +53,7 @@ function readJwe (code: string): { jti?: string } {
     return {}
   }
 }
-/** Finds a grant by the identifier in a code or token that says it. */
+/** Finds a grant by the identifier that a code or token contains. */
 const byId = (read: (text: string) => { jti?: string }) => (grants: Map<string, Grant>, given: string) => {
   const { jti } = read(given)
   return [...grants].find(([own]) => jti !== undefined && read(own).jti === jti)?.[1]

@@ -22,7 +22,7 @@ export async function parameters (t: Test, { at, events }: Subject): Promise<voi
   }
 }
 
-/** A browser gets a page; its link leads to the portal concerned, and nowhere where it could be any. */
+/** A browser gets a page with a link to the portal of the request, or of an unknown one to the only portal. */
 export async function page (t: Test, { at, portal, isOnlyPortal }: Subject): Promise<void> {
   const marked = {
     ...HTML, 'user-agent': 'zzz-agent', referer: 'https://zzz.example/', cookie: 'a=zzz', 'accept-language': 'zzz'
@@ -39,7 +39,7 @@ export async function page (t: Test, { at, portal, isOnlyPortal }: Subject): Pro
   t.strictSame(guards, ['DENY', 'no-referrer'])
 }
 
-/** Nobody is logged in: to the login page and back, or `access_denied`. What is falsy is nobody. */
+/** Nobody is logged in: to the login page and back, or `access_denied`. Any falsy value means nobody. */
 export async function nobody (t: Test, { at, behaviour, events, loginPage, portal, prefix }: Subject): Promise<void> {
   const { currentUser } = behaviour
   for (const none of [null, false, 0, '']) {
@@ -74,7 +74,7 @@ export async function nobody (t: Test, { at, behaviour, events, loginPage, porta
   }
 }
 
-/** The user may not enter. What is falsy is no record. */
+/** The user may not enter. Any falsy value means that. */
 export async function notEligible (t: Test, { at, behaviour, events }: Subject): Promise<void> {
   for (const none of [null, false, 0, '']) {
     behaviour.portalEligibility = () => none
@@ -99,7 +99,7 @@ export async function hooks (t: Test, { at, behaviour, portal, recordOf }: Subje
     { client_id: 'x' }, { redirect_uri: 'x' }, { response_type: 'x' }, { state: '' }, { code_challenge: 'x' }
   ]
   for (const changes of refused) await at.authorize(changes)
-  t.equal(calls, 1)
+  t.equal(calls, 1, 'not called for a request that is refused')
 }
 
 const OWN = "default-src 'self'; frame-ancestors *"
@@ -132,10 +132,10 @@ const ownReplies: Record<string, [send: OwnReply, status?: number, text?: string
   }, 403, 'blocked']
 }
 
-/** `currentUser` may send its own reply: nothing is added to it but headers, and nobody else is asked. */
+/** `currentUser` may send its own reply: only headers are added to it, and portalEligibility is not called. */
 export async function ownReply (t: Test, { at, behaviour, events, lines, lowestLevel }: Subject): Promise<void> {
-  let asked = 0
-  behaviour.portalEligibility = () => { asked++ }
+  let calls = 0
+  behaviour.portalEligibility = () => { calls++ }
   for (const [name, [send, status = 418, text = 'one moment']] of Object.entries(ownReplies)) {
     behaviour.currentUser = (_request, reply) => {
       reply.status(200).type('text/plain').header('content-security-policy', OWN)
@@ -151,7 +151,7 @@ export async function ownReply (t: Test, { at, behaviour, events, lines, lowestL
     t.strictSame(errors, isLogged ? ['partner-sso: currentUser threw after it had replied'] : [], name)
     if (name !== 'past Fastify') hasPolicy(t, response, `${OWN}, frame-ancestors 'none'`)
   }
-  t.equal(asked, 0)
+  t.equal(calls, 0)
 }
 
 /** A payload that Fastify refuses is a failure of the hook. */

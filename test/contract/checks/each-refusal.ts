@@ -11,7 +11,7 @@ import type { Subject } from '../subject.ts'
 
 const LEVELS = { debug: 20, info: 30, warn: 40, error: 50 }
 
-/** Each refusal, and that what it refuses before authentication leaves the code good. */
+/** Each refusal. A request that is refused before its authentication leaves the code good. */
 export async function eachRefusal (t: Test, subject: Subject): Promise<void> {
   for (const [reason, refusal] of Object.entries(refusals) as Array<[RefusalReason, Refusal]>) {
     const at = refusal.options === undefined ? subject : await subject.another({ options: refusal.options })
@@ -33,7 +33,7 @@ async function refuses (t: Test, subject: Subject, reason: RefusalReason, refusa
   t.equal((await subject.at.token({ code: codes.at(-1) })).status, 200, 'the code is still good')
 }
 
-/** Where a browser can start again: at the portal of the request, or at the only one there is. */
+/** Where a browser can start again: at the portal of the request, or at the only registered one. */
 async function linksToPortal (t: Test, subject: Subject, { provoke, status, known, options }: Refusal): Promise<void> {
   const { at, portal, isOnlyPortal } = subject
   const page = await provoke({
@@ -89,7 +89,7 @@ function isChallenge (
   const given = response.headers.get('www-authenticate')
   if (at === 'token') t.equal(given, status === 401 ? 'Basic realm="partner-sso"' : null)
   else if (at !== 'user') t.equal(given, null)
-  else if (response.text === '') t.equal(given, 'Bearer realm="partner-sso"', 'who sends no credentials learns no more')
+  else if (response.text === '') t.equal(given, 'Bearer realm="partner-sso"', 'no error without credentials')
   else t.ok(given?.startsWith(`Bearer realm="partner-sso", error="${error}", error_description="`))
 }
 

@@ -1,4 +1,4 @@
-// `portal` as a function. What it returns counts with each request.
+// `portal` as a function. It is called for each request.
 import type { Test } from 'tap'
 import type { Portal } from '../../../lib/index.ts'
 import { isGuarded, isPage, isRefused, refuses } from '../replies.ts'
@@ -89,7 +89,7 @@ async function isRow (
   t.equal((await subject.at.token({ code })).status, 200, 'the code was not touched')
 }
 
-/** Portals come, change and go while the app runs. */
+/** Portals are added, changed and removed while the app runs. */
 export async function portalsChange (t: Test, subject: Subject): Promise<void> {
   let found: Portal | undefined
   const { at } = await subject.another({ options: { portal: async () => found } })

@@ -71,7 +71,7 @@ export async function signIn (t: Test, subject: Subject): Promise<void> {
   )
 }
 
-/** Sign-ins at the same time do not mix: each user gets the own record, each portal its own users. */
+/** Sign-ins at the same time do not mix: the portal gets the record of each user, each portal that of its own. */
 export async function signInsAtOnce (t: Test, { at, atOther, recordOf }: Subject): Promise<void> {
   const complete = async (portal: Wire, user: string): Promise<void> => {
     const token = await portal.accessToken(user)
@@ -109,7 +109,7 @@ export async function crossUse (t: Test, { at, recordOf }: Subject): Promise<voi
   t.strictSame(response.json, recordOf('alice'), 'the scheme in any case')
 }
 
-/** Codes and tokens for their lifetimes, and no longer. */
+/** Codes and tokens are good for their lifetimes, and no longer. */
 export async function lifetimes (t: Test, { at, store }: Subject): Promise<void> {
   const code = await at.code()
   await store.pass(400)

@@ -1,4 +1,4 @@
-// What someone gains who reads and writes the store, and has no client secret.
+// What an attacker gains who reads and writes the store and has no client secret.
 import type { Test } from 'tap'
 import type { Portal } from '../../../lib/index.ts'
 import { CHALLENGE, challenge, VERIFIER } from '../../helpers/wire.ts'
@@ -17,7 +17,7 @@ async function addedBy<T> (store: StoreAccess, make: () => Promise<T>): Promise<
   return [made, key, value]
 }
 
-/** Nothing in it lets anyone in or names anyone. */
+/** The store has no part of a code or token, and nothing that names a user or a portal. */
 export async function unreadable (t: Test, { at, portal, store }: Subject): Promise<void> {
   const before = await store.read()
   // So long that they do not occur by chance.
@@ -57,7 +57,7 @@ function changed (text: string, index: number): string {
   return text.slice(0, index) + other + text.slice(index + 1)
 }
 
-/** As another version of the plugin could write them. */
+/** Formats of values that another version of the plugin could write. */
 const formats: Record<string, (sealed: string) => string> = {
   'one copy, without their number': (sealed) => sealed.replace(/^\d+_/, ''),
   'a version before it': (sealed) => `v2.${sealed}`,
@@ -92,7 +92,7 @@ export async function changedValues (t: Test, subject: Subject): Promise<void> {
   }
 }
 
-/** A token that is not exactly as it was issued redeems nothing: the token itself is still good. */
+/** A changed token is refused, and leaves the issued one good. */
 export async function changedTokens (t: Test, { at, events }: Subject): Promise<void> {
   const token = await at.accessToken()
   // Locator, proof and client_id each end in a character with bits that a decoder ignores.
@@ -111,7 +111,7 @@ export async function changedTokens (t: Test, { at, events }: Subject): Promise<
   t.equal((await at.user(token)).status, 200)
 }
 
-/** A value that is written back, or that is from the future, is worth nothing, give or take five minutes. */
+/** A value that is written back late, or was issued in the future, is refused. Clocks may differ by five minutes. */
 export async function writtenBack (t: Test, { at, store }: Subject): Promise<void> {
   t.teardown(() => clock.back())
   const GRACE = 300
@@ -160,7 +160,7 @@ export async function marks (t: Test, { at, events, store }: Subject): Promise<v
   refuses(t, await at.user(token), 401, 'invalid_token')
 }
 
-/** A store that is away: 503 and when to try again; the event names the portal and the user, where they are known. */
+/** The store is unavailable: 503 and Retry-After; the event names the portal and the user, where they are known. */
 export async function storeAway (t: Test, subject: Subject): Promise<void> {
   const away = async (): Promise<never> => { throw new Error('zzz-cause at zzz-host:6379') }
   const [code, token] = [await subject.at.code(), await subject.at.accessToken()]
@@ -182,7 +182,7 @@ export async function storeAway (t: Test, subject: Subject): Promise<void> {
       { ...unavailable, clientId, signInId: ofToken }])
   const sent = [authorized, ...responses].map(({ headers, text }) => [...headers, text])
   t.notMatch(JSON.stringify([seen, sent]), 'zzz')
-  if (lowestLevel <= 30) t.match(JSON.stringify(lines()), 'zzz-cause', 'the host learns it')
+  if (lowestLevel <= 30) t.match(JSON.stringify(lines()), 'zzz-cause', 'the cause is logged')
   refuses(t, await at.user('x'), 401, 'invalid_token')
   refuses(t, await at.token({ code: 'x' }), 400, 'invalid_grant')
 }
@@ -209,7 +209,7 @@ export async function overtaken (t: Test, { at, events, store }: Subject): Promi
   t.match(events().at(-1), { type: 'code_replayed', externalId: 'alice' })
 }
 
-/** All events of a sign-in have one id, from the code to a replay long after; it leads to nothing. */
+/** All events of a sign-in have one id, from the code to a late replay. It is not a part of the code or token. */
 export async function signInIds (t: Test, subject: Subject): Promise<void> {
   const { at, events, portal } = subject
   const later = await subject.another({ portal: { loginUrl: 'https://portal.example/new' } })

@@ -1,4 +1,4 @@
-// The token endpoint, replays, and the two together with what changes meanwhile.
+// The token endpoint and replays, also where the registration of the portal has changed meanwhile.
 import type { Test } from 'tap'
 import { tokenForm } from '../../helpers/raw-requests.ts'
 import { basic, CHALLENGE, challenge, VERIFIER } from '../../helpers/wire.ts'
@@ -148,7 +148,7 @@ export async function replay (t: Test, subject: Subject): Promise<void> {
   const code = await at.code()
   const { access_token: token } = (await at.token({ code })).json
   await at.token({ code, client_secret: 'wrong' })
-  t.equal((await at.user(token)).status, 200, 'who does not authenticate revokes nothing')
+  t.equal((await at.user(token)).status, 200, 'a replay with a wrong secret revokes nothing')
   events()
 }
 
@@ -168,7 +168,7 @@ export async function changedPortal (t: Test, subject: Subject): Promise<void> {
   const token = await at.accessToken()
   const gone = await subject.another({ portal: { clientId: 'another' } })
   refuses(t, await gone.at.user(token), 401, 'invalid_token', 'its portal is gone')
-  t.equal((await at.user(token)).status, 200, 'that has not used it up')
+  t.equal((await at.user(token)).status, 200, 'the refusal has not used it up')
 }
 
 /** Between any two processes that share a secret, a sign-in goes on while the secret is rotated. */

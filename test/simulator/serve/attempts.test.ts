@@ -25,7 +25,7 @@ await t.test('of more than a hundred, the oldest that never came back is dropped
   for (let count = 0; count < 200; count++) attempts.add(attempt(`away-${count}`), undefined)
   t.ok(attempts.find(session, 'ended'))
   for (let count = 0; count < 100; count++) attempts.add(attempt(`back-${count}`, true), session)
-  t.equal(attempts.find(session, 'ended'), undefined, 'last the oldest')
+  t.equal(attempts.find(session, 'ended'), undefined, 'then the oldest')
   t.equal(attempts.of(session).length, 100)
   t.end()
 })

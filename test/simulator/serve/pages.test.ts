@@ -43,7 +43,7 @@ await t.test('pages load nothing, cannot be framed, keep no copies and send no r
   t.equal(begun.headers.get('referrer-policy'), 'no-referrer', 'nor does the redirect to the service')
 })
 
-await t.test('it responds under its own host names only', async (t) => {
+await t.test('the simulator responds under its own host names only', async (t) => {
   const { origin } = await simulator(t)
   for (const host of ['evil.example', 'localhost.evil.example', '127.0.0.1:80.evil.example', 'evil.localhost']) {
     const response = await asked(origin, host)

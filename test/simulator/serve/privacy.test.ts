@@ -32,7 +32,7 @@ for (const flags of [[], ['--basic']]) {
   })
 }
 
-await t.test('nor where the service repeats it', async (t) => {
+await t.test('no page shows the client secret where the service repeats it', async (t) => {
   const baseUrl = await sendingBack(t, (_path, response) => {
     response.setHeader('x-secret', encodeURIComponent(CLIENT_SECRET))
     response.setHeader('set-cookie', `s=${encodeURI(CLIENT_SECRET)}`)
@@ -50,7 +50,7 @@ await t.test('nor where the service repeats it', async (t) => {
   }
 })
 
-await t.test('nor in another case, escaped in HTML, in the record, in the terminal', async (t) => {
+await t.test('the client secret is hidden in another case, in HTML, in the record, in the terminal', async (t) => {
   const secret = 'Salt & <Pepper> "42"'
   const records = [{ ...RECORDS.ada, name: secret, external_id: secret, [secret]: secret }]
   const baseUrl = await sendingBack(t, (path, response) => {
