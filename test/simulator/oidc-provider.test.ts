@@ -88,9 +88,9 @@ await t.test('with a scope', async (t) => {
   const { code, report } = await checked(t, true)
   t.equal(code, 1)
   t.strictSame(failedRules(report), [
-    '!authorize.missing-redirect-uri', '?authorize.state-needed', '?authorize.head', '?authorize.referrer',
-    '?authorize.framing', '!token.missing-redirect-uri', '?token.client-challenge', '?token.failed-proof', '?user.head',
-    '?user.other-places'
+    '?login.framing', '!authorize.missing-redirect-uri', '?authorize.state-needed', '?authorize.head',
+    '?authorize.referrer', '?authorize.framing', '!token.missing-redirect-uri', '?token.client-challenge',
+    '?token.earlier-code', '?token.failed-proof', '?user.head', '?user.other-places'
   ])
 })
 
