@@ -148,7 +148,7 @@ export const TOKEN_RULES: readonly Rule[] = [
     fix: 'Send expires_in as a JSON number.',
     async test (service) {
       const { exchange } = await service.token(await service.code())
-      const { expires_in: seconds = 1 } = jsonObject(exchange.response) ?? {}
+      const { expires_in: seconds = 1 } = jsonObject(exchange.response) as Record<string, unknown>
       expect(typeof seconds === 'number' && seconds > 0, `expires_in: ${JSON.stringify(seconds)}`)
     }
   },
