@@ -72,16 +72,11 @@ function withState (location: string, change: (state: string) => string): string
   url.searchParams.set('state', change(url.searchParams.get('state') ?? ''))
   return url.href
 }
-/** Without the header at this path. */
-const headerless = (path: string, header: string, value?: string): Pick<Parts, 'after'> => ({
-  after: (reply, ask) => ask.path !== path
-    ? reply
-    : {
-        ...reply,
-        headers: reply.headers?.flatMap(([name, own]) => name !== header
-          ? [[name, own] as const]
-          : value === undefined ? [] : [[name, value] as const]) ?? []
-      }
+/** At this path, these headers in place of those with this name. */
+const replacing = (path: string, header: string, others: Headers): Pick<Parts, 'after'> => ({
+  after: (reply, ask) => ask.path === path
+    ? { ...reply, headers: [...(reply.headers ?? []).filter(([name]) => name !== header), ...others] }
+    : reply
 })
 /** A token that names its user and is not verified. */
 const believed = (write: (grant: Grant, made: number) => string, read: (token: string) => string | undefined) => ({
@@ -456,8 +451,8 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
       at('/oauth/token', ({ form }) =>
         form.get('client_id') === 'nobody' ? refusal(400, 'unauthorized_client') : null)),
     'a challenge without error': mistake('?user.challenge', /^WWW-Authenticate: Bearer$/,
-      headerless('/oauth/user', 'WWW-Authenticate', 'Bearer')),
-    'a login page in a frame': mistake('?login.framing', /^neither/, headerless('/login', 'Content-Security-Policy')),
+      replacing('/oauth/user', 'WWW-Authenticate', [['WWW-Authenticate', 'Bearer']])),
+    'a login page in a frame': mistake('?login.framing', /^neither/, replacing('/login', 'Content-Security-Policy', [])),
     'the state in the page of another error': mistake('!authorize.no-injection', /: state, in a refusal$/,
       { errorPage: ({ query }) => query.get('client_id') === CLIENT_ID ? String(query.get('state')) : '' }),
     'a name that is escaped': mistake('?user.plain-text', /^the text &amp;$/,

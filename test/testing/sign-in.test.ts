@@ -1,6 +1,7 @@
 // A partner's test signs a user in and reads the record that the portal would get.
 import t from 'tap'
 import { portal } from '../../lib/testing/index.ts'
+import type { LoginPage } from '../../lib/testing/index.ts'
 import { listening, SETTINGS, specServer } from '../helpers/spec-server.ts'
 
 await t.test('over HTTP, in-process, by form, Basic and PKCE, the record comes back', async (t) => {
@@ -73,23 +74,27 @@ await t.test('a login callback logs the user in, whether or not the login itself
   }
 })
 
-await t.test('a login: the form goes to its page, and the request is made again as it was', async (t) => {
-  const { app } = await specServer({ mistakes: ['login-forgets'] })
-  const urls: Record<string, string[]> = { GET: [], POST: [] }
-  app.addHook('onRequest', async ({ method, url }) => { urls[method]?.push(url) })
-  let address = ''
-  const result = await portal({ app, ...SETTINGS }).authorize({
+await t.test('a form without an address goes to the URL of its page, with its query', async (t) => {
+  const { app } = await specServer()
+  const posted: string[] = []
+  app.addHook('onRequest', async ({ method, url }) => { if (method === 'POST') posted.push(url) })
+  await portal({ app, ...SETTINGS }).authorize({
     login: async (page) => {
-      address = page.url
       await page.post({ user: 'bob' })
+      t.match(page.url, '/login?return_to=')
+      t.strictSame(posted.map((url) => new URL(url, page.url).href), [page.url])
     }
-  }, { scope: 'a scope', prompt: 'none' })
-  t.match(result, { ok: true })
-  t.strictSame(urls.POST?.map((url) => new URL(url, address).href), [address])
-  const [first, again, ...more] = urls.GET?.filter((url) => url.startsWith('/oauth/authorize')) ?? []
-  t.match(first, 'scope=a+scope')
-  t.equal(again, first)
-  t.strictSame(more, [])
+  })
+})
+
+await t.test('after a login that leads elsewhere the request is made again, with its parameters', async (t) => {
+  const { app } = await specServer({ mistakes: ['login-forgets'] })
+  const urls: string[] = []
+  app.addHook('onRequest', async ({ url }) => { if (url.startsWith('/oauth/authorize')) urls.push(url) })
+  const login = (page: LoginPage) => page.post({ user: 'bob' })
+  t.match(await portal({ app, ...SETTINGS }).authorize({ login }, { scope: 'a scope' }), { ok: true })
+  t.match(urls[0], 'scope=a+scope')
+  t.strictSame(urls, [urls[0], urls[0]])
 })
 
 await t.test('nobody logs in where the browser ends on no page', async (t) => {
