@@ -456,5 +456,10 @@ export const mistakes = [
     'post: (fields, url = page.url)',
     "post: (fields, url = '/login')"
   ],
+  [
+    'a user request may name the e-mail address of the record',
+    'isDeepStrictEqual(own, service.record)',
+    'own?.external_id === service.record?.external_id'
+  ],
   ['cookies of an object need TLS', '({ name, value, secure: false })', '({ name, value, secure: true })']
 ]

@@ -263,6 +263,8 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
       { newCode: ({ made }, _grant, { query }) => base64(`${query.get('state')}:${made}`) }),
     'a hash of a counter': mistake('!authorize.derived-code', /the hash of a number/,
       { newCode: ({ made }) => hash('md5', String(made)) }),
+    'the beginning of a hash of a counter': mistake('!authorize.derived-code', /the hash of a number/,
+      { newCode: ({ made }) => hash('sha256', String(made)).slice(0, 48) }),
     'a hash of user and time': mistake('!authorize.derived-code !authorize.fresh-code',
       /the hash of known text and the time/,
       { newCode: ({ made }, { user }) => hash('sha1', `${user}:${Date.now()}`) + (made < 0 ? 'x' : '') }),
@@ -625,7 +627,7 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
 }
 
 /** Rules that send what is seen on the way. */
-const NEEDED = ['token.unknown-code', 'token.wrong-secret', 'token.no-store']
+const NEEDED = ['token.unknown-code', 'token.wrong-secret', 'token.no-store', 'user.record']
 
 for (const [family, mistakes] of Object.entries(FAMILIES)) {
   await t.test(family, async (t) => {
