@@ -391,6 +391,13 @@ const VERDICTS: Record<string, Case[]> = {
     ['token.basic', first(atAuthorize(back({ code: 'a-code-of-the-service' })),
       atToken(error(400, 'invalid_grant', 'There was a-code-of-the-service'))), failed(/\(There was ••••••••\)/)]
   ],
+  'what needs no record of the user, where a broken token endpoint gives none': [
+    ['authorize.claimed-user', (request) => valueOf(request, 'user') === 'ada@partner.example'
+      ? back({ code: 'a-code' })(request)
+      : null, certain(/^with user=ada@partner\.example: 302/)],
+    ['authorize.claimed-user', {}, PASS],
+    ['authorize.derived-code', {}, PASS]
+  ],
   'nothing to judge': [
     ['authorize.state', atAuthorize(page('')), untested(/^there is no redirect to the portal: 200/)],
     ['authorize.state', cutsState, failed('a state of 255 characters, for a state of 1000 characters')],
