@@ -216,7 +216,8 @@ const VERDICTS: Record<string, Case[]> = {
     ...['/auth/login', 'http://['].map((action): Case => ['login.cookie', {
       reply: loggedOut(page(`<form action="${action}">`)), cookie: 'Set-Cookie: sid=ada'
     }, advised(/^no Path on sid: .*; without it 200/)]),
-    ['login.cookie', { reply: loggedOut({ status: 401 }), cookie: 'Set-Cookie: sid=ada' }, advised(/; without it 401/)],
+    ['login.cookie', { reply: loggedOut(redirect('http://a.test/in?to=1')), cookie: 'Set-Cookie: sid=ada' },
+      advised(/; without it 302 with a redirect to http:\/\/a\.test\/in$/, { fix: /Path=\/, and sign in once in a/ })],
     ['login.cookie', { cookie: 'Set-Cookie: sid=ada; Path=/\nSet-Cookie: csrf=1', reply: loggedOut({ status: 401 }) },
       PASS]
   ],

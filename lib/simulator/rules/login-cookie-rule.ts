@@ -2,9 +2,8 @@ import type { Arrival } from '../../flow/browser.ts'
 import { codeOf } from '../../flow/browser.ts'
 import type { Cookie } from '../../flow/cookies.ts'
 import { CookieJar } from '../../flow/cookies.ts'
-import { describe } from '../../flow/failure.ts'
 import { Failed, Untested } from './errors.ts'
-import { loginPageOf } from './login-page.ts'
+import { loginPageOf, shownAt } from './login-page.ts'
 import type { Rule } from './rule.ts'
 import { expect } from './rule.ts'
 import type { Service } from './service.ts'
@@ -13,7 +12,7 @@ import { namesOf } from './without-user.ts'
 /** What a browser that comes from another site sends of the session. */
 export const LOGIN_COOKIE_RULE: Rule = {
   id: 'login.cookie',
-  section: 'SameSite',
+  section: 'Set-Cookie',
   severity: 'must',
   sentence: 'The session cookie is sent when the browser comes from the portal.',
   fix:
@@ -38,7 +37,7 @@ async function cookieTravels (service: Service): Promise<void> {
   }
   const arrival = await without(service, strict)
   // A page with a script may reload itself; then the browser does send the cookie.
-  const got = `SameSite=Strict on ${namesOf(strict)}; without it ${describe(arrival.exchange)}`
+  const got = `SameSite=Strict on ${namesOf(strict)}; without it ${shownAt(arrival)}`
   expect(codeOf(arrival) !== null, got, undefined, loginPageOf(arrival)?.severity)
 }
 
@@ -56,8 +55,10 @@ async function pathReaches (service: Service): Promise<void> {
   if (pathless.length === 0 || await setInReach(service)) return
   const arrival = await without(service, pathless)
   const got = `no Path on ${namesOf(pathless)}: a browser sends it only below the address of the ` +
-    `login; without it ${describe(arrival.exchange)}`
-  expect(codeOf(arrival) !== null, got, 'Set the session cookie with Path=/.', 'should')
+    `login; without it ${shownAt(arrival)}`
+  const fix = 'Set the session cookie with Path=/, and sign in once in a browser, by serve: ' +
+    'there a cookie that is not sent ends at the login page again.'
+  expect(codeOf(arrival) !== null, got, fix, 'should')
 }
 
 async function setInReach (service: Service): Promise<boolean> {

@@ -40,14 +40,15 @@ function actionsOf (body: string): string[] {
   })
 }
 
+/** What a browser got, without the query, which is long and differs each time. */
+export const shownAt = ({ exchange }: Arrival): string => describe(exchange).replace(/\?\S*/, '')
+
 /** @throws Untested when the service shows no page of its own */
 export async function loginPageIn (service: Service): Promise<LoginPage> {
   const arrival = await service.loggedOut()
   const page = loginPageOf(arrival)
   if (page === null) {
-    // Without the query, which differs each time where the login is elsewhere.
-    const [got] = describe(arrival.exchange).split('?')
-    throw new Untested(`the service shows no login page of its own: ${got}`)
+    throw new Untested(`the service shows no login page of its own: ${shownAt(arrival)}`)
   }
   return page
 }
