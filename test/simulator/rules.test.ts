@@ -4,7 +4,7 @@ import { RULES } from '../../lib/simulator/rules/all.ts'
 import { atToken, EVERY_RULE, json, tried } from './trial.ts'
 
 await t.test('each rule says where it is written, what a correct service does, and what to do', (t) => {
-  const subjects = ['SameSite', 'addresses', 'login', 'single use', 'user information record']
+  const subjects = ['Set-Cookie', 'addresses', 'login', 'single use', 'user information record']
   const section = /^(?:RFC \d{4}|CSP Level 3) §[\d.]+(?:, §[\d.]+)*$/
   for (const { id, section: where, sentence, fix } of RULES) {
     t.match(id, /^(?:address|authorize|login|service|token|user)\.[a-z-]+$/, id)
