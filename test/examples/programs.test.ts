@@ -1,6 +1,9 @@
-// The examples, each started by the one command that its first lines name, with a portal beside it. `npm test` compiles
-// them before.
+// The examples out of the packed tarball: in an empty folder, installed and compiled by the words of their page, each
+// started by the command that its first lines name, with a portal beside it.
 import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { addIntegration } from '../../examples/portals-from-table.ts'
@@ -14,6 +17,25 @@ import { freePort } from '../helpers/ports.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { started } from '../helpers/started.ts'
 import type { Started } from '../helpers/started.ts'
+import { mustRun, packed } from '../package/commands.js'
+import { commands } from '../package/documents.ts'
+
+const cwd = mkdtempSync(join(tmpdir(), 'partner-sso-examples-'))
+t.teardown(() => rmSync(cwd, { recursive: true }))
+const { tarball } = packed()
+const install = commands(/npx tsc -p examples/).join('\n')
+  .replace(/^(npm install .*)fastify-partner-sso /m, `$1${tarball} `)
+t.match(install, ` ${tarball} `, 'the page installs the package')
+const npm = { npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' }
+mustRun('bash', ['-ec', install], { cwd, env: npm })
+
+/** What follows `node` in the commands of the examples. */
+const named = readdirSync(join(cwd, 'examples'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && !file.startsWith('dist'))
+  .flatMap((file) => [...readFileSync(join(cwd, 'examples', file), 'utf8').matchAll(/^\/\/.* node (\S+)(.*)$/gm)])
+  .flatMap(([, program = '', names = '']) => names.split('|').map((name) => `${program} ${name}`.trim()))
+/** Those that were started. */
+const programs = new Set<string>()
 
 const clientSecret = 'a secret of the portal'
 
@@ -23,7 +45,9 @@ interface Demo extends Started { baseUrl: string, portalUrl: string }
 async function start (t: Test, [file, ...argv]: string[], more: NodeJS.ProcessEnv = {}): Promise<Demo> {
   const ports = { PORT: String(await freePort()), PORTAL_PORT: String(await freePort()) }
   const settings = { ...ports, PORTAL_CLIENT_SECRET: clientSecret, ...more }
-  const program = started(t, [process.execPath, `examples/dist/${file}`, ...argv], settings)
+  const command = [`examples/dist/${file}`, ...argv]
+  programs.add(command.join(' '))
+  const program = started(t, [process.execPath, ...command], settings, cwd)
   await program.printed(/^The portal: /m)
   const named = (name: string) => new RegExp(`^${name}: +(\\S+)`, 'm').exec(program.output.out)?.[1] as string
   return { ...program, baseUrl: named('The app'), portalUrl: named('The portal') }
@@ -99,7 +123,7 @@ t.test('the login federated, at the provider that the environment names', async 
 })
 
 t.test('a login that is not there', async (t) => {
-  const { child, output } = started(t, [process.execPath, 'examples/dist/logins/start.js', 'toString'])
+  const { child, output } = started(t, [process.execPath, 'examples/dist/logins/start.js', 'toString'], {}, cwd)
   t.strictSame(await once(child, 'close'), [1, null])
   t.match(output.err, 'Say which one: form, single-page, federated, bearer, cookie-path')
 })
@@ -165,6 +189,11 @@ t.test('on PostgreSQL, before and after a restart of it', async (t) => {
   await pool.query('UPDATE integrations SET enabled = false')
   await add()
   t.match(await double(portals).signIn(user), { ok: false }, 'a changed integration that is turned off stays off')
+})
+
+t.test('no example that names a command is left out', async (t) => {
+  t.ok(programs.size >= 12)
+  t.strictSame([...programs].sort(), [...new Set(named.map((program) => program.replace(/ +/, ' ')))].sort())
 })
 
 /** A request may still get a connection that the server has ended. An app that has ended refuses the login. */
