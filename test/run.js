@@ -2,13 +2,13 @@
 // `npm test -- test/unit test/x.test.ts`: the tests of these folders and files alone, with what they need alone.
 // `npm test -- --watch test/x.test.ts`: again after each change of lib, test or examples.
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, watch } from 'node:fs'
+import { existsSync, watch } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { compile } from './runner/compile.js'
+import { clearCoverage, REPORT } from './runner/coverage.js'
 import { needsOf, provide } from './runner/needs.js'
-import { processesOf, runFiles, runTap, testFiles } from './runner/tap.js'
+import { processesOf, runFiles, testFiles } from './runner/tap.js'
 
 /** Test files at once: one more than processors, since many files wait for servers. */
 const JOBS = availableParallelism() + 1
@@ -23,25 +23,12 @@ async function runBeside (command, ...args) {
   return code === 0
 }
 
-/** The checks that are no tests, one after the other, while tap is waiting for servers and timers. */
+/** The checks that are no tests, one after the other, while tests are waiting for servers and timers. */
 async function compileAndLint () {
   return [
     ['the types of lib and test are right', await runBeside('npx', 'tsc', '-p', '.')],
     ['the linter finds nothing', await runBeside('npm', 'run', '-s', 'lint')]
   ]
-}
-
-/** Files of lib that no test has loaded: coverage does not see them. */
-function notLoaded () {
-  const summary = '.tap/report/coverage-summary.json'
-  const loaded = existsSync(summary) ? Object.keys(JSON.parse(readFileSync(summary, 'utf8'))) : []
-  // A file of types alone leaves nothing to load.
-  const compiled = (file) => readFileSync(join('compiled/lib', file.replace(/ts$/, 'js')), 'utf8')
-  const hasCode = (file) => !compiled(file).startsWith('export {};')
-  return readdirSync('lib', { recursive: true }).filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
-    .filter(hasCode)
-    // TypeBox is bundled: test/runner/compile.js.
-    .filter((file) => file !== 'typebox.ts' && !loaded.some((path) => path.endsWith(join('lib', file))))
 }
 
 /** Builds what the tests read: the package, which some import by its name, and the examples, which some start. */
@@ -54,12 +41,11 @@ async function build ({ dist, examples }) {
 
 /** Everything, with coverage. */
 async function runWhole (processes) {
-  const options = [`--jobs=${JOBS}`, '--coverage-report=text', '--coverage-report=json-summary']
-  const [compiled, results] = await Promise.all([compileAndLint(), runTap(options, processes, console.log)])
-  const missed = notLoaded()
-  const loaded = `tests load every file of lib${missed.map((file) => ` (not ${file})`).join('')}`
-  // tap wants every line, statement, branch and function of lib covered.
-  return { results, checks: [...compiled, [loaded, missed.length === 0], ['tap ends well', results.ok]] }
+  clearCoverage()
+  const tests = runFiles(JOBS, processes, console.log, { covered: true })
+  const [compiled, results] = await Promise.all([compileAndLint(), tests])
+  const covered = ['tests run every line, branch and function of lib', await runBeside(...REPORT)]
+  return { results, checks: [...compiled, covered] }
 }
 
 async function runChosen (processes) {

@@ -12,14 +12,12 @@ export interface Started {
   printed (text: RegExp): Promise<void>
 }
 
-/** Starts a program without NODE_OPTIONS, by which tap would load its hooks into it, and without REDIS_URL. */
+/** Starts a program without REDIS_URL. */
 export function started (
-  t: Teardown, command: string[], more: NodeJS.ProcessEnv = {}, cwd = process.cwd()
+  t: Teardown, [program = '', ...args]: string[], more: NodeJS.ProcessEnv = {}, cwd = process.cwd()
 ): Started {
   const { REDIS_URL, ...env } = process.env
-  const child = spawn('env', ['-u', 'NODE_OPTIONS', ...command], {
-    cwd, env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe']
-  })
+  const child = spawn(program, args, { cwd, env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] })
   const exited = once(child, 'exit')
   t.teardown(async () => {
     child.kill()

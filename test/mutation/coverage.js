@@ -1,29 +1,24 @@
 // Which processes of the tests run a line of lib, by the coverage that the last whole `npm test` has left in `.tap`.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { SourceMap } from 'node:module'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { COMPILED } from '../runner/compile.js'
-
-const json = (...path) => JSON.parse(readFileSync(join(...path), 'utf8'))
+import { COVERAGE } from '../runner/coverage.js'
 
 export class Coverage {
   /** By compiled file: the functions that V8 has counted, and the process. */
   #runs = new Map()
-  /** Milliseconds of each process. */
+  /** Seconds of each process. */
   #times = new Map()
 
   constructor () {
-    if (!existsSync('.tap/processinfo')) throw new Error('There is no coverage: run the whole `npm test` first')
-    const infos = readdirSync('.tap/processinfo').filter((name) => name.endsWith('.json'))
-      .map((name) => json('.tap/processinfo', name))
-    const byId = new Map(infos.map((info) => [info.uuid, info]))
-    for (const { uuid, root, runtime } of infos) {
-      const name = basename(byId.get(root).files[0])
-      if (uuid === root) this.#times.set(name, runtime)
-      if (!existsSync(join('.tap/coverage', `${uuid}.json`))) continue
-      for (const { url, functions } of json('.tap/coverage', `${uuid}.json`).result) {
-        const [, file] = /\/compiled\/(lib\/[^?]*)/.exec(url) ?? []
-        if (file !== undefined) this.#runs.set(file, [...this.#runs.get(file) ?? [], { name, functions }])
+    if (!existsSync(COVERAGE)) throw new Error('There is no coverage: run the whole `npm test` first')
+    for (const path of readdirSync(COVERAGE)) {
+      const { name, seconds, result } = JSON.parse(readFileSync(join(COVERAGE, path), 'utf8'))
+      this.#times.set(name, seconds)
+      for (const { url, functions } of result) {
+        const [, file] = /\/compiled\/(lib\/[^?]*)/.exec(url)
+        this.#runs.set(file, [...this.#runs.get(file) ?? [], { name, functions }])
       }
     }
   }

@@ -66,7 +66,7 @@ async function isSound (control, name, environment) {
 const records = new Map()
 const recordOf = (name) => records.get(name) ?? { tried: 0, noticed: 0 }
 
-/** Milliseconds of a process for each mistake that it may notice. */
+/** Seconds of a process for each mistake that it may notice. */
 function cost (name) {
   const { tried, noticed } = recordOf(name)
   return coverage.timeOf(name) * (tried + 2) / (noticed + 1)

@@ -8,10 +8,10 @@ import { basename, join } from 'node:path'
 /** The settings of the npm that started this process do not hold for a host. */
 const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)))
 
-/** Runs a command to its end: what it printed, and whether it succeeded. tap would have every Node load its hooks. */
+/** Runs a command to its end: what it printed, and whether it succeeded. */
 export function run (command, args, { env = {}, ...options } = {}) {
   const settings = { encoding: 'utf8', maxBuffer: 2 ** 28, env: { ...inherited, ...env }, ...options }
-  const { status, stdout, stderr, error } = spawnSync('env', ['-u', 'NODE_OPTIONS', command, ...args], settings)
+  const { status, stdout, stderr, error } = spawnSync(command, args, settings)
   return { ok: status === 0, stdout: stdout ?? '', stderr: error === undefined ? stderr : String(error) }
 }
 

@@ -10,22 +10,17 @@ const WIDTH = 200
 const OUTER = 60
 
 /**
- * Reads TAP, line by line, by `write`. `end` returns the failures, one text for all that failed alike: the names of the
- * tests around each, the lines of the sources that led to it, the difference.
+ * The failures in lines of TAP, one text for all that failed alike: the names of the tests around each, the lines of
+ * the sources that led to it, the difference.
  */
-export async function failureReader () {
+export async function failuresIn (lines) {
   // Not before the dependencies are installed: test/run.js does that.
   const { Parser } = await import('tap-parser')
   const failures = []
   const parser = new Parser()
   listen(parser, [], failures)
-  return {
-    write: (line) => { parser.write(`${line}\n`) },
-    end () {
-      parser.end()
-      return [...rowsByDetails(failures)].map(([details, rows]) => [...shortened(rows), details].join('\n').trimEnd())
-    }
-  }
+  parser.end(lines.join('\n'))
+  return [...rowsByDetails(failures)].map(([details, rows]) => [...shortened(rows), details].join('\n').trimEnd())
 }
 
 /** Notes the failures of a test and of the tests in it. */

@@ -1,10 +1,11 @@
-// Runs test files, by tap or by themselves, and reads the results. For `npm test` (test/run.js) and test/repeat.js.
+// Runs test files and reads the results. For `npm test` (test/run.js) and test/repeat.js.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join, normalize, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { COMPILED } from './compile.js'
-import { failureReader } from './failures.js'
+import { coverageOf } from './coverage.js'
+import { failuresIn } from './failures.js'
 
 const PROCESSES = join(COMPILED, 'processes')
 
@@ -73,60 +74,59 @@ function loading (files, index) {
 /** The counts of tap, and what failed: failures.js. */
 const nothing = () => ({ pass: 0, fail: 0, skip: 0, todo: 0, failures: [] })
 
-/** Runs a command that prints TAP. `show` gets each line of interest. Returns tap's own counts, and how it ended. */
-async function read (command, args, env, show) {
-  const stdio = ['ignore', 'pipe', 'inherit']
-  const reader = await failureReader()
-  const child = spawn(command, args, { stdio, env: { ...process.env, ...env }, timeout: HOUR })
-  const exited = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
-  let counts = null
-  let inDiagnostics = false
-  for await (const line of createInterface({ input: child.stdout })) {
-    counts = countsIn(line) ?? counts
-    reader.write(line)
-    if (/^\s*not ok/.test(line)) inDiagnostics = true
-    if (inDiagnostics || isOfInterest(line)) show(line)
-    if (/^\s*\.\.\.$/.test(line)) inDiagnostics = false
-  }
-  const end = await exited
-  return { ...nothing(), ...counts, failures: reader.end(), end, ok: end === 0 && counts !== null }
-}
-
-/** Runs tap with these options and files: it measures the coverage. `show` gets each line of interest. */
-export async function runTap (options, files, show) {
-  return await read('node_modules/.bin/tap', ['--reporter=tap', ...options, ...files], {}, show)
-}
-
 /**
- * Runs each of the files, which are programs, by itself: without coverage, and without the seconds that tap takes.
- * `show` gets a line for each file, and all of each failure.
+ * Runs each of the files, which are programs: as many at once as there are jobs. `show` gets a line for each file, and
+ * all of each failure. `covered`: with coverage, as coverage.js says.
  */
-export async function runFiles (jobs, files, show) {
+export async function runFiles (jobs, files, show, { covered = false } = {}) {
   const total = { ...nothing(), ok: true }
   const queue = [...files]
   const work = async () => {
-    for (let file; (file = queue.shift()) !== undefined;) add(total, await runFile(file, show, files.length === 1))
+    for (let file; (file = queue.shift()) !== undefined;) {
+      add(total, await runFile(file, show, files.length === 1, covered ? coverageOf(basename(file)) : undefined))
+    }
   }
   await Promise.all(Array.from({ length: jobs }, work))
   return total
 }
 
 /** Shows the lines of a file at its end, in one piece; of the only file at once. */
-async function runFile (file, show, isOnly) {
+async function runFile (file, show, isOnly, coverage) {
   const begun = performance.now()
   const shown = []
-  const args = ['--enable-source-maps', '--disable-warning=PartnerSsoWarning', '--import=@tapjs/mock/import', file]
-  const results = await read(process.execPath, args, { TAP_TIMEOUT: '600' }, isOnly ? show : (line) => shown.push(line))
+  const results = await read(file, coverage?.environment ?? {}, isOnly ? show : (line) => shown.push(line))
   const name = basename(file, '.mjs')
-  const seconds = ((performance.now() - begun) / 1000).toFixed(1)
+  const seconds = (performance.now() - begun) / 1000
+  coverage?.keep(seconds)
   for (const line of shown) show(line)
-  show(`${results.ok ? 'ok' : 'not ok'} - ${name} (${seconds} s)`)
+  show(`${results.ok ? 'ok' : 'not ok'} - ${name} (${seconds.toFixed(1)} s)`)
   // It ended before or beside its tests: its standard error says why.
   if (!results.ok && results.fail === 0) {
     results.fail = 1
     results.failures.push(`${name} ended with ${results.end}`)
   }
   return results
+}
+
+/** Runs a program that prints TAP. `show` gets each line of interest. Returns tap's own counts, and how it ended. */
+async function read (file, environment, show) {
+  const args = ['--enable-source-maps', '--disable-warning=PartnerSsoWarning', '--import=@tapjs/mock/import', file]
+  const env = { ...process.env, TAP_TIMEOUT: '600', ...environment }
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env, timeout: HOUR })
+  const exited = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
+  const lines = []
+  let counts = null
+  let inDiagnostics = false
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines.push(line)
+    counts = countsIn(line) ?? counts
+    if (/^\s*not ok/.test(line)) inDiagnostics = true
+    if (inDiagnostics || isOfInterest(line)) show(line)
+    if (/^\s*\.\.\.$/.test(line)) inDiagnostics = false
+  }
+  const end = await exited
+  const ok = end === 0 && counts !== null
+  return { ...nothing(), ...counts, failures: ok ? [] : await failuresIn(lines), end, ok }
 }
 
 function add (total, { pass, fail, skip, todo, failures, ok }) {
