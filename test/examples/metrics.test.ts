@@ -1,4 +1,5 @@
 // The examples of metrics count what happens, by portal, type and reason, and name no user.
+// Alone: it asks whether anything in the process listens to the events.
 import { channel } from 'node:diagnostics_channel'
 import type { Attributes, Meter, ObservableCallback } from '@opentelemetry/api'
 import type { FastifyInstance } from 'fastify'

@@ -34,9 +34,8 @@ const AUTHORIZE = '/oauth/authorize?' + String(new URLSearchParams({
 }))
 
 async function start (t: Test, notice: number): Promise<{ child: ChildProcess, url: string }> {
-  const { NODE_OPTIONS, ...env } = process.env
   const child = spawn(process.execPath, ['--input-type=module', '--eval', HOST], {
-    env: { ...env, NOTICE: String(notice) }, stdio: ['ignore', 'inherit', 'ignore', 'ipc']
+    env: { ...process.env, NOTICE: String(notice) }, stdio: ['ignore', 'inherit', 'ignore', 'ipc']
   })
   t.teardown(() => child.kill('SIGKILL'))
   const [url] = await once(child, 'message')

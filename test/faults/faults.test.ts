@@ -1,6 +1,7 @@
 // Each fault of Redis, or of the way to it, with each kind of client: the three requests of a sign-in get
 // `temporarily_unavailable`, a command is sent once at most and never after its caller has given up, what was not sent
 // stays good, and sign-ins succeed when the fault is over.
+// Alone: it counts the rejections of the process that nothing handles.
 import { advance, STORE_TIMEOUT, turns } from '../helpers/long-timers.ts'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'

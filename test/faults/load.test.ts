@@ -1,5 +1,6 @@
 // Two host processes on one Redis, sign-ins all the time, and one fault after the other: no code or token is used
 // twice, and no request is left hanging. LOAD_MINUTES=10 makes the run longer, with longer pauses between the faults.
+// Alone: it keeps the process busy.
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'

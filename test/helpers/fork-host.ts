@@ -7,9 +7,10 @@ interface Teardown { teardown (stop: () => unknown): void }
 
 /** A host in a process of its own. */
 export async function startHostProcess (t: Teardown, options: object): Promise<{ process: ChildProcess, url: string }> {
-  // By NODE_OPTIONS tap would load its hooks into the host.
-  const command = ['-u', 'NODE_OPTIONS', process.execPath, fileURLToPath(new URL('host-process.ts', import.meta.url))]
-  const child = spawn('env', [...command, JSON.stringify(options)], { stdio: ['ignore', 'inherit', 'ignore', 'ipc'] })
+  const program = fileURLToPath(new URL('host-process.ts', import.meta.url))
+  const child = spawn(process.execPath, [program, JSON.stringify(options)], {
+    stdio: ['ignore', 'inherit', 'ignore', 'ipc']
+  })
   t.teardown(() => child.kill('SIGKILL'))
   const ended = once(child, 'exit').then(() => { throw new Error('The host ended before it listened') })
   const [{ url }] = await Promise.race([once(child, 'message'), ended]) as [{ url: string }]

@@ -87,8 +87,7 @@ export class Hosts {
   }
 
   async #start (index: number): Promise<void> {
-    // tap would have it load its hooks.
-    const { NODE_OPTIONS, REDIS_URL, ...env } = process.env
+    const { REDIS_URL, ...env } = process.env
     const file = fileURLToPath(new URL('host.ts', import.meta.url))
     const child = spawn(process.execPath, [file, JSON.stringify(this.#settings[index])], {
       env, stdio: ['ignore', 'pipe', 'inherit', 'ipc']

@@ -15,8 +15,8 @@ const HOUR = 3_600_000
 /** Test files of one process at most. */
 const MOST = 8
 
-/** Folders whose test files take long or need a process of their own. These begin first. */
-const APART = ['interleavings', 'contract', 'browser', 'package', 'faults', 'examples', 'simulator']
+/** Folders whose test files take long: these begin first. */
+const LONG = ['contract', 'browser', 'package', 'examples', 'simulator', 'interleavings', 'faults']
 
 /** Takes minutes: it is run where it is named. */
 const NIGHT = join('test', 'night')
@@ -35,8 +35,8 @@ export function testFiles (named = []) {
 
 const folderOf = (file) => file.split('/')[1]
 
-/** Whether the test file needs a process of its own: it has a clock or a heap of its own, or starts many others. */
-const isAlone = (file) => APART.includes(folderOf(file)) || /^\/\/ Alone:/m.test(readFileSync(file, 'utf8'))
+/** Whether the test file says that it needs a process of its own. */
+const isAlone = (file) => /^\/\/ Alone:/m.test(readFileSync(file, 'utf8'))
 
 /**
  * A module for each process, which loads one test file or several: to start a process, and to load tap and Fastify in
@@ -45,12 +45,12 @@ const isAlone = (file) => APART.includes(folderOf(file)) || /^\/\/ Alone:/m.test
 export function processesOf (files) {
   rmSync(PROCESSES, { recursive: true, force: true })
   mkdirSync(PROCESSES, { recursive: true })
-  const rank = (file) => (APART.indexOf(folderOf(file)) + 1) || Infinity
-  const alone = files.filter(isAlone).sort((one, other) => rank(one) - rank(other)).map((file) => [file])
+  const rank = ([file]) => (LONG.indexOf(folderOf(file)) + 1) || Infinity
+  const alone = files.filter(isAlone).map((file) => [file])
   const shared = files.filter((file) => !isAlone(file))
   const folders = [...new Set(shared.map(folderOf))]
   const groups = folders.flatMap((folder) => chunks(shared.filter((file) => folderOf(file) === folder)))
-  return [...alone, ...groups].map(loading)
+  return [...alone, ...groups].sort((one, other) => rank(one) - rank(other)).map(loading)
 }
 
 /** The files in parts of about the same size. */
