@@ -163,7 +163,11 @@ await t.test('the command line: what is missing or wrong is named', async (t) =>
     const { code, err } = await program([...argv])
     t.equal(code, 2, argv.join(' '))
     t.match(err, sentence, argv.join(' '))
-    t.equal(escapeJson(err), err, `${argv.join(' ')}: nothing that the terminal obeys`)
+    const [command = '', ...flags] = argv
+    const json = command === 'check' ? await program([command, '--json', ...flags]) : { out: '', err: '' }
+    for (const text of [err, json.out, json.err]) {
+      t.equal(escapeJson(text), text, `${argv.join(' ')}: nothing that the terminal obeys`)
+    }
   }
 })
 

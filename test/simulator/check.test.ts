@@ -123,7 +123,8 @@ await t.test('a whole response makes the user known: its cookies, and whether th
   const { baseUrl } = await listening(t, { mistakes: ['strict-cookie', 'login-csp'] })
   const head = (status: string) => `HTTP/1.1 ${status}\r\nSet-Cookie: sid=ada; SameSite=Strict\r\n` +
     'set-cookie: old=; Max-Age=0\r\n\r\nbody: set-cookie: other=1\r\n'
-  const earlier = 'HTTP/1.1 303 See Other\r\nSet-Cookie: csrf=1; SameSite=Strict\r\n' +
+  const challenge = 'HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Digest realm="partner"\r\n\r\n'
+  const earlier = challenge + 'HTTP/1.1 303 See Other\r\nSet-Cookie: csrf=1; SameSite=Strict\r\n' +
     'Set-Cookie: sid=eve; Path=/\r\n\r\n'
   t.strictSame(failedRules(await report(baseUrl, ['--cookie', head('303 See Other')])),
     ['!login.cookie', '!login.form-action'])

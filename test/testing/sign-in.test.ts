@@ -88,13 +88,16 @@ await t.test('a form without an address goes to the URL of its page, with its qu
 })
 
 await t.test('after a login that leads elsewhere the request is made again, with its parameters', async (t) => {
-  const { app } = await specServer({ mistakes: ['login-forgets'] })
-  const urls: string[] = []
-  app.addHook('onRequest', async ({ url }) => { if (url.startsWith('/oauth/authorize')) urls.push(url) })
-  const login = (page: LoginPage) => page.post({ user: 'bob' })
-  t.match(await portal({ app, ...SETTINGS }).authorize({ login }, { scope: 'a scope' }), { ok: true })
-  t.match(urls[0], 'scope=a+scope')
-  t.strictSame(urls, [urls[0], urls[0]])
+  for (const end of ['/', '/a', 'https://www.partner.example/', '/round']) {
+    const { app } = await specServer()
+    const urls: string[] = []
+    app.addHook('onRequest', async ({ url }) => { if (url.startsWith('/oauth/authorize')) urls.push(url) })
+    app.get('/round', async (_request, reply) => reply.redirect('/round'))
+    const login = (page: LoginPage) => page.post({ user: 'bob' }, `/login?return_to=${encodeURIComponent(end)}`)
+    t.match(await portal({ app, ...SETTINGS }).authorize({ login }, { scope: 'a scope' }), { ok: true }, end)
+    t.match(urls[0], 'scope=a+scope', end)
+    t.strictSame(urls, [urls[0], urls[0]], end)
+  }
 })
 
 await t.test('nobody logs in where the browser ends on no page', async (t) => {

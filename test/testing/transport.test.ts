@@ -19,6 +19,13 @@ t.test('a body of a megabyte is read, and none that is larger', async (t) => {
   t.equal(statusOf(tooLarge), 0, 'there is no response')
 })
 
+t.test('a character whose bytes arrive in two parts is one', async (t) => {
+  // Of three bytes each, so that some end beyond the buffer of the socket, wherever it begins.
+  const body = '€'.repeat(MEGABYTE / 4)
+  const baseUrl = await httpServer(t, (_request, response) => { response.end(body) })
+  t.ok((await overHttp(60_000)(request(baseUrl))).response?.body === body)
+})
+
 t.test('a signal from outside ends the request before its time', async (t) => {
   // No word of a time limit: that would end the request as well.
   const stopped = { networkError: { code: 'unreachable', sentence: /: Stopped$/ } }
