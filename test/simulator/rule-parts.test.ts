@@ -1,5 +1,6 @@
 // Parts of rules that no service of the other tests reaches: codes of other kinds, responses without a type, services
 // that are too slow.
+import { createHmac, hash } from 'node:crypto'
 import t from 'tap'
 import type { Edit } from '../../lib/flow/legs.ts'
 import type { Exchange } from '../../lib/flow/wire.ts'
@@ -70,6 +71,32 @@ await t.test('where values were made of known text, plain or encoded', async (t)
   t.equal(originOf('Zr0PmR6yGq1mYk2sHcXw', ['ada@partner.example'], Date.now()), null)
   const encoded = ['a', 'b', 'c'].map((user, count) => base64url(`user-${user}-${1000 + count}`))
   t.not(weaknessOf(encoded, encoded.map(() => ['user-'])), null)
+})
+
+await t.test('where values are hashes of known text, a number, a time, or two of them in any order', async (t) => {
+  const now = 1_800_000_000_000
+  t.intercept(Date, 'now', { value: () => now })
+  const [text, other] = ['ada@partner.example', 'the-client']
+  const times = [String(now), String(now - 5), String(now / 1000)]
+  const pairs = (one: string, two: string) => ['', ':', '-', '_', '.', '|'].flatMap((separator) =>
+    [one + separator + two, two + separator + one])
+  const sources = {
+    'known text': [text, other],
+    'a number': ['0', '2999'],
+    'the time': times,
+    'known texts': pairs(text, other),
+    'known text and the time': times.flatMap((time) => pairs(other, time))
+  }
+  const origin = (value: string) => originOf(value, [text, other], now - 5)
+  for (const [source, made] of Object.entries(sources)) {
+    for (const one of made) t.equal(origin(hash('sha256', one, 'base64url')), `it is the hash of ${source}`, one)
+  }
+  for (const name of ['md5', 'sha1', 'sha256', 'sha512']) {
+    for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+      t.equal(origin(hash(name, other, encoding)), 'it is the hash of known text', `${name} ${encoding}`)
+      t.match(origin(createHmac(name, text).update(other).digest(encoding)), 'the HMAC', `HMAC ${name} ${encoding}`)
+    }
+  }
 })
 
 await t.test('a redirect_uri that ends with a slash: the nearest one has none', async (t) => {

@@ -5,8 +5,9 @@ import type { Finding } from '../../lib/simulator/rules/run-rules.ts'
 import { Service } from '../../lib/simulator/rules/service.ts'
 import { parseGiven } from '../../lib/flow/cookies.ts'
 import { createIntegration } from '../../lib/flow/integration.ts'
-import type { Exchange, Headers, WireRequest, WireResponse } from '../../lib/flow/wire.ts'
+import type { Exchange, Headers, Send, WireRequest, WireResponse } from '../../lib/flow/wire.ts'
 import { SETTINGS, specServer } from '../helpers/spec-server.ts'
+import type { SpecServer } from '../helpers/spec-server.ts'
 import type { Mistake } from './mistakes.test.ts'
 
 const SILENT = { code: 'timeout', sentence: 'The service gave no complete response within 5 s.' } as const
@@ -50,8 +51,11 @@ export async function tried (ids: string[], trial: Trial = {}) {
   const { redirectUri = SETTINGS.redirectUri, clientSecret = SETTINGS.clientSecret } = trial
   const { service: other = async () => null } = trial
   let now = Date.now()
-  const { app } = await specServer({ mistakes, now: () => now, ...server })
-  const { send } = createIntegration({ app, ...SETTINGS })
+  let started: Promise<SpecServer> | undefined
+  const send: Send = async (request) => {
+    const { app } = await (started ??= specServer({ mistakes, now: () => now, ...server }))
+    return await createIntegration({ app, ...SETTINGS }).send(request)
+  }
   const altered = async (request: WireRequest): Promise<Exchange> => {
     const start = performance.now()
     const own = reply(request) ?? await other(request)
