@@ -198,7 +198,11 @@ const VERDICTS: Record<string, Case[]> = {
     ...['http://localhost', 'http://localhost/app'].map((baseUrl): Case => ['login.page', {
       reply: first(loggedOut(redirect('/login')), noLogin), baseUrl
     }, certain(/^404 .* at \/login$/, { fix: 'Create the login page, or correct the option loginPage.' })]),
-    ['login.page', { reply: loggedOut(redirect('/login')), server: { prefix: '/app' } }, fixed(STRIPPED)]
+    ['login.page', { reply: loggedOut(redirect('/login')), server: { prefix: '/app' } }, fixed(STRIPPED)],
+    ['login.page', {
+      reply: first(loggedOut(redirect('/app-login')), (request) => pathOf(request) === '/app/app-login' ? {} : null),
+      server: { prefix: '/app' }
+    }, fixed(STRIPPED)]
   ],
   'login.cookie: a Strict cookie, unless the page without it may reload itself': [
     ['login.cookie', { reply: loggedOut(page('<form method=post>')), cookie: STRICT },
