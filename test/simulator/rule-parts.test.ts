@@ -3,6 +3,8 @@
 import { createHmac, hash } from 'node:crypto'
 import t from 'tap'
 import type { Edit } from '../../lib/flow/legs.ts'
+import { parseGiven } from '../../lib/flow/cookies.ts'
+import { createIntegration } from '../../lib/flow/integration.ts'
 import type { Exchange } from '../../lib/flow/wire.ts'
 import { forgeries } from '../../lib/simulator/rules/forgeries.ts'
 import { originOf, weaknessOf } from '../../lib/simulator/rules/guessable.ts'
@@ -12,8 +14,9 @@ import { nearestUris } from '../../lib/simulator/rules/nearest.ts'
 import { INJECTION, reflectionIn } from '../../lib/simulator/rules/reflections.ts'
 import { expectNoRedirect, refusesEach } from '../../lib/simulator/rules/refusals.ts'
 import type { Rule } from '../../lib/simulator/rules/rule.ts'
-import type { Service } from '../../lib/simulator/rules/service.ts'
+import { Service } from '../../lib/simulator/rules/service.ts'
 import { USER_RULES } from '../../lib/simulator/rules/user-rules.ts'
+import { SETTINGS } from '../helpers/spec-server.ts'
 
 const base64url = (text: string): string => Buffer.from(text).toString('base64url')
 const text = (encoded: string): string => Buffer.from(encoded, 'base64url').toString()
@@ -116,9 +119,28 @@ await t.test('the script of a request in a response: a page without a type is on
     t.match(page([['content-type', type]]), 'a page with the script', type)
   }
   t.match(page([]), 'a page with the script')
+  for (const before of [0, 1, 500, 4000, 5000]) {
+    const long = `${'x'.repeat(before)}<input value="q1"">${'x'.repeat(10_000)}`
+    t.match(reflectionIn(exchangeOf(400, long, [['content-type', 'text/html']])), 'ends an attribute', String(before))
+  }
   t.equal(page([['content-type', 'application/json']]), null)
   t.match(page([['x-injected', '1']]), 'a header from the request')
   t.equal(reflectionIn({ request: refused.exchange.request, milliseconds: 1 } as Exchange), null, 'no response')
+})
+
+await t.test('what was given and identifies somebody is hidden', (t) => {
+  const login = (name: string) => ({
+    cookies: parseGiven(`sid=cookie-of-${name}`), headers: [['Authorization', `Custom word-of-${name}`]] as const
+  })
+  const second = { clientId: 'partner-456', clientSecret: 'the-second-secret' }
+  const service = new Service(createIntegration({ baseUrl: 'http://localhost', ...SETTINGS }), {
+    user: login('ada'), ineligible: login('eve'), second
+  })
+  const users = ['ada', 'eve'].flatMap((name) => [`cookie-of-${name}`, `Custom word-of-${name}`, `word-of-${name}`])
+  for (const secret of [...users, second.clientSecret, SETTINGS.clientSecret]) {
+    t.notMatch(service.secrets.mask(`<${secret}>`), secret, secret)
+  }
+  t.end()
 })
 
 await t.test('what a rule cannot judge', async (t) => {

@@ -364,6 +364,13 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
     }),
     'any scheme': mistake('?user.other-places', /scheme: 200/,
       { tokenOf: ({ headers }) => /(\S+)$/.exec(headers.authorization ?? '')?.[1] ?? null }),
+    'any scheme, of a token that each refusal uses up': mistake('?user.other-places', /scheme Token: 200/, {
+      tokenOf: ({ headers }) => /^(?:bearer|token) (\S+)$/i.exec(String(headers.authorization))?.[1] ?? null,
+      after: (reply, { path }, { tokens }) => {
+        if (path === '/oauth/user' && reply.status !== 200) tokens.clear()
+        return reply
+      }
+    }),
     'a client_secret that is an object': mistake('!token.missing-secret',
       /^with no client_secret, client_secret\[\$ne\]=x: 200/, {
         credentialsOf: (ask, form) => form.has('client_secret[$ne]')

@@ -191,6 +191,13 @@ const UNUSUAL: Record<string, Unusual> = {
         [name, name === 'WWW-Authenticate' ? `Negotiate, Digest realm="a, b", ${value}` : value] as const)
     }))
   },
+  'a login page that gets an error of its own': {
+    parts: changed((sent) => ({
+      ...sent,
+      headers: sent.headers.map(([name, value]) =>
+        [name, value.replace('/login?', '/login?error=Sitzung+ung%C3%BCltig&')] as const)
+    }))
+  },
   'a client user': { parts: { record: () => RECORDS.bob as object } }
 }
 

@@ -392,6 +392,10 @@ const VERDICTS: Record<string, Case[]> = {
     ['authorize.claimed-user', {}, PASS],
     ['authorize.derived-code', {}, PASS]
   ],
+  'the lifetime of codes is waited for where the deadline leaves a minute for the other rules': [
+    ['token.code-lifetime', { deadline: 660 }, untested('it needs --code-lifetime')],
+    ['token.code-lifetime', { deadline: 661 }, PASS]
+  ],
   'nothing to judge': [
     ['authorize.state', atAuthorize(page('')), untested(/^there is no redirect to the portal: 200/)],
     ['authorize.state', cutsState, failed('a state of 255 characters, for a state of 1000 characters')],
