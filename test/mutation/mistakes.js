@@ -461,5 +461,78 @@ export const mistakes = [
     'isDeepStrictEqual(own, service.record)',
     'own?.external_id === service.record?.external_id'
   ],
-  ['cookies of an object need TLS', '({ name, value, secure: false })', '({ name, value, secure: true })']
+  ['cookies of an object need TLS', '({ name, value, secure: false })', '({ name, value, secure: true })'],
+  ['a code after &amp; is shown', '/((?:^|[?&;\\s])(?:access_token', '/((?:^|[?&\\s])(?:access_token'],
+  ['a character that arrives in two parts is two', 'body: Buffer.concat(chunks).toString()', "body: chunks.join('')"],
+  [
+    'a login that ends elsewhere has arrived at the portal',
+    "if (next.at === 'callback') callback = next",
+    "if (next.at !== 'page') callback = next"
+  ],
+  [
+    'a login that begins with a challenge has failed',
+    'if (/^\\S+ [45]/.test(last)) {',
+    'if (statuses.some((line) => /^\\S+ [45]/.test(line))) {'
+  ],
+  [
+    'a user known by a header is claimed by one value alone',
+    'if (service.settings.user.headers.length > 0) continue',
+    'if (service.settings.user.headers.length > 0) return'
+  ],
+  [
+    'the hash of a time before known text is random',
+    'SEPARATORS.flatMap((separator) => [one + separator + other, other + separator + one]))',
+    'SEPARATORS.map((separator) => one + separator + other))'
+  ],
+  [
+    'the try without a Strict cookie is without the headers of the user',
+    'service.browserOf({ ...service.settings.user, cookies })',
+    'service.browserOf({ cookies, headers: [] })'
+  ],
+  [
+    'a login page that begins with the letters of the path has that path',
+    'pathname.startsWith(`${path}/`)',
+    'pathname.startsWith(path)'
+  ],
+  [
+    'the first form of a login page decides whether the address is dropped',
+    "isConstant && !actions.includes('')",
+    "isConstant && actions[0] !== ''"
+  ],
+  ['one race with one winner is enough', 'if (isWon && lead > 0) return', 'if (isWon) return'],
+  [
+    'the token endpoint is not asked as a browser asks',
+    'const sent = { changes: { [name]: INJECTION }, edit: asBrowser }',
+    'const sent = { changes: { [name]: INJECTION } }'
+  ],
+  [
+    'a quote near the beginning of a long page ends no attribute',
+    'body.slice(Math.max(0, index - LONGEST_TAG), index)',
+    'body.slice(index - LONGEST_TAG, index)'
+  ],
+  [
+    'each try after a refusal that used up the token sends that token',
+    '    await refusesEach(tries, async (_one, at) => {\n' +
+      '      const own = await issue(service)\n' +
+      '      await tryOne(own, triesOf(service, own)[at] as Try)\n' +
+      '    })',
+    '    await refusesEach(tries, async (one) => tryOne(await issue(service), one))'
+  ],
+  [
+    'all second tries are made with one code',
+    '      for (const { id, changes, caller } of WRONG) {\n' +
+      '        const grant = await service.code()\n',
+    '      const grant = await service.code()\n' +
+      '      for (const { id, changes, caller } of WRONG) {\n'
+  ],
+  [
+    'the error of a login page is one of OAuth',
+    "target !== null && sent.has('state') ? Object.fromEntries(sent) : {}",
+    'target !== null ? Object.fromEntries(sent) : {}'
+  ],
+  [
+    'the cookie of the user who may not enter is shown',
+    'of [this.settings.user, this.settings.ineligible ?? NOBODY]) {',
+    'of [this.settings.user]) {'
+  ]
 ]
