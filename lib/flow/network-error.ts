@@ -17,7 +17,8 @@ const KNOWN: Array<[errors: RegExp, code: NetworkError['code'], sentence: string
     /^(?:TimeoutError|AbortError|ETIMEDOUT)$/, 'timeout',
     'ORIGIN gave no complete response within SECONDS s.'
   ],
-  [/CERT|^UNABLE_TO_VERIFY_LEAF_SIGNATURE$/, 'tls',
+  [/CERT|^(?:UNABLE_TO_VERIFY_LEAF_SIGNATURE|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/,
+    'tls',
     'The certificate of ORIGIN is not trusted here; ' +
     'NODE_EXTRA_CA_CERTS names a file with certificates of your own authority.'],
   [/^(?:EPROTO$|ERR_SSL)/, 'tls', 'ORIGIN does not speak TLS; is it meant to be http?'],

@@ -1,5 +1,6 @@
 // A secret is hidden in whatever encoding it travels, and the text around it stays readable.
 import t from 'tap'
+import { escape, escapeJson } from '../../lib/flow/escape.ts'
 import { Secrets } from '../../lib/flow/masking.ts'
 
 /** Its Base64 has a `+` and a `/`: Base64url is another text. */
@@ -58,6 +59,14 @@ for (const [name, encode] of Object.entries(ENCODINGS)) {
   })
 }
 
+await t.test('encoded again and again', (t) => {
+  for (const [first, again] of [[percent, encodeURIComponent], [html, html], [references, html]] as const) {
+    let text = first(SECRET)
+    for (let times = 1; times <= 5; times++, text = again(text)) t.equal(hide(text, [SECRET]), '••••••••', text)
+  }
+  t.end()
+})
+
 await t.test('twice in a text, in parts of each other, and not at all', (t) => {
   t.equal(hide('one-secret, one-secret', ['one-secret']), '••••••••, ••••••••')
   t.equal(hide('one-secret', ['one-secret', 'secret']), '••••••••')
@@ -104,5 +113,19 @@ await t.test('no text costs more than its size: nothing is tried in two ways', (
   for (const secret of secrets) {
     for (const text of texts) t.ok(cost(secret, text) < 1500, `${secret} in ${text}${text}…`)
   }
+  t.end()
+})
+
+await t.test('characters that control a terminal, or are invisible, are escaped: one of each kind', (t) => {
+  const controls = ['\0', '\b', '\t', '\r', '\x1b', '\x7f', '\x80', '\x9b', '\x9f']
+  const invisible = ['\u00ad', '\u200b', '\u200f', '\u202e', '\u2066', '\ufeff', '\u{e0001}', '\ud800', '\udc00']
+  for (const character of [...controls, ...invisible, '\u2028', '\u2029']) {
+    for (const text of [escape(`a${character}b`), escapeJson(JSON.stringify(`a${character}b`)).slice(1, -1)]) {
+      t.match(text, /^a\\[a-z][\x20-\x7e]*b$/, text)
+      t.equal(JSON.parse(`"${text}"`), `a${character}b`, text)
+    }
+  }
+  t.equal(escapeJson('{\n}'), '{\n}')
+  t.equal(escape('é€🔑~'), 'é€🔑~', 'what is visible stays')
   t.end()
 })

@@ -97,6 +97,7 @@ await t.test('a slow service ends at the timeout, in-process, too', async (t) =>
   app.addHook('onRequest', (_request, _reply, _done) => {})
   const signIn = await portal({ app, ...SETTINGS, timeout: 50 }).signIn()
   t.match(signIn, { step: 4, error: 'timeout', got: /within 0\.05 s/ })
+  t.match(signIn.steps[3], { outcome: 'failed', milliseconds: Number }, 'a step without a response has its time')
   const baseUrl = await httpServer(t, () => {})
   t.match(await portal({ baseUrl, ...SETTINGS, timeout: 50 }).token('code'), { step: 9, error: 'timeout' })
   t.match(await portal({ baseUrl, ...SETTINGS, timeout: 50 }).user('token'), { step: 13, error: 'timeout' })
