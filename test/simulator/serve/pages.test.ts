@@ -50,4 +50,9 @@ await t.test('the simulator responds under its own host names only', async (t) =
     t.equal(response.statusCode, 421, host)
     t.match(String(await response.toArray()), '--public-url', host)
   }
+  const { port } = new URL(origin)
+  for (const host of ['localhost', 'localhost:1', `localhost:${port}`, `[::1]:${port}`, '127.0.0.1:1']) {
+    const { statusCode, headers } = await asked(`${origin}/?a=b`, host)
+    t.strictSame([statusCode, headers.location], [302, `${origin}/?a=b`], `${host}: led to the one host name`)
+  }
 })
