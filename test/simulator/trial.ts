@@ -26,6 +26,7 @@ export interface Trial {
   baseUrl?: string
   /** As the portal has them. */
   redirectUri?: string
+  clientId?: string
   clientSecret?: string
   /** As given to --cookie. */
   cookie?: string
@@ -48,7 +49,7 @@ export const EVERY_RULE = RULES.map(({ id }) => id)
 export async function tried (ids: string[], trial: Trial = {}) {
   const { reply = () => null, mistakes = [], server, cookie = 'sid=ada', headers = [], ineligible } = trial
   const { baseUrl = `http://localhost${server?.prefix ?? ''}`, codeLifetime = null } = trial
-  const { redirectUri = SETTINGS.redirectUri, clientSecret = SETTINGS.clientSecret } = trial
+  const { redirectUri, clientId, clientSecret } = { ...SETTINGS, ...trial }
   const { service: other = async () => null } = trial
   let now = Date.now()
   let started: Promise<SpecServer> | undefined
@@ -67,7 +68,7 @@ export async function tried (ids: string[], trial: Trial = {}) {
   }
   const { pkce = false, basic = false } = trial
   const sent = { pkce, clientAuthentication: basic ? 'basic' as const : 'form' as const }
-  const integration = createIntegration({ baseUrl, ...SETTINGS, redirectUri, clientSecret, ...sent })
+  const integration = createIntegration({ baseUrl, ...SETTINGS, redirectUri, clientId, clientSecret, ...sent })
   const service = new Service({ ...integration, send: altered }, {
     user: { cookies: parseGiven(cookie), headers },
     ineligible: ineligible === undefined ? null : { cookies: parseGiven(ineligible), headers: [] },

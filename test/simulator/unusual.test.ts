@@ -60,7 +60,7 @@ const byId = (read: (text: string) => { jti?: string }) => (grants: Map<string, 
   return [...grants].find(([own]) => jti !== undefined && read(own).jti === jti)?.[1]
 }
 const long = (bytes: number): string => randomBytes(bytes).toString('base64url')
-const PLUS = 'Kq7v+mX9bLr4WzN8cYp3HdG6sJf5Ea'
+const PLUS = { id: 'partner+1', secret: 'Kq7v+mX9bLr4WzN8cYp3HdG6sJf5Ea' }
 const changed = (change: (sent: Sent) => Reply): Partial<Parts> => ({ after: (sent) => change(sent as Sent) })
 const at = (path: string, reply: (sent: Partial<Sent>) => Reply): Partial<Parts> =>
   ({ after: (sent, ask) => ask.path === path ? reply(sent) : sent })
@@ -162,17 +162,18 @@ const UNUSUAL: Record<string, Unusual> = {
     },
     trial: { basic: true }
   },
-  'HTTP Basic compared as it was sent, too, and a + in the secret': {
+  'HTTP Basic compared as it was sent, too, and a + in client_id and secret': {
     parts: {
+      sameClient: (given) => given === PLUS.id,
       credentialsOf: (ask, form) => {
         const sent = Buffer.from(String(ask.headers.authorization).slice('Basic '.length), 'base64').toString()
+        const [id, secret] = sent.split(':')
         const given = credentials(ask, form)
-        return sent === `${CLIENT_ID}:${PLUS}` || given?.secret === PLUS
-          ? { id: given?.id ?? '', secret: CLIENT_SECRET }
-          : null
+        const isOwn = [id, given?.id].includes(PLUS.id) && [secret, given?.secret].includes(PLUS.secret)
+        return isOwn ? { id: CLIENT_ID, secret: CLIENT_SECRET } : null
       }
     },
-    trial: { basic: true, clientSecret: PLUS }
+    trial: { basic: true, clientId: PLUS.id, clientSecret: PLUS.secret }
   },
   'very long codes and tokens': {
     parts: { newCode: () => long(1500), newToken: () => long(4500) }

@@ -192,6 +192,7 @@ const VERDICTS: Record<string, Case[]> = {
   ],
   'login.page: a user who is not logged in ends nowhere': [
     ['login.page', { mistakes: ['login-loop'] }, failed('redirects that do not end')],
+    ['login.page', loggedOut(back({ error: 'access_denied' })), untested(/^the service has no login page/)],
     ['login.page', loggedOut({ status: 403, body: 'No.' }), {
       severity: 'should', ...fixed(/^A user who is not logged in has no way to log in here: /)
     }],
