@@ -279,6 +279,10 @@ const VERDICTS: Record<string, Case[]> = {
       atLogin(page('<form method=post>'))), inBrowser('the login page names no return address')]
   ],
   'a case of a rule that the service lets through; the others: probes.test.ts': [
+    ...['?code=', '#code=', '?access_token=', '#access_token=', '#state=x&access_token='].map((given): Case =>
+      ['authorize.response-type', atAuthorize((request) => valueOf(request, 'response_type') === 'unknown'
+        ? redirect(`${REDIRECT_URI}${given}a-text-of-the-service`)
+        : null), failed(/302/)]),
     ['authorize.foreign-redirect-uri', atAuthorize((request) => redirect(valueOf(request, 'redirect_uri'))),
       failed(/302/)],
     ['authorize.foreign-redirect-uri', atAuthorize(back({ code: 'a-code' })), failed(/302/)],
