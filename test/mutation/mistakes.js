@@ -534,5 +534,33 @@ export const mistakes = [
     'the cookie of the user who may not enter is shown',
     'of [this.settings.user, this.settings.ineligible ?? NOBODY]) {',
     'of [this.settings.user]) {'
-  ]
+  ],
+  [
+    'a secret in percent-encoding of percent-encoding is hidden once alone',
+    '`%(?:25)*${hex(byte, 2)}`',
+    '`%(?:25)?${hex(byte, 2)}`'
+  ],
+  [
+    'the paragraph separator is safe for a terminal',
+    '[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]',
+    '[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}]'
+  ],
+  [
+    '[::1] is no name of this machine',
+    '/^(?:localhost|127\\.0\\.0\\.1|\\[::1\\])(?::\\d+)?$/',
+    '/^(?:localhost|127\\.0\\.0\\.1)(?::\\d+)?$/'
+  ],
+  [
+    'the client_id with a space for each + is wrong in Basic',
+    'const sentAlike = formDecoded(service.integration[credential])',
+    'const sentAlike = formDecoded(service.integration.clientSecret)'
+  ],
+  [
+    'a service without a login page has a good one',
+    "    if (arrival.at === 'callback') {\n" +
+      "      throw new Untested('the service has no login page (option loginPage)')\n" +
+      '    }\n',
+    "    if (arrival.at === 'callback') return\n"
+  ],
+  ['a token in a fragment is none', '/[?&#](?:code|access_token)=/', '/[?&](?:code|access_token)=/']
 ]
