@@ -30,10 +30,10 @@ const npm = { npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_
 mustRun('bash', ['-ec', install], { cwd, env: npm })
 
 /** What follows `node` in the commands of the examples. */
-const named = readdirSync(join(cwd, 'examples'), { recursive: true, encoding: 'utf8' })
+const described = readdirSync(join(cwd, 'examples'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && !file.startsWith('dist'))
   .flatMap((file) => [...readFileSync(join(cwd, 'examples', file), 'utf8').matchAll(/^\/\/.* node (\S+)(.*)$/gm)])
-  .flatMap(([, program = '', names = '']) => names.split('|').map((name) => `${program} ${name}`.trim()))
+  .flatMap(([, program = '', names = '']) => names.split('|').map((name) => `${program} ${name.trim()}`.trim()))
 /** Those that were started. */
 const programs = new Set<string>()
 
@@ -193,7 +193,7 @@ t.test('on PostgreSQL, before and after a restart of it', async (t) => {
 
 t.test('no example that names a command is left out', async (t) => {
   t.ok(programs.size >= 12)
-  t.strictSame([...programs].sort(), [...new Set(named.map((program) => program.replace(/ +/, ' ')))].sort())
+  t.strictSame([...programs].sort(), [...new Set(described)].sort())
 })
 
 /** A request may still get a connection that the server has ended. An app that has ended refuses the login. */

@@ -8,17 +8,19 @@ export const COVERAGE = '.tap/coverage'
 /** To measure it takes time: the other processes cover all of lib. */
 const isMeasured = (name) => !/^\d+-(?:browser|examples|interleavings|package)-/.test(name)
 
+/** What V8 writes, before what concerns lib is kept. */
+const RAW = '.tap/v8'
+
 /** The coverage of no process. */
 export function clearCoverage () {
-  rmSync(COVERAGE, { recursive: true, force: true })
+  for (const folder of [COVERAGE, RAW]) rmSync(folder, { recursive: true, force: true })
   mkdirSync(COVERAGE, { recursive: true })
 }
 
 /** The environment of a process, and what keeps its coverage at its end. Undefined for one that is not measured. */
 export function coverageOf (name) {
   if (!isMeasured(name)) return undefined
-  const folder = join('.tap/v8', name)
-  rmSync(folder, { recursive: true, force: true })
+  const folder = join(RAW, name)
   mkdirSync(folder, { recursive: true })
   return { environment: { NODE_V8_COVERAGE: folder }, keep: (seconds) => keep(name, folder, seconds) }
 }
@@ -26,11 +28,19 @@ export function coverageOf (name) {
 /** V8 measures every module: only those of lib are kept. */
 function keep (name, folder, seconds) {
   for (const [index, file] of readdirSync(folder).entries()) {
-    const { result } = JSON.parse(readFileSync(join(folder, file), 'utf8'))
-    const ours = result.filter(({ url }) => url.includes('/compiled/lib/'))
+    const ours = measuredIn(join(folder, file)).filter(({ url }) => url.includes('/compiled/lib/'))
     writeFileSync(join(COVERAGE, `${name}.${index}.json`), JSON.stringify({ name, seconds, result: ours }))
   }
-  rmSync(folder, { recursive: true })
+}
+
+/** Nothing where a test killed the process while it wrote. */
+function measuredIn (path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')).result
+  } catch (error) {
+    if (error instanceof SyntaxError) return []
+    throw error
+  }
 }
 
 /** The command that shows what is not covered, and fails then. */

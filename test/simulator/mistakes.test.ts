@@ -1,5 +1,5 @@
 // The common mistakes of services: each fails its own rule, and no other.
-// Alone: it takes as long as all others of its folder.
+// Alone: it takes long, and the others of its folder run meanwhile.
 import t from 'tap'
 import { EVERY_RULE, failedRules, tried } from './trial.ts'
 import type { Trial } from './trial.ts'

@@ -1,5 +1,5 @@
 // Services that are correct in unusual ways: no rule fails, and what is advice is named.
-// Alone: it takes as long as all others of its folder.
+// Alone: it takes long, and the others of its folder run meanwhile.
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, randomUUID } from 'node:crypto'
 import t from 'tap'
 import { CLIENT_ID, CLIENT_SECRET, RECORDS } from '../helpers/spec-server.ts'

@@ -22,7 +22,7 @@ t.test('a body of a megabyte is read, and none that is larger', async (t) => {
 })
 
 t.test('a character whose bytes arrive in two parts is one', async (t) => {
-  // Of three bytes each, so that some end beyond the buffer of the socket, wherever it begins.
+  // Many reads of the socket: of characters of three bytes, some are split between two reads.
   const body = '€'.repeat(MEGABYTE / 4)
   const baseUrl = await httpServer(t, (_request, response) => { response.end(body) })
   t.ok((await overHttp(60_000)(request(baseUrl))).response?.body === body)
