@@ -21,9 +21,15 @@ export async function authentication (t: Test, { at, events, portal }: Subject):
   await good({}, { authorization: 'Bearer x' })
 
   const code = await at.code()
-  for (const changes of [{}, { client_id: undefined }, { client_id: 'another', client_secret: undefined }]) {
-    refuses(t, await at.token({ code, ...changes }, header), 400, 'invalid_request')
-    t.match(events().at(-1), { reason: 'authentication_repeated' }, JSON.stringify(changes))
+  const malformed = { authorization: 'Basic !' }
+  const twice: Array<[Record<string, string | undefined>, Record<string, string>]> = [
+    [{ client_id: 'another', client_secret: undefined }, header],
+    ...[header, basic('someone', 'wrong'), malformed].flatMap((one): typeof twice =>
+      [[{}, one], [{ client_id: undefined }, one]])
+  ]
+  for (const [changes, headers] of twice) {
+    refuses(t, await at.token({ code, ...changes }, headers), 400, 'invalid_request')
+    t.match(events().at(-1), { reason: 'authentication_repeated' }, JSON.stringify([changes, headers]))
   }
   const failures = [
     await at.token({ code, client_id: 'someone' }),
@@ -32,7 +38,7 @@ export async function authentication (t: Test, { at, events, portal }: Subject):
     await at.token({ code, client_secret: `${clientSecret}x` }),
     await at.token({ code, ...noCredentials }, basic(clientId, 'wrong')),
     await at.token({ code, ...noCredentials }, basic('someone', clientSecret)),
-    await at.token({ code, ...noCredentials }, { authorization: 'Basic !' })
+    await at.token({ code, ...noCredentials }, malformed)
   ]
   const seen = failures.map(({ status, text, headers }) =>
     JSON.stringify([status, text, [...headers].filter(([name]) => name !== 'date')]))
