@@ -28,6 +28,15 @@ t.test('each difference', async (t) => {
   }
 })
 
+t.test('encoded once more as a whole, or its escapes alone', async (t) => {
+  for (const registered of [REGISTERED, 'https://portal.example/a%20b?c=%2F', 'https://portal.example/%2B?d=%25']) {
+    const spellings = [encodeURIComponent(registered), encodeURI(registered), registered.replaceAll('/', '%2F')]
+    for (const given of spellings.filter((given) => given !== registered)) {
+      t.equal(redirectUriDifference(given, registered), 'encoding', `${given} for ${registered}`)
+    }
+  }
+})
+
 t.test('other registered ones: with a slash at the end, without a path, with an IPv6 host', async (t) => {
   for (const [given, registered, difference] of [
     ['https://portal.example/cb', 'https://portal.example/cb/', 'trailing slash'],
