@@ -152,6 +152,13 @@ const UNUSUAL: Record<string, Unusual> = {
   'more in the response of the token endpoint': {
     parts: { tokenBody: (token) => ({ token_type: 'Bearer', access_token: token, expires_in: 60, scope: '' }) }
   },
+  'members named error beside the good ones': {
+    parts: {
+      tokenBody: (token) => ({ error: 'none', token_type: 'Bearer', access_token: token, error_description: '' }),
+      record: ({ user }) => ({ ...RECORDS[user], error: 'none' })
+    },
+    advice: ['?user.listed-fields']
+  },
   'iss in the redirect': { parts: { callback: () => ({ iss: 'https://partner.example' }) } },
   'codes of a minute, tokens of an hour': {
     parts: { lifetimes: { code: 60, token: 3600 } }, trial: { codeLifetime: 60, tokenLifetime: 3600 }

@@ -2,7 +2,7 @@
 import Fastify from 'fastify'
 import t from 'tap'
 import { Browser, isCallback } from '../../lib/flow/browser.ts'
-import { CookieJar } from '../../lib/flow/cookies.ts'
+import { CookieJar, parseGiven } from '../../lib/flow/cookies.ts'
 import { portal } from '../../lib/testing/index.ts'
 import type { LoginPage } from '../../lib/testing/index.ts'
 import { createIntegration } from '../../lib/flow/integration.ts'
@@ -147,6 +147,20 @@ await t.test('a cookie is sent where RFC 6265 says, and nowhere else', async (t)
   const future = 'Expires=Thu, 01 Jan 2970 00:00:00 GMT'
   t.equal(sent(`a=1; ${past}; Max-Age=60`, 'https://partner.example/'), 'a=1')
   t.equal(sent(`a=1; ${future}; Max-Age=0`, 'https://partner.example/'), '')
+})
+
+await t.test('a given cookie that the service renews is sent once, with its new value', async (t) => {
+  const names = ['sid=old', 'sid=old; SameSite=Lax', 'Set-Cookie: sid=old', 'Set-Cookie: sid=old; SameSite=Lax']
+  const attributes = { '': '/a/b', '; Path=/a': '/a/b', '; Path=/': '/' }
+  for (const [attribute, renewedAt] of Object.entries(attributes)) {
+    for (const given of names.map((name) => name + attribute)) {
+      for (const renewed of ['sid=new', `sid=new${attribute}`, 'sid=new; HttpOnly']) {
+        const jar = new CookieJar(parseGiven(given))
+        jar.take(renewed, new URL(renewedAt, 'https://partner.example'))
+        t.equal(jar.header(new URL('https://partner.example/a/c')), 'sid=new', `${given}, then ${renewed}`)
+      }
+    }
+  }
 })
 
 await t.test('a login cannot take the user\u2019s cookies to another origin', async (t) => {

@@ -198,7 +198,7 @@ await t.test('a bad option is named', async (t) => {
     [{ clientId: '' }, 'portal(): option "clientId" must be a non-empty string'],
     [{ clientSecret: undefined }, '"clientSecret"'],
     [{ redirectUri: '/callback' }, '"redirectUri" must be an absolute URL'],
-    [{ timeout: 0 }, '"timeout" must be a positive number'],
+    ...[0, -1, NaN, Infinity].map((timeout) => [{ timeout }, '"timeout" must be a positive number']),
     [{ level: 'boss' }, '"level" must be \'partner\' or \'client\''],
     [{ clientAuthentication: 'none' }, '"clientAuthentication" must be \'form\' or \'basic\''],
     [{ app: undefined }, '"app" must be a Fastify app, or baseUrl'],

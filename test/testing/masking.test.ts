@@ -135,6 +135,35 @@ await t.test('headers that carry secrets show their scheme, names and attributes
   t.end()
 })
 
+await t.test('a short client secret as a word of its own, encoded or not', (t) => {
+  const secrets = new Secrets()
+  secrets.addForGood('a/ö')
+  for (const shape of [
+    'a/ö', 'A/Ö', 'a%2Fö', 'a%2f%c3%b6', '%61%2F%C3%B6', 'a\\/ö', 'a\\u002F\\u00F6', 'a&#47;&ouml;', 'a&#x2F;&#xF6;',
+    'a&#X2f;ö'
+  ]) {
+    t.equal(secrets.mask(`<${shape}> "${shape}"`), `<${HIDDEN}> "${HIDDEN}"`, shape)
+    t.equal(secrets.mask(`x${shape}y`), `x${shape}y`, `${shape} in a word`)
+  }
+  t.end()
+})
+
+await t.test('an error that is a secret', async (t) => {
+  const settings = { ...SETTINGS, clientSecret: 'a_client_secret' }
+  for (const error of ['a_client_secret', 'the_code_or_token']) {
+    const baseUrl = await responding(t, 400, { error })
+    for (const call of ['token', 'user'] as const) {
+      const result = await portal({ baseUrl, ...settings })[call]('the_code_or_token')
+      t.match(result, { ok: false, error: HIDDEN }, `${error} at ${call}`)
+      t.notMatch(JSON.stringify({ ...result, response: 'as it was sent' }), error, `${error} at ${call}`)
+    }
+  }
+  const baseUrl = await responding(t, 302, '', { Location: `${REDIRECT_URI}?error=a_client_secret` })
+  const result = await portal({ baseUrl, ...settings }).authorize()
+  t.match(result, { ok: false, error: HIDDEN })
+  t.notMatch(JSON.stringify(result), 'a_client_secret')
+})
+
 await t.test('notes of steps, and what a failure got and expected', async (t) => {
   const baseUrl = await httpServer(t, ({ headers }, response) => {
     respond(response, 401, { error: 'invalid_token', error_description: `${headers.authorization} is unknown` })

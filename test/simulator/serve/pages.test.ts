@@ -50,6 +50,12 @@ await t.test('the simulator responds under its own host names only', async (t) =
     t.equal(response.statusCode, 421, host)
     t.match(String(await response.toArray()), '--public-url', host)
   }
+  const others = [['--redirect-uri', 'https://portal.test/oauth/callback'], ['--public-url', 'https://portal.test']]
+  for (const flags of others) {
+    const { origin } = await simulator(t, { flags })
+    t.equal((await asked(`${origin}/oauth/callback`, 'portal.test')).statusCode, 400, `its own, by ${flags[0]}`)
+    t.equal((await asked(`${origin}/oauth/callback`, 'other.test')).statusCode, 421, `nor by ${flags[0]}`)
+  }
   const { port } = new URL(origin)
   for (const host of ['localhost', 'localhost:1', `localhost:${port}`, `[::1]:${port}`, '127.0.0.1:1']) {
     const { statusCode, headers } = await asked(`${origin}/?a=b`, host)
