@@ -562,5 +562,54 @@ export const mistakes = [
       '    }\n',
     "    if (arrival.at === 'callback') return\n"
   ],
-  ['a token in a fragment is none', '/[?&#](?:code|access_token)=/', '/[?&](?:code|access_token)=/']
+  ['a token in a fragment is none', '/[?&#](?:code|access_token)=/', '/[?&](?:code|access_token)=/'],
+  [
+    'a malformed Basic header beside a client_secret is 401',
+    "  if (clientSecret !== undefined) throw new OAuthError('authentication_repeated')\n" +
+      "  if (basic === null) throw new OAuthError('authentication_malformed')\n",
+    "  if (basic === null) throw new OAuthError('authentication_malformed')\n" +
+      "  if (clientSecret !== undefined) throw new OAuthError('authentication_repeated')\n"
+  ],
+  [
+    'a question mark in the fragment of loginPage begins its query',
+    "${page.includes('?')",
+    "${loginPage.includes('?')"
+  ],
+  [
+    'a redirect_uri that was encoded once more differs in its path',
+    '(decoded === registered || decoded === formDecode(registered))',
+    'decoded === formDecode(registered)'
+  ],
+  [
+    'a given cookie without a Path stays beside the renewed one',
+    '(other.path || path) !== path)',
+    '(other.path ?? path) !== path)'
+  ],
+  ['a timeout may be infinite', 'Number.isFinite(timeout) && timeout > 0', 'timeout > 0'],
+  ['the error of a failed step is not masked', 'error: secrets.mask(error), expected', 'error, expected'],
+  [
+    'a short client secret is found in lower case alone',
+    "${every}(?![\\\\p{L}\\\\p{N}])`, 'giu')",
+    "${every}(?![\\\\p{L}\\\\p{N}])`, 'gu')"
+  ],
+  [
+    'a member named error makes any response an error',
+    'if (response.status >= 400 && error !== null) {',
+    'if (error !== null) {'
+  ],
+  [
+    'a login without a cookie redirects',
+    'redirects: logins.some(({ redirects }) => redirects)',
+    'redirects: logins.every(({ redirects }) => redirects)'
+  ],
+  [
+    'a JWT that is signed with a guessed key has no kid',
+    'value: signedWith(key, others, payload)',
+    "value: signedWith(key, { typ: 'JWT' }, payload)"
+  ],
+  [
+    'the host name of the callback is no name of the simulator',
+    'host !== start.host && host !== callback.host) {',
+    'host !== start.host) {'
+  ]
 ]
