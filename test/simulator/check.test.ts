@@ -52,7 +52,7 @@ await t.test('a correct host never fails: one run after the other, and several a
   for (const [name, overrides] of hosts) {
     const { url } = await startHost(t, overrides)
     const checked = () => report(url, HOST_USER, { env: HOST_SECRET })
-    for (const result of [await checked(), await checked(), ...await Promise.all([checked(), checked()])]) {
+    for (const result of [await checked(), ...await Promise.all([checked(), checked()])]) {
       t.strictSame([result.code, failedRules(result), result.stopped], [0, [], undefined], name)
     }
   }
