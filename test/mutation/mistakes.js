@@ -611,5 +611,10 @@ export const mistakes = [
     'the host name of the callback is no name of the simulator',
     'host !== start.host && host !== callback.host) {',
     'host !== start.host) {'
+  ],
+  [
+    'a code or token in capitals that is compared without case is a fault',
+    'right === right.toLowerCase() || right === right.toUpperCase()',
+    'right === right.toLowerCase()'
   ]
 ]

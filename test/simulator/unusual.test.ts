@@ -66,7 +66,9 @@ const at = (path: string, reply: (sent: Partial<Sent>) => Reply): Partial<Parts>
   ({ after: (sent, ask) => ask.path === path ? reply(sent) : sent })
 const apartFromPort = (given: string, own: string): boolean =>
   given.replace(/^(http:\/\/localhost):\d+/, '$1') === own.replace(/^(http:\/\/localhost):\d+/, '$1')
-const lowerUuid = (grants: Map<string, Grant>, given: string) => grants.get(given.toLowerCase())
+const inLower = (grants: Map<string, Grant>, given: string) => grants.get(given.toLowerCase())
+const inUpper = (grants: Map<string, Grant>, given: string) => grants.get(given.toUpperCase())
+const upperHex = (): string => randomBytes(16).toString('hex').toUpperCase()
 
 const UNUSUAL: Record<string, Unusual> = {
   'as it is': {},
@@ -82,9 +84,12 @@ const UNUSUAL: Record<string, Unusual> = {
     parts: jwtOf(384, /$/), advice: ['?user.token-exact']
   },
   'codes and tokens as UUID of version 4, in any case': {
-    parts: { newCode: () => randomUUID(), newToken: () => randomUUID(), findCode: lowerUuid, findToken: lowerUuid }
+    parts: { newCode: () => randomUUID(), newToken: () => randomUUID(), findCode: inLower, findToken: inLower }
   },
-  'codes in upper-case hex': { parts: { newCode: () => randomBytes(16).toString('hex').toUpperCase() } },
+  'codes in upper-case hex': { parts: { newCode: upperHex } },
+  'codes and tokens in upper-case hex, in any case': {
+    parts: { newCode: upperHex, newToken: upperHex, findCode: inUpper, findToken: inUpper }
+  },
   'a signed counter': {
     parts: { newCode: ({ made }) => `${made}.${createHmac('sha256', KEY).update(`${made}`).digest('base64url')}` }
   },
