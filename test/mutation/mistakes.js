@@ -616,5 +616,6 @@ export const mistakes = [
     'a code or token in capitals that is compared without case is a fault',
     'right === right.toLowerCase() || right === right.toUpperCase()',
     'right === right.toLowerCase()'
-  ]
+  ],
+  ['another unused bit is one that is used', 'flipped(text.slice(-1), 1)', 'flipped(text.slice(-1), 4)']
 ]

@@ -11,7 +11,7 @@ import { forgeries } from '../../lib/simulator/rules/forgeries.ts'
 import { originOf, weaknessOf } from '../../lib/simulator/rules/guessable.ts'
 import { withCode, mustSucceed } from '../../lib/simulator/rules/in-time.ts'
 import { MADE_RULES } from '../../lib/simulator/rules/made-rules.ts'
-import { nearestUris } from '../../lib/simulator/rules/nearest.ts'
+import { nearestUris, respelt } from '../../lib/simulator/rules/nearest.ts'
 import { INJECTION, reflectionIn } from '../../lib/simulator/rules/reflections.ts'
 import { expectNoRedirect, refusesEach } from '../../lib/simulator/rules/refusals.ts'
 import type { Rule } from '../../lib/simulator/rules/rule.ts'
@@ -55,6 +55,23 @@ await t.test('a code that is readable text, not JSON: its last character is chan
     t.equal(/[a-f]/.test(edited), /[a-f]/.test(spelt), `spelt as before: ${spelt}`)
   }
   for (const json of ['1712', 'null']) t.equal(changed(json).length, 1, `JSON without members is a text: ${json}`)
+})
+
+await t.test('another spelling of a code is the same code for a decoder, at each length', (t) => {
+  for (let length = 16; length <= 33; length++) {
+    for (const byte of [0x00, 0x5a, 0xfb, 0xff]) {
+      const code = Buffer.alloc(length, byte).toString('base64url')
+      const others = respelt(code).filter(({ how }) => /=|unused bit|Base64|dot/.test(how))
+      // Without an unused bit, a change of the last one makes another code.
+      const decoded = others.filter(({ how }) => length % 3 > 0 || !how.includes('unused bit'))
+      t.ok(others.length >= 4 && others.every(({ value }) => value !== code), `${length} of ${byte}`)
+      for (const { how, value } of decoded) {
+        const bytes = Buffer.from(value.replace(/\.$/, ''), 'base64url')
+        t.strictSame(bytes, Buffer.alloc(length, byte), `${length}: ${how}`)
+      }
+    }
+  }
+  t.end()
 })
 
 await t.test('a forged JWT keeps all of its header but what is forged', (t) => {
