@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import t from 'tap'
+import { loginOf } from '../../lib/simulator/check/login.ts'
 import { RULES } from '../../lib/simulator/rules/all.ts'
 import { run } from '../../lib/simulator/run.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
@@ -52,7 +53,7 @@ await t.test('a correct host never fails: one run after the other, and several a
   for (const [name, overrides] of hosts) {
     const { url } = await startHost(t, overrides)
     const checked = () => report(url, HOST_USER, { env: HOST_SECRET })
-    for (const result of [await checked(), ...await Promise.all([checked(), checked()])]) {
+    for (const result of [await checked(), await checked(), ...await Promise.all([checked(), checked()])]) {
       t.strictSame([result.code, failedRules(result), result.stopped], [0, [], undefined], name)
     }
   }
@@ -131,6 +132,16 @@ await t.test('a whole response makes the user known: its cookies, and whether th
   const followed = await report(baseUrl, ['--cookie', earlier + head('200 OK')])
   t.strictSame(failedRules(followed), ['!login.cookie', '!login.form-action'], 'the cookie that was set last')
   t.match(followed.rules.find(({ id }) => id === 'login.cookie')?.got, /on csrf, sid;/, 'those of each response')
+})
+
+await t.test('of several logins one that redirects is enough; without a response none is known to', (t) => {
+  const head = (status: string) => `HTTP/1.1 ${status}\r\nSet-Cookie: sid=ada\r\n\r\n`
+  const [redirected, shown] = [head('303 See Other'), head('200 OK')]
+  for (const [given, redirects] of [
+    [[], false], [['sid=ada'], false], [[shown], false], [[redirected], true], [[redirected, shown], true],
+    [[shown, redirected], true], [['csrf=1', redirected], true], [['csrf=1', shown], false]
+  ] as const) t.equal(loginOf('cookie', [...given]).redirects, redirects, JSON.stringify(given))
+  t.end()
 })
 
 await t.test('a Strict cookie that the session does not need fails no rule', async (t) => {

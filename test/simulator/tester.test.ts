@@ -269,7 +269,8 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
       /the hash of known text and the time/,
       { newCode: ({ made }, { user }) => hash('sha1', `${user}:${Date.now()}`) + (made < 0 ? 'x' : '') }),
     '6 digits': mistake('!authorize.fresh-code', /random bits/,
-      { newCode: () => String(randomBytes(4).readUInt32BE() % 1_000_000).padStart(6, '0') }),
+      // Never the same twice, since 271,829 shares no divisor with a million.
+      { newCode: ({ made }) => String(made * 271_829 % 1_000_000).padStart(6, '0') }),
     'Math.random': mistake('!authorize.fresh-code', /random bits/,
       { newCode: () => Number(`0.${BigInt(`0x${randomBytes(6).toString('hex')}`)}`).toString(36).slice(2) }),
     '80 bits': mistake('?authorize.fresh-code', /random bits/, { newCode: () => randomBytes(10).toString('hex') })

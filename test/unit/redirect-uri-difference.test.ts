@@ -28,7 +28,7 @@ t.test('each difference', async (t) => {
   }
 })
 
-t.test('encoded once more as a whole, or its escapes alone', async (t) => {
+t.test('encoded once more: the whole, its escapes, its slashes', async (t) => {
   for (const registered of [REGISTERED, 'https://portal.example/a%20b?c=%2F', 'https://portal.example/%2B?d=%25']) {
     const spellings = [encodeURIComponent(registered), encodeURI(registered), registered.replaceAll('/', '%2F')]
     for (const given of spellings.filter((given) => given !== registered)) {
