@@ -14,8 +14,8 @@ const SECRET_PARAMETERS =
 
 /** Knows the secrets of a sign-in and hides them in everything that is shown or written. */
 export class Secrets {
-  /** Each secret, and a pattern for it. The longest is first: a secret may contain another. */
-  readonly #known: Array<[value: string, pattern: string | RegExp]> = []
+  /** A pattern for each secret. */
+  readonly #known = new Map<string, string | RegExp>()
 
   /**
    * Remembers a secret. Values of fewer than four characters are not hidden: that would hide half
@@ -23,8 +23,8 @@ export class Secrets {
    */
   add (value: string): void {
     for (const part of value.match(PARTS) ?? []) {
-      if (this.#known.some(([known]) => known === part)) continue
-      this.#remember(part, SPECIAL.test(part) ? new RegExp(spellings(part, SPECIAL), 'gi') : part)
+      if (this.#known.has(part)) continue
+      this.#known.set(part, SPECIAL.test(part) ? new RegExp(spellings(part, SPECIAL), 'gi') : part)
     }
   }
 
@@ -33,7 +33,7 @@ export class Secrets {
    * encoded, and also when it is short.
    */
   addForGood (value: string): void {
-    if (value !== '') this.#remember(value, everySpelling(value))
+    if (value !== '') this.#known.set(value, everySpelling(value))
   }
 
   /**
@@ -41,11 +41,9 @@ export class Secrets {
    * parameter that holds secrets.
    */
   mask (text: string): string {
-    // For speed: `check` has thousands of secrets, and most texts are shorter than any of them.
-    return this.#known.reduce((rest, [value, pattern]) =>
-      pattern === value && value.length > rest.length
-        ? rest
-        : rest.replaceAll(pattern, HIDDEN), text)
+    // A secret may contain another.
+    const longestFirst = [...this.#known].sort(([one], [other]) => other.length - one.length)
+    return longestFirst.reduce((rest, [, pattern]) => rest.replaceAll(pattern, HIDDEN), text)
       .replace(/•{9,}/g, HIDDEN)
       .replace(SECRET_FIELDS, `$1${HIDDEN}`).replace(SECRET_PARAMETERS, `$1${HIDDEN}`)
   }
@@ -56,11 +54,6 @@ export class Secrets {
       ...others, request: { ...this.#maskContent(request), url: this.mask(request.url) }
     }
     return response === undefined ? masked : { ...masked, response: this.#maskContent(response) }
-  }
-
-  #remember (value: string, pattern: string | RegExp): void {
-    this.#known.push([value, pattern])
-    this.#known.sort(([one], [other]) => other.length - one.length)
   }
 
   #maskContent<Message extends WireRequest | WireResponse> (message: Message): Message {

@@ -56,11 +56,10 @@ const LONGEST_JSON = 64 * 1024
 
 /** The JSON object in the body; null when the body is not one. */
 export function jsonObject (response: WireResponse | undefined): Record<string, unknown> | null {
-  if (response === undefined || response.body.length > LONGEST_JSON) return null
+  const { body = '' } = response ?? {}
+  if (body.length > LONGEST_JSON || !/^\s*\{/.test(body)) return null
   try {
-    const value: unknown = JSON.parse(response.body)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? value as Record<string, unknown> : null
+    return JSON.parse(body) as Record<string, unknown>
   } catch {
     return null
   }
