@@ -1,6 +1,6 @@
 import { run } from '../../lib/simulator/run.ts'
 import type { Wait } from '../../lib/simulator/process.ts'
-import { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI } from './spec-server.ts'
+import { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI } from './service.ts'
 
 export interface Ran { code: number, out: string, err: string }
 

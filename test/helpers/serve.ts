@@ -5,8 +5,10 @@ import type { IncomingMessage } from 'node:http'
 import type { Test } from 'tap'
 import { run } from '../../lib/simulator/run.ts'
 import { freePort } from './ports.ts'
-import { CLIENT_ID, CLIENT_SECRET, listening } from './spec-server.ts'
-import type { Mistake } from '../simulator/mistakes.test.ts'
+import { CLIENT_ID, CLIENT_SECRET } from './service.ts'
+import { listening } from './spec-server.ts'
+import { partsOf } from './mistakes.ts'
+import type { Mistake } from './mistakes.ts'
 
 export interface Page { url: string, status: number, text: string, headers: Headers }
 
@@ -102,7 +104,9 @@ export async function simulator (t: Test, options: SceneOptions = {}): Promise<S
   const { mistakes = [], flags = [], user = 'ada', lifetime = 60, env = {}, host = 'localhost' } = options
   const port = await freePort()
   const origin = `http://127.0.0.1:${port}`
-  const service = await listening(t, { mistakes, redirectUri: `${origin}/oauth/callback`, lifetime })
+  const lifetimes = { code: lifetime, token: 60 }
+  const parts = { redirectUri: `${origin}/oauth/callback`, lifetimes, ...partsOf(mistakes) }
+  const service = await listening(t, parts)
   const baseUrl = options.baseUrl ?? service.baseUrl.replace('127.0.0.1', host)
   const stop = new AbortController()
   const terminal = new Terminal()

@@ -435,11 +435,6 @@ export const mistakes = [
     ' || value !== sentAlike)',
     " || value !== '')"
   ],
-  [
-    'a text that is a secret and nothing else is shown',
-    'value.length > rest.length',
-    'value.length >= rest.length'
-  ],
   ['a code that is the beginning of a hash is random', 'bytes >= digest.length)', 'bytes === digest.length)'],
   [
     'in the race of takes no winner is as good as one',
@@ -586,7 +581,12 @@ export const mistakes = [
     '(other.path ?? path) !== path)'
   ],
   ['a timeout may be infinite', 'Number.isFinite(timeout) && timeout > 0', 'timeout > 0'],
-  ['the error of a failed step is not masked', 'error: secrets.mask(error), expected', 'error, expected'],
+  ['the error of a failed step is not masked', 'return secrets.mask(error)', 'return error'],
+  [
+    'a shorter secret is hidden before the longer one that has it',
+    'other.length - one.length',
+    'one.length - other.length'
+  ],
   [
     'a short client secret is found in lower case alone',
     "${every}(?![\\\\p{L}\\\\p{N}])`, 'giu')",

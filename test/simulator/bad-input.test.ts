@@ -16,7 +16,8 @@ import { listen } from '../helpers/listen.ts'
 import { check, program, report } from '../helpers/program.ts'
 import { freePort } from '../helpers/ports.ts'
 import { httpServer, rawServer } from '../helpers/raw-server.ts'
-import { listening, REDIRECT_URI, respond, responding, SETTINGS } from '../helpers/spec-server.ts'
+import { REDIRECT_URI, SETTINGS } from '../helpers/service.ts'
+import { listening, respond, responding } from '../helpers/spec-server.ts'
 
 t.setTimeout(300_000)
 

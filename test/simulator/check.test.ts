@@ -10,10 +10,12 @@ import { loginOf } from '../../lib/simulator/check/login.ts'
 import { RULES } from '../../lib/simulator/rules/all.ts'
 import { run } from '../../lib/simulator/run.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
+import { MISTAKES, partsOf } from '../helpers/mistakes.ts'
 import { failedRules, check, program, report } from '../helpers/program.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import { someRedis } from '../helpers/redis.ts'
-import { CLIENT_ID, CLIENT_SECRET, listening, REDIRECT_URI } from '../helpers/spec-server.ts'
+import { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI } from '../helpers/service.ts'
+import { listening } from '../helpers/spec-server.ts'
 
 const USER = ['--cookie', 'sid=ada; Path=/; HttpOnly; SameSite=Lax']
 
@@ -21,8 +23,8 @@ t.setTimeout(300_000)
 
 await t.test('a server that follows the spec: every rule passes, exit code 0', async (t) => {
   let now = Date.now()
-  const { baseUrl, ineligible } = await listening(t, { now: () => now })
-  const more = [...USER, '--ineligible-cookie', ineligible, '--code-lifetime', '60']
+  const { baseUrl } = await listening(t, {}, () => now)
+  const more = [...USER, '--ineligible-cookie', 'sid=eve', '--code-lifetime', '60']
   const result = await report(baseUrl, more, { wait: async (milliseconds) => { now += milliseconds } })
   t.equal(result.code, 0)
   t.strictSame(result.rules.filter(({ outcome }) => outcome !== 'pass').map(({ id }) => id),
@@ -87,7 +89,7 @@ await t.test('processes that share no store: only service.one-store fails', asyn
 })
 
 await t.test('the report names rule, section, what was got and how to fix it; secrets are masked', async (t) => {
-  const { baseUrl } = await listening(t, { mistakes: ['any-response-type', 'referrer'] })
+  const { baseUrl } = await listening(t, partsOf(['any-response-type', 'referrer']))
   const { code, out, err } = await check(baseUrl, ['--cookie', 'sid=ada'])
   t.equal(code, 1)
   t.match(out, /^FAIL authorize\.response-type \(RFC 6749 §3\.1\.1\)$/m)
@@ -107,7 +109,7 @@ await t.test('the report names rule, section, what was got and how to fix it; se
 })
 
 await t.test('on a terminal: colours, one line that rewrites itself, the width of the terminal', async (t) => {
-  const { baseUrl } = await listening(t, { mistakes: ['any-response-type', 'any-grant'] })
+  const { baseUrl } = await listening(t, partsOf(['any-response-type', 'any-grant']))
   const { out, err } = await check(baseUrl, USER, { columns: 40 })
   t.match(out, '\x1b[31mFAIL\x1b[39m')
   t.match(out, '2 rules fail.')
@@ -119,7 +121,7 @@ await t.test('on a terminal: colours, one line that rewrites itself, the width o
 })
 
 await t.test('a whole response makes the user known: its cookies, and whether the login redirects', async (t) => {
-  const { baseUrl } = await listening(t, { mistakes: ['strict-cookie', 'login-csp'] })
+  const { baseUrl } = await listening(t, MISTAKES['login-csp'])
   const head = (status: string) => `HTTP/1.1 ${status}\r\nSet-Cookie: sid=ada; SameSite=Strict\r\n` +
     'set-cookie: old=; Max-Age=0\r\n\r\nbody: set-cookie: other=1\r\n'
   const challenge = 'HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Digest realm="partner"\r\n\r\n'
@@ -178,7 +180,7 @@ await t.test('an unexpected error ends in a sentence and exit code 2, too', asyn
 await t.test('nobody is logged in: the check stops and says so; rules that failed before are reported', async (t) => {
   const { baseUrl } = await listening(t)
   t.match(await report(baseUrl), { code: 2, err: 'Nobody is logged in', stopped: /--cookie/ })
-  const broken = await listening(t, { mistakes: ['login-404'] })
+  const broken = await listening(t, MISTAKES['login-404'])
   const result = await report(broken.baseUrl)
   t.strictSame([result.code, failedRules(result)], [1, ['!login.page']])
   t.match(result.stopped, 'Nobody is logged in')
@@ -210,7 +212,7 @@ await t.test('the recipe of the help for a CI job: what fails, and the exit code
   t.teardown(() => { rmSync(folder, { recursive: true }) })
   const { out: help } = await program(['check', '--help'])
   const recipe = String(help.split('fails as the check does:\n')[1]).replace(' … ', ' ')
-  const { baseUrl } = await listening(t, { mistakes: ['any-grant'] })
+  const { baseUrl } = await listening(t, MISTAKES['any-grant'])
   const cases: Array<[given: string[], log: RegExp, code: number]> = [
     [USER, /^token\.grant-type: 200 with application\/json\n\n$/, 1],
     [[], /^Nobody is logged in .*\n$/, 2]

@@ -1,7 +1,7 @@
 // A correct service, checked in many ways: no rule fails, and none is untested but those that need to know more.
 import t from 'tap'
 import { pairwise } from '../contract/pairwise.ts'
-import { REDIRECT_URI } from '../helpers/spec-server.ts'
+import { REDIRECT_URI } from '../helpers/service.ts'
 import { EVERY_RULE, failedRules, tried } from './trial.ts'
 import type { Trial } from './trial.ts'
 
@@ -21,23 +21,23 @@ const configurations = pairwise({
   ineligible: ['', 'sid=eve'],
   codeLifetime: [null, 60],
   loginRedirects: [false, true],
-  loginPage: ['<form method=post><input name=user></form>', '<a href="/sso">Log in</a>']
+  page: ['<form method=post><input name=user></form>', '<a href="/sso">Log in</a>']
 })
 
-for (const { user, prefix, ineligible, loginPage, ...more } of configurations) {
-  await t.test(JSON.stringify({ user, prefix, ineligible, loginPage, ...more }), async (t) => {
+for (const { user, prefix, ineligible, page, ...more } of configurations) {
+  await t.test(JSON.stringify({ user, prefix, ineligible, page, ...more }), async (t) => {
     const { findings, stopped } = await tried(EVERY_RULE, {
       ...more,
       ...USERS[user],
       ...ineligible === '' ? {} : { ineligible },
-      server: { prefix, redirectUri: more.redirectUri, loginPage }
+      parts: { prefix, redirectUri: more.redirectUri, loginPage: () => page }
     })
     t.equal(stopped, undefined)
     t.strictSame(failedRules(findings), [])
     const untested = findings.filter(({ result }) => result.outcome === 'untested').map(({ rule }) => rule.id)
     t.strictSame(untested, [
       ...user === 'pair' ? ['login.cookie'] : [],
-      ...loginPage.includes('<form') ? [] : ['login.form-action', 'login.return'],
+      ...page.includes('<form') ? [] : ['login.form-action', 'login.return'],
       ...ineligible === '' ? ['authorize.eligibility', 'authorize.access-denied'] : [],
       'token.other-client', 'token.mixed-credentials',
       ...more.codeLifetime === null ? ['token.code-lifetime'] : [],

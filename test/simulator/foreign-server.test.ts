@@ -2,9 +2,9 @@
 import OAuth2Server from '@node-oauth/oauth2-server'
 import t from 'tap'
 import type { WireRequest } from '../../lib/flow/wire.ts'
-import { CLIENT_ID, RECORDS, REDIRECT_URI } from '../helpers/spec-server.ts'
+import { CLIENT_ID, RECORDS, REDIRECT_URI } from '../helpers/service.ts'
 import { EVERY_RULE, failedRules, json, redirect, tried } from './trial.ts'
-import type { Reply } from './trial.ts'
+import type { Reply } from '../helpers/service.ts'
 
 /** The library keeps to the characters that RFC 6749 appendix A.2 allows. */
 const clientSecret = 'a secret of the portal'

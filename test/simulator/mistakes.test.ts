@@ -1,12 +1,11 @@
 // The common mistakes of services: each fails its own rule, and no other.
-// Alone: it takes long, and the others of its folder run meanwhile.
 import t from 'tap'
+import { MISTAKES } from '../helpers/mistakes.ts'
+import type { Mistake } from '../helpers/mistakes.ts'
 import { EVERY_RULE, failedRules, tried } from './trial.ts'
-import type { Trial } from './trial.ts'
 
 /** The rules that fail. Rules that are untested because of these are not listed. */
-const FOUND = {
-  'strict-cookie': ['!login.cookie'],
+const FOUND: Record<Mistake, string[]> = {
   'login-loses-prefix': ['!login.return'],
   'code-never-expires': ['!token.code-lifetime'],
   'login-csp': ['?login.form-action'],
@@ -74,27 +73,15 @@ const FOUND = {
     '?authorize.foreign-redirect-uri', '?authorize.unknown-client', '?authorize.missing-client',
     '?authorize.repeated'
   ]
-} satisfies Record<string, string[]>
-
-/** The mistakes that the server of the tests makes on demand. */
-export type Mistake = keyof typeof FOUND
-
-/** What a mistake needs to be seen. */
-const SEEN_WITH: Record<string, Trial> = {
-  'strict-cookie': { cookie: 'sid=ada; SameSite=Strict' },
-  'login-loses-prefix': { server: { prefix: '/app' } }
 }
 
-t.setTimeout(300_000)
-
-for (const [mistake, expected] of Object.entries(FOUND)) {
+for (const [mistake, expected] of Object.entries(FOUND) as Array<[Mistake, string[]]>) {
   await t.test(mistake, async (t) => {
     const { findings, stopped } = await tried(EVERY_RULE, {
-      mistakes: [mistake as Mistake],
+      parts: { ...MISTAKES[mistake], prefix: '/app' },
       cookie: 'sid=ada; SameSite=Lax',
       ineligible: 'sid=eve',
-      codeLifetime: 60,
-      ...SEEN_WITH[mistake]
+      codeLifetime: 60
     })
     t.equal(stopped, undefined)
     t.strictSame(failedRules(findings), expected)

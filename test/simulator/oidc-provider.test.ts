@@ -5,7 +5,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { listen } from '../helpers/listen.ts'
 import { failedRules, program } from '../helpers/program.ts'
-import { CLIENT_ID, RECORDS, REDIRECT_URI } from '../helpers/spec-server.ts'
+import { CLIENT_ID, RECORDS, REDIRECT_URI } from '../helpers/service.ts'
 
 /** The context of Koa, on which oidc-provider is built. */
 type Context = Record<string, any>

@@ -3,11 +3,10 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
 import type { WireRequest } from '../../lib/flow/wire.ts'
-import { RECORDS, REDIRECT_URI } from '../helpers/spec-server.ts'
-import { SECOND, serviceOf } from './parts.ts'
-import type { Parts, Sent } from './parts.ts'
+import { RECORDS, REDIRECT_URI, SECOND } from '../helpers/service.ts'
+import type { Parts, Reply, Sent } from '../helpers/service.ts'
 import { EVERY_RULE, json, redirect, tried } from './trial.ts'
-import type { Reply, Trial } from './trial.ts'
+import type { Trial } from './trial.ts'
 
 /** What a service does wrong at one request, where that is not to accept it. */
 const INSTEAD: Record<string, (request: WireRequest) => Reply> = {
@@ -76,13 +75,11 @@ function repeating ({ url, headers, body }: WireRequest): Reply {
 
 /** The outcome of the rule, and which of its requests the service refused. One of them may be accepted instead. */
 async function outcome (id: string, { trial, parts }: User, exception = -1) {
-  let now = Date.now()
-  const own = serviceOf({ newCode: made, newToken: made, ...parts }, () => now)
   const refused: boolean[] = []
   const { findings } = await tried([id], {
     ...trial,
-    pass: (milliseconds) => { now += milliseconds },
-    service: async (request) => {
+    parts: { newCode: made, newToken: made, ...parts },
+    service: async (request, own) => {
       const at = refused.push(false) - 1
       const reply = await own(request) as Sent
       refused[at] = isRefusal(reply) && new URL(request.url).pathname.startsWith('/oauth/')

@@ -16,7 +16,7 @@ import { expectNoRedirect, refusesEach } from '../../lib/simulator/rules/refusal
 import type { Rule } from '../../lib/simulator/rules/rule.ts'
 import { Service } from '../../lib/simulator/rules/service.ts'
 import { USER_RULES } from '../../lib/simulator/rules/user-rules.ts'
-import { SETTINGS } from '../helpers/spec-server.ts'
+import { SETTINGS } from '../helpers/service.ts'
 
 const base64url = (text: string): string => Buffer.from(text).toString('base64url')
 const text = (encoded: string): string => Buffer.from(encoded, 'base64url').toString()

@@ -1,6 +1,7 @@
 // The list of rules: what each says, and which are not tried after another one has failed.
 import t from 'tap'
 import { RULES } from '../../lib/simulator/rules/all.ts'
+import { MISTAKES } from '../helpers/mistakes.ts'
 import { atToken, EVERY_RULE, json, tried } from './trial.ts'
 
 await t.test('each rule says where it is written, what a correct service does, and what to do', (t) => {
@@ -34,7 +35,7 @@ await t.test('a rule comes after those that explain its failure', (t) => {
 
 await t.test('a broken token endpoint does not hide what the authorization endpoint does wrong', async (t) => {
   for (const broken of [json(503, {}), json(500, { error: 'server_error' }), 'silence'] as const) {
-    const { findings } = await tried(EVERY_RULE, { reply: atToken(broken), mistakes: ['framable'] })
+    const { findings } = await tried(EVERY_RULE, { reply: atToken(broken), parts: MISTAKES.framable })
     const results = new Map(findings.map(({ rule: { id }, result }) => [id, result]))
     t.equal(results.get('authorize.framing')?.outcome, 'fail', JSON.stringify(broken))
     t.match(results.get('user.record'), {

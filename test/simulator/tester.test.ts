@@ -3,11 +3,10 @@ import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import type { Headers } from '../../lib/flow/wire.ts'
-import { CLIENT_ID, CLIENT_SECRET, RECORDS, REDIRECT_URI } from '../helpers/spec-server.ts'
-import { credentials, SECOND, serviceOf } from './parts.ts'
-import type { Ask, Grant, Memory, Parts } from './parts.ts'
+import { CLIENT_ID, CLIENT_SECRET, credentials, RECORDS, REDIRECT_URI, SECOND } from '../helpers/service.ts'
+import type { Ask, Grant, Memory, Parts, Reply } from '../helpers/service.ts'
 import { failedRules, json, redirect, tried } from './trial.ts'
-import type { Reply, Trial } from './trial.ts'
+import type { Trial } from './trial.ts'
 
 type Credentials = { id: string, secret: string }
 
@@ -641,11 +640,9 @@ for (const [family, mistakes] of Object.entries(FAMILIES)) {
   await t.test(family, async (t) => {
     for (const [name, { parts, fails, got, trial }] of Object.entries(mistakes)) {
       const ids = fails.map((id) => id.slice(1))
-      let now = Date.now()
       const { findings, stopped } = await tried([...ids, ...NEEDED], {
         cookie: 'sid=ada; SameSite=Lax',
-        service: serviceOf(parts, () => now),
-        pass: (milliseconds) => { now += milliseconds },
+        parts,
         ...trial
       })
       t.strictSame(failedRules(findings).sort(), [...fails].sort(), name)

@@ -5,24 +5,21 @@ import type { Finding } from '../../lib/simulator/rules/run-rules.ts'
 import { Service } from '../../lib/simulator/rules/service.ts'
 import { parseGiven } from '../../lib/flow/cookies.ts'
 import { createIntegration } from '../../lib/flow/integration.ts'
-import type { Exchange, Headers, Send, WireRequest, WireResponse } from '../../lib/flow/wire.ts'
-import { SETTINGS, specServer } from '../helpers/spec-server.ts'
-import type { SpecServer } from '../helpers/spec-server.ts'
-import type { Mistake } from './mistakes.test.ts'
+import type { Exchange, Headers, WireRequest } from '../../lib/flow/wire.ts'
+import { serviceOf, SETTINGS } from '../helpers/service.ts'
+import type { Parts, Reply } from '../helpers/service.ts'
 
 const SILENT = { code: 'timeout', sentence: 'The service gave no complete response within 5 s.' } as const
 
 /** What a service sends instead of its own response; null leaves that as it is. */
-export type Reply = Partial<WireResponse> | 'silence' | null
 export type Alteration = (request: WireRequest) => Reply
 
 export interface Trial {
   reply?: Alteration
-  /** Another service, in front of the server of the tests. */
-  service?: (request: WireRequest) => Promise<Reply>
-  mistakes?: Mistake[]
-  /** Settings of the service. */
-  server?: { prefix?: string, redirectUri?: string, loginPage?: string }
+  /** Another service, in front of the one of the tests, which it may ask. */
+  service?: (request: WireRequest, own: (request: WireRequest) => Promise<Reply>) => Promise<Reply>
+  /** Of the service of the tests: the rest is correct. */
+  parts?: Partial<Parts>
   baseUrl?: string
   /** As the portal has them. */
   redirectUri?: string
@@ -36,8 +33,6 @@ export interface Trial {
   tokenLifetime?: number
   deadline?: number
   second?: { clientId: string, clientSecret: string }
-  /** Called with the time that passes. */
-  pass?: (milliseconds: number) => void
   pkce?: boolean
   basic?: boolean
   loginRedirects?: boolean
@@ -47,29 +42,23 @@ export const EVERY_RULE = RULES.map(({ id }) => id)
 
 /** The rules with these identifiers, tried on a service that is called in-process. */
 export async function tried (ids: string[], trial: Trial = {}) {
-  const { reply = () => null, mistakes = [], server, cookie = 'sid=ada', headers = [], ineligible } = trial
-  const { baseUrl = `http://localhost${server?.prefix ?? ''}`, codeLifetime = null } = trial
+  const { reply = () => null, parts = {}, cookie = 'sid=ada', headers = [], ineligible } = trial
+  const { baseUrl = `http://localhost${parts.prefix ?? ''}`, codeLifetime = null } = trial
   const { redirectUri, clientId, clientSecret } = { ...SETTINGS, ...trial }
   const { service: other = async () => null } = trial
   let now = Date.now()
-  let started: Promise<SpecServer> | undefined
-  const send: Send = async (request) => {
-    const { app } = await (started ??= specServer({ mistakes, now: () => now, ...server }))
-    return await createIntegration({ app, ...SETTINGS }).send(request)
-  }
-  const altered = async (request: WireRequest): Promise<Exchange> => {
+  const own = serviceOf(parts, () => now)
+  const send = async (request: WireRequest): Promise<Exchange> => {
     const start = performance.now()
-    const own = reply(request) ?? await other(request)
-    if (own === 'silence') return { request, networkError: SILENT, milliseconds: 5000 }
-    const exchange = own === null
-      ? await send(request)
-      : { request, response: { status: 200, headers: [], body: '', ...own } }
-    return { ...exchange, milliseconds: performance.now() - start }
+    const sent = reply(request) ?? await other(request, own) ?? await own(request)
+    if (sent === 'silence') return { request, networkError: SILENT, milliseconds: 5000 }
+    const response = { status: 200, headers: [], body: '', ...sent }
+    return { request, response, milliseconds: performance.now() - start }
   }
   const { pkce = false, basic = false } = trial
   const sent = { pkce, clientAuthentication: basic ? 'basic' as const : 'form' as const }
   const integration = createIntegration({ baseUrl, ...SETTINGS, redirectUri, clientId, clientSecret, ...sent })
-  const service = new Service({ ...integration, send: altered }, {
+  const service = new Service({ ...integration, send }, {
     user: { cookies: parseGiven(cookie), headers },
     ineligible: ineligible === undefined ? null : { cookies: parseGiven(ineligible), headers: [] },
     codeLifetime,
@@ -77,10 +66,7 @@ export async function tried (ids: string[], trial: Trial = {}) {
     deadline: trial.deadline ?? 300,
     second: trial.second ?? null,
     loginRedirects: trial.loginRedirects === true,
-    wait: async (milliseconds) => {
-      now += milliseconds
-      trial.pass?.(milliseconds)
-    }
+    wait: async (milliseconds) => { now += milliseconds }
   })
   return runRules(service, RULES.filter(({ id }) => ids.includes(id)))
 }

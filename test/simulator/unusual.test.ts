@@ -2,11 +2,10 @@
 // Alone: it takes long, and the others of its folder run meanwhile.
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, randomUUID } from 'node:crypto'
 import t from 'tap'
-import { CLIENT_ID, CLIENT_SECRET, RECORDS } from '../helpers/spec-server.ts'
-import { credentials, SECOND, serviceOf } from './parts.ts'
-import type { Grant, Parts, Sent } from './parts.ts'
+import { CLIENT_ID, CLIENT_SECRET, credentials, RECORDS, SECOND } from '../helpers/service.ts'
+import type { Grant, Parts, Reply, Sent } from '../helpers/service.ts'
 import { EVERY_RULE, failedRules, tried } from './trial.ts'
-import type { Reply, Trial } from './trial.ts'
+import type { Trial } from './trial.ts'
 
 interface Unusual {
   parts?: Partial<Parts>
@@ -218,12 +217,10 @@ t.setTimeout(300_000)
 
 for (const [name, { parts = {}, trial, advice = [] }] of Object.entries(UNUSUAL)) {
   await t.test(name, async (t) => {
-    let now = Date.now()
     const { findings, stopped } = await tried(EVERY_RULE, {
       cookie: 'sid=ada; SameSite=Lax',
       ineligible: trial?.headers === undefined ? 'sid=eve' : undefined,
-      service: serviceOf(parts, () => now),
-      pass: (milliseconds) => { now += milliseconds },
+      parts,
       ...trial
     } as Trial)
     t.equal(stopped, undefined)

@@ -1,11 +1,13 @@
 // Verdicts of single rules on a service that gives some responses of its own: what each says, and how certain it is.
 import t from 'tap'
 import type { Headers, WireRequest } from '../../lib/flow/wire.ts'
-import { CLIENT_ID, CLIENT_SECRET, RECORDS, REDIRECT_URI } from '../helpers/spec-server.ts'
+import { MISTAKES } from '../helpers/mistakes.ts'
+import { CLIENT_ID, CLIENT_SECRET, RECORDS, REDIRECT_URI } from '../helpers/service.ts'
+import type { Reply } from '../helpers/service.ts'
 import {
   atAuthorize, atLogin, atToken, atUser, error, first, json, loggedOut, page, pathOf, redirect, valueOf, verdict
 } from './trial.ts'
-import type { Alteration, Reply, Trial } from './trial.ts'
+import type { Alteration, Trial } from './trial.ts'
 
 type Case = [rule: string, trial: Trial | Alteration, expected: object]
 
@@ -58,23 +60,23 @@ const uri = `Register exactly ${REDIRECT_URI} at the service, or give the regist
 const client = `Register the client_id ${CLIENT_ID} at the service, or give the registered one with --client-id.`
 const STRIPPED = /: a proxy strips \/app, and the application does not know of it\. Give loginPage as a function/
 const SLOW = 'The service gave no complete response within 5 s'
-const SCRIPTED = { loginPage: '<form method=post><input name=user></form><script src="/login.js"></script>' }
+const SCRIPTED = { loginPage: () => '<form method=post><input name=user></form><script src="/login.js"></script>' }
 const POLICY = '<meta http-equiv="Content-Security-Policy" content="form-action \'self\'">'
-const POLICY_IN_PAGE = { loginPage: `${POLICY}<form method=post><input name=user></form>` }
+const POLICY_IN_PAGE = { loginPage: () => `${POLICY}<form method=post><input name=user></form>` }
 const STRICT = 'sid=ada; SameSite=Strict'
 
 const VERDICTS: Record<string, Case[]> = {
   'endpoints that are elsewhere, or not there': [
-    ['address.endpoints', { server: { prefix: '/api/v1' }, baseUrl: 'http://localhost' },
+    ['address.endpoints', { parts: { prefix: '/api/v1' }, baseUrl: 'http://localhost' },
       fixed(/found at http:\/\/localhost\/api\/v1\/oauth\/authorize .*: give http:\/\/localhost\/api\/v1 /)],
-    ['address.endpoints', { server: { prefix: '/sso' }, baseUrl: 'http://localhost' }, fixed(/localhost\/sso /)],
+    ['address.endpoints', { parts: { prefix: '/sso' }, baseUrl: 'http://localhost' }, fixed(/localhost\/sso /)],
     ['address.endpoints', { baseUrl: 'http://localhost/app' }, failed(/^GET \/app\/oauth\/authorize: 404/, {
       fix: /^The endpoint was found at http:\/\/localhost\/oauth\/authorize/
     })],
     ['address.endpoints', { baseUrl: 'http://localhost/app', reply: atAuthorize(json(500, {})) },
       fixed(/^Check the base URL/)],
-    ['address.endpoints', { mistakes: ['spa'] }, failed(/^POST \/oauth\/token: 200 with text\/html/)],
-    ['address.endpoints', { mistakes: ['user-404'] }, failed(/^GET \/oauth\/user: /)],
+    ['address.endpoints', { parts: MISTAKES.spa }, failed(/^POST \/oauth\/token: 200 with text\/html/)],
+    ['address.endpoints', { parts: MISTAKES['user-404'] }, failed(/^GET \/oauth\/user: /)],
     ['address.endpoints', loggedOut(page('<form method=post>')), PASS],
     // A service may respond so to an unknown client, code or token.
     ['address.endpoints', atAuthorize(({ url }) => url.includes(`client_id=${CLIENT_ID}&`) ? null : { status: 404 }),
@@ -103,14 +105,14 @@ const VERDICTS: Record<string, Case[]> = {
     }, certain('a redirect to http://partner.example/login')]
   ],
   'a hook in front of the authorization endpoint is not taken for an unknown user': [
-    ['authorize.hook', { mistakes: ['login-hook'], cookie: 'stale=1' },
+    ['authorize.hook', { parts: MISTAKES['login-hook'], cookie: 'stale=1' },
       failed('401 with the error Unauthorized (Log in first), also for a request without client_id', {
         fix: /^Exempt \/oauth\/authorize, \/oauth\/token and \/oauth\/user from .* global hooks/
       })],
     // The service may know its users by a header, which a proxy sets.
-    ['authorize.hook', { mistakes: ['login-hook'], cookie: '' },
+    ['authorize.hook', { parts: MISTAKES['login-hook'], cookie: '' },
       stopped(/^A hook of the application responds in front of .* make a user known with --cookie or --header$/)],
-    ['authorize.hook', { mistakes: ['login-hook'], cookie: '', headers: [['x-user', 'ada']] },
+    ['authorize.hook', { parts: MISTAKES['login-hook'], cookie: '', headers: [['x-user', 'ada']] },
       stopped(/if it reads the header x-user, give a value that it accepts$/)],
     ['authorize.hook', atAuthorize((request) => request.url.includes('client_id') ? { status: 401 } : null), PASS],
     ['authorize.hook', atAuthorize({ status: 401, headers: [['WWW-Authenticate', 'Basic']] }), PASS],
@@ -148,12 +150,12 @@ const VERDICTS: Record<string, Case[]> = {
     }).map(([redirectUri, difference]): Case => ['authorize.code', { redirectUri },
       failed(new RegExp(`; the service accepts ${REDIRECT_URI}$`), { fix: new RegExp(`^The ${difference} differs`) })]),
     ['authorize.code', {
-      server: { redirectUri: 'http://localhost:4180/oauth/ä' }, redirectUri: 'http://localhost:4180/oauth/%C3%A4'
+      parts: { redirectUri: 'http://localhost:4180/oauth/ä' }, redirectUri: 'http://localhost:4180/oauth/%C3%A4'
     }, fixed(/^The encoding differs\. /)],
-    ['authorize.code', { server: { redirectUri: `${REDIRECT_URI}/?a=b` }, redirectUri: `${REDIRECT_URI}?a=b` },
+    ['authorize.code', { parts: { redirectUri: `${REDIRECT_URI}/?a=b` }, redirectUri: `${REDIRECT_URI}?a=b` },
       fixed(/^The trailing slash differs\. /)],
     ...[`${REDIRECT_URI}/`, REDIRECT_URI.replace('http:', 'https:'), REDIRECT_URI.replace('localhost', '127.0.0.1')]
-      .map((redirectUri): Case => ['authorize.code', { server: { redirectUri } },
+      .map((redirectUri): Case => ['authorize.code', { parts: { redirectUri } },
         failed(new RegExp(`; the service accepts ${redirectUri}$`), { fix: /^The (?:trailing slash|scheme|host) / })]),
     ...['http://localhost:4180/oauth/other', 'http://localhost:4180/%ff'].map((redirectUri): Case =>
       ['authorize.code', { redirectUri }, fixed(/^Register exactly/)])
@@ -163,7 +165,8 @@ const VERDICTS: Record<string, Case[]> = {
       stopped(/^The cookie other was sent and logs nobody in: has it expired, .*\? \(200 with text\/html/)],
     ['authorize.code', { cookie: 'stale-session' },
       stopped(/^The cookie stale-session was sent .*: stale-session has no value; is there no = in it\?/)],
-    ['authorize.code', { cookie: 'sid=', mistakes: ['login-loop'] }, stopped(/^The cookie sid .*: sid has no value/)],
+    ['authorize.code', { cookie: 'sid=', parts: MISTAKES['login-loop'] },
+      stopped(/^The cookie sid .*: sid has no value/)],
     ['authorize.code', { cookie: 'sid=ada; Path=/shop' },
       stopped(/^The cookie sid was not sent: its Path or Secure does not fit http:/)],
     ['authorize.code', { cookie: 'Set-Cookie: a=1; Path=/\nSet-Cookie: sid=ada; Path=/shop' }, stopped(
@@ -191,7 +194,7 @@ const VERDICTS: Record<string, Case[]> = {
     )), stopped(/^The service takes every browser for a user who may not enter, also one without cookies: see whether/)]
   ],
   'login.page: a user who is not logged in ends nowhere': [
-    ['login.page', { mistakes: ['login-loop'] }, failed('redirects that do not end')],
+    ['login.page', { parts: MISTAKES['login-loop'] }, failed('redirects that do not end')],
     ['login.page', loggedOut(back({ error: 'access_denied' })), untested(/^the service has no login page/)],
     ['login.page', loggedOut({ status: 403, body: 'No.' }), {
       severity: 'should', ...fixed(/^A user who is not logged in has no way to log in here: /)
@@ -199,10 +202,10 @@ const VERDICTS: Record<string, Case[]> = {
     ...['http://localhost', 'http://localhost/app'].map((baseUrl): Case => ['login.page', {
       reply: first(loggedOut(redirect('/login')), noLogin), baseUrl
     }, certain(/^404 .* at \/login$/, { fix: 'Create the login page, or correct the option loginPage.' })]),
-    ['login.page', { reply: loggedOut(redirect('/login')), server: { prefix: '/app' } }, fixed(STRIPPED)],
+    ['login.page', { reply: loggedOut(redirect('/login')), parts: { prefix: '/app' } }, fixed(STRIPPED)],
     ['login.page', {
       reply: first(loggedOut(redirect('/app-login')), (request) => pathOf(request) === '/app/app-login' ? {} : null),
-      server: { prefix: '/app' }
+      parts: { prefix: '/app' }
     }, fixed(STRIPPED)]
   ],
   'login.cookie: a Strict cookie, unless the page without it may reload itself': [
@@ -235,11 +238,13 @@ const VERDICTS: Record<string, Case[]> = {
     ['login.cookie', setting('session=1; SameSite=Lax; Path=/'), untested()]
   ],
   'a page with a script may send its form in another way: advice, not a failure': [
-    ['login.form-action', { mistakes: ['login-csp'], loginRedirects: true }, certain(/^form-action 'self'$/)],
-    ['login.form-action', { loginRedirects: true, server: POLICY_IN_PAGE }, certain(/^form-action 'self'$/)],
-    ['login.form-action', { mistakes: ['login-csp'], loginRedirects: true, server: SCRIPTED }, advised(/^form-action/)],
-    ['login.return', { mistakes: ['login-forgets'] }, certain(/^the login page \/login, without the address/)],
-    ['login.return', { mistakes: ['login-forgets'], server: SCRIPTED }, advised(/^the login page \/login, without/)]
+    ['login.form-action', { parts: MISTAKES['login-csp'], loginRedirects: true }, certain(/^form-action 'self'$/)],
+    ['login.form-action', { loginRedirects: true, parts: POLICY_IN_PAGE }, certain(/^form-action 'self'$/)],
+    ['login.form-action', { parts: { ...MISTAKES['login-csp'], ...SCRIPTED }, loginRedirects: true },
+      advised(/^form-action/)],
+    ['login.return', { parts: MISTAKES['login-forgets'] }, certain(/^the login page \/login, without the address/)],
+    ['login.return', { parts: { ...MISTAKES['login-forgets'], ...SCRIPTED } },
+      advised(/^the login page \/login, without/)]
   ],
   'login.return: an address that leads nowhere, unless a session may know its query': [
     ['login.return', first(loggedOut(toLogin('/oauth/authorize')),
@@ -250,7 +255,7 @@ const VERDICTS: Record<string, Case[]> = {
     ['login.return', bound('pending', '?resume=1'), PASS],
     ['login.return', bound('sid', '?resume=1'), advised(/^\/oauth\/authorize: 400/)],
     ['login.return', bound('sid', '?redirect_uri=other'), certain(/^\/oauth\/authorize: 400/)],
-    ['login.return', { mistakes: ['login-loses-prefix'], server: { prefix: '/app' } }, fixed(STRIPPED)],
+    ['login.return', { parts: { ...MISTAKES['login-loses-prefix'], prefix: '/app' } }, fixed(STRIPPED)],
     ['login.return', loggedOut(toLogin('https://www.partner.example/oauth/authorize')),
       inBrowser('the login page returns to https://www.partner.example, not to the base URL')],
     ['login.return', loggedOut(page('<form method=post>')),
@@ -267,7 +272,7 @@ const VERDICTS: Record<string, Case[]> = {
     ['login.return', first(loggedOut(({ url }) => toLogin(url, cookies('session=1'))),
       atLogin(page('<form method=post action="/login">'))),
     inBrowser('its form drops the address to return to, which the cookie session may keep')],
-    ['login.return', { server: SCRIPTED }, inBrowser('a script of the login page may send its form')],
+    ['login.return', { parts: SCRIPTED }, inBrowser('a script of the login page may send its form')],
     ...['<div id=root></div><script src="/app.js"></script>', '<a href="/saml">Log in</a>'].map(
       (body): Case => ['login.return', withLogin(page(body)), inBrowser('the login page has no form')]),
     ['login.return', loggedOut(redirect('https://login.partner.example/?nonce=1')),
@@ -287,7 +292,7 @@ const VERDICTS: Record<string, Case[]> = {
       failed(/302/)],
     ['authorize.foreign-redirect-uri', atAuthorize(back({ code: 'a-code' })), failed(/302/)],
     ['authorize.foreign-redirect-uri', {
-      redirectUri: 'https://portal.example/CB', server: { redirectUri: 'https://portal.example/CB' }
+      redirectUri: 'https://portal.example/CB', parts: { redirectUri: 'https://portal.example/CB' }
     }, PASS],
     ...[
       { redirectUri: `${REDIRECT_URI}?tenant=1`, given: `${REDIRECT_URI}?tenant=1&more=1` },
@@ -296,7 +301,7 @@ const VERDICTS: Record<string, Case[]> = {
       { redirectUri: 'https://portal.example/%C3/cb', given: 'https://portal.example/%C3/%63b' }
     ].map(({ redirectUri, given }): Case => ['authorize.redirect-uri-exact', {
       redirectUri,
-      server: { redirectUri },
+      parts: { redirectUri },
       reply: (request) => valueOf(request, 'redirect_uri') === given ? redirect(given) : null
     }, certain(new RegExp(`: 302 with a redirect to ${given.replace(/[.?+]/g, '\\$&')}$`))]),
     ['user.unknown-token', atUser(({ headers }) =>
@@ -360,7 +365,7 @@ const VERDICTS: Record<string, Case[]> = {
     [rule, first(atAuthorize(issues(values.map((value) => [name, value]), status)),
       atUser({ status, headers: values.map((value) => [name, value]) })), PASS]),
   'a page where JSON was due': [
-    ['token.response', { mistakes: ['html-token'] }, failed('200 with text/html (“Welcome”)', {
+    ['token.response', { parts: MISTAKES['html-token'] }, failed('200 with text/html (“Welcome”)', {
       fix: /Content-Type: application\/json/
     })]
   ],

@@ -7,7 +7,8 @@ import { portal } from '../../lib/testing/index.ts'
 import type { LoginPage } from '../../lib/testing/index.ts'
 import { createIntegration } from '../../lib/flow/integration.ts'
 import { httpServer } from '../helpers/raw-server.ts'
-import { listening, REDIRECT_URI, respond, responding, SETTINGS, specServer } from '../helpers/spec-server.ts'
+import { REDIRECT_URI, SETTINGS } from '../helpers/service.ts'
+import { listening, respond, responding, specServer } from '../helpers/spec-server.ts'
 
 await t.test('cookies: path, expiry, removal, several', async (t) => {
   const seen: Array<[string, string]> = []
@@ -84,10 +85,10 @@ await t.test('Location is followed with the statuses of a redirect, and with no 
 
 await t.test('a callback with a query of its own', async (t) => {
   const redirectUri = 'https://portal.example/cb?tenant=7'
-  const { app, cookie } = await specServer({ redirectUri })
-  t.match(await portal({ app, ...SETTINGS, redirectUri }).signIn({ cookies: cookie }), { ok: true })
+  const app = specServer({ redirectUri })
+  t.match(await portal({ app, ...SETTINGS, redirectUri }).signIn({ cookies: 'sid=ada' }), { ok: true })
   const other = portal({ app, ...SETTINGS, redirectUri: 'https://portal.example/cb?tenant=8' })
-  t.match(await other.signIn({ cookies: cookie }), { ok: false, error: 'refused' })
+  t.match(await other.signIn({ cookies: 'sid=ada' }), { ok: false, error: 'refused' })
 })
 
 await t.test('the callback is told by its origin, its path and each parameter of its own', (t) => {
@@ -107,22 +108,22 @@ await t.test('the callback is told by its origin, its path and each parameter of
 })
 
 await t.test('a prefix, with and without slashes, after the path of the base URL', async (t) => {
-  const { app, baseUrl, cookie } = await listening(t, { prefix: '/partner/sso' })
+  const { app, baseUrl } = await listening(t, { prefix: '/partner/sso' })
   for (const where of [
     { app, prefix: '/partner/sso' },
     { app, prefix: 'partner/sso/' },
     { baseUrl: new URL('/partner/', baseUrl).href, prefix: '/sso' }
-  ]) t.match(await portal({ ...where, ...SETTINGS }).signIn({ cookies: cookie }), { ok: true }, where.prefix)
+  ]) t.match(await portal({ ...where, ...SETTINGS }).signIn({ cookies: 'sid=ada' }), { ok: true }, where.prefix)
 })
 
 await t.test('parameters of the authorization request can be changed, left out, repeated', async (t) => {
-  const { app, cookie } = await specServer()
+  const app = specServer()
   const { authorize } = portal({ app, ...SETTINGS })
   t.match(await authorize(), { ok: false, error: 'login_required' })
-  const implicit = await authorize({ cookies: cookie }, { response_type: 'token' })
+  const implicit = await authorize({ cookies: 'sid=ada' }, { response_type: 'token' })
   t.match(implicit, { ok: false, step: 6, error: 'unsupported_response_type' })
-  t.match(await authorize({ cookies: cookie }, { scope: undefined }), { ok: true, code: /./, state: /^[\w-]{43}$/ })
-  t.match(await authorize({ cookies: cookie }, { state: ['a', 'b'] }), { ok: false, error: 'invalid_request' })
+  t.match(await authorize({ cookies: 'sid=ada' }, { scope: undefined }), { ok: true, code: /./, state: /^[\w-]{43}$/ })
+  t.match(await authorize({ cookies: 'sid=ada' }, { state: ['a', 'b'] }), { ok: false, error: 'invalid_request' })
 })
 
 await t.test('a cookie is sent where RFC 6265 says, and nowhere else', async (t) => {
@@ -164,7 +165,7 @@ await t.test('a given cookie that the service renews is sent once, with its new 
 })
 
 await t.test('a login cannot take the user\u2019s cookies to another origin', async (t) => {
-  const { app } = await specServer()
+  const app = specServer()
   const signIn = portal({ app, ...SETTINGS }).signIn({
     cookies: 'other=secret',
     login: (page) => page.post({ user: 'ada' }, 'http://127.0.0.1:1/login')

@@ -7,10 +7,10 @@ import { createIntegration } from '../../lib/flow/integration.ts'
 import { stepsOf } from '../../lib/flow/steps.ts'
 import { freePort } from '../helpers/ports.ts'
 import { httpServer } from '../helpers/raw-server.ts'
-import {
-  CLIENT_SECRET, listening, REDIRECT_URI, respond, responding, SETTINGS, specServer
-} from '../helpers/spec-server.ts'
-import type { Mistake } from '../simulator/mistakes.test.ts'
+import { CLIENT_SECRET, REDIRECT_URI, SETTINGS } from '../helpers/service.ts'
+import { listening, respond, responding, specServer } from '../helpers/spec-server.ts'
+import { MISTAKES } from '../helpers/mistakes.ts'
+import type { Mistake } from '../helpers/mistakes.ts'
 
 const CASES: Array<[mistake: Mistake, step: number, error: string, got: RegExp, cookie?: string]> = [
   ['wrong-role', 15, 'malformed_record',
@@ -30,12 +30,12 @@ const CASES: Array<[mistake: Mistake, step: number, error: string, got: RegExp, 
   ['login-elsewhere', 5, 'login_required', /^302 with a redirect to https:\/\/login\.partner\.example\/$/, ''],
   ['login-loop', 5, 'redirect_loop', /^more than ten redirects, the last 302/, ''],
   ['refusal-without-redirect', 5, 'login_required', /^403 with the error access_denied$/, 'sid=eve'],
-  ['referrer', 5, 'access_denied', /^the error access_denied \(Not eligible\.\)$/, 'sid=eve']
+  ['referrer', 5, 'access_denied', /^the error access_denied \(Refused\.\)$/, 'sid=eve']
 ]
 
 for (const [mistake, step, error, got, cookie = 'sid=ada'] of CASES) {
   await t.test(mistake, async (t) => {
-    const { app } = await specServer({ mistakes: [mistake] })
+    const app = specServer(MISTAKES[mistake])
     const level = mistake === 'any-token' ? 'client' : 'partner'
     const result = await portal({ app, ...SETTINGS, level }).signIn({ cookies: cookie })
     if (result.ok) throw new Error('signed in')
@@ -75,15 +75,15 @@ await t.test('the time of a step is that of its own request', async (t) => {
   const { now } = performance
   t.teardown(() => { performance.now = now })
   performance.now = () => now.call(performance) + 1e9
-  const { app, cookie } = await specServer()
-  const { steps } = await portal({ app, ...SETTINGS }).signIn({ cookies: cookie })
+  const app = specServer()
+  const { steps } = await portal({ app, ...SETTINGS }).signIn({ cookies: 'sid=ada' })
   const times = steps.flatMap(({ milliseconds }) => milliseconds ?? [])
   t.ok(times.length >= 3 && times.every((time) => time >= 0 && time < 1e9), times.join())
 })
 
 await t.test('wrong settings of the portal', async (t) => {
-  const { baseUrl, cookie } = await listening(t)
-  const signIn = (changes: object) => portal({ baseUrl, ...SETTINGS, ...changes }).signIn({ cookies: cookie })
+  const { baseUrl } = await listening(t)
+  const signIn = (changes: object) => portal({ baseUrl, ...SETTINGS, ...changes }).signIn({ cookies: 'sid=ada' })
   t.match(await signIn({ clientId: 'nobody' }), { step: 6, error: 'refused', fix: /client_id and redirect_uri/ })
   t.match(await signIn({ redirectUri: 'https://foreign.example/cb' }), { step: 6, error: 'refused' })
   t.match(await signIn({ clientSecret: 'wrong' }), { step: 11, error: 'invalid_client' })
@@ -93,7 +93,7 @@ await t.test('wrong settings of the portal', async (t) => {
 })
 
 await t.test('a slow service ends at the timeout, in-process, too', async (t) => {
-  const { app } = await specServer()
+  const app = specServer()
   app.addHook('onRequest', (_request, _reply, _done) => {})
   const signIn = await portal({ app, ...SETTINGS, timeout: 50 }).signIn()
   t.match(signIn, { step: 4, error: 'timeout', got: /within 0\.05 s/ })
@@ -109,7 +109,7 @@ await t.test('without a timeout there are five seconds', async (t) => {
 })
 
 await t.test('an app that does not start', async (t) => {
-  const { app } = await specServer()
+  const app = specServer()
   app.register(async () => { throw new Error('no database') })
   const result = await portal({ app, ...SETTINGS }).signIn()
   t.match(result, { step: 4, error: 'app_failed', got: 'The app failed: no database' })
@@ -193,7 +193,7 @@ await t.test('a long explanation is cut', async (t) => {
 })
 
 await t.test('a bad option is named', async (t) => {
-  const { app } = await specServer()
+  const app = specServer()
   for (const [changes, sentence] of [
     [{ clientId: '' }, 'portal(): option "clientId" must be a non-empty string'],
     [{ clientSecret: undefined }, '"clientSecret"'],

@@ -2,14 +2,16 @@
 import t from 'tap'
 import { portal } from '../../lib/testing/index.ts'
 import type { LoginPage } from '../../lib/testing/index.ts'
-import { listening, SETTINGS, specServer } from '../helpers/spec-server.ts'
+import { MISTAKES, partsOf } from '../helpers/mistakes.ts'
+import { SETTINGS } from '../helpers/service.ts'
+import { listening, specServer } from '../helpers/spec-server.ts'
 
 await t.test('over HTTP, in-process, by form, Basic and PKCE, the record comes back', async (t) => {
-  const { baseUrl, app, cookie } = await listening(t)
+  const { baseUrl, app } = await listening(t)
   for (const where of [{ baseUrl }, { app }]) {
     for (const how of [{}, { clientAuthentication: 'basic' as const }, { pkce: true }]) {
       const row = `${Object.keys(where)} ${Object.keys(how)}`
-      const result = await portal({ ...where, ...SETTINGS, ...how }).signIn({ cookies: cookie })
+      const result = await portal({ ...where, ...SETTINGS, ...how }).signIn({ cookies: 'sid=ada' })
       t.match(result, { ok: true, record: { external_id: 'u-1', type: 'partner' } }, row)
       t.same(result.steps.map((step) => step.outcome), Array(15).fill('done'), row)
       const steps = JSON.stringify(result.steps)
@@ -20,8 +22,8 @@ await t.test('over HTTP, in-process, by form, Basic and PKCE, the record comes b
 })
 
 await t.test('the fifteen steps: who acts, and which of them show an exchange', async (t) => {
-  const { app, cookie } = await specServer()
-  const { steps } = await portal({ app, ...SETTINGS }).signIn({ cookies: cookie })
+  const app = specServer()
+  const { steps } = await portal({ app, ...SETTINGS }).signIn({ cookies: 'sid=ada' })
   t.strictSame(steps.map(({ number }) => number), Array.from({ length: 15 }, (_none, at) => at + 1))
   t.equal(steps.map(({ actor }) => actor[0]).join(''), 'BPPPSSSPPSSSPSS')
   const shown = steps.flatMap(({ number, exchange }) =>
@@ -33,16 +35,16 @@ await t.test('the fifteen steps: who acts, and which of them show an exchange', 
 })
 
 await t.test('each step can be made by itself', async (t) => {
-  const { app, cookie } = await specServer()
+  const app = specServer()
   const client = portal({ app, ...SETTINGS, pkce: true })
-  const authorized = await client.authorize({ cookies: cookie })
+  const authorized = await client.authorize({ cookies: 'sid=ada' })
   if (!authorized.ok) throw new Error(authorized.got)
-  const without = await portal({ app, ...SETTINGS }).authorize({ cookies: cookie })
+  const without = await portal({ app, ...SETTINGS }).authorize({ cookies: 'sid=ada' })
   t.equal(without.ok, true)
   t.notOk('verifier' in without, 'there is none without PKCE')
   const wrongVerifier = await client.token(authorized.code, { verifier: 'v'.repeat(43) })
   t.match(wrongVerifier, { ok: false, step: 10, error: 'invalid_grant', response: { status: 400 } })
-  const again = await client.authorize({ cookies: cookie })
+  const again = await client.authorize({ cookies: 'sid=ada' })
   if (!again.ok) throw new Error(again.got)
   const verifier = again.verifier as string
   const wrongSecret = await client.token(again.code, { verifier, parameters: { client_secret: 'wrong' } })
@@ -57,7 +59,7 @@ await t.test('each step can be made by itself', async (t) => {
 
 await t.test('a login callback logs the user in, whether or not the login itself leads to the portal', async (t) => {
   for (const mistakes of [[], ['login-forgets' as const]]) {
-    const { app } = await specServer({ mistakes })
+    const app = specServer(partsOf(mistakes))
     let requests = 0
     app.addHook('onRequest', async ({ url }) => { if (url.startsWith('/oauth/authorize')) requests++ })
     const result = await portal({ app, ...SETTINGS }).signIn({
@@ -75,7 +77,7 @@ await t.test('a login callback logs the user in, whether or not the login itself
 })
 
 await t.test('a form without an address goes to the URL of its page, with its query', async (t) => {
-  const { app } = await specServer()
+  const app = specServer()
   const posted: string[] = []
   app.addHook('onRequest', async ({ method, url }) => { if (method === 'POST') posted.push(url) })
   await portal({ app, ...SETTINGS }).authorize({
@@ -89,7 +91,7 @@ await t.test('a form without an address goes to the URL of its page, with its qu
 
 await t.test('after a login that leads elsewhere the request is made again, with its parameters', async (t) => {
   for (const end of ['/', '/a', 'https://www.partner.example/', '/round']) {
-    const { app } = await specServer()
+    const app = specServer()
     const urls: string[] = []
     app.addHook('onRequest', async ({ url }) => { if (url.startsWith('/oauth/authorize')) urls.push(url) })
     app.get('/round', async (_request, reply) => reply.redirect('/round'))
@@ -102,13 +104,13 @@ await t.test('after a login that leads elsewhere the request is made again, with
 
 await t.test('nobody logs in where the browser ends on no page', async (t) => {
   for (const mistake of ['login-loop', 'login-elsewhere'] as const) {
-    const { app } = await specServer({ mistakes: [mistake] })
+    const app = specServer(MISTAKES[mistake])
     const result = await portal({ app, ...SETTINGS }).signIn({ login: () => t.fail(mistake) })
     t.match(result, { ok: false, step: 5 }, mistake)
   }
 })
 
 await t.test('a user known by a header', async (t) => {
-  const { app } = await specServer()
+  const app = specServer()
   t.match(await portal({ app, ...SETTINGS }).signIn({ headers: { cookie: 'sid=ada' } }), { ok: true })
 })

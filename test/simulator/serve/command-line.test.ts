@@ -9,7 +9,8 @@ import type { Test } from 'tap'
 import { browserCommand } from '../../../lib/simulator/serve/open-browser.ts'
 import { program } from '../../helpers/program.ts'
 import { freePort } from '../../helpers/ports.ts'
-import { CLIENT_SECRET, RECORDS, respond, sendingBack } from '../../helpers/spec-server.ts'
+import { CLIENT_SECRET, RECORDS } from '../../helpers/service.ts'
+import { respond, sendingBack } from '../../helpers/spec-server.ts'
 import { simulator, start } from '../../helpers/serve.ts'
 
 await t.test('the terminal says what the service needs', async (t) => {

@@ -2,7 +2,8 @@
 // another host than loopback, anybody may open its pages.
 import t from 'tap'
 import { basicCredentials } from '../../../lib/flow/requests.ts'
-import { CLIENT_ID, CLIENT_SECRET, RECORDS, respond, responding, sendingBack } from '../../helpers/spec-server.ts'
+import { CLIENT_ID, CLIENT_SECRET, RECORDS } from '../../helpers/service.ts'
+import { respond, responding, sendingBack } from '../../helpers/spec-server.ts'
 import { asked, simulator, start } from '../../helpers/serve.ts'
 import type { Page } from '../../helpers/serve.ts'
 

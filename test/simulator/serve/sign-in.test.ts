@@ -2,7 +2,8 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { freePort } from '../../helpers/ports.ts'
-import { CLIENT_SECRET, respond, responding, sendingBack } from '../../helpers/spec-server.ts'
+import { CLIENT_SECRET } from '../../helpers/service.ts'
+import { respond, responding, sendingBack } from '../../helpers/spec-server.ts'
 import { simulator, start } from '../../helpers/serve.ts'
 import type { SceneOptions, Simulator } from '../../helpers/serve.ts'
 

@@ -1,8 +1,9 @@
 // Invalid requests that a developer tries on purpose: what each says of a correct service and of one with a mistake.
 import t from 'tap'
 import { TRIALS as ALL } from '../../../lib/simulator/serve/trials.ts'
-import { RECORDS, respond, sendingBack } from '../../helpers/spec-server.ts'
-import type { Mistake } from '../mistakes.test.ts'
+import { RECORDS } from '../../helpers/service.ts'
+import { respond, sendingBack } from '../../helpers/spec-server.ts'
+import type { Mistake } from '../../helpers/mistakes.ts'
 import { simulator, start } from '../../helpers/serve.ts'
 
 type Tone = 'good' | 'bad' | 'wait'

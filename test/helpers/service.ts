@@ -1,8 +1,38 @@
-// A correct service made of parts, in this process. A mistake, or an unusual way to be correct, replaces some of them.
+// A correct service made of parts, written from the specification alone. A mistake, or an unusual way to be correct,
+// replaces some of them.
 import { createHash, randomBytes } from 'node:crypto'
-import type { Headers, WireRequest } from '../../lib/flow/wire.ts'
-import { CLIENT_ID, CLIENT_SECRET, RECORDS, REDIRECT_URI } from '../helpers/spec-server.ts'
-import type { Reply } from './trial.ts'
+import type { Headers, WireRequest, WireResponse } from '../../lib/flow/wire.ts'
+
+export const CLIENT_ID = 'partner-123'
+export const CLIENT_SECRET = 'a secret/of+the portal:äé'
+export const REDIRECT_URI = 'http://localhost:4180/oauth/callback'
+/** What the portal is given, with more time than the default: a busy machine may need it. */
+export const SETTINGS = {
+  clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, redirectUri: REDIRECT_URI, timeout: 60_000
+}
+export const RECORDS: Record<string, Record<string, unknown>> = {
+  ada: {
+    external_id: 'u-1',
+    email: 'ada@partner.example',
+    name: 'Ada Lovelace',
+    type: 'partner',
+    control_role: 'Partner Administrator',
+    product_role: 'Product Operator'
+  },
+  bob: {
+    external_id: 'u-2',
+    email: 'bob@partner.example',
+    name: 'Bob <b>Client</b>',
+    type: 'client',
+    client_id: 42,
+    client_name: 'Acme',
+    control_role: 'Client Read Only',
+    product_role: 'Product Read Only'
+  }
+}
+
+/** What a service sends; null where something else responds. */
+export type Reply = Partial<WireResponse> | 'silence' | null
 
 export const SECOND = { id: 'partner-456', secret: 'the secret of another client' }
 
@@ -19,6 +49,7 @@ export interface Grant {
 /** A parsed request. */
 export interface Ask {
   method: string
+  /** Without the prefix of the service. */
   path: string
   query: URLSearchParams
   form: URLSearchParams
@@ -48,6 +79,9 @@ const random = (): string => randomBytes(32).toString('base64url')
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
 export interface Parts {
+  prefix: string
+  /** The registered one. */
+  redirectUri: string
   newCode: (memory: Memory, grant: Grant, ask: Ask) => string
   newToken: (memory: Memory, grant: Grant, code: string) => string
   sameClient: (given: string, own: string) => boolean
@@ -70,6 +104,8 @@ export interface Parts {
   sessionOf: (ask: Ask) => string | null
   record: (grant: Grant, ask: Ask) => object
   errorPage: (ask: Ask) => string
+  /** Where a user who is not logged in is sent. */
+  loginOf: (ask: Ask, prefix: string) => string
   loginPage: (ask: Ask) => string
   /** Of errors. */
   description: string
@@ -82,12 +118,14 @@ export interface Parts {
   /** Before anything else: null where the service goes on. */
   before: (ask: Ask, memory: Memory) => Reply | Promise<Reply>
   /** Changes what is sent. */
-  after: (reply: Partial<Sent>, ask: Ask, memory: Memory) => Reply
+  after: (reply: Partial<Sent>, ask: Ask, memory: Memory) => Reply | Promise<Reply>
 }
 
 export interface Sent { status: number, headers: Headers, body: string }
 
 export const CORRECT: Parts = {
+  prefix: '',
+  redirectUri: REDIRECT_URI,
   newCode: random,
   newToken: random,
   sameClient: same,
@@ -109,11 +147,11 @@ export const CORRECT: Parts = {
   userMethods: ['GET'],
   tokenOf: ({ headers }) => /^bearer +([\w.~+/=-]+)$/i.exec(String(headers.authorization))?.[1] ?? null,
   credentialsOf: credentials,
-  sessionOf: ({ headers }) => /\bsid=(\w+)/.exec(String(headers.cookie))?.[1] ?? null,
+  sessionOf: ({ headers }) => /\bsid=(\w+)/.exec(`${headers.cookie} ${headers['x-session']}`)?.[1] ?? null,
   record: ({ user }) => RECORDS[user] as object,
   errorPage: () => '<p>Wrong client or redirect_uri.</p>',
-  loginPage: ({ query }) => `<form method=post action="/login?return_to=${
-    encodeURIComponent(query.get('return_to') ?? '')}"><input name=user></form>`,
+  loginOf: ({ path, query }, prefix) => `${prefix}/login?return_to=${encodeURIComponent(`${prefix}${path}?${query}`)}`,
+  loginPage: () => '<form method=post><label>User <input name=user></label><button>Log in</button></form>',
   description: 'Refused.',
   callback: () => ({}),
   tokenBody: (token) => ({ token_type: 'Bearer', access_token: token }),
@@ -134,14 +172,14 @@ const CLOSED: Headers = [
 const html = (status: number, body: string): Sent =>
   ({
     status,
-    headers: [...CLOSED, ['Content-Type', 'text/html']],
-    body: `<!doctype html><title>Partner</title>${body}`
+    headers: [['Content-Type', 'text/html'], ...CLOSED],
+    body: `<!doctype html><title>Log in</title>${body}`
   })
 const json = (status: number, value: object, more: Headers = []): Sent =>
-  ({ status, headers: [NO_STORE, ['Content-Type', 'application/json'], ...more], body: JSON.stringify(value) })
+  ({ status, headers: [['Content-Type', 'application/json'], NO_STORE, ...more], body: JSON.stringify(value) })
 const redirect = (location: string): Sent => ({ status: 302, headers: [...CLOSED, ['Location', location]], body: '' })
 
-/** The service with these parts, and the rest correct. `time` counts on. */
+/** The service with these parts, and the rest correct. */
 export function serviceOf (parts: Partial<Parts> = {}, now: () => number = Date.now) {
   const all = { ...CORRECT, ...parts }
   const memory: Memory = {
@@ -154,8 +192,9 @@ export function serviceOf (parts: Partial<Parts> = {}, now: () => number = Date.
   }
 }
 
-function read ({ method, url, headers, body = '' }: WireRequest, { sessionOf }: Parts, count: number): Ask {
-  const { pathname: path, searchParams: query } = new URL(url)
+function read ({ method, url, headers, body = '' }: WireRequest, { prefix, sessionOf }: Parts, count: number): Ask {
+  const { pathname, searchParams: query } = new URL(url)
+  const path = pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : '/outside'
   const named = Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]))
   const type = String(named['content-type']).split(';')[0] as string
   const ask = { method, path, query, form: new URLSearchParams(body), headers: named, body, type, user: null, count }
@@ -167,7 +206,16 @@ function respond (parts: Parts, memory: Memory, ask: Ask): Sent {
   if (ask.path === '/oauth/token' && parts.tokenMethods.includes(ask.method)) return token(parts, memory, ask)
   if (ask.path === '/oauth/user' && parts.userMethods.includes(ask.method)) return user(parts, memory, ask)
   if (ask.path === '/login' && ask.method === 'GET') return html(200, parts.loginPage(ask))
-  return json(ask.path.startsWith('/oauth/') && ask.method !== 'HEAD' ? 405 : 404, { error: 'not_found' })
+  if (ask.path === '/login' && ask.method === 'POST') return logIn(parts, ask)
+  return json(404, { statusCode: 404, error: 'Not Found', message: 'There is no such route' })
+}
+
+function logIn ({ prefix }: Parts, { query, form }: Ask): Sent {
+  const headers: Headers = [
+    ['Set-Cookie', `sid=${form.get('user') ?? 'ada'}; Path=/; HttpOnly; SameSite=Lax`],
+    ['Location', query.get('return_to') ?? `${prefix}/`]
+  ]
+  return { status: 303, headers, body: '' }
 }
 
 function authorize (parts: Parts, memory: Memory, ask: Ask): Sent {
@@ -175,7 +223,9 @@ function authorize (parts: Parts, memory: Memory, ask: Ask): Sent {
   const one = (name: string): string | null => query.get(name) || null
   const [client, uri, state] = [one('client_id'), one('redirect_uri'), one('state')]
   if (client === null || uri === null || query.getAll('client_id').length + query.getAll('redirect_uri').length > 2 ||
-    !parts.sameClient(client, CLIENT_ID) || !parts.sameUri(uri, REDIRECT_URI)) return html(400, parts.errorPage(ask))
+    !parts.sameClient(client, CLIENT_ID) || !parts.sameUri(uri, parts.redirectUri)) {
+    return html(400, parts.errorPage(ask))
+  }
   const back = (values: Record<string, string>): Sent =>
     redirect(withQuery(uri, state === null ? values : { ...values, state }))
   const fails = (error: string): Sent => back({ error, error_description: parts.description })
@@ -184,7 +234,7 @@ function authorize (parts: Parts, memory: Memory, ask: Ask): Sent {
   if (!parts.isType(String(one('response_type')))) return fails('unsupported_response_type')
   const [challenge, method] = [one('code_challenge'), one('code_challenge_method')]
   if (!parts.acceptsChallenge(challenge, method)) return fails('invalid_request')
-  if (ask.user === null) return redirect(`/login?return_to=${encodeURIComponent(`${ask.path}?${query}`)}`)
+  if (ask.user === null) return redirect(parts.loginOf(ask, parts.prefix))
   if (!(ask.user in RECORDS)) return fails('access_denied')
   memory.made += 1
   const expires = memory.now() + parts.lifetimes.code * 1000
@@ -215,7 +265,7 @@ function token (parts: Parts, memory: Memory, ask: Ask): Sent {
   const client = clients.find(({ id, secret }) =>
     caller !== null && parts.sameTokenClient(caller.id, id) && parts.sameSecret(caller.secret, secret))
   if (client === undefined) return fails(401, 'invalid_client', [['WWW-Authenticate', 'Basic realm="partner"']])
-  if (!parts.sameTokenUri(uri, REDIRECT_URI)) return fails(400, 'invalid_grant')
+  if (!parts.sameTokenUri(uri, parts.redirectUri)) return fails(400, 'invalid_grant')
   const grant = parts.findCode(memory.codes, code, memory)
   if (grant === undefined || grant.expires < memory.now() || !parts.sameOwner(grant, client.id)) {
     parts.refusedCode(memory, code)
