@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import '@tapjs/mock/import'
 
 /** The path of a module of lib, to mock what it imports. */
 export const lib = (path: string): string =>

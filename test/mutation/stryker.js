@@ -23,7 +23,6 @@ export default {
       'compiled/test/attacks/!(amplification|eavesdropping|fuzz|replay|secrets|timing).test.js',
       'compiled/test/hosts/{handler-timeout,instead,proxy,swagger}.test.js'
     ],
-    nodeArgs: ['--import=@tapjs/mock/import'],
     // A test that is stopped leaves its Redis running.
     forceBail: false
   },

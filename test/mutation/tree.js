@@ -64,7 +64,7 @@ export class Tree {
 
   /** How a process of the tests ends, `passes`, `fails` or `hangs`, and its output. A test file is a program. */
   run (name, environment = {}) {
-    return this.#end(process.execPath, ['--import=@tapjs/mock/import', join(COMPILED, 'processes', name)], environment)
+    return this.#end(process.execPath, [join(COMPILED, 'processes', name)], environment)
   }
 
   /** How the compiler ends: a mistake may be one of types alone. */
