@@ -56,10 +56,10 @@ const LONGEST_JSON = 64 * 1024
 
 /** The JSON object in the body; null when the body is not one. */
 export function jsonObject (response: WireResponse | undefined): Record<string, unknown> | null {
-  const { body = '' } = response ?? {}
-  if (body.length > LONGEST_JSON || !/^\s*\{/.test(body)) return null
+  if (response === undefined || response.body.length > LONGEST_JSON) return null
+  if (!/^\s*\{/.test(response.body)) return null
   try {
-    return JSON.parse(body) as Record<string, unknown>
+    return JSON.parse(response.body) as Record<string, unknown>
   } catch {
     return null
   }

@@ -20,7 +20,7 @@ export const has = (made: Record<string, unknown>, [name, value]: Setting): bool
 /**
  * Cases in which each value of a dimension meets each value of every other one (a pairwise covering array), by the
  * greedy algorithm: a case begins with a pair that no case has, and takes of each further dimension the value that
- * completes most such pairs. The same cases each time.
+ * completes most such pairs; where none does, the values in turn. The same cases each time.
  */
 export function pairwise<D extends Dimensions> (dimensions: D): Array<CaseOf<D>> {
   const cases: Array<Record<string, unknown>> = []
@@ -32,7 +32,8 @@ export function pairwise<D extends Dimensions> (dimensions: D): Array<CaseOf<D>>
       const gain = (value: unknown): number => open.filter(([one, other]) =>
         (has({ [name]: value }, one) && has(made, other)) || (has({ [name]: value }, other) && has(made, one))).length
       const gains = values.map(gain)
-      made[name] = values[gains.indexOf(Math.max(...gains))]
+      const most = Math.max(...gains)
+      made[name] = values[most === 0 ? cases.length % values.length : gains.indexOf(most)]
     }
     cases.push(made)
     open = open.filter(([one, other]) => !(has(made, one) && has(made, other)))
