@@ -146,7 +146,7 @@ export function portal (options: PortalOptions): PortalDouble {
 }
 
 function resultOf ({ reading, exchange: { response } }: Leg<unknown>, name: string): object {
-  const result = reading.ok ? { ok: true, [name]: reading.value } : reading
+  const result = reading.ok ? { ok: true, [name]: reading.value } : { ...reading }
   return response === undefined ? result : { ...result, response }
 }
 

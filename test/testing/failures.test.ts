@@ -1,4 +1,5 @@
 // A sign-in that fails says at which step, what was expected, what it got, and what to do.
+import { inspect } from 'node:util'
 import t from 'tap'
 import { describe, failure } from '../../lib/flow/failure.ts'
 import type { Failure } from '../../lib/flow/failure.ts'
@@ -99,7 +100,9 @@ await t.test('a slow service ends at the timeout, in-process, too', async (t) =>
   t.match(signIn, { step: 4, error: 'timeout', got: /within 0\.05 s/ })
   t.match(signIn.steps[3], { outcome: 'failed', milliseconds: Number }, 'a step without a response has its time')
   const baseUrl = await httpServer(t, () => {})
-  t.match(await portal({ baseUrl, ...SETTINGS, timeout: 50 }).token('code'), { step: 9, error: 'timeout' })
+  const late = await portal({ baseUrl, ...SETTINGS, timeout: 50 }).token('code')
+  t.match(late, { step: 9, error: 'timeout' })
+  t.notMatch(inspect(late), 'Getter', 'a failed assertion shows its texts')
   t.match(await portal({ baseUrl, ...SETTINGS, timeout: 50 }).user('token'), { step: 13, error: 'timeout' })
 })
 
