@@ -617,5 +617,15 @@ export const mistakes = [
     'right === right.toLowerCase() || right === right.toUpperCase()',
     'right === right.toLowerCase()'
   ],
-  ['another unused bit is one that is used', 'flipped(text.slice(-1), 1)', 'flipped(text.slice(-1), 4)']
+  ['another unused bit is one that is used', 'flipped(text.slice(-1), 1)', 'flipped(text.slice(-1), 4)'],
+  [
+    'a refusal with 401 may be cached',
+    'isEndpoint && (response?.status === 400 || response?.status === 401)',
+    'isEndpoint && response?.status === 400'
+  ],
+  [
+    'endpoints after one that is absent for a bare request alone are not looked for',
+    'if (whole === null || !isAbsent(whole)) continue',
+    'if (whole === null || !isAbsent(whole)) return'
+  ]
 ]

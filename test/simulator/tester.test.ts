@@ -593,11 +593,12 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
           }
         : reply
     }),
-    'refusals that are cached': mistake('?service.refusal-no-store', /no Cache-Control/, {
-      after: (reply, { path }) => path === '/oauth/token' && Number(reply.status) >= 400
-        ? { ...reply, headers: (reply.headers ?? []).filter(([name]) => name !== 'Cache-Control') }
-        : reply
-    }),
+    ...Object.fromEntries([400, 401].map((status) =>
+      [`refusals with ${status} that are cached`, mistake('?service.refusal-no-store', /no Cache-Control/, {
+        after: (reply, { path }) => path === '/oauth/token' && reply.status === status
+          ? { ...reply, headers: (reply.headers ?? []).filter(([name]) => name !== 'Cache-Control') }
+          : reply
+      })])),
     'a token in a cookie': mistake('?service.token-shown', /^POST \/oauth\/token, 200: the token is in a header/, {
       after: (reply) => {
         const token = /"access_token":"([^"]+)"/.exec(String(reply.body))?.[1]

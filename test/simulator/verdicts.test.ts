@@ -83,6 +83,9 @@ const VERDICTS: Record<string, Case[]> = {
       PASS],
     ['address.endpoints', atToken(({ body = '' }) => body.includes('&code=') ? null : { status: 404 }), PASS],
     ['address.endpoints', atToken(({ body = '' }) => body.includes('&code=') ? 'silence' : { status: 404 }), PASS],
+    ['address.endpoints', {
+      reply: atToken(({ body = '' }) => body.includes('&code=') ? null : { status: 404 }), parts: MISTAKES['user-404']
+    }, failed(/^GET \/oauth\/user: /)],
     ['address.endpoints', atUser(({ headers }) => headers.some(([name]) => name === 'Authorization')
       ? null
       : { status: 404 }), PASS]
