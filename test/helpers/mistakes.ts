@@ -1,14 +1,10 @@
 // The common mistakes of services: each replaces some parts of a correct one.
 import { setImmediate as turn } from 'node:timers/promises'
-import { CLIENT_SECRET, CORRECT, credentials, REDIRECT_URI } from './service.ts'
+import { CLIENT_SECRET, CORRECT, credentials, json, REDIRECT_URI } from './service.ts'
 import type { Ask, Grant, Parts, Reply, Sent } from './service.ts'
 
 const { loginOf, record, sessionOf, tokenOf, tokenParameters, verified } = CORRECT
 
-const json = (status: number, value: object): Reply =>
-  ({ status, headers: [['Content-Type', 'application/json']], body: JSON.stringify(value) })
-const html = (status: number, body: string): Reply =>
-  ({ status, headers: [['Content-Type', 'text/html']], body })
 const isOpen = ({ path }: Ask): boolean => path === '/login' || path === '/oauth/authorize'
 /** Something else responds to such requests. */
 const instead = (reply: Reply, is: (ask: Ask) => boolean) => ({ before: (ask: Ask) => is(ask) ? reply : null })
@@ -20,7 +16,7 @@ const changed = (paths: string, change: (sent: Sent, ask: Ask) => Reply) => ({
 const without = (paths: string, ...names: string[]) => changed(paths, (sent) =>
   ({ ...sent, headers: sent.headers.filter(([name]) => !names.includes(name)) }))
 /** Changes the parameters of the responses to the callback. */
-const calledBack = (change: (parameters: URLSearchParams) => void) => changed('/oauth/authorize', (sent) => ({
+export const calledBack = (change: (parameters: URLSearchParams) => void) => changed('/oauth/authorize', (sent) => ({
   ...sent,
   headers: sent.headers.map(([name, value]) => {
     if (name !== 'Location' || !value.startsWith('http')) return [name, value]
@@ -74,7 +70,9 @@ export const MISTAKES = {
   'csrf-hook': instead(json(403, noCsrf), (ask) => ask.method === 'POST' && !isOpen(ask)),
   'user-hook': instead(unauthorized, ({ user, path }) => user === null && path === '/oauth/user'),
   'body-read': { tokenParameters: () => new URLSearchParams() },
-  spa: instead(html(200, '<!doctype html><title>Partner</title>'), (ask) => !isOpen(ask)),
+  spa: instead({
+    status: 200, headers: [['Content-Type', 'text/html']], body: '<!doctype html><title>Partner</title>'
+  }, (ask) => !isOpen(ask)),
   'head-twins': {
     before: (ask) => {
       if (ask.method === 'HEAD') ask.method = 'GET'

@@ -58,8 +58,6 @@ export interface Ask {
   type: string
   /** The user of the session. */
   user: string | null
-  /** How many requests there were. */
-  count: number
 }
 
 export interface Memory {
@@ -169,14 +167,16 @@ const NO_STORE = ['Cache-Control', 'no-store'] as const
 const CLOSED: Headers = [
   NO_STORE, ['Referrer-Policy', 'no-referrer'], ['Content-Security-Policy', 'frame-ancestors \'none\'']
 ]
-const html = (status: number, body: string): Sent =>
+const html = (status: number, title: string, body: string): Sent =>
   ({
     status,
     headers: [['Content-Type', 'text/html'], ...CLOSED],
-    body: `<!doctype html><title>Log in</title>${body}`
+    body: `<!doctype html><title>${title}</title>${body}`
   })
-const json = (status: number, value: object, more: Headers = []): Sent =>
-  ({ status, headers: [['Content-Type', 'application/json'], NO_STORE, ...more], body: JSON.stringify(value) })
+export const json = (status: number, value: object, headers: Headers = []): Sent =>
+  ({ status, headers: [['Content-Type', 'application/json'], ...headers], body: JSON.stringify(value) })
+const unstored = (status: number, value: object, headers: Headers = []): Sent =>
+  json(status, value, [NO_STORE, ...headers])
 const redirect = (location: string): Sent => ({ status: 302, headers: [...CLOSED, ['Location', location]], body: '' })
 
 /** The service with these parts, and the rest correct. */
@@ -185,19 +185,18 @@ export function serviceOf (parts: Partial<Parts> = {}, now: () => number = Date.
   const memory: Memory = {
     codes: new Map(), used: new Map(), tokens: new Map(), notes: new Map(), made: 0, now
   }
-  let count = 0
   return async (request: WireRequest): Promise<Reply> => {
-    const ask = read(request, all, ++count)
+    const ask = read(request, all)
     return await all.before(ask, memory) ?? all.after(respond(all, memory, ask), ask, memory)
   }
 }
 
-function read ({ method, url, headers, body = '' }: WireRequest, { prefix, sessionOf }: Parts, count: number): Ask {
+function read ({ method, url, headers, body = '' }: WireRequest, { prefix, sessionOf }: Parts): Ask {
   const { pathname, searchParams: query } = new URL(url)
   const path = pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : '/outside'
   const named = Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]))
   const type = String(named['content-type']).split(';')[0] as string
-  const ask = { method, path, query, form: new URLSearchParams(body), headers: named, body, type, user: null, count }
+  const ask = { method, path, query, form: new URLSearchParams(body), headers: named, body, type, user: null }
   return { ...ask, user: sessionOf(ask) }
 }
 
@@ -205,9 +204,9 @@ function respond (parts: Parts, memory: Memory, ask: Ask): Sent {
   if (ask.path === '/oauth/authorize' && ask.method === 'GET') return authorize(parts, memory, ask)
   if (ask.path === '/oauth/token' && parts.tokenMethods.includes(ask.method)) return token(parts, memory, ask)
   if (ask.path === '/oauth/user' && parts.userMethods.includes(ask.method)) return user(parts, memory, ask)
-  if (ask.path === '/login' && ask.method === 'GET') return html(200, parts.loginPage(ask))
+  if (ask.path === '/login' && ask.method === 'GET') return html(200, 'Log in', parts.loginPage(ask))
   if (ask.path === '/login' && ask.method === 'POST') return logIn(parts, ask)
-  return json(404, { statusCode: 404, error: 'Not Found', message: 'There is no such route' })
+  return unstored(404, { statusCode: 404, error: 'Not Found', message: 'There is no such route' })
 }
 
 function logIn ({ prefix }: Parts, { query, form }: Ask): Sent {
@@ -224,7 +223,7 @@ function authorize (parts: Parts, memory: Memory, ask: Ask): Sent {
   const [client, uri, state] = [one('client_id'), one('redirect_uri'), one('state')]
   if (client === null || uri === null || query.getAll('client_id').length + query.getAll('redirect_uri').length > 2 ||
     !parts.sameClient(client, CLIENT_ID) || !parts.sameUri(uri, parts.redirectUri)) {
-    return html(400, parts.errorPage(ask))
+    return html(400, 'Not possible', parts.errorPage(ask))
   }
   const back = (values: Record<string, string>): Sent =>
     redirect(withQuery(uri, state === null ? values : { ...values, state }))
@@ -252,7 +251,7 @@ function withQuery (uri: string, values: Record<string, string>): string {
 function token (parts: Parts, memory: Memory, ask: Ask): Sent {
   const form = parts.tokenParameters(ask)
   const fails = (status: number, error: string, headers: Headers = []): Sent =>
-    json(status, { error, error_description: parts.description }, headers)
+    unstored(status, { error, error_description: parts.description }, headers)
   if (form === null || new Set(form.keys()).size < [...form.keys()].length) return fails(400, 'invalid_request')
   const one = (name: string): string | null => form.get(name) || null
   const [grantType, uri, code, verifier] =
@@ -281,20 +280,20 @@ function token (parts: Parts, memory: Memory, ask: Ask): Sent {
   memory.tokens.set(accessToken, { ...grant, expires })
   memory.used.set(code, { ...grant, token: accessToken })
   for (const [other, one] of memory.codes) if (one === grant) memory.codes.delete(other)
-  return json(200, parts.tokenBody(accessToken, grant))
+  return unstored(200, parts.tokenBody(accessToken, grant))
 }
 
 function user (parts: Parts, memory: Memory, ask: Ask): Sent {
   const given = parts.tokenOf(ask)
   const challenge = (text: string): Headers => [['WWW-Authenticate', `Bearer realm="partner"${text}`]]
-  if (given === null) return json(401, { error: 'invalid_token' }, challenge(''))
+  if (given === null) return unstored(401, { error: 'invalid_token' }, challenge(''))
   const grant = parts.findToken(memory.tokens, given, memory)
   for (const [other, one] of memory.tokens) if (one === grant) memory.tokens.delete(other)
   if (grant === undefined || grant.expires < memory.now()) {
-    return json(401, { error: 'invalid_token', error_description: parts.description },
+    return unstored(401, { error: 'invalid_token', error_description: parts.description },
       challenge(', error="invalid_token"'))
   }
-  return json(200, parts.record(grant, ask))
+  return unstored(200, parts.record(grant, ask))
 }
 
 export function credentials (

@@ -17,9 +17,10 @@ export function specServer (parts: Partial<Parts> = {}, now?: () => number): Fas
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
   app.all('/*', async ({ method, url, headers, body }, reply) => {
     const given = Object.entries(headers) as unknown as Headers
-    const sent = await service({ method, url: `http://localhost${url}`, headers: given, body: body as string }) as Sent
-    for (const [name, value] of sent.headers) reply.header(name, value)
-    return reply.code(sent.status).send(sent.body)
+    const sent = await service({ method, url: `http://localhost${url}`, headers: given, body: body as string })
+    const { status = 200, headers: own = [], body: text = '' } = sent as Partial<Sent>
+    for (const [name, value] of own) reply.header(name, value)
+    return reply.code(status).send(text)
   })
   return app
 }

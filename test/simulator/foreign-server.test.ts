@@ -2,8 +2,8 @@
 import OAuth2Server from '@node-oauth/oauth2-server'
 import t from 'tap'
 import type { WireRequest } from '../../lib/flow/wire.ts'
-import { CLIENT_ID, RECORDS, REDIRECT_URI } from '../helpers/service.ts'
-import { EVERY_RULE, failedRules, json, redirect, tried } from './trial.ts'
+import { CLIENT_ID, json, RECORDS, REDIRECT_URI } from '../helpers/service.ts'
+import { EVERY_RULE, failedRules, redirect, tried } from './trial.ts'
 import type { Reply } from '../helpers/service.ts'
 
 /** The library keeps to the characters that RFC 6749 appendix A.2 allows. */

@@ -1,7 +1,9 @@
 // The common mistakes of services: each fails its own rule, and no other.
 import t from 'tap'
+import type { Test } from 'tap'
 import { MISTAKES } from '../helpers/mistakes.ts'
 import type { Mistake } from '../helpers/mistakes.ts'
+import type { Parts } from '../helpers/service.ts'
 import { EVERY_RULE, failedRules, tried } from './trial.ts'
 
 /** The rules that fail. Rules that are untested because of these are not listed. */
@@ -75,15 +77,20 @@ const FOUND: Record<Mistake, string[]> = {
   ]
 }
 
+/** The rules that fail of a service with these parts, and its cookie. */
+async function failed (t: Test, parts: Partial<Parts>, cookie: string): Promise<string[]> {
+  const more = { ineligible: 'sid=eve', codeLifetime: 60 }
+  const { findings, stopped } = await tried(EVERY_RULE, { parts: { ...parts, prefix: '/app' }, cookie, ...more })
+  t.equal(stopped, undefined)
+  return failedRules(findings)
+}
+
 for (const [mistake, expected] of Object.entries(FOUND) as Array<[Mistake, string[]]>) {
   await t.test(mistake, async (t) => {
-    const { findings, stopped } = await tried(EVERY_RULE, {
-      parts: { ...MISTAKES[mistake], prefix: '/app' },
-      cookie: 'sid=ada; SameSite=Lax',
-      ineligible: 'sid=eve',
-      codeLifetime: 60
-    })
-    t.equal(stopped, undefined)
-    t.strictSame(failedRules(findings), expected)
+    t.strictSame(await failed(t, MISTAKES[mistake], 'sid=ada; SameSite=Lax'), expected)
   })
 }
+
+await t.test('a Strict cookie', async (t) => {
+  t.strictSame(await failed(t, {}, 'sid=ada; SameSite=Strict'), ['!login.cookie'])
+})

@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
 import type { WireRequest } from '../../lib/flow/wire.ts'
-import { RECORDS, REDIRECT_URI, SECOND } from '../helpers/service.ts'
+import { json, RECORDS, REDIRECT_URI, SECOND } from '../helpers/service.ts'
 import type { Parts, Reply, Sent } from '../helpers/service.ts'
-import { EVERY_RULE, json, redirect, tried } from './trial.ts'
+import { EVERY_RULE, redirect, tried } from './trial.ts'
 import type { Trial } from './trial.ts'
 
 /** What a service does wrong at one request, where that is not to accept it. */

@@ -2,7 +2,8 @@
 import t from 'tap'
 import { RULES } from '../../lib/simulator/rules/all.ts'
 import { MISTAKES } from '../helpers/mistakes.ts'
-import { atToken, EVERY_RULE, json, tried } from './trial.ts'
+import { json } from '../helpers/service.ts'
+import { atToken, EVERY_RULE, tried } from './trial.ts'
 
 await t.test('each rule says where it is written, what a correct service does, and what to do', (t) => {
   const subjects = ['Set-Cookie', 'addresses', 'login', 'single use', 'user information record']

@@ -3,9 +3,10 @@ import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import type { Headers } from '../../lib/flow/wire.ts'
-import { CLIENT_ID, CLIENT_SECRET, credentials, RECORDS, REDIRECT_URI, SECOND } from '../helpers/service.ts'
+import { calledBack } from '../helpers/mistakes.ts'
+import { CLIENT_ID, CLIENT_SECRET, credentials, json, RECORDS, REDIRECT_URI, SECOND } from '../helpers/service.ts'
 import type { Ask, Grant, Memory, Parts, Reply } from '../helpers/service.ts'
-import { failedRules, json, redirect, tried } from './trial.ts'
+import { failedRules, redirect, tried } from './trial.ts'
 import type { Trial } from './trial.ts'
 
 type Credentials = { id: string, secret: string }
@@ -57,20 +58,6 @@ const at = (path: string, respond: (ask: Ask) => Reply): Pick<Parts, 'before'> =
   ({ before: (ask) => ask.path === path ? respond(ask) : null })
 const refusal = (status: number, code: string, more: Headers = []): Reply =>
   json(status, { error: code }, [['Cache-Control', 'no-store'], ...more])
-/** The state comes back changed. */
-const stateRead = (change: (state: string) => string): Pick<Parts, 'after'> => ({
-  after: (reply) => ({
-    ...reply,
-    headers: reply.headers?.map(([name, value]) => [name, name === 'Location' && value.startsWith(REDIRECT_URI)
-      ? withState(value, change)
-      : value] as const) ?? []
-  })
-})
-function withState (location: string, change: (state: string) => string): string {
-  const url = new URL(location)
-  url.searchParams.set('state', change(url.searchParams.get('state') ?? ''))
-  return url.href
-}
 /** At this path, these headers in place of those with this name. */
 const replacing = (path: string, header: string, others: Headers): Pick<Parts, 'after'> => ({
   after: (reply, ask) => ask.path === path
@@ -431,8 +418,8 @@ const FAMILIES: Record<string, Record<string, Mistake>> = {
       { sameUri: (given, own) => given.split('\0')[0] === own }),
     'a redirect_uri at localhost': mistake('!authorize.redirect-uri-exact', /of a development server: /,
       atPortal((given, own) => given === own || given.startsWith('http://localhost:')), https),
-    'a state as JSON': mistake('!authorize.state', /^1, for 1\.0$/, stateRead((state) => {
-      try { return String(JSON.parse(state)) } catch { return state }
+    'a state as JSON': mistake('!authorize.state', /^1, for 1\.0$/, calledBack((parameters) => {
+      try { parameters.set('state', String(JSON.parse(String(parameters.get('state'))))) } catch {}
     })),
     'a state of letters and digits only': mistake('?authorize.state', /^400 .*, for 1\.0$/,
       at('/oauth/authorize', ({ query }) => /^[\w-]*$/.test(query.get('state') ?? '')

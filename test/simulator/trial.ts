@@ -6,7 +6,7 @@ import { Service } from '../../lib/simulator/rules/service.ts'
 import { parseGiven } from '../../lib/flow/cookies.ts'
 import { createIntegration } from '../../lib/flow/integration.ts'
 import type { Exchange, Headers, WireRequest } from '../../lib/flow/wire.ts'
-import { serviceOf, SETTINGS } from '../helpers/service.ts'
+import { json, serviceOf, SETTINGS } from '../helpers/service.ts'
 import type { Parts, Reply } from '../helpers/service.ts'
 
 const SILENT = { code: 'timeout', sentence: 'The service gave no complete response within 5 s.' } as const
@@ -105,7 +105,5 @@ export const first = (...alterations: Alteration[]): Alteration => (request) =>
 export const page = (body: string): Reply => ({ headers: [['Content-Type', 'text/html']], body })
 export const redirect = (location: string, headers: Headers = []): Reply =>
   ({ status: 302, headers: [['Location', location], ...headers] })
-export const json = (status: number, value: object, headers: Headers = []): Reply =>
-  ({ status, headers: [['Content-Type', 'application/json'], ...headers], body: JSON.stringify(value) })
 export const error = (status: number, code: string, description?: string): Reply =>
   json(status, { error: code, error_description: description })

@@ -71,6 +71,15 @@ const upperHex = (): string => randomBytes(16).toString('hex').toUpperCase()
 
 const UNUSUAL: Record<string, Unusual> = {
   'as it is': {},
+  'a login form with an address of its own': {
+    parts: {
+      loginPage: ({ query }) => `<form method=post action="/login?return_to=${
+        encodeURIComponent(query.get('return_to') ?? '')}"><input name=user></form>`
+    }
+  },
+  'with 405 for other methods': {
+    parts: changed((sent) => sent.status === 404 ? { ...sent, status: 405 } : sent)
+  },
   'with PKCE': { trial: { pkce: true } },
   'with Basic': { trial: { basic: true } },
   'with a second client': { trial: { second: { clientId: SECOND.id, clientSecret: SECOND.secret } } },

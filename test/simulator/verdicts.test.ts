@@ -2,10 +2,10 @@
 import t from 'tap'
 import type { Headers, WireRequest } from '../../lib/flow/wire.ts'
 import { MISTAKES } from '../helpers/mistakes.ts'
-import { CLIENT_ID, CLIENT_SECRET, RECORDS, REDIRECT_URI } from '../helpers/service.ts'
+import { CLIENT_ID, CLIENT_SECRET, json, RECORDS, REDIRECT_URI } from '../helpers/service.ts'
 import type { Reply } from '../helpers/service.ts'
 import {
-  atAuthorize, atLogin, atToken, atUser, error, first, json, loggedOut, page, pathOf, redirect, valueOf, verdict
+  atAuthorize, atLogin, atToken, atUser, error, first, loggedOut, page, pathOf, redirect, valueOf, verdict
 } from './trial.ts'
 import type { Alteration, Trial } from './trial.ts'
 
