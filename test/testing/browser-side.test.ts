@@ -143,6 +143,12 @@ await t.test('a cookie is sent where RFC 6265 says, and nowhere else', async (t)
   for (const host of ['localhost.evil.example', '127.0.0.1.evil.example', 'notlocalhost', '127.evil.example']) {
     t.equal(sent('a=1; Secure', `http://${host}/`), '', host)
   }
+  for (const domain of ['', 'sso.partner.example', '.sso.partner.example', 'partner.example', '.Partner.Example']) {
+    t.equal(sent(`a=1; Domain=${domain}`, 'https://sso.partner.example/'), 'a=1', `Domain=${domain}`)
+  }
+  for (const domain of ['www.partner.example', '.a.sso.partner.example', 'artner.example', 'o.partner.example', '..']) {
+    t.equal(sent(`a=1; Domain=${domain}`, 'https://sso.partner.example/'), '', `Domain=${domain}`)
+  }
   t.equal(sent('a=dGV4dA==', 'https://partner.example/'), 'a=dGV4dA==', 'only the first equals sign divides')
   const past = 'Expires=Thu, 01 Jan 1970 00:00:00 GMT'
   const future = 'Expires=Thu, 01 Jan 2970 00:00:00 GMT'
@@ -162,6 +168,28 @@ await t.test('a given cookie that the service renews is sent once, with its new 
       }
     }
   }
+})
+
+await t.test('a login opens addresses relative to its page', async (t) => {
+  const seen: string[] = []
+  const baseUrl = await httpServer(t, ({ url = '', method = '' }, response) => {
+    seen.push(`${method} ${url.replace(/\?return_to=.*/, '?return_to')}`)
+    if (seen.length === 1) return response.writeHead(302, { Location: '/account/login?return_to=%2F' }).end()
+    return respond(response, 200, '<form>', { 'Content-Type': 'text/html' })
+  })
+  await portal({ baseUrl, ...SETTINGS }).signIn({
+    login: async (page) => {
+      for (const address of ['form', './form', '../form', '/form', '?step=2', `${baseUrl}/other/form`]) {
+        await page.get(address)
+        await page.post({ user: 'ada' }, address)
+      }
+      await page.post({ user: 'ada' })
+    }
+  })
+  const opened = ['/account/form', '/account/form', '/form', '/form', '/account/login?step=2', '/other/form']
+  t.strictSame(seen.slice(2, -1), [
+    ...opened.flatMap((address) => [`GET ${address}`, `POST ${address}`]), 'POST /account/login?return_to'
+  ])
 })
 
 await t.test('a login cannot take the user\u2019s cookies to another origin', async (t) => {
