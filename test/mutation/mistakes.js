@@ -627,5 +627,15 @@ export const mistakes = [
     'endpoints after one that is absent for a bare request alone are not looked for',
     'if (whole === null || !isAbsent(whole)) continue',
     'if (whole === null || !isAbsent(whole)) return'
+  ],
+  [
+    'a cookie with a dot before its Domain is dropped',
+    "attributes.get('domain')?.toLowerCase().replace(/^\\./, '')",
+    "attributes.get('domain')?.toLowerCase()"
+  ],
+  [
+    'an address on a login page is relative to the origin',
+    'browser.open(new URL(url, page.url).href',
+    'browser.open(new URL(url, new URL(page.url).origin).href'
   ]
 ]
