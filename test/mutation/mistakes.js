@@ -637,5 +637,10 @@ export const mistakes = [
     'an address on a login page is relative to the origin',
     'browser.open(new URL(url, page.url).href',
     'browser.open(new URL(url, new URL(page.url).origin).href'
+  ],
+  [
+    'a backslash in error_description is allowed',
+    String.raw`/^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/`,
+    String.raw`/^[\x20-\x21\x23-\x7e]*$/`
   ]
 ]

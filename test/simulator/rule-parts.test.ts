@@ -14,9 +14,10 @@ import { nearestUris, respelt } from '../../lib/simulator/rules/nearest.ts'
 import { INJECTION, reflectionIn } from '../../lib/simulator/rules/reflections.ts'
 import { expectNoRedirect, refusesEach } from '../../lib/simulator/rules/refusals.ts'
 import type { Rule } from '../../lib/simulator/rules/rule.ts'
+import { SEEN_RULES } from '../../lib/simulator/rules/seen-rules.ts'
 import { Service } from '../../lib/simulator/rules/service.ts'
 import { USER_RULES } from '../../lib/simulator/rules/user-rules.ts'
-import { SETTINGS } from '../helpers/service.ts'
+import { REDIRECT_URI, SETTINGS } from '../helpers/service.ts'
 
 const base64url = (text: string): string => Buffer.from(text).toString('base64url')
 const text = (encoded: string): string => Buffer.from(encoded, 'base64url').toString()
@@ -216,4 +217,26 @@ await t.test('a user endpoint that refuses a token for its parameters', async (t
     record: {}, issuedToken: async () => ({ value: 'token', milliseconds: 0 }), user: async () => refused
   })
   await t.rejects(test(service), { message: /^with external_id=somebody-else: / })
+})
+
+await t.test('each character of error and error_description, in a body and in a redirect', async (t) => {
+  const test = ruleOf(SEEN_RULES, 'service.error-characters')
+  const isGood = async (exchange: Exchange) => {
+    try {
+      await test(serviceOf({ seen: [exchange] }))
+      return true
+    } catch {
+      return false
+    }
+  }
+  for (let code = 0; code <= 0x100; code++) {
+    const character = String.fromCharCode(code)
+    const isAllowed = code >= 0x20 && code <= 0x7e && character !== '"' && character !== '\\'
+    for (const name of ['error', 'error_description']) {
+      const parameters = new URLSearchParams({ state: 's', [name]: `a${character}b` })
+      const inBody = exchangeOf(400, JSON.stringify(Object.fromEntries(parameters)))
+      const inRedirect = exchangeOf(302, '', [['Location', `${REDIRECT_URI}?${parameters}`]])
+      t.strictSame([await isGood(inBody), await isGood(inRedirect)], [isAllowed, isAllowed], `${name}: ${code}`)
+    }
+  }
 })
