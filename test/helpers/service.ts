@@ -145,7 +145,7 @@ export const CORRECT: Parts = {
   userMethods: ['GET'],
   tokenOf: ({ headers }) => /^bearer +([\w.~+/=-]+)$/i.exec(String(headers.authorization))?.[1] ?? null,
   credentialsOf: credentials,
-  sessionOf: ({ headers }) => /\bsid=(\w+)/.exec(`${headers.cookie} ${headers['x-session']}`)?.[1] ?? null,
+  sessionOf: ({ headers }) => /\bsid=(\w+)/.exec(`${headers['x-session']} ${headers.cookie}`)?.[1] ?? null,
   record: ({ user }) => RECORDS[user] as object,
   errorPage: () => '<p>Wrong client or redirect_uri.</p>',
   loginOf: ({ path, query }, prefix) => `${prefix}/login?return_to=${encodeURIComponent(`${prefix}${path}?${query}`)}`,

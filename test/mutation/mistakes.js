@@ -642,5 +642,10 @@ export const mistakes = [
     'a backslash in error_description is allowed',
     String.raw`/^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/`,
     String.raw`/^[\x20-\x21\x23-\x7e]*$/`
+  ],
+  [
+    'the browser of the ineligible user has the headers of the other',
+    "values['ineligible-cookie']), headers: [] }",
+    "values['ineligible-cookie']), headers: values.header.map(headerOf) }"
   ]
 ]

@@ -111,7 +111,8 @@ async function runFile (file, show, isOnly, coverage) {
 /** Runs a program that prints TAP. `show` gets each line of interest. Returns tap's own counts, and how it ended. */
 async function read (file, environment, show) {
   const args = ['--enable-source-maps', '--disable-warning=PartnerSsoWarning', file]
-  const env = { ...process.env, TAP_TIMEOUT: '600', ...environment }
+  // Of tap's own the longest, which a busy machine does not reach: test/runner/watchdog.js ends a test that hangs.
+  const env = { ...process.env, TAP_TIMEOUT: String(HOUR / 1000), ...environment }
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env, timeout: HOUR })
   const exited = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
   const lines = []

@@ -19,8 +19,6 @@ import { httpServer, rawServer } from '../helpers/raw-server.ts'
 import { REDIRECT_URI, SETTINGS } from '../helpers/service.ts'
 import { listening, respond, responding } from '../helpers/spec-server.ts'
 
-t.setTimeout(300_000)
-
 const USER = ['--cookie', 'sid=ada; SameSite=Lax']
 const REDIRECTED = 'HTTP/1.1 303 See Other\r\nSet-Cookie: sid=1\r\n\r\n'
 /** The first lines of responses to a login that failed. */

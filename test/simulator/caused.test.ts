@@ -7,8 +7,6 @@ import { RefusalCount } from '../../lib/simulator/check/caused.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { report } from '../helpers/program.ts'
 
-t.setTimeout(300_000)
-
 /** Of --help and of the runbook. */
 const FIGURES = /causes about (\d+) refusals, (\d+) of them for\s+wrong credentials, and replays about\s+(\d+) codes/
 

@@ -19,8 +19,6 @@ import { listening } from '../helpers/spec-server.ts'
 
 const USER = ['--cookie', 'sid=ada; Path=/; HttpOnly; SameSite=Lax']
 
-t.setTimeout(300_000)
-
 await t.test('a server that follows the spec: every rule passes, exit code 0', async (t) => {
   let now = Date.now()
   const { baseUrl } = await listening(t, {}, () => now)

@@ -222,8 +222,6 @@ const UNUSUAL: Record<string, Unusual> = {
   'a client user': { parts: { record: () => RECORDS.bob as object } }
 }
 
-t.setTimeout(300_000)
-
 for (const [name, { parts = {}, trial, advice = [] }] of Object.entries(UNUSUAL)) {
   await t.test(name, async (t) => {
     const { findings, stopped } = await tried(EVERY_RULE, {
