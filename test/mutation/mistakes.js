@@ -647,5 +647,10 @@ export const mistakes = [
     'the browser of the ineligible user has the headers of the other',
     "values['ineligible-cookie']), headers: [] }",
     "values['ineligible-cookie']), headers: values.header.map(headerOf) }"
+  ],
+  [
+    'one cookie whose SameSite is known is enough',
+    'if (unknown.length === 0) return pathReaches(service)',
+    'if (unknown.length < Math.max(1, cookies.length)) return pathReaches(service)'
   ]
 ]
