@@ -58,7 +58,8 @@ async function run (named) {
   const needs = needsOf(files)
   provide(needs.programs)
   const built = [needs.dist ? 'dist' : [], needs.examples ? 'examples/dist' : []].flat()
-  const [builds] = await Promise.all([build(needs), compile({ built })])
+  const builds = await build(needs)
+  await compile({ built })
   const processes = processesOf(files)
   const { results, checks: more } = await (named.length === 0 ? runWhole : runChosen)(processes)
   const none = results.skip === 0 && results.todo === 0
