@@ -652,5 +652,10 @@ export const mistakes = [
     'one cookie whose SameSite is known is enough',
     'if (unknown.length === 0) return pathReaches(service)',
     'if (unknown.length < Math.max(1, cookies.length)) return pathReaches(service)'
+  ],
+  [
+    'a 405 is no absent endpoint',
+    'return status === 404 || status === 405 ||',
+    'return status === 404 ||'
   ]
 ]

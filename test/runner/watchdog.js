@@ -6,6 +6,8 @@ import t from 'tap'
 const SILENT = 120
 /** Seconds of processor time since the last result: with more, it works, on a machine that is busy. */
 const AT_WORK = 5
+/** Seconds without a result, of a process that works: a client that reconnects for ever works too. */
+const LONGEST = 600
 /** Seconds without a result when every test is over. */
 const OVER = 10
 
@@ -47,7 +49,8 @@ const watch = setInterval(() => {
   if (isNews) restart()
   isNews = false
   const isOver = isLoaded && t.idle
-  if (seconds() < (isOver ? OVER : SILENT) || (!isOver && isAtWork())) return
+  const bound = isOver ? OVER : isAtWork() ? LONGEST : SILENT
+  if (seconds() < bound) return
   clearInterval(watch)
-  end(isOver ? 'every test is over, and something is open' : `no result for ${SILENT} seconds`)
+  end(isOver ? 'every test is over, and something is open' : `no result for ${bound} seconds`)
 }, 1000).unref()

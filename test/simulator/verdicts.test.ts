@@ -76,19 +76,21 @@ const VERDICTS: Record<string, Case[]> = {
     ['address.endpoints', { baseUrl: 'http://localhost/app', reply: atAuthorize(json(500, {})) },
       fixed(/^Check the base URL/)],
     ['address.endpoints', { parts: MISTAKES.spa }, failed(/^POST \/oauth\/token: 200 with text\/html/)],
-    ['address.endpoints', { parts: MISTAKES['user-404'] }, failed(/^GET \/oauth\/user: /)],
     ['address.endpoints', loggedOut(page('<form method=post>')), PASS],
-    // A service may respond so to an unknown client, code or token.
-    ['address.endpoints', atAuthorize(({ url }) => url.includes(`client_id=${CLIENT_ID}&`) ? null : { status: 404 }),
-      PASS],
-    ['address.endpoints', atToken(({ body = '' }) => body.includes('&code=') ? null : { status: 404 }), PASS],
-    ['address.endpoints', atToken(({ body = '' }) => body.includes('&code=') ? 'silence' : { status: 404 }), PASS],
-    ['address.endpoints', {
-      reply: atToken(({ body = '' }) => body.includes('&code=') ? null : { status: 404 }), parts: MISTAKES['user-404']
-    }, failed(/^GET \/oauth\/user: /)],
-    ['address.endpoints', atUser(({ headers }) => headers.some(([name]) => name === 'Authorization')
-      ? null
-      : { status: 404 }), PASS]
+    ...[404, 405].flatMap((status): Case[] => {
+      const absent: Reply = { status }
+      const knownClient = atAuthorize(({ url }) => url.includes(`client_id=${CLIENT_ID}&`) ? null : absent)
+      const anyCode = (reply: Reply) => atToken(({ body = '' }) => body.includes('&code=') ? reply : absent)
+      const anyToken = atUser(({ headers }) => headers.some(([name]) => name === 'Authorization') ? null : absent)
+      return [
+        ...[atToken, atUser].map((at): Case =>
+          ['address.endpoints', at(absent), failed(new RegExp(`^[A-Z]+ /oauth/[a-z]+: ${status}`))]),
+        // A service may respond so to an unknown client, code or token.
+        ...[knownClient, anyCode(null), anyCode('silence'), anyToken].map((reply): Case =>
+          ['address.endpoints', reply, PASS]),
+        ['address.endpoints', first(anyCode(null), atUser(absent)), failed(/^GET \/oauth\/user: /)]
+      ]
+    })
   ],
   'http is for this machine only, at the service as at the portal': [
     ['address.https', { baseUrl: 'http://partner.example' }, failed('the base URL is http://partner.example/')],
