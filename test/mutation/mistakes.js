@@ -657,5 +657,10 @@ export const mistakes = [
     'a 405 is no absent endpoint',
     'return status === 404 || status === 405 ||',
     'return status === 404 ||'
+  ],
+  [
+    'the default ports of http and https are exchanged',
+    "? ['http', ':443'] : ['https', ':80']",
+    "? ['http', ':80'] : ['https', ':443']"
   ]
 ]

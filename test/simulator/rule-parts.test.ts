@@ -129,6 +129,23 @@ await t.test('where values are hashes of known text, a number, a time, or two of
   }
 })
 
+await t.test('the nearest redirect_uris with whatever a URL parser takes away', async (t) => {
+  const port = 'with the default port'
+  const always = [
+    'with /x/../', 'with /./', 'with an encoded /x/../', 'with a scheme in capitals', 'with a host in capitals',
+    'with a space in front', 'with a space at the end', 'with a line break at the end'
+  ]
+  for (const [registered, more] of [
+    ['http://localhost/callback', [port]],
+    ['https://portal.example/oauth/callback?tenant=1', [port]],
+    ['https://portal.example:8443/callback', []]
+  ] as const) {
+    const same = nearestUris(registered).filter(({ value }) =>
+      URL.canParse(value) && new URL(value).href === new URL(registered).href)
+    t.strictSame(same.map(({ how }) => how).sort(), [...always, ...more].sort(), registered)
+  }
+})
+
 await t.test('a redirect_uri that ends with a slash: the nearest one has none', async (t) => {
   for (const [registered, nearest] of [
     ['https://portal.example/callback/', 'https://portal.example/callback'],

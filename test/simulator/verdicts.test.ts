@@ -83,12 +83,12 @@ const VERDICTS: Record<string, Case[]> = {
       const anyCode = (reply: Reply) => atToken(({ body = '' }) => body.includes('&code=') ? reply : absent)
       const anyToken = atUser(({ headers }) => headers.some(([name]) => name === 'Authorization') ? null : absent)
       return [
-        ...[atToken, atUser].map((at): Case =>
-          ['address.endpoints', at(absent), failed(new RegExp(`^[A-Z]+ /oauth/[a-z]+: ${status}`))]),
+        ['address.endpoints', atToken(absent), failed(new RegExp(`^POST /oauth/token: ${status}`))],
+        ['address.endpoints', atUser(absent), failed(new RegExp(`^GET /oauth/user: ${status}`))],
         // A service may respond so to an unknown client, code or token.
         ...[knownClient, anyCode(null), anyCode('silence'), anyToken].map((reply): Case =>
           ['address.endpoints', reply, PASS]),
-        ['address.endpoints', first(anyCode(null), atUser(absent)), failed(/^GET \/oauth\/user: /)]
+        ['address.endpoints', first(anyCode(null), atUser(absent)), failed(new RegExp(`^GET /oauth/user: ${status}`))]
       ]
     })
   ],
