@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { returnUrl } from './http/return-cookie.ts'
-import type { ReturningReply, ReturningRequest } from './http/return-cookie.ts'
+import type { ReturnCookie, ReturningReply, ReturningRequest } from './http/return-cookie.ts'
 
 /** What the plugin adds to the app that registers it, as `app.partnerSso`. */
 export interface PartnerSsoDecorator {
@@ -12,9 +11,10 @@ export interface PartnerSsoDecorator {
 
   /**
    * Where to redirect a user who has just logged in: the path and query of the authorization request that led to the
-   * login, or null if there was none in the last ten minutes. Removes the cookie of that request: call it once, before
-   * the reply is sent. The path is always that of an authorization endpoint of this app, whatever the browser sent: it
-   * needs no check of yours.
+   * login, or null. It is `return_to` of this request; null where that is anything but an authorization request; where
+   * there is none, it is the request of the last ten minutes that the cookie has. Removes the cookie: call it once,
+   * before the reply is sent. The path is always that of an authorization endpoint of this app, whatever the browser
+   * sent: it needs no check of yours.
    *
    * Takes the request and reply of Fastify, or those of Node or Express.
    */
@@ -30,8 +30,7 @@ declare module 'fastify' {
 /** What `app.partnerSso` needs of one registration of the plugin. */
 export interface Registration {
   isReady: () => Promise<boolean>
-  /** The path of its authorization endpoint. */
-  authorizePath: string
+  returnCookie: ReturnCookie
 }
 
 const registrations = new WeakMap<PartnerSsoDecorator, Registration[]>()
@@ -46,7 +45,8 @@ export function addRegistration (app: FastifyInstance, registration: Registratio
   const list = [registration]
   const decorator: PartnerSsoDecorator = {
     ready: async () => (await Promise.all(list.map(({ isReady }) => isReady()))).every(Boolean),
-    returnTo: (request, reply) => returnUrl(request, reply, list.map(({ authorizePath }) => authorizePath))
+    returnTo: (request, reply) =>
+      list.map(({ returnCookie }) => returnCookie.returnUrl(request, reply)).find((url) => url !== null) ?? null
   }
   registrations.set(decorator, list)
   app.decorate('partnerSso', decorator)

@@ -10,7 +10,7 @@ import { partnerSsoErrorHandler, routeOf } from './http/endpoint.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { readForms } from './http/form.ts'
 import { maskingSerializers } from './http/logged-request.ts'
-import { authorizePath } from './http/return-cookie.ts'
+import { authorizePath, ReturnCookie, registerCookies } from './http/return-cookie.ts'
 import { checkPrefix, resolveOptions } from './options/checked-options.ts'
 import type { ResolvedOptions } from './options/checked-options.ts'
 import type { PartnerSsoOptions } from './options/options.ts'
@@ -65,14 +65,15 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
   await readForms(app)
   app.setErrorHandler(partnerSsoErrorHandler)
 
-  const path = authorizePath(app.prefix)
+  await registerCookies(app)
+  const returnCookie = new ReturnCookie(app, authorizePath(app.prefix))
   const parts = {
-    portals, codes, tokens, reporter, authorizePath: path, storeTimeout, currentUser, portalEligibility, loginPage
+    portals, codes, tokens, reporter, returnCookie, storeTimeout, currentUser, portalEligibility, loginPage
   }
   const endpoints = [authorizeRoute, tokenRoute, userRoute].map((route) => route(parts))
   const refused = wrongMethodRoutes(parts, app.supportedMethods)
   for (const endpoint of [...endpoints, ...refused]) addRoute(app, options, endpoint)
-  return { isReady: () => store.isReady(), authorizePath: path }
+  return { isReady: () => store.isReady(), returnCookie }
 }
 
 function addRoute (app: FastifyInstance, { routeOptions, logSerializers }: ResolvedOptions, endpoint: Endpoint): void {

@@ -1,12 +1,16 @@
-import { parseCookie, stringifySetCookie } from 'cookie'
+import cookie from '@fastify/cookie'
+import type { FastifyInstance } from 'fastify'
 import { Parameters, queryOf, safeInQuery } from './parameters.ts'
 
-/** A request of any copy of Fastify, or of Node: the login may be an Express app inside Fastify. */
+/** A request of any copy of Fastify, of Express or of Node: the login may be an Express app inside Fastify. */
 export interface ReturningRequest {
   headers: { cookie?: string | undefined }
   url?: string | undefined
   /** The URL before the host has rewritten it. */
   originalUrl?: string | undefined
+  /** Absent in Node. */
+  protocol?: string | undefined
+  socket?: object
 }
 
 interface NodeResponse {
@@ -23,9 +27,15 @@ interface Reply {
 /** A reply of Fastify, or a response of Node. */
 export type ReturningReply = NodeResponse | Reply
 
+/** What @fastify/cookie adds to an app. */
+interface Cookies {
+  parseCookie (header: string): Record<string, string | undefined>
+  serializeCookie (name: string, value: string, attributes: object): string
+}
+
 const NAME = 'partner-sso-return'
-const ATTRIBUTES = { path: '/', httpOnly: true, sameSite: 'lax' } as const
-const REMOVAL = stringifySetCookie({ name: NAME, value: '', ...ATTRIBUTES, maxAge: 0 })
+/** Over https. Browsers let no other host set a cookie of such a name (RFC 6265bis section 4.1.3.2). */
+const HOST_NAME = `__Host-${NAME}`
 /** Seconds that a user may take for the login. */
 const LIFETIME = 600
 /** Bytes of a cookie with its attributes that every browser accepts (RFC 6265 section 6.1). */
@@ -33,51 +43,78 @@ const MOST_BYTES = 4096
 
 /** The path of an authorization endpoint, as browsers send it. In Fastify's router `::` is a colon. */
 export function authorizePath (prefix: string): string {
-  return encodeURI(prefix.replace(/\/$/, '').replaceAll('::', ':')) + '/oauth/authorize'
+  const path = `${prefix.replace(/\/$/, '').replaceAll('::', ':')}/oauth/authorize`
+  // After two slashes browsers read a host.
+  return encodeURI(path.replace(/^\/+/, '/'))
+}
+
+/** Reads and writes the cookie that remembers a request to one authorization endpoint until its user has logged in. */
+export class ReturnCookie {
+  /** The path of the authorization endpoint. */
+  readonly path: string
+  readonly #cookies: Cookies
+
+  constructor (cookies: Cookies, path: string) {
+    this.path = path
+    this.#cookies = cookies
+  }
+
+  /**
+   * Remembers the URL of an authorization request. One that is too long for a cookie removes the cookie that may be
+   * there: it would lead back to an earlier request.
+   */
+  remember (request: ReturningRequest, reply: ReturningReply, url: string): void {
+    const name = isSecure(request) ? HOST_NAME : NAME
+    const set = this.#serialize(name, url, LIFETIME)
+    addCookie(reply, set.length > MOST_BYTES ? this.#serialize(name, '', 0) : set)
+  }
+
+  /** Removes the cookie. Returns the URL that it has, or null. A cookie of another endpoint stays. */
+  forget (request: ReturningRequest, reply: ReturningReply): string | null {
+    const cookies = this.#cookies.parseCookie(request.headers.cookie ?? '')
+    let remembered: string | null = null
+    for (const name of isSecure(request) ? [HOST_NAME] : [HOST_NAME, NAME]) {
+      const url = this.#ownUrl(cookies[name])
+      if (url === null) continue
+      remembered ??= url
+      addCookie(reply, this.#serialize(name, '', 0))
+    }
+    return remembered
+  }
+
+  /**
+   * The URL to send the browser to after the login, and null where the login began elsewhere: `return_to` of this
+   * request, which differs between the tabs of a browser, or else the URL in the cookie. Removes the cookie.
+   */
+  returnUrl (request: ReturningRequest, reply: ReturningReply): string | null {
+    const remembered = this.forget(request, reply)
+    const returnTo = new Parameters(queryOf(request.originalUrl ?? request.url ?? '')).get('return_to')
+    return returnTo === undefined ? remembered : this.#ownUrl(returnTo)
+  }
+
+  /** The URL, if its path is that of the endpoint. Its query may be anything, and is escaped: it goes into a header. */
+  #ownUrl (url: string | undefined): string | null {
+    return url?.startsWith(`${this.path}?`) ? `${this.path}?${safeInQuery(queryOf(url))}` : null
+  }
+
+  #serialize (name: string, value: string, maxAge: number): string {
+    const secure = name === HOST_NAME
+    return this.#cookies.serializeCookie(name, value, { path: '/', httpOnly: true, sameSite: 'lax', maxAge, secure })
+  }
+}
+
+/** Registers @fastify/cookie, unless the host has done so: its functions work once it is registered. */
+export async function registerCookies (app: FastifyInstance): Promise<void> {
+  if (!app.hasDecorator('parseCookie')) await app.register(cookie, { hook: false })
 }
 
 /**
- * Remembers the authorization request in a cookie, until its user has logged in. A URL that is too long for a cookie
- * removes the one that may be there: it would lead back to an earlier request.
+ * Whether the request came over https. Fastify and Express know it as their `trustProxy` tells. Where a proxy is not
+ * trusted it is not known, and both names are read: only a request over https has the first one.
  */
-export function rememberRequest (
-  request: ReturningRequest & { originalUrl: string, protocol: string }, reply: ReturningReply, path: string
-): void {
-  const cookie = stringifySetCookie({
-    name: NAME,
-    value: `${path}?${queryOf(request.originalUrl)}`,
-    ...ATTRIBUTES,
-    maxAge: LIFETIME,
-    secure: request.protocol === 'https'
-  })
-  addCookie(reply, cookie.length > MOST_BYTES ? REMOVAL : cookie)
-}
-
-/** Removes the cookie of a request to one of these paths. Returns the URL of that request, or null. */
-export function forgetRequest (
-  { headers }: ReturningRequest, reply: ReturningReply, paths: readonly string[]
-): string | null {
-  const remembered = ownUrl(parseCookie(headers.cookie ?? '')[NAME], paths)
-  if (remembered !== null) addCookie(reply, REMOVAL)
-  return remembered
-}
-
-/**
- * The URL to send the browser to after the login: `return_to` of this request, which differs between the tabs of a
- * browser, or else the URL in the cookie. Null when neither is a URL of one of these paths.
- */
-export function returnUrl (
-  request: ReturningRequest, reply: ReturningReply, paths: readonly string[]
-): string | null {
-  const remembered = forgetRequest(request, reply, paths)
-  const query = new Parameters(queryOf(request.originalUrl ?? request.url ?? ''))
-  return ownUrl(query.get('return_to'), paths) ?? remembered
-}
-
-/** The URL, if its path is one of these exactly. Its query may be anything, and is escaped: it ends up in a header. */
-function ownUrl (url: string | undefined, paths: readonly string[]): string | null {
-  const path = paths.find((path) => url?.startsWith(`${path}?`))
-  return url === undefined || path === undefined ? null : `${path}?${safeInQuery(queryOf(url))}`
+function isSecure ({ protocol, socket }: ReturningRequest): boolean {
+  if (protocol !== undefined) return protocol === 'https'
+  return (socket as { encrypted?: boolean } | undefined)?.encrypted === true
 }
 
 /** Adds a Set-Cookie header to those of the host, also to what middleware has set on the response of Node. */

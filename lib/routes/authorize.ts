@@ -9,7 +9,6 @@ import { loginLocation } from '../http/login-location.ts'
 import { Parameters, queryOf, safeInQuery } from '../http/parameters.ts'
 import { redirectUriDifference } from '../http/redirect-uri-difference.ts'
 import { retryLater, sendRefusal } from '../http/replies.ts'
-import { forgetRequest, rememberRequest } from '../http/return-cookie.ts'
 import { isOverdue, watchReply } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
 import type { RefusalContext } from '../errors.ts'
@@ -22,7 +21,7 @@ import type { Parts } from './parts.ts'
 
 /** GET /oauth/authorize: the authorization endpoint (RFC 6749 section 3.1). */
 export function authorizeRoute (parts: Parts): Endpoint {
-  const { portals, codes, reporter, storeTimeout, authorizePath } = parts
+  const { portals, codes, reporter, storeTimeout, returnCookie } = parts
   return {
     name: 'authorize',
     method: 'GET',
@@ -41,7 +40,7 @@ export function authorizeRoute (parts: Parts): Endpoint {
         const codeChallenge = checkParameters(parameters)
         const user = await askCurrentUser(parts, request, reply, hasResponded, clientId)
         if (hasResponded()) return reply
-        if (!user) return sendToLogin(parts, request, reply, clientId)
+        if (!user) return sendToLogin(parts, parameters, request, reply, clientId)
         const { externalId, record } = await askEligibility(parts, user, request, portal)
         known.externalId = externalId
         // `handlerTimeout` expired: Fastify has responded.
@@ -49,7 +48,7 @@ export function authorizeRoute (parts: Parts): Endpoint {
         const deadline = performance.now() + storeTimeout
         const { code, signInId } = await codes.issue(portal, { codeChallenge, externalId, record }, deadline)
         if (hasResponded()) return reply
-        forgetRequest(request, reply, [authorizePath])
+        returnCookie.forget(request, reply)
         reporter.report(request, { type: 'code_issued', reason: 'ok', clientId, externalId, signInId })
         return redirect(reply, portal.callback(`code=${code}`, state))
       } catch (error) {
@@ -152,18 +151,28 @@ async function askCurrentUser (
 }
 
 function sendToLogin (
-  { loginPage, authorizePath, reporter }: Parts, request: FastifyRequest, reply: FastifyReply, clientId: string
+  { loginPage, returnCookie, reporter }: Parts, parameters: Parameters, request: FastifyRequest, reply: FastifyReply,
+  clientId: string
 ): FastifyReply {
   if (loginPage === undefined) throw new OAuthError('not_logged_in')
   let location
   try {
-    location = loginLocation(loginPage, request)
-    rememberRequest(request, reply, authorizePath)
+    const returnTo = `${returnCookie.path}?${knownQuery(parameters)}`
+    location = loginLocation(loginPage, returnTo, request)
+    returnCookie.remember(request, reply, returnTo)
   } catch (cause) {
     throw new OAuthError('login_page_failed', { cause })
   }
   reporter.report(request, { type: 'login_required', reason: 'login_page', clientId })
   return redirect(reply, location)
+}
+
+/** The parameters that the endpoint knows, as they were encoded: a secret that is among them goes no further. */
+function knownQuery (parameters: Parameters): string {
+  return Object.keys(documentation.querystring.properties).flatMap((name) => {
+    const value = parameters.raw(name)
+    return value === undefined ? [] : `${name}=${safeInQuery(value)}`
+  }).join('&')
 }
 
 /** The record that the user enters the portal with. */

@@ -3,6 +3,7 @@ import type { Reporter } from '../events.ts'
 import type { AccessTokens } from '../grants/access-token.ts'
 import type { AuthorizationCodes } from '../grants/authorization-code.ts'
 import type { LoginPageOption } from '../http/login-location.ts'
+import type { ReturnCookie } from '../http/return-cookie.ts'
 import type { Portals } from '../portal/portals.ts'
 import type { PortalInformation } from '../portal/registered-portal.ts'
 
@@ -12,8 +13,7 @@ export interface Parts {
   codes: AuthorizationCodes
   tokens: AccessTokens
   reporter: Reporter
-  /** The path of the authorization endpoint, as browsers send it. */
-  authorizePath: string
+  returnCookie: ReturnCookie
   /** Milliseconds that the store calls of one request may take together. */
   storeTimeout: number
   currentUser: (request: FastifyRequest, reply: FastifyReply) => unknown

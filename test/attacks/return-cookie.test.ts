@@ -3,6 +3,7 @@
 import Fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
+import { authorizePath } from '../../lib/http/return-cookie.ts'
 import partnerSso from '../../lib/index.ts'
 import { FOREIGN_URLS } from '../helpers/foreign-urls.ts'
 import { hostOptions, startHost } from '../helpers/host.ts'
@@ -81,6 +82,12 @@ t.test('the endpoint’s own URL, with anything in its query', async (t) => {
         t.ok(to !== null && isOwn(to) && to.startsWith(`${own}?`), `${encodeURIComponent(query)} becomes ${to}`)
       }
     }
+  }
+})
+
+t.test('a prefix that browsers take for another host', async (t) => {
+  for (const prefix of ['//evil.example', '///evil.example/', '/\\evil.example']) {
+    t.ok(new URL(authorizePath(prefix), SITE).origin === SITE, prefix)
   }
 })
 

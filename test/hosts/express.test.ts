@@ -55,7 +55,7 @@ const STATES = [
 // @fastify/express refuses a URL that decodeURI cannot read, before any route is asked.
 const NO_UTF8 = ['%E9', '%zz']
 
-/** The state comes back as it was sent, and `return_to` is the URL that the browser sent. No library encodes again. */
+/** The state comes back as it was sent, also after a login. No library encodes again. */
 async function keepsQuery (t: Test, url: string, states: string[]): Promise<void> {
   const { clientId, redirectUri } = PORTAL
   const query = new URLSearchParams({ client_id: clientId, redirect_uri: redirectUri, response_type: 'code' })
@@ -64,7 +64,7 @@ async function keepsQuery (t: Test, url: string, states: string[]): Promise<void
     const { headers } = await wire(url).send(path, { headers: { 'x-user': 'alice' } })
     t.equal(headers.get('location')?.replace(/^.*[?&]state=/, ''), state, state)
     const { redirect } = await wire(url).send(path)
-    t.equal(redirect.get('return_to'), new URL(url).pathname.replace(/\/$/, '') + path, state)
+    t.equal(redirect.get('return_to'), path, state)
   }
 }
 

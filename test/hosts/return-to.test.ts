@@ -2,7 +2,7 @@
 import cookie from '@fastify/cookie'
 import middie from '@fastify/middie'
 import express from 'express'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import t from 'tap'
 import type { Test } from 'tap'
 import partnerSso from '../../lib/index.ts'
@@ -11,7 +11,7 @@ import { hostOptions, startHost } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import { injecting, wire } from '../helpers/wire.ts'
-import type { Wire } from '../helpers/wire.ts'
+import type { Fetch, Wire } from '../helpers/wire.ts'
 
 const REMOVAL = 'partner-sso-return=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax'
 
@@ -23,8 +23,11 @@ function addLogin (app: FastifyInstance): void {
 }
 
 /** A host with the login. It tries the cookie alone: what a login page does with return_to is its own. */
-async function startLogin (t: Test, prepare: (app: FastifyInstance) => unknown = () => {}): Promise<FastifyInstance> {
+async function startLogin (
+  t: Test, prepare: (app: FastifyInstance) => unknown = () => {}, server: FastifyServerOptions = {}
+): Promise<FastifyInstance> {
   const { app } = await startHost(t, { loginPage: '/login' }, {
+    server,
     async prepare (app) {
       app.removeAllContentTypeParsers()
       await prepare(app)
@@ -119,10 +122,61 @@ t.test('the return_to of the login page comes first: two tabs are two requests',
   await leadsBack(t, at, (await logIn('/login')).get('location'), 'second')
 })
 
-t.test('https: the cookie is Secure', async (t) => {
-  const { app } = await startHost(t, { loginPage: '/login' }, { server: { trustProxy: true } })
-  const { headers } = await inProcess(app).authorize({}, null, { 'x-forwarded-proto': 'https' })
-  t.match(headers.getSetCookie(), [/; Path=\/; HttpOnly; Secure; SameSite=Lax$/])
+t.test('https: a Secure cookie whose name no other host can set', async (t) => {
+  const app = await startLogin(t, () => {}, { trustProxy: true })
+  const https: Fetch = (target, init) =>
+    injecting(app)(target, { ...init, headers: { ...init.headers, 'x-forwarded-proto': 'https' } })
+  const { set, location, removed } = await walk(wire('', undefined, { fetch: https }))
+  t.match(set, [/^__Host-partner-sso-return=%2Foauth\S+; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/])
+  t.strictSame(removed, ['__Host-partner-sso-return=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax'])
+  await leadsBack(t, inProcess(app), location)
+})
+
+t.test('https that the login does not know of: Express that trusts no proxy, and a server of Node', async (t) => {
+  const { app } = await startHost(t)
+  const own = '/oauth/authorize?state=s'
+  const request = (names: string[], more: object) =>
+    ({ headers: { cookie: names.map((name) => `${name}=${encodeURIComponent(own)}`).join('; ') }, ...more })
+  const both = ['__Host-partner-sso-return', 'partner-sso-return']
+  const [secure, plain] = both as [string, string]
+  const rows: Array<[read: string[], names: string[], more: object]> = [
+    [[secure], both, { protocol: 'https' }],
+    [both, both, { protocol: 'http' }],
+    [[secure], both, { socket: { encrypted: true } }],
+    [[plain], [plain], { socket: {} }],
+    [both, both, {}],
+    [[], [plain], { protocol: 'https' }]
+  ]
+  for (const [read, names, more] of rows) {
+    const row = JSON.stringify([names, more])
+    let removed: string[] = []
+    const reply = { getHeader: () => removed, setHeader (_name: string, value: string[]) { removed = value } }
+    t.equal(app.partnerSso.returnTo(request(names, more), reply), read.length === 0 ? null : own, row)
+    t.strictSame(removed.map((line) => line.replace(/=.*/, '')), read, row)
+  }
+})
+
+t.test('a login that began elsewhere in the app is not led to the portal', async (t) => {
+  const at = inProcess(await startLogin(t))
+  const { set } = await walk(at)
+  const headers = { cookie: set.map(byCookie).join() }
+  for (const elsewhere of ['/orders', 'orders', '%2Forders%3Fa=b', '/oauth/authorize', '//oauth/authorize?a=b']) {
+    const back = await at.send(`/login?return_to=${elsewhere}`, { method: 'POST', headers })
+    const found = [back.headers.get('location'), back.headers.getSetCookie()]
+    t.strictSame(found, ['/home', [REMOVAL]], `the cookie of an abandoned attempt is removed: ${elsewhere}`)
+  }
+  const empty = await at.send('/login?return_to=&a=b', { method: 'POST', headers })
+  await leadsBack(t, at, empty.headers.get('location'))
+})
+
+t.test('the parameters of the endpoint, each as it was encoded, and no others', async (t) => {
+  const at = inProcess(await startLogin(t))
+  const redirectUri = 'https:%2F/portal.example/oauth/callback'
+  const known = `client_id=partner-123&redirect_uri=${redirectUri}&response_type=c%6Fde&state=a+b%2f%20&scope=x`
+  const { headers, redirect } = await at.send(`/oauth/authorize?client_secret=hush&x&${known}&state%5B%5D=hush&a=hush`)
+  t.equal(redirect.get('return_to'), `/oauth/authorize?${known}`)
+  t.equal(headers.getSetCookie().map(byCookie).join(),
+    `partner-sso-return=${encodeURIComponent(`/oauth/authorize?${known}`)}`)
 })
 
 t.test('cookies of the host stay: @fastify/cookie, before and after ours', async (t) => {
@@ -136,6 +190,20 @@ t.test('cookies of the host stay: @fastify/cookie, before and after ours', async
   const { set, location, removed } = await walk(inProcess(app))
   const all = ['a', 'b', 'early', 'late', 'partner-sso-return']
   t.strictSame([names(set), names(removed)], [all, all])
+  await leadsBack(t, inProcess(app), location)
+})
+
+t.test('@fastify/cookie is registered after the plugin', async (t) => {
+  const { app } = await startHost(t, { loginPage: '/login' }, {
+    async finish (app) {
+      await app.register(cookie)
+      app.addHook('onRequest', async (_request, reply) => { reply.setCookie('own', '1') })
+      app.removeAllContentTypeParsers()
+      addLogin(app)
+    }
+  })
+  const { set, location, removed } = await walk(inProcess(app))
+  t.strictSame([set.length, removed.map(byCookie)], [2, ['partner-sso-return=', 'own=1']])
   await leadsBack(t, inProcess(app), location)
 })
 
@@ -171,6 +239,9 @@ t.test('an Express app with the login, at the root and at a path', async (t) => 
     t.equal(set.length, 1, path)
     t.strictSame(removed, ['own=1; Path=/', REMOVAL], path)
     await leadsBack(t, wire(origin), location)
+    const { redirect } = await wire(origin + path).authorize({ state: 'in the URL' }, null)
+    const back = await wire(origin + path).send(`/login?${redirect}`, { method: 'POST' })
+    await leadsBack(t, wire(origin), back.headers.get('location'), 'in the URL')
   }
 })
 

@@ -188,8 +188,12 @@ export const mistakes = [
   ['a portal of another client_id is taken', 'if (portal.information.clientId === clientId) return', 'return'],
   ['false from portalEligibility is a record', 'if (!given)', 'if (given === null)'],
   ['false from currentUser is a user', 'if (!user)', 'if (user === null || user === undefined)'],
-  ['returnTo leads to any path that starts like the endpoint', 'url?.startsWith(`${path}?`)', 'url?.startsWith(path)'],
-  ['returnTo keeps the cookie', 'if (remembered !== null) addCookie(reply, REMOVAL)', ''],
+  [
+    'returnTo leads to any path that starts like the endpoint',
+    'url?.startsWith(`${this.path}?`)',
+    'url?.startsWith(this.path)'
+  ],
+  ['returnTo keeps the cookie', "addCookie(reply, this.#serialize(name, '', 0))", ''],
   ['a Set-Cookie header replaces those of the host', "[reply.getHeader('set-cookie') ?? [], cookie]", '[cookie]'],
   ['any error of a Redis proxy stops the start', ' && FOR_GOOD.test(error.message)', ''],
   ['the challenge is not kept with the code', '[Date.now(), codeChallenge,', "[Date.now(), '',"],
@@ -310,7 +314,6 @@ export const mistakes = [
     'const parameters = new Parameters(queryOf(request.originalUrl))',
     'const parameters = new Parameters(queryOf(request.url))'
   ],
-  ['a login leads back to the URL that the host rewrote', 'relative(request.originalUrl)', 'relative(request.url)'],
   [
     'without a redirect_uri there is no way back to one of several portals',
     "'redirect_uri_missing', known, { loginUrl }",
