@@ -19,7 +19,6 @@ export const refusals = {
   redirect_uri_unregistered: 'request_rejected',
   portal_failed: 'request_rejected',
   portal_timeout: 'request_rejected',
-  portal_unavailable: 'request_rejected',
   parameters_excessive: 'request_rejected',
   parameter_repeated: 'request_rejected',
   response_type_missing: 'request_rejected',

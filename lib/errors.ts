@@ -60,9 +60,9 @@ const badCode = badGrant('The code is unknown, used or expired.')
 export const refusals = {
   // All routes
   portal_failed: requestFailed('The `portal` function threw, or returned an invalid portal; see `err`.'),
-  // Logged once when the function becomes unavailable, not with every request.
-  portal_timeout: unavailable({ level: 'debug' }),
-  portal_unavailable: unavailable({ level: 'debug' }),
+  portal_timeout: unavailable({
+    level: 'error', hint: 'The `portal` function did not return within `storeTimeout`.'
+  }),
   parameters_excessive: badRequest('There are too many parameters.'),
   parameter_repeated: badRequest('A parameter is repeated.'),
   client_id_missing: badRequest('The client_id parameter is missing.'),

@@ -19,7 +19,7 @@ import { Portals } from './portal/portals.ts'
 import { authorizeRoute } from './routes/authorize.ts'
 import { tokenRoute } from './routes/token.ts'
 import { userRoute } from './routes/user.ts'
-import { wrongMethodRoutes } from './routes/wrong-method.ts'
+import { wrongMethodRoute } from './routes/wrong-method.ts'
 import { openStore } from './stores/open.ts'
 import { UserInformation } from './user-information.ts'
 
@@ -56,7 +56,7 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
   app.addHook('onClose', async () => store.close())
 
   const { currentUser, portalEligibility, loginPage, storeTimeout } = options
-  const portals = new Portals(options.portal, storeTimeout, warn, app.log)
+  const portals = new Portals(options.portal, storeTimeout, warn)
   const keys = new GrantKeys(app.prefix)
   const codes = new AuthorizationCodes(store, keys, options.codeLifetime)
   const tokens = new AccessTokens(store, keys, options.codeLifetime, options.tokenLifetime)
@@ -70,9 +70,7 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
   const parts = {
     portals, codes, tokens, reporter, returnCookie, storeTimeout, currentUser, portalEligibility, loginPage
   }
-  const endpoints = [authorizeRoute, tokenRoute, userRoute].map((route) => route(parts))
-  const refused = wrongMethodRoutes(parts, app.supportedMethods)
-  for (const endpoint of [...endpoints, ...refused]) addRoute(app, options, endpoint)
+  for (const route of [authorizeRoute, tokenRoute, userRoute, wrongMethodRoute]) addRoute(app, options, route(parts))
   return { isReady: () => store.isReady(), returnCookie }
 }
 

@@ -1,18 +1,14 @@
-import { randomBytes } from 'node:crypto'
-import type { FastifyBaseLogger } from 'fastify'
 import { isVisibleAscii } from '../assert.ts'
 import { OAuthError } from '../errors.ts'
-import { Outage } from '../outage.ts'
 import { within } from '../time-limit.ts'
 import { checkPortal } from './portal.ts'
 import type { Portal } from './portal.ts'
 import { RegisteredPortal } from './registered-portal.ts'
-import { whyUnreachable } from './unreachable.ts'
 
 /** Finds the portal of a `client_id`. Null or undefined: the client is unknown. */
 export type PortalFinder = (clientId: string) => Portal | null | undefined | Promise<Portal | null | undefined>
 
-/** What a portal authenticates with. Each part has one spelling, or two: form-decoded and as it was sent. */
+/** What a portal authenticates with. Each part has one reading, or two: form-decoded and as it was sent. */
 export interface Credentials {
   clientId: readonly string[]
   clientSecret: readonly string[]
@@ -23,16 +19,8 @@ export interface Authentication {
   portal: RegisteredPortal
   /** Which of the portal's secrets was used, counted from 0. */
   secretIndex: number
-  /** Whether a part of the credentials matched by its second spelling alone. */
+  /** Whether a part of the credentials matched by its second reading alone. */
   isAsSent: boolean
-}
-
-/** Takes the place of an unknown portal in client authentication, so that the response takes as long. */
-const NO_PORTAL: Portal = {
-  loginUrl: 'https://portal.example/external-oauth/none',
-  clientId: 'none',
-  clientSecret: randomBytes(32).toString('base64url'),
-  redirectUri: 'https://portal.example/oauth/callback'
 }
 
 type Awaitable<T> = T | Promise<T>
@@ -41,99 +29,62 @@ type Awaitable<T> = T | Promise<T>
 export class Portals {
   /** The portal, where exactly one is registered. */
   readonly only: RegisteredPortal | undefined
-  readonly #find: (clientId: string) => Awaitable<RegisteredPortal | undefined>
-  readonly #noPortal: () => RegisteredPortal
+  /** The portal of the `client_id`; undefined when it is unknown. A promise only where `portal` is a function. */
+  readonly find: (clientId: string) => Awaitable<RegisteredPortal | undefined>
 
-  /** A function may take `timeout` milliseconds. `warn` is called once with each warning; its outages go to `log`. */
-  constructor (
-    portal: Portal[] | PortalFinder, timeout: number, warn: (message: string) => void, log: FastifyBaseLogger
-  ) {
+  /** A function may take `timeout` milliseconds. `warn` is called once with each warning. */
+  constructor (portal: Portal[] | PortalFinder, timeout: number, warn: (message: string) => void) {
     const warnOnce = onceEach(warn)
     if (typeof portal === 'function') {
-      this.#find = foundBy(portal, timeout, warnOnce, new Outage('portal', log))
-      // Checked and digested each time, as a portal that is found.
-      this.#noPortal = () => new RegisteredPortal(checkPortal(NO_PORTAL, 'portal()'))
+      this.find = foundBy(portal, timeout, warnOnce)
     } else {
       const all = portal.map((one) => registered(one, warnOnce))
       const byClientId = new Map(all.map((one) => [one.information.clientId, one]))
       this.only = all.length === 1 ? all[0] : undefined
-      this.#find = (clientId) => byClientId.get(clientId)
-      const noPortal = new RegisteredPortal(NO_PORTAL)
-      this.#noPortal = () => noPortal
+      this.find = (clientId) => byClientId.get(clientId)
     }
   }
 
-  /** The portal of the `client_id`; undefined when it is unknown. A promise only where `portal` is a function. */
-  find (clientId: string): Awaitable<RegisteredPortal | undefined> {
-    return this.#find(clientId)
-  }
-
-  /**
-   * Client authentication in constant time (RFC 6749 section 2.3.1): every spelling of the secret is compared,
-   * whichever matches, and whether or not the portal is known. Throws when it fails.
-   */
+  /** Client authentication (RFC 6749 section 2.3.1). Each reading of the secret is compared, whichever matches. */
   async authenticate ({ clientId, clientSecret }: Credentials): Promise<Authentication> {
     const portal = await this.#findAny(clientId)
-    const compared = portal ?? this.#noPortal()
-    const indexes = clientSecret.map((spelling) => compared.secretIndex(spelling))
-    // An omitted argument would cost some 200 ns more than the context of the other refusal.
-    if (portal === undefined) throw new OAuthError('client_unknown', {})
+    if (portal === undefined) throw new OAuthError('client_unknown')
     const known = portal.information.clientId
+    const indexes = clientSecret.map((reading) => portal.secretIndex(reading))
     const matching = indexes.findIndex((index) => index !== -1)
     if (matching === -1) throw new OAuthError('client_secret_wrong', { clientId: known })
     const isAsSent = matching > 0 || clientId[0] !== known
     return { portal, secretIndex: indexes[matching] as number, isAsSent }
   }
 
-  /**
-   * The portal of the first spelling that is known. All are looked up at the same time: a second lookup takes no
-   * longer. A lookup that fails counts only where no other has found the portal.
-   */
-  async #findAny (spellings: readonly string[]): Promise<RegisteredPortal | undefined> {
-    const [clientId = '', ...others] = new Set(spellings)
-    if (others.length === 0) return await this.#find(clientId)
-    const lookups = [clientId, ...others].map(async (spelling) => await this.#find(spelling))
-    const results = await Promise.allSettled(lookups)
-    const index = results.findIndex((result) => result.status === 'fulfilled' && result.value !== undefined)
-    // Where none has found it: undefined, or the error of a lookup that failed.
-    return index === -1 ? (await Promise.all(lookups))[0] : await lookups[index]
-  }
-}
-
-/** Finds portals by the host's function, at each request anew. */
-function foundBy (find: PortalFinder, timeout: number, warn: (message: string) => void, outage: Outage) {
-  /** Calls the function. A client_id that nobody registered is not repeated in the log. */
-  async function ask (clientId: string): Promise<unknown> {
-    let given
-    try {
-      given = await within(performance.now() + timeout, () => find(clientId), () => new OAuthError('portal_timeout'))
-    } catch (error) {
-      throw refusalOf(error)
+  /** The portal of the first reading that is known. */
+  async #findAny (readings: readonly string[]): Promise<RegisteredPortal | undefined> {
+    for (const clientId of new Set(readings)) {
+      const portal = await this.find(clientId)
+      if (portal !== undefined) return portal
     }
-    outage.found()
-    return given
-  }
-
-  /** A function that is late, or cannot reach what it asks, is an outage. Any other throw is its own fault. */
-  function refusalOf (cause: unknown): OAuthError {
-    const isLate = cause instanceof OAuthError
-    const why = isLate ? LATE : whyUnreachable(cause)
-    if (why === undefined) return new OAuthError('portal_failed', { cause })
-    outage.lost(why, 'cause').refused++
-    return isLate ? cause : new OAuthError('portal_unavailable', { cause })
-  }
-
-  return async (clientId: string): Promise<RegisteredPortal | undefined> => {
-    const given = isClientId(clientId) ? await ask(clientId) : undefined
-    if (given === null || given === undefined) return undefined
-    const portal = registered(checked(given), warn)
-    if (portal.information.clientId === clientId) return portal
-    warn(OTHER_PORTAL)
     return undefined
   }
 }
 
-const LATE = 'The `portal` function did not return within `storeTimeout`'
+/** Finds portals by the host's function, at each request anew. A client_id that nobody registered is never logged. */
+function foundBy (find: PortalFinder, timeout: number, warn: (message: string) => void) {
+  const late = () => new OAuthError('portal_timeout')
+
+  return async (clientId: string): Promise<RegisteredPortal | undefined> => {
+    if (!isClientId(clientId)) return undefined
+    try {
+      const given = await within(performance.now() + timeout, () => find(clientId), late)
+      if (given === null || given === undefined) return undefined
+      const portal = registered(checkPortal(given, 'portal()'), warn)
+      if (portal.information.clientId === clientId) return portal
+    } catch (cause) {
+      throw cause instanceof OAuthError ? cause : new OAuthError('portal_failed', { cause })
+    }
+    warn(OTHER_PORTAL)
+    return undefined
+  }
+}
 
 function registered (portal: Portal, warn: (message: string) => void): RegisteredPortal {
   if ([portal.clientSecret].flat().some(({ length }) => length < STRONG_LENGTH)) warn(SHORT_SECRET)
@@ -155,14 +106,6 @@ function onceEach (warn: (message: string) => void): (message: string) => void {
   return (message) => {
     if (!warned.has(message)) warn(message)
     warned.add(message)
-  }
-}
-
-function checked (given: unknown): Portal {
-  try {
-    return checkPortal(given, 'portal()')
-  } catch (cause) {
-    throw new OAuthError('portal_failed', { cause })
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { OAuthError } from '../errors.ts'
-import { describe, Outage } from '../outage.ts'
+import { describe, Outage } from './outage.ts'
 import type { Store, TimedStore } from './store.ts'
 import { within } from '../time-limit.ts'
 
@@ -32,7 +32,7 @@ export class GuardedStore implements TimedStore {
   constructor (store: BackingStore, timeout: number, log: FastifyBaseLogger) {
     this.#store = store
     this.#timeout = timeout
-    this.#outage = new Outage('store', log)
+    this.#outage = new Outage(log)
   }
 
   put (key: string, value: string, lifetime: number, deadline: number): Promise<boolean> {

@@ -57,11 +57,6 @@ const page = (provoke: Refusal['provoke'], known: Refusal['known'] = []): Refusa
   at: 'page', status: 400, error: 'invalid_request', event: 'request_rejected', level: 'warn', known, provoke
 })
 
-/** The `portal` function has no result. */
-const pageOfOutage = (options: Partial<PartnerSsoOptions>): Refusal => ({
-  ...page((at) => at.authorize({}, 'ada')), status: 503, error: 'temporarily_unavailable', level: 'debug', options
-})
-
 const redirect = (changes: Changes, more: More = {}, query = ''): Refusal => ({
   at: 'redirect',
   status: 302,
@@ -116,10 +111,13 @@ export const refusals: Record<RefusalReason, Refusal> = {
     level: 'error',
     options: { portal: fails('connect ECONNREFUSED') }
   },
-  portal_timeout: pageOfOutage({ portal: () => new Promise(() => {}), storeTimeout: 1 }),
-  portal_unavailable: pageOfOutage({
-    portal () { throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }) }
-  }),
+  portal_timeout: {
+    ...page((at) => at.authorize({}, 'ada')),
+    status: 503,
+    error: 'temporarily_unavailable',
+    level: 'error',
+    options: { portal: () => new Promise(() => {}), storeTimeout: 1 }
+  },
   parameters_excessive: page((at) => at.authorize({}, 'ada', {}, '&p=x'.repeat(1001))),
   parameter_repeated: redirect({}, {}, '&scope=x&scope=y'),
   response_type_missing: redirect({ response_type: undefined }),

@@ -53,7 +53,7 @@ function isDocumented (t: Test, { paths }: any): void {
   const { get: authorize } = paths['/oauth/authorize']
   const described = Object.entries<object>(paths).filter(([url]) => url.startsWith('/oauth/'))
   const operations = described.map(([url, methods]) => [url, Object.keys(methods)])
-  t.strictSame(operations, OPERATIONS, 'other methods, which are refused, are hidden')
+  t.strictSame(operations, OPERATIONS, 'GET of the token, which is refused, is hidden')
   const { post: token } = paths['/oauth/token']
   const { get: user } = paths['/oauth/user']
   t.strictSame(names(authorize.parameters), query)
@@ -115,7 +115,7 @@ t.test('what the host adds, and a prefix', async (t) => {
   }
 })
 
-t.test('not hidden by the host: other methods, which are refused, stay hidden', async (t) => {
+t.test('not hidden by the host: GET of the token, which is refused, stays hidden', async (t) => {
   isDocumented(t, await documentOf(t, { openapi: { info } }, { routeOptions: { schema: { hide: false } } }))
 })
 

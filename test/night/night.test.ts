@@ -329,7 +329,6 @@ fires('portalEligibility fails for one user', {
   end: async () => await sql("INSERT INTO people VALUES ('u-3', 'Carmen Ruiz')")
 })
 
-const isOfPortal = ({ event }: Record<string, unknown>): boolean => /^portal_(?:un)?available$/.test(String(event))
 fires('the database is gone', {
   fires: ['PartnerSsoHostFails', 'PartnerSsoHostFailsOften'],
   by: 'a PostgreSQL that is stopped, which the function `portal` asks',
@@ -338,17 +337,6 @@ fires('the database is gone', {
     await stage.postgres.stop()
   },
   end: async () => await stage.postgres.restart()
-})
-
-t.test('an outage of the database is two log lines of each process', async (t) => {
-  for (const process of [0, 1]) {
-    const lines = hosts.log.filter((line) => line.process === process && isOfPortal(line) && Number(line.level) > 20)
-    t.match(lines, [
-      { level: 50, event: 'portal_unavailable', cause: /ECONN(?:REFUSED|RESET)/ },
-      { level: 40, event: 'portal_available', refused: Number }
-    ], `process ${process}`)
-    t.equal(lines.length, 2, `process ${process}`)
-  }
 })
 
 fires('Redis loses its keys', {

@@ -32,20 +32,13 @@ const rows: Record<string, Row> = {
   'a bad secret': {
     find: (portal) => ({ ...portal, clientSecret: 'hush\n' }), ...failed, logged: 'that has a line break'
   },
-  'its database refuses the connection': {
-    find: async () => { throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }) },
-    status: 503,
-    error: 'temporarily_unavailable',
-    description: 'The service is temporarily unavailable.',
-    reason: 'portal_unavailable',
-    logged: 'connect ECONNREFUSED'
-  },
   silent: {
     find: async () => await new Promise(() => {}),
     status: 503,
     error: 'temporarily_unavailable',
     description: 'The service is temporarily unavailable.',
-    reason: 'portal_timeout'
+    reason: 'portal_timeout',
+    logged: 'did not return within `storeTimeout`'
   }
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 
-/** The time in which something is unavailable. */
+/** The time in which the store is unavailable. */
 interface Current {
   /** A time of `performance.now()`. */
   since: number
@@ -10,16 +10,12 @@ interface Current {
   logged: 'symptom' | 'cause' | undefined
 }
 
-const names = { store: 'the store', portal: 'the portal function' }
-
-/** Logs once when the store, or the `portal` function, becomes unavailable, and once when it is available again. */
+/** Logs once when the store becomes unavailable, and once when it is available again. */
 export class Outage {
-  readonly #of: keyof typeof names
   readonly #log: FastifyBaseLogger
   #current: Current | undefined
 
-  constructor (of: keyof typeof names, log: FastifyBaseLogger) {
-    this.#of = of
+  constructor (log: FastifyBaseLogger) {
     this.#log = log
   }
 
@@ -28,9 +24,9 @@ export class Outage {
     const outage = this.#current ??= { since: performance.now(), refused: 0, logged: undefined }
     if (outage.logged === 'cause' || outage.logged === detail) return outage
     outage.logged = detail
-    const event = `${this.#of}_unavailable`
+    const event = 'store_unavailable'
     this.#log.error({ event, reason: event, cause },
-      `partner-sso: ${event} (${cause}): no sign-in succeeds until ${names[this.#of]} is back`)
+      `partner-sso: ${event} (${cause}): no sign-in succeeds until the store is back`)
     return outage
   }
 
@@ -40,9 +36,8 @@ export class Outage {
     const { since, refused } = this.#current
     this.#current = undefined
     const duration = Math.round(performance.now() - since)
-    const event = `${this.#of}_available`
-    this.#log.warn({ event, reason: 'ok', duration, refused },
-      `partner-sso: ${event} after ${duration} ms, ${refused} requests refused`)
+    this.#log.warn({ event: 'store_available', reason: 'ok', duration, refused },
+      `partner-sso: store_available after ${duration} ms, ${refused} requests refused`)
   }
 }
 
