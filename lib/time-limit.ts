@@ -1,5 +1,7 @@
-// Taken when the module is loaded: fake timers that a host installs later in its tests do not stop these.
-export const { setTimeout, clearTimeout, setImmediate } = globalThis
+import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
+
+// Not the globals: the fake timers of a host's tests replace those, and a request would wait for ever.
+export { clearTimeout, setImmediate, setTimeout }
 
 /**
  * Calls `expire` at the deadline, a time of `performance.now()`. The timer is returned for `clearTimeout`.

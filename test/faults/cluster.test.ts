@@ -1,5 +1,5 @@
 // A Redis Cluster of three masters with replicas, while slots move and while masters hang and die.
-// Alone: it sets the clock that lib finds when it is loaded.
+// Alone: it sets the clock of its process.
 import { advance, STORE_TIMEOUT, turns } from '../helpers/long-timers.ts'
 import { once } from 'node:events'
 import { Command } from 'ioredis'

@@ -1,6 +1,6 @@
 // A node of a Cluster executes a command, and its connection is cut before the reply. Cluster itself sends such a
 // command again: a redemption would then read as a code that is unknown, and the store of a token as a replay.
-// Alone: it sets the clock that lib finds when it is loaded.
+// Alone: it sets the clock of its process.
 import { STORE_TIMEOUT } from '../helpers/long-timers.ts'
 import t from 'tap'
 import type { Test } from 'tap'

@@ -1,5 +1,5 @@
 // Redis with Sentinel: a failover because the master dies, one because it hangs, and a Sentinel that hangs.
-// Alone: it sets the clock that lib finds when it is loaded.
+// Alone: it sets the clock of its process.
 import '../helpers/long-timers.ts'
 import { Redis } from 'ioredis'
 import { once } from 'node:events'

@@ -4,8 +4,8 @@
 // loaded first.
 //
 // Fastify's time limit for the start is such a timer as well (10 seconds): `advance` is not for an app that starts.
-//
-// To be imported before anything of lib: the plugin takes its timers when it is loaded.
+import { syncBuiltinESMExports } from 'node:module'
+import timers from 'node:timers'
 import 'tap'
 
 /** Milliseconds: the longest that the option may be. */
@@ -17,7 +17,7 @@ const SHORTEST = STORE_TIMEOUT / 5
 interface LongTimer { due: number, run: () => void }
 
 const longTimers = new Map<unknown, LongTimer>()
-const real = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout, now: performance.now }
+const real = { setTimeout: timers.setTimeout, clearTimeout: timers.clearTimeout, now: performance.now }
 let offset = 0
 
 performance.now = () => real.now.call(performance) + offset
@@ -39,14 +39,13 @@ const clearTimeout = (timer: NodeJS.Timeout | undefined): void => {
   real.clearTimeout(timer)
 }
 
+// lib takes its timers from node:timers, the clients of Redis take the globals.
 Object.assign(globalThis, { setTimeout, clearTimeout })
-
-// Loaded from here, so that it has these timers: unless something of lib was loaded before.
-const limits = await import('../../lib/time-limit.ts')
+Object.assign(timers, { setTimeout, clearTimeout })
+syncBuiltinESMExports()
 
 /** Sets the clock forward. What is due on the way runs in its order, each with turns of the event loop after it. */
 export async function advance (milliseconds: number): Promise<void> {
-  if (limits.setTimeout as unknown !== setTimeout) throw new Error('Import long-timers.ts before anything of lib')
   const end = performance.now() + milliseconds
   for (;;) {
     const [next] = [...longTimers.values()].filter(({ due }) => due <= end).sort((one, other) => one.due - other.due)

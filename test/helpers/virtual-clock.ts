@@ -1,6 +1,8 @@
 // Time of the explored requests. Inside a request, timers fire and clocks advance only when the explorer says so;
-// outside, time is real. Import this file first: lib may keep the timers that it finds when it is loaded.
+// outside, time is real.
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { syncBuiltinESMExports } from 'node:module'
+import timers from 'node:timers'
 
 /** The time of one process. */
 export interface Clock {
@@ -12,7 +14,7 @@ export interface Clock {
 interface Timer { at: number, fire (): void, unref (): Timer }
 
 const running = new AsyncLocalStorage<Clock>()
-const { setTimeout: realSetTimeout, clearTimeout: realClearTimeout } = globalThis
+const { setTimeout: realSetTimeout, clearTimeout: realClearTimeout } = timers
 const realNow = performance.now.bind(performance)
 
 export const newClock = (): Clock => ({ now: 1000, timers: new Set() })
@@ -48,5 +50,9 @@ function fakeClearTimeout (timer: NodeJS.Timeout & Timer): void {
   realClearTimeout(timer)
 }
 
-Object.assign(globalThis, { setTimeout: fakeSetTimeout, clearTimeout: fakeClearTimeout })
+const fakes = { setTimeout: fakeSetTimeout, clearTimeout: fakeClearTimeout }
+Object.assign(globalThis, fakes)
+// lib imports them from there.
+Object.assign(timers, fakes)
+syncBuiltinESMExports()
 performance.now = () => running.getStore()?.now ?? realNow()

@@ -6,7 +6,7 @@
 // after the time limit, the reply has come when the time limit is over and is read before the timer fires, the command
 // is refused, the command is queued in a transaction of the host, the process ends. At any time: Redis is full, and
 // refuses SET. A minute is the lifetime of codes and tokens, and half that of a revocation.
-// Alone: it sets the clock that lib finds when it is loaded.
+// Alone: it sets the clock of its process.
 import '../helpers/virtual-clock.ts'
 import t from 'tap'
 import type { Store } from '../../lib/index.ts'

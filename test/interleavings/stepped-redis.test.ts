@@ -1,6 +1,6 @@
 // The explorer proves something only if its Redis behaves as the real one. The plugin's own Redis store runs the same
 // sequences on both: each result, each refusal and what is held at the end is the same, also where memory is full.
-// Alone: it sets the clock that lib finds when it is loaded.
+// Alone: it sets the clock of its process.
 import '../helpers/virtual-clock.ts'
 import fc from 'fast-check'
 import t from 'tap'

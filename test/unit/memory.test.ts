@@ -1,5 +1,5 @@
 // The in-process store: its limits, and that it forgets what has expired. What every store promises: stores.
-// Alone: it sets the clock that lib finds when it is loaded.
+// Alone: it sets the clock of its process.
 import { byClock, newClock, pass } from '../helpers/virtual-clock.ts'
 import { mock } from 'node:test'
 import t from 'tap'

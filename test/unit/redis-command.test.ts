@@ -1,6 +1,6 @@
 // A command that is executed once at most: what it gives ioredis to write, each time ioredis is about to write it.
 // test/faults shows the same with real servers that fail.
-// Alone: it sets the clock that lib finds when it is loaded.
+// Alone: it sets the clock of its process.
 import { byClock, newClock, pass } from '../helpers/virtual-clock.ts'
 import { ReplyError } from 'ioredis'
 import { setImmediate as nextTurn } from 'node:timers/promises'

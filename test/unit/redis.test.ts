@@ -1,6 +1,6 @@
 // The Redis store without a server: what is sent, what counts as a reply, and what the log will say of a connection.
 // test/stores and test/faults show the same with real servers.
-// Alone: it sets the clock that lib finds when it is loaded.
+// Alone: it sets the clock of its process.
 import { byClock, newClock, pass } from '../helpers/virtual-clock.ts'
 import { EventEmitter } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'

@@ -1,5 +1,5 @@
 // Time limits on a clock that the test moves: each ends at its deadline, not a millisecond earlier or later.
-// Alone: it sets the clock that lib finds when it is loaded.
+// Alone: it sets the clock of its process.
 import { byClock, newClock, pass } from '../helpers/virtual-clock.ts'
 import type { Clock } from '../helpers/virtual-clock.ts'
 import type { FastifyBaseLogger } from 'fastify'
