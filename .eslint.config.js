@@ -15,23 +15,23 @@ const layer = (folder, allowed, message) => ({
 })
 
 /**
- * These speak to the endpoints from outside: of the plugin they know types, the schema of the record, and how to
- * find a misspelt name. `up` leads from a file of the glob to lib, as a regular expression; `inside` is what such a
- * file imports of the portal's side.
+ * These speak to the endpoints from outside: of the plugin they know types, the schema of the record, the refusals, and
+ * how to find a misspelt name. `up` leads from a file of the glob to lib, as a regular expression; `below` are the
+ * folders of the portal's side that such a file imports: flow < check < testing, simulator.
  */
-const blackBox = (glob, up, inside) => ({
+const blackBox = (glob, up, below) => ({
   files: [glob],
   rules: {
     '@typescript-eslint/no-restricted-imports': ['error', {
       patterns: [
         {
-          regex: `^${up}(?!flow/|testing/|simulator/|user-information\\.ts|options/misspellings\\.ts)`,
+          regex: `^${up}(?!(?:flow|check|testing|simulator)/|(?:user-information|errors|options/misspellings)\\.ts)`,
           allowTypeImports: true,
-          message: 'A black box: it knows the plugin by its types and the schema of the record only.'
+          message: 'A black box: it knows the plugin by its types, its refusals and the schema of the record only.'
         },
         {
-          regex: `^${up}(?!${inside})(?:flow|testing|simulator)/`,
-          message: 'Of the portal’s side, lib/flow is imported by the two others and imports neither.'
+          regex: `^${up}(?!${below})(?:flow|check|testing|simulator)/`,
+          message: 'Of the portal’s side, lib/flow is imported by lib/check, and both by the two others.'
         }
       ]
     }]
@@ -130,7 +130,7 @@ export default [
         patterns: [
           { regex: '^\\./(?!parts\\.ts)', message: 'Routes never import each other.' },
           {
-            regex: '^\\.\\./(?:stores|flow|testing|simulator|index|options)',
+            regex: '^\\.\\./(?:stores|flow|check|testing|simulator|index|options)',
             message: 'Routes are given what they need; they know no store and not all options.'
           }
         ]
@@ -142,13 +142,17 @@ export default [
     ignores: ['lib/index.ts'],
     rules: {
       '@typescript-eslint/no-restricted-imports': ['error', {
-        patterns: [{ regex: '^\\./(?:routes|flow|testing|simulator|index)', message: 'Only index.ts joins the parts.' }]
+        patterns: [{
+          regex: '^\\./(?:routes|flow|check|testing|simulator|index)',
+          message: 'Only index.ts joins the parts.'
+        }]
       }]
     }
   },
   blackBox('lib/flow/*.ts', '\\.\\./', 'nothing'),
-  blackBox('lib/testing/*.ts', '\\.\\./', 'flow/'),
-  blackBox('lib/simulator/*.ts', '\\.\\./', 'flow/'),
-  blackBox('lib/simulator/*/*.ts', '(?:\\.\\./){2}', 'flow/'),
-  blackBox('lib/simulator/*/*/*.ts', '(?:\\.\\./){3}', 'flow/')
+  blackBox('lib/check/*.ts', '\\.\\./', 'flow/'),
+  blackBox('lib/testing/*.ts', '\\.\\./', '(?:flow|check)/'),
+  blackBox('lib/simulator/*.ts', '\\.\\./', '(?:flow|check)/'),
+  blackBox('lib/simulator/*/*.ts', '(?:\\.\\./){2}', '(?:flow|check)/'),
+  blackBox('lib/simulator/*/*/*.ts', '(?:\\.\\./){3}', '(?:flow|check)/')
 ]

@@ -6,7 +6,13 @@ import { header, headerValues, isRedirect, statusOf } from './wire.ts'
 const MOST_REDIRECTS = 10
 
 /** Where following redirects ended. */
-export type Arrival = { exchange: Exchange, /** Address of the last request. */ url: string } & (
+export type Arrival = {
+  exchange: Exchange
+  /** Address of the last request. */
+  url: string
+  /** Every exchange on the way, the last one included. Empty where a real browser went. */
+  hops: Exchange[]
+} & (
   /** A redirect to the portal's callback. */
   | { at: 'callback', callbackUrl: string }
   /** A page, or another response that is not a redirect. */
@@ -18,6 +24,8 @@ export type Arrival = { exchange: Exchange, /** Address of the last request. */ 
   /** No response. */
   | { at: 'nowhere' }
 )
+
+type Step = Arrival extends infer One ? One extends unknown ? Omit<One, 'hops'> : never : never
 
 interface Redirect {
   next: string
@@ -60,17 +68,19 @@ export class Browser {
 
   /** Opens an address of the application as a person would and follows at most ten redirects. */
   async open (url: string, method = 'GET', body?: string): Promise<Arrival> {
-    let arrival = await this.#step(url, method, body)
-    for (let count = 1; 'next' in arrival; count++) {
-      if (count > MOST_REDIRECTS) {
-        return { at: 'loop', exchange: arrival.exchange, url: arrival.url }
+    let step = await this.#step(url, method, body)
+    const hops = [step.exchange]
+    while ('next' in step) {
+      if (hops.length > MOST_REDIRECTS) {
+        return { at: 'loop', exchange: step.exchange, url: step.url, hops }
       }
-      arrival = await this.#step(arrival.next, arrival.method, arrival.body)
+      step = await this.#step(step.next, step.method, step.body)
+      hops.push(step.exchange)
     }
-    return arrival
+    return { ...step, hops } as Arrival
   }
 
-  async #step (url: string, method: string, body: string | undefined): Promise<Arrival | Redirect> {
+  async #step (url: string, method: string, body: string | undefined): Promise<Step | Redirect> {
     const exchange = await this.request(url, method, body)
     if (exchange.response === undefined) return { at: 'nowhere', exchange, url }
     const location = redirectTarget(exchange, url)

@@ -15,8 +15,12 @@ export interface Cookie {
    */
   sameSite?: string | undefined
   secure: boolean
+  httpOnly?: boolean
   expired?: boolean
 }
+
+/** Bytes of the longest name and value together that browsers keep (RFC 6265bis §5.6). */
+const LONGEST = 4096
 
 const ATTRIBUTES =
   /^\s*(?:path|domain|expires|max-age|samesite|secure|httponly|partitioned|priority)\s*(?:=|$)/i
@@ -40,6 +44,7 @@ function parseSetCookie (line: string): Cookie {
     domain: domain || undefined,
     sameSite: (attributes.get('samesite') ?? '').toLowerCase(),
     secure: attributes.has('secure'),
+    httpOnly: attributes.has('httponly'),
     expired: isExpired(attributes)
   }
 }
@@ -83,16 +88,21 @@ function keep (cookies: Cookie[], cookie: Cookie): Cookie[] {
 /** The cookies that a browser keeps for the application. */
 export class CookieJar {
   #cookies: Cookie[]
+  /** Why browsers refuse a cookie, by its name. */
+  readonly refused = new Map<string, string>()
 
   constructor (given: Iterable<Cookie> = []) {
     this.#cookies = [...given]
   }
 
   /** Keeps, replaces or removes a cookie as the `Set-Cookie` line of a response says. */
-  take (line: string, { hostname, pathname }: URL): void {
+  take (line: string, address: URL): void {
+    const { hostname, pathname } = address
     const cookie = parseSetCookie(line)
     const { name, domain = hostname, path = defaultPath(pathname) } = cookie
-    if (!isWithinDomain(hostname, domain)) return
+    const refusal = refusalOf(cookie, address)
+    if (refusal !== null && cookie.expired !== true) this.refused.set(name, refusal)
+    if (refusal !== null) return
     // A cookie without a domain was given by a person. It is dropped: the service renewed it.
     const others = this.#cookies.filter((other) =>
       other.name !== name || other.domain !== undefined || (other.path || path) !== path)
@@ -120,6 +130,22 @@ export class CookieJar {
   all (): Cookie[] {
     return [...this.#cookies]
   }
+}
+
+/** Why browsers refuse a cookie (RFC 6265bis §5.7), or null. */
+function refusalOf ({ name, value, domain, path, secure, sameSite }: Cookie, address: URL): string | null {
+  const bytes = Buffer.byteLength(name + value)
+  const isHost = /^__host-/i.test(name)
+  const refusals: Array<[is: boolean, why: string]> = [
+    [bytes > LONGEST, `it has ${bytes} bytes, and browsers keep ${LONGEST}`],
+    [domain !== undefined && !isWithinDomain(address.hostname, domain),
+      `its Domain is ${domain}, and the service is at ${address.hostname}`],
+    [isHost && (domain !== undefined || path !== '/'), '__Host- needs Path=/ and no Domain'],
+    [(isHost || /^__secure-/i.test(name)) && !secure, 'its name begins as that of a Secure cookie, which it is not'],
+    [secure && !isSecure(address), 'it is Secure, and the address is http'],
+    [sameSite === 'none' && !secure, 'SameSite=None needs Secure']
+  ]
+  return refusals.find(([is]) => is)?.[1] ?? null
 }
 
 function split (part: string): [name: string, value: string] {

@@ -115,12 +115,20 @@ function redirectOf (location: string): string {
 
 const explained = (text: unknown): string => typeof text === 'string' ? `(${clip(text)})` : ''
 
+/** The type of a body and its title or first words. */
 function contentOf (response: WireResponse): string {
   if (response.body === '') return 'an empty body'
   const type = header(response, 'content-type').split(';')[0] as string
-  const title = /<title>([^<]{1,80})/i.exec(response.body)?.[1]?.trim()
-  const named = title === undefined ? '' : ` (“${title}”)`
-  return `${type === '' ? 'a body of no stated type' : type}${named}`
+  const words = wordsOf(response.body)
+  return `${type === '' ? 'a body of no stated type' : type}${words === '' ? '' : ` (“${words}”)`}`
+}
+
+/** The title of a page, or the first words of a text. The beginning is enough, and cheap. */
+export function wordsOf (body: string): string {
+  const start = body.slice(0, 4096)
+  const title = /<title[^<>]*>([^<]+)/i.exec(start)?.[1] ?? start.replace(/<(?:style|script)[^<]*/gi, '')
+    .replace(/<[^<>]*>/g, ' ')
+  return title.replace(/\s+/g, ' ').trim().slice(0, 80)
 }
 
 const clip = (text: string): string => text.length > 160 ? `${text.slice(0, 160)}…` : text

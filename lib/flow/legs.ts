@@ -147,7 +147,7 @@ export class SignIn implements Progress {
 
 /** The arrival of a real browser at this callback address. */
 export const returned = (callbackUrl: string): Arrival =>
-  ({ at: 'callback', callbackUrl, exchange: visit(callbackUrl), url: callbackUrl })
+  ({ at: 'callback', callbackUrl, exchange: visit(callbackUrl), url: callbackUrl, hops: [] })
 
 /** An address that a real browser opens: its response is not seen here. */
 function visit (url: string): Exchange {

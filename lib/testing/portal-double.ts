@@ -1,8 +1,7 @@
-import type { Arrival } from '../flow/browser.ts'
-import { Browser } from '../flow/browser.ts'
-import type { Cookie } from '../flow/cookies.ts'
-import { CookieJar, parseGiven } from '../flow/cookies.ts'
 import type { Failure } from '../flow/failure.ts'
+import type { Run } from '../check/run.ts'
+import { run } from '../check/run.ts'
+import { Subject } from '../check/subject.ts'
 import { fetchUser, redeem, secretsOf, SignIn } from '../flow/legs.ts'
 import type { Changes } from '../flow/requests.ts'
 import type { Reading } from '../flow/responses.ts'
@@ -10,48 +9,9 @@ import type { PortalOptions } from '../flow/integration.ts'
 import { createIntegration } from '../flow/integration.ts'
 import type { Leg, StepReport } from '../flow/steps.ts'
 import type { UserInformation } from '../user-information.ts'
+import type { User } from '../flow/user.ts'
+import { browserOf, logIn } from '../flow/user.ts'
 import type { WireResponse } from '../flow/wire.ts'
-import { statusOf } from '../flow/wire.ts'
-
-/**
- * What identifies the user to the partner's application. Cookies, headers and login can be
- * combined.
- */
-export interface User {
-  /** The session cookie or cookies: `sid=abc; theme=dark`, or names and values. */
-  cookies?: string | Record<string, string>
-  /** Headers that identify the user, sent with every browser request to the application. */
-  headers?: Record<string, string>
-  /**
-   * Logs the user in through the application's own login page, as a person would. Called once, when
-   * the browser ended on a page and not at the portal. Afterwards the authorization request is made
-   * again, unless the login itself led to the portal. What it throws rejects `signIn` or
-   * `authorize`.
-   *
-   * @example
-   * login: (page) => page.post({ user: 'ada', password: 'secret' })
-   */
-  login?: (page: LoginPage) => unknown
-}
-
-/** The page on which the browser is while nobody is logged in. */
-export interface LoginPage {
-  /** Address of the page, with its query (`?return_to=…`). */
-  url: string
-  status: number
-  body: string
-  /**
-   * Sends a form as the user would, with the browser's cookies, and follows redirects.
-   *
-   * @param fields - the names and values of the form
-   * @param url - relative to this page; default: this page's own address
-   * @returns the last response; undefined when there is none
-   * @throws TypeError when the address is of another origin: no cookie leaves the application
-   */
-  post (fields: Record<string, string>, url?: string): Promise<WireResponse | undefined>
-  /** Opens an address (relative to this page) in the same way. */
-  get (url: string): Promise<WireResponse | undefined>
-}
 
 /** A failure and the fifteen steps up to it, secrets hidden. */
 export type Failed = Failure & { steps: StepReport[] }
@@ -106,7 +66,30 @@ export interface PortalDouble {
   token (code: string, options?: { verifier?: string, parameters?: Changes }): Promise<TokenResult>
   /** Steps 13 to 15, `GET /oauth/user`: exchanges an access token for the record. */
   user (accessToken: string): Promise<UserResult>
+  /**
+   * Tries what a host can break: hooks, the login and its cookie, policies, the records of users, the
+   * store, proxies in front. About a hundred requests; in-process they take half a second. Give
+   * users who were made for tests.
+   *
+   * @example
+   * const { ok, rules } = await double.check({ user: { login: { user: 'ada' } } })
+   * assert.ok(ok, report(rules))
+   *
+   * @throws what `login` throws
+   */
+  check (users?: CheckedUsers): Promise<Run>
 }
+
+/** Who takes part in a check. */
+export interface CheckedUsers {
+  /** A user who may enter; a second one is tried at the same time as the first. */
+  user?: User | readonly User[]
+  /** A user who may not enter. */
+  ineligible?: User
+}
+
+/** Milliseconds that a code waits before it is redeemed: in-process nothing takes longer. */
+const CODE_AGE = { inProcess: 100, overHttp: 3000 }
 
 /**
  * Plays the portal against a service: a Fastify app in-process (`app`), or a running server
@@ -141,6 +124,11 @@ export function portal (options: PortalOptions): PortalDouble {
     async user (accessToken) {
       const leg = await fetchUser(integration, secretsOf(integration), accessToken)
       return resultOf(leg, 'record') as UserResult
+    },
+    check ({ user = [], ineligible } = {}) {
+      const users = [user].flat() as User[]
+      const codeAge = options.app === undefined ? CODE_AGE.overHttp : CODE_AGE.inProcess
+      return run(new Subject(integration, { users, ineligible: ineligible ?? null, codeAge }))
     }
   }
 }
@@ -161,36 +149,10 @@ async function walk (flow: SignIn, user: User): Promise<Reading<UserInformation>
 async function arrive (
   flow: SignIn, user: User, parameters: Changes = {}
 ): Promise<Reading<string>> {
-  const browser = new Browser(
-    flow.integration, new CookieJar(cookiesOf(user.cookies)), Object.entries(user.headers ?? {})
-  )
+  const browser = browserOf(flow.integration, user)
   const url = flow.start(parameters)
   const arrival = await browser.open(url)
   if (arrival.at !== 'page' || user.login === undefined) return flow.arrived(arrival)
-  return flow.arrived(await logIn(browser, arrival, user.login) ?? await browser.open(url))
-}
-
-/** Lets the caller log in; returns the arrival at the portal when the login led there. */
-async function logIn (
-  browser: Browser, page: Arrival, login: NonNullable<User['login']>
-): Promise<Arrival | null> {
-  let callback: Arrival | null = null
-  const visit = async (url: string, method: string, body?: string) => {
-    const next = await browser.open(new URL(url, page.url).href, method, body)
-    if (next.at === 'callback') callback = next
-    return next.exchange.response
-  }
-  await login({
-    url: page.url,
-    status: statusOf(page.exchange),
-    body: page.exchange.response?.body as string,
-    post: (fields, url = page.url) => visit(url, 'POST', new URLSearchParams(fields).toString()),
-    get: (url) => visit(url, 'GET')
-  })
-  return callback
-}
-
-function cookiesOf (cookies: string | Record<string, string> = {}): Cookie[] {
-  if (typeof cookies === 'string') return parseGiven(cookies)
-  return Object.entries(cookies).map(([name, value]) => ({ name, value, secure: false }))
+  const logins = await logIn(browser, arrival, user.login)
+  return flow.arrived(logins.find(({ at }) => at === 'callback') ?? await browser.open(url))
 }

@@ -57,7 +57,7 @@ await t.test('the time grows with the size of a page, not with its square', (t) 
   const read = (part: string, size: number) => {
     const response: WireResponse = { status: 200, headers: [], body: part.repeat(size / part.length) }
     const exchange: Exchange = { request: { method: 'GET', url: PAGE, headers: [] }, response, milliseconds: 0 }
-    return processorTime(() => [policiesOf(response), loginPageOf({ at: 'page', exchange, url: PAGE })])
+    return processorTime(() => [policiesOf(response), loginPageOf({ at: 'page', exchange, url: PAGE, hops: [] })])
   }
   for (const part of parts) {
     // Sixteen times the size: a square takes 256 times the time. Below a few milliseconds the clock is too coarse.
@@ -72,7 +72,7 @@ await t.test('forms and policies of a login page, however they are written', (t)
   const response: WireResponse = { status: 200, headers: [], body }
   const url = 'http://localhost/login'
   const exchange: Exchange = { request: { method: 'GET', url, headers: [] }, response, milliseconds: 0 }
-  t.strictSame(loginPageOf({ at: 'page', exchange, url })?.actions, ['/a', '/b', '/c', ''])
+  t.strictSame(loginPageOf({ at: 'page', exchange, url, hops: [] })?.actions, ['/a', '/b', '/c', ''])
   t.strictSame(policiesOf(response), ['', ''], 'neither a header nor a content')
   const meta = '<META content=\'form-action "a"\' http-equiv=Content-Security-Policy>'
   t.strictSame(policiesOf({ ...response, body: meta }), ['', 'form-action "a"'])

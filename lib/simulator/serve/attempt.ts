@@ -105,7 +105,7 @@ export class Attempt {
       await integration.send({ method: 'GET', url, headers: [['Accept', 'text/html']] })
     if (isDown(exchange)) {
       const at = exchange.response === undefined ? 'nowhere' : 'page'
-      this.signIn.arrived({ at, exchange, url })
+      this.signIn.arrived({ at, exchange, url, hops: [exchange] })
       return null
     }
     const target = redirectTarget(exchange, url)

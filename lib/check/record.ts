@@ -1,0 +1,291 @@
+import { codeOf, targetOf } from '../flow/browser.ts'
+import { describe } from '../flow/failure.ts'
+import type { Leg } from '../flow/steps.ts'
+import { jsonObject } from '../flow/wire.ts'
+import type { Exchange } from '../flow/wire.ts'
+import type { UserInformation } from '../user-information.ts'
+import { unlistedFields } from '../user-information.ts'
+import type { Rule } from './rule.ts'
+import { advise, expect, Failed, Untested } from './rule.ts'
+import { isMixed, lastTry } from './session.ts'
+import type { Subject } from './subject.ts'
+import { SHARED } from './subject.ts'
+import { quoted, reasonsOf } from './voice.ts'
+
+/** Does the portal get what it needs? */
+export const RECORD: readonly Rule[] = [
+  {
+    id: 'service.one-store',
+    severity: 'must',
+    sentence: 'The same request gets the same response, whichever process of the app it reaches.',
+    fix: SHARED,
+    isGate: true,
+    test: async (subject) => {
+      await signIns(subject)
+    }
+  },
+  {
+    id: 'token.response',
+    severity: 'must',
+    sentence: 'The response to a right token request is the plugin’s, unchanged.',
+    fix: 'Leave responses of /oauth/token as they are: an onSend hook, a serializer or a proxy changes them.',
+    isGate: true,
+    test: async (subject) => {
+      const { tokens } = await signIns(subject)
+      const others = Object.keys(jsonObject((tokens[0] as Exchange).response) ?? {}).filter(
+        (name) => !['token_type', 'access_token'].includes(name)
+      )
+      advise(
+        others.length === 0,
+        `the response has ${others.join(', ')} besides, which the plugin does not send`
+      )
+    }
+  },
+  {
+    id: 'user.record',
+    severity: 'must',
+    sentence: 'The record has the fields and values that the portal accepts, and makes sense to a person.',
+    fix: 'Correct what `portalEligibility` returns for this user.',
+    isGate: true,
+    test: async (subject) => {
+      const { users, records } = await signIns(subject)
+      const [record] = records as [UserInformation]
+      const strange = Object.entries(record).filter(([, value]) => STRANGE.test(String(value).trim()))
+      expect(
+        strange.length === 0,
+        strange.map(([field, value]) => `${field} is "${String(value)}"`).join(', ')
+      )
+      const added = unlistedFields(jsonObject((users[0] as Exchange).response) ?? {})
+      advise(
+        added.length === 0,
+        `the record has ${added.join(', ')} besides, which the plugin does not send`,
+        'An onSend hook or a proxy adds to the response of /oauth/user: leave it as it is.'
+      )
+      advise(/^[^\s@]+@[^\s@]+$/.test(record.email), 'email is not an e-mail address')
+    }
+  },
+  {
+    id: 'user.same-user',
+    severity: 'must',
+    sentence: 'Each sign-in of one user gives the same record.',
+    fix:
+      'Give the identifier that the app keeps for the user, not a new one each time; keep no user in a variable that ' +
+      'requests share.',
+    test: async (subject) => {
+      const { records } = await signIns(subject)
+      const [first, ...others] = records as [UserInformation, ...UserInformation[]]
+      const differing = others.flatMap((other) => fieldsThatDiffer(first, other))
+      expect(
+        differing.length === 0,
+        `${[...new Set(differing)].join(', ')} differ between sign-ins of one user`
+      )
+    }
+  },
+  {
+    id: 'user.other-user',
+    severity: 'must',
+    sentence: 'Users who sign in at the same time get each their own record.',
+    fix: 'Keep no user in a variable that requests share: `portalEligibility` gets its user as an argument.',
+    test: eachTheirOwn
+  },
+  {
+    id: 'user.plain-text',
+    severity: 'should',
+    sentence: 'The record is plain text: not escaped for HTML or URLs, not read in a wrong encoding.',
+    fix: 'Give the text as the user wrote it: UTF-8, with no HTML entities, without spaces around it.',
+    test: async (subject) => {
+      const { records } = await signIns(subject)
+      const found = Object.entries(records[0] as UserInformation).flatMap(([field, value]) =>
+        ENCODED.filter(([pattern]) => pattern.test(String(value))).map(([, what]) => `${field} ${what}`)
+      )
+      expect(found.length === 0, found.join(', '))
+    }
+  },
+  {
+    id: 'authorize.state',
+    severity: 'must',
+    sentence: 'The state comes back exactly as the portal sent it, whatever its characters and its length.',
+    fix: 'Something on the way reads the query and writes it again, or refuses it: pass it on as it came.',
+    test: stateComesBack
+  }
+]
+
+/** Texts that a program writes where a value is missing. */
+const STRANGE =
+  /^(?:undefined|null|NaN|Invalid Date|\[object \w+\]|true|false|\$\{.*\}|\{\{.*\}\})$|\bundefined\b|\[object \w+\]/
+
+const ENCODED: Array<[RegExp, string]> = [
+  [/&(?:amp|lt|gt|quot|apos|#\d{1,6}|#x[\da-f]{1,5});/i, 'is escaped for HTML'],
+  [/%[\dA-F]{2}/, 'is encoded for a URL'],
+  [/Ã[\x80-\xbf\u2018-\u201e]|Â[\xa0-\xbf]|â€/, 'was read in a wrong encoding'],
+  [/\ufffd|\p{Cc}/u, 'has characters that are not text'],
+  [/<\/?[a-z][^<>]*>/i, 'has HTML in it'],
+  [/^\s|\s$/, 'has spaces around it']
+]
+
+interface SignIns {
+  tokens: Exchange[]
+  users: Exchange[]
+  records: UserInformation[]
+}
+
+/** Sign-ins of the first user, at once and in turn, each leg with a connection of its own. */
+const signIns = (subject: Subject): Promise<SignIns> =>
+  subject.once('sign-ins', async () => {
+    const session = await subject.session()
+    if (isMixed(session)) {
+      throw different(
+        'GET /oauth/authorize',
+        describe(session.tries[0]?.exchange as Exchange).replace(/\?\S*/, ''),
+        'a code'
+      )
+    }
+    const grants = await Promise.all([1, 2, 3].map(() => subject.code()))
+    grants.push(await subject.code())
+    const tokens = await all(grants, (grant) =>
+      repeated(
+        'POST /oauth/token',
+        () => subject.redeem(grant),
+        (leg) => subject.judgeToken(leg)
+      )
+    )
+    const users = await all(
+      tokens.map(({ value }) => value),
+      (token) =>
+        repeated(
+          'GET /oauth/user',
+          () => subject.user(token),
+          (leg) => subject.judgeRecord(leg)
+        )
+    )
+    return {
+      tokens: tokens.map(({ exchange }) => exchange),
+      users: users.map(({ exchange }) => exchange),
+      records: users.map(({ value }) => value)
+    }
+  })
+
+/** All but the last at once, then the last one. */
+async function all<Item, Value> (items: Item[], use: (item: Item) => Promise<Value>): Promise<Value[]> {
+  const first = await Promise.all(items.slice(0, -1).map(use))
+  return [...first, await use(items.at(-1) as Item)]
+}
+
+/** Refusals that depend on the process where processes do not share what they need. */
+const PERHAPS = [
+  'code_unknown',
+  'token_unknown',
+  'client_secret_wrong',
+  'client_id_unknown',
+  'redirect_uri_mismatch',
+  'store_unavailable'
+]
+const REPEATS = 3
+
+/** Sends a request again that was refused: what was never redeemed stays refused, or processes differ. */
+async function repeated<Value> (
+  name: string,
+  send: () => Promise<Leg<Value>>,
+  judge: (leg: Leg<Value>) => Value
+): Promise<{ value: Value; exchange: Exchange }> {
+  const first = await send()
+  const mayDiffer =
+    reasonsOf(first.exchange).some((reason) => PERHAPS.includes(reason)) ||
+    (reasonsOf(first.exchange).length === 0 && !first.reading.ok)
+  const repeats = mayDiffer ? REPEATS : 0
+  for (let time = 0; time < repeats; time++) {
+    const again = await send()
+    if (again.reading.ok) throw different(name, describe(first.exchange), 'success')
+  }
+  return { value: judge(first), exchange: first.exchange }
+}
+
+const different = (request: string, one: string, other: string): Failed =>
+  new Failed(`the same request gets different responses: ${request}: ${one}, then ${other}`, {
+    rule: 'service.one-store',
+    fix: SHARED
+  })
+
+const fieldsThatDiffer = (one: object, other: object): string[] =>
+  [...new Set([...Object.keys(one), ...Object.keys(other)])].filter(
+    (name) => one[name as keyof object] !== other[name as keyof object]
+  )
+
+const ROUNDS = 3
+
+/** Two users at the same time; where only one may enter, the other one must not get in meanwhile. */
+async function eachTheirOwn (subject: Subject): Promise<void> {
+  if (subject.options.users.length > 1) return bothEnter(subject)
+  if (subject.options.ineligible === null) { throw new Untested('it needs a second user, who may enter or may not') }
+  const refused = await subject.ineligible()
+  expect(codeOf(lastTry(refused)) === null, 'a code, for the user who may not enter', {
+    rule: 'authorize.eligibility'
+  })
+  const session = await subject.session()
+  for (let round = 0; round < ROUNDS; round++) {
+    const [one, other] = await Promise.all([
+      subject.authorize(session.browser),
+      subject.authorize(refused.browser)
+    ])
+    expect(codeOf(other) === null, 'a code for the user who may not enter, while one signs in who may')
+    expect(
+      codeOf(one) !== null,
+      `no code for the user who may enter, while one signs in who may not: ${describe(one.exchange)}`
+    )
+  }
+}
+
+async function bothEnter (subject: Subject): Promise<void> {
+  const own = [await subject.firstRecord(), await subject.record(await subject.accessToken(1))] as const
+  expect(
+    own[0].external_id !== own[1].external_id,
+    `two users have the same external_id, ${own[0].external_id}`,
+    { fix: 'Give each user the identifier that the app has for this user.' }
+  )
+  for (let round = 0; round < ROUNDS; round++) {
+    const records = await Promise.all([0, 1].map(async (at) => subject.record(await subject.accessToken(at))))
+    const swapped = records.some((record, at) => record.external_id !== own[at as 0 | 1].external_id)
+    expect(!swapped, 'the record of another user, where two sign in at the same time')
+    const mixed = records.flatMap((record, at) => fieldsThatDiffer(record, own[at as 0 | 1]))
+    expect(
+      mixed.length === 0,
+      `${[...new Set(mixed)].join(', ')} of another user, where two sign in at the same time`
+    )
+  }
+}
+
+/** States as they stand in the URL: characters that programs change, and the longest that is usual. */
+const STATES: Array<[what: string, encoded: string]> = [
+  ['a state with commas, plus and percent signs', 'a,b;c+d%2Be%2Cf%20g%25h%26i%3Dj'],
+  ['a state of Unicode', '%C3%A9%E2%82%AC%F0%9F%99%82~!*()'],
+  ['a state of 700 characters', `${'abcdefghijklmnopqrstuvwxyz0123456789'.repeat(19)}.-_~`]
+]
+
+async function stateComesBack (subject: Subject): Promise<void> {
+  const { browser } = await subject.session()
+  for (const [what, encoded] of STATES) {
+    const url = subject.authorizeUrl({ state: 'STATE' }).replace('STATE', encoded)
+    const exchange = await browser.request(url, 'GET')
+    const target = targetOf({ at: 'page', exchange, url, hops: [] })
+    const raw = /[?&]state=([^&#]*)/.exec(target ?? '')?.[1]
+    const reasons = reasonsOf(exchange)
+    expect(
+      target !== null && raw !== undefined,
+      `${what}: ${reasons.length > 0 ? describe(exchange) : quoted(exchange)}`,
+      { reasons }
+    )
+    // Of a URL that is written again only the value must be the same.
+    expect(
+      raw === encoded || decoded(raw) === decoded(encoded),
+      `${what} comes back as ${String(raw).slice(0, 60)}`
+    )
+  }
+}
+
+function decoded (text: string | undefined): string | null {
+  try {
+    return decodeURIComponent(String(text).replaceAll('+', ' '))
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,82 @@
+import type { RefusalReason } from '../errors.ts'
+import type { Subject } from './subject.ts'
+
+/** `must`: it keeps people out, or lets the wrong people in. `should`: it breaks nothing; advice. */
+export type Severity = 'must' | 'should'
+
+/** The groups of rules, in the order of the report. */
+export const GROUPS = {
+  reach: 'Does the portal reach the plugin?',
+  login: 'Does the login lead back?',
+  who: 'Who gets in?',
+  record: 'Does the portal get what it needs?',
+  front: 'Does something change responses on the way?',
+  store: 'Does the store keep its promises?'
+} as const
+
+export type Group = keyof typeof GROUPS
+
+/** One thing that the app around the plugin must or should do. */
+export interface Rule {
+  /** Stable: endpoint or subject, dot, what it is about. */
+  id: string
+  severity: Severity
+  /** What a correct app does, in one sentence. */
+  sentence: string
+  /** What to do where it fails, unless the finding knows more. */
+  fix: string
+  /** A failure leaves the later rules without meaning: it ends the list. */
+  isGate?: true
+  /** It is about the plugin more than about the app: where it passes it is only counted. */
+  isSanity?: true
+  /** @throws Failed, Untested, Stop, NoResponse */
+  test: (subject: Subject) => Promise<unknown>
+}
+
+/** What a finding knows besides what was got. */
+export interface Details {
+  /** Replaces the rule's own advice, which is less exact. */
+  fix?: string | undefined
+  /** Replaces the rule's own severity. */
+  severity?: Severity | undefined
+  /** Why the plugin refused, in its own words for log and runbook. Several share one sentence. */
+  reasons?: readonly RefusalReason[] | undefined
+  /** The rule that has the cause, where it is another one. It fails, and the list ends. */
+  rule?: string | undefined
+}
+
+/** Thrown where the app breaks a rule. */
+export class Failed extends Error {
+  readonly details: Details
+
+  /** @param got - what was seen */
+  constructor (got: string, details: Details = {}) {
+    super(got)
+    this.details = details
+  }
+}
+
+/** Thrown where a rule does not apply or cannot be tried. The message says what it needs. */
+export class Untested extends Error {}
+
+/** Ends the check: the message says why nothing more can be judged, and what to do. */
+export class Stop extends Error {}
+
+/** Thrown where a request got no response. */
+export class NoResponse extends Error {
+  readonly code: string
+
+  constructor (sentence: string, code: string) {
+    super(sentence)
+    this.code = code
+  }
+}
+
+/** @throws Failed with what was got */
+export function expect (good: boolean, got: string, details?: Details): void {
+  if (!good) throw new Failed(got, details)
+}
+
+/** @throws Failed as advice */
+export const advise = (good: boolean, got: string, fix?: string): void =>
+  expect(good, got, { fix, severity: 'should' })

@@ -1,0 +1,28 @@
+import { FRONT } from './front.ts'
+import { LOGIN } from './login.ts'
+import { REACH } from './reach.ts'
+import { RECORD } from './record.ts'
+import type { Group, Rule } from './rule.ts'
+import { STORE } from './store.ts'
+import { LOGIN_NEEDED, WHO } from './who.ts'
+
+/** All rules, in the order of the report. */
+export const RULES: Record<Group, readonly Rule[]> = {
+  reach: REACH,
+  login: LOGIN,
+  who: [LOGIN_NEEDED, ...WHO],
+  record: RECORD,
+  front: FRONT,
+  store: STORE
+}
+
+/** The order in which they are tried: what the plugin says of nobody comes before the login. */
+export const IN_ORDER: readonly Rule[] = [
+  ...REACH,
+  LOGIN_NEEDED,
+  ...LOGIN,
+  ...WHO,
+  ...RECORD,
+  ...FRONT,
+  ...STORE
+]

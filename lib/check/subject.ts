@@ -1,0 +1,328 @@
+import { setTimeout as realTime } from 'node:timers/promises'
+import type { Arrival, Browser } from '../flow/browser.ts'
+import { codeOf } from '../flow/browser.ts'
+import { describe } from '../flow/failure.ts'
+import type { Integration } from '../flow/integration.ts'
+import type { Edit, Grant } from '../flow/legs.ts'
+import { fetchUser, redeem, secretsOf, SignIn } from '../flow/legs.ts'
+import type { Secrets } from '../flow/masking.ts'
+import type { Changes } from '../flow/requests.ts'
+import type { Leg } from '../flow/steps.ts'
+import type { User } from '../flow/user.ts'
+import { browserOf } from '../flow/user.ts'
+import type { Exchange, WireRequest } from '../flow/wire.ts'
+import { header, jsonObject, statusOf } from '../flow/wire.ts'
+import type { UserInformation } from '../user-information.ts'
+import { cacheOf, StatesSent } from './cache.ts'
+import { Failed, NoResponse, Untested } from './rule.ts'
+import type { Session } from './session.ts'
+import { enter } from './session.ts'
+import { becameOf, notThePlugin, quoted, reasonsOf } from './voice.ts'
+
+export type Wait = (milliseconds: number, signal: AbortSignal) => Promise<unknown>
+
+/** Results of a browser's own sign-in that a rule uses instead of new ones. */
+export interface Material {
+  /** A code that nobody has redeemed. */
+  grant?: Grant
+  /** A code that was redeemed. */
+  redeemed?: Grant
+  /** Where the browser of a user arrived who may not enter. */
+  ineligible?: Arrival
+}
+
+export interface SubjectOptions {
+  /** Users who may enter. Without one, what needs a sign-in is not tested. */
+  users: readonly User[]
+  /** A user who may not enter. */
+  ineligible: User | null
+  /** Seconds after which a code has expired; null: not waited for. */
+  codeLifetime: number | null
+  /** Milliseconds after which a code is redeemed to see that it is still good. */
+  codeAge: number
+  material: Material
+  secrets: Secrets
+  /** Lets time pass until the signal is aborted. */
+  wait: Wait
+  /** Called with each exchange, secrets not hidden. */
+  onExchange: (exchange: Exchange) => void
+}
+
+/** How a token request differs from that of the portal. */
+export interface Variant {
+  changes?: Changes
+  /** Replaces values of the integration. */
+  caller?: Partial<Integration>
+}
+
+/** Names the requests of the check in the log of the app. */
+const AGENT = ['User-Agent', 'fastify-partner-sso'] as const
+/** No response of the endpoints is longer. */
+const LONGEST_SEEN = 10_000
+/** Seconds that a rate limit may ask to wait. */
+const LONGEST_WAIT = 10
+
+/** The app under test, as rules see it. What several rules need is asked once. */
+export class Subject {
+  readonly integration: Integration
+  readonly secrets: Secrets
+  readonly options: SubjectOptions
+  /** Ends the rules. */
+  readonly signal: AbortSignal
+  /** The exchanges so far, without those with a long body. */
+  readonly seen: Exchange[] = []
+  readonly #states = new StatesSent()
+  readonly #kept = new Map<string, Promise<unknown>>()
+
+  constructor (
+    integration: Integration,
+    options: Partial<SubjectOptions> = {},
+    signal = new AbortController().signal
+  ) {
+    this.options = {
+      users: [],
+      ineligible: null,
+      codeLifetime: null,
+      codeAge: 3000,
+      material: {},
+      secrets: secretsOf(integration),
+      wait: (milliseconds, signal) => realTime(milliseconds, undefined, { signal }),
+      onExchange: () => {},
+      ...options
+    }
+    this.signal = signal
+    this.secrets = this.options.secrets
+    this.integration = { ...integration, send: (request) => this.#send(integration, request) }
+    for (const user of [...this.options.users, this.options.ineligible ?? {}]) this.#hide(user)
+  }
+
+  /** Asks once what several rules need. */
+  once<Value>(name: string, ask: () => Promise<Value>): Promise<Value> {
+    const kept = this.#kept.get(name) as Promise<Value> | undefined
+    const asked = kept ?? ask()
+    this.#kept.set(name, asked)
+    return asked
+  }
+
+  /** A browser of nobody, or of a user before the login. */
+  browserOf (user: User = {}): Browser {
+    return browserOf(this.integration, user)
+  }
+
+  /** Sends a browser to the authorization endpoint, and follows redirects. */
+  async authorize (browser: Browser, changes: Changes = {}): Promise<Arrival> {
+    return this.#arrived(await browser.open(this.authorizeUrl(changes)))
+  }
+
+  /** The address of an authorization request with a state of its own. */
+  authorizeUrl (changes: Changes = {}): string {
+    return new SignIn(this.integration, this.secrets).start(changes)
+  }
+
+  /** One request to the authorization endpoint; no redirect is followed. */
+  async ask (browser: Browser, changes: Changes = {}): Promise<Exchange> {
+    return browser.request(this.authorizeUrl(changes), 'GET')
+  }
+
+  /** The same without a browser, for a refusal in JSON. */
+  askJson (changes: Changes = {}, headers: WireRequest['headers'] = []): Promise<Exchange> {
+    const accept = ['Accept', 'application/json'] as const
+    return this.integration.send({
+      method: 'GET',
+      url: this.authorizeUrl(changes),
+      headers: [accept, ...headers]
+    })
+  }
+
+  /** Where a browser ends whose user is not logged in. */
+  nobody (): Promise<{ browser: Browser; arrival: Arrival }> {
+    return this.once('nobody', async () => {
+      const browser = this.browserOf()
+      return { browser, arrival: await this.authorize(browser) }
+    })
+  }
+
+  /** The logged-in browser of a user. @throws Untested without such a user */
+  session (at = 0): Promise<Session> {
+    const user = this.options.users[at]
+    if (user === undefined) {
+      const needs = at === 0 ? 'a user who may enter' : 'a second user who may enter'
+      throw new Untested(`it needs ${needs}`)
+    }
+    return this.once(`session ${at}`, () => enter(this, user))
+  }
+
+  /** A user who may not enter, after the login. @throws Untested without such a user */
+  ineligible (): Promise<Session> {
+    const user = this.options.ineligible
+    if (user === null) throw new Untested('it needs a user who may not enter')
+    return this.once('ineligible', () => enter(this, user))
+  }
+
+  /** A code that nobody has redeemed. */
+  async code (at = 0): Promise<Grant> {
+    const { grant } = this.options.material
+    if (grant !== undefined) return grant
+    const { browser } = await this.session(at)
+    const flow = new SignIn(this.integration, this.secrets)
+    const arrival = this.#arrived(await browser.open(flow.start()))
+    const code = codeOf(arrival)
+    if (code === null) {
+      throw (
+        becameOf(arrival.exchange, 'authorize.code') ??
+        new Failed(`another request gets no code: ${describe(arrival.exchange)}`, {
+          rule: 'service.one-store',
+          fix: SHARED
+        })
+      )
+    }
+    return { code, verifier: flow.verifier }
+  }
+
+  /** The token request with a code. */
+  redeem (grant: Grant, { changes, caller }: Variant = {}): Promise<Leg<string>> {
+    return redeem({ ...this.integration, ...caller }, this.secrets, grant, changes)
+  }
+
+  /** The token of a code. @throws Failed for the rule that has the cause */
+  async token (grant: Grant): Promise<string> {
+    return this.judgeToken(await this.redeem(grant))
+  }
+
+  /** What a right token request got. @throws Failed for the rule that has the cause */
+  judgeToken (leg: Leg<string>): string {
+    return judged(leg, 'token', 'token.response')
+  }
+
+  /** A fresh access token. */
+  async accessToken (at = 0): Promise<string> {
+    return this.token(await this.code(at))
+  }
+
+  /** The user request. */
+  user (accessToken: string, edit?: Edit): Promise<Leg<UserInformation>> {
+    return fetchUser(this.integration, this.secrets, accessToken, edit)
+  }
+
+  /** The record of a token. @throws Failed for the rule that has the cause */
+  async record (accessToken: string): Promise<UserInformation> {
+    return this.judgeRecord(await this.user(accessToken))
+  }
+
+  /** What a right user request got. @throws Failed for the rule that has the cause */
+  judgeRecord (leg: Leg<UserInformation>): UserInformation {
+    return judged(leg, 'user', 'user.record')
+  }
+
+  /** A record of the first user. */
+  firstRecord (): Promise<UserInformation> {
+    return this.once('record', async () => this.record(await this.accessToken()))
+  }
+
+  /** The responses of the plugin at its endpoints so far. */
+  ofPlugin (): Exchange[] {
+    const urls = this.#endpoints()
+    return this.seen.filter(
+      (exchange) =>
+        urls.includes(exchange.request.url.split('?')[0] as string) &&
+        (reasonsOf(exchange).length > 0 || this.#isSuccess(exchange))
+    )
+  }
+
+  #endpoints (): string[] {
+    const { authorizeUrl, tokenUrl, userUrl } = this.integration
+    return [authorizeUrl, tokenUrl, userUrl]
+  }
+
+  #isSuccess ({ request, response }: Exchange): boolean {
+    const sent = request.url.split('?')[0] !== this.integration.authorizeUrl
+    return sent
+      ? statusOf({ request, response, milliseconds: 0 } as Exchange) === 200
+      : /[?&]code=/.test(header(response, 'location'))
+  }
+
+  #arrived (arrival: Arrival): Arrival {
+    this.secrets.add(codeOf(arrival) ?? '')
+    return arrival
+  }
+
+  #hide ({ cookies = {}, headers = {}, login = {} }: User): void {
+    const values =
+      typeof cookies === 'string'
+        ? this.browserOf({ cookies })
+          .jar.all()
+          .map(({ value }) => value)
+        : Object.values(cookies)
+    const fields =
+      typeof login === 'function'
+        ? []
+        : Object.entries(login).filter(([name]) => /pass|secret|pin|code/i.test(name))
+    const words = Object.values(headers).flatMap((value) => [value, ...value.split(' ')])
+    for (const text of [...values, ...words, ...fields.map(([, value]) => value)]) this.secrets.add(text)
+  }
+
+  /** @throws NoResponse; Failed for a rate limit or a cache */
+  async #send (integration: Integration, request: WireRequest): Promise<Exchange> {
+    const exchange = await this.#sendOnce(integration, request)
+    const isEndpoint = this.#endpoints().includes(request.url.split('?')[0] as string)
+    // The limit of a login is not one of the portal.
+    if (statusOf(exchange) !== 429 || !isEndpoint) return exchange
+    const seconds = Number(header(exchange.response, 'retry-after') || NaN)
+    const again =
+      seconds <= LONGEST_WAIT
+        ? await this.options
+          .wait(seconds * 1000 + 100, this.signal)
+          .then(() => this.#sendOnce(integration, request))
+        : exchange
+    if (statusOf(again) !== 429) return again
+    const count = this.seen.filter(
+      ({ request: { url } }) => url.split('?')[0] === request.url.split('?')[0]
+    ).length
+    throw new Failed(`429 after ${count} requests to ${new URL(request.url).pathname}: ${describe(again)}`, {
+      rule: 'service.rate-limit',
+      severity: count < 20 && !(seconds <= LONGEST_WAIT) ? 'must' : 'should'
+    })
+  }
+
+  async #sendOnce (integration: Integration, request: WireRequest): Promise<Exchange> {
+    const exchange = await integration.send({ ...request, headers: [AGENT, ...request.headers] }, this.signal)
+    this.options.onExchange(exchange)
+    this.signal.throwIfAborted()
+    const { networkError } = exchange
+    if (networkError !== undefined) throw new NoResponse(networkError.sentence, networkError.code)
+    if (String(exchange.response?.body).length <= LONGEST_SEEN) this.seen.push(exchange)
+    const cached = cacheOf(exchange, this.#states, this.integration)
+    if (cached !== null) throw new Failed(cached, { rule: 'service.no-cache' })
+    return exchange
+  }
+}
+
+export const SHARED =
+  'Let all processes share one store of codes and tokens (the option redis or store), one of ' +
+  'sessions, and one configuration.'
+
+/** The value of a leg that must succeed. */
+function judged<Value> ({ reading, exchange }: Leg<Value>, endpoint: 'token' | 'user', rule: string): Value {
+  if (reading.ok) return reading.value
+  const reasons = reasonsOf(exchange)
+  if (reasons.length === 0 && statusOf(exchange) !== 200) throw notThePlugin(exchange, endpoint)
+  if (reasons.length === 0 && reading.step < 15) {
+    throw new Failed(`the response was changed on the way: ${changeOf(exchange)}`, { rule, fix: LEAVE })
+  }
+  throw becameOf(exchange, rule) ?? new Failed(reading.got, { rule, fix: reading.fix, reasons })
+}
+
+const LEAVE =
+  'The plugin sends application/json with its own members: leave it as it is. Look for an onSend hook, a ' +
+  'serializer or envelope of the app, a compressor, or a proxy that changes it.'
+
+/** How a successful response differs from what the plugin sends. */
+function changeOf (exchange: Exchange): string {
+  const { response } = exchange
+  const encoding = header(response, 'content-encoding')
+  if (encoding !== '') return `Content-Encoding: ${encoding}, which nobody asked for`
+  const type = header(response, 'content-type')
+  const body = jsonObject(response)
+  if (body !== null && !/^application\/json/i.test(type)) return `Content-Type: ${type || 'none'}`
+  return body === null ? quoted(exchange) : `its members are ${Object.keys(body).join(', ').slice(0, 120)}`
+}

@@ -1,0 +1,384 @@
+import type { Arrival } from '../flow/browser.ts'
+import { Browser, codeOf, isCallback, targetOf } from '../flow/browser.ts'
+import type { Cookie } from '../flow/cookies.ts'
+import { CookieJar } from '../flow/cookies.ts'
+import { describe } from '../flow/failure.ts'
+import type { Headers } from '../flow/wire.ts'
+import { header, statusOf } from '../flow/wire.ts'
+import { alike, whyNobody } from './login.ts'
+import { differenceOf, explainRefusal } from './registered.ts'
+import type { Rule } from './rule.ts'
+import { expect, Failed, Stop, Untested } from './rule.ts'
+import type { Session } from './session.ts'
+import { lastTry } from './session.ts'
+import type { Subject } from './subject.ts'
+import { becameOf, notThePlugin, reasonsOf } from './voice.ts'
+
+const HOOK = 'See `err` in the log line of the app: '
+
+/**
+ * What the plugin says of a browser without a session. It comes before the login: with a
+ * `currentUser` that throws or finds a user there is no login page.
+ */
+export const LOGIN_NEEDED: Rule = {
+  id: 'authorize.login-needed',
+  severity: 'must',
+  sentence: 'A browser without a session is that of nobody: it gets no code, and a login.',
+  fix: 'Let `currentUser` return null where nobody is logged in.',
+  isGate: true,
+  test: async (subject) => {
+    const { arrival } = await subject.nobody()
+    const got = describe(arrival.exchange)
+    expect(codeOf(arrival) === null, 'a code, without any session')
+    if (arrival.at !== 'callback') return
+    const reasons = reasonsOf(arrival.exchange)
+    expect(
+      !reasons.includes('not_eligible'),
+      `nobody is logged in, and the plugin gets a user who may not enter: ${got}`,
+      {
+        reasons,
+        fix: '`currentUser` returns something for a browser without a session, such as {}: return null there.'
+      }
+    )
+    expect(!reasons.includes('current_user_failed'), got, {
+      reasons,
+      fix:
+        `${HOOK}most often \`currentUser\` reads a property of a user who is not there (request.session.user.id). ` +
+        'Return null where nobody is logged in.'
+    })
+    if (reasons.includes('store_unavailable')) {
+      const became: Failed | null = becameOf(arrival.exchange, 'authorize.code')
+      if (became !== null) throw became
+    }
+  }
+}
+
+/** Who gets in? */
+export const WHO: readonly Rule[] = [
+  {
+    id: 'authorize.code',
+    severity: 'must',
+    sentence:
+      'A browser whose user is logged in is redirected to the redirect_uri with a code and the state.',
+    fix: 'Try the sign-in in a browser: fastify-partner-sso serve shows every step.',
+    isGate: true,
+    test: codeIsIssued
+  },
+  {
+    id: 'authorize.forged-session',
+    severity: 'must',
+    sentence: 'A session that somebody else made up or changed is that of nobody.',
+    fix:
+      'Sign the session cookie or token, and verify the signature (request.unsignCookie; @fastify/session), or ' +
+      'keep a random identifier in it.',
+    test: forgedSession
+  },
+  {
+    id: 'authorize.claimed-user',
+    severity: 'must',
+    sentence: 'A user who is only named, in a header or the query, is nobody.',
+    fix:
+      'Do not take the user from a header or parameter that anybody can send; a gateway in front must remove it from ' +
+      'requests of others.',
+    test: claimedUser
+  },
+  {
+    id: 'authorize.eligibility',
+    severity: 'must',
+    sentence: 'A user who may not enter gets no code.',
+    fix: 'Return null from `portalEligibility` for this user.',
+    test: async (subject) => {
+      const { ineligible } = subject.options.material
+      const arrival = ineligible ?? lastTry(await subject.ineligible())
+      expect(codeOf(arrival) === null, 'a code, for the user who may not enter')
+    }
+  },
+  {
+    id: 'authorize.access-denied',
+    severity: 'must',
+    sentence:
+      'A user who may not enter is sent back to the portal with access_denied, or gets a page that says why.',
+    fix: 'Return null from `portalEligibility` for a user who may not enter, or send a page.',
+    test: accessDenied
+  }
+]
+
+/** The redirect of the logged-in user, compared with what the plugin sends. */
+async function codeIsIssued (subject: Subject): Promise<void> {
+  const session = await subject.session().catch((error) => withoutUser(subject, error))
+  const arrival = lastTry(session)
+  if (codeOf(arrival) === null) throw await whyNoCode(subject, session, arrival)
+  // Each try is one: the login itself may lead back to another address.
+  for (const one of [...session.steps, ...session.tries]) if (codeOf(one) !== null) isUnchanged(subject, one)
+}
+
+async function withoutUser (subject: Subject, error: unknown): Promise<never> {
+  if (!(error instanceof Untested)) throw error
+  const { arrival } = await subject.nobody()
+  throw new Stop(
+    `Nobody is logged in (${describe(arrival.exchange).replace(/\?\S*/, '')}): give a login, a cookie or a ` +
+      'header of a user who may enter.'
+  )
+}
+
+/** The whole `Location` is the redirect_uri with code and state. */
+function isUnchanged ({ integration: { redirectUri, base } }: Subject, arrival: Arrival): void {
+  const location = new URL(targetOf(arrival) as string)
+  const given = new URL(location)
+  for (const name of ['code', 'state', 'iss']) location.searchParams.delete(name)
+  const expected = new URL(redirectUri)
+  const bare = `${location.origin}${location.pathname}`
+  if (bare !== `${expected.origin}${expected.pathname}`) {
+    const isBase = location.host === base.host && expected.host !== base.host
+    throw new Failed(
+      `the code is sent to ${bare}, and the redirect_uri is ${redirectUri}: the ` +
+        `${differenceOf(bare, redirectUri.split('?')[0] as string)} differs`,
+      {
+        fix:
+          'Something rewrites the Location of redirects, ' +
+          (isBase ? 'most often a proxy (nginx: proxy_redirect)' : 'a proxy or an onSend hook') +
+          ': leave it as it is.'
+      }
+    )
+  }
+  const query = (url: URL): string => JSON.stringify([...url.searchParams].sort())
+  if (query(location) !== query(expected)) {
+    throw new Failed(
+      `the query of the redirect_uri comes back as ${location.search || 'none'}, not ${expected.search || 'none'}`,
+      {
+        fix: 'A proxy or an onSend hook adds to the Location of redirects, or takes from it: leave it as it is.'
+      }
+    )
+  }
+  const states = given.searchParams.getAll('state')
+  const sent = arrival.hops
+    .map(({ request }) => new URL(request.url))
+    .filter(({ pathname }) => pathname.endsWith('/oauth/authorize'))
+    .at(-1)
+  expect(
+    states.length === 1 && states[0] === sent?.searchParams.get('state'),
+    `${states.length} state in the redirect, not the one that was sent`,
+    { rule: 'authorize.state' }
+  )
+}
+
+async function whyNoCode (subject: Subject, session: Session, arrival: Arrival): Promise<Error> {
+  const { at, exchange } = arrival
+  const reasons = reasonsOf(exchange)
+  const got = describe(exchange)
+  if (reasons.includes('client_id_unknown') || reasons.includes('redirect_uri_unregistered')) {
+    const { message, details } = await explainRefusal(subject, exchange)
+    return new Failed(message, { ...details, rule: 'authorize.registered' })
+  }
+  if (reasons.includes('not_eligible')) {
+    return new Stop(
+      `The plugin says that this user may not enter (${got}): give a user who may. If this one may, see ` +
+        'portalEligibility: it returned null, or nothing (a forgotten return).'
+    )
+  }
+  if (reasons.includes('not_logged_in')) whyNobody(subject, session)
+  if (reasons.includes('current_user_failed')) {
+    return new Failed(got, {
+      reasons,
+      fix: `${HOOK}a function of the app threw, or the record of this user breaks a rule (\`rule\`).`
+    })
+  }
+  const became = becameOf(exchange, 'authorize.hook')
+  if (became !== null) return became
+  const { arrival: nobody } = await subject.nobody()
+  const isLogin = alike(arrival, nobody) && nobody.at !== 'callback'
+  if (at === 'loop') {
+    return new Failed(`redirects that do not end, the last ${got}`, {
+      rule: isLogin ? 'login.page' : undefined
+    })
+  }
+  if (isLogin) whyNobody(subject, session)
+  const target = targetOf(arrival)
+  const isBack = target !== null && isCallback(target, new URL(subject.integration.redirectUri))
+  if (isBack) return new Failed(`a redirect without a code: ${got}`)
+  if (statusOf(exchange) >= 400 || at === 'page') return elsewhereOf(subject, arrival)
+  return new Failed(got)
+}
+
+/** A response at the endpoint that is neither the login nor the plugin's. */
+function elsewhereOf ({ integration }: Subject, arrival: Arrival): Failed {
+  const isAtEndpoint = arrival.url.split('?')[0] === integration.authorizeUrl
+  if (isAtEndpoint) return notThePlugin(arrival.exchange, 'authorize')
+  return new Failed(
+    `after the login the browser is at ${new URL(arrival.url).pathname}: ${describe(arrival.exchange)}`
+  )
+}
+
+async function accessDenied (subject: Subject): Promise<void> {
+  const { ineligible } = subject.options.material
+  const arrival = ineligible ?? lastTry(await subject.ineligible())
+  const got = describe(arrival.exchange)
+  expect(codeOf(arrival) === null, 'a code, for the user who may not enter')
+  if (arrival.at === 'callback') {
+    const { searchParams } = new URL(arrival.callbackUrl)
+    const reasons = reasonsOf(arrival.exchange)
+    expect(searchParams.get('error') === 'access_denied', got, {
+      reasons,
+      fix: `${HOOK}\`portalEligibility\` throws for this user, or gives a record that breaks a rule.`
+    })
+    return expect(searchParams.has('state'), 'access_denied without the state')
+  }
+  const session = ineligible === undefined ? await subject.ineligible() : null
+  if (session !== null && alike(arrival, (await subject.nobody()).arrival)) {
+    throw new Untested('it needs a user who is logged in and may not enter: this one is not logged in')
+  }
+  // `portalEligibility` may send a page of its own.
+  const isPage =
+    /html/.test(header(arrival.exchange.response, 'content-type')) && statusOf(arrival.exchange) < 500
+  expect(arrival.at === 'page' && isPage, got)
+}
+
+/** The cookies of the session, each changed in a way that only a verified one survives. */
+async function forgedSession (subject: Subject): Promise<void> {
+  const session = await subject.session()
+  const { browser, user } = session
+  const cookies = browser.jar.all().filter(({ name }) => !/partner-sso-return$/.test(name))
+  const own =
+    session.set.length > 0
+      ? cookies.filter(({ name }) => session.set.some((one) => one.name === name))
+      : cookies
+  const names = typeof user.login === 'object' ? Object.values(user.login) : []
+  const plain = own.find(({ value }) => names.includes(decodeURIComponent(safe(value))))
+  expect(
+    plain === undefined,
+    `the cookie ${plain?.name} is what was typed into the login: anybody can write it`
+  )
+  const headers = Object.entries(user.headers ?? {})
+  for (const forged of forgeries(own, headers)) {
+    const jar = new CookieJar([
+      ...cookies.filter(({ name }) => forged.cookie?.name !== name),
+      ...(forged.cookie === undefined ? [] : [forged.cookie])
+    ])
+    const exchange = await subject.ask(new Browser(subject.integration, jar, forged.headers ?? headers))
+    const isIn = /[?&]code=/.test(header(exchange.response, 'location'))
+    // Without this cookie the user may be known as well: then it is not the session.
+    if (isIn && !(await isKnownWithout(subject, session, cookies, forged.cookie))) {
+      throw new Failed(`${forged.what} still gets a code`)
+    }
+  }
+  if (own.length === 0 && !headers.some(([, value]) => isSigned(value))) {
+    throw new Untested('it needs a session in a cookie or a signed token')
+  }
+}
+
+const safe = (value: string): string => (/%(?![\da-f]{2})/i.test(value) ? '' : value)
+
+async function isKnownWithout (
+  subject: Subject,
+  { user }: Session,
+  cookies: Cookie[],
+  cookie: Cookie | undefined
+): Promise<boolean> {
+  if (cookie === undefined) return false
+  const jar = new CookieJar(cookies.filter(({ name }) => name !== cookie.name))
+  const exchange = await subject.ask(
+    new Browser(subject.integration, jar, Object.entries(user.headers ?? {}))
+  )
+  return /[?&]code=/.test(header(exchange.response, 'location'))
+}
+
+interface Forgery {
+  what: string
+  cookie?: Cookie
+  headers?: Headers
+}
+
+function forgeries (cookies: Cookie[], headers: Headers): Forgery[] {
+  const ofCookies = cookies
+    .filter(({ value }) => value.length > 3)
+    .flatMap((cookie): Forgery[] => [
+      {
+        what: `the cookie ${cookie.name} with a changed signature or identifier`,
+        cookie: { ...cookie, value: changed(cookie.value) }
+      },
+      ...(cookie.value.includes('.')
+        ? [
+            {
+              what: `the cookie ${cookie.name} without its signature`,
+              cookie: { ...cookie, value: cookie.value.replace(/\.[^.]*$/, '') }
+            }
+          ]
+        : [])
+    ])
+  const ofHeaders = headers
+    .filter(([, value]) => isSigned(value))
+    .map(([name, value]): Forgery => ({
+      what: `the header ${name} with a changed signature`,
+      headers: headers.map((one) => (one[0] === name ? ([name, changed(value)] as const) : one))
+    }))
+  return [...ofCookies, ...ofHeaders]
+}
+
+/** A JWT, or another text with a signature. */
+const isSigned = (value: string): boolean => /\.[\w-]{20,}$/.test(value)
+
+/** Changes a letter or digit in the middle of the last part: the last one of a Base64 text may hold no bits. */
+function changed (value: string): string {
+  const start = value.lastIndexOf('.') + 1
+  const middle = start + Math.floor((value.length - start) / 2)
+  const at = [...value].findIndex(
+    (character, index) =>
+      index >= middle && /[A-Za-z0-9]/.test(character) && value[index - 1] !== '%' && value[index - 2] !== '%'
+  )
+  const place = at === -1 ? value.length - 1 : at
+  return `${value.slice(0, place)}${value[place] === 'A' ? 'B' : 'A'}${value.slice(place + 1)}`
+}
+
+const CLAIMS = [
+  'x-user',
+  'x-user-id',
+  'x-forwarded-user',
+  'x-auth-user',
+  'x-remote-user',
+  'remote-user',
+  'x-user-email',
+  'x-forwarded-email',
+  'x-authenticated-user'
+]
+
+/** Names the user in headers and in the query, without a session. */
+async function claimedUser (subject: Subject): Promise<void> {
+  const { user } = await subject.session()
+  const known = Object.keys(user.headers ?? {}).map((name) => name.toLowerCase())
+  const claims = await claimsOf(subject)
+  for (const claim of claims.slice(0, 2)) {
+    const headers = CLAIMS.filter((name) => !known.includes(name)).map((name) => [name, claim] as const)
+    const byHeader = await subject.askJson({}, headers)
+    expect(
+      !/[?&]code=/.test(header(byHeader.response, 'location')),
+      `a code, for the header ${CLAIMS.join(' or ')} with the name of the user`
+    )
+    const query = {
+      user: claim,
+      user_id: claim,
+      userId: claim,
+      username: claim,
+      email: claim,
+      login: claim,
+      login_hint: claim,
+      uid: claim
+    }
+    const byQuery = await subject.askJson(query)
+    expect(!/[?&]code=/.test(header(byQuery.response, 'location')), 'a code, for a query that names the user')
+  }
+}
+
+/** What the user is called: what was typed into the login, and the identifier of the record. */
+async function claimsOf (subject: Subject): Promise<string[]> {
+  const { user } = await subject.session()
+  const fields =
+    typeof user.login === 'object'
+      ? Object.entries(user.login).filter(([name]) => !/pass|secret|pin|code/i.test(name))
+      : []
+  // Where there is no record, the rules on it say why.
+  const record = await subject.firstRecord().catch(() => null)
+  const ascii = [...fields.map(([, value]) => value), record?.external_id ?? '', record?.email ?? ''].filter(
+    (text) => /^[\x21-\x7e]+$/.test(text)
+  )
+  return [...new Set(ascii)]
+}
