@@ -8,6 +8,7 @@ import { LOGIN_RULES } from '../../../lib/simulator/serve/trials.ts'
 import { responding } from '../../helpers/spec-server.ts'
 import type { SceneOptions, Simulator } from '../../helpers/serve.ts'
 import { simulator, start } from '../../helpers/serve.ts'
+import { prepared } from '../../helpers/prepared.ts'
 
 /** A browser that is not logged in has begun a sign-in: the page that it finds at the simulator meanwhile. */
 async function waiting (t: Test, options: SceneOptions): Promise<Simulator & { page: () => Promise<string> }> {
@@ -29,7 +30,8 @@ await t.test('the rules on the login are shown until the browser comes back', as
   t.notMatch(await page(), 'id="causes"')
 })
 
-const strictCookie = await responding(t, 200, '', { 'set-cookie': 'session=1; Path=/; SameSite=Strict' })
+const strictCookie = await prepared(() =>
+  responding(t, 200, '', { 'set-cookie': 'session=1; Path=/; SameSite=Strict' }))
 
 const SEEN: Array<[name: string, rule: string, got: RegExp, options: SceneOptions]> = [
   ['a login page that is not there', 'login.page', /404 with the error .* at \/login/, { mistakes: ['login-404'] }],

@@ -1,5 +1,4 @@
 // Services that are correct in unusual ways: no rule fails, and what is advice is named.
-// Alone: it takes long, and the others of its folder run meanwhile.
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, randomUUID } from 'node:crypto'
 import t from 'tap'
 import { CLIENT_ID, CLIENT_SECRET, credentials, RECORDS, SECOND } from '../helpers/service.ts'

@@ -1,5 +1,4 @@
 // A partner checks a running service before the portal does.
-// Alone: it takes long, and the others of its folder run meanwhile.
 import * as childProcess from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
