@@ -28,22 +28,18 @@ function end (args, options) {
   process.exit(ok ? 0 : 1)
 }
 
-/** The tests, compiled, by their files or folders. */
-function test (files, env) {
-  mustRun('npm', ['run', '-s', 'compile'])
-  end(['node_modules/.bin/tap', '--disable-coverage', ...files.map((file) => `compiled/test/${file}.js`)], { env })
-}
+const test = (files, env) => end(['test/run.js', ...files], { env })
 
 function withFastify () {
   const folder = hostWith([], [`fastify@${fastify}`])
   const FASTIFY = pathToFileURL(join(folder, 'node_modules/fastify/fastify.js')).href
-  test(['contract/contract.alone.test', 'flow', 'hosts'], { FASTIFY })
+  test(['test/contract', 'test/flow', 'test/hosts'], { FASTIFY })
 }
 
 function withNest () {
   const packages = ['common', 'core', 'platform-fastify'].map((name) => `@nestjs/${name}@${nest}`)
   const NEST = hostWith(['test/hosts/nest-host.mjs'], [pack(), ...packages, 'reflect-metadata@0.2', 'rxjs@7'])
-  test(['hosts/nest.alone.test'], { NEST })
+  test(['test/hosts/nest.test.ts'], { NEST })
 }
 
 const yarn = ['npx', '--yes', '@yarnpkg/cli-dist']

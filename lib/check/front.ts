@@ -81,7 +81,7 @@ export const FRONT: readonly Rule[] = [
 ]
 
 const anyBrowser = async (subject: Subject) =>
-  subject.options.users.length === 0 ? (await subject.nobody()).browser : (await subject.session()).browser
+  subject.options.users.length === 0 ? subject.browserOf() : (await subject.session()).browser
 
 async function isRefusedHere (
   subject: Subject,

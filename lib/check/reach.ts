@@ -16,6 +16,14 @@ const UNREGISTERED = ['client_id_unknown', 'redirect_uri_unregistered']
 /** Does the portal reach the plugin? */
 export const REACH: readonly Rule[] = [
   {
+    id: 'authorize.hook',
+    severity: 'must',
+    sentence: 'The browser of a user who is not logged in reaches the plugin at /oauth/authorize.',
+    fix: 'Exempt /oauth/authorize from the hooks of the app: the plugin itself finds out who the user is.',
+    isGate: true,
+    test: authorizeIsReached
+  },
+  {
     id: 'address.https',
     severity: 'must',
     sentence: 'The portal calls the app by https, at an address that needs no redirect.',
@@ -28,14 +36,6 @@ export const REACH: readonly Rule[] = [
         )
       expect(isSecure(base), `the base URL is ${base.href}`, { severity: isPrivate ? 'should' : 'must' })
     }
-  },
-  {
-    id: 'authorize.hook',
-    severity: 'must',
-    sentence: 'The browser of a user who is not logged in reaches the plugin at /oauth/authorize.',
-    fix: 'Exempt /oauth/authorize from the hooks of the app: the plugin itself finds out who the user is.',
-    isGate: true,
-    test: authorizeIsReached
   },
   {
     id: 'authorize.registered',

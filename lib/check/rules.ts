@@ -26,3 +26,6 @@ export const IN_ORDER: readonly Rule[] = [
   ...FRONT,
   ...STORE
 ]
+
+/** Rules about the plugin more than about the app: where they pass they are only counted. */
+export const SANITY: ReadonlySet<string> = new Set(IN_ORDER.filter((rule) => rule.isSanity).map(({ id }) => id))

@@ -70,8 +70,6 @@ export async function run (subject: Subject, watch: Watch = () => {}): Promise<R
   return { ok, rules: list, ...(stopped === undefined ? {} : { stopped }) }
 }
 
-const ENDED = 'the check ended here'
-
 interface Tried {
   finding: Finding
   ended: boolean
@@ -80,28 +78,30 @@ interface Tried {
 
 /** Tries one rule. Rejects when the signal of the subject is aborted. */
 export async function tryRule (subject: Subject, rule: Rule): Promise<Finding> {
-  return (await tried(subject, rule)).finding
+  return (await tried(subject, rule, 0)).finding
 }
 
-async function tried (subject: Subject, rule: Rule): Promise<Tried> {
+/** @param tries - how often it is tried where a request gets no response; 0: then it is untested */
+async function tried (subject: Subject, rule: Rule, tries = 2): Promise<Tried> {
+  const mask = (text: string): string => escape(subject.secrets.mask(text))
   try {
     await rule.test(subject)
     return { finding: found(rule, 'pass'), ended: false }
   } catch (error) {
     subject.signal.throwIfAborted()
-    const mask = (text: string): string => escape(subject.secrets.mask(text))
     if (error instanceof Failed) return failed(rule, error, mask)
     if (error instanceof Untested) return { finding: untested(rule, mask(error.message)), ended: false }
-    if (error instanceof Stop) {
-      return { finding: untested(rule, ENDED), ended: true, stop: mask(error.message) }
-    }
+    if (error instanceof Stop) return stopped(rule, mask(error.message))
     if (!(error instanceof NoResponse)) throw error
-    // Where the first rules get no response there is nothing to judge.
-    return rule.isGate === true
-      ? { finding: untested(rule, 'the check ended here'), ended: true, stop: mask(error.message) }
-      : { finding: untested(rule, `a request got no response: ${mask(error.message)}`), ended: false }
+    if (tries === 0) return { finding: untested(rule, mask(error.message)), ended: false }
+    if (tries > 1) return tried(subject, rule, tries - 1)
+    const isAlive = await subject.isAlive()
+    return isAlive ? failed(rule, new Failed(error.message), mask) : stopped(rule, mask(error.message))
   }
 }
+
+const stopped = (rule: Rule, stop: string): Tried =>
+  ({ finding: untested(rule, 'the check ended here'), ended: true, stop })
 
 function failed (rule: Rule, error: Failed, mask: (text: string) => string): Tried {
   const { details } = error

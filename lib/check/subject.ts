@@ -1,7 +1,7 @@
 import { setTimeout as realTime } from 'node:timers/promises'
 import type { Arrival, Browser } from '../flow/browser.ts'
 import { codeOf } from '../flow/browser.ts'
-import { describe } from '../flow/failure.ts'
+import { describe, fixFor } from '../flow/failure.ts'
 import type { Integration } from '../flow/integration.ts'
 import type { Edit, Grant } from '../flow/legs.ts'
 import { fetchUser, redeem, secretsOf, SignIn } from '../flow/legs.ts'
@@ -99,9 +99,18 @@ export class Subject {
   /** Asks once what several rules need. */
   once<Value>(name: string, ask: () => Promise<Value>): Promise<Value> {
     const kept = this.#kept.get(name) as Promise<Value> | undefined
-    const asked = kept ?? ask()
+    if (kept !== undefined) return kept
+    const asked = ask()
     this.#kept.set(name, asked)
+    // What got no response may be asked again.
+    asked.catch((error) => { if (error instanceof NoResponse) this.#kept.delete(name) })
     return asked
+  }
+
+  /** Whether the app responds at all. */
+  async isAlive (): Promise<boolean> {
+    const { send, authorizeUrl: url } = this.integration
+    return send({ method: 'GET', url, headers: [] }).then(() => true, () => false)
   }
 
   /** A browser of nobody, or of a user before the login. */
@@ -143,7 +152,7 @@ export class Subject {
   }
 
   /** The logged-in browser of a user. @throws Untested without such a user */
-  session (at = 0): Promise<Session> {
+  async session (at = 0): Promise<Session> {
     const user = this.options.users[at]
     if (user === undefined) {
       const needs = at === 0 ? 'a user who may enter' : 'a second user who may enter'
@@ -153,7 +162,7 @@ export class Subject {
   }
 
   /** A user who may not enter, after the login. @throws Untested without such a user */
-  ineligible (): Promise<Session> {
+  async ineligible (): Promise<Session> {
     const user = this.options.ineligible
     if (user === null) throw new Untested('it needs a user who may not enter')
     return this.once('ineligible', () => enter(this, user))
@@ -289,7 +298,10 @@ export class Subject {
     this.options.onExchange(exchange)
     this.signal.throwIfAborted()
     const { networkError } = exchange
-    if (networkError !== undefined) throw new NoResponse(networkError.sentence, networkError.code)
+    if (networkError !== undefined) {
+      const { sentence, code } = networkError
+      throw new NoResponse(`${sentence} ${fixFor(code)}`, code)
+    }
     if (String(exchange.response?.body).length <= LONGEST_SEEN) this.seen.push(exchange)
     const cached = cacheOf(exchange, this.#states, this.integration)
     if (cached !== null) throw new Failed(cached, { rule: 'service.no-cache' })

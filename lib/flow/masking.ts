@@ -77,9 +77,24 @@ function everySpelling (value: string): RegExp {
   if (value.length < SHORTEST) {
     return new RegExp(`(?<![\\p{L}\\p{N}])${every}(?![\\p{L}\\p{N}])`, 'giu')
   }
-  const base64 = (['base64', 'base64url'] as const).map((name) =>
-    Buffer.from(value).toString(name).replace(/=+$/, ''))
-  return new RegExp([every, ...base64.map((one) => spellings(one, SPECIAL))].join('|'), 'gi')
+  const hex = spellings(Buffer.from(value).toString('hex'), SPECIAL)
+  // The last character may have bits of the secret and of what follows it.
+  const base64 = base64Of(value).map((one) => `${spellings(one, SPECIAL)}[\\w+/-]?={0,2}`)
+  return new RegExp([every, hex, ...base64].join('|'), 'gi')
+}
+
+/** Bytes of a secret that is found within a longer text in Base64; a shorter one only alone. */
+const SHORTEST_WITHIN = 8
+
+/** A secret in Base64, where it begins at each of the three bytes of a group. */
+function base64Of (value: string): string[] {
+  const { length } = Buffer.from(value)
+  const starts = length < SHORTEST_WITHIN ? [0] : [0, 1, 2]
+  return (['base64', 'base64url'] as const).flatMap((name) => starts.map((start) => {
+    const text = Buffer.from(`${'-'.repeat(start)}${value}`).toString(name)
+    // The characters that have bits of the secret only.
+    return text.slice(Math.ceil(start * 8 / 6), Math.floor((start + length) * 8 / 6))
+  }))
 }
 
 /**
@@ -104,7 +119,7 @@ function spellingsOf (character: string): string {
   const space = character === ' ' ? '|\\+' : ''
   const encoded = `${literal}|${percentOf(character)}|${referenceOf(character)}${space}`
   const units = character.split('').map((unit) => unit.charCodeAt(0))
-  const script = units.map((unit) => `\\\\{1,6}(?:u${hex(unit, 4)}|x${hex(unit, 2)})`).join('')
+  const script = units.map((unit) => `\\\\{1,6}(?:u${hexOf(unit, 4)}|x${hexOf(unit, 2)})`).join('')
   return `(?:\\\\{0,3}(?:${encoded})|${script})`
 }
 
@@ -122,7 +137,7 @@ function spellingsOfBackslashes (count: number): string {
 
 /** `%2F`, `%252F` … */
 const percentOf = (character: string): string =>
-  [...Buffer.from(character)].map((byte) => `%(?:25)*${hex(byte, 2)}`).join('')
+  [...Buffer.from(character)].map((byte) => `%(?:25)*${hexOf(byte, 2)}`).join('')
 
 /**
  * `&#47;`, `&#x2f`, `&sol;`, `&amp;#47;` … Letters and digits have no named reference; any name
@@ -131,10 +146,10 @@ const percentOf = (character: string): string =>
 function referenceOf (character: string): string {
   const point = character.codePointAt(0) as number
   const name = /[a-z0-9]/i.test(character) ? '' : '|[a-z][a-z0-9]{1,30}'
-  return `&(?:amp;)*(?:#0*${point}|#x0*${hex(point, 1)}${name});?`
+  return `&(?:amp;)*(?:#0*${point}|#x0*${hexOf(point, 1)}${name});?`
 }
 
-const hex = (number: number, digits: number): string => number.toString(16).padStart(digits, '0')
+const hexOf = (number: number, digits: number): string => number.toString(16).padStart(digits, '0')
 
 /** Keeps what a reader needs (scheme, cookie names and attributes) and hides the values. */
 function maskHeader (name: string, value: string): string {

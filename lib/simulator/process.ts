@@ -1,4 +1,6 @@
-export type Wait = (milliseconds: number, signal: AbortSignal) => Promise<unknown>
+import type { Wait } from '../check/subject.ts'
+
+export type { Wait }
 
 /** What the program needs of the process that runs it. */
 export interface Process {

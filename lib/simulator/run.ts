@@ -5,15 +5,15 @@ import { CannotRun } from './flags.ts'
 import type { Process } from './process.ts'
 import { serve, SERVE_HELP } from './serve/serve.ts'
 
-const HELP = `Usage: partner-sso-portal <command> [flags]
+const HELP = `Usage: fastify-partner-sso <command> [flags]
 
 Plays the dispute-management portal against a service that signs its users in.
 
 Commands:
   serve   a web page that plays the portal and shows every step of a sign-in
-  check   sends a running service valid and invalid requests, and says what fails and how to fix it
+  check   drives a running app as the portal does, and says what is wrong and how to fix it
 
-partner-sso-portal <command> --help lists the flags of a command; partner-sso-portal --version prints the version.
+fastify-partner-sso <command> --help lists the flags of a command; fastify-partner-sso --version prints the version.
 `
 
 const COMMANDS = new Map([
@@ -22,7 +22,7 @@ const COMMANDS = new Map([
 ])
 
 /**
- * The program `partner-sso-portal`.
+ * The program `fastify-partner-sso`.
  *
  * @returns the exit code: 0 on success, 1 when a check failed, 2 when it could not run
  */
@@ -61,8 +61,8 @@ function messageOf (error: unknown): string {
   return `Unexpected error: ${String((error as Error).stack).split('\n').map(escape).join('\n')}`
 }
 
-/** The version of the package. */
+/** The version of the package. package.json is two folders above this file, in `lib` and `dist`. */
 function version (): string {
-  const text = readFileSync(new URL(import.meta.resolve('fastify-partner-sso/package.json')), 'utf8')
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
   return `${JSON.parse(text).version}\n`
 }

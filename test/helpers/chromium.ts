@@ -1,3 +1,4 @@
+// Needs: chromium
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { chromium } from 'playwright-core'

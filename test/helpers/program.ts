@@ -1,6 +1,6 @@
 import { run } from '../../lib/simulator/run.ts'
 import type { Wait } from '../../lib/simulator/process.ts'
-import { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI } from './service.ts'
+import { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI } from './partner.ts'
 
 export interface Ran { code: number, out: string, err: string }
 
@@ -36,7 +36,6 @@ export function check (baseUrl: string, more: string[] = [], around: Around = {}
 interface Report {
   stopped?: string
   summary: Record<string, number>
-  caused: { from: string, to: string, refusals: Record<string, number>, replayedCodes: number }
   rules: Array<{ id: string, severity: string, outcome: string, got?: string, fix?: string, reason?: string }>
 }
 
@@ -47,7 +46,3 @@ export async function report (
   const { code, out, err } = await check(baseUrl, ['--json', ...more], around)
   return { ...JSON.parse(out) as Report, code, err }
 }
-
-/** The rules that fail: `!` before those that must pass, `?` before those that should. */
-export const failedRules = ({ rules }: Report): string[] =>
-  rules.filter(({ outcome }) => outcome === 'fail').map(({ severity, id }) => `${severity === 'must' ? '!' : '?'}${id}`)

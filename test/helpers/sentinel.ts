@@ -1,3 +1,4 @@
+// Needs: redis-sentinel
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { mkdtemp, writeFile } from 'node:fs/promises'

@@ -5,10 +5,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Test } from 'tap'
 import { run } from '../../lib/simulator/run.ts'
 import { freePort } from './ports.ts'
-import { CLIENT_ID, CLIENT_SECRET } from './service.ts'
-import { listening } from './spec-server.ts'
-import { partsOf } from './mistakes.ts'
-import type { Mistake } from './mistakes.ts'
+import { CLIENT_ID, CLIENT_SECRET, listening, PORTAL, sessionOf } from './partner.ts'
+import type { Change } from './partner.ts'
 
 export interface Page { url: string, status: number, text: string, headers: Headers }
 
@@ -37,7 +35,11 @@ class Browser {
   /** @param user - who is logged in at the service */
   constructor (terminal: Terminal, user?: string) {
     this.#terminal = terminal
-    if (user !== undefined) this.cookies.set('sid', user)
+    if (user !== undefined) this.logIn(user)
+  }
+
+  logIn (user: string): void {
+    this.cookies.set(...sessionOf(user).split('=') as [string, string])
   }
 
   /** Opens an address and follows no redirect. */
@@ -86,7 +88,8 @@ export interface Simulator {
 }
 
 export interface SceneOptions {
-  mistakes?: Mistake[]
+  /** In what the service differs from a correct one. */
+  change?: Change
   flags?: string[]
   /** Who is logged in at the service. Default: ada. */
   user?: string | undefined
@@ -99,14 +102,13 @@ export interface SceneOptions {
   env?: Record<string, string>
 }
 
-/** Starts `serve` against a service that makes the given mistakes. */
+/** Starts `serve` against a service. */
 export async function simulator (t: Test, options: SceneOptions = {}): Promise<Simulator> {
-  const { mistakes = [], flags = [], user = 'ada', lifetime = 60, env = {}, host = 'localhost' } = options
+  const { change = {}, flags = [], user = 'ada', lifetime = 60, env = {}, host = 'localhost' } = options
   const port = await freePort()
   const origin = `http://127.0.0.1:${port}`
-  const lifetimes = { code: lifetime, token: 60 }
-  const parts = { redirectUri: `${origin}/oauth/callback`, lifetimes, ...partsOf(mistakes) }
-  const service = await listening(t, parts)
+  const portal = { ...PORTAL, redirectUri: `${origin}/oauth/callback` }
+  const service = await listening(t, { ...change, options: { portal, codeLifetime: lifetime, ...change.options } })
   const baseUrl = options.baseUrl ?? service.baseUrl.replace('127.0.0.1', host)
   const stop = new AbortController()
   const terminal = new Terminal()

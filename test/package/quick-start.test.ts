@@ -7,7 +7,6 @@ import { portal } from '../../lib/testing/index.ts'
 import { browser } from '../helpers/browser.ts'
 import { FOREIGN_URLS } from '../helpers/foreign-urls.ts'
 import { freePort } from '../helpers/ports.ts'
-import { prepared } from '../helpers/prepared.ts'
 import { started } from '../helpers/started.ts'
 import { mustRun } from './commands.js'
 import { block, commands, readme, written } from './documents.ts'
@@ -21,7 +20,7 @@ interface Ports { app: number, portal: number }
 /** The text with this test's ports and program, and without opening a browser. */
 function local (text: string, { app, portal }: Ports): string {
   return text.replaceAll('localhost:3000', `localhost:${app}`).replaceAll('127.0.0.1:4180', `127.0.0.1:${portal}`)
-    .replaceAll(/npx partner-sso-portal (\w+)/g, `${process.execPath} ${bin} $1 --timeout 60`)
+    .replaceAll(/npx fastify-partner-sso (\w+)/g, `${process.execPath} ${bin} $1 --timeout 60`)
     .replaceAll(' --open', ` --port ${portal}`)
 }
 
@@ -34,10 +33,9 @@ async function copied (): Promise<{ directory: string, ports: Ports }> {
   return { directory, ports }
 }
 
-const { directory, ports } = await prepared(copied)
+const { directory, ports } = await copied()
 const settings = { COOKIE_SECRET, PORTAL_CLIENT_SECRET, PORT: String(ports.app) }
-await prepared(() =>
-  started(t, [process.execPath, 'app.mjs'], settings, directory).printed(/Server listening at/))
+await started(t, [process.execPath, 'app.mjs'], settings, directory).printed(/Server listening at/)
 const portalUrl = `http://127.0.0.1:${ports.portal}`
 const baseUrl = `http://localhost:${ports.app}`
 const redirectUri = `${portalUrl}/oauth/callback`
@@ -81,7 +79,7 @@ t.test('the login leads to the endpoint or home, whatever return_to says', async
 })
 
 t.test('the command for the simulator plays the portal', async (t) => {
-  const [exported, serve = ''] = commands(/portal serve/)
+  const [exported, serve = ''] = commands(/sso serve/)
   t.equal(exported, `export PORTAL_CLIENT_SECRET=${PORTAL_CLIENT_SECRET}`)
   t.match(serve, / --open$/)
   await started(t, local(serve, ports).split(' '), { PORTAL_CLIENT_SECRET }, directory).printed(new RegExp(portalUrl))
@@ -96,7 +94,7 @@ t.test('the command for the simulator plays the portal', async (t) => {
 })
 
 t.test('the command for the check passes', async (t) => {
-  const [exported = '', check = ''] = commands(/portal check/)
+  const [exported = '', check = ''] = commands(/sso check/)
   const report = mustRun('bash', ['-ec', `${exported}\n${local(check, ports)}`], { cwd: directory })
   t.match(report, /passed|pass/)
   t.match(readme, /^Exit code 0: .* 1: .* 2: /m)

@@ -1,67 +1,49 @@
-// The report for people, word for word: what fails, then advice, the counts, what was not tested and why.
+// The report for people, word for word: what fails, then advice, what was not tested, what passes, the counts.
 import t from 'tap'
-import type { Report } from '../../lib/simulator/check/report.ts'
+import type { Finding, Run } from '../../lib/check/run.ts'
 import { painter, text } from '../../lib/simulator/check/report.ts'
-import type { Result, Rule } from '../../lib/simulator/rules/rule.ts'
-import type { Finding } from '../../lib/simulator/rules/run-rules.ts'
 
-const finding = (id: string, result: Result): Finding => ({
-  rule: { id, section: 'RFC 6749 §4.1', sentence: `The rule of ${id}.` } as Rule,
-  result: result.outcome === 'fail' ? { ...result, fix: `Mend ${id}.` } : result,
-  milliseconds: 1
-})
+const finding = (id: string, outcome: Finding['outcome'], more: Partial<Finding> = {}): Finding =>
+  ({ id, group: 'store', severity: 'must', sentence: `The rule of ${id}.`, outcome, ...more })
 
-const NONE = { from: '2026-01-02T03:04:05.006Z', to: '2026-01-02T03:04:07.008Z', refusals: {}, replayedCodes: 0 }
-const SOME = { ...NONE, refusals: { 404: 1, invalid_client: 3, invalid_grant: 20 }, replayedCodes: 5 }
+const failure = finding('a.failure', 'fail', { got: 'a page', fix: 'Mend it.', reason: 'code_unknown' })
+const runOf = (...rules: Finding[]): Run => ({ ok: false, rules })
 
-const pass: Result = { outcome: 'pass' }
-const fail = (got: string, severity: Rule['severity'] = 'must'): Result =>
-  ({ outcome: 'fail', severity, got, fix: '' })
-const untested = (reason: string): Result => ({ outcome: 'untested', reason })
-
-await t.test('in colour', (t) => {
-  const run: Report = {
-    caused: SOME,
-    findings: [
-      finding('a.advice', fail('200', 'should')),
-      finding('a.failure', fail('a page')),
-      finding('a.pass', pass),
-      ...[1, 2, 3].map((number) => finding(`three.${number}`, untested('nobody is logged in'))),
-      ...[1, 2, 3, 4].map((number) => finding(`four.${number}`, untested('there is no code')))
-    ]
-  }
-  t.equal(text(run, 100, painter(true)), [
-    '\x1b[31mFAIL\x1b[39m a.failure (RFC 6749 §4.1)',
-    '  \x1b[1mrule\x1b[22m The rule of a.failure.',
-    '  \x1b[1mgot \x1b[22m a page',
-    '  \x1b[1mfix \x1b[22m Mend a.failure.',
+t.test('in colour', async (t) => {
+  const run = runOf(
+    finding('an.advice', 'advice', { got: '200', fix: 'Better so.' }), failure, finding('a.pass', 'pass'),
+    ...[1, 2].map((number) => finding(`needs.${number}`, 'untested', { reason: 'it needs a second user' })),
+    finding('token.race', 'pass'), finding('later', 'untested', { reason: 'a.failure fails' })
+  )
+  t.equal(text(run, 60, painter(true)), [
+    '\x1b[31mFAIL\x1b[39m a.failure',
+    '  \x1b[1mrule\x1b[22m Does the store keep its promises? The rule of',
+    '       a.failure.',
+    '  \x1b[1mgot \x1b[22m a page [reason: code_unknown]',
+    '  \x1b[1mfix \x1b[22m Mend it.',
     '',
-    '\x1b[33madvice\x1b[39m a.advice (RFC 6749 §4.1)',
-    '  \x1b[1mrule\x1b[22m The rule of a.advice.',
+    '\x1b[33madvice\x1b[39m an.advice',
+    '  \x1b[1mrule\x1b[22m Does the store keep its promises? The rule of',
+    '       an.advice.',
     '  \x1b[1mgot \x1b[22m 200',
-    '  \x1b[1mfix \x1b[22m Mend a.advice.',
+    '  \x1b[1mfix \x1b[22m Better so.',
     '',
-    'From 2026-01-02T03:04:05.006Z to 2026-01-02T03:04:07.008Z the check caused 24 refusals: 20',
-    'invalid_grant, 3 invalid_client, 1 with status 404. It replayed 5 codes.',
+    'untested  needs.1: it needs a second user',
+    'untested  needs.2: it needs a second user',
+    'pass      a.pass: The rule of a.pass.',
+    'pass      1 rules about the plugin itself',
     '',
-    '1 pass, 1 fail, 1 to consider, 7 untested.',
+    '2 pass, 1 fail, 1 advice, 3 untested.',
     '\x1b[31mOne rule fails.\x1b[39m',
-    '7 rules were not tested: three.1, three.2, three.3 (nobody is logged in), 4 rules (there is no',
-    'code).',
+    '3 rules were not tested: it needs a second user; a.failure',
+    'fails.',
     ''
   ].join('\n'))
-  t.end()
 })
 
-await t.test('nothing fails, and the check was ended', (t) => {
-  const findings = [finding('a.pass', pass)]
-  t.equal(text({ findings, caused: NONE }, 100, painter(true)),
-    '1 pass, 0 fail, 0 to consider, 0 untested.\n\x1b[32mNothing fails.\x1b[39m\n')
-  t.equal(text({ findings, caused: NONE, stopped: 'It took too long.' }, 100, painter(false)),
-    '1 pass, 0 fail, 0 to consider, 0 untested.\nIt took too long.\n')
-  const failing = [finding('a', fail('')), finding('b', fail(''))]
-  const ended = text({ findings: failing, caused: NONE, stopped: 'It took too long.' }, 100, painter(false))
-  t.equal(ended.split('\n').slice(-4).join('\n'),
-    '0 pass, 2 fail, 0 to consider, 0 untested.\nIt took too long.\n2 rules fail.\n')
-  t.end()
+t.test('counts of one and of several', async (t) => {
+  t.equal(text(runOf(finding('a', 'pass')), 60, painter(false)),
+    'pass      a: The rule of a.\n\n1 pass, 0 fail, 0 advice, 0 untested.\nNothing fails.\n')
+  t.match(text(runOf(failure, failure, finding('b', 'untested', { reason: 'it needs c' })), 60, painter(false)),
+    '2 rules fail.\nOne rule was not tested: it needs c.\n')
 })

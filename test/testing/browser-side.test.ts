@@ -7,8 +7,8 @@ import { portal } from '../../lib/testing/index.ts'
 import type { LoginPage } from '../../lib/testing/index.ts'
 import { createIntegration } from '../../lib/flow/integration.ts'
 import { httpServer } from '../helpers/raw-server.ts'
-import { REDIRECT_URI, SETTINGS } from '../helpers/service.ts'
-import { listening, respond, responding, specServer } from '../helpers/spec-server.ts'
+import { listening, partner, PORTAL, REDIRECT_URI, sessionOf, SETTINGS } from '../helpers/partner.ts'
+import { respond, responding } from '../helpers/responses.ts'
 
 await t.test('cookies: path, expiry, removal, several', async (t) => {
   const seen: Array<[string, string]> = []
@@ -85,10 +85,10 @@ await t.test('Location is followed with the statuses of a redirect, and with no 
 
 await t.test('a callback with a query of its own', async (t) => {
   const redirectUri = 'https://portal.example/cb?tenant=7'
-  const app = specServer({ redirectUri })
-  t.match(await portal({ app, ...SETTINGS, redirectUri }).signIn({ cookies: 'sid=ada' }), { ok: true })
+  const app = partner({ options: { portal: { ...PORTAL, redirectUri } } })
+  t.match(await portal({ app, ...SETTINGS, redirectUri }).signIn({ cookies: sessionOf('ada') }), { ok: true })
   const other = portal({ app, ...SETTINGS, redirectUri: 'https://portal.example/cb?tenant=8' })
-  t.match(await other.signIn({ cookies: 'sid=ada' }), { ok: false, error: 'refused' })
+  t.match(await other.signIn({ cookies: sessionOf('ada') }), { ok: false, error: 'refused' })
 })
 
 await t.test('the callback is told by its origin, its path and each parameter of its own', (t) => {
@@ -108,22 +108,23 @@ await t.test('the callback is told by its origin, its path and each parameter of
 })
 
 await t.test('a prefix, with and without slashes, after the path of the base URL', async (t) => {
-  const { app, baseUrl } = await listening(t, { prefix: '/partner/sso' })
+  const { app, baseUrl } = await listening(t, { options: { prefix: '/partner/sso' } })
   for (const where of [
     { app, prefix: '/partner/sso' },
     { app, prefix: 'partner/sso/' },
     { baseUrl: new URL('/partner/', baseUrl).href, prefix: '/sso' }
-  ]) t.match(await portal({ ...where, ...SETTINGS }).signIn({ cookies: 'sid=ada' }), { ok: true }, where.prefix)
+  ]) t.match(await portal({ ...where, ...SETTINGS }).signIn({ cookies: sessionOf('ada') }), { ok: true }, where.prefix)
 })
 
 await t.test('parameters of the authorization request can be changed, left out, repeated', async (t) => {
-  const app = specServer()
+  const app = partner()
   const { authorize } = portal({ app, ...SETTINGS })
+  const ada = { cookies: sessionOf('ada') }
   t.match(await authorize(), { ok: false, error: 'login_required' })
-  const implicit = await authorize({ cookies: 'sid=ada' }, { response_type: 'token' })
+  const implicit = await authorize(ada, { response_type: 'token' })
   t.match(implicit, { ok: false, step: 6, error: 'unsupported_response_type' })
-  t.match(await authorize({ cookies: 'sid=ada' }, { scope: undefined }), { ok: true, code: /./, state: /^[\w-]{43}$/ })
-  t.match(await authorize({ cookies: 'sid=ada' }, { state: ['a', 'b'] }), { ok: false, error: 'invalid_request' })
+  t.match(await authorize(ada, { scope: undefined }), { ok: true, code: /./, state: /^[\w-]{43}$/ })
+  t.match(await authorize(ada, { state: ['a', 'b'] }), { ok: false, error: 'invalid_request' })
 })
 
 await t.test('a cookie is sent where RFC 6265 says, and nowhere else', async (t) => {
@@ -193,7 +194,7 @@ await t.test('a login opens addresses relative to its page', async (t) => {
 })
 
 await t.test('a login cannot take the user\u2019s cookies to another origin', async (t) => {
-  const app = specServer()
+  const app = partner()
   const signIn = portal({ app, ...SETTINGS }).signIn({
     cookies: 'other=secret',
     login: (page) => page.post({ user: 'ada' }, 'http://127.0.0.1:1/login')
@@ -205,7 +206,8 @@ await t.test('cookies given as an object are sent over http, to any host', async
   const { baseUrl } = await listening(t)
   // Leads to this machine, but browsers would not send it a Secure cookie.
   const address = baseUrl.replace('127.0.0.1', '0.0.0.0')
-  t.match(await portal({ baseUrl: address, ...SETTINGS }).signIn({ cookies: { sid: 'ada' } }), { ok: true })
+  const cookies = { sid: sessionOf('ada').slice('sid='.length) }
+  t.match(await portal({ baseUrl: address, ...SETTINGS }).signIn({ cookies }), { ok: true })
 })
 
 await t.test('a renewed cookie is taken; one of another path stands beside it', async (t) => {

@@ -43,7 +43,8 @@ const ENCODINGS: Record<string, (text: string) => string> = {
   'percent twice': (text) => encodeURIComponent(percent(text)),
   Base64: (text) => Buffer.from(text).toString('base64'),
   Base64url: (text) => Buffer.from(text).toString('base64url'),
-  'Base64 in a form': (text) => form(Buffer.from(text).toString('base64'))
+  'Base64 in a form': (text) => form(Buffer.from(text).toString('base64')),
+  hex: (text) => Buffer.from(text).toString('hex')
 }
 
 await t.test('each encoding gives another text', (t) => {
@@ -58,6 +59,21 @@ for (const [name, encode] of Object.entries(ENCODINGS)) {
     t.end()
   })
 }
+
+await t.test('within a longer text in Base64 or hex, wherever it begins', (t) => {
+  for (const encoding of ['base64', 'base64url', 'hex'] as const) {
+    for (const around of ['', 'x', 'xy', 'xyz']) {
+      for (const after of ['', 'x', 'xy']) {
+        const text = Buffer.from(`${around}${SECRET}${after}`).toString(encoding)
+        const shown = hide(text, [SECRET])
+        t.match(shown, '••••••••', `${encoding}: ${around}…${after}`)
+        const rest = shown.split('••••••••')
+        t.ok(rest.every((part) => part.length <= 9), `${encoding}: ${around}…${after}: ${shown}`)
+      }
+    }
+  }
+  t.end()
+})
 
 await t.test('encoded again and again', (t) => {
   for (const [first, again] of [[percent, encodeURIComponent], [html, html], [references, html]] as const) {

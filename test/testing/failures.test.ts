@@ -8,36 +8,56 @@ import { createIntegration } from '../../lib/flow/integration.ts'
 import { stepsOf } from '../../lib/flow/steps.ts'
 import { freePort } from '../helpers/ports.ts'
 import { httpServer } from '../helpers/raw-server.ts'
-import { CLIENT_SECRET, REDIRECT_URI, SETTINGS } from '../helpers/service.ts'
-import { listening, respond, responding, specServer } from '../helpers/spec-server.ts'
-import { MISTAKES } from '../helpers/mistakes.ts'
-import type { Mistake } from '../helpers/mistakes.ts'
+import type { Change } from '../helpers/partner.ts'
+import {
+  CLIENT_SECRET, hookAt, jsonAt, listening, locationAt, partner, REDIRECT_URI, sentAt, sessionOf, SETTINGS
+} from '../helpers/partner.ts'
+import { respond, responding } from '../helpers/responses.ts'
 
-const CASES: Array<[mistake: Mistake, step: number, error: string, got: RegExp, cookie?: string]> = [
-  ['wrong-role', 15, 'malformed_record',
+const asType = (type: string, body?: string): Change => sentAt('/oauth/token', (payload, _request, reply) => {
+  reply.type(type)
+  return body ?? payload
+})
+const loginPage = (loginPage: () => string): Change => ({ options: { loginPage } })
+const AUTH = { error: 'Unauthorized', message: 'Log in first' }
+
+type Case = [name: string, change: Change, step: number, error: string, got: RegExp, cookie?: string]
+
+const CASES: Case[] = [
+  ['a role', jsonAt('/oauth/user', { control_role: 'Administrator' }), 15, 'malformed_record',
     /^control_role must be "Partner Administrator" or "Partner Read Only".*, got "Administrator"$/],
-  ['user-404', 13, 'not_found', /^404 with the error Not Found/],
-  ['any-token', 15, 'malformed_record', /^type must be "client" at the client level, got "partner"$/],
-  ['html-token', 12, 'not_json', /^200 with text\/html \(“Welcome”\)$/],
-  ['text-token', 12, 'not_json', /^200 with text\/plain \(“\{"token_type"/],
-  ['lower-bearer', 12, 'malformed_token', /^token_type "bearer", access_token given$/],
-  ['auth-hook', 9, 'forbidden', /^401 with the error Unauthorized \(Log in first\)$/],
-  ['auth-hook-redirects', 9, 'redirected', /^302 with a redirect to \/login$/],
-  ['csrf-hook', 9, 'forbidden', /^403 with the error Forbidden \(Missing csrf secret\)$/],
-  ['state-changed', 8, 'state_mismatch', /^1 state, not the one/],
-  ['state-lost', 8, 'state_mismatch', /^no state$/],
-  ['login-csp', 5, 'login_required', /^200 with text\/html \(“Log in”\) at http.*\/login\?return_to=/, ''],
-  ['login-broken', 5, 'server_error', /^500 with the error Internal Server Error \(view not found\)$/, ''],
-  ['login-elsewhere', 5, 'login_required', /^302 with a redirect to https:\/\/login\.partner\.example\/$/, ''],
-  ['login-loop', 5, 'redirect_loop', /^more than ten redirects, the last 302/, ''],
-  ['refusal-without-redirect', 5, 'login_required', /^403 with the error access_denied$/, 'sid=eve'],
-  ['referrer', 5, 'access_denied', /^the error access_denied \(Refused\.\)$/, 'sid=eve']
+  ['no user endpoint', hookAt('/oauth/user', 404, { error: 'Not Found' }), 13, 'not_found',
+    /^404 with the error Not Found/],
+  ['the client level', {}, 15, 'malformed_record', /^type must be "client" at the client level, got "partner"$/],
+  ['a page', asType('text/html', '<title>Welcome</title>'), 12, 'not_json', /^200 with text\/html \(“Welcome”\)$/],
+  ['text', asType('text/plain'), 12, 'not_json', /^200 with text\/plain \(“\{"token_type"/],
+  ['bearer', jsonAt('/oauth/token', { token_type: 'bearer' }), 12, 'malformed_token',
+    /^token_type "bearer", access_token given$/],
+  ['a hook', hookAt('/oauth/token', 401, AUTH), 9, 'forbidden', /^401 with the error Unauthorized \(Log in first\)$/],
+  ['a hook that redirects', {
+    prepare: (app) => app.addHook('onRequest', async ({ url }, reply) =>
+      url === '/oauth/token' ? reply.redirect('/login') : undefined)
+  }, 9, 'redirected', /^302 with a redirect to \/login$/],
+  ['another state', locationAt(({ searchParams }) => searchParams.set('state', 'x')), 8, 'state_mismatch',
+    /^1 state, not the one/],
+  ['no state', locationAt(({ searchParams }) => searchParams.delete('state')), 8, 'state_mismatch', /^no state$/],
+  ['a login page', {}, 5, 'login_required', /^200 with text\/html \(“Log in”\) at http.*\/login\?return_to=/, ''],
+  ['a login page that fails', { loginPage: () => { throw new Error('view not found') } }, 5, 'server_error',
+    /^500 with the error Internal Server Error \(view not found\)$/, ''],
+  ['another site', loginPage(() => 'https://login.partner.example/'), 5, 'login_required',
+    /^302 with a redirect to https:\/\/login\.partner\.example\/$/, ''],
+  ['a loop', { options: { loginPage: (returnTo) => returnTo } }, 5, 'redirect_loop',
+    /^more than ten redirects, the last 302/, ''],
+  ['a refusal without redirect', hookAt('/oauth/authorize', 403, { error: 'access_denied' }), 5, 'login_required',
+    /^403 with the error access_denied$/, sessionOf('eve')],
+  ['a refusal', {}, 5, 'access_denied', /^the error access_denied \(The user may not enter the portal\.\)$/,
+    sessionOf('eve')]
 ]
 
-for (const [mistake, step, error, got, cookie = 'sid=ada'] of CASES) {
-  await t.test(mistake, async (t) => {
-    const app = specServer(MISTAKES[mistake])
-    const level = mistake === 'any-token' ? 'client' : 'partner'
+for (const [name, change, step, error, got, cookie = sessionOf('ada')] of CASES) {
+  await t.test(name, async (t) => {
+    const app = partner(change)
+    const level = name === 'the client level' ? 'client' : 'partner'
     const result = await portal({ app, ...SETTINGS, level }).signIn({ cookies: cookie })
     if (result.ok) throw new Error('signed in')
     t.match(result, { ok: false, step, error, got, expected: String, fix: String })
@@ -76,15 +96,15 @@ await t.test('the time of a step is that of its own request', async (t) => {
   const { now } = performance
   t.teardown(() => { performance.now = now })
   performance.now = () => now.call(performance) + 1e9
-  const app = specServer()
-  const { steps } = await portal({ app, ...SETTINGS }).signIn({ cookies: 'sid=ada' })
+  const app = partner()
+  const { steps } = await portal({ app, ...SETTINGS }).signIn({ cookies: sessionOf('ada') })
   const times = steps.flatMap(({ milliseconds }) => milliseconds ?? [])
   t.ok(times.length >= 3 && times.every((time) => time >= 0 && time < 1e9), times.join())
 })
 
 await t.test('wrong settings of the portal', async (t) => {
   const { baseUrl } = await listening(t)
-  const signIn = (changes: object) => portal({ baseUrl, ...SETTINGS, ...changes }).signIn({ cookies: 'sid=ada' })
+  const signIn = (changes: object) => portal({ baseUrl, ...SETTINGS, ...changes }).signIn({ cookies: sessionOf('ada') })
   t.match(await signIn({ clientId: 'nobody' }), { step: 6, error: 'refused', fix: /client_id and redirect_uri/ })
   t.match(await signIn({ redirectUri: 'https://foreign.example/cb' }), { step: 6, error: 'refused' })
   t.match(await signIn({ clientSecret: 'wrong' }), { step: 11, error: 'invalid_client' })
@@ -94,7 +114,7 @@ await t.test('wrong settings of the portal', async (t) => {
 })
 
 await t.test('a slow service ends at the timeout, in-process, too', async (t) => {
-  const app = specServer()
+  const app = partner()
   app.addHook('onRequest', (_request, _reply, _done) => {})
   const signIn = await portal({ app, ...SETTINGS, timeout: 50 }).signIn()
   t.match(signIn, { step: 4, error: 'timeout', got: /within 0\.05 s/ })
@@ -112,7 +132,7 @@ await t.test('without a timeout there are five seconds', async (t) => {
 })
 
 await t.test('an app that does not start', async (t) => {
-  const app = specServer()
+  const app = partner()
   app.register(async () => { throw new Error('no database') })
   const result = await portal({ app, ...SETTINGS }).signIn()
   t.match(result, { step: 4, error: 'app_failed', got: 'The app failed: no database' })
@@ -196,7 +216,7 @@ await t.test('a long explanation is cut', async (t) => {
 })
 
 await t.test('a bad option is named', async (t) => {
-  const app = specServer()
+  const app = partner()
   for (const [changes, sentence] of [
     [{ clientId: '' }, 'portal(): option "clientId" must be a non-empty string'],
     [{ clientSecret: undefined }, '"clientSecret"'],

@@ -7,8 +7,8 @@ import { returned, SignIn } from '../../lib/flow/legs.ts'
 import { basicCredentials } from '../../lib/flow/requests.ts'
 import type { Exchange } from '../../lib/flow/wire.ts'
 import { httpServer } from '../helpers/raw-server.ts'
-import { CLIENT_SECRET, REDIRECT_URI, SETTINGS } from '../helpers/service.ts'
-import { respond, responding } from '../helpers/spec-server.ts'
+import { CLIENT_SECRET, REDIRECT_URI, SETTINGS } from '../helpers/partner.ts'
+import { respond, responding } from '../helpers/responses.ts'
 
 const HIDDEN = '••••••••'
 

@@ -1,4 +1,4 @@
-import type { Watch } from '../rules/run-rules.ts'
+import type { Watch } from '../../check/run.ts'
 
 export const CLEAR_LINE = '\r\x1b[2K'
 

@@ -1,16 +1,14 @@
 import { styleText } from 'node:util'
+import { SANITY } from '../../check/rules.ts'
+import { GROUPS } from '../../check/rule.ts'
+import type { Finding, Run } from '../../check/run.ts'
 import { escapeJson } from '../../flow/escape.ts'
-import type { Caused } from './caused.ts'
-import { causedText } from './caused.ts'
-import type { Result } from '../rules/rule.ts'
-import type { Finding, Run } from '../rules/run-rules.ts'
 
 /** Counts of a run. */
 export interface Summary {
   passed: number
-  /** Failed rules of severity `must`. */
   failed: number
-  /** Failed rules of severity `should`. */
+  /** What fails and breaks nothing. */
   advice: number
   untested: number
 }
@@ -18,110 +16,91 @@ export interface Summary {
 export type Paint = (colour: 'green' | 'red' | 'yellow' | 'bold', text: string) => string
 
 /** Colours for a terminal, or none. */
-export const painter = (coloured: boolean): Paint => (colour, text) =>
-  coloured ? styleText(colour, text, { validateStream: false }) : text
+export const painter =
+  (coloured: boolean): Paint =>
+    (colour, text) =>
+      coloured ? styleText(colour, text, { validateStream: false }) : text
 
-export function summary ({ findings }: Run): Summary {
-  const count = (word: string): number =>
-    findings.filter((finding) => wordOf(finding) === word).length
-  return {
-    passed: count('pass'),
-    failed: count('FAIL'),
-    advice: count('advice'),
-    untested: count('untested')
-  }
-}
+const those = ({ rules }: Run, outcome: Finding['outcome']): Finding[] =>
+  rules.filter((finding) => finding.outcome === outcome)
 
-/** One word on a finding: `pass`, `FAIL`, `advice` or `untested`. */
-function wordOf ({ result }: Finding): 'pass' | 'FAIL' | 'advice' | 'untested' {
-  if (result.outcome !== 'fail') return result.outcome
-  return result.severity === 'must' ? 'FAIL' : 'advice'
-}
-
-/** A run, and the refusals that it caused at the service. */
-export type Report = Run & { caused: Caused }
+export const summary = (run: Run): Summary => ({
+  passed: those(run, 'pass').length,
+  failed: those(run, 'fail').length,
+  advice: those(run, 'advice').length,
+  untested: those(run, 'untested').length
+})
 
 /**
- * The report for people: what fails, then advice, then the refusals that the check caused, then the
- * counts, then what was not tested and why.
+ * The report for people: what fails and what is advice; the rules about the app that were not
+ * tested, and those that pass; the plugin's own as a count; the verdict.
  */
-export function text (run: Report, width: number, paint: Paint): string {
-  const { findings, caused } = run
-  const failures = ['FAIL', 'advice'].flatMap((word) =>
-    findings.filter((finding) => wordOf(finding) === word))
-  const blocks = [
-    ...failures.map((finding) => block(finding, width, paint)),
-    wrap(causedText(caused), width).join('\n'),
-    conclusion(run, width, paint)
-  ]
-  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
+export function text (run: Run, width: number, paint: Paint): string {
+  const found = [...those(run, 'fail'), ...those(run, 'advice')].map((finding) =>
+    block(finding, width, paint)
+  )
+  return `${[...found, list(run, width), conclusion(run, width, paint)].filter((part) => part !== '').join('\n\n')}\n`
 }
 
-function block (finding: Finding, width: number, paint: Paint): string {
-  const { rule, result } = finding
-  const said = wordOf(finding)
-  const [head, ...rest] = wrap(`${said} ${rule.id} (${rule.section})`, width)
-  const { got, fix } = result as Extract<Result, { outcome: 'fail' }>
+function block (
+  { id, group, outcome, sentence, got = '', fix = '', reason = '' }: Finding,
+  width: number,
+  paint: Paint
+): string {
+  const word = outcome === 'fail' ? paint('red', 'FAIL') : paint('yellow', 'advice')
   return [
-    String(head).replace(said, paint(said === 'FAIL' ? 'red' : 'yellow', said)),
-    ...rest,
-    ...labelled('rule', rule.sentence, width, paint),
-    ...labelled('got', got, width, paint),
+    `${word} ${id}`,
+    ...labelled('rule', `${GROUPS[group]} ${sentence}`, width, paint),
+    ...labelled('got', reason === '' ? got : `${got} [reason: ${reason}]`, width, paint),
     ...labelled('fix', fix, width, paint)
   ].join('\n')
 }
 
 function labelled (label: string, sentence: string, width: number, paint: Paint): string[] {
-  return wrap(sentence, width - 7).map((line, at) =>
-    `  ${at === 0 ? paint('bold', label.padEnd(4)) : '    '} ${line}`)
+  return wrap(sentence, width - 7).map(
+    (line, at) => `  ${at === 0 ? paint('bold', label.padEnd(4)) : '    '} ${line}`
+  )
 }
 
-/** What was not tested and why, each reason once. */
-function untestedRules (findings: Finding[]): string {
-  const reasons = new Map<string, string[]>()
-  for (const { rule, result } of findings) {
-    if (result.outcome === 'untested') {
-      reasons.set(result.reason, [...reasons.get(result.reason) ?? [], rule.id])
-    }
-  }
-  return [...reasons].map(([reason, ids]) => `${named(ids)} (${reason})`).join(', ')
+/** A line for each rule about the app that was not tested or passes. After a failure those do not help. */
+function list (run: Run, width: number): string {
+  const isOwn = ({ id }: Finding): boolean => SANITY.has(id)
+  const untested = those(run, 'untested')
+    .filter(({ reason }) => !/ fails$| ended /.test(String(reason)))
+    .map(({ id, reason }) => `untested  ${id}: ${reason}`)
+  const passed = those(run, 'pass')
+    .filter((finding) => !isOwn(finding))
+    .map(({ id, sentence }) => `pass      ${id}: ${sentence}`)
+  const own = those(run, 'pass').filter(isOwn).length
+  const sanity = own === 0 ? [] : [`pass      ${own} rules about the plugin itself`]
+  return [...untested, ...passed, ...sanity].flatMap((line) => wrap(line, width, ' '.repeat(10))).join('\n')
 }
-
-const named = (ids: string[]): string => ids.length > 3 ? `${ids.length} rules` : ids.join(', ')
 
 function conclusion (run: Run, width: number, paint: Paint): string {
   const { passed, failed, advice, untested } = summary(run)
-  const counts = `${passed} pass, ${failed} fail, ${advice} to consider, ${untested} untested.`
-  const lines = [counts, run.stopped ?? ''].flatMap((sentence) => wrap(sentence, width))
-  if (failed > 0 || run.stopped === undefined) {
-    const verdict = failed === 0 ? 'Nothing fails.' : `${numberOf(failed, 'fails', 'fail')}.`
-    lines.push(paint(failed === 0 ? 'green' : 'red', verdict))
-  }
-  if (untested > 0) {
-    const many = numberOf(untested, 'was not tested', 'were not tested')
-    lines.push(...wrap(`${many}: ${untestedRules(run.findings)}.`, width))
-  }
-  return lines.join('\n')
-}
-
-function numberOf (count: number, one: string, several: string): string {
-  return count === 1 ? `One rule ${one}` : `${count} rules ${several}`
+  const verdict =
+    failed === 0 ? 'Nothing fails.' : `${failed === 1 ? 'One rule fails' : `${failed} rules fail`}.`
+  const needs = [...new Set(those(run, 'untested').map(({ reason }) => reason))].join('; ')
+  return [
+    `${passed} pass, ${failed} fail, ${advice} advice, ${untested} untested.`,
+    paint(failed === 0 ? 'green' : 'red', verdict),
+    ...(untested === 0
+      ? []
+      : wrap(`${untested === 1 ? 'One rule was' : `${untested} rules were`} not tested: ${needs}.`, width))
+  ].join('\n')
 }
 
 /** The report for machines. Its members are stable; others may be added. */
-export function json (baseUrl: string, level: string, run: Report): string {
-  const rules =
-    run.findings.map(({ rule: { id, section, severity, sentence }, result, milliseconds }) =>
-      ({ id, section, severity, sentence, ...result, milliseconds }))
-  const report = {
-    baseUrl, level, summary: summary(run), caused: run.caused, stopped: run.stopped, rules
-  }
-  return `${escapeJson(JSON.stringify(report, null, 2))}\n`
-}
+export const json = (run: Run): string =>
+  `${escapeJson(JSON.stringify({ summary: summary(run), rules: run.rules, stopped: run.stopped }, null, 2))}\n`
 
 /**
  * Breaks a text into lines of at most the width: at spaces, and within a word that is longer than a
  * line.
  */
-const wrap = (text: string, width: number): string[] =>
-  text.match(new RegExp(`(?! ).{1,${width}}(?= |$)|(?! ).{${width}}`, 'gsu')) ?? []
+function wrap (text: string, width: number, indent = ''): string[] {
+  const most = width - indent.length
+  const [first = '', ...rest] =
+    text.match(new RegExp(`(?! ).{1,${most}}(?= |$)|(?! ).{${most}}`, 'gsu')) ?? []
+  return [first, ...rest.map((line) => `${indent}${line}`)]
+}

@@ -1,4 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as realTime } from 'node:timers/promises'
+import type { Finding } from '../../check/run.ts'
+import { tryRule } from '../../check/run.ts'
+import type { Material } from '../../check/subject.ts'
+import { Subject } from '../../check/subject.ts'
 import { redirectTarget } from '../../flow/browser.ts'
 import type { Grant } from '../../flow/legs.ts'
 import { returned, secretsOf, SignIn } from '../../flow/legs.ts'
@@ -6,10 +11,6 @@ import type { Secrets } from '../../flow/masking.ts'
 import type { Integration } from '../../flow/integration.ts'
 import type { Exchange, Send } from '../../flow/wire.ts'
 import { statusOf } from '../../flow/wire.ts'
-import type { Finding } from '../rules/run-rules.ts'
-import { runRule } from '../rules/run-rules.ts'
-import type { Material } from '../rules/settings.ts'
-import { realTime, Service } from '../rules/service.ts'
 import type { Trial } from './trials.ts'
 import { LOGIN_RULES } from './trials.ts'
 
@@ -93,8 +94,8 @@ export class Attempt {
   /** What `check` finds on the way to the login. Checks once. */
   loginFindings (): Promise<Finding[]> {
     const { integration, stop } = this.#options
-    const service = new Service(integration, {}, stop)
-    this.#login ??= Promise.all(LOGIN_RULES.map((rule) => runRule(service, rule)))
+    const subject = new Subject(integration, {}, stop)
+    this.#login ??= Promise.all(LOGIN_RULES.map((rule) => tryRule(subject, rule)))
     return this.#login
   }
 
@@ -131,17 +132,17 @@ export class Attempt {
   /** Tries the rule of the trial. Returns null: the browser is not sent anywhere. */
   async #try (material: Material): Promise<null> {
     const { codeLifetime, stop } = this.#options
-    const service = new Service(this.signIn.integration, {
+    const subject = new Subject(this.signIn.integration, {
       codeLifetime,
       material,
       secrets: this.signIn.secrets,
       wait: (milliseconds, signal) => {
         this.sendsAt = new Date(Date.now() + milliseconds)
-        return realTime(milliseconds, signal)
+        return realTime(milliseconds, undefined, { signal })
       },
       onExchange: (exchange) => this.exchanges.push(exchange)
     }, stop)
-    this.finding = await runRule(service, (this.trial as Trial).rule)
+    this.finding = await tryRule(subject, (this.trial as Trial).rule)
     return null
   }
 }

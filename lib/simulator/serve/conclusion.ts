@@ -1,4 +1,4 @@
-import type { Finding } from '../rules/run-rules.ts'
+import type { Finding } from '../../check/run.ts'
 import type { Attempt } from './attempt.ts'
 import { isOneSite } from './one-site.ts'
 
@@ -73,14 +73,10 @@ export function summaryOf (attempt: Attempt): string {
   return `${time} ${took}  ${trial === null ? '' : `${trial.title}: `}${title}${who}${why}`
 }
 
-function judged ({ rule, result }: Finding): Conclusion {
-  if (result.outcome === 'untested') {
-    return { outcome: 'untested', title: 'The trial could not be made', sentence: result.reason }
-  }
-  if (result.outcome === 'fail') {
-    return { outcome: 'fail', title: 'The service fails this trial', sentence: result.fix }
-  }
-  return { outcome: 'pass', title: 'Rejected, as it should be', sentence: rule.sentence }
+function judged ({ outcome, sentence, fix = '', reason = '' }: Finding): Conclusion {
+  if (outcome === 'pass') return { outcome, title: 'Rejected, as it should be', sentence }
+  if (outcome === 'untested') return { outcome, title: 'The trial could not be made', sentence: reason }
+  return { outcome: 'fail', title: 'The service fails this trial', sentence: fix }
 }
 
 function progressOf ({ sendsAt, isAway }: Attempt): Omit<Conclusion, 'outcome'> {

@@ -11,10 +11,15 @@ export function browserCommand (
   return ['xdg-open', [url]]
 }
 
-/** Opens a URL in the user's browser. No shell reads the URL. Rejects on failure. */
+/**
+ * Opens a URL in the user's browser, which gets no variable of the integration, so that it has no
+ * secret. No shell reads the URL. Rejects on failure.
+ */
 export async function openBrowser (url: string, env: Process['env']): Promise<void> {
   const [program, args] = browserCommand(process.platform, url)
-  const child = spawn(program, args, { env, stdio: 'ignore', detached: true, windowsHide: true })
+  const ours = Object.entries(env).filter(([name]) => !name.startsWith('PORTAL_'))
+  const settings = { stdio: 'ignore', detached: true, windowsHide: true } as const
+  const child = spawn(program, args, { env: Object.fromEntries(ours), ...settings })
   child.unref()
   const [code] = await once(child, 'exit') as [number | null]
   if (code !== 0) throw new Error(`${program} failed`)

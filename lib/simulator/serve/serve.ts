@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { isIPv6 } from 'node:net'
 import { escape } from '../../flow/escape.ts'
 import { fixFor } from '../../flow/failure.ts'
 import type { Integration } from '../../flow/integration.ts'
@@ -20,7 +21,7 @@ export const FLAGS = {
   open: { type: 'boolean', default: false }
 } as const
 
-export const SERVE_HELP = `Usage: partner-sso-portal serve --base-url <url> [flags]
+export const SERVE_HELP = `Usage: fastify-partner-sso serve --base-url <url> [flags]
 
 A web page that plays the portal against a service: it starts sign-ins, redeems the code and the token, and shows each
 of the fifteen steps.
@@ -29,8 +30,8 @@ Flags:
 ${INTEGRATION_HELP}
   --port <number>           port of the simulator (default 4180)
   --host <address>          address that the simulator listens at (default localhost)
-  --public-url <url>        where browsers reach the simulator (default the port at 127.0.0.1). Have your
-                            service at localhost: then the two are different sites for cookies, as in production
+  --public-url <url>        where browsers reach the simulator (default the port at --host, or at 127.0.0.1). Have
+                            your service at localhost: then the two are different sites for cookies, as in production
   --redirect-uri <url>      the callback; it must lead to the simulator (default <public-url>/oauth/callback)
   --credentials <name>      the end of the login_url, /external-oauth/<name> (default local)
   --code-lifetime <seconds> how long a code is valid at the service (default 60). The trial of an expired code
@@ -39,7 +40,7 @@ ${INTEGRATION_HELP}
   --help                    print this help
 
 Example:
-  PORTAL_CLIENT_SECRET=… partner-sso-portal serve --base-url http://localhost:3000 --client-id partner-123 --open
+  PORTAL_CLIENT_SECRET=… fastify-partner-sso serve --base-url http://localhost:3000 --client-id partner-123 --open
 `
 
 /**
@@ -50,7 +51,8 @@ Example:
 export async function serve (argv: string[], { env, out, err, stop }: Process): Promise<number> {
   const values = readFlags(argv, FLAGS)
   const port = numberOf('port', values.port, 1, 65_535)
-  const publicUrl = originOf(values['public-url']) ?? `http://127.0.0.1:${port}`
+  const host = needed('host', values.host)
+  const publicUrl = originOf(values['public-url']) ?? `http://${reachedAt(host)}:${port}`
   const redirectUri = values['redirect-uri'] ?? `${publicUrl}/oauth/callback`
   const integration = integrationOf(values, env, redirectUri)
   const loginUrl =
@@ -62,7 +64,6 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
       throw new CannotRun(`The simulator cannot respond at ${loginUrl} and ${redirectUri}: ${message}. ` +
       'Choose another --credentials or --redirect-uri.')
     })
-  const host = needed('host', values.host)
   await app.listen({ host, port }).catch(({ message }: Error) => {
     throw new CannotRun(
       `The simulator cannot listen: ${message}. Choose another address with --host or --port.`
@@ -90,6 +91,12 @@ async function reach ({ send, authorizeUrl }: Integration, stop: AbortSignal): P
     await send({ method: 'GET', url: authorizeUrl, headers: [['Accept', 'text/html']] }, stop)
   if (networkError === undefined || stop.aborted) return ''
   return `${escape(networkError.sentence)} ${fixFor(networkError.code)}\n`
+}
+
+/** The host in the address of a server that listens there. */
+function reachedAt (host: string): string {
+  if (['localhost', '0.0.0.0', '::'].includes(host)) return '127.0.0.1'
+  return isIPv6(host) ? `[${host}]` : host
 }
 
 function originOf (url: string | undefined): string | undefined {

@@ -1,5 +1,5 @@
-import { ruleOf } from '../rules/all.ts'
-import type { Rule } from '../rules/rule.ts'
+import type { Rule } from '../../check/rule.ts'
+import { rulesOf } from '../../check/run.ts'
 
 /**
  * What a trial's rule is tried with: nothing, the code, a code that was redeemed, or the return of
@@ -22,7 +22,7 @@ export interface Trial {
 }
 
 const trial = (id: string, title: string, rule: string, takes: Material, does: string): Trial =>
-  ({ id, title, does, rule: ruleOf(rule), takes })
+  ({ id, title, does, rule: rulesOf([rule])[0] as Rule, takes })
 
 /** The trials, in the order in which the pages offer them. */
 export const TRIALS: readonly Trial[] = [
@@ -40,5 +40,4 @@ export const TRIALS: readonly Trial[] = [
 
 /** Rules that are tried when a browser does not come back. */
 export const LOGIN_RULES =
-  ['authorize.hook', 'login.page', 'login.return', 'login.form-action', 'login.cookie']
-    .map(ruleOf)
+  rulesOf(['authorize.hook', 'login.page', 'login.return', 'login.form-action', 'login.cookie'])

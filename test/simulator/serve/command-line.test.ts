@@ -9,8 +9,8 @@ import type { Test } from 'tap'
 import { browserCommand } from '../../../lib/simulator/serve/open-browser.ts'
 import { program } from '../../helpers/program.ts'
 import { freePort } from '../../helpers/ports.ts'
-import { CLIENT_SECRET, RECORDS } from '../../helpers/service.ts'
-import { respond, sendingBack } from '../../helpers/spec-server.ts'
+import { CLIENT_SECRET, RECORDS } from '../../helpers/partner.ts'
+import { respond, sendingBack } from '../../helpers/responses.ts'
 import { simulator, start } from '../../helpers/serve.ts'
 
 await t.test('the terminal says what the service needs', async (t) => {
@@ -44,7 +44,7 @@ await t.test('each sign-in that ends is a line: how long the service took, who, 
   const lines = (): string[] => String(terminal.out.split('Press Ctrl-C to stop.\n\n')[1]).trim().split('\n')
   await browser.signIn(start(origin))
   t.match(lines()[0], /^\d\d:\d\d:\d\d +\d+ ms {2}Ada Lovelace is signed in \(u-1\)$/)
-  browser.cookies.set('sid', 'eve')
+  browser.logIn('eve')
   await browser.signIn(start(origin))
   t.match(lines()[1], /^\d\d:\d\d:\d\d +0 ms {2}The sign-in stopped at step 5: the error access_denied/)
   await browser.signIn(start(origin, 'foreign-redirect-uri'))

@@ -1,10 +1,11 @@
 // The pages themselves: nothing is loaded, and nothing of a service is markup.
 import t from 'tap'
-import { responding } from '../../helpers/spec-server.ts'
+import { jsonAt } from '../../helpers/partner.ts'
+import { responding } from '../../helpers/responses.ts'
 import { asked, simulator, start } from '../../helpers/serve.ts'
 
 await t.test('what the service sends is never markup', async (t) => {
-  const { origin, browser } = await simulator(t, { mistakes: ['extra-fields'], user: 'bob' })
+  const { origin, browser } = await simulator(t, { change: jsonAt('/oauth/user', { password_hash: 'x' }), user: 'bob' })
   const page = await browser.signIn(start(origin))
   t.match(page.text, 'Bob &lt;b&gt;Client&lt;/b&gt; is signed in')
   t.notMatch(page.text, '<b>Client<')

@@ -2,8 +2,8 @@
 // another host than loopback, anybody may open its pages.
 import t from 'tap'
 import { basicCredentials } from '../../../lib/flow/requests.ts'
-import { CLIENT_ID, CLIENT_SECRET, RECORDS } from '../../helpers/service.ts'
-import { respond, responding, sendingBack } from '../../helpers/spec-server.ts'
+import { CLIENT_ID, CLIENT_SECRET, RECORDS } from '../../helpers/partner.ts'
+import { respond, responding, sendingBack } from '../../helpers/responses.ts'
 import { asked, simulator, start } from '../../helpers/serve.ts'
 import type { Page } from '../../helpers/serve.ts'
 
@@ -22,7 +22,7 @@ function secretIn ({ text }: Page): string[] {
 
 for (const flags of [[], ['--basic']]) {
   await t.test(`no page shows the client secret, sent ${flags[0] ?? 'in the form'}`, async (t) => {
-    const options = { flags: [...flags, '--code-lifetime', '0'], lifetime: 0.1 }
+    const options = { flags: [...flags, '--code-lifetime', '1'], lifetime: 1 }
     const { origin, browser, terminal } = await simulator(t, options)
     for (const trial of [undefined, 'replayed-code', 'wrong-secret', 'foreign-redirect-uri', 'expired-code']) {
       const page = await browser.signIn(start(origin, trial))
@@ -157,7 +157,7 @@ await t.test('another browser cannot finish a sign-in', async (t) => {
   const authorize = new URL(String(new URL(login.url).searchParams.get('return_to')), baseUrl).href
   const issued = await another('ada').fetch(authorize)
   const callback = String(issued.headers.get('location'))
-  t.match(callback, /code=[\w-]{43}&state=/)
+  t.match(callback, /code=[\w-]+&state=/)
 
   const other = another('bob')
   t.equal((await other.open(callback)).status, 400, 'without a sign-in of its own')

@@ -2,8 +2,8 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { freePort } from '../../helpers/ports.ts'
-import { CLIENT_SECRET } from '../../helpers/service.ts'
-import { respond, responding, sendingBack } from '../../helpers/spec-server.ts'
+import { CLIENT_SECRET, hookAt, jsonAt, PORTAL } from '../../helpers/partner.ts'
+import { respond, responding, sendingBack } from '../../helpers/responses.ts'
 import { simulator, start } from '../../helpers/serve.ts'
 import type { SceneOptions, Simulator } from '../../helpers/serve.ts'
 
@@ -38,7 +38,9 @@ await t.test('somebody else: the login page first, whoever is logged in', async 
   t.match(other.text, 'Bob &lt;b&gt;Client&lt;/b&gt; is signed in')
   const trial = await browser.signIn(start(origin, 'ineligible-user'))
   t.match(trial.text, 'href="/external-oauth/local?trial=ineligible-user&amp;login">Log in as someone else</a>')
-  const elsewhere = await simulator(t, { mistakes: ['login-elsewhere'] })
+  const elsewhere = await simulator(t, {
+    change: { options: { loginPage: () => 'https://login.partner.example/' } }
+  })
   t.notMatch((await elsewhere.browser.signIn(start(elsewhere.origin))).text, 'Log in as someone else')
   t.match((await elsewhere.browser.signIn(`${start(elsewhere.origin)}?login`)).text, 'Ada Lovelace is signed in')
 })
@@ -94,8 +96,10 @@ await t.test('the login page stands between: the timeline waits, then continues'
 await t.test('when something fails: which step, what was expected, what was got, what to do', async (t) => {
   const redirect = /a redirect to the redirect_uri with code and the same state/
   const cases: Array<[SceneOptions, number, expected: RegExp, got: RegExp, fix: RegExp]> = [
-    [{ mistakes: ['wrong-role'] }, 15, /a record with/, /control_role/, /Correct the record/],
-    [{ mistakes: ['auth-hook'] }, 9, /200 and JSON/, /401 with the error .*\(Log in first\)/, /Exempt this endpoint/],
+    [{ change: jsonAt('/oauth/user', { control_role: 'Boss' }) }, 15, /a record with/, /control_role/,
+      /Correct the record/],
+    [{ change: hookAt('/oauth/token', 401, { error: 'Unauthorized', message: 'Log in first' }) }, 9, /200 and JSON/,
+      /401 with the error .*\(Log in first\)/, /Exempt this endpoint/],
     // Before the browser is sent there.
     [{ baseUrl: `http://127.0.0.1:${await freePort()}` }, 4, redirect, /Nothing listens at/, /Start the service/],
     [{ baseUrl: await responding(t, 404) }, 4, redirect, /404 with an empty body/, /Check the base URL/]
@@ -120,8 +124,9 @@ await t.test('a long response is cut in the exchange', async (t) => {
 })
 
 await t.test('a callback that lacks a part of the redirect_uri', async (t) => {
-  const flags = ['--redirect-uri', 'http://localhost:1/cb?tenant=7']
-  const { origin, browser } = await simulator(t, { mistakes: ['any-redirect-uri'], flags })
+  const redirectUri = 'http://localhost:1/cb?tenant=7'
+  const change = { options: { portal: { ...PORTAL, redirectUri } } }
+  const { origin, browser } = await simulator(t, { change, flags: ['--redirect-uri', redirectUri] })
   browser.cookies.delete('sid')
   await browser.fetch(start(origin))
   const again = await browser.open(`${origin}/cb?code=x&state=y`)

@@ -1,35 +1,60 @@
 // Invalid requests that a developer tries on purpose: what each says of a correct service and of one with a mistake.
 import t from 'tap'
 import { TRIALS as ALL } from '../../../lib/simulator/serve/trials.ts'
-import { RECORDS } from '../../helpers/service.ts'
-import { respond, sendingBack } from '../../helpers/spec-server.ts'
-import type { Mistake } from '../../helpers/mistakes.ts'
+import { respond, sendingBack } from '../../helpers/responses.ts'
+import { forgetful, jsonAt, locationAt, RECORDS, sentAt } from '../../helpers/partner.ts'
+import type { Change } from '../../helpers/partner.ts'
 import { simulator, start } from '../../helpers/serve.ts'
 
 type Tone = 'good' | 'bad' | 'wait'
 
-type Case = [trial: string, mistakes: Mistake[], tone: Tone, title: string, sentence: RegExp, user?: string]
+type Case = [trial: string, change: Change, tone: Tone, title: string, sentence: RegExp, user?: string]
 
 const PASS = 'Rejected, as it should be'
 const FAIL = 'The service fails this trial'
-const UNTESTED = 'The trial could not be made'
+
+const html = sentAt('/oauth/token', (_payload, _request, reply) => {
+  reply.type('text/html')
+  return '<p>'
+})
+const anySecret = sentAt('/oauth/token', (_payload, _request, reply) => {
+  reply.code(200)
+  return '{"token_type":"Bearer","access_token":"the-token"}'
+})
+/** After one refusal every code is refused. */
+function burning (): Change {
+  let refused = false
+  return sentAt('/oauth/token', (payload, _request, reply) => {
+    if (refused) reply.code(400)
+    refused ||= reply.statusCode === 401
+    return reply.statusCode === 400 ? '{"error":"invalid_grant"}' : payload
+  })
+}
+const toAnybody: Change = {
+  prepare: (app) => app.addHook('onSend', async ({ url }, reply, payload) => {
+    const uri = new URL(url, 'http://x').searchParams.get('redirect_uri')
+    if (reply.statusCode === 400 && uri !== null) reply.code(302).header('location', uri)
+    return payload
+  })
+}
 
 const TRIALS: Case[] = [
-  ['replayed-code', [], 'good', PASS, /A used code is refused\./],
-  ['replayed-code', ['reusable-code'], 'bad', FAIL, /Remove the code/],
-  ['replayed-code', ['html-token'], 'bad', 'The sign-in stopped at step 12', /application\/json/],
-  ['wrong-secret', [], 'good', PASS, /leaves the code as it was\./],
-  ['wrong-secret', ['burns-code'], 'bad', FAIL, /Check the credentials before/],
-  ['wrong-secret', ['any-secret'], 'bad', FAIL, /Check the credentials before/],
-  ['foreign-redirect-uri', [], 'good', PASS, /never redirected to/],
-  ['foreign-redirect-uri', ['any-redirect-uri'], 'wait', UNTESTED, /login first/],
-  ['foreign-redirect-uri', ['any-redirect-uri', 'no-login-check'], 'bad', FAIL, /whole strings/],
-  ['expired-code', [], 'good', PASS, /A code expires\./],
-  ['expired-code', ['code-never-expires'], 'bad', FAIL, /Let codes expire/],
-  ['ineligible-user', [], 'good', PASS, /error=access_denied/, 'eve'],
-  ['ineligible-user', [], 'wait', 'Ada Lovelace was let in', /as a user who may not use the portal, then try/],
-  ['ineligible-user', ['wrong-role'], 'bad', 'The sign-in stopped at step 15', /Correct the record/],
-  ['ineligible-user', ['state-lost'], 'bad', FAIL, /and the state/, 'eve']
+  ['replayed-code', {}, 'good', PASS, /A used code is refused\./],
+  ['replayed-code', { options: { store: forgetful() } }, 'bad', FAIL, /one atomic command/],
+  ['replayed-code', html, 'bad', 'The sign-in stopped at step 12', /application\/json/],
+  ['wrong-secret', {}, 'good', PASS, /leaves the code as it was\./],
+  ['wrong-secret', burning(), 'bad', FAIL, /repeats the request/],
+  ['wrong-secret', anySecret, 'bad', FAIL, /repeats the request/],
+  ['foreign-redirect-uri', {}, 'good', PASS, /nobody is redirected there/],
+  ['foreign-redirect-uri', toAnybody, 'bad', FAIL, /leave it as it is/],
+  ['expired-code', {}, 'good', PASS, /and expires\./],
+  ['expired-code', { options: { store: forgetful() } }, 'bad', FAIL, /in seconds/],
+  ['ineligible-user', {}, 'good', PASS, /with access_denied/, 'eve'],
+  ['ineligible-user', {}, 'wait', 'Ada Lovelace was let in', /as a user who may not use the portal, then try/],
+  ['ineligible-user', jsonAt('/oauth/user', { control_role: 'Boss' }), 'bad', 'The sign-in stopped at step 15',
+    /Correct the record/],
+  ['ineligible-user', locationAt(({ searchParams }) => searchParams.delete('state')), 'bad', FAIL,
+    /Return null from `portalEligibility`/, 'eve']
 ]
 
 await t.test('the start page offers them: what each does, and what a correct service does', async (t) => {
@@ -40,12 +65,12 @@ await t.test('the start page offers them: what each does, and what a correct ser
   t.equal(said, ALL.map(({ title, does, rule }) => `${title} ${does} ${rule.sentence} Try`).join(' '))
 })
 
-for (const [trial, mistakes, tone, title, sentence, user] of TRIALS) {
-  await t.test(`${trial}: ${[...mistakes, user ?? ''].join(' ')}`, async (t) => {
-    const flags = ['--code-lifetime', '0']
+for (const [row, [trial, change, tone, title, sentence, user]] of TRIALS.entries()) {
+  await t.test(`${row}: ${trial}: ${title} ${user ?? ''}`, async (t) => {
+    const flags = ['--code-lifetime', '1']
     // Codes of the other trials must not expire, however slow the machine is.
-    const lifetime = trial === 'expired-code' ? 0.3 : 60
-    const { origin, browser } = await simulator(t, { mistakes, flags, user, lifetime })
+    const lifetime = trial === 'expired-code' ? 1 : 60
+    const { origin, browser } = await simulator(t, { change, flags, user, lifetime })
     const page = await browser.signIn(start(origin, trial))
     t.match(page.text, `<h1>${title}</h1>`)
     t.match(page.text.replace(/&#39;/g, '\''), sentence)

@@ -2,13 +2,12 @@
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import type { Test } from 'tap'
-import { ruleOf } from '../../../lib/simulator/rules/all.ts'
+import { rulesOf } from '../../../lib/check/run.ts'
 import { SCRIPT } from '../../../lib/simulator/serve/pages/script.ts'
 import { LOGIN_RULES } from '../../../lib/simulator/serve/trials.ts'
-import { responding } from '../../helpers/spec-server.ts'
+import type { Change } from '../../helpers/partner.ts'
 import type { SceneOptions, Simulator } from '../../helpers/serve.ts'
 import { simulator, start } from '../../helpers/serve.ts'
-import { prepared } from '../../helpers/prepared.ts'
 
 /** A browser that is not logged in has begun a sign-in: the page that it finds at the simulator meanwhile. */
 async function waiting (t: Test, options: SceneOptions): Promise<Simulator & { page: () => Promise<string> }> {
@@ -30,24 +29,29 @@ await t.test('the rules on the login are shown until the browser comes back', as
   t.notMatch(await page(), 'id="causes"')
 })
 
-const strictCookie = await prepared(() =>
-  responding(t, 200, '', { 'set-cookie': 'session=1; Path=/; SameSite=Strict' }))
+const loginPage = (status: number, headers: Record<string, string>): Change => ({
+  loginPage: (_request, reply) => reply.code(status).headers({
+    'content-type': 'text/html', 'content-security-policy': 'frame-ancestors \'none\'', ...headers
+  }).send('<form method=post>')
+})
 
 const SEEN: Array<[name: string, rule: string, got: RegExp, options: SceneOptions]> = [
-  ['a login page that is not there', 'login.page', /404 with the error .* at \/login/, { mistakes: ['login-404'] }],
-  ['a login address without return_to', 'login.return', /login/, { mistakes: ['login-forgets'] }],
-  ['form-action', 'login.form-action', /form-action &#39;self&#39;/i, { mistakes: ['login-csp'] }],
-  ['a Strict cookie', 'login.cookie', /SameSite=Strict/i, { baseUrl: strictCookie }],
-  ['a redirect loop', 'login.page', /redirects that do not end/i, { mistakes: ['login-loop'] }]
+  ['a login page that is not there', 'login.page', /404 with text.* at \/login/, { change: loginPage(404, {}) }],
+  ['form-action', 'login.form-action', /form-action &#39;self&#39;/i,
+    { change: loginPage(200, { 'content-security-policy': 'form-action \'self\'' }) }],
+  ['a Strict cookie', 'login.cookie', /SameSite=Strict/i,
+    { change: loginPage(200, { 'set-cookie': 'session=1; Path=/; SameSite=Strict' }) }],
+  ['a redirect loop', 'login.page', /redirects that do not end/i,
+    { change: { options: { loginPage: (returnTo) => returnTo } } }]
 ]
 
 for (const [name, rule, got, options] of SEEN) {
   await t.test(`a rule that fails says what was got: ${name}`, async (t) => {
     const { page } = await waiting(t, options)
     const [, list = ''] = /id="causes">[^]*?<ul>([^]*?)<\/ul>/.exec(await page()) ?? []
-    const failed = list.split('<li>').filter((item) => item.includes('<span class="chip bad">fails</span>'))
+    const failed = list.split('<li>').filter((item) => /<span class="chip (?:bad">fails|wait">advice)</.test(item))
     t.equal(failed.length, 1, 'and nothing else is accused')
-    t.match(failed[0], `<h3>${ruleOf(rule).sentence} `)
+    t.match(failed[0], `<h3>${rulesOf([rule])[0]?.sentence} `)
     t.match(failed[0], got)
     t.match(failed[0], '<b>What to do:</b>')
   })

@@ -2,8 +2,7 @@ import type { Secrets } from '../../../flow/masking.ts'
 import type { Level } from '../../../flow/integration.ts'
 import { unlistedFields } from '../../../user-information.ts'
 import type { UserInformation } from '../../../user-information.ts'
-import { Inconclusive } from '../../rules/errors.ts'
-import type { Finding } from '../../rules/run-rules.ts'
+import type { Finding } from '../../../check/run.ts'
 import type { Attempt } from '../attempt.ts'
 import { conclusionOf, hintOf } from '../conclusion.ts'
 import { exchangeDetails } from './exchange.ts'
@@ -53,7 +52,7 @@ function buttons (setup: Setup, { trial, loginPage }: Attempt): Record<string, s
   }
 }
 
-const WORDS = { pass: 'passes', fail: 'fails', untested: 'not tested' }
+const WORDS = { pass: 'passes', fail: 'fails', untested: 'not tested', advice: 'advice' }
 
 /**
  * For a developer whose browser does not come back from the service: what `check` finds on the way
@@ -65,12 +64,11 @@ ${hint === '' ? null : html`<p><b>${hint}</b></p>`}
 <p class="quiet">Take your time if you are logging in. If not: rules of <code>check</code>, without a user.</p>
 <ul>${findings.map((finding) => html`<li>${findingOf(finding)}</li>`)}</ul>`)
 
-function findingOf ({ rule, result, error }: Finding): Html {
-  const { fix } = { ...rule, ...result, ...error instanceof Inconclusive ? error : {} }
-  return html`<h3>${rule.sentence} <span class="chip ${TONES[result.outcome]}">${WORDS[result.outcome]}</span></h3>
-${result.outcome === 'fail' ? html`<p><b>Got:</b> ${result.got}</p>` : null}
-${result.outcome === 'untested' ? html`<p>Not tested: ${result.reason}</p>` : null}
-${result.outcome === 'pass' ? null : html`<p><b>What to do:</b> ${fix}</p>`}`
+function findingOf ({ outcome, sentence, got, fix, reason = '' }: Finding): Html {
+  return html`<h3>${sentence} <span class="chip ${TONES[outcome]}">${WORDS[outcome]}</span></h3>
+${got === undefined ? null : html`<p><b>Got:</b> ${got}</p>`}
+${outcome === 'untested' ? html`<p>Not tested: ${reason}</p>` : null}
+${fix === undefined ? null : html`<p><b>What to do:</b> ${fix}</p>`}`
 }
 
 /** Why the sign-in failed. Null where a trial has a finding: `trialCard` shows it. */

@@ -24,7 +24,7 @@ export const trialsCard = (setup: Setup): Html => card('trials', 'Try invalid re
 </li>`)}</ul>`)
 
 /** The class that colours an outcome. */
-export const TONES = { running: 'wait', untested: 'wait', pass: 'good', fail: 'bad' }
+export const TONES = { running: 'wait', untested: 'wait', pass: 'good', fail: 'bad', advice: 'wait' }
 
 const attemptsCard = (attempts: Attempt[]): Html =>
   card('attempts', 'Sign-ins of this browser', html`

@@ -1,0 +1,75 @@
+// A form-action that blocks the way back to the portal is found, and no other.
+import t from 'tap'
+import { formActionBlocking, policiesOf } from '../../lib/check/content-security-policy.ts'
+import { formsOf } from '../../lib/flow/login-form.ts'
+import type { WireResponse } from '../../lib/flow/wire.ts'
+
+const PAGE = 'http://127.0.0.1:3000/login'
+const PORTAL = 'https://portal.example/cb'
+const PORT = 'https://portal.example:8443/cb'
+
+function blocked (policy: string, redirectUri: string): string | undefined {
+  const headers = [['Content-Security-Policy', policy]] as const
+  return formActionBlocking(policiesOf({ status: 200, headers, body: '<form>' }), PAGE, redirectUri)
+}
+
+await t.test('policies that let the form lead to the portal', async (t) => {
+  const allowed: Array<[string, string]> = [
+    ['default-src \'none\'', PORTAL], ['form-action *', PORTAL], ['form-action https:', PORTAL],
+    ['form-action https://portal.example', PORTAL], ['form-action \'self\' portal.example', PORTAL],
+    ['form-action http://portal.example', PORTAL], ['form-action *.example', PORTAL],
+    ['FORM-ACTION https://portal.example/other/path', PORTAL], ['form-action https://portal.example:443', PORTAL],
+    ['form-action http://portal.example:80', PORTAL], ['form-action https://portal.example:*', PORT],
+    ['form-action HTTPS://Portal.Example', PORTAL],
+    ['form-action https://portal.example:8443', PORT], ['form-action *; form-action \'self\'', PORTAL]
+  ]
+  for (const [policy, redirectUri] of allowed) t.equal(blocked(policy, redirectUri), undefined, policy)
+})
+
+await t.test('policies that do not', async (t) => {
+  const forbidden: Array<[string, string]> = [
+    ['form-action \'self\'', PORTAL], ['form-action \'none\'', PORTAL], ['form-action', PORTAL],
+    ['form-action http:', PORTAL], ['form-action wss://portal.example', PORTAL],
+    ['form-action https://other.example', PORTAL], ['form-action *.portal.example', PORTAL],
+    ['form-action https://portal.example', PORT], ['form-action portal.example', 'ftp://portal.example/cb'],
+    ['form-action \'none\'', 'https://form-action/cb'], ['form-action https://portal.example:x', PORTAL]
+  ]
+  for (const [policy, redirectUri] of forbidden) t.equal(blocked(policy, redirectUri), policy, policy)
+  t.equal(blocked('default-src *; form-action *, form-action \'self\'', PORTAL), 'form-action \'self\'')
+})
+
+/** Milliseconds of processor time: the least of several runs, since other work only adds to it. */
+function processorTime (work: () => unknown): number {
+  const runs = Array.from({ length: 7 }, () => {
+    const start = process.cpuUsage()
+    work()
+    const { user, system } = process.cpuUsage(start)
+    return (user + system) / 1000
+  })
+  return Math.min(...runs)
+}
+
+await t.test('the time grows with the size of a page, not with its square', (t) => {
+  const parts = [
+    'x', '<meta', '<meta ', '<meta http-equiv=', '<meta content="', '<meta http-equiv=content-security-policy ',
+    '<meta http-equiv=content-security-policy content="', '<form', '<form action="', '<form ', ' onx', ' on'
+  ]
+  const read = (part: string, size: number) => {
+    const response: WireResponse = { status: 200, headers: [], body: part.repeat(size / part.length) }
+    return processorTime(() => [policiesOf(response), formsOf(response.body)])
+  }
+  for (const part of parts) {
+    // Sixteen times the size: a square takes 256 times the time. Below a few milliseconds the clock is too coarse.
+    const small = Math.max(read(part, 1 << 16), 2)
+    t.ok(read(part, 1 << 20) < 100 * small, part)
+  }
+  t.end()
+})
+
+await t.test('policies of a login page, however they are written', (t) => {
+  const response: WireResponse = { status: 200, headers: [], body: '<meta http-equiv=Content-Security-Policy>' }
+  t.strictSame(policiesOf(response), ['', ''], 'neither a header nor a content')
+  const meta = '<META content=\'form-action "a"\' http-equiv=Content-Security-Policy>'
+  t.strictSame(policiesOf({ ...response, body: meta }), ['', 'form-action "a"'])
+  t.end()
+})

@@ -1,0 +1,32 @@
+// A process whose app is closed ends by itself: the plugin leaves nothing open. test/faults closes apps under load.
+// Alone: it starts processes.
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { startRedis } from '../helpers/redis.ts'
+
+const program = (options: object, isUsed: boolean) => `
+  import { Fastify } from './test/helpers/fastify.ts'
+  import partnerSso from './lib/index.ts'
+  import { hostOptions } from './test/helpers/host.ts'
+  import { injecting, wire } from './test/helpers/wire.ts'
+  const app = Fastify()
+  await app.register(partnerSso, hostOptions(${JSON.stringify(options)}))
+  const portal = wire('', undefined, { fetch: injecting(app) })
+  if (${isUsed}) console.log((await portal.user(await portal.accessToken())).status)
+  if (${isUsed}) await portal.code()
+  await app.close()
+  console.log('closed')
+`
+
+t.test('no handle is left open', async (t) => {
+  const { url: redis } = await startRedis(t)
+  for (const [options, isUsed] of [[{}, true], [{ redis }, true], [{ redis }, false]] as const) {
+    const args = [...process.execArgv, '--input-type=module', '--eval', program(options, isUsed)]
+    // The limit only ends the wait for a process that hangs.
+    const { stdout } = await promisify(execFile)(process.execPath, args, {
+      cwd: new URL('../..', import.meta.url), timeout: 60_000
+    })
+    t.equal(stdout, isUsed ? '200\nclosed\n' : 'closed\n', JSON.stringify(options))
+  }
+})

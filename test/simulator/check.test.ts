@@ -1,0 +1,75 @@
+// A partner checks a running app before the portal does.
+import { stripVTControlCharacters } from 'node:util'
+import t from 'tap'
+import { IN_ORDER } from '../../lib/check/rules.ts'
+import { CLIENT_SECRET, hookAt, listening, sessionOf } from '../helpers/partner.ts'
+import { check, report } from '../helpers/program.ts'
+
+const USERS = ['--login', 'user=ada', '--login', 'user=bob', '--ineligible-login', 'user=eve']
+type Rules = Awaited<ReturnType<typeof report>>['rules']
+const rule = (rules: Rules, id: string) => rules.find((one) => one.id === id)
+
+t.test('a correct app: every rule passes, by at most 150 requests, code 0', async (t) => {
+  const { app, baseUrl } = await listening(t, { options: { codeLifetime: 4 } })
+  const requests: string[] = []
+  app.server.on('request', ({ url = '' }) => requests.push(url))
+  const result = await report(baseUrl, [...USERS, '--code-lifetime', '4'])
+  t.equal(result.code, 0)
+  t.strictSame(result.summary, { passed: IN_ORDER.length, failed: 0, advice: 0, untested: 0 })
+  t.ok(requests.length <= 150, `${requests.length} requests`)
+})
+
+t.test('also with Basic, PKCE, a prefix, the client level, users by cookie, header and environment', async (t) => {
+  const { baseUrl } = await listening(t, { options: { prefix: '/app' } })
+  const wait = async () => {}
+  for (const [flags, env] of [
+    [[...USERS, '--basic', '--pkce'], {}],
+    [['--login', 'user=bob', '--level', 'client'], {}],
+    [['--cookie', `${sessionOf('ada')}; Path=/; SameSite=Lax`, '--ineligible-cookie', sessionOf('eve')], {}],
+    [['--header', `cookie: ${sessionOf('ada')}`], {}],
+    [[], { PORTAL_LOGIN: 'user=ada&more=1', PORTAL_INELIGIBLE_LOGIN: 'user=eve' }],
+    [[], { PORTAL_COOKIE: sessionOf('ada'), PORTAL_INELIGIBLE_COOKIE: sessionOf('eve') }]
+  ] as Array<[string[], Record<string, string>]>) {
+    const all = { PORTAL_CLIENT_SECRET: CLIENT_SECRET, ...env }
+    const { code, stopped, rules } = await report(baseUrl, flags, { env: all, wait })
+    t.strictSame([code, stopped, rules.filter(({ outcome }) => outcome === 'fail')], [0, undefined, []],
+      JSON.stringify([flags, env]))
+    const hasOther = /=eve/.test(JSON.stringify([flags, env]))
+    t.equal(rule(rules, 'authorize.eligibility')?.outcome, hasOther ? 'pass' : 'untested', JSON.stringify(flags))
+  }
+})
+
+t.test('the report names the rule, what was got and how to fix it, without secrets; code 1', async (t) => {
+  const { baseUrl } = await listening(t, hookAt('/oauth/token', 401, { error: 'Unauthorized', message: 'Log in' }))
+  const { code, out, err } = await check(baseUrl, USERS, { wait: async () => {} })
+  t.equal(code, 1)
+  t.match(out.replace(/\s+/g, ' '), 'FAIL token.hook rule Does the portal reach the plugin? ' +
+    'The portal’s server reaches the plugin at /oauth/token')
+  t.match(out, /^ {2}got {2}a hook of the app responds before the plugin: POST \/oauth\/token: 401 with/m)
+  t.match(out, /^ {2}fix {2}Look for a hook of the app/m)
+  t.match(out, /^pass {6}authorize\.hook: /m)
+  t.match(out, /^\d+ pass, 1 fail, 0 advice, \d+ untested\.\nOne rule fails\.\n\d+ rules were not tested: /m)
+  t.notMatch(out + err, CLIENT_SECRET)
+  t.equal(err, '')
+})
+
+t.test('nobody is logged in: one sentence, and code 2', async (t) => {
+  const { baseUrl } = await listening(t)
+  const nobody = /^Nobody is logged in \(200 with text\/html \(“Log in”\)\): give a login, a cookie or a header/
+  t.match(await check(baseUrl), { code: 2, out: '', err: nobody })
+  t.match(await report(baseUrl), { code: 2, stopped: nobody, summary: { failed: 0 } })
+  t.match(await check(baseUrl, ['--login', 'user=mallory']), { code: 2, err: /^The login does not succeed \(401/ })
+  t.match(await check(baseUrl, ['--cookie', 'sid=x']), { code: 2, err: /^sid logs nobody in .* has it expired/ })
+  t.match(await check(baseUrl, ['--login', 'user=eve']), { code: 2, err: /^The plugin says that this user may not/ })
+})
+
+t.test('on a terminal: colours, one line that rewrites itself, the width of the terminal', async (t) => {
+  const { baseUrl } = await listening(t, hookAt('/oauth/user', 403, { error: 'Forbidden' }))
+  const { out, err } = await check(baseUrl, USERS, { columns: 40 })
+  t.match(out, '\x1b[31mFAIL\x1b[39m')
+  t.strictSame(stripVTControlCharacters(out).split('\n').filter((line) => line.length > 40), [])
+  t.match(err, `\r\x1b[2K 1/${IN_ORDER.length} authorize.hook: The`)
+  t.notMatch(err, '\n')
+  const env = { PORTAL_CLIENT_SECRET: CLIENT_SECRET, NO_COLOR: '1' }
+  t.notMatch((await check(baseUrl, USERS, { env, columns: 200 })).out, '\x1b')
+})
