@@ -97,7 +97,9 @@ export const refusals = {
   // POST /oauth/token
   body_already_read: badRequest('The body cannot be read.', {
     level: 'error',
-    hint: 'A body parser of the host, such as express.urlencoded(), has read it: mount it on paths of the host only.'
+    hint: 'A body parser of the host, such as express.urlencoded(), has read it: mount it on paths of the host only. ' +
+      'Google Cloud Functions and Firebase read every body: in `routeOptions`, give the token route ' +
+      "`preParsing: async ({ raw }) => Readable.from([raw.rawBody])`, with Readable of 'node:stream'."
   }),
   body_unreadable: badRequest('The body cannot be read.'),
   content_type_unsupported: badRequest('The body must be application/x-www-form-urlencoded.'),

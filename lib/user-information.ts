@@ -2,9 +2,16 @@ import { kindOf } from './assert.ts'
 import type { PortalLevel } from './portal/portal.ts'
 import * as Type from './typebox.ts'
 
+/** Not empty, without NUL and lone surrogates, which most JSON parsers refuse. */
+const TEXT = { pattern: '^[^\\u0000\\ud800-\\udfff]+$' }
+const IS_TEXT = 'a non-empty string of well-formed Unicode without NUL'
+
 // The description of a field completes the sentence "<field> must be …". Documents and error messages both use it.
-const text = (meaning: string) => Type.String({ minLength: 1, description: `a non-empty string (${meaning})` })
-const absent = () => Type.Optional(Type.Never({ description: 'absent where type is "partner"' }))
+const text = (meaning: string) => Type.String({ ...TEXT, description: `${IS_TEXT} (${meaning})` })
+// Null counts as absent: a row of a database has it.
+const optionalText = (meaning: string) =>
+  Type.Optional(Type.Union([Type.String(TEXT), Type.Null()], { description: `${IS_TEXT} (${meaning})` }))
+const absent = () => Type.Optional(Type.Null({ description: 'absent where type is "partner"' }))
 const oneOf = (values: readonly string[]) => values.map((value) => `"${value}"`).join(' or ')
 
 const user = {
@@ -42,13 +49,13 @@ const clientUser = Type.Object({
   ...user,
   type: Type.Literal('client', { description: '"partner" or "client"' }),
   /** The portal's client identifier; passed on as given, text or number. */
-  client_id: Type.Optional(Type.Union([Type.String({ minLength: 1 }), Type.Number()], {
-    description: "a non-empty string or a number (the portal's client identifier)"
+  client_id: Type.Optional(Type.Union([Type.String(TEXT), Type.Number(), Type.Null()], {
+    description: `${IS_TEXT}, or a number (the portal's client identifier)`
   })),
   /** The portal's client name. */
-  client_name: Type.Optional(text("the portal's client name")),
+  client_name: optionalText("the portal's client name"),
   /** The partner application's client identifier. */
-  client_external_id: Type.Optional(text("the partner application's client identifier")),
+  client_external_id: optionalText("the partner application's client identifier"),
   /** Manages, or only views, the client's merchants, descriptors and the like. */
   control_role: Type.Enum(clientRoles, {
     type: 'string',
@@ -80,8 +87,9 @@ type Compiled = ReturnType<typeof Type.Compile>
 
 /** In the order in which they are sent. */
 const fields = Object.keys(clientUser.properties) as Field[]
-// Their values are fixed words without personal data, so an error message shows what was given.
-const fixedWords: string[] = ['type', 'control_role', 'product_role'] satisfies Field[]
+const roles: string[] = ['type', 'control_role', 'product_role'] satisfies Field[]
+/** The words of all roles. */
+const roleWords = [...partnerRoles, ...clientRoles, ...productRoles].join(' ').toLowerCase().split(' ')
 
 // A Map, as an object has a "constructor" of its own.
 const users = new Map<unknown, Compiled>([
@@ -182,12 +190,16 @@ export function unlistedFields (record: Record<string, unknown>): string[] {
   return Object.keys(record).filter((name) => !fields.includes(name as Field))
 }
 
-/** A field that is absent is undefined here. A getter may throw, or change its value between two reads. */
+/**
+ * A field that is absent, or a client field that is null, is undefined here. A getter may throw, or change its value
+ * between two reads.
+ */
 function listedFields (given: object): Fields {
   const record = {} as Fields
   for (const field of fields) {
     try {
-      record[field] = (given as Fields)[field]
+      const value = (given as Fields)[field]
+      record[field] = value === null && field.startsWith('client_') ? undefined : value
     } catch (cause) {
       throw new UserInformationError(`${field} must be readable, but reading it threw`, record.external_id, { cause })
     }
@@ -214,8 +226,12 @@ function levelFaults ({ type, client_id: id, client_external_id: externalId }: F
   return ['client_id or client_external_id must be given for a client user at the partner level, got neither']
 }
 
-/** The kind of a value; of a role the text, where it looks like one. */
+/**
+ * The kind of a value; of a role the text, where it shares a word with one. Other text may be a name that was given by
+ * mistake.
+ */
 function describeValue (field: Field, value: unknown): string {
-  const hasWord = fixedWords.includes(field) && typeof value === 'string' && /^[\w -]{1,40}$/.test(value)
-  return hasWord ? `"${value}"` : kindOf(value)
+  const isRole = roles.includes(field) && typeof value === 'string' && /^[\w -]{1,40}$/.test(value)
+  const words = isRole ? value.toLowerCase().split(/[^a-z]+/) : []
+  return words.some((word) => roleWords.includes(word)) ? `"${String(value)}"` : kindOf(value)
 }

@@ -4,8 +4,10 @@ import fastifyExpress from '@fastify/express'
 import middie from '@fastify/middie'
 import express from 'express'
 import type { RequestHandler } from 'express'
+import type { preParsingHookHandler } from 'fastify'
 import t from 'tap'
 import type { Test } from 'tap'
+import { refusals } from '../../lib/errors.ts'
 import type { PartnerSsoEvent } from '../../lib/index.ts'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { isRefused } from '../contract/replies.ts'
@@ -86,4 +88,17 @@ t.test('rewriteUrl', async (t) => {
   })
   await keepsContract(t, wire(`${url}/partner`))
   await keepsQuery(t, `${url}/partner`, [...STATES, ...NO_UTF8])
+})
+
+t.test('a platform that reads every body, as Google Cloud Functions does: the line of the hint', async (t) => {
+  const [, line = ''] = /`preParsing: (async .*?)`/.exec(refusals.body_already_read.hint ?? '') ?? []
+  const source = `import { Readable } from 'node:stream'; export const preParsing = ${line}`
+  const url = `data:text/javascript,${encodeURIComponent(source)}`
+  const { preParsing } = await import(url) as { preParsing: preParsingHookHandler }
+  const { app } = await startHost(t, { routeOptions: (route) => route === 'token' ? { preParsing } : {} })
+  const host = express()
+  host.use(express.urlencoded({ verify: (request, _response, rawBody) => Object.assign(request, { rawBody }) }))
+  host.use((request, response) => { app.routing(request, response) })
+  const portal = wire(await httpServer(t, host))
+  t.match((await portal.user(await portal.accessToken())).json, { external_id: 'alice' })
 })

@@ -51,6 +51,7 @@ t.test('the three shapes of a record', async (t) => {
   }
 })
 
+const TEXT = 'a non-empty string of well-formed Unicode without NUL'
 const MEANINGS = {
   external_id: "the partner application's user identifier",
   email: "the user's e-mail address",
@@ -61,7 +62,7 @@ const MEANINGS = {
 
 t.test('each broken rule is named, without a word of the record', async (t) => {
   const text = (field: keyof typeof MEANINGS, got: string) =>
-    new RegExp(`: ${field} must be a non-empty string \\(${MEANINGS[field]}\\), got ${got}$`)
+    new RegExp(`: ${field} must be ${TEXT} \\(${MEANINGS[field]}\\), got ${got}$`)
   type Case = [record: unknown, level: 'partner' | 'client', message: RegExp]
   const cases: Case[] = [
     ['hush', 'partner', /it must be an object, got a string of \d+ characters$/],
@@ -77,8 +78,8 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
     [{ ...partner, product_role: 'a@b' }, 'partner', /, got a string of \d+ characters$/],
     [without(partner, 'type'), 'partner', /: type must be "partner" or "client", got undefined$/],
     [{ ...partner, type: 'Partner' }, 'partner', /: type must be "partner" or "client", got "Partner"$/],
-    [{ ...partner, type: 'constructor' }, 'partner', /: type must be "partner" or "client", got "constructor"$/],
-    [{ ...partner, type: '__proto__' }, 'partner', /: type must be "partner" or "client", got "__proto__"$/],
+    [{ ...partner, type: 'constructor' }, 'partner', /: type must .*, got a string of 11 characters$/],
+    [{ ...partner, type: '__proto__' }, 'partner', /: type must .*, got a string of 9 characters$/],
     [{ ...partner, type: ['partner'] }, 'partner', /: type must be "partner" or "client", got an array$/],
     ...['Administrator', 'Read Only'].flatMap((role): Case[] => [
       [{ ...partner, control_role: `Client ${role}` }, 'partner',
@@ -89,13 +90,23 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
     [partner, 'client', /: type must be "client" at the client level, got "partner"$/],
     [{ ...partner, client_id: 'hush' }, 'partner',
       /: client_id must be absent where type is "partner", got a string of 4 characters$/],
-    [{ ...partner, client_name: null }, 'partner', /: client_name must be absent where type is "partner", got null$/],
+    [{ ...partner, name: null }, 'partner', text('name', 'null')],
+    ...['N\0', 'Zoë \ud83e', '\udd11x'].map((name): Case =>
+      [{ ...partner, name }, 'partner', text('name', `a string of ${name.length} characters`)]),
+    ...['external_id', 'email'].map((field): Case =>
+      [{ ...partner, [field]: 'x\0' }, 'partner', text(field as 'email', 'a string of 2 characters')]),
+    ...['client_name', 'client_external_id'].map((field): Case =>
+      [{ ...client, [field]: '\ud83e' }, 'partner', text(field as 'client_name', 'a string of 1 characters')]),
+    [{ ...client, client_id: 'x\0' }, 'partner', /: client_id must be .* without NUL, or a number .*, got a string/],
+    [{ ...partner, product_role: 'Ada Lovelace' }, 'partner', /: product_role must .*, got a string of 12 characters$/],
+    [{ ...partner, product_role: 'ada@partner.example' }, 'partner', /, got a string of 19 characters$/],
+    [{ ...partner, control_role: 'partner_admin' }, 'partner', /: control_role must .*, got "partner_admin"$/],
     [{ ...partner, client_external_id: '' }, 'partner', /: client_external_id must be absent .*, got an empty string$/],
     [{ ...client, client_id: '' }, 'partner',
-      /: client_id must be a non-empty string or a number \(the portal's client identifier\), got an empty string$/],
-    [{ ...client, client_id: NaN }, 'partner', /: client_id must be a non-empty string or a number .*, got NaN$/],
+      /: client_id must be .* NUL, or a number \(the portal's client identifier\), got an empty string$/],
+    [{ ...client, client_id: NaN }, 'partner', /: client_id must be .* or a number .*, got NaN$/],
     [{ ...client, client_id: Infinity }, 'partner', /: client_id must .*, got an infinite number$/],
-    [{ ...client, client_id: null }, 'partner', /: client_id must be a non-empty string or a number .*, got null$/],
+    [{ ...client, client_id: null, client_external_id: null }, 'partner', /: client_id or client_external_id must be/],
     [{ ...client, client_name: 1 }, 'partner', text('client_name', 'a number')],
     [{ ...client, client_name: '' }, 'partner', text('client_name', 'an empty string')],
     [{ ...client, client_external_id: {} }, 'partner', text('client_external_id', 'an object')],
@@ -111,6 +122,18 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
     t.equal(error.message, `The record of portalEligibility breaks a rule: ${error.rule}`, row)
     const isOfOtherLevel = accepts(record, level === 'partner' ? 'client' : 'partner')
     t.equal(ofSchema.Check(record), isOfOtherLevel, `the schema, which knows no level: ${row}`)
+  }
+})
+
+t.test('a client field that is null counts as absent: a row of a database has it', async (t) => {
+  for (const record of [
+    { ...partner, client_id: null, client_name: null, client_external_id: null },
+    { ...client, client_name: null, client_external_id: null },
+    { ...client, client_id: null, client_name: null, client_external_id: 'x' }
+  ]) {
+    const given = Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null))
+    t.same(sent(record, 'partner'), given, JSON.stringify(record))
+    t.ok(ofSchema.Check(record), `for the schema: ${JSON.stringify(record)}`)
   }
 })
 
@@ -141,7 +164,7 @@ t.test('the portal\'s side gets every broken rule', async (t) => {
   t.strictSame(userInformationFaults(partner, 'partner'), [])
   t.match(userInformationFaults({ ...client, email: '', client_id: '' }, 'client'), [/^email must/, /^client_id must/])
   t.match(userInformationFaults({ type: 'boss' }, 'partner'), [
-    /^external_id must/, /^email must/, /^name must/, /^type must .*, got "boss"$/, /^product_role must/
+    /^external_id must/, /^email must/, /^name must/, /^type must .* 4 characters$/, /^product_role must/
   ])
   t.match(userInformationFaults({ ...partner, name: 1 }, 'client'), [/^name must/, /^type must be "client"/])
   t.strictSame(unlistedFields({ ...client, phone: '1', toString: 1 }), ['phone', 'toString'])
