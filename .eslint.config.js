@@ -110,7 +110,7 @@ export default [
   layer('grants', 'errors\\.ts|portal/(?:portal|registered-portal)\\.ts|stores/store\\.ts',
     'lib/grants knows the portal and the Store interface, and no route, option or store.'),
   layer('options',
-    '(?:assert|events|user-information|http/endpoint)\\.ts|portal/.*\\.ts|stores/(?:redis-client|store)\\.ts',
+    '(?:assert|events|user-information|http/(?:endpoint|error-page))\\.ts|portal/.*\\.ts|stores/(?:redis-client|store)\\.ts',
     'lib/options knows what the options name, and no route, code or token.'),
   {
     files: ['lib/grants/authorization-code.ts', 'lib/grants/access-token.ts'],

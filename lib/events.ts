@@ -5,7 +5,7 @@ import type { OAuthError, RefusalContext, RefusalReason, RefusalType } from './e
 interface EventFields {
   /** `client_id` of the portal; absent while the portal is not known. */
   clientId?: string
-  /** Fastify's id of the request. */
+  /** Fastify's id of the request, as text. */
   requestId: string
   /** The partner application's identifier of the user; absent while the user is not known. */
   externalId?: string
@@ -86,10 +86,9 @@ export class Reporter {
     this.#onEvent = onEvent
   }
 
-  /** @param cause - an error of the host's own code that did not affect the response */
-  report (request: FastifyRequest, outcome: Outcome, cause?: unknown): void {
+  report (request: FastifyRequest, outcome: Outcome): void {
     if (isLogged(request.log, 'info')) logEvent(request, 'info', outcome, outcome.type)
-    this.#publish(request, outcome, cause)
+    this.#publish(request, outcome)
   }
 
   refused (request: FastifyRequest, { reason, refusal, context }: OAuthError): void {
@@ -106,9 +105,9 @@ export class Reporter {
     log(request, 'error', {}, `partner-sso: ${what}`, error)
   }
 
-  #publish (request: FastifyRequest, outcome: Outcome, cause: unknown): void {
+  #publish (request: FastifyRequest, outcome: Outcome, cause?: unknown): void {
     if (this.#onEvent === undefined && !events.hasSubscribers) return
-    const event = { ...outcome, requestId: request.id }
+    const event = { ...outcome, requestId: requestIdOf(request) }
     this.#callHost(event, request, cause)
     events.publish(event)
   }
@@ -125,6 +124,11 @@ export class Reporter {
       threw(error)
     }
   }
+}
+
+/** `genReqId` of the host may return anything: a number, for instance. */
+export function requestIdOf ({ id }: { id: unknown }): string {
+  return typeof id === 'object' ? JSON.stringify(id) : String(id)
 }
 
 function logEvent (

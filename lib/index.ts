@@ -55,7 +55,7 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
   app.addHook('onReady', () => store.start())
   app.addHook('onClose', async () => store.close())
 
-  const { currentUser, portalEligibility, loginPage, storeTimeout } = options
+  const { currentUser, portalEligibility, loginPage, errorPage, storeTimeout } = options
   const portals = new Portals(options.portal, storeTimeout, warn)
   const keys = new GrantKeys(app.prefix)
   const codes = new AuthorizationCodes(store, keys, options.codeLifetime)
@@ -68,7 +68,7 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
   await registerCookies(app)
   const returnCookie = new ReturnCookie(app, authorizePath(app.prefix))
   const parts = {
-    portals, codes, tokens, reporter, returnCookie, storeTimeout, currentUser, portalEligibility, loginPage
+    portals, codes, tokens, reporter, returnCookie, storeTimeout, currentUser, portalEligibility, loginPage, errorPage
   }
   for (const route of [authorizeRoute, tokenRoute, userRoute, wrongMethodRoute]) addRoute(app, options, route(parts))
   return { isReady: () => store.isReady(), returnCookie }
@@ -105,6 +105,7 @@ export type {
   LoginRequiredEvent, OnEvent, PartnerSsoEvent, RefusalEvent, SuccessEvent, TokenIssuedEvent
 } from './events.ts'
 export type { RouteName } from './http/endpoint.ts'
+export type { PageRefusal } from './http/error-page.ts'
 export type { OAuthErrorCode, RedirectUriDifference, RefusalReason, RefusalType } from './errors.ts'
 export type { EligibilityContext, PartnerSsoOptions } from './options/options.ts'
 export type { Portal, PortalLevel } from './portal/portal.ts'

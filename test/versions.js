@@ -28,18 +28,22 @@ function end (args, options) {
   process.exit(ok ? 0 : 1)
 }
 
-const test = (files, env) => end(['test/run.js', ...files], { env })
+/** The tests, compiled, by their files or folders. */
+function test (files, env) {
+  mustRun('npm', ['run', '-s', 'compile'])
+  end(['node_modules/.bin/tap', '--disable-coverage', ...files.map((file) => `compiled/test/${file}.js`)], { env })
+}
 
 function withFastify () {
   const folder = hostWith([], [`fastify@${fastify}`])
   const FASTIFY = pathToFileURL(join(folder, 'node_modules/fastify/fastify.js')).href
-  test(['test/contract', 'test/flow', 'test/hosts'], { FASTIFY })
+  test(['contract/contract.alone.test', 'flow', 'hosts'], { FASTIFY })
 }
 
 function withNest () {
   const packages = ['common', 'core', 'platform-fastify'].map((name) => `@nestjs/${name}@${nest}`)
   const NEST = hostWith(['test/hosts/nest-host.mjs'], [pack(), ...packages, 'reflect-metadata@0.2', 'rxjs@7'])
-  test(['test/hosts/nest.test.ts'], { NEST })
+  test(['hosts/nest.alone.test'], { NEST })
 }
 
 const yarn = ['npx', '--yes', '@yarnpkg/cli-dist']

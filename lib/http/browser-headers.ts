@@ -3,33 +3,40 @@ import { protect } from './replies.ts'
 
 const POLICY = "frame-ancestors 'none'"
 
-// A property costs less than an entry of a WeakMap: 2 % of a sign-in.
-const OWN_POLICY = Symbol('partner-sso: policy of a response of the plugin')
-
-interface Reply extends FastifyReply {
-  /** Set on responses of the plugin itself. Any other response keeps the host's policy, with ours added. */
-  [OWN_POLICY]?: string | undefined
+/** What the host cannot change of a response. */
+interface Claim {
+  status?: number
+  headers?: Record<string, string>
 }
 
-/** Marks the response that follows as one of the plugin: its policy replaces what the host has set. */
-export function setPolicy (reply: Reply, policy = POLICY): void {
-  reply[OWN_POLICY] = policy
+const claims = new WeakMap<FastifyReply, Claim>()
+
+/** A response of the plugin: its policy replaces that of the host. */
+export const OWN: Claim = { headers: { 'content-security-policy': POLICY } }
+
+/** With `same-origin`, the default of @fastify/helmet, a portal that signs in by a popup would lose the popup. */
+export const OWN_REDIRECT: Claim = { headers: { ...OWN.headers, 'cross-origin-opener-policy': 'unsafe-none' } }
+
+/** Keeps the host from changing these of the response that follows. */
+export function claim (reply: FastifyReply, what: Claim): void {
+  claims.set(reply, what)
 }
 
 /** Removes the plugin's redirect and policy from a response that the host sends instead. */
-export function yieldToHost (reply: Reply): void {
-  if (reply[OWN_POLICY] === undefined) return
-  reply[OWN_POLICY] = undefined
-  reply.removeHeader('location')
+export function yieldToHost (reply: FastifyReply): void {
+  if (claims.delete(reply)) reply.removeHeader('location')
 }
 
 /** The headers of every response of the authorization endpoint. */
-export function protectInBrowser (reply: Reply): void {
+export function protectInBrowser (reply: FastifyReply): void {
   protect(reply)
+  const { status, headers } = claims.get(reply) ?? {}
+  if (status !== undefined) reply.code(status)
   reply.headers({
     'referrer-policy': 'no-referrer',
     'x-frame-options': 'DENY',
-    'content-security-policy': reply[OWN_POLICY] ?? besideOurs(reply.getHeader('content-security-policy'))
+    'content-security-policy': besideOurs(reply.getHeader('content-security-policy')),
+    ...headers
   })
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import Negotiator from 'negotiator'
+import type { OAuthErrorCode, RefusalReason } from '../errors.ts'
 
 const style = `
 :root { color-scheme: light dark }
@@ -15,7 +16,7 @@ small { opacity: .75; overflow-wrap: anywhere }
 `.trim()
 
 /** The page loads nothing and runs nothing; its own style is allowed by its hash. */
-export const errorPagePolicy = [
+const policy = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
   "base-uri 'none'",
@@ -23,10 +24,21 @@ export const errorPagePolicy = [
   "frame-ancestors 'none'"
 ].join('; ')
 
-/** What the page says of a refusal. */
-interface Refused {
+export const OWN_PAGE = { headers: { 'content-security-policy': policy } }
+
+/** A refusal, as the error page shows it. */
+export interface PageRefusal {
+  /** HTTP status of the page. */
   status: number
+  error: OAuthErrorCode
+  /** A fixed sentence in English. It has nothing of the request. */
   description: string
+  /** The reason in log and event. */
+  reason: RefusalReason
+  /** Where the person can start again, where the portal is known. */
+  loginUrl?: string | undefined
+  /** The id of the request in log and event. With `requestIdHeader` of Fastify, the caller chooses it. */
+  requestId: string
 }
 
 /** A request id that is shown. With `requestIdHeader` the caller chooses it. */
@@ -46,13 +58,11 @@ export function prefersPage (accept: string | undefined): boolean {
 }
 
 /**
- * The page for a person whose sign-in cannot go back to the portal (RFC 6749 section 4.1.2.1). Nothing of the request
- * is in it: the description is one of ours, and the link is a registered one. `requestId` leads support to the log
- * line; it is of the request only where the host sets `requestIdHeader`.
+ * The plugin's own page for a person whose sign-in cannot go back to the portal (RFC 6749 section 4.1.2.1). Nothing of
+ * the request is in it: the description is one of ours, and the link is a registered one. The request id leads support
+ * to the log line.
  */
-export function errorPage (
-  { status, description }: Refused, loginUrl: string | undefined, requestId: unknown
-): string {
+export function ownErrorPage ({ status, description, loginUrl, requestId }: PageRefusal): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -74,9 +84,8 @@ ${loginUrl === undefined ? '' : `<p><a href="${escapeHtml(loginUrl)}">Start agai
 }
 
 /** Without spaces, an id of the caller cannot say anything to the reader. */
-function shownId (requestId: unknown): string {
-  const isShown = typeof requestId === 'string' && SHOWN_ID.test(requestId)
-  return isShown ? ` Request ID: ${escapeHtml(requestId)}` : ''
+function shownId (requestId: string): string {
+  return SHOWN_ID.test(requestId) ? ` Request ID: ${escapeHtml(requestId)}` : ''
 }
 
 function escapeHtml (text: string): string {

@@ -1,25 +1,27 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
+/** The result of a function of the host that has sent the response. */
+export const REPLIED = Symbol('partner-sso: the host has replied')
+
 /**
- * Returns a function that returns true once a response has been sent: by `currentUser`, or by Fastify when
- * `handlerTimeout` expired. `reply.sent` alone is false until the host's `onSend` hooks have run.
+ * Calls a function of the host that may send the response and return `reply`. Returns what it returned, or `REPLIED`,
+ * also where `handlerTimeout` expired meanwhile.
  */
-export function watchReply (reply: FastifyReply): () => boolean {
-  // `handlerTimeout` may have expired in a hook of the host: Fastify is sending the error.
-  let hasResponded = isOverdue(reply.request)
-  const send = reply.send.bind(reply)
-  const then = reply.then.bind(reply)
-  reply.send = (payload) => {
-    send(payload)
-    hasResponded = true
-    return reply
-  }
-  // Called when `currentUser` returns the reply. The browser may disconnect before the response is sent.
-  reply.then = (fulfilled, rejected) => {
-    hasResponded = true
-    then(fulfilled, rejected)
-  }
-  return () => hasResponded || reply.sent
+export async function callHost<T> (reply: FastifyReply, call: () => T): Promise<Awaited<T> | typeof REPLIED> {
+  const returned = call()
+  if ((returned as unknown) === reply) return REPLIED
+  // The promise of an async function that returns `reply` waits until the response is sent, or the browser gone.
+  const value = await returned
+  const isGone = value === undefined && reply.raw.destroyed
+  return isGone || reply.sent || isOverdue(reply.request) ? REPLIED : value
+}
+
+/**
+ * What a function of the host changes when it sends a response. Where it does not return `reply`, Fastify does not tell
+ * of the response (`reply.sent`) until the host's `onSend` hooks have run.
+ */
+export function headOf (reply: FastifyReply): string {
+  return [reply.statusCode, reply.getHeader('location'), reply.getHeader('content-type')].join()
 }
 
 /**

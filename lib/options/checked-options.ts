@@ -54,6 +54,7 @@ const rules: Record<Exclude<keyof PartnerSsoOptions, 'prefix'>, Rule> = {
   portalEligibility: rule(isFunction, 'a function (user, context) => record or null'),
   loginPage: optional((value) => isFunction(value) || (isVisibleAscii(value) && !/[ \\]/.test(value)),
     'a URL in visible ASCII characters, or a function (returnTo, request) => URL'),
+  errorPage: optional(isFunction, 'a function (refusal, request, reply) => HTML or reply'),
   redis: optional((value) => isRedisUrl(value) || isRedisClient(value) || isRedisOptions(value),
     'a redis:// or rediss:// URL, ioredis options, or a client of ioredis or iovalkey'),
   store: optional((value) => value === 'memory' || [value?.put, value?.take, value?.revoke].every(isFunction),

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastif
 import type { RedisOptions } from 'ioredis'
 import type { OnEvent } from '../events.ts'
 import type { RouteName } from '../http/endpoint.ts'
+import type { PageRefusal } from '../http/error-page.ts'
 import type { Portal } from '../portal/portal.ts'
 import type { PortalFinder } from '../portal/portals.ts'
 import type { PortalInformation } from '../portal/registered-portal.ts'
@@ -17,7 +18,13 @@ export interface EligibilityContext {
   portal: PortalInformation
   /** The request at `GET /oauth/authorize`. */
   request: FastifyRequest
+  /** For a page of your own. */
+  reply: FastifyReply
 }
+
+type Eligibility = UserInformation | FastifyReply | null | undefined
+type ErrorPage =
+  (refusal: PageRefusal, request: FastifyRequest, reply: FastifyReply) => Awaitable<string | FastifyReply>
 
 /**
  * Options of the plugin. `User` is your own user type: `currentUser` returns it and `portalEligibility` gets it.
@@ -47,9 +54,10 @@ export interface PartnerSsoOptions<User = any> {
   /**
    * Returns the record that this user enters the portal with, in wire format, or null to deny (`access_denied`).
    * Undefined denies too, with a warning: it may be a forgotten `return`. A throw, or a record that breaks a rule, is
-   * refused with `server_error` and logged.
+   * refused with `server_error` and logged. It may send a page that says why this user may not enter, and whom to ask,
+   * and return `reply`; the plugin then does nothing more, and the event is `sign_in_refused`, reason `not_eligible`.
    */
-  portalEligibility: (user: User, context: EligibilityContext) => Awaitable<UserInformation | null | undefined>
+  portalEligibility: (user: User, context: EligibilityContext) => Awaitable<Eligibility>
 
   /**
    * Where a browser without a logged-in user is sent: a page that exists, and logs in. A string gets `?return_to=`
@@ -60,6 +68,14 @@ export interface PartnerSsoOptions<User = any> {
    * Without it the portal gets `access_denied`, and a warning at start says so.
    */
   loginPage?: string | ((returnTo: string, request: FastifyRequest) => string) | undefined
+
+  /**
+   * The page for a person whose sign-in cannot go back to the portal, in your language and look. Returns HTML, or sends
+   * a reply of its own (`reply.view(…)`) and returns `reply`. Status and security headers stay; a
+   * Content-Security-Policy that it sets stays too, with `frame-ancestors 'none'` beside it. A throw is logged, and the
+   * plugin's own page is sent. A client that does not prefer HTML gets JSON in any case.
+   */
+  errorPage?: ErrorPage | undefined
 
   /**
    * Redis 6.2 or later: a `redis://` or `rediss://` URL, ioredis options, or a client of ioredis or iovalkey that you

@@ -1,17 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isCodeChallenge } from '../grants/pkce.ts'
-import { protectInBrowser, setPolicy, yieldToHost } from '../http/browser-headers.ts'
+import { claim, OWN, OWN_REDIRECT, protectInBrowser, yieldToHost } from '../http/browser-headers.ts'
 import { fixed, refusal, text } from '../http/documentation.ts'
 import { leaveToHost } from '../http/endpoint.ts'
 import type { Endpoint } from '../http/endpoint.ts'
-import { errorPage, errorPagePolicy, prefersPage } from '../http/error-page.ts'
+import { OWN_PAGE, ownErrorPage, prefersPage } from '../http/error-page.ts'
+import type { PageRefusal } from '../http/error-page.ts'
 import { loginLocation } from '../http/login-location.ts'
 import { Parameters, queryOf, safeInQuery } from '../http/parameters.ts'
 import { redirectUriDifference } from '../http/redirect-uri-difference.ts'
 import { retryLater, sendRefusal } from '../http/replies.ts'
-import { isOverdue, watchReply } from '../http/watch-reply.ts'
+import { callHost, headOf, isOverdue, REPLIED } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
-import type { RefusalContext } from '../errors.ts'
+import type { RefusalContext, RefusalReason } from '../errors.ts'
+import { requestIdOf } from '../events.ts'
+import type { Reporter } from '../events.ts'
 import type { Portals } from '../portal/portals.ts'
 import type { PortalInformation, RegisteredPortal } from '../portal/registered-portal.ts'
 import * as Type from '../typebox.ts'
@@ -29,7 +32,6 @@ export function authorizeRoute (parts: Parts): Endpoint {
     documentation,
 
     handler: async function partnerSsoAuthorize (request, reply) {
-      const hasResponded = watchReply(reply)
       // The host may have rewritten the URL; @fastify/express decodes it.
       const parameters = new Parameters(queryOf(request.originalUrl))
       const portal = await identifyPortal(parameters, portals)
@@ -38,16 +40,17 @@ export function authorizeRoute (parts: Parts): Endpoint {
       const known: RefusalContext = { clientId }
       try {
         const codeChallenge = checkParameters(parameters)
-        const user = await askCurrentUser(parts, request, reply, hasResponded, clientId)
-        if (hasResponded()) return reply
+        const user = await askCurrentUser(parts, request, reply, clientId)
+        if (user === REPLIED) return reply
         if (!user) return sendToLogin(parts, parameters, request, reply, clientId)
-        const { externalId, record } = await askEligibility(parts, user, request, portal)
+        const checked = await askEligibility(parts, user, request, reply, portal)
+        if (checked === REPLIED) return reply
+        const { externalId, record } = checked
         known.externalId = externalId
-        // `handlerTimeout` expired: Fastify has responded.
-        if (hasResponded()) return reply
         const deadline = performance.now() + storeTimeout
         const { code, signInId } = await codes.issue(portal, { codeChallenge, externalId, record }, deadline)
-        if (hasResponded()) return reply
+        // Fastify has responded.
+        if (isOverdue(request)) return reply
         returnCookie.forget(request, reply)
         reporter.report(request, { type: 'code_issued', reason: 'ok', clientId, externalId, signInId })
         return redirect(reply, portal.callback(`code=${code}`, state))
@@ -62,15 +65,10 @@ export function authorizeRoute (parts: Parts): Endpoint {
       protectInBrowser(reply)
       if (!(error instanceof OAuthError)) return leaveToHost(error)
       reporter.refused(request, error)
-      const { refusal, wayBack: { callback, loginUrl = portals.only?.information.loginUrl } } = error
+      const { callback, loginUrl = portals.only?.information.loginUrl } = error.wayBack
       if (callback !== undefined) return redirect(reply, callback(errorParameters(error)))
-      if (prefersPage(request.headers.accept)) {
-        setPolicy(reply, errorPagePolicy)
-        const { status } = refusal
-        return retryLater(reply, status).code(status).type('text/html; charset=utf-8')
-          .send(errorPage(refusal, loginUrl, request.id))
-      }
-      setPolicy(reply)
+      if (prefersPage(request.headers.accept)) return sendPage(parts, error, loginUrl, request, reply)
+      claim(reply, OWN)
       return sendRefusal(reply, error)
     },
 
@@ -132,22 +130,30 @@ function checkChallenge (challenge: string | undefined, method: string | undefin
 }
 
 async function askCurrentUser (
-  { currentUser, reporter }: Parts, request: FastifyRequest, reply: FastifyReply, hasResponded: () => boolean,
-  clientId: string
+  { currentUser, reporter }: Parts, request: FastifyRequest, reply: FastifyReply, clientId: string
 ): Promise<unknown> {
-  let user
-  let failure: unknown
-  try {
-    user = await currentUser(request, reply)
-  } catch (cause) {
-    if (!hasResponded()) throw new OAuthError('current_user_failed', { cause })
-    reporter.failed(request, 'currentUser threw after it had replied', cause)
-    failure = cause
-  }
-  if (hasResponded() && !isOverdue(request)) {
-    reporter.report(request, { type: 'login_required', reason: 'current_user_replied', clientId }, failure)
+  const user = await askHost(reporter, reply, 'current_user_failed', () => currentUser(request, reply))
+  if (user === REPLIED && !isOverdue(request)) {
+    reporter.report(request, { type: 'login_required', reason: 'current_user_replied', clientId })
   }
   return user
+}
+
+/** Calls `currentUser` or `portalEligibility`. */
+async function askHost (
+  reporter: Reporter, reply: FastifyReply, reason: RefusalReason, call: () => unknown
+): Promise<unknown> {
+  const before = headOf(reply)
+  try {
+    const value = await callHost(reply, call)
+    // No code may follow a response that the host has begun: a page that asks for a second factor, for instance.
+    if (value && value !== REPLIED && headOf(reply) !== before) throw new Error('Sent a reply without `return reply`')
+    return value
+  } catch (cause) {
+    if (!reply.sent) throw new OAuthError(reason, { cause })
+    reporter.failed(reply.request, `${reason}, after a reply`, cause)
+    return REPLIED
+  }
 }
 
 function sendToLogin (
@@ -177,13 +183,15 @@ function knownQuery (parameters: Parameters): string {
 
 /** The record that the user enters the portal with. */
 async function askEligibility (
-  { portalEligibility }: Parts, user: unknown, request: FastifyRequest, { information: portal }: RegisteredPortal
-): Promise<CheckedRecord> {
-  let given
-  try {
-    given = await portalEligibility(user, { portal, request })
-  } catch (cause) {
-    throw new OAuthError('portal_eligibility_failed', { cause })
+  { portalEligibility, reporter }: Parts, user: unknown, request: FastifyRequest, reply: FastifyReply,
+  { information: portal }: RegisteredPortal
+): Promise<CheckedRecord | typeof REPLIED> {
+  const given = await askHost(reporter, reply, 'portal_eligibility_failed',
+    () => portalEligibility(user, { portal, request, reply }))
+  if (given === REPLIED) {
+    const { clientId } = portal
+    if (!isOverdue(request)) reporter.refused(request, new OAuthError('not_eligible', { clientId }))
+    return REPLIED
   }
   if (given === undefined) throw new OAuthError('eligibility_undefined')
   if (!given) throw new OAuthError('not_eligible')
@@ -194,8 +202,39 @@ async function askEligibility (
   }
 }
 
+/** The page for a person whose sign-in cannot go back to the portal: that of the host, or else of the plugin. */
+async function sendPage (
+  parts: Parts, { reason, refusal }: OAuthError, loginUrl: string | undefined, request: FastifyRequest,
+  reply: FastifyReply
+): Promise<FastifyReply> {
+  const { status, error, description } = refusal
+  const page = { status, error, description, reason, loginUrl, requestId: requestIdOf(request) }
+  // The page of the host may be a reply, which has the status too.
+  retryLater(reply, status).code(status)
+  const html = await askErrorPage(parts, page, request, reply)
+  if (html === REPLIED) return reply
+  if (html === undefined) claim(reply, OWN_PAGE)
+  return reply.code(status).type('text/html; charset=utf-8').send(html ?? ownErrorPage(page))
+}
+
+/** The page of the host; undefined where it has none, or where its function fails. */
+async function askErrorPage (
+  { errorPage, reporter }: Parts, page: PageRefusal, request: FastifyRequest, reply: FastifyReply
+): Promise<string | typeof REPLIED | undefined> {
+  if (errorPage === undefined) return undefined
+  claim(reply, { status: page.status })
+  try {
+    const html = await callHost(reply, () => errorPage(page, request, reply))
+    if (html !== REPLIED && typeof html !== 'string') throw new TypeError('errorPage must return HTML or `reply`')
+    return html
+  } catch (cause) {
+    reporter.failed(request, 'errorPage threw', cause)
+    return reply.sent ? REPLIED : undefined
+  }
+}
+
 function redirect (reply: FastifyReply, location: string): FastifyReply {
-  setPolicy(reply)
+  claim(reply, OWN_REDIRECT)
   return reply.redirect(location, 302)
 }
 

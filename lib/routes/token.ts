@@ -10,7 +10,7 @@ import { bodyRefusal, partnerSsoPreParsing } from '../http/form.ts'
 import { Parameters, queryOf } from '../http/parameters.ts'
 import { redirectUriDifference } from '../http/redirect-uri-difference.ts'
 import { partnerSsoOnSend, protect, sendJson, sendRefusal } from '../http/replies.ts'
-import { watchReply } from '../http/watch-reply.ts'
+import { isOverdue } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
 import type { RefusalContext } from '../errors.ts'
 import type { Credentials } from '../portal/portals.ts'
@@ -29,7 +29,6 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
     preParsing: partnerSsoPreParsing,
 
     handler: async function partnerSsoToken (request, reply) {
-      const hasResponded = watchReply(reply)
       const known: RefusalContext = {}
       try {
         const form = formOf(request)
@@ -40,7 +39,7 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
         if (code !== null) known.signInId = code.signInId
         checkRedirectUri(form.get('redirect_uri') as string, portal)
         // `handlerTimeout` expired: Fastify has responded, and the code is still good.
-        if (hasResponded()) return reply
+        if (isOverdue(request)) return reply
         const deadline = performance.now() + storeTimeout
         if (code === null) throw new OAuthError('code_malformed')
         const redeemed = await redeemCode(code, portal.credentials[secretIndex] as string, deadline)
@@ -49,7 +48,7 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
         const token = await tokens.issue(redeemed, clientId, deadline)
         // A concurrent replay has revoked the token.
         if (token === null) throw new OAuthError('code_replayed')
-        if (hasResponded()) return reply
+        if (isOverdue(request)) return reply
         const basicEncoding = isAsSent ? { basicEncoding: 'none' } as const : {}
         reporter.report(request, { type: 'token_issued', reason: 'ok', ...known, secretIndex, ...basicEncoding })
         return sendJson(reply, 200, `{"token_type":"Bearer","access_token":"${token}"}`)

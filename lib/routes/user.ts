@@ -6,7 +6,7 @@ import { refusal, text, unauthorized, unavailable } from '../http/documentation.
 import { leaveToHost } from '../http/endpoint.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { partnerSsoOnSend, protect, sendJson, sendRefusal } from '../http/replies.ts'
-import { watchReply } from '../http/watch-reply.ts'
+import { isOverdue } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
 import type { RefusalContext } from '../errors.ts'
 import * as Type from '../typebox.ts'
@@ -22,17 +22,16 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
     documentation,
 
     handler: async function partnerSsoUser (request, reply) {
-      const hasResponded = watchReply(reply)
       // `handlerTimeout` expired: Fastify has responded.
-      if (hasResponded()) return reply
+      if (isOverdue(request)) return reply
       const known: RefusalContext = {}
       try {
         const token = await proveToken(tokenOf(request), known)
         // It has expired in the `portal` function: the token is still good.
-        if (hasResponded()) return reply
+        if (isOverdue(request)) return reply
         const grant = await tokens.redeem(token, performance.now() + storeTimeout)
         if (grant === null) throw new OAuthError('token_unknown')
-        if (hasResponded()) return reply
+        if (isOverdue(request)) return reply
         known.externalId = grant.externalId
         reporter.report(request, { type: 'user_information_returned', reason: 'ok', ...known })
         return sendJson(reply, 200, recordJson(grant.record))

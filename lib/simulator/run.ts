@@ -61,8 +61,8 @@ function messageOf (error: unknown): string {
   return `Unexpected error: ${String((error as Error).stack).split('\n').map(escape).join('\n')}`
 }
 
-/** The version of the package. package.json is two folders above this file, in `lib` and `dist`. */
+/** The version of the package. */
 function version (): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  const text = readFileSync(new URL(import.meta.resolve('fastify-partner-sso/package.json')), 'utf8')
   return `${JSON.parse(text).version}\n`
 }

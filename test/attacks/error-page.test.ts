@@ -2,6 +2,7 @@
 // the error page, which people trust.
 import type { FastifyServerOptions } from 'fastify'
 import t from 'tap'
+import type { OnEvent } from '../../lib/index.ts'
 import { startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 
@@ -23,9 +24,9 @@ const shown: Record<string, string> = {
 }
 
 async function supportLine (
-  server: FastifyServerOptions, headers: Record<string, string>
+  server: FastifyServerOptions, headers: Record<string, string>, onEvent?: OnEvent
 ): Promise<string | undefined> {
-  const { url } = await startHost(t, {}, { server })
+  const { url } = await startHost(t, { onEvent }, { server })
   const page = await wire(url).authorize({ client_id: 'none' }, 'ada', { accept: 'text/html', ...headers })
   return /<p><small>For support: The client_id is not registered\.([^]*)<\/small><\/p>\n<\/main>/.exec(page.text)?.[1]
 }
@@ -38,19 +39,19 @@ for (const [id, expected] of Object.entries(shown)) {
   })
 }
 
-t.test('an id of the host that is no text, or has a line break, is not shown', async (t) => {
-  for (const id of [7, {}, null, Symbol('id'), 'a\nb', 'a\n', '', ['x']]) {
-    t.equal(await supportLine({ genReqId: () => id as string }, {}), '', String(id))
+t.test('an id of the host: that of the log line and the event, where it has no space', async (t) => {
+  for (const [id, text] of [
+    ['id-of-the-host', 'id-of-the-host'], [7, '7'], [0, '0'], ['a\nb', undefined], ['a\n', undefined], ['', undefined]
+  ] as const) {
+    const logged: unknown[] = []
+    const write = (line: string): void => {
+      const { reason, reqId } = JSON.parse(line) as Record<string, unknown>
+      if (reason === 'client_id_unknown') logged.push(reqId)
+    }
+    const events: unknown[] = []
+    const line = await supportLine({ logger: { stream: { write } }, genReqId: () => id as string }, {},
+      ({ requestId }) => events.push(requestId))
+    t.equal(line, text === undefined ? '' : ` Request ID: ${text}`, String(id))
+    t.strictSame([logged, events], [[id], [String(id)]], String(id))
   }
-})
-
-t.test('the id on the page is that of the log line', async (t) => {
-  const ids: unknown[] = []
-  const write = (line: string): void => {
-    const { reason, reqId } = JSON.parse(line) as Record<string, unknown>
-    if (reason === 'client_id_unknown') ids.push(reqId)
-  }
-  const server = { logger: { stream: { write } }, genReqId: () => 'id-of-the-host' }
-  t.equal(await supportLine(server, {}), ' Request ID: id-of-the-host')
-  t.strictSame(ids, ['id-of-the-host'])
 })

@@ -1,8 +1,13 @@
 // Someone makes the host's own code fail, by signing in at the right moment or with the right data: its audit code
 // throws, its session store is down. The process lives, and the response is the documented one.
+import Fastify from 'fastify'
+import type { FastifyReply } from 'fastify'
+import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { recordOf, startHost } from '../helpers/host.ts'
-import { wire } from '../helpers/wire.ts'
+import partnerSso from '../../lib/index.ts'
+import type { PartnerSsoEvent } from '../../lib/index.ts'
+import { hostOptions, recordOf, startHost } from '../helpers/host.ts'
+import { injecting, wire } from '../helpers/wire.ts'
 import { capture } from '../helpers/log.ts'
 
 /** An error whose properties throw when they are read. */
@@ -42,5 +47,31 @@ t.test('hooks that throw, or return an invalid record', async (t) => {
   for (const record of records) {
     portalEligibility = () => record
     await fails('user_information_invalid')
+  }
+})
+
+t.test('a host forgets to return its reply: no code follows the page for the second factor', async (t) => {
+  for (const asked of ['currentUser', 'portalEligibility']) {
+    // Before 5.12, Fastify ends the process of a host that makes this mistake.
+    const app = Fastify()
+    t.teardown(() => app.close())
+    // As a session store does: `reply.sent` is false until it is done.
+    app.addHook('onSend', async () => { await setTimeout(1) })
+    const events: PartnerSsoEvent[] = []
+    const ask = (reply: FastifyReply) => { reply.redirect('/second-factor') }
+    await app.register(partnerSso, hostOptions({
+      currentUser (_request, reply) {
+        if (asked === 'currentUser') ask(reply)
+        return { id: 'alice', eligible: true }
+      },
+      portalEligibility (_user, { reply }) {
+        if (asked === 'portalEligibility') ask(reply)
+        return recordOf('alice')
+      },
+      onEvent: (event) => events.push(event)
+    }))
+    const { headers } = await wire('', undefined, { fetch: injecting(app) }).authorize()
+    t.notMatch(headers.get('location'), /code=/, asked)
+    t.match(events, [{ reason: asked === 'currentUser' ? 'current_user_failed' : 'portal_eligibility_failed' }], asked)
   }
 })

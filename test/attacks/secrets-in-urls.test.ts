@@ -5,6 +5,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { capture } from '../helpers/log.ts'
+import { prepared } from '../helpers/prepared.ts'
 import { request, say, tokenForm } from '../helpers/raw-requests.ts'
 import { block } from '../package/documents.ts'
 
@@ -55,7 +56,7 @@ const targets = (lines: string[]) =>
   lines.flatMap((line) => queries.map((query) => `${line}${line.includes('?') ? '' : '?'}${query}`))
 
 const source = `data:text/javascript,${encodeURIComponent(block('logger'))}`
-const { logger } = await import(source) as { logger: object }
+const { logger } = await prepared(async () => await import(source) as { logger: object })
 
 t.test('the plugin masks the URLs of its routes', async (t) => {
   t.strictSame(await logged(t, targets(masked), {}), [])

@@ -23,6 +23,7 @@ const hooks: HostKind = {
         'access-control-expose-headers': '*',
         'cache-control': 'public, max-age=60',
         'content-security-policy': "default-src 'self'",
+        'cross-origin-opener-policy': 'same-origin',
         etag: '"1"'
       }
       for (const [name, value] of Object.entries(headers)) reply.raw.setHeader(name, value)

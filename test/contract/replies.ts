@@ -45,6 +45,13 @@ export function isGuarded (t: Test, response: WireResponse): void {
   hasPolicy(t, response, "frame-ancestors 'none'")
 }
 
+/** A redirect of the authorization endpoint: a portal that signs in by a popup keeps it, whatever the host's policy. */
+export function isGuardedRedirect (t: Test, response: WireResponse): void {
+  isGuarded(t, response)
+  const { status, headers, request } = response
+  t.strictSame([status, headers.get('cross-origin-opener-policy')], [302, 'unsafe-none'], request)
+}
+
 /** A response of the authorization endpoint with this Content-Security-Policy. */
 export function hasPolicy (t: Test, response: WireResponse, policy: string): void {
   const guards = { 'referrer-policy': 'no-referrer', 'x-frame-options': 'DENY', 'content-security-policy': policy }

@@ -9,7 +9,7 @@ import { found, promtool, seriesIn } from './promtool.ts'
 
 const ALERTS = 'examples/alerts.yml'
 const TESTS = 'test/examples/alerts.test.yml'
-const NIGHT = 'test/night/night.test.ts'
+const NIGHT = 'test/night/night.alone.test.ts'
 
 for (const [command, file] of [['check', ALERTS], ['test', TESTS]] as const) {
   t.test(`promtool ${command} rules ${file}`, async (t) => {

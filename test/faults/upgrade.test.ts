@@ -6,10 +6,11 @@ import { GrantKeys } from '../../lib/grants/keys.ts'
 import { Fastify } from '../helpers/fastify.ts'
 import { hostOptions, recordOf } from '../helpers/host.ts'
 import { lib } from '../helpers/lib.ts'
+import { prepared } from '../helpers/prepared.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { injecting, wire } from '../helpers/wire.ts'
 
-const { url: redis } = await startRedis(t)
+const { url: redis } = await prepared(() => startRedis(t))
 
 /** A process with a build of its own, loaded anew. */
 async function processOf (mocks: object) {
@@ -26,9 +27,9 @@ class OtherKeys extends GrantKeys {
   constructor (scope: string) { super(`v2 ${scope}`) }
 }
 
-const one = await processOf({})
-const same = await processOf({})
-const other = await processOf({ [lib('grants/keys.ts')]: { GrantKeys: OtherKeys } })
+const one = await prepared(() => processOf({}))
+const same = await prepared(() => processOf({}))
+const other = await prepared(() => processOf({ [lib('grants/keys.ts')]: { GrantKeys: OtherKeys } }))
 
 t.test('builds that derive the same keys share sign-ins', async (t) => {
   for (const [name, { at: begins }, { at: ends }] of [['there', one, same], ['back', same, one]] as const) {

@@ -3,9 +3,13 @@ import * as oauth from 'oauth4webapi'
 import { AuthorizationCode } from 'simple-oauth2'
 import t from 'tap'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import { prepared } from '../helpers/prepared.ts'
 import { someRedis } from '../helpers/redis.ts'
 
-const { url } = await startHost(t, await someRedis(t).then(({ url, keyPrefix }) => ({ redis: url, keyPrefix })))
+const { url } = await prepared(async () => {
+  const { url: redis, keyPrefix } = await someRedis(t)
+  return await startHost(t, { redis, keyPrefix })
+})
 const metadata = {
   issuer: url,
   authorization_endpoint: `${url}/oauth/authorize`,

@@ -1,10 +1,10 @@
 // Sign-ins by libraries of other languages, as Debian has them, with a secret that they send unencoded in HTTP Basic.
 // curl: test/package/endpoints.test.ts.
-// Needs: python3-requests-oauthlib, ruby-oauth2
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import { prepared } from '../helpers/prepared.ts'
 
 const libraries = {
   'requests-oauthlib': ['/usr/bin/python3', 'test/flow/clients/sign_in.py'],
@@ -12,7 +12,7 @@ const libraries = {
 } as const
 
 const portal = { ...PORTAL, clientSecret: 'q+Z/8%2Bx%a secret=' }
-const { url, events } = await startHost(t, { portal })
+const { url, events } = await prepared(() => startHost(t, { portal }))
 const variables = {
   PATH: process.env.PATH,
   APP: url,

@@ -1,4 +1,3 @@
-// Needs: chromium
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { chromium } from 'playwright-core'

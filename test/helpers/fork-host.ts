@@ -7,7 +7,7 @@ interface Teardown { teardown (stop: () => unknown): void }
 
 /** A host in a process of its own. */
 export async function startHostProcess (t: Teardown, options: object): Promise<{ process: ChildProcess, url: string }> {
-  const program = fileURLToPath(new URL('host-process.ts', import.meta.url))
+  const program = fileURLToPath(new URL('host-process.js', import.meta.url))
   const child = spawn(process.execPath, [program, JSON.stringify(options)], {
     stdio: ['ignore', 'inherit', 'ignore', 'ipc']
   })

@@ -3,4 +3,4 @@ import '@tapjs/mock/import'
 
 /** The path of a module of lib, to mock what it imports. */
 export const lib = (path: string): string =>
-  fileURLToPath(new URL(`../../lib/${path.replace(/ts$/, import.meta.url.slice(-2))}`, import.meta.url))
+  fileURLToPath(new URL(`../../lib/${path.replace(/ts$/, 'js')}`, import.meta.url))

@@ -1,4 +1,3 @@
-// Needs: postgres
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'

@@ -1,4 +1,3 @@
-// Needs: redis-sentinel
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { mkdtemp, writeFile } from 'node:fs/promises'

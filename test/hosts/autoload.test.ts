@@ -10,8 +10,8 @@ import { wire } from '../helpers/wire.ts'
 const url = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href)
 
 const file = `
-import partnerSso from ${url('../../lib/index.ts')}
-import { hostOptions } from ${url('../helpers/host.ts')}
+import partnerSso from ${url('../../lib/index.js')}
+import { hostOptions } from ${url('../helpers/host.js')}
 export default partnerSso
 export const autoConfig = { ...hostOptions(), loginPage: '/login' }
 `

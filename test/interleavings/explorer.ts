@@ -1,6 +1,5 @@
 // Explores every order in which the steps of a scene can happen. A scene is played again for each new way, and ways
-// that lead to the same state are followed once: what can happen after a state depends on the state alone. All scenes
-// of interleavings.test.ts together: 13,000 plays, 12,500 states.
+// that lead to the same state are followed once: what can happen after a state depends on the state alone.
 
 /** Something that can happen next. */
 export interface Step {

@@ -1,5 +1,4 @@
 // What a night needs: two processes of the app behind haproxy, Redis behind a proxy, PostgreSQL, Prometheus.
-// Needs: haproxy, prometheus
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -88,7 +87,7 @@ export class Hosts {
 
   async #start (index: number): Promise<void> {
     const { REDIS_URL, ...env } = process.env
-    const file = fileURLToPath(new URL('host.ts', import.meta.url))
+    const file = fileURLToPath(new URL('host.js', import.meta.url))
     const child = spawn(process.execPath, [file, JSON.stringify(this.#settings[index])], {
       env, stdio: ['ignore', 'pipe', 'inherit', 'ipc']
     })

@@ -1,5 +1,4 @@
 // The package as it ships, and commands around it: for the tests here and for `test/versions.js`.
-// Needs: dist
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,10 +7,13 @@ import { basename, join } from 'node:path'
 /** The settings of the npm that started this process do not hold for a host. */
 const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)))
 
-/** Runs a command to its end: what it printed, and whether it succeeded. */
+/**
+ * Runs a command to its end: what it printed, and whether it succeeded. By `env`, since a program of Node would load
+ * what tap loads.
+ */
 export function run (command, args, { env = {}, ...options } = {}) {
   const settings = { encoding: 'utf8', maxBuffer: 2 ** 28, env: { ...inherited, ...env }, ...options }
-  const { status, stdout, stderr, error } = spawnSync(command, args, settings)
+  const { status, stdout, stderr, error } = spawnSync('env', ['-u', 'NODE_OPTIONS', command, ...args], settings)
   return { ok: status === 0, stdout: stdout ?? '', stderr: error === undefined ? stderr : String(error) }
 }
 

@@ -1,5 +1,4 @@
 // The page for the developers of a portal: each row of its table and each of its commands, by curl, against a server.
-// Needs: curl
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -7,6 +6,7 @@ import type { Test } from 'tap'
 import type { Store } from '../../lib/index.ts'
 import { MemoryStore } from '../../lib/stores/memory.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import { prepared } from '../helpers/prepared.ts'
 import { CHALLENGE, VERIFIER } from '../helpers/wire.ts'
 import { block, texts } from './documents.ts'
 
@@ -23,14 +23,14 @@ const store: Store = {
 }
 
 const registered = { ...PORTAL, clientSecret: 's3cr+t /%:=&~"<> of the portal' }
-const { url } = await startHost(t, {
+const { url } = await prepared(() => startHost(t, {
   portal: registered,
   store,
   currentUser ({ headers: { cookie = '' } }) {
     const [, id = ''] = /session=(.*)/.exec(cookie) ?? []
     return { id, eligible: id === 'alice' }
   }
-})
+}))
 
 const variables = {
   APP: url,

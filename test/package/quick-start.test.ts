@@ -7,6 +7,7 @@ import { portal } from '../../lib/testing/index.ts'
 import { browser } from '../helpers/browser.ts'
 import { FOREIGN_URLS } from '../helpers/foreign-urls.ts'
 import { freePort } from '../helpers/ports.ts'
+import { prepared } from '../helpers/prepared.ts'
 import { started } from '../helpers/started.ts'
 import { mustRun } from './commands.js'
 import { block, commands, readme, written } from './documents.ts'
@@ -33,9 +34,10 @@ async function copied (): Promise<{ directory: string, ports: Ports }> {
   return { directory, ports }
 }
 
-const { directory, ports } = await copied()
+const { directory, ports } = await prepared(copied)
 const settings = { COOKIE_SECRET, PORTAL_CLIENT_SECRET, PORT: String(ports.app) }
-await started(t, [process.execPath, 'app.mjs'], settings, directory).printed(/Server listening at/)
+await prepared(() =>
+  started(t, [process.execPath, 'app.mjs'], settings, directory).printed(/Server listening at/))
 const portalUrl = `http://127.0.0.1:${ports.portal}`
 const baseUrl = `http://localhost:${ports.app}`
 const redirectUri = `${portalUrl}/oauth/callback`

@@ -10,6 +10,7 @@ import { portalRecord } from '../../examples/users.ts'
 import { checkStore, portal } from '../../lib/testing/index.ts'
 import type { PortalDouble } from '../../lib/testing/index.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
+import { prepared } from '../helpers/prepared.ts'
 import { mustRun } from './commands.js'
 import { written } from './documents.ts'
 
@@ -22,7 +23,7 @@ const options = { portal: { ...PORTAL, redirectUri } }
 const double = (app: FastifyInstance): PortalDouble => portal({ app, ...options.portal, timeout: 60_000 })
 const alice = { ok: true, record: { external_id: 'alice' } }
 
-const directory = await written(t)
+const directory = await prepared(() => written(t))
 mustRun('node_modules/.bin/tsc', ['-p', directory])
 
 /** What a recipe exports. */

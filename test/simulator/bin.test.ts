@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { freePort } from '../helpers/ports.ts'
 
-const MAIN = fileURLToPath(new URL('../../lib/simulator/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../lib/simulator/main.js', import.meta.url))
 
 function start (argv: string[], nodeFlags: string[] = []) {
   const settings = { PORTAL_CLIENT_SECRET: 'secret', PORTAL_CLIENT_ID: 'partner-123' }
   const env = { ...process.env, ...settings }
-  const child = spawn(process.execPath, [...process.execArgv, ...nodeFlags, MAIN, ...argv, '--timeout', '60'], { env })
+  const child = spawn(process.execPath, [...nodeFlags, MAIN, ...argv, '--timeout', '60'], { env })
   const output = { out: '', err: '' }
   child.stdout.on('data', (chunk) => { output.out += String(chunk) })
   child.stderr.on('data', (chunk) => { output.err += String(chunk) })
@@ -39,7 +39,7 @@ await t.test('a reader that closes the output ends the program silently; another
     const [code] = await once(child, 'close')
     t.strictSame([code, output], [2, { out: '', err: '' }], stream)
   }
-  const unwritable = spawnSync(process.execPath, [...process.execArgv, MAIN, '--help'], {
+  const unwritable = spawnSync(process.execPath, [MAIN, '--help'], {
     stdio: ['ignore', openSync(MAIN, 'r'), 'pipe'], encoding: 'utf8'
   })
   t.match(unwritable, { status: 2, stderr: /^EBADF: .*\n$/ })

@@ -7,6 +7,7 @@ import type { Test } from 'tap'
 import type * as checker from '../../lib/testing/check-store.ts'
 import type { Store } from '../../lib/stores/store.ts'
 import { lib } from '../helpers/lib.ts'
+import { prepared } from '../helpers/prepared.ts'
 
 /** `setTimeout` of node:timers/promises by the clock of the tests. What was called off never ends. */
 const wait = (milliseconds: number, value: unknown, { signal }: { signal?: AbortSignal } = {}): Promise<unknown> =>
@@ -15,9 +16,8 @@ const wait = (milliseconds: number, value: unknown, { signal }: { signal?: Abort
     signal?.addEventListener('abort', () => clearTimeout(timer))
   })
 
-const { checkStore } = await t.mockImport<typeof checker>(lib('testing/check-store.ts'), {
-  'node:timers/promises': { setTimeout: wait }
-})
+const { checkStore } = await prepared(() =>
+  t.mockImport<typeof checker>(lib('testing/check-store.ts'), { 'node:timers/promises': { setTimeout: wait } }))
 
 interface Entry { value: string | null, expires: number }
 

@@ -1,24 +1,27 @@
 // The page and its policy by themselves; browser/pages looks at it in Chromium.
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import { errorPage, errorPagePolicy, prefersPage } from '../../lib/http/error-page.ts'
+import { OWN_PAGE, ownErrorPage, prefersPage } from '../../lib/http/error-page.ts'
+import type { PageRefusal } from '../../lib/http/error-page.ts'
 
-const REFUSED = { status: 400, description: 'A description.' }
+const REFUSED: PageRefusal = {
+  status: 400, error: 'invalid_request', description: 'A description.', reason: 'client_id_unknown', requestId: 'req-1'
+}
 
 t.test('the policy lets in the style of the page and nothing else', async (t) => {
-  const [, style = ''] = /<style>([^]*)<\/style>/.exec(errorPage(REFUSED, undefined, 'req-1')) ?? []
+  const [, style = ''] = /<style>([^]*)<\/style>/.exec(ownErrorPage(REFUSED)) ?? []
   t.match(style, /^:root \{ color-scheme: light dark \}\n[^]+\}$/)
   const hash = createHash('sha256').update(style).digest('base64')
-  t.equal(errorPagePolicy, `default-src 'none'; style-src 'sha256-${hash}'; ` +
+  t.equal(OWN_PAGE.headers['content-security-policy'], `default-src 'none'; style-src 'sha256-${hash}'; ` +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 })
 
 t.test('a link to the portal, and what came from outside in it is escaped', async (t) => {
-  const refused = { status: 400, description: 'A <description> & "more".' }
-  const page = errorPage(refused, 'https://a.example/?x=1&y=\'2\'', 'req-1')
+  const description = 'A <description> & "more".'
+  const page = ownErrorPage({ ...REFUSED, description, loginUrl: 'https://a.example/?x=1&y=\'2\'' })
   t.match(page, '<p><a href="https://a.example/?x=1&#38;y=&#39;2&#39;">Start again</a></p>')
   t.match(page, '<small>For support: A &#60;description&#62; &#38; &#34;more&#34;. Request ID: req-1</small>')
-  const without = errorPage(REFUSED, undefined, 'req-1')
+  const without = ownErrorPage(REFUSED)
   const text = /<main>([^]*)<\/main>/.exec(without)?.[1] ?? ''
   t.strictSame(text.trim().split(/\n+/), [
     '<h1>This sign-in cannot go on</h1>',
@@ -30,10 +33,10 @@ t.test('a link to the portal, and what came from outside in it is escaped', asyn
 
 t.test('a fault of the service is not called one of the link', async (t) => {
   const link = 'is not a valid sign-in request'
-  t.match(errorPage(REFUSED, undefined, 'req-1'), link)
-  t.match(errorPage({ status: 499, description: 'A description.' }, undefined, 'req-1'), link)
+  t.match(ownErrorPage(REFUSED), link)
+  t.match(ownErrorPage({ ...REFUSED, status: 499 }), link)
   for (const status of [500, 503]) {
-    const page = errorPage({ status, description: 'A description.' }, undefined, 'req-1')
+    const page = ownErrorPage({ ...REFUSED, status })
     t.notMatch(page, link, `${status}`)
     t.match(page, 'cannot process your request at the moment', `${status}`)
   }

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 import type { FastifyRequest } from 'fastify'
 import t from 'tap'
 import { OAuthError, refusals } from '../../lib/errors.ts'
-import { Reporter } from '../../lib/events.ts'
+import { Reporter, requestIdOf } from '../../lib/events.ts'
 import type { OnEvent } from '../../lib/events.ts'
 
 type Line = [level: string, fields: Record<string, unknown>, message: string]
@@ -63,13 +63,20 @@ t.test('the event itself is published on the diagnostics channel', async (t) => 
   t.equal((received[0] as unknown[])[0], published[0], 'the very object')
 })
 
+t.test('the id of the request is text, whatever genReqId returns', async (t) => {
+  const rows: Array<[id: unknown, text: string]> = [
+    ['req-1', 'req-1'], [7, '7'], [7n, '7'], [null, 'null'], [undefined, 'undefined'], [Symbol('a'), 'Symbol(a)'],
+    [['a'], '["a"]'], [Object.create(null), '{}']
+  ]
+  for (const [id, text] of rows) t.equal(requestIdOf({ id }), text, text)
+})
+
 t.test('onEvent gets what was thrown, the channel does not', async (t) => {
   const causes: unknown[] = []
   const { reporter, request } = scene((_event, _request, cause) => { causes.push(cause) })
   reporter.refused(request, new OAuthError('current_user_failed', { cause: error }))
-  reporter.report(request, { type: 'login_required', reason: 'current_user_replied' }, error)
   reporter.refused(request, new OAuthError('not_eligible'))
-  t.strictSame(causes, [error, error, undefined])
+  t.strictSame(causes, [error, undefined])
 })
 
 t.test('a logger that throws for the error logs the rest', async (t) => {

@@ -67,6 +67,7 @@ const bad: Array<[name: string, wants: string, values: unknown[]]> = [
   ]],
   ['currentUser', 'a function (request, reply) => user or null', [undefined, null, 'hush']],
   ['portalEligibility', 'a function (user, context) => record or null', [undefined, 'hush', { handler () {} }]],
+  ['errorPage', 'a function (refusal, request, reply) => HTML or reply', ['<h1>', null]],
   ['onEvent', 'a function (event, request, cause) => void', [{}, 'hush']],
   ['loginPage', 'a URL in visible ASCII characters, or a function', [
     '', 1, '/a b', 'hush hush', ['hush'], 'https://a:hush@login.example/ x', '/\\login.example'
@@ -181,7 +182,9 @@ t.test('the defaults; what is undefined counts as absent', async (t) => {
     tokenLifetime: 60,
     routeOptions: {}
   }
-  const names = [...Object.keys(defaults), 'loginPage', 'redis', 'store', 'onEvent', 'prefix', 'logSerializers']
+  const names = [
+    ...Object.keys(defaults), 'loginPage', 'errorPage', 'redis', 'store', 'onEvent', 'prefix', 'logSerializers'
+  ]
   const absent = Object.fromEntries(names.map((name) => [name, undefined]))
   const { portal, currentUser, portalEligibility } = hostOptions()
   const given = { portal, currentUser, portalEligibility, ...absent }

@@ -2,7 +2,8 @@
 import type { FastifyReply } from 'fastify'
 import { Readable } from 'node:stream'
 import type { Test } from 'tap'
-import { hasPolicy, isGuarded, isPage, isPrivate } from '../replies.ts'
+import { refusals } from '../../../lib/errors.ts'
+import { hasPolicy, isGuardedRedirect, isPage, isPrivate, isRefused } from '../replies.ts'
 import type { Subject } from '../subject.ts'
 
 const HTML = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' }
@@ -47,7 +48,7 @@ export async function nobody (t: Test, { at, behaviour, events, loginPage, porta
     behaviour.currentUser = () => none
     events()
     const response = await at.authorize()
-    isGuarded(t, response)
+    isGuardedRedirect(t, response)
     const [event] = events()
     const remembered = response.headers.getSetCookie().filter((cookie) => cookie.startsWith('partner-sso-return='))
     if (loginPage === 'none') {
@@ -102,27 +103,27 @@ export async function hooks (t: Test, { at, behaviour, portal, recordOf }: Subje
   t.equal(calls, 1, 'not called for a request that is refused')
 }
 
-const OWN = "default-src 'self'; frame-ancestors *"
+const OWN_POLICY = "default-src 'self'; frame-ancestors *"
 
 type OwnReply = (reply: FastifyReply) => unknown
 
 const teapot: OwnReply = (reply) => reply.code(418).send('one moment')
 
-/** What a `currentUser` may reply with: 418 and this text, unless another status and text are given. */
+/** What a function of the host may reply with: 418 and this text, unless another status and text are given. */
 const ownReplies: Record<string, [send: OwnReply, status?: number, text?: string]> = {
-  text: [(reply) => { teapot(reply) }],
   returned: [teapot],
+  'returned by an async function': [async (reply) => await teapot(reply)],
   awaited: [async (reply) => { await teapot(reply) }],
-  'no payload': [(reply) => { reply.code(403).send() }, 403, ''],
-  stream: [(reply) => { reply.send(Readable.from(['one ', 'moment'])) }, 200],
-  bytes: [(reply) => { reply.send(Buffer.from('one moment')) }, 200],
-  redirection: [(reply) => { reply.redirect('/consent', 303) }, 303, ''],
-  'and a user': [(reply) => {
-    teapot(reply)
+  'no payload': [(reply) => reply.code(403).send(), 403, ''],
+  stream: [(reply) => reply.send(Readable.from(['one ', 'moment'])), 200],
+  bytes: [(reply) => reply.send(Buffer.from('one moment')), 200],
+  redirection: [(reply) => reply.redirect('/consent', 303), 303, ''],
+  'and a value': [async (reply) => {
+    await teapot(reply)
     return 'alice'
   }],
-  'and a throw': [(reply) => {
-    teapot(reply)
+  'and a throw': [async (reply) => {
+    await teapot(reply)
     throw new Error('late')
   }],
   'past Fastify': [(reply) => {
@@ -132,26 +133,103 @@ const ownReplies: Record<string, [send: OwnReply, status?: number, text?: string
   }, 403, 'blocked']
 }
 
-/** `currentUser` may send its own reply: only headers are added to it, and portalEligibility is not called. */
+/** Which of the host's functions replies, what the event is, and what is logged where it throws after its reply. */
+const replying = {
+  currentUser: ['login_required', 'current_user_replied', 'current_user_failed'],
+  portalEligibility: ['sign_in_refused', 'not_eligible', 'portal_eligibility_failed']
+} as const
+
+/** `currentUser` and `portalEligibility` may reply: only headers are added to it, and no code is issued. */
 export async function ownReply (t: Test, { at, behaviour, events, lines, lowestLevel }: Subject): Promise<void> {
-  let calls = 0
-  behaviour.portalEligibility = () => { calls++ }
-  for (const [name, [send, status = 418, text = 'one moment']] of Object.entries(ownReplies)) {
-    behaviour.currentUser = (_request, reply) => {
-      reply.status(200).type('text/plain').header('content-security-policy', OWN)
-      return send(reply)
+  const { currentUser, portalEligibility } = behaviour
+  for (const [asked, [type, reason, failure]] of Object.entries(replying)) {
+    for (const [name, [send, status = 418, text = 'one moment']] of Object.entries(ownReplies)) {
+      const reply = (reply: FastifyReply): unknown => {
+        reply.status(200).type('text/plain').header('content-security-policy', OWN_POLICY)
+        return send(reply)
+      }
+      behaviour.currentUser = asked === 'currentUser' ? (_request, given) => reply(given) : currentUser
+      behaviour.portalEligibility = (_user, context) => {
+        t.equal(asked, 'portalEligibility', `${name}: not called after a reply`)
+        return reply(context.reply)
+      }
+      events()
+      lines()
+      const row = `${asked}: ${name}`
+      const response = await at.authorize()
+      t.strictSame([response.status, response.text], [status, text], row)
+      t.match(events(), [{ type, reason }], row)
+      const errors = lines().filter(({ level }) => level === 50).map(({ msg }) => msg)
+      const isLogged = name === 'and a throw' && lowestLevel <= 50
+      t.strictSame(errors, isLogged ? [`partner-sso: ${failure}, after a reply`] : [], row)
+      if (name !== 'past Fastify') hasPolicy(t, response, `${OWN_POLICY}, frame-ancestors 'none'`)
     }
+  }
+  Object.assign(behaviour, { currentUser, portalEligibility })
+}
+
+const htmlPage = '<h1>Entrada imposible</h1>'
+
+/** What an `errorPage` may do, and the text of the page; undefined: the page of the plugin is sent. */
+const ownPages: Record<string, [page: (reply: FastifyReply) => unknown, text?: string]> = {
+  HTML: [() => htmlPage, htmlPage],
+  'a promise of HTML': [async () => htmlPage, htmlPage],
+  'a reply': [(reply) => reply.type('text/html; charset=utf-8').send(htmlPage), htmlPage],
+  'an awaited reply': [async (reply) => { await reply.type('text/html; charset=utf-8').send(htmlPage) }, htmlPage],
+  'a reply with another status': [(reply) => reply.code(200).type('text/html; charset=utf-8').send(htmlPage), htmlPage],
+  'a redirect': [(reply) => reply.type('text/html; charset=utf-8').redirect('/sorry'), ''],
+  'a throw': [() => { throw new Error('no template') }],
+  'a rejection': [async (reply) => {
+    reply.code(200).header('content-security-policy', OWN_POLICY)
+    return await Promise.reject(new Error('no template'))
+  }],
+  nothing: [() => {}],
+  'no text': [() => 17],
+  'a throw after the reply': [async (reply) => {
+    await reply.type('text/html; charset=utf-8').send(htmlPage)
+    throw new Error('late')
+  }, htmlPage]
+}
+
+/** `errorPage` replaces the page, and nothing else. */
+export async function errorPage (t: Test, subject: Subject): Promise<void> {
+  let page: (reply: FastifyReply) => unknown = () => {}
+  const given: unknown[] = []
+  const { at, events, lines, lowestLevel, portal } = await subject.another({
+    options: {
+      errorPage (refusal: unknown, _request: unknown, reply: FastifyReply) {
+        given.push(refusal)
+        reply.header('content-security-policy', OWN_POLICY)
+        return page(reply) as string
+      }
+    }
+  })
+  const { description } = refusals.redirect_uri_unregistered
+  for (const [name, [returned, text]] of Object.entries(ownPages)) {
+    page = returned
+    given.length = 0
     events()
     lines()
-    const response = await at.authorize()
-    t.strictSame([response.status, response.text], [status, text], name)
-    t.match(events(), [{ type: 'login_required', reason: 'current_user_replied' }], name)
-    const errors = lines().filter(({ level }) => level === 50).map(({ msg }) => msg)
-    const isLogged = name === 'and a throw' && lowestLevel <= 50
-    t.strictSame(errors, isLogged ? ['partner-sso: currentUser threw after it had replied'] : [], name)
-    if (name !== 'past Fastify') hasPolicy(t, response, `${OWN}, frame-ancestors 'none'`)
+    const response = await at.authorize({ redirect_uri: 'https://zzz.example/' }, null, HTML)
+    const [event] = events()
+    t.match(event, { reason: 'redirect_uri_unregistered' }, name)
+    const { loginUrl } = portal
+    t.strictSame(given, [{
+      status: 400, error: 'invalid_request', description, reason: event?.reason, loginUrl, requestId: event?.requestId
+    }], name)
+    const isLogged = /throw|rejection|nothing|no text/.test(name) && lowestLevel <= 50
+    t.equal(lines().filter(({ msg }) => msg === 'partner-sso: errorPage threw').length, isLogged ? 1 : 0, name)
+    if (text === undefined) {
+      isPage(t, response, 400)
+    } else {
+      t.strictSame([response.status, response.text], [400, text], name)
+      hasPolicy(t, response, `${OWN_POLICY}, frame-ancestors 'none'`)
+    }
   }
-  t.equal(calls, 0)
+  given.length = 0
+  const unknown = refusals.client_id_unknown
+  isRefused(t, await at.authorize({ client_id: 'zzz' }), unknown.status, unknown.error, unknown.description)
+  t.strictSame(given, [], 'JSON is never replaced')
 }
 
 /** A payload that Fastify refuses is a failure of the hook. */

@@ -4,7 +4,7 @@ import { refusals as source } from '../../../lib/errors.ts'
 import type { PartnerSsoEvent, RefusalReason } from '../../../lib/index.ts'
 import { CHALLENGE } from '../../helpers/wire.ts'
 import type { Changes, WireResponse, Wire } from '../../helpers/wire.ts'
-import { DESCRIPTION, isGuarded, isJson, isPage, isPrivate } from '../replies.ts'
+import { DESCRIPTION, isGuarded, isGuardedRedirect, isJson, isPage, isPrivate } from '../replies.ts'
 import { refusals } from '../refusals.ts'
 import type { Refusal } from '../refusals.ts'
 import type { Subject } from '../subject.ts'
@@ -73,7 +73,7 @@ export function isResponse (
     const location = (response.headers.get('location') ?? '').split('?')
     t.match([...location, response.redirect.get('error_description')], [portal.redirectUri, expected, description],
       reason)
-    return isGuarded(t, response)
+    return isGuardedRedirect(t, response)
   }
   t.equal(response.headers.get('location'), null, reason)
   if (at === 'page') isGuarded(t, response)

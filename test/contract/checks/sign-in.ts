@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import type { Wire } from '../../helpers/wire.ts'
 import { clock } from '../../helpers/shifted-clocks.ts'
-import { isGuarded, isJson, isRefused, refuses } from '../replies.ts'
+import { isGuardedRedirect, isJson, isRefused, refuses } from '../replies.ts'
 import type { Subject } from '../subject.ts'
 
 const TOKEN_UNKNOWN = 'The access token is unknown, used or expired.'
@@ -15,12 +15,11 @@ export async function completes (
   const authorized = await at.authorize({ state: undefined }, 'alice', {}, '&state=a%2bb%20c%2F%c3%a9+')
   const [location = '', state] = authorized.headers.get('location')?.split('&state=') ?? []
   const [uri, code = ''] = location.split('?code=')
-  t.equal(authorized.status, 302)
   t.equal(uri, portal.redirectUri)
   t.match(code, /^[\w-]{43,}$/, '256 bits at least')
   t.equal(state, 'a%2bb%20c%2F%c3%a9+', 'the state comes back as it was sent')
   t.equal(authorized.text, '')
-  isGuarded(t, authorized)
+  isGuardedRedirect(t, authorized)
 
   const issued = await at.token({ code })
   isJson(t, issued, 200)

@@ -1,6 +1,5 @@
 // NestJS with its Fastify adapter. The environment variable NEST names another folder to run the host in: with it,
 // `node test/versions.js --nest 11` tries the packed package on Nest 11.
-// Alone: it starts processes.
 import { once } from 'node:events'
 import { join } from 'node:path'
 import t from 'tap'

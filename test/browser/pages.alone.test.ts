@@ -9,7 +9,7 @@ import { startScene } from '../helpers/browser-scene.ts'
 import { again, arrives, heading, logIn, logInAt, outcome, reported } from '../helpers/walk.ts'
 
 const update = process.env.UPDATE_SCREENSHOTS === '1'
-const images = fileURLToPath(new URL('../../.github/images/', import.meta.url))
+const images = '.github/images/'
 const { partner, portal, visit } = await startScene(t, {
   ...(update ? { ports: [3000, 3001] } : {}),
   flags: ['--code-lifetime', '6']

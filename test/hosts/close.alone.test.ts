@@ -1,15 +1,14 @@
 // A process whose app is closed ends by itself: the plugin leaves nothing open. test/faults closes apps under load.
-// Alone: it starts processes.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { startRedis } from '../helpers/redis.ts'
 
 const program = (options: object, isUsed: boolean) => `
-  import { Fastify } from './test/helpers/fastify.ts'
-  import partnerSso from './lib/index.ts'
-  import { hostOptions } from './test/helpers/host.ts'
-  import { injecting, wire } from './test/helpers/wire.ts'
+  import { Fastify } from './test/helpers/fastify.js'
+  import partnerSso from './lib/index.js'
+  import { hostOptions } from './test/helpers/host.js'
+  import { injecting, wire } from './test/helpers/wire.js'
   const app = Fastify()
   await app.register(partnerSso, hostOptions(${JSON.stringify(options)}))
   const portal = wire('', undefined, { fetch: injecting(app) })
@@ -22,7 +21,7 @@ const program = (options: object, isUsed: boolean) => `
 t.test('no handle is left open', async (t) => {
   const { url: redis } = await startRedis(t)
   for (const [options, isUsed] of [[{}, true], [{ redis }, true], [{ redis }, false]] as const) {
-    const args = [...process.execArgv, '--input-type=module', '--eval', program(options, isUsed)]
+    const args = ['--input-type=module', '--eval', program(options, isUsed)]
     // The limit only ends the wait for a process that hangs.
     const { stdout } = await promisify(execFile)(process.execPath, args, {
       cwd: new URL('../..', import.meta.url), timeout: 60_000

@@ -3,7 +3,6 @@
 // one gets through, and each of the others is refused. And the portal must not keep a token that the code may have
 // issued to someone else: when all is over, none is alive (RFC 6749 section 4.1.2). Many rounds: REPLAY_ROUNDS=2000.
 // What is reported: contract/checks/token.
-// Alone: it starts processes.
 import t from 'tap'
 import { startHostProcess } from '../helpers/fork-host.ts'
 import { someRedis } from '../helpers/redis.ts'

@@ -1,6 +1,5 @@
 // The packed tarball, installed in an empty folder by npm. Hosts of all kinds sign in there with the portal double of
 // the package: ES modules, CommonJS, and TypeScript as the oldest and the newest compiler compile it.
-// Alone: it takes long, and the others of its folder run meanwhile.
 import { copyFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
