@@ -7,6 +7,7 @@ import { PORTAL, startHost } from '../helpers/host.ts'
 import { capture } from '../helpers/log.ts'
 import { prepared } from '../helpers/prepared.ts'
 import { request, say, tokenForm } from '../helpers/raw-requests.ts'
+import { wire } from '../helpers/wire.ts'
 import { block } from '../package/documents.ts'
 
 const SECRET = 's3cr+t/%="that-is\\long'
@@ -21,7 +22,9 @@ const sent = `grant_type=authorization_code&code=${CODE}&code_verifier=${VERIFIE
 /** Each with the secret as it is and encoded, first, last and between others. */
 const queries = [
   `${sent}&${credentials}${encodeURIComponent(SECRET)}`, `${credentials}${SECRET}&${sent}`,
-  `CLIENT_SECRET=${SECRET};Code=${CODE}`, `access_token=${TOKEN}`, `x=1&access_token=${TOKEN}#code=${CODE}`
+  `CLIENT_SECRET=${SECRET};Code=${CODE}`, `access_token=${TOKEN}`, `x=1&access_token=${TOKEN}#code=${CODE}`,
+  `client%5Fsecret=x;${SECRET}&client_secret[]=${SECRET}&code_verifier%5B0%5D%3d${VERIFIER}&code%3D${CODE}`,
+  `to=${encodeURIComponent(`/a?b&client_secret=${SECRET}`)}`
 ]
 
 /** The plugin masks the URL; Fastify logs none of the last three. */
@@ -60,6 +63,18 @@ const { logger } = await prepared(async () => await import(source) as { logger: 
 
 t.test('the plugin masks the URLs of its routes', async (t) => {
   t.strictSame(await logged(t, targets(masked), {}), [])
+})
+
+t.test('nothing of it goes on to the login', async (t) => {
+  const log = capture()
+  const { url } = await startHost(t, { loginPage: '/login' }, { server: { logger: log.logger } })
+  for (const query of queries) {
+    const { headers } = await wire(url).authorize({}, null, {}, `&${query.replaceAll('client_id', 'y')}`)
+    t.match(headers.get('location'), /^\/login\?return_to=/, query)
+    await fetch(url + headers.get('location'))
+    const found = log.text() + JSON.stringify([...headers])
+    t.strictSame(SECRETS.filter((secret) => found.includes(secret)), [], query)
+  }
 })
 
 t.test('the logger of SECURITY masks every other', async (t) => {
