@@ -128,12 +128,19 @@ export class UserInformationError extends TypeError {
   }
 }
 
+/** A record that was checked. */
+export interface CheckedRecord {
+  externalId: string
+  /** The values of the listed fields and no others: one line each, for `recordJson`. */
+  record: string
+}
+
 /**
- * Checks a record of the host, and reads each of its fields once. Returns a copy with the listed fields and no others.
+ * Checks a record of the host, and reads each of its fields once.
  *
  * @throws UserInformationError when the record breaks a rule
  */
-export function checkUserInformation (given: unknown, level: PortalLevel): UserInformation {
+export function checkUserInformation (given: unknown, level: PortalLevel): CheckedRecord {
   if (typeof given !== 'object' || given === null) {
     throw new UserInformationError(`it must be an object, got ${kindOf(given)}`)
   }
@@ -145,7 +152,23 @@ export function checkUserInformation (given: unknown, level: PortalLevel): UserI
     throw new UserInformationError(`its JSON must be at most ${RECORD_LIMIT} bytes in UTF-8, got ${size}`,
       record.external_id)
   }
-  return record as object as UserInformation
+  return { externalId: record.external_id as string, record: encodeRecord(record) }
+}
+
+/** The values alone, one line each: JSON escapes line breaks. */
+function encodeRecord (record: Fields): string {
+  let lines = ''
+  for (const field of fields) lines += `${record[field] === undefined ? '' : JSON.stringify(record[field])}\n`
+  return lines
+}
+
+/** The JSON of the `record` of a `CheckedRecord`. */
+export function recordJson (record: string): string {
+  let members = ''
+  for (const [index, value] of record.split('\n').entries()) {
+    if (value !== '') members += `,"${fields[index]}":${value}`
+  }
+  return `{${members.slice(1)}}`
 }
 
 /** A value such as a revoked Proxy throws when it is looked at. */

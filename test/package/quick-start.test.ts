@@ -65,14 +65,14 @@ t.test('its own login leads into the portal', async (t) => {
   t.match(forged, { ok: false, error: 'login_required' }, 'nor with a session that was made up')
 })
 
-t.test('the login leads to the endpoint or home, whatever return_to says', async (t) => {
+t.test('the login leads to the endpoint or to the portal, whatever return_to says', async (t) => {
   const logIn = async (query: string, user: string) => await fetch(`${baseUrl}/login${query}`, {
     method: 'POST', body: new URLSearchParams({ user }), redirect: 'manual'
   })
   for (const asked of FOREIGN_URLS) {
     const { status, headers } = await logIn(`?return_to=${encodeURIComponent(asked)}`, 'ada')
     t.equal(status, 303, asked)
-    t.equal(headers.get('location'), '/', JSON.stringify(asked))
+    t.equal(headers.get('location'), `${portalUrl}/external-oauth/local`, JSON.stringify(asked))
   }
   const back = await logIn('?return_to=%2Foauth%2Fauthorize%3Fa%3Db%2520c', 'ada')
   t.equal(back.headers.get('location'), '/oauth/authorize?a=b%20c', 'the query stays as it is')

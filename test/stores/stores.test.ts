@@ -11,7 +11,9 @@ import { withTimeLimit } from '../helpers/timed-store.ts'
 import { wire } from '../helpers/wire.ts'
 
 t.test('memory', async (t) => {
-  await t.resolves(checkStore(new MemoryStore(1000)))
+  const store = new MemoryStore(1000)
+  t.teardown(() => store.close())
+  await t.resolves(checkStore(store))
 })
 
 t.test('Redis', async (t) => {
