@@ -1,4 +1,4 @@
-import type { FastifyInstance, RegisterOptions } from 'fastify'
+import type { FastifyInstance, HTTPMethods, RegisterOptions, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { addRegistration } from './decorator.ts'
 import type { Registration } from './decorator.ts'
@@ -42,9 +42,12 @@ async function plugin (app: AnyFastify, options: PartnerSsoOptions & RegisterOpt
   const inner = fp(inScope, { name: NAME, encapsulate: true })
   const { prefix, logLevel, logSerializers } = options
   await host.register(inner, { prefix, logLevel, logSerializers } as RegisterOptions)
+  host.addHook('onRoute', ({ method, url, constraints }) => {
+    if (/\/oauth\/(?:authorize|token|user)$/.test(url)) requireAbsent(host, method, url, constraints)
+  })
 }
 
-/** Registers the three routes. Returns what `app.partnerSso` needs of them. */
+/** Registers the routes. Returns what `app.partnerSso` needs of them. */
 async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): Promise<Registration> {
   const warn = startupWarnings(app.log)
   const options = resolveOptions(given, warn)
@@ -78,13 +81,18 @@ function addRoute (app: FastifyInstance, { routeOptions, logSerializers }: Resol
   const ofHost = routeOptions[endpoint.name]
   const expected = Object.keys(endpoint.documentation.querystring?.properties ?? {})
   const serializers = maskingSerializers(app.log, expected, { ...logSerializers, ...ofHost.logSerializers })
-  try {
-    app.route(routeOf(endpoint, { ...ofHost, logSerializers: serializers }))
-  } catch (cause) {
-    if ((cause as { code?: string }).code !== 'FST_ERR_DUPLICATED_ROUTE') throw cause
-    throw new Error(`partner-sso: the route ${String(endpoint.method)} ${app.prefix}${endpoint.url} already exists. ` +
-      'Where the plugin is registered more than once, or the app has such a route of its own, give each registration ' +
-      'a "prefix" of its own', { cause })
+  requireAbsent(app, endpoint.method, app.prefix + endpoint.url, ofHost.constraints)
+  app.route(routeOf(endpoint, { ...ofHost, logSerializers: serializers }))
+}
+
+/** Throws where the app has the route. Fastify's own error would not name the plugin. */
+function requireAbsent (
+  app: FastifyInstance, methods: RouteOptions['method'], url: string, constraints: RouteOptions['constraints'] = {}
+): void {
+  for (const method of [methods].flat()) {
+    if (!app.hasRoute({ method: method as HTTPMethods, url, constraints })) continue
+    throw new Error(`partner-sso: the route ${method} ${url} already exists. Where the plugin is registered more ` +
+      'than once, or the app has such a route of its own, give each registration a "prefix" of its own')
   }
 }
 

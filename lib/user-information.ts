@@ -128,19 +128,12 @@ export class UserInformationError extends TypeError {
   }
 }
 
-/** A record that was checked. */
-export interface CheckedRecord {
-  externalId: string
-  /** The values of the listed fields and no others: one line each, for `recordJson`. */
-  record: string
-}
-
 /**
- * Checks a record of the host, and reads each of its fields once.
+ * Checks a record of the host, and reads each of its fields once. Returns a copy with the listed fields and no others.
  *
  * @throws UserInformationError when the record breaks a rule
  */
-export function checkUserInformation (given: unknown, level: PortalLevel): CheckedRecord {
+export function checkUserInformation (given: unknown, level: PortalLevel): UserInformation {
   if (typeof given !== 'object' || given === null) {
     throw new UserInformationError(`it must be an object, got ${kindOf(given)}`)
   }
@@ -152,23 +145,7 @@ export function checkUserInformation (given: unknown, level: PortalLevel): Check
     throw new UserInformationError(`its JSON must be at most ${RECORD_LIMIT} bytes in UTF-8, got ${size}`,
       record.external_id)
   }
-  return { externalId: record.external_id as string, record: encodeRecord(record) }
-}
-
-/** The values alone, one line each: JSON escapes line breaks. */
-function encodeRecord (record: Fields): string {
-  let lines = ''
-  for (const field of fields) lines += `${record[field] === undefined ? '' : JSON.stringify(record[field])}\n`
-  return lines
-}
-
-/** The JSON of the `record` of a `CheckedRecord`. */
-export function recordJson (record: string): string {
-  let members = ''
-  for (const [index, value] of record.split('\n').entries()) {
-    if (value !== '') members += `,"${fields[index]}":${value}`
-  }
-  return `{${members.slice(1)}}`
+  return record as object as UserInformation
 }
 
 /** A value such as a revoked Proxy throws when it is looked at. */

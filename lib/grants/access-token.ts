@@ -4,7 +4,7 @@ import type { TimedStore } from '../stores/store.ts'
 import { decodeGrant } from './grant.ts'
 import type { Grant, SealedGrant } from './grant.ts'
 import type { GrantKeys } from './keys.ts'
-import { open, openWithAny } from './sealing.ts'
+import { open } from './sealing.ts'
 
 // Seconds by which a revocation outlives the token, and any request that is about to issue it.
 const MARGIN = 60
@@ -70,7 +70,7 @@ export class AccessTokens {
   /** Redeems the single-use token. Returns null when it is used, expired or revoked. */
   async redeem ({ storageKey, sealingKey }: ProvenToken, deadline: number): Promise<Grant | null> {
     const value = await this.#store.take(storageKey, deadline)
-    return value === null ? null : this.#grantOf(open(sealingKey, value))
+    return value === null ? null : this.#grantOf([sealingKey], value)
   }
 
   /**
@@ -79,11 +79,12 @@ export class AccessTokens {
    */
   async revoke (locator: string, portal: RegisteredPortal, deadline: number): Promise<Grant | null> {
     const value = await this.#store.revoke(this.#keys.tokenKey(locator), this.#lifetime + MARGIN, deadline)
-    return value === null ? null : this.#grantOf(openWithAny(this.#keys.sealingKeys(locator, portal), value))
+    return value === null ? null : this.#grantOf(this.#keys.sealingKeys(locator, portal), value)
   }
 
-  /** Decodes the grant. The time in it is when its code was issued. */
-  #grantOf (text: string | null): Grant | null {
+  /** Opens and decodes the grant. The time in it is when its code was issued. */
+  #grantOf (sealingKeys: string[], value: string): Grant | null {
+    const text = open(sealingKeys, value)
     return text === null ? null : decodeGrant(text, this.#codeLifetime + this.#lifetime)
   }
 }

@@ -1,11 +1,14 @@
+import { randomBytes } from 'node:crypto'
 import { OAuthError } from '../errors.ts'
 import type { RegisteredPortal } from '../portal/registered-portal.ts'
 import type { TimedStore } from '../stores/store.ts'
 import { decodeGrant, encodeGrant } from './grant.ts'
 import type { Grant, SealedGrant } from './grant.ts'
 import type { GrantKeys } from './keys.ts'
-import { randomSecret } from './random-secret.ts'
-import { open, openWithAny, seal } from './sealing.ts'
+import { open, seal } from './sealing.ts'
+
+/** 264 bits. A multiple of 3 bytes has one base64url encoding. */
+const CODE_BYTES = 33
 
 const CODE = /^[\w-]{44}$/
 
@@ -37,7 +40,7 @@ export class AuthorizationCodes {
 
   /** Issues a code that is bound to the portal. Its grant can be opened with each of the portal's secrets. */
   async issue (portal: RegisteredPortal, grant: Grant, deadline: number): Promise<AuthorizationCode> {
-    const code = this.#of(randomSecret(), portal)
+    const code = this.#of(randomBytes(CODE_BYTES).toString('base64url'), portal)
     const sealed = seal(this.#keys.sealingKeys(code.locator, portal), encodeGrant(grant))
     const isStored = await this.#store.put(this.#keys.codeKey(code.code, portal), sealed, this.#lifetime, deadline)
     if (isStored) return code
@@ -60,9 +63,9 @@ export class AuthorizationCodes {
     if (value === null) return null
     const proof = this.#keys.proof(locator, credential)
     const sealingKey = this.#keys.sealingKey(proof, credential)
-    const own = open(sealingKey, value)
+    const own = open([sealingKey], value)
     // The portal may have got this secret after the code was issued.
-    const text = own ?? openWithAny(this.#keys.sealingKeys(locator, portal), value)
+    const text = own ?? open(this.#keys.sealingKeys(locator, portal), value)
     if (text === null) return null
     const grant = decodeGrant(text, this.#lifetime)
     return grant && { grant, locator, proof, sealed: own === null ? seal([sealingKey], text) : value }

@@ -5,6 +5,12 @@ import type { RegisteredPortal } from '../portal/registered-portal.ts'
 const NAME_LENGTH = 20
 
 /**
+ * Is part of everything that is derived. Change it with the format of stored values: on a shared store, a process of
+ * this version would take values of another version, and could not open them.
+ */
+const FORMAT = 2
+
+/**
  * Everything that is derived from codes. `scope` is the prefix of the registration: it keeps registrations apart that
  * share a store.
  *
@@ -19,9 +25,6 @@ const NAME_LENGTH = 20
  *
  * Without the client secret, tokens cannot be forged, and stored values can neither be read nor forged. The token key
  * can be derived from a replayed code, also when the portal's secret or another of its values has changed.
- *
- * A version that stores values in another format must derive other keys: on a shared store, a process of this version
- * would take values that it cannot open.
  */
 export class GrantKeys {
   readonly #scope: string
@@ -60,11 +63,10 @@ export class GrantKeys {
   }
 
   /**
-   * The one-step key derivation of NIST SP 800-56C section 4.1: codes are uniformly random. HKDF would cost more than
-   * twice as much. For each purpose the secret has one length and the info is JSON or empty: no two inputs are equal.
+   * The one-step key derivation of NIST SP 800-56C section 4.1: codes are uniformly random. For each purpose the secret
+   * has one length, and the info is JSON or empty: no two inputs are equal.
    */
   #derive (secret: string, purpose: string, info: string): string {
-    // As text: a Buffer made by node:crypto costs as much as the hash.
-    return hash('sha256', `\0\0\0\x01${secret}${purpose} ${info} ${this.#scope}`, 'base64url')
+    return hash('sha256', `\0\0\0\x01${secret}${purpose} ${FORMAT} ${info} ${this.#scope}`, 'base64url')
   }
 }

@@ -71,17 +71,21 @@ const rules: Record<Exclude<keyof PartnerSsoOptions, 'prefix'>, Rule> = {
 const NO_LOGIN_PAGE = 'partner-sso: no loginPage is given: unless currentUser sends a reply of its own, a browser ' +
   'that is not logged in is sent back to the portal with access_denied'
 
+const NO_PORTAL = 'partner-sso: portal is an empty array: every client is unknown, and no sign-in succeeds'
+
 /** Checks the options and fills in the defaults. Throws a TypeError that names the option and what it must be. */
 export function resolveOptions (given: PartnerSsoOptions, warn: Warn): ResolvedOptions {
   checkNames(Object.keys(given), warn)
-  const options = { ...defaults, routeOptions: {}, ...present(given) }
+  const redis = given.redis === '' ? undefined : given.redis
+  const options = { ...defaults, routeOptions: {}, ...present({ ...given, redis }) }
   for (const [name, { isValid, expected }] of Object.entries(rules)) {
     const value: unknown = options[name as keyof typeof options]
     assertOption(isValid(value), name, expected, typeof value === 'number' ? String(value) : kindOf(value))
   }
-  const { portal, redis, store, loginPage, routeOptions } = options
+  const { portal, store, loginPage, routeOptions } = options
   assertOption(redis === undefined || store === undefined, 'store', 'absent where redis is given', 'both')
   if (loginPage === undefined) warn(NO_LOGIN_PAGE)
+  if (Array.isArray(portal) && portal.length === 0) warn(NO_PORTAL)
   return {
     ...options,
     portal: typeof portal === 'function' ? portal : checkPortals(portal),
@@ -102,10 +106,13 @@ function optionsOf (
   return present(options)
 }
 
-/** The path before the routes, with that of the scopes around: a code of one tenant would be valid for all of them. */
+/** Checks the path before the routes, with that of the scopes around. */
 export function checkPrefix (prefix: string): void {
+  // A browser takes what follows for a host.
+  assertOption(!prefix.startsWith('//'), 'prefix', 'a path that begins with one slash', kindOf(prefix))
   // In Fastify's router `::` is a colon in the path.
   const hasParameter = /[:*]/.test(prefix.replaceAll('::', ''))
+  // A code of one tenant would be valid for all of them.
   assertOption(!hasParameter, 'prefix', 'a path without parameters: register the plugin once for each tenant, or ' +
     'once with portal as a function', kindOf(prefix))
 }
@@ -135,7 +142,6 @@ function present<T extends object> (options: T): { [Name in keyof T]: Exclude<T[
 
 function checkPortals (given: Portal | Portal[]): Portal[] {
   if (!Array.isArray(given)) return [checkPortal(given, 'portal')]
-  assertOption(given.length > 0, 'portal', 'one portal at least', kindOf(given))
   const portals = given.map((portal, index) => checkPortal(portal, `portal[${index}]`))
   const ids = portals.map(({ clientId }) => clientId)
   const repeated = ids.findIndex((id, index) => ids.indexOf(id) !== index)

@@ -35,7 +35,8 @@ type ErrorPage =
  */
 export interface PartnerSsoOptions<User = any> {
   /**
-   * The portal, one for each portal environment (test, live), or a function that finds one by its `client_id`.
+   * The portal, one for each portal environment (test, live), or a function that finds one by its `client_id`. An empty
+   * array starts with one warning, and every client is unknown: for an app that does not have the four values yet.
    *
    * A function is called with every request, and nothing is cached: portals can be added, changed and removed while the
    * app runs. It is called with 1 to 255 visible ASCII characters, and may take `storeTimeout`. Null and undefined mean
@@ -83,8 +84,8 @@ export interface PartnerSsoOptions<User = any> {
    * together with `store`. On a client of yours, use no MULTI without a pipeline and no blocking command: sign-ins wait
    * for them, or fail.
    *
-   * Without `redis` and `store`, codes and tokens are kept in this process, so only one process can serve the portal.
-   * A warning at start says so.
+   * Without `redis` (`''` is like none) and `store`, codes and tokens are kept in this process, so only one process can
+   * serve the portal. A warning at start says so.
    */
   redis?: string | RedisOptions | RedisClient | undefined
 
@@ -147,8 +148,8 @@ export interface PartnerSsoOptions<User = any> {
   routeOptions?: RouteOptions | ((route: RouteName) => RouteOptions | undefined) | undefined
 
   /**
-   * Fastify's own: the path before the three routes. It may have no parameters (`/:tenant`): give each tenant a
-   * registration with a prefix of its own, or one registration with `portal` as a function.
+   * Fastify's own: the path before the routes. It begins with one slash and has no parameters (`/:tenant`): give each
+   * tenant a registration with a prefix of its own, or one registration with `portal` as a function.
    * @default ''
    */
   prefix?: string

@@ -19,7 +19,7 @@ import type { Portals } from '../portal/portals.ts'
 import type { PortalInformation, RegisteredPortal } from '../portal/registered-portal.ts'
 import * as Type from '../typebox.ts'
 import { checkUserInformation } from '../user-information.ts'
-import type { CheckedRecord, UserInformationError } from '../user-information.ts'
+import type { UserInformation, UserInformationError } from '../user-information.ts'
 import type { Parts } from './parts.ts'
 
 /** GET /oauth/authorize: the authorization endpoint (RFC 6749 section 3.1). */
@@ -43,12 +43,11 @@ export function authorizeRoute (parts: Parts): Endpoint {
         const user = await askCurrentUser(parts, request, reply, clientId)
         if (user === REPLIED) return reply
         if (!user) return sendToLogin(parts, parameters, request, reply, clientId)
-        const checked = await askEligibility(parts, user, request, reply, portal)
-        if (checked === REPLIED) return reply
-        const { externalId, record } = checked
-        known.externalId = externalId
+        const record = await askEligibility(parts, user, request, reply, portal)
+        if (record === REPLIED) return reply
+        const externalId = known.externalId = record.external_id
         const deadline = performance.now() + storeTimeout
-        const { code, signInId } = await codes.issue(portal, { codeChallenge, externalId, record }, deadline)
+        const { code, signInId } = await codes.issue(portal, { codeChallenge, record }, deadline)
         // Fastify has responded.
         if (isOverdue(request)) return reply
         returnCookie.forget(request, reply)
@@ -185,7 +184,7 @@ function knownQuery (parameters: Parameters): string {
 async function askEligibility (
   { portalEligibility, reporter }: Parts, user: unknown, request: FastifyRequest, reply: FastifyReply,
   { information: portal }: RegisteredPortal
-): Promise<CheckedRecord | typeof REPLIED> {
+): Promise<UserInformation | typeof REPLIED> {
   const given = await askHost(reporter, reply, 'portal_eligibility_failed',
     () => portalEligibility(user, { portal, request, reply }))
   if (given === REPLIED) {

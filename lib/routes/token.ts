@@ -43,7 +43,7 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
         const deadline = performance.now() + storeTimeout
         if (code === null) throw new OAuthError('code_malformed')
         const redeemed = await redeemCode(code, portal.credentials[secretIndex] as string, deadline)
-        known.externalId = redeemed.grant.externalId
+        known.externalId = redeemed.grant.record.external_id
         checkVerifier(form.get('code_verifier'), redeemed.grant)
         const token = await tokens.issue(redeemed, clientId, deadline)
         // A concurrent replay has revoked the token.
@@ -78,7 +78,7 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
     // RFC 6749 section 4.1.2: a reused code: SHOULD revoke its token. A live token proves the reuse.
     const replayed = await tokens.revoke(code.locator, code.portal, deadline)
     if (replayed === null) throw new OAuthError('code_unknown')
-    throw new OAuthError('code_replayed', { externalId: replayed.externalId })
+    throw new OAuthError('code_replayed', { externalId: replayed.record.external_id })
   }
 }
 

@@ -10,7 +10,7 @@ import { isOverdue } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
 import type { RefusalContext } from '../errors.ts'
 import * as Type from '../typebox.ts'
-import { recordJson, UserInformation } from '../user-information.ts'
+import { UserInformation } from '../user-information.ts'
 import type { Parts } from './parts.ts'
 
 /** GET /oauth/user: the user information (RFC 6750). */
@@ -32,9 +32,9 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
         const grant = await tokens.redeem(token, performance.now() + storeTimeout)
         if (grant === null) throw new OAuthError('token_unknown')
         if (isOverdue(request)) return reply
-        known.externalId = grant.externalId
+        known.externalId = grant.record.external_id
         reporter.report(request, { type: 'user_information_returned', reason: 'ok', ...known })
-        return sendJson(reply, 200, recordJson(grant.record))
+        return sendJson(reply, 200, JSON.stringify(grant.record))
       } catch (error) {
         throw OAuthError.from(error, known)
       }

@@ -4,7 +4,7 @@
  * `temporarily_unavailable`.
  *
  * Keys and values are opaque base64url text (`A-Z a-z 0-9 - _`): a key, of 20 characters, is a one-way derivation of a
- * code or token; a value is encrypted, and has at most 44,000 characters for each client secret of the portal, most
+ * code or token; a value is encrypted, and has at most 22,000 characters for each client secret of the portal, most
  * often some hundred. `checkStore` of `fastify-partner-sso/testing` tests whether a store keeps these promises.
  */
 export interface Store {

@@ -1,14 +1,14 @@
 // A code and a token that were never issued, and that the plugin looks up in the store all the same: the token has the
 // proof that needs the client secret.
 import { GrantKeys } from '../../lib/grants/keys.ts'
-import { randomSecret } from '../../lib/grants/random-secret.ts'
 import { RegisteredPortal } from '../../lib/portal/registered-portal.ts'
 import { PORTAL } from './host.ts'
+import { randomCode } from './random-code.ts'
 
 export function neverIssued (): { code: string, token: string } {
   const keys = new GrantKeys('')
   const portal = new RegisteredPortal(PORTAL)
-  const code = randomSecret()
+  const code = randomCode()
   const locator = keys.locator(code, portal)
   const proof = keys.proof(locator, portal.credentials[0] as string)
   return { code, token: locator + proof + Buffer.from(PORTAL.clientId).toString('base64url') }

@@ -8,10 +8,10 @@ import type { FastifyInstance } from 'fastify'
 import type { Redis } from 'ioredis'
 import type { Test } from 'tap'
 import type { PartnerSsoEvent, PartnerSsoOptions } from '../../lib/index.ts'
-import { randomSecret } from '../../lib/grants/random-secret.ts'
 import { recordOf, startHost } from './host.ts'
 import type { User } from './host.ts'
 import { neverIssued } from './never-issued.ts'
+import { randomCode } from './random-code.ts'
 import type { RedisServer } from './redis.ts'
 import { wire } from './wire.ts'
 import type { Wire } from './wire.ts'
@@ -217,7 +217,7 @@ export async function watch (t: Test, client: Redis) {
     /** The commands since the last call, name and key each. */
     async commands () {
       // MONITOR shows the commands in their order: when it shows this one, nothing is missing.
-      const mark = randomSecret()
+      const mark = randomCode()
       await until(async () => {
         await client.ping(mark)
         return seen.some(([, text]) => text === mark)

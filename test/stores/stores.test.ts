@@ -11,9 +11,7 @@ import { withTimeLimit } from '../helpers/timed-store.ts'
 import { wire } from '../helpers/wire.ts'
 
 t.test('memory', async (t) => {
-  const store = new MemoryStore(1000)
-  t.teardown(() => store.close())
-  await t.resolves(checkStore(store))
+  await t.resolves(checkStore(new MemoryStore(1000)))
 })
 
 t.test('Redis', async (t) => {

@@ -42,7 +42,6 @@ const noUris = [
 /** `hush` is a secret: no error repeats it. */
 const bad: Array<[name: string, wants: string, values: unknown[]]> = [
   ['portal', 'an object, an array of them, or a function', [undefined, null, JSON.stringify({ clientSecret: 'hush' })]],
-  ['portal', 'one portal at least; got an empty array', [[]]],
   ['portal', 'portals with different clientIds; got the same in portal[0] and portal[1]', [[PORTAL, { ...PORTAL }]]],
   ['portal[0]', 'an object with the values of a portal', [['hush'], [[PORTAL]]]],
   ['portal[1].clientId', VISIBLE, [[PORTAL, { ...PORTAL, clientId: '' }]]],
@@ -118,11 +117,12 @@ t.test('what it got: a number, a URL without user information, and the kind of a
   t.match(refusal('portal.redirectUri', 'http://portal.example/cb'), /; got "http:\/\/portal\.example\/cb"$/)
 })
 
-t.test('a path with a parameter, also that of a scope around the plugin', async (t) => {
+t.test('a path with a parameter or two slashes, also that of a scope around the plugin', async (t) => {
   for (const prefix of ['/:tenant', '/sso/*', '/hush:hush']) {
     const got = `got a string of ${prefix.length} characters`
     t.throws(() => checkPrefix(prefix), new RegExp(`"prefix" must be a path without parameters: .*; ${got}$`), prefix)
   }
+  t.throws(() => checkPrefix('//sso'), /"prefix" must be a path that begins with one slash; got a string of 5 char/)
   t.doesNotThrow(() => checkPrefix('/a::b'))
   const app = Fastify()
   t.teardown(() => app.close())
@@ -146,6 +146,14 @@ t.test('names: a misspelt one is an error, any other is named in one warning', a
   t.strictSame(warnings.splice(0), [])
   resolve({ loginPage: undefined }, warnings)
   t.match(warnings, [/^partner-sso: no loginPage is given: .*access_denied$/])
+})
+
+t.test('without the four values and Redis: one warning each', async (t) => {
+  const warnings: string[] = []
+  const { portal, redis } = resolve({ portal: [], redis: '' }, warnings)
+  t.strictSame([portal, redis], [[], undefined])
+  t.match(warnings, [/^partner-sso: portal is an empty array: every client is unknown/])
+  t.doesNotThrow(() => resolve({ redis: '', store: 'memory' }))
 })
 
 t.test('good options', async (t) => {

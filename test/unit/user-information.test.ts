@@ -4,7 +4,7 @@ import t from 'tap'
 import { Compile } from 'typebox/schema'
 import { UserInformation as schema } from '../../lib/index.ts'
 import {
-  checkUserInformation, RECORD_LIMIT, recordJson, unlistedFields, userInformationFaults
+  checkUserInformation, RECORD_LIMIT, unlistedFields, userInformationFaults
 } from '../../lib/user-information.ts'
 import type { UserInformationError } from '../../lib/user-information.ts'
 import { seed } from '../helpers/seed.ts'
@@ -24,10 +24,7 @@ const without = (record: object, name: string) =>
 
 /** What the portal gets of the record. */
 const sent = (record: object, level: 'partner' | 'client'): object => {
-  const { externalId, record: text } = checkUserInformation(record, level)
-  const parsed = JSON.parse(recordJson(text))
-  t.equal(externalId, parsed.external_id)
-  return parsed
+  return JSON.parse(JSON.stringify(checkUserInformation(record, level)))
 }
 
 t.test('the three shapes of a record', async (t) => {
@@ -184,7 +181,7 @@ t.test('a record is at most 16 KiB as JSON, in bytes of UTF-8', async (t) => {
 t.test('what leaves is what was checked', async (t) => {
   let reads = 0
   const record = { ...client, get email () { return reads++ === 0 ? 'a@b' : 17 }, unlisted: 'x', toJSON: () => ({}) }
-  t.equal(recordJson(checkUserInformation(record, 'partner').record), JSON.stringify({
+  t.equal(JSON.stringify(checkUserInformation(record, 'partner')), JSON.stringify({
     external_id: '1',
     email: 'a@b',
     name: 'A',

@@ -59,10 +59,10 @@ function changed (text: string, index: number): string {
 
 /** Formats of values that another version of the plugin could write. */
 const formats: Record<string, (sealed: string) => string> = {
-  'one copy, without their number': (sealed) => sealed.replace(/^\d+_/, ''),
+  'one copy, without their number': (sealed) => Buffer.from(sealed, 'base64url').subarray(1).toString('base64url'),
   'a version before it': (sealed) => `v2.${sealed}`,
   JSON: (sealed) => JSON.stringify({ sealed }),
-  'no copy': () => '0_'
+  'no copy': () => 'AA'
 }
 
 /** A value that was changed, that has another format, or is stored under another key, opens nothing. */
