@@ -8,7 +8,7 @@ import { checkPortal } from '../portal/portal.ts'
 import type { Portal } from '../portal/portal.ts'
 import type { PortalFinder } from '../portal/portals.ts'
 import type { Warn } from './startup-warnings.ts'
-import { isRedisClient, isRedisOptions, isRedisUrl } from '../stores/redis-client.ts'
+import { isRedisOption, REDIS_EXPECTED } from '../stores/redis-client.ts'
 
 const defaults = {
   keyPrefix: 'partner-sso:',
@@ -55,8 +55,7 @@ const rules: Record<Exclude<keyof PartnerSsoOptions, 'prefix'>, Rule> = {
   loginPage: optional((value) => isFunction(value) || (isVisibleAscii(value) && !/[ \\]/.test(value)),
     'a URL in visible ASCII characters, or a function (returnTo, request) => URL'),
   errorPage: optional(isFunction, 'a function (refusal, request, reply) => HTML or reply'),
-  redis: optional((value) => isRedisUrl(value) || isRedisClient(value) || isRedisOptions(value),
-    'a redis:// or rediss:// URL, ioredis options, or a client of ioredis or iovalkey'),
+  redis: optional(isRedisOption, REDIS_EXPECTED),
   store: optional((value) => value === 'memory' || [value?.put, value?.take, value?.revoke].every(isFunction),
     '"memory", or an object with the methods put, take and revoke'),
   keyPrefix: rule((value) => typeof value === 'string', 'a string'),

@@ -1,12 +1,11 @@
 import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
-import type { RedisOptions } from 'ioredis'
 import type { OnEvent } from '../events.ts'
 import type { RouteName } from '../http/endpoint.ts'
 import type { PageRefusal } from '../http/error-page.ts'
 import type { Portal } from '../portal/portal.ts'
 import type { PortalFinder } from '../portal/portals.ts'
 import type { PortalInformation } from '../portal/registered-portal.ts'
-import type { RedisClient } from '../stores/redis-client.ts'
+import type { RedisOption } from '../stores/redis-client.ts'
 import type { Store } from '../stores/store.ts'
 import type { UserInformation } from '../user-information.ts'
 
@@ -80,14 +79,14 @@ export interface PartnerSsoOptions<User = any> {
 
   /**
    * Redis 6.2 or later: a `redis://` or `rediss://` URL, ioredis options, or a client of ioredis or iovalkey that you
-   * already have. A client made by the plugin is closed with the app; yours is neither reconfigured nor closed. Not
-   * together with `store`. On a client of yours, use no MULTI without a pipeline and no blocking command: sign-ins wait
-   * for them, or fail.
+   * already have. The plugin connects by itself, to the servers of your client by a duplicate of it: yours is neither
+   * used, reconfigured nor closed. Not together with `store`. For a Cluster give `new Cluster([…])`: the address of one
+   * node stops the start.
    *
    * Without `redis` (`''` is like none) and `store`, codes and tokens are kept in this process, so only one process can
    * serve the portal. A warning at start says so.
    */
-  redis?: string | RedisOptions | RedisClient | undefined
+  redis?: RedisOption | undefined
 
   /**
    * A store of your own, instead of `redis`. Test it with `checkStore` of `fastify-partner-sso/testing`.

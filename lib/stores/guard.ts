@@ -7,15 +7,15 @@ import { within } from '../time-limit.ts'
 
 /** A store that the guard wraps. */
 export interface BackingStore extends TimedStore {
-  /** Waits for the first connection, until the deadline of the first call at most. */
-  connected? (deadline: number): Promise<void>
+  /** What the start tries beyond a probe. */
+  start? (deadline: number): Promise<void>
   /** Why the store can never serve, according to the error; undefined when it may be back later. */
   unfit? (error: unknown): string | undefined
   /** Releases what the plugin opened. */
   close? (): void
 }
 
-/** Milliseconds of each half of the start. Fastify allows ten seconds for all of it (`pluginTimeout`). */
+/** Milliseconds. Fastify allows ten seconds for all of it (`pluginTimeout`). */
 const START_TIMEOUT = 4000
 
 /**
@@ -49,9 +49,8 @@ export class GuardedStore implements TimedStore {
 
   /** Waits for the store. Rejects when it can never serve a sign-in; one that is down does not hinder the start. */
   async start (): Promise<void> {
-    const timeout = Math.min(this.#timeout, START_TIMEOUT)
-    await this.#store.connected?.(performance.now() + timeout)
-    await this.#probe(performance.now() + timeout).catch((error: unknown) => {
+    const deadline = performance.now() + Math.min(this.#timeout, START_TIMEOUT)
+    await this.#probe(deadline).then(() => this.#store.start?.(deadline)).catch((error: unknown) => {
       const reason = this.#store.unfit?.(error)
       if (reason !== undefined) throw new Error(`partner-sso: ${reason}: ${describe(error)}`)
     })
@@ -71,9 +70,7 @@ export class GuardedStore implements TimedStore {
   }
 
   async #isReady (): Promise<boolean> {
-    const deadline = performance.now() + this.#timeout
-    await this.#store.connected?.(deadline)
-    return await this.#probe(deadline).then(() => true, () => false)
+    return await this.#probe(performance.now() + this.#timeout).then(() => true, () => false)
   }
 
   /** Stores a value and takes it back, and revokes a key: the mark is left behind for a second. */
@@ -87,7 +84,7 @@ export class GuardedStore implements TimedStore {
       if (!stored || taken !== 'probe') throw new Error('take did not return the value that was put')
       valid('revoke', await this.#store.revoke(probeKey(), 1, deadline), isTextOrNull)
     } catch (error) {
-      this.#lost(error)
+      this.#outage.lost(describe(error))
       throw error
     }
     this.#outage.found()
@@ -98,16 +95,11 @@ export class GuardedStore implements TimedStore {
     try {
       result = valid(name, await operation, isValid)
     } catch (error) {
-      this.#lost(error).refused++
+      this.#outage.lost(describe(error)).refused++
       throw new OAuthError('store_unavailable', { cause: describe(error) })
     }
     this.#outage.found()
     return result
-  }
-
-  #lost (error: unknown): ReturnType<Outage['lost']> {
-    const isCauseKnown = error instanceof Error && error.cause !== undefined
-    return this.#outage.lost(describe(error), isCauseKnown ? 'cause' : 'symptom')
   }
 }
 

@@ -1,15 +1,14 @@
 import cluster from 'node:cluster'
 import type { FastifyBaseLogger } from 'fastify'
-import type { RedisOptions } from 'ioredis'
 import { GuardedStore, withDeadlines } from './guard.ts'
 import type { BackingStore } from './guard.ts'
 import { MemoryStore } from './memory.ts'
-import type { RedisClient } from './redis-client.ts'
+import type { RedisOption } from './redis-client.ts'
 import type { Store } from './store.ts'
 
 /** The options of the plugin that decide on the store. */
 export interface StoreOptions {
-  redis?: string | RedisOptions | RedisClient | undefined
+  redis?: RedisOption | undefined
   store?: Store | 'memory' | undefined
   keyPrefix: string
   memoryLimit: number

@@ -6,8 +6,6 @@ interface Current {
   since: number
   /** Requests that were refused. */
   refused: number
-  /** What the log says: an error as a request saw it, or one that knows why. */
-  logged: 'symptom' | 'cause' | undefined
 }
 
 /** Logs once when the store becomes unavailable, and once when it is available again. */
@@ -19,15 +17,14 @@ export class Outage {
     this.#log = log
   }
 
-  /** It is unavailable. Logs once, and once more when a cause follows a symptom. The caller counts `refused`. */
-  lost (cause: string, detail: 'symptom' | 'cause'): Current {
-    const outage = this.#current ??= { since: performance.now(), refused: 0, logged: undefined }
-    if (outage.logged === 'cause' || outage.logged === detail) return outage
-    outage.logged = detail
+  /** It is unavailable. The caller counts `refused`. */
+  lost (cause: string): Current {
+    if (this.#current !== undefined) return this.#current
     const event = 'store_unavailable'
     this.#log.error({ event, reason: event, cause },
       `partner-sso: ${event} (${cause}): no sign-in succeeds until the store is back`)
-    return outage
+    this.#current = { since: performance.now(), refused: 0 }
+    return this.#current
   }
 
   /** It has responded. */

@@ -1,55 +1,59 @@
 import type { RedisOptions } from 'ioredis'
 
 /**
- * What the plugin needs of a Redis client of the host's own. `Redis` and `Cluster` of ioredis 5 and 6 and of iovalkey
- * have it.
+ * What the plugin needs of a Redis client of the host's own: `duplicate` makes the connection that the plugin uses.
+ * `Redis` and `Cluster` of ioredis 5 and 6 and of iovalkey have it.
  */
 export interface RedisClient {
   readonly status: string
-  readonly options: {
-    readonly keyPrefix?: string | undefined
-    // Named in a log line while the client is not connected.
-    readonly host?: string | undefined
-    readonly port?: number | undefined
-    readonly path?: string | undefined
-    readonly sentinels?: ReadonlyArray<{ host?: string | undefined, port?: number | undefined }> | undefined | null
-    readonly tls?: unknown
-  }
-  sendCommand (command: any): unknown
-  connect (): Promise<unknown>
-  on (event: 'ready' | 'error', listener: (...values: any[]) => void): unknown
-  removeListener (event: 'ready' | 'error', listener: (...values: any[]) => void): unknown
+  readonly options: object
+  duplicate (...given: any[]): unknown
+}
+
+/** What the option `redis` can be. */
+export type RedisOption = string | RedisOptions | RedisClient
+
+/** Completes the sentence "option "redis" must be …". */
+export const REDIS_EXPECTED = 'a redis:// or rediss:// URL with a host and at most a number as its path, ioredis ' +
+  "options, or a client of ioredis or iovalkey, which has `duplicate` (instead of a mock, give store: 'memory')"
+
+export function isRedisOption (value: unknown): value is RedisOption {
+  if (typeof value === 'string') return redisUrl(value) !== undefined
+  return value != null && (isRedisClient(value) || isRedisOptions(value))
 }
 
 /** Whether the value is a client of ioredis or iovalkey. Clients of other libraries have no such `status`. */
-export function isRedisClient (value: unknown): value is RedisClient {
-  if (typeof value !== 'object' || value === null) return false
-  const { status, options, sendCommand, connect } = value as Record<string, unknown>
-  return typeof status === 'string' && typeof options === 'object' && options !== null &&
-    typeof sendCommand === 'function' && typeof connect === 'function'
+export function isRedisClient (value: {}): value is RedisClient {
+  const { status, duplicate } = value as Record<string, unknown>
+  return typeof status === 'string' && typeof duplicate === 'function'
 }
 
 // Of clients, and of options of @fastify/redis and node-redis: ioredis ignores them, and connects to localhost.
-const FOREIGN = ['sendCommand', 'status', 'url', 'client', 'nodes', 'socket']
+const FOREIGN = ['sendCommand', 'set', 'status', 'url', 'client', 'nodes', 'socket']
 
 /** Whether the value can be options of ioredis: a plain object, that is, no array and no object of a class. */
-export function isRedisOptions (value: unknown): value is RedisOptions {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  if (FOREIGN.some((name) => name in value)) return false
+function isRedisOptions (value: {}): value is RedisOptions {
   const prototype = Object.getPrototypeOf(value) as object | null
   // Not compared with Object.prototype: test runners load modules into realms of their own.
-  return prototype === null || Object.getPrototypeOf(prototype) === null
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null
+  return isPlain && !FOREIGN.some((name) => name in value)
 }
 
-/** Whether the value is a redis:// or rediss:// URL that ioredis can read. */
-export function isRedisUrl (value: unknown): value is string {
-  if (typeof value !== 'string') return false
+// An @ would be of a password with a # or ? that is not encoded: the host would be a part of the password.
+const AFTER_HOST = /^\/?\d*(?:\?[^@#]*)?$/
+
+/**
+ * The URL as ioredis gets it, which reads it by the same parser: the scheme in lower case, no spaces around it.
+ * Undefined when it is not the URL of a Redis.
+ */
+export function redisUrl (text: string): string | undefined {
   try {
-    const { protocol, username, password } = new URL(value)
+    const { protocol, username, password, hostname, pathname, search, hash, href } = new URL(text.trim())
     // ioredis decodes them. Its own error would show the URL, and the password with it.
     decodeURIComponent(username + password)
-    return /^rediss?:$/.test(protocol)
+    const isRedisUrl = /^rediss?:$/.test(protocol) && hostname !== '' && AFTER_HOST.test(pathname + search + hash)
+    return isRedisUrl ? href : undefined
   } catch {
-    return false
+    return undefined
   }
 }

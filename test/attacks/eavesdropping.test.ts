@@ -17,22 +17,25 @@ import { wire } from '../helpers/wire.ts'
 const HANDSHAKE = 22
 
 /** A sign-in over a server that only pretends to be Redis. */
-async function fails (t: Test, host: string, port: number): Promise<void> {
-  const { url } = await startHost(t, { redis: `rediss://:secret@${host}:${port}`, storeTimeout: 200 })
+async function fails (t: Test, host: string, port: number, scheme = 'rediss'): Promise<void> {
+  const { url } = await startHost(t, { redis: `${scheme}://:secret@${host}:${port}`, storeTimeout: 200 })
   t.equal((await wire(url).authorize()).redirect.get('error'), 'temporarily_unavailable')
 }
 
-t.test('what leaves for a rediss:// URL is encrypted from the first byte', async (t) => {
-  const firstBytes: unknown[] = []
+t.test('what leaves for a rediss:// URL is encrypted from the first byte, however it is written', async (t) => {
+  let firstBytes: unknown[] = []
   const { port } = new URL(await rawServer(t, (socket) => {
     socket.once('data', (data: Buffer) => {
       firstBytes.push(data[0])
       socket.destroy()
     })
   }))
-  await fails(t, '127.0.0.1', Number(port))
-  while (firstBytes.length === 0) await setImmediate()
-  t.strictSame([...new Set(firstBytes)], [HANDSHAKE])
+  for (const scheme of ['rediss', 'REDISS', ' Rediss']) {
+    firstBytes = []
+    await fails(t, '127.0.0.1', Number(port), scheme)
+    while (firstBytes.length === 0) await setImmediate()
+    t.strictSame([...new Set(firstBytes)], [HANDSHAKE], scheme)
+  }
 })
 
 t.test('a server with a self-signed certificate gets nothing', async (t) => {

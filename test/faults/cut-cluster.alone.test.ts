@@ -65,7 +65,6 @@ const cluster = await startCutCluster(t)
 for (const { name, connect } of clusterClients) {
   t.test(name, async (t) => {
     const client = ofTest(t, connect([{ host: '127.0.0.1', port: cluster.port }]))
-    t.ok(await until(() => client.status === 'ready'))
     const host = await scene(t, { redis: client, keyPrefix: `${name}:`, storeTimeout: STORE_TIMEOUT })
     for (const [what, { command, request, executed }] of Object.entries(cuts)) {
       const given = await issue(host)

@@ -4,12 +4,10 @@ import '../helpers/long-timers.ts'
 import { Redis } from 'ioredis'
 import { once } from 'node:events'
 import t from 'tap'
-import { RedisStore } from '../../lib/stores/redis.ts'
 import { checkStore } from '../../lib/testing/index.ts'
-import { withTimeLimit } from '../helpers/timed-store.ts'
-import { ofTest } from '../helpers/redis-clients.ts'
+import { ofTest, storeOn } from '../helpers/redis-clients.ts'
 import {
-  failedOver, issue, outages, replicated, scene, signIn, stillGood, timedOut, unavailable, until
+  failedOver, issue, outages, refusedWhen, replicated, scene, signIn, stillGood, timedOut, unavailable, until
 } from '../helpers/outages.ts'
 import { startSentinel } from '../helpers/sentinel.ts'
 
@@ -19,8 +17,7 @@ for (const [signal, sentinel] of [['SIGKILL', toKill], ['SIGSTOP', toStop]] as c
   t.test(`failover after the master got ${signal}`, async (t) => {
     const { master, options, failOver } = sentinel
     const client = ofTest(t, new Redis(options))
-    await client.ping()
-    await t.resolves(checkStore(withTimeLimit(new RedisStore(client, 'partner-sso:', 1000))))
+    await t.resolves(checkStore(storeOn(t, client, 'partner-sso:')))
 
     const host = await scene(t, { redis: options })
     t.ok(await until(() => host.ready()), 'ready')
@@ -31,7 +28,7 @@ for (const [signal, sentinel] of [['SIGKILL', toKill], ['SIGSTOP', toStop]] as c
       await timedOut(t, host, left)
     } else {
       await once(master.process, 'exit')
-      await unavailable(t, host, left)
+      await refusedWhen(t, host, left)
     }
     await unavailable(t, host, kept)
     await failOver()

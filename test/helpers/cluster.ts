@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { Cluster } from 'ioredis'
-import type { ClusterOptions } from 'ioredis'
 import { startRedis } from './redis.ts'
 import type { RedisServer } from './redis.ts'
 import { ofTest } from './redis-clients.ts'
@@ -9,17 +8,13 @@ import { until } from './outages.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 
-type Options = Omit<ClusterOptions, 'redisOptions'> & {
-  redisOptions?: { commandTimeout?: number, socketTimeout?: number }
-}
-
 /** A Redis Cluster of three masters, each with a replica. */
 export interface RedisCluster {
   masters: RedisServer[]
   /** The addresses of the masters. */
   addresses: Array<{ host: string, port: number }>
   /** A client of the whole. */
-  connect (options?: Options): Cluster
+  connect (): Cluster
   /** The master that serves the slot, as the last one knows. */
   owner (slot: number): Promise<RedisServer>
   /** Begins to move the slot: keys that are not there are asked for at the new node from now on (ASK). */
@@ -60,9 +55,7 @@ export async function startCluster (t: Teardown): Promise<RedisCluster> {
     masters,
     addresses,
     owner,
-    connect (options = {}) {
-      return ofTest(t, new Cluster(addresses, { clusterRetryStrategy: () => 50, ...options }))
-    },
+    connect: () => ofTest(t, new Cluster(addresses)),
     async beginMove (slot, to) {
       const from = await owner(slot)
       await to.client.cluster('SETSLOT', slot, 'IMPORTING', await idOf(from))

@@ -18,6 +18,8 @@ export interface Proxy {
   onReply: Rule
   /** Resets all connections. */
   cut (): void
+  /** Passes nothing on for the connections that there are, and tells nobody. */
+  forget (): void
   /** How many connections are open. */
   readonly connections: number
 }
@@ -27,6 +29,7 @@ export const pass: Rule = (bytes) => bytes
 /** Listens in front of a server on this host. */
 export async function startProxy (t: Teardown, target: number): Promise<Proxy> {
   const pairs = new Set<[Socket, Socket]>()
+  let forgotten = new Set<[Socket, Socket]>()
   const server = createServer((near) => {
     const far = createConnection(proxy.target, '127.0.0.1').setNoDelay()
     const pair: [Socket, Socket] = [near.setNoDelay(), far]
@@ -38,6 +41,7 @@ export async function startProxy (t: Teardown, target: number): Promise<Proxy> {
     const link = (from: Socket, to: Socket, rule: () => Rule, delay: () => number) => {
       const write = (bytes: Buffer) => { if (!to.destroyed) to.write(bytes) }
       from.on('data', (bytes) => {
+        if (forgotten.has(pair)) return
         const result = rule()(bytes)
         if (result === 'cut') reset(near)
         else if (result !== 'swallow') delay() === 0 ? write(result) : setTimeout(write, delay(), result)
@@ -55,6 +59,7 @@ export async function startProxy (t: Teardown, target: number): Promise<Proxy> {
     onRequest: pass,
     onReply: pass,
     cut,
+    forget () { forgotten = new Set(pairs) },
     get connections () { return pairs.size }
   }
   return proxy

@@ -4,8 +4,8 @@
 //
 // Faults, at each operation of the store: the command is lost before it is executed, its reply is lost, the reply comes
 // after the time limit, the reply has come when the time limit is over and is read before the timer fires, the command
-// is refused, the command is queued in a transaction of the host, the process ends. At any time: Redis is full, and
-// refuses SET. A minute is the lifetime of codes and tokens, and half that of a revocation.
+// is refused, the process ends. At any time: Redis is full, and refuses SET. A minute is the lifetime of codes and
+// tokens, and half that of a revocation.
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'

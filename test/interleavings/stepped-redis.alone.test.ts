@@ -5,10 +5,11 @@ import '../helpers/virtual-clock.ts'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'
-import type { RedisClient } from '../../lib/index.ts'
+import type { Store } from '../../lib/index.ts'
 import { RedisStore } from '../../lib/stores/redis.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { seed } from '../helpers/seed.ts'
+import { withTimeLimit } from '../helpers/timed-store.ts'
 import { MISTAKES, steppedRedis } from './stepped-redis.ts'
 import type { Mistake } from './stepped-redis.ts'
 
@@ -26,24 +27,22 @@ const operations: fc.Arbitrary<Operation[]> = fc.array(fc.record({
 
 /** A Redis to run operations on. */
 interface Server {
-  client: RedisClient
+  store: Store
   fill (full: boolean): unknown
   /** Seconds that the key is held for; -2 when it is not. */
   ttl (key: string): number | Promise<number>
 }
 
 /** The results of the operations: of an error its first word. */
-async function run ({ client, fill, ttl }: Server, operations: Operation[]): Promise<unknown[]> {
-  const store = new RedisStore(client, '', 30_000)
+async function run ({ store, fill, ttl }: Server, operations: Operation[]): Promise<unknown[]> {
   const results: unknown[] = []
   const note = async (result: Promise<unknown>) =>
     results.push(await result.catch((error: Error) => `${error.name} ${error.message.split(' ')[0]}`))
   for (const { name, key, lifetime } of operations) {
-    const deadline = performance.now() + 30_000
     if (name === 'fill' || name === 'free') await fill(name === 'fill')
-    else if (name === 'put') await note(store.put(key, `value-${results.length}`, lifetime, deadline))
-    else if (name === 'take') await note(store.take(key, deadline))
-    else await note(store.revoke(key, lifetime, deadline))
+    else if (name === 'put') await note(store.put(key, `value-${results.length}`, lifetime))
+    else if (name === 'take') await note(store.take(key))
+    else await note(store.revoke(key, lifetime))
   }
   // A real second may have passed.
   for (const key of KEYS) results.push(Math.ceil(await ttl(key) / 10))
@@ -51,16 +50,16 @@ async function run ({ client, fill, ttl }: Server, operations: Operation[]): Pro
 }
 
 function model (mistake?: Mistake): Server {
-  const stepped = steppedRedis(mistake)
-  return {
-    client: stepped.options.redis as RedisClient, fill: (full) => stepped.fill?.(full), ttl: (key) => stepped.ttl(key)
-  }
+  const { options: { store }, fill, ttl } = steppedRedis(mistake)
+  return { store, fill, ttl }
 }
 
 async function real (t: Test): Promise<Server & { clear (): Promise<void> }> {
-  const { client } = await startRedis(t, ['--maxmemory-policy', 'noeviction'])
+  const { client, url } = await startRedis(t, ['--maxmemory-policy', 'noeviction'])
+  const store = new RedisStore(url, '', 30_000)
+  t.teardown(() => store.close())
   return {
-    client,
+    store: withTimeLimit(store),
     fill: (full) => client.config('SET', 'maxmemory', full ? '1' : '0'),
     ttl: (key) => client.ttl(key),
     async clear () {

@@ -1,17 +1,8 @@
-// Redis, as far as the plugin uses it: the semantics of SET … EX … NX, SET … EX … GET and GETDEL, by way of the
-// plugin's own Redis store. Every command waits until the explorer lets it happen. `stepped-redis.test.ts` compares it
-// with a redis-server.
-import { begin, connection, isProbe, valueName } from './world.ts'
+// Redis, as far as the plugin uses it: the semantics of SET … EX … NX, SET … EX … GET and GETDEL, as a store. Every
+// command waits until the explorer lets it happen. `stepped-redis.test.ts` compares it with a redis-server.
+import type { Store } from '../../lib/index.ts'
+import { begin, isProbe, valueName } from './world.ts'
 import type { SteppedStore } from './world.ts'
-
-/** What the plugin's commands have in common with those of ioredis. */
-interface Command {
-  name: string
-  args: string[]
-  toWritable (socket: object): unknown
-  resolve (reply: unknown): void
-  reject (error: Error): void
-}
 
 interface Entry { value: string, minutes: number }
 
@@ -28,6 +19,8 @@ export const MISTAKES = [
 export type Mistake = typeof MISTAKES[number] | 'a refused command is executed'
 
 export interface SteppedRedis extends SteppedStore {
+  options: { store: Store }
+  fill (full: boolean): void
   /** Seconds that the key is held for; -2 when it is not. */
   ttl (key: string): number
 }
@@ -40,15 +33,15 @@ export function steppedRedis (mistake?: Mistake): SteppedRedis {
   let isFull = false
   const nameOf = (key: string) => key === codeKey ? 'code' : 'token'
 
-  function set (key: string, value: string, options: string[]): string | null | ReplyError {
+  function set (key: string, value: string, lifetime: number, option: 'NX' | 'GET'): string | null | ReplyError {
     if (!isProbe(key)) codeKey ??= key
     if (isFull) return new ReplyError("OOM command not allowed when used memory > 'maxmemory'.")
     const { value: old = null } = entries.get(key) ?? {}
-    const isRevocation = options.includes('GET')
+    const isRevocation = option === 'GET'
     if (isRevocation && mistake === 'SET GET changes nothing') return old
     if (isRevocation && mistake === 'SET GET needs a value' && old === null) return old
-    if (options.includes('NX') && old !== null && mistake !== 'SET ignores NX') return null
-    entries.set(key, { value, minutes: Number(options[options.indexOf('EX') + 1]) / 60 })
+    if (!isRevocation && old !== null && mistake !== 'SET ignores NX') return null
+    entries.set(key, { value, minutes: lifetime / 60 })
     return isRevocation ? old : 'OK'
   }
 
@@ -58,38 +51,28 @@ export function steppedRedis (mistake?: Mistake): SteppedRedis {
     return value
   }
 
-  const commands: Record<string, (...args: string[]) => unknown> = {
-    set: (key = '', value = '', ...options) => set(key, value, options),
-    getdel: (key = '') => getdel(key)
-  }
-
-  function sendCommand (command: Command): void {
-    // As ioredis does it: a command that must not be sent throws, or writes something else.
-    const written = String(command.toWritable(connection()))
-    if (!written.toLowerCase().includes(command.name)) throw new Error('The plugin withdrew the command')
-    const { name, args } = command
-    const [key = ''] = args
-    const operation = name === 'getdel' ? 'take' : args.includes('GET') ? 'revoke' : 'put'
-    const execute = () => commands[name]?.(...args)
-    begin({
+  function send (operation: string, key: string, execute: () => string | null | ReplyError): Promise<string | null> {
+    return new Promise((resolve, reject) => begin({
       name: `${operation} ${nameOf(key)}`,
       execute,
-      deliver: (reply) => reply instanceof Error ? command.reject(reply) : command.resolve(reply),
+      deliver: (reply) => reply instanceof Error ? reject(reply) : resolve(reply as string | null),
       connection: {
-        lose: () => command.reject(new Error('Connection is closed.')),
+        lose: () => reject(new Error('The connection to Redis was lost before the reply came')),
         refuse () {
           if (mistake === 'a refused command is executed') execute()
-          command.reject(new ReplyError("READONLY You can't write against a read only replica."))
+          reject(new ReplyError("READONLY You can't write against a read only replica."))
         }
       }
-    })
+    }))
   }
 
-  const client = {
-    status: 'ready', options: {}, sendCommand, connect: async () => {}, on () {}, removeListener () {}
+  const store: Store = {
+    put: async (key, value, lifetime) => await send('put', key, () => set(key, value, lifetime, 'NX')) === 'OK',
+    take: async (key) => await send('take', key, () => getdel(key)) || null,
+    revoke: async (key, lifetime) => await send('revoke', key, () => set(key, '', lifetime, 'GET')) || null
   }
   return {
-    options: { redis: client },
+    options: { store },
     perProcess: true,
     fill (full) { isFull = full },
     ttl: (key) => (entries.get(key)?.minutes ?? -2 / 60) * 60,

@@ -41,7 +41,7 @@ export type Outcomes = ReadonlyMap<string, Outcome>
 export interface SteppedStore {
   /** The option that gives the store to the plugin. */
   options: Pick<PartnerSsoOptions, 'redis' | 'store'>
-  /** Whether every process has a clock and a connection of its own. */
+  /** Whether every process has a clock of its own. */
   perProcess: boolean
   /** Makes the store full, so that it refuses `put`, or no longer full. Undefined where that cannot happen. */
   fill? (full: boolean): void
@@ -76,14 +76,11 @@ interface Pending extends Operation {
   isExecuted: boolean
   /** Whether its request has given it up. */
   isLate: boolean
-  /** Whether Redis replied QUEUED: it is executed at EXEC, or never, and no other reply comes. */
-  isQueued: boolean
 }
 
 class Actor {
   readonly name: string
   readonly clock: Clock
-  readonly socket = fakeSocket()
   /** What it has seen so far. With the role, that determines all that it will do. */
   readonly history: string[] = []
   state: 'waiting' | 'running' | 'done' | 'gone' = 'waiting'
@@ -96,9 +93,6 @@ class Actor {
 
 const actors = new AsyncLocalStorage<Actor>()
 let current: World | undefined
-
-/** The connection of the process that is running. */
-export const connection = (): object => actors.getStore()?.socket ?? fakeSocket()
 
 /** Called by a store when the plugin begins an operation. Outside a scene it runs at once. */
 export function begin (operation: Operation): void {
@@ -161,7 +155,7 @@ export class World implements Play {
   }
 
   add (actor: Actor, operation: Operation): void {
-    this.#pending.push({ ...operation, actor, isExecuted: false, isLate: false, isQueued: false })
+    this.#pending.push({ ...operation, actor, isExecuted: false, isLate: false })
   }
 
   steps (): Step[] {
@@ -191,8 +185,8 @@ export class World implements Play {
   }
 
   state (): string {
-    const pending = this.#pending.map(({ actor, name, isExecuted, isLate, isQueued, reply }) =>
-      `${actor.name} ${name} ${[isExecuted, isLate, isQueued]} ${isExecuted ? valueName(reply) : ''}`)
+    const pending = this.#pending.map(({ actor, name, isExecuted, isLate, reply }) =>
+      `${actor.name} ${name} ${[isExecuted, isLate]} ${isExecuted ? valueName(reply) : ''}`)
     return canonical([
       `${this.#minutes} ${this.#isFull}`,
       ...Object.entries(this.setting.store.held()).map(([key, value]) => `${key} holds ${value}`),
@@ -255,7 +249,6 @@ export class World implements Play {
       addFault(`${label} gets its reply at the deadline`, () => this.#reply(pending, true))
     } else {
       addFault(`${label} is refused`, () => this.#fail(pending, 'refuse'))
-      addFault(`${label} is queued`, () => this.#queue(pending))
     }
   }
 
@@ -281,7 +274,7 @@ export class World implements Play {
     pending.isExecuted = true
     this.executed.push(`${pending.actor.name}: ${pending.name} ${valueName(pending.reply)}`)
     // The process is gone: no reply reaches it.
-    if (pending.actor.state === 'gone' || pending.isQueued) this.#drop(pending)
+    if (pending.actor.state === 'gone') this.#drop(pending)
   }
 
   /** `isStalled`: the event loop was; the reply is there when the time is over, and is read before the timer fires. */
@@ -297,20 +290,12 @@ export class World implements Play {
 
   /** The plugin learns that the connection is lost, or that the command is refused. */
   #fail (pending: Pending, how: 'lose' | 'refuse'): void {
-    const { actor, name, isExecuted, isLate, isQueued } = pending
+    const { actor, name, isExecuted, isLate } = pending
     this.#drop(pending)
     if (actor.state === 'gone') return
     if (!isLate) actor.history.push(`${name}: ${how}`)
     if (!isExecuted) this.unexecuted.push(`${actor.name}: ${name}`)
-    if (!isQueued) this.#run(actor, () => pending.connection?.[how]())
-  }
-
-  /** The host has begun a transaction on the connection. */
-  #queue (pending: Pending): void {
-    pending.isQueued = true
-    pending.isLate = true
-    pending.actor.history.push(`${pending.name} queued`)
-    this.#run(pending.actor, () => pending.deliver('QUEUED'))
+    this.#run(actor, () => pending.connection?.[how]())
   }
 
   #fill (full: boolean): void {
@@ -381,9 +366,4 @@ function outcomeOf ({ status, text, redirect }: WireResponse): Outcome {
   const { error, access_token: token } = text === '' ? {} : JSON.parse(text)
   const given = token ?? redirect.get('code') ?? undefined
   return { status, error: error ?? redirect.get('error') ?? undefined, given }
-}
-
-/** The members of a socket that a Redis command uses. */
-function fakeSocket () {
-  return { writableCorked: 0, destroyed: false, cork () {}, uncork () {}, destroy () {} }
 }

@@ -170,7 +170,7 @@ export const mistakes = [
   ['a failure of the service has a challenge', 'if (refusal.status !== 400 &&', 'if (false &&'],
   ['the clock of the wall decides', 'expiresAt <= performance', 'expiresAt + performance.timeOrigin <= Date'],
   ['an expired record is found', 'record === undefined || isExpired(record) ?', 'record === undefined ?'],
-  ['put overwrites in Redis', ", String(lifetime), 'NX'])", ', String(lifetime)])'],
+  ['put overwrites in Redis', ", String(lifetime), 'NX'],", ', String(lifetime)],'],
   ['a lifetime is milliseconds in Redis', "value, 'EX', String(lifetime), 'NX'", "value, 'PX', String(lifetime), 'NX'"],
   ['a probe has a longer key than a code', "toString('base64url').slice(0, 14)", "toString('base64url')"],
   [
@@ -195,7 +195,7 @@ export const mistakes = [
   ],
   ['returnTo keeps the cookie', "addCookie(reply, this.#serialize(name, '', 0))", ''],
   ['a Set-Cookie header replaces those of the host', "[reply.getHeader('set-cookie') ?? [], cookie]", '[cookie]'],
-  ['any error of a Redis proxy stops the start', ' && FOR_GOOD.test(error.message)', ''],
+  ['any error of a Redis proxy stops the start', 'pattern.test(message)', 'pattern'],
   ['the challenge is not kept with the code', '[Date.now(), codeChallenge,', "[Date.now(), '',"],
   ['a token is given though it was not stored', 'return isIssued ?', 'return isIssued || true ?'],
   ['tokens live a second longer', '(locator), sealed, this.#lifetime', '(locator), sealed, this.#lifetime + 1'],
@@ -236,7 +236,7 @@ export const mistakes = [
     'const value = this.#get(key) ?? null\n    this.#delete'
   ],
   ['a mark in Redis is taken for a value', 'reply === null || reply === MARK', 'reply === null'],
-  ['a revocation leaves the value in Redis', "[this.#prefix + key, MARK, 'EX'", "[this.#prefix + key, 'value', 'EX'"],
+  ['a revocation leaves the value in Redis', "this.#prefix + key, MARK, 'EX'", "this.#prefix + key, 'value', 'EX'"],
   ['a code or token of any age is redeemed', 'age > lifetime + CLOCK_TOLERANCE || ', ''],
   ['a code or token from the future is redeemed', ' || age < -CLOCK_TOLERANCE', ''],
   ['a token is as old as its code may be', 'this.#codeLifetime + this.#lifetime', 'this.#lifetime'],

@@ -2,12 +2,11 @@
 import t from 'tap'
 import { createTable, deleteExpired, postgresStore } from '../../examples/postgres-store.ts'
 import { MemoryStore } from '../../lib/stores/memory.ts'
-import { RedisStore } from '../../lib/stores/redis.ts'
 import { checkStore } from '../../lib/testing/index.ts'
 import { startHost } from '../helpers/host.ts'
 import { startPostgres } from '../helpers/postgres.ts'
 import { someRedis, startRedis } from '../helpers/redis.ts'
-import { withTimeLimit } from '../helpers/timed-store.ts'
+import { storeOn } from '../helpers/redis-clients.ts'
 import { wire } from '../helpers/wire.ts'
 
 t.test('memory', async (t) => {
@@ -15,8 +14,8 @@ t.test('memory', async (t) => {
 })
 
 t.test('Redis', async (t) => {
-  const { client, keyPrefix } = await someRedis(t)
-  await t.resolves(checkStore(withTimeLimit(new RedisStore(client, keyPrefix, 1000))))
+  const { client, url, keyPrefix } = await someRedis(t)
+  await t.resolves(checkStore(storeOn(t, url, keyPrefix)))
 
   const keys = await client.keys(`${keyPrefix}*`)
   t.ok(keys.length > 0)
@@ -24,8 +23,8 @@ t.test('Redis', async (t) => {
 })
 
 t.test('Redis, out of memory: no revocation is served, and what is there is left', async (t) => {
-  const { client } = await startRedis(t, ['--maxmemory-policy', 'noeviction'])
-  const store = withTimeLimit(new RedisStore(client, 'p:', 1000))
+  const { client, url } = await startRedis(t, ['--maxmemory-policy', 'noeviction'])
+  const store = storeOn(t, url, 'p:')
   await store.put('live', 'value', 60)
   await client.config('SET', 'maxmemory', '1')
   for (const key of ['live', 'none']) await t.rejects(store.revoke(key, 60), { message: /^OOM/ }, key)

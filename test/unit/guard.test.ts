@@ -80,20 +80,6 @@ t.test('an outage is one line at its beginning and one at its end, with its dura
   }
 })
 
-t.test('a second line once the cause of a lost connection is known, and no third', async (t) => {
-  const { store, guarded, lines } = guard()
-  const lost = new Error('lost')
-  const known = (message: string) => new Error(message, { cause: new Error('why') })
-  for (const error of [lost, lost, known('refused'), lost, known('another')]) {
-    store.put = async () => { throw error }
-    await put(guarded)
-  }
-  t.strictSame(lines.map(([, fields]) => (fields as { cause: string }).cause), ['lost', 'refused'])
-  store.put = good.put
-  await put(guarded)
-  t.match(lines.at(-1), ['warn', { refused: 5 }])
-})
-
 t.test('a probe puts and takes a value, and revokes, under keys as long as any other', async (t) => {
   const calls: Array<[name: string, key: string, ...more: unknown[]]> = []
   const note = <T>(name: string, result: T) => async (key: string, ...more: unknown[]): Promise<T> => {

@@ -75,9 +75,10 @@ const bad: Array<[name: string, wants: string, values: unknown[]]> = [
     null, 'hush', [], Promise.resolve()
   ]],
   ["routeOptions('authorize')", 'an object of Fastify route options', [() => 'hush', async () => ({})]],
-  ['redis', 'a redis:// or rediss:// URL, ioredis options, or a client', [
+  ['redis', 'a redis:// or rediss:// URL with a host', [
     'hush', 'xredis://localhost', 'redisx://localhost', 'redis://:hush@localhost:port', 'redis://:hush%zz@localhost',
-    6379, null, ['redis://:hush@localhost'], new Date(), { isOpen: true, sendCommand () {}, get () {} },
+    ' redis:/:hush@localhost', 'redis://localhost/hush', 6379, null, ['redis://:hush@localhost'], new Date(),
+    { isOpen: true, sendCommand () {}, get () {} },
     { url: 'redis://:hush@localhost' }, { client: {} }, { nodes: [] }, { socket: { host: 'localhost' } }
   ]],
   ['store', '"memory", or an object with the methods put, take and revoke', [

@@ -1,0 +1,168 @@
+import type { Cluster, Redis } from 'ioredis'
+import type { RedisOption } from './redis-client.ts'
+import { isCluster, ownClient } from './redis-own-client.ts'
+import { isPast, setImmediate, within } from '../time-limit.ts'
+
+/** Milliseconds without a reply after which a connection is asked before it gets a command. */
+const IDLE = 5000
+// What ioredis says of a command that it has not sent because it was not connected.
+const NOT_SENT = /enableOfflineQueue/
+
+type Command = [name: string, ...args: string[]]
+
+/** The result of a command of a pipeline. */
+type PipelineReply = [error: Error | null, reply?: unknown]
+
+interface Call {
+  command: Command
+  /** A time of `performance.now()`. */
+  deadline: number
+  resolve (reply: unknown): void
+  reject (error: Error): void
+}
+
+/**
+ * A connection of the plugin's own to Redis, Sentinel or Cluster. A command is sent once at most, and never after its
+ * deadline: a code whose request was refused must stay valid, and a code whose reply was lost must not look unknown.
+ *
+ * - While there is no connection, calls wait for it here, not in ioredis, and are refused at once when the outage is
+ *   older than `timeout`. An outage begins when a reply is owed, or the connection is lost.
+ * - A connection that is new, or was idle, may be dead without knowing, as after the process was frozen. It is asked by
+ *   PING first. When there is no reply, it is left, and the calls wait for the next one.
+ * - A connection on which a call timed out is asked as well.
+ */
+export class RedisConnection {
+  readonly #client: Redis | Cluster
+  readonly #timeout: number
+  /** Calls that have not been sent. */
+  readonly #waiting: Call[] = []
+  /** Since when a reply is owed, or there is no connection: a time of `performance.now()`. */
+  #silentSince: number | undefined = performance.now()
+  /** The time of day of the last reply: `performance.now()` may stand still while a computer sleeps. */
+  #heardAt = 0
+  #isAsking = false
+  /** The last error while there is no connection. */
+  #failure: Partial<NodeJS.ErrnoException> = {}
+  /** The reply of a node of a Cluster, which refuses most keys: the others are not tried on this connection. */
+  #moved: Error | undefined
+
+  /** `timeout` is the number of milliseconds of `storeTimeout`. Connecting may take a second, however short that is. */
+  constructor (redis: RedisOption, timeout: number) {
+    this.#timeout = timeout
+    this.#client = ownClient(redis, Math.max(timeout, 1000))
+    this.#client
+      .on('ready', () => {
+        this.#failure = {}
+        this.#heardAt = 0
+        this.#ask()
+      })
+      .on('close', () => {
+        this.#silentSince ??= performance.now()
+        this.#moved = undefined
+      })
+      // Without a listener ioredis prints each error.
+      .on('error', (error: Error) => { this.#failure = error })
+  }
+
+  /** Sends the command together with all others of this turn of the event loop. Rejects at the deadline. */
+  send (command: Command, deadline: number): Promise<unknown> {
+    if (this.#moved !== undefined) return Promise.reject(this.#moved)
+    const silentSince = this.#silentSince ?? Infinity
+    if (performance.now() - silentSince > this.#timeout) return Promise.reject(this.#unavailable())
+    const reply = (): Promise<unknown> => new Promise((resolve, reject) => {
+      this.#waiting.push({ command, deadline, resolve, reject })
+      if (this.#waiting.length === 1) setImmediate(() => this.#sendWaiting())
+    })
+    return within(deadline, reply, () => this.#unavailable())
+  }
+
+  close (): void {
+    this.#client.disconnect()
+  }
+
+  #sendWaiting (): void {
+    if (this.#client.status !== 'ready') return
+    if (Math.abs(Date.now() - this.#heardAt) > IDLE) return this.#ask()
+    const calls = this.#waiting.splice(0).filter(({ deadline }) => !isPast(deadline))
+    if (calls.length === 0) return
+    if (isCluster(this.#client)) this.#sendEach(calls, this.#client)
+    else this.#sendTogether(calls, this.#client)
+  }
+
+  /** In one system call. */
+  #sendTogether (calls: Call[], client: Redis): void {
+    this.#silentSince ??= performance.now()
+    const replies = client.pipeline(calls.map(({ command }) => command)).exec() as Promise<PipelineReply[]>
+    for (const [index, call] of calls.entries()) {
+      replies.then((replies) => this.#settle(call, ...replies[index] as PipelineReply), call.reject)
+    }
+  }
+
+  /** Each to its node, where Cluster follows MOVED and ASK: such a command was not executed. */
+  #sendEach (calls: Call[], client: Cluster): void {
+    for (const call of calls) {
+      client.call(...call.command).then(
+        (reply) => this.#settle(call, null, reply),
+        (error: Error) => this.#settle(call, error)
+      )
+    }
+  }
+
+  #settle (call: Call, error: Error | null, reply?: unknown): void {
+    if (error === null) {
+      this.#hear()
+      call.resolve(reply)
+    } else if (isReply(error)) {
+      this.#hear()
+      if (error.message.startsWith('MOVED ')) this.#moved = error
+      call.reject(error)
+    } else if (NOT_SENT.test(error.message)) {
+      this.#waiting.push(call)
+    } else {
+      call.reject(new Error('The connection to Redis was lost before the reply came'))
+    }
+  }
+
+  #hear (): void {
+    this.#heardAt = Date.now()
+    this.#silentSince = undefined
+  }
+
+  /** Asks for a sign of life, soon enough to leave time for another connection. Those that give none are left. */
+  #ask (): void {
+    if (this.#isAsking) return
+    this.#isAsking = true
+    this.#silentSince ??= performance.now()
+    const nodes = isCluster(this.#client) ? this.#client.nodes('master') : [this.#client]
+    const alive = new Set<Redis>()
+    const ask = (node: Redis): Promise<unknown> => {
+      // A node of a Cluster: once it is connected, ioredis would send what waits for it, however late.
+      if (node.status.startsWith('connect')) node.disconnect()
+      return node.ping().then(() => alive.add(node), (error) => isReply(error) && alive.add(node))
+    }
+    const end = (): void => {
+      this.#isAsking = false
+      for (const node of nodes) if (!alive.has(node)) node.disconnect(true)
+      if (alive.size === 0) return
+      this.#hear()
+      this.#sendWaiting()
+    }
+    within(performance.now() + this.#timeout / 2, () => Promise.all(nodes.map(ask)), () => new Error()).then(end, end)
+  }
+
+  /** Why a call is refused. A connection that is silent is asked. */
+  #unavailable (): Error {
+    const { status } = this.#client
+    if (status === 'ready') {
+      this.#ask()
+      return new Error('Redis did not respond in time')
+    }
+    const { message, code } = this.#failure
+    return new Error(`Redis is not connected (${status}): ${message || code || 'no reply'}`)
+  }
+}
+
+/** Whether it is an error that Redis replied with: it has not executed the command. */
+function isReply (error: Error): boolean {
+  return error.name === 'ReplyError'
+}

@@ -1,0 +1,74 @@
+import { Redis } from 'ioredis'
+import type { Cluster } from 'ioredis'
+import { isRedisClient, redisUrl } from './redis-client.ts'
+import type { RedisOption } from './redis-client.ts'
+import { clearTimeout, setTimeout } from '../time-limit.ts'
+
+/**
+ * A client of the plugin's own, to the servers that the URL, the options or the client of the host name. It connects at
+ * once and reconnects for ever. `patience` is the number of milliseconds that each step of connecting may take.
+ */
+export function ownClient (redis: RedisOption, patience: number): Redis | Cluster {
+  const client = duplicate(templateOf(redis), patience)
+  let timer: NodeJS.Timeout | undefined
+  // A server may accept the connection and then say nothing.
+  client.on('connect', () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => { if (client.status === 'connect') client.disconnect(true) }, patience).unref()
+  })
+  return client
+}
+
+/** The host's client, or one that never connects. */
+function templateOf (redis: RedisOption): Redis | Cluster {
+  const lazyConnect = true
+  if (typeof redis === 'string') return new Redis(redisUrl(redis) as string, { lazyConnect })
+  return isRedisClient(redis) ? redis as Redis | Cluster : new Redis({ ...redis as object, lazyConnect })
+}
+
+function duplicate (template: Redis | Cluster, patience: number): Redis | Cluster {
+  const options = ownOptions(patience)
+  if (!isCluster(template)) return template.duplicate({ ...options, lazyConnect: false, monitor: false })
+  return template.duplicate([], {
+    ...options,
+    redisOptions: { ...template.options.redisOptions as object, ...options },
+    lazyConnect: false,
+    clusterRetryStrategy: retryDelay,
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
+    retryDelayOnMoved: 0
+  })
+}
+
+/** Nothing is kept to be sent later, nothing is sent twice, and no connection is given up for good. */
+function ownOptions (patience: number): object {
+  return {
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    // With 1, commands of a lost connection would pend for ever.
+    maxRetriesPerRequest: 0,
+    // It holds commands back while others have no reply.
+    enableAutoPipelining: false,
+    commandTimeout: undefined,
+    socketTimeout: undefined,
+    connectTimeout: patience,
+    disconnectTimeout: 0,
+    retryStrategy: retryDelay,
+    // A master that became a replica is left: Sentinel may know another by now.
+    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+    sentinelRetryStrategy: retryDelay,
+    sentinelCommandTimeout: patience,
+    // Nothing of RESP3 is used, and some proxies refuse its HELLO.
+    protocol: 2,
+    replyMapping: 'legacy'
+  }
+}
+
+/** Milliseconds. */
+function retryDelay (attempts: number): number {
+  return Math.min(attempts * 50, 500)
+}
+
+export function isCluster (client: Redis | Cluster): client is Cluster {
+  return 'nodes' in client
+}
