@@ -128,8 +128,9 @@ async function headersArrive (subject: Subject): Promise<void> {
       `${nameOf(exchange)}: ${policy === '' ? 'no Referrer-Policy' : `Referrer-Policy: ${policy}`}`
     )
     const opener = header(exchange.response, 'cross-origin-opener-policy')
+    // The plugin sets it on its redirects: a page of its own that is shown ends no popup's sign-in.
     advise(
-      /^(?:unsafe-none)?$/.test(opener),
+      !isRedirect(statusOf(exchange)) || /^(?:unsafe-none)?$/.test(opener),
       `${nameOf(exchange)}: Cross-Origin-Opener-Policy: ${opener}`,
       'It breaks portals that sign in by a popup: leave it off the redirects of /oauth/authorize.'
     )
