@@ -13,6 +13,11 @@ import type {
 
 interface User { id: string, mail: string, admin: boolean }
 
+// A mark of the host's own for its hooks, as the README has it.
+declare module 'fastify' {
+  interface FastifyContextConfig { public?: boolean }
+}
+
 declare function currentUser (request: FastifyRequest): Promise<User | null>
 declare const user: User | undefined
 declare const store: Store
@@ -22,7 +27,22 @@ const app = Fastify()
 const nameless = { external_id: '1', email: 'a@b', product_role: 'Product Operator' } as const
 const identity = { ...nameless, name: 'A' } as const
 
+const own: Pick<PartnerSsoOptions, 'routeOptions'> = { routeOptions: { config: { public: true } } }
+// @ts-expect-error -- no boolean
+own.routeOptions = { config: { public: 'yes' } }
+
+// A row of a database, and pages of the host's own.
+declare const row: { client_id: number | null, client_name: string | null }
+const pages: Pick<PartnerSsoOptions<User>, 'portalEligibility' | 'errorPage'> = {
+  portalEligibility: ({ admin }, { reply }) => admin
+    ? { ...identity, ...row, type: 'client', control_role: 'Client Read Only' }
+    : reply.code(403).send(),
+  errorPage: ({ description, loginUrl = '/', requestId }, _request, reply) =>
+    requestId === '' ? description + loginUrl : reply.send()
+}
+
 // Inline, with nothing named.
+await app.register(partnerSso, { portal, currentUser, ...pages })
 await app.register(partnerSso, {
   portal: { loginUrl: '', clientId: '', clientSecret: '', redirectUri: '', level: 'client' },
   currentUser: (request) => request.headers.host ?? null,
