@@ -70,9 +70,8 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
 
   await registerCookies(app)
   const returnCookie = new ReturnCookie(app, authorizePath(app.prefix))
-  const parts = {
-    portals, codes, tokens, reporter, returnCookie, storeTimeout, currentUser, portalEligibility, loginPage, errorPage
-  }
+  const ofHost = { currentUser, portalEligibility, loginPage, errorPage }
+  const parts = { portals, codes, tokens, reporter, returnCookie, warn, storeTimeout, ...ofHost }
   for (const route of [authorizeRoute, tokenRoute, userRoute, wrongMethodRoute]) addRoute(app, options, route(parts))
   return { isReady: () => store.isReady(), returnCookie }
 }

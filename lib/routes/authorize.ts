@@ -22,9 +22,12 @@ import { checkUserInformation } from '../user-information.ts'
 import type { UserInformation, UserInformationError } from '../user-information.ts'
 import type { Parts } from './parts.ts'
 
+const NO_EMAIL = 'partner-sso: a record of portalEligibility has an "email" without "@": is it an address?'
+
 /** GET /oauth/authorize: the authorization endpoint (RFC 6749 section 3.1). */
 export function authorizeRoute (parts: Parts): Endpoint {
-  const { portals, codes, reporter, storeTimeout, returnCookie } = parts
+  const { portals, codes, reporter, storeTimeout, returnCookie, warn } = parts
+  let hasWarned = false
   return {
     name: 'authorize',
     method: 'GET',
@@ -45,6 +48,10 @@ export function authorizeRoute (parts: Parts): Endpoint {
         if (!user) return sendToLogin(parts, parameters, request, reply, clientId)
         const record = await askEligibility(parts, user, request, reply, portal)
         if (record === REPLIED) return reply
+        if (!hasWarned && !record.email.includes('@')) {
+          hasWarned = true
+          warn(NO_EMAIL)
+        }
         const externalId = known.externalId = record.external_id
         const deadline = performance.now() + storeTimeout
         const { code, signInId } = await codes.issue(portal, { codeChallenge, record }, deadline)

@@ -4,7 +4,7 @@ import t from 'tap'
 import partnerSso from '../../lib/index.ts'
 import { capture } from '../helpers/log.ts'
 import { refuses } from '../contract/replies.ts'
-import { hostOptions, PORTAL, startHost } from '../helpers/host.ts'
+import { hostOptions, PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 
@@ -96,4 +96,16 @@ t.test('the log level that the host registers the plugin with', async (t) => {
   t.notMatch(log.text(), '"reqId"')
   await wire(url).token()
   t.match(log.text(), '"event":"request_rejected"')
+})
+
+t.test('an e-mail address without an @: one warning, and nobody is refused', async (t) => {
+  const log = capture()
+  let email = 'ada@partner.example'
+  const { url } = await startHost(t, { portalEligibility: ({ id }) => ({ ...recordOf(id), email }) }, { server: log })
+  const warnings = () => log.text().split('has an \\"email\\" without \\"@\\"').length - 1
+  await wire(url).code()
+  t.equal(warnings(), 0)
+  email = 'ada'
+  for (const user of ['ada', 'bo']) t.ok(await wire(url).code(user), user)
+  t.equal(warnings(), 1)
 })
