@@ -9,8 +9,10 @@ export class StatesSent {
 
   /** Remembers the state of a request, and returns the earlier ones. */
   add (state: string | null): string[] {
-    const earlier = [...this.#states].filter((other) => other !== state)
-    if (state !== null && state.length > 20) this.#states.add(state)
+    // Its beginning looks the same in every encoding.
+    const start = /^[\w-]{24}/.exec(state ?? '')?.[0]
+    const earlier = [...this.#states].filter((other) => other !== start)
+    if (start !== undefined) this.#states.add(start)
     return earlier
   }
 }

@@ -7,7 +7,7 @@ import { expectUnframed, listOf } from './headers.ts'
 import type { Rule } from './rule.ts'
 import { advise, expect } from './rule.ts'
 import type { Subject } from './subject.ts'
-import { quoted, reasonsOf } from './voice.ts'
+import { quoted } from './voice.ts'
 
 /** Does something change responses on the way? */
 export const FRONT: readonly Rule[] = [
@@ -52,7 +52,7 @@ export const FRONT: readonly Rule[] = [
     isSanity: true,
     test: async (subject) => {
       const changes = { redirect_uri: 'https://attacker.example/oauth/callback' }
-      await isRefusedHere(subject, changes, 'redirect_uri_unregistered')
+      await isRefusedHere(subject, changes)
     }
   },
   {
@@ -61,7 +61,7 @@ export const FRONT: readonly Rule[] = [
     sentence: 'An unknown client_id is refused, and nobody is redirected.',
     fix: 'A hook, an error handler or a proxy changes the plugin’s refusal: leave it as it is.',
     isSanity: true,
-    test: (subject) => isRefusedHere(subject, { client_id: 'nobody-registered-this' }, 'client_id_unknown')
+    test: (subject) => isRefusedHere(subject, { client_id: 'nobody-registered-this' })
   },
   {
     id: 'authorize.error-redirect',
@@ -83,18 +83,9 @@ export const FRONT: readonly Rule[] = [
 const anyBrowser = async (subject: Subject) =>
   subject.options.users.length === 0 ? subject.browserOf() : (await subject.session()).browser
 
-async function isRefusedHere (
-  subject: Subject,
-  changes: Record<string, string>,
-  reason: keyof typeof refusals
-): Promise<void> {
-  const browser = await anyBrowser(subject)
-  const page = await subject.ask(browser, changes)
-  expect(!isRedirect(statusOf(page)), describe(page))
-  const exchange = await subject.askJson(changes)
-  const isRight = reasonsOf(exchange).includes(reason)
-  advise(isRight || statusOf(exchange) >= 400, quoted(exchange))
-  expect(statusOf(exchange) >= 400, quoted(exchange))
+async function isRefusedHere (subject: Subject, changes: Record<string, string>): Promise<void> {
+  const exchange = await subject.ask(await anyBrowser(subject), changes)
+  expect(!isRedirect(statusOf(exchange)), describe(exchange))
 }
 
 const SENT: Array<[name: string, fits: (value: string) => boolean]> = [
@@ -158,9 +149,10 @@ async function refusalsArrive (subject: Subject): Promise<void> {
   arrives(unknown.exchange, 'code_unknown')
   const token = await subject.user('t'.repeat(43))
   arrives(token.exchange, 'token_unknown')
-  const wrong = subject.integration.clientSecret.replace(/.$/s, (last) => (last === 'x' ? 'y' : 'x'))
-  const credentials = await subject.redeem({ code: 'c'.repeat(43) }, { caller: { clientSecret: wrong } })
-  subject.secrets.add(wrong)
+  const credentials = await subject.redeem(
+    { code: 'c'.repeat(43) },
+    { caller: { clientSecret: subject.wrongSecret } }
+  )
   arrives(credentials.exchange, 'client_secret_wrong')
 }
 

@@ -1,8 +1,10 @@
 import type { Arrival } from '../flow/browser.ts'
 import { codeOf, targetOf } from '../flow/browser.ts'
+import { CookieJar } from '../flow/cookies.ts'
 import { describe } from '../flow/failure.ts'
 import { formsOf } from '../flow/login-form.ts'
 import { header, statusOf } from '../flow/wire.ts'
+import { isReachable } from './address.ts'
 import { formActionBlocking, policiesOf } from './content-security-policy.ts'
 import { expectUnframed } from './headers.ts'
 import { noInjection, noOpenRedirect } from './return-address.ts'
@@ -12,7 +14,7 @@ import type { Session } from './session.ts'
 import { isMixed, lastTry } from './session.ts'
 import { expectTravels } from './session-cookie.ts'
 import type { Subject } from './subject.ts'
-import { quoted, reasonsOf } from './voice.ts'
+import { becameOf, notThePlugin, quoted, reasonsOf } from './voice.ts'
 
 /** Does the login lead back? */
 export const LOGIN: readonly Rule[] = [
@@ -52,7 +54,11 @@ export const LOGIN: readonly Rule[] = [
     sentence: 'The login leads back to the authorization request, and so to the portal.',
     fix: "After the login redirect to app.partnerSso.returnTo(request, reply) ?? '/'.",
     test: loginReturns
-  },
+  }
+]
+
+/** Other logins, which may end the session of the user. */
+export const LOGIN_LAST: readonly Rule[] = [
   {
     id: 'login.open-redirect',
     severity: 'must',
@@ -85,8 +91,16 @@ async function pageIsShown (subject: Subject, arrival: Arrival): Promise<void> {
     fix: 'Exempt the login page from the login hook.'
   })
   if (at === 'elsewhere') return leadsOut(subject, arrival)
-  if (status < 400) return
   const atEndpoint = url.split('?')[0] === subject.integration.authorizeUrl
+  const isPage = /html/.test(header(exchange.response, 'content-type'))
+  // `currentUser` may send the login page itself.
+  if (atEndpoint && isPage && formsOf(exchange.response?.body ?? '').length > 0) return
+  if (status < 400 && !isPage) throw notThePlugin(exchange, 'authorize')
+  const encoding = header(exchange.response, 'content-encoding')
+  expect(encoding === '', `Content-Encoding: ${encoding}, which nobody asked for, at ${url.split('?')[0]}`, {
+    fix: 'Something compresses without Accept-Encoding: correct it.'
+  })
+  if (status < 400) return
   if (atEndpoint && subject.options.users[0]?.headers !== undefined) {
     throw new Untested('it needs a login page: without the header of its user the app refuses the request')
   }
@@ -103,12 +117,10 @@ const NO_LOGIN =
   'A user who is not logged in has no way to log in here: give the plugin the option loginPage, and let ' +
   '`currentUser` return null where nobody is logged in.'
 
-/** A login at another site; not at one that only developers have. */
+/** A login at another site; not at one that browsers cannot reach. */
 function leadsOut ({ integration: { base } }: Subject, arrival: Arrival): void {
   const { hostname, origin } = new URL(targetOf(arrival) as string)
-  const isLocal = (host: string): boolean =>
-    /^(?:localhost|127\.|\[::1\]|10\.|192\.168\.)/.test(host) || !host.includes('.')
-  expect(!isLocal(hostname) || isLocal(base.hostname), `the browser is sent to ${origin}`, {
+  expect(isReachable(hostname, base.hostname), `the browser is sent to ${origin}`, {
     fix: 'A proxy or the app builds redirects with an internal host name: build them without scheme and host.'
   })
 }
@@ -169,21 +181,28 @@ async function loginReturns (subject: Subject): Promise<void> {
   if (subject.options.users.length === 0) throw new Untested('it needs a login by a form')
   const session = await subject.session()
   const { steps, back } = session
-  if (steps.length === 0) { throw new Untested('it needs a login by a form; sign in once in a browser, by serve') }
-  if (back !== null) return cameBack(session, back)
+  if (steps.length === 0) {
+    throw new Untested('it needs a login by a form; sign in once in a browser, by serve')
+  }
+  if (back !== null) return cameBack(subject, session, back)
   const last = steps.at(-1) as Arrival
   const arrived = `${describe(last.exchange)} at ${new URL(last.url).pathname}`
   if (isMixed(session)) throw new Untested('it needs processes that share their sessions')
   if (codeOf(lastTry(session)) === null) throw new Untested('it needs a login that succeeds')
-  if (last.at === 'page' && leadsOn(last)) { throw new Untested(`it needs a browser: a script leads on (${arrived})`) }
+  const isChanged = last.at === 'elsewhere' && codeOf(last) !== null
+  if (isChanged) throw new Untested('it needs a redirect that arrives unchanged')
+  if (last.at === 'page' && leadsOn(subject, last)) {
+    throw new Untested(`it needs a browser: a script leads on (${arrived})`)
+  }
   throw await notBack(subject, session, last, arrived)
 }
 
-/** JSON, or a page that names the endpoint: a script of the client goes on from there. */
-function leadsOn ({ exchange, hops }: Arrival): boolean {
+/** JSON, a page that names the endpoint, or one that stands there, such as one that asks for consent. */
+function leadsOn ({ integration: { authorizeUrl } }: Subject, { exchange, hops, url }: Arrival): boolean {
   const { response } = exchange
   const isPage = /html/.test(header(response, 'content-type'))
-  return (hops.length === 1 && !isPage) || response?.body.includes('/oauth/authorize') === true
+  const isOn = (hops.length === 1 && !isPage) || response?.body.includes('/oauth/authorize') === true
+  return statusOf(exchange) < 400 && (isOn || url.split('?')[0] === authorizeUrl)
 }
 
 /** Why a login that succeeded does not lead back. */
@@ -214,63 +233,99 @@ async function notBack (subject: Subject, { url }: Session, last: Arrival, arriv
 }
 
 /** The login led to the portal: with the state of the request that it came from. */
-function cameBack ({ url }: Session, back: Arrival): void {
+async function cameBack (subject: Subject, session: Session, back: Arrival): Promise<void> {
   const target = new URL(targetOf(back) as string)
-  const [sent, returned] = [new URL(url), target].map(({ searchParams }) => searchParams.get('state'))
+  const became = becameOf(back.exchange, 'login.return')
+  if (
+    target.searchParams.has('error') &&
+    became !== null &&
+    !reasonsOf(back.exchange).some((reason) => NOT_LOST.includes(reason))
+  ) {
+    throw await notBack(subject, session, back, '')
+  }
+  const [sent, returned] = [new URL(session.url), target].map(({ searchParams }) => searchParams.get('state'))
   if (target.searchParams.has('error') || sent === returned) return
-  throw new Failed(
-    `the login changes the state of the request: ${shown(sent)} comes back as ${shown(returned)}`,
-    {
-      fix: 'Encode the address of the request once, for the URL of the login page, and decode it once.'
-    }
-  )
+  const direct = await subject.ask(session.browser, { state: sent ?? '' })
+  const isKept = new URL(header(direct.response, 'location'), session.url).searchParams.get('state') === sent
+  throw new Failed(`the state of the request ${shown(sent)} comes back as ${shown(returned)}`, {
+    rule: isKept ? 'login.return' : 'authorize.state',
+    fix: isKept
+      ? 'Encode the address of the request once, for the URL of the login page, and decode it once.'
+      : undefined
+  })
 }
+
+/** Refusals that are no matter of the way. */
+const NOT_LOST = ['store_unavailable', 'internal_error', 'portal_failed']
 
 const shown = (state: string | null | undefined): string =>
   state == null ? 'nothing' : `…${state.slice(-6)}`
 
-/** Why nobody is logged in after a login. @throws Stop, Failed */
+const READS =
+  'See whether `currentUser` reads this session and returns its user, and whether something in front takes the ' +
+  'Cookie header away.'
+const KEEPS =
+  'See whether the login sets a cookie that lasts, whether something in front takes Set-Cookie away, and, for a ' +
+  'Secure one behind a proxy, whether the app trusts it (trustProxy).'
+
+/** Why nobody is logged in. @throws Stop, Failed */
 export function whyNobody (subject: Subject, session: Session): never {
-  const { user, steps, browser, set } = session
+  const { user, steps, browser, set, back } = session
   const arrival = lastTry(session)
-  const seen = `${describe(arrival.exchange).replace(/\?\S*/, '')} at ${new URL(arrival.url).pathname}`
+  const seen = `${describe(arrival.exchange).replace(/\?\S*/, '')} at ${pathOf(arrival.url)}`
   const refused = [...browser.jar.refused].map(([name, why]) => `${name}: ${why}`)
   if (refused.length > 0) {
     throw new Failed(`browsers do not keep the cookie ${refused.join('; ')}`, { rule: 'login.cookie' })
   }
   const last = steps.at(-1)
-  if (last !== undefined) {
-    const login = `${describe(last.exchange).replace(/\?\S*/, '')} at ${new URL(last.url).pathname}`
-    const succeeded = set.length > 0 && (last.hops.length > 1 || last.at !== 'page')
-    if (!succeeded) {
-      throw new Stop(`The login does not succeed (${login}): give the fields of a user who may enter.`)
+  if (last === undefined) throw new Stop(unknown(session, Object.keys(user.headers ?? {}), seen))
+  const status = statusOf(last.exchange)
+  const login = `${describe(last.exchange).replace(/\?\S*/, '')} at ${pathOf(last.url)}`
+  const isAway = last.hops.slice(1).some(({ request }) => pathOf(request.url) !== pathOf(session.first.url))
+  if (back === null && !isAway) {
+    if (status === 404 || status === 405 || status >= 500) {
+      throw new Failed(`the form of the login page leads to ${login}`, {
+        rule: 'login.page',
+        fix: 'Give the form the address of the login.'
+      })
     }
-    const names = set.map(({ name }) => name).join(', ')
-    const isSent = browser.jar.header(new URL(subject.integration.authorizeUrl)) !== ''
-    throw new Failed(
-      isSent
-        ? `the login sets ${names}, which is sent, and the login page comes again (${seen})`
-        : `the login sets ${names}, which browsers do not send to /oauth/authorize (${seen})`,
-      {
-        rule: 'login.cookie',
-        fix: isSent
-          ? 'See whether `currentUser` reads this session, and whether something in front takes the Cookie header away.'
-          : 'Set the session cookie with Path=/.'
-      }
-    )
+    throw new Stop(`The login does not succeed (${login}): give the fields of a user who may enter.`)
   }
-  const given = [
-    ...browser.jar
-      .all()
-      .map(({ name }) => name)
-      .filter((name) => !/partner-sso-return/.test(name)),
-    ...Object.keys(user.headers ?? {})
-  ]
-  throw new Stop(
-    given.length === 0
-      ? `Nobody is logged in (${seen}): give a login, a cookie or a header of a user who may enter.`
-      : `${given.join(', ')} logs nobody in (${seen}): has it expired, is its name another one, is its value signed?`
+  const cookies = browser.jar.all().filter(({ name }) => !/partner-sso-return$/.test(name))
+  if (cookies.length === 0) {
+    throw new Failed(`the login succeeds, and browsers have no cookie of it (${seen})`, {
+      rule: 'login.cookie',
+      fix: KEEPS
+    })
+  }
+  const own = set.length > 0 ? set : cookies
+  const names = own.map(({ name }) => name).join(', ')
+  const isSent = own.some(
+    (cookie) => new CookieJar([cookie]).header(new URL(subject.integration.authorizeUrl)) !== ''
   )
+  if (!isSent) {
+    throw new Failed(`the login sets ${names}, which browsers do not send to /oauth/authorize (${seen})`, {
+      rule: 'login.cookie',
+      fix: 'Set the session cookie with Path=/.'
+    })
+  }
+  throw new Failed(`the login sets ${names}, which is sent, and the login comes again (${seen})`, {
+    rule: 'authorize.code',
+    fix: READS
+  })
+}
+
+const pathOf = (url: string): string => new URL(url).pathname
+
+function unknown ({ browser }: Session, headers: string[], seen: string): string {
+  const cookies = browser.jar
+    .all()
+    .map(({ name }) => name)
+    .filter((name) => !/partner-sso-return/.test(name))
+  const given = [...cookies, ...headers]
+  return given.length === 0
+    ? `Nobody is logged in (${seen}): give a login, a cookie or a header of a user who may enter.`
+    : `${given.join(', ')} logs nobody in (${seen}): has it expired, is its name another one, is its value signed?`
 }
 
 /** Whether two browsers ended on the same page or at the same redirect. */

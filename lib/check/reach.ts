@@ -3,10 +3,12 @@ import { isSecure } from '../flow/cookies.ts'
 import { describe } from '../flow/failure.ts'
 import type { Exchange } from '../flow/wire.ts'
 import { header, isRedirect, statusOf } from '../flow/wire.ts'
+import { isPrivate } from './address.ts'
 import { explainRefusal } from './registered.ts'
 import type { Rule } from './rule.ts'
 import { expect, Failed, NoResponse } from './rule.ts'
 import type { Subject } from './subject.ts'
+import { SHARED } from './subject.ts'
 import type { Endpoint } from './voice.ts'
 import { becameOf, notThePlugin, quoted, reasonsOf } from './voice.ts'
 
@@ -29,12 +31,9 @@ export const REACH: readonly Rule[] = [
     sentence: 'The portal calls the app by https, at an address that needs no redirect.',
     fix: 'Put TLS in front of the app and give the portal the https addresses.',
     test: async ({ integration: { base } }) => {
-      // A name without a dot, or of a private network, is no address of production.
-      const isPrivate =
-        /^[^.]+$|^(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.|\.(?:local|internal|test|lan)$/.test(
-          base.hostname
-        )
-      expect(isSecure(base), `the base URL is ${base.href}`, { severity: isPrivate ? 'should' : 'must' })
+      expect(isSecure(base), `the base URL is ${base.href}`, {
+        severity: isPrivate(base.hostname) ? 'should' : 'must'
+      })
     }
   },
   {
@@ -48,7 +47,9 @@ export const REACH: readonly Rule[] = [
       const reasons = reasonsOf(exchange)
       const became = becameOf(exchange, 'authorize.hook')
       if (became !== null) throw became
-      if (reasons.some((reason) => UNREGISTERED.includes(reason))) { throw await explainRefusal(subject, exchange) }
+      if (reasons.some((reason) => UNREGISTERED.includes(reason))) {
+        throw await explainRefusal(subject, exchange)
+      }
     }
   },
   {
@@ -58,9 +59,8 @@ export const REACH: readonly Rule[] = [
     fix: 'Exempt /oauth/token from the hooks of the app (login, CSRF): the portal calls it without cookies.',
     isGate: true,
     test: async (subject) => {
-      const asked = subject.redeem({ code: 'c'.repeat(43) }).catch((error) => hangs(subject, error))
-      const { exchange } = await asked
-      judge(exchange, 'token', [400, 401])
+      const ask = async () => (await subject.redeem({ code: 'c'.repeat(43) })).exchange
+      const exchange = await judge(subject, ask, 'token', [400, 401]).catch((error) => hangs(subject, error))
       const became = becameOf(exchange, 'token.hook')
       // Wrong credentials are no matter of the way.
       if (became !== null && !reasonsOf(exchange).includes('client_secret_wrong')) throw became
@@ -73,8 +73,8 @@ export const REACH: readonly Rule[] = [
     fix: 'Exempt /oauth/user from the hooks of the app (login, API keys): the portal calls it without cookies.',
     isGate: true,
     test: async (subject) => {
-      const { exchange } = await subject.user('t'.repeat(43))
-      judge(exchange, 'user', [401])
+      const ask = async () => (await subject.user('t'.repeat(43))).exchange
+      const exchange = await judge(subject, ask, 'user', [401])
       const became = becameOf(exchange, 'user.hook')
       if (became !== null) throw became
     }
@@ -89,42 +89,78 @@ export const REACH: readonly Rule[] = [
     test: async (subject) => {
       const { arrival } = await subject.nobody()
       const target = new URL(targetOf(arrival) ?? arrival.url)
-      const isHttps = subject.integration.base.protocol === 'https:'
-      expect(!isHttps || isSecure(target), `a redirect to ${target.origin}${target.pathname}`)
+      const { protocol, hostname } = subject.integration.base
+      const isKept = target.protocol === 'https:' || (isSecure(target) && target.hostname !== hostname)
+      expect(protocol !== 'https:' || isKept, `a redirect to ${target.origin}${target.pathname}`)
     }
   }
 ]
 
-/** The response to an authorization request of nobody, without following redirects. */
-const plain = (subject: Subject): Promise<Exchange> => subject.once('plain', () => subject.askJson())
+/** The response to an authorization request of nobody. */
+const plain = async (subject: Subject): Promise<Exchange> =>
+  (await subject.nobody()).arrival.hops[0] as Exchange
 
-/** A request that the plugin refuses before it asks who the user is. */
-const incomplete = (subject: Subject): Promise<Exchange> =>
-  subject.once('incomplete', () => subject.askJson({ client_id: undefined }))
+/**
+ * A request without client_id, as a browser and as a program ask: the plugin refuses it before it
+ * asks who the user is.
+ */
+async function incomplete (subject: Subject): Promise<Exchange[]> {
+  const changes = { client_id: undefined }
+  const browser = subject.browserOf()
+  return Promise.all([subject.ask(browser, changes), subject.ask(browser, changes), subject.askJson(changes)])
+}
+
+/** Whether something in front leads nobody to a login before the plugin does. */
+const isGuarded = (subject: Subject): Promise<boolean> =>
+  subject.once('guarded', async () => {
+    const whole = await plain(subject)
+    const isRefused = (await incomplete(subject)).some(
+      (exchange) => reasonsOf(exchange).length > 0 || statusOf(exchange) === 400
+    )
+    return !isRefused && isRedirect(statusOf(whole)) && isElsewhere(whole, header(whole.response, 'location'))
+  })
 
 /**
  * A request without client_id must be refused by the plugin: whatever else is said, a hook or a
  * proxy said it. It may stay there where the app still leads people to their login and back.
  */
 async function authorizeIsReached (subject: Subject): Promise<void> {
-  const exchange = await incomplete(subject)
-  const reasons = reasonsOf(exchange)
-  if (reasons.includes('client_id_missing')) return
-  if (reasons.length > 0) throw becameOf(exchange, 'authorize.hook') ?? notThePlugin(exchange, 'authorize')
+  const exchanges = await incomplete(subject)
+  const refused = exchanges.filter((exchange) => reasonsOf(exchange).includes('client_id_missing'))
+  // The third one asks for JSON, which is another request.
+  const [other] = exchanges.slice(0, 2).filter((exchange) => reasonsOf(exchange).length === 0)
+  const isOther = other !== undefined && statusOf(other) !== 400
+  if (refused.length > 0 && isOther) throw differs(other)
+  if (refused.length > 0) return
+  const changed = exchanges.find((exchange) => reasonsOf(exchange).length > 0)
+  if (changed !== undefined) throw becameOf(changed, 'authorize.hook') ?? notThePlugin(changed, 'authorize')
   const whole = await plain(subject)
-  if (reasonsOf(whole).length > 0 && statusOf(exchange) === 400) return
-  const target = header(whole.response, 'location')
+  // The plugin's refusal in other words, as the refusals show.
+  if (statusOf(exchanges[0] as Exchange) === 400 && statusOf(whole) !== 400) return
+  const { base } = subject.integration
+  const isAway = new URL(header(whole.response, 'location') || '/', base).origin !== base.origin
   // A login guard of the app that redirects people; what becomes of them is tried by a real login.
-  if (isRedirect(statusOf(whole)) && isElsewhere(whole, target) && statusOf(exchange) < 400) return
-  const user = subject.options.users[0]
-  // A gateway in front names the user in a header, and refuses requests without it.
-  if (user?.headers !== undefined && Object.keys(user.headers).length > 0) {
-    const known = await subject.ask(subject.browserOf(user))
-    if (reasonsOf(known).length > 0 || isRedirect(statusOf(known))) return
-    throw notThePlugin(known, 'authorize')
-  }
-  throw await alsoAt(subject, notThePlugin(statusOf(whole) >= 400 ? whole : exchange, 'authorize'))
+  if ((await isGuarded(subject)) && !isAway) return
+  if (await isKnownPast(subject)) return
+  throw await alsoAt(
+    subject,
+    notThePlugin(statusOf(whole) >= 400 || isAway ? whole : (exchanges[0] as Exchange), 'authorize')
+  )
 }
+
+/** Whether the user passes what is in front: a gateway that names the user in a header, or a single sign-on. */
+async function isKnownPast (subject: Subject): Promise<boolean> {
+  const [user] = subject.options.users
+  if (user?.headers === undefined && user?.cookies === undefined) return false
+  const known = await subject.ask(subject.browserOf(user))
+  return reasonsOf(known).length > 0 || /[?&]code=/.test(header(known.response, 'location'))
+}
+
+const differs = (exchange: Exchange): Failed =>
+  new Failed(`the plugin responds, and then, to the same request, something else: ${quoted(exchange)}`, {
+    rule: 'service.one-store',
+    fix: 'One of the processes is down, or has not the plugin: ' + SHARED
+  })
 
 /** Whether a redirect leads to another path: not the same one with a slash, or at another scheme. */
 function isElsewhere ({ request }: Exchange, location: string): boolean {
@@ -142,12 +178,25 @@ async function alsoAt (subject: Subject, finding: Failed): Promise<Failed> {
 }
 
 /**
- * A response that the plugin did not give. With the status that the plugin would have had it may be
- * the plugin's refusal in other words: then a right request decides.
+ * Asks three times at once. A response that the plugin did not give, with the status that the
+ * plugin would have had, may be the plugin's refusal in other words: then a right request decides.
  */
-function judge (exchange: Exchange, endpoint: Endpoint, own: number[]): void {
-  if (reasonsOf(exchange).length > 0 || own.includes(statusOf(exchange))) return
-  throw notThePlugin(exchange, endpoint)
+async function judge (
+  subject: Subject,
+  ask: () => Promise<Exchange>,
+  endpoint: Endpoint,
+  own: number[]
+): Promise<Exchange> {
+  const first = await ask()
+  const exchanges = [first, ...(await Promise.all([ask(), ask()]))]
+  const others = exchanges.filter(
+    (exchange) => reasonsOf(exchange).length === 0 && !own.includes(statusOf(exchange))
+  )
+  const [other] = others
+  if (other === undefined) return first
+  if (others.length < exchanges.length) throw differs(other)
+  const { message, details } = notThePlugin(other, endpoint)
+  throw new Failed(message, (await isGuarded(subject)) ? { ...details, rule: 'authorize.hook' } : details)
 }
 
 /** A form that gets no response, where the address itself does: something has read the body. */

@@ -9,7 +9,7 @@ import type { Rule } from './rule.ts'
 import { advise, expect, Failed, Untested } from './rule.ts'
 import { isMixed, lastTry } from './session.ts'
 import type { Subject } from './subject.ts'
-import { SHARED } from './subject.ts'
+import { SHARED, uncached } from './subject.ts'
 import { quoted, reasonsOf } from './voice.ts'
 
 /** Does the portal get what it needs? */
@@ -48,9 +48,11 @@ export const RECORD: readonly Rule[] = [
     fix: 'Correct what `portalEligibility` returns for this user.',
     isGate: true,
     test: async (subject) => {
-      const { users, records } = await signIns(subject)
-      const [record] = records as [UserInformation]
-      const strange = Object.entries(record).filter(([, value]) => STRANGE.test(String(value).trim()))
+      const { users } = await signIns(subject)
+      const all = await everyRecord(subject)
+      const strange = all
+        .flatMap((record) => Object.entries(record))
+        .filter(([, value]) => STRANGE.test(String(value).trim()))
       expect(
         strange.length === 0,
         strange.map(([field, value]) => `${field} is "${String(value)}"`).join(', ')
@@ -61,12 +63,16 @@ export const RECORD: readonly Rule[] = [
         `the record has ${added.join(', ')} besides, which the plugin does not send`,
         'An onSend hook or a proxy adds to the response of /oauth/user: leave it as it is.'
       )
-      advise(/^[^\s@]+@[^\s@]+$/.test(record.email), 'email is not an e-mail address')
+      advise(
+        all.every(({ email }) => /^[^\s@]+@[^\s@]+$/.test(email)),
+        'email is not an e-mail address'
+      )
     }
   },
   {
     id: 'user.same-user',
     severity: 'must',
+    isGate: true,
     sentence: 'Each sign-in of one user gives the same record.',
     fix:
       'Give the identifier that the app keeps for the user, not a new one each time; keep no user in a variable that ' +
@@ -94,11 +100,13 @@ export const RECORD: readonly Rule[] = [
     sentence: 'The record is plain text: not escaped for HTML or URLs, not read in a wrong encoding.',
     fix: 'Give the text as the user wrote it: UTF-8, with no HTML entities, without spaces around it.',
     test: async (subject) => {
-      const { records } = await signIns(subject)
-      const found = Object.entries(records[0] as UserInformation).flatMap(([field, value]) =>
-        ENCODED.filter(([pattern]) => pattern.test(String(value))).map(([, what]) => `${field} ${what}`)
-      )
-      expect(found.length === 0, found.join(', '))
+      const records = await everyRecord(subject)
+      const found = records
+        .flatMap((record) => Object.entries(record))
+        .flatMap(([field, value]) =>
+          ENCODED.filter(([pattern]) => pattern.test(String(value))).map(([, what]) => `${field} ${what}`)
+        )
+      expect(found.length === 0, [...new Set(found)].join(', '))
     }
   },
   {
@@ -119,9 +127,15 @@ const ENCODED: Array<[RegExp, string]> = [
   [/%[\dA-F]{2}/, 'is encoded for a URL'],
   [/Ã[\x80-\xbf\u2018-\u201e]|Â[\xa0-\xbf]|â€/, 'was read in a wrong encoding'],
   [/\ufffd|\p{Cc}/u, 'has characters that are not text'],
-  [/<\/?[a-z][^<>]*>/i, 'has HTML in it'],
   [/^\s|\s$/, 'has spaces around it']
 ]
+
+/** The records of all users who may enter; without those who get none. */
+async function everyRecord (subject: Subject): Promise<UserInformation[]> {
+  const { records } = await signIns(subject)
+  const others = subject.options.users.slice(1).map((_user, at) => subject.recordOf(at + 1).catch(() => []))
+  return [records[0] as UserInformation, ...(await Promise.all(others)).flat()]
+}
 
 interface SignIns {
   tokens: Exchange[]
@@ -140,35 +154,27 @@ const signIns = (subject: Subject): Promise<SignIns> =>
         'a code'
       )
     }
-    const grants = await Promise.all([1, 2, 3].map(() => subject.code()))
-    grants.push(await subject.code())
-    const tokens = await all(grants, (grant) =>
-      repeated(
-        'POST /oauth/token',
-        () => subject.redeem(grant),
-        (leg) => subject.judgeToken(leg)
-      )
-    )
-    const users = await all(
-      tokens.map(({ value }) => value),
-      (token) =>
-        repeated(
-          'GET /oauth/user',
-          () => subject.user(token),
-          (leg) => subject.judgeRecord(leg)
-        )
-    )
+    const grants = [...(await Promise.all([1, 2, 3].map(() => subject.code()))), await subject.code()]
+    const tokens = await asked('POST /oauth/token', grants, (grant) => subject.redeem(grant))
+    const values = tokens.map((leg) => subject.judgeToken(leg))
+    expect(new Set(values).size === values.length, 'two codes get the same access token', {
+      rule: 'service.no-cache'
+    })
+    const users = await asked('GET /oauth/user', values, (token) => subject.user(token))
+    await isFresh(subject, users, values)
     return {
       tokens: tokens.map(({ exchange }) => exchange),
       users: users.map(({ exchange }) => exchange),
-      records: users.map(({ value }) => value)
+      records: users.map((leg) => listed(subject.judgeRecord(leg)))
     }
   })
 
-/** All but the last at once, then the last one. */
-async function all<Item, Value> (items: Item[], use: (item: Item) => Promise<Value>): Promise<Value[]> {
-  const first = await Promise.all(items.slice(0, -1).map(use))
-  return [...first, await use(items.at(-1) as Item)]
+/** The fields of a record that the plugin sends. */
+function listed (record: UserInformation): UserInformation {
+  const others = unlistedFields({ ...record })
+  return Object.fromEntries(
+    Object.entries(record).filter(([name]) => !others.includes(name))
+  ) as unknown as UserInformation
 }
 
 /** Refusals that depend on the process where processes do not share what they need. */
@@ -182,22 +188,42 @@ const PERHAPS = [
 ]
 const REPEATS = 3
 
-/** Sends a request again that was refused: what was never redeemed stays refused, or processes differ. */
-async function repeated<Value> (
+/**
+ * Asks for each item at once. What was refused is asked for again, in turn: it was never redeemed,
+ * so that it stays refused, or processes differ.
+ */
+async function asked<Item, Value> (
   name: string,
-  send: () => Promise<Leg<Value>>,
-  judge: (leg: Leg<Value>) => Value
-): Promise<{ value: Value; exchange: Exchange }> {
-  const first = await send()
-  const mayDiffer =
-    reasonsOf(first.exchange).some((reason) => PERHAPS.includes(reason)) ||
-    (reasonsOf(first.exchange).length === 0 && !first.reading.ok)
-  const repeats = mayDiffer ? REPEATS : 0
+  items: Item[],
+  send: (item: Item) => Promise<Leg<Value>>
+): Promise<Array<Leg<Value>>> {
+  // In another order than they were issued: processes in turn would get their own.
+  const legs = (await Promise.all([...items].reverse().map(send))).reverse()
+  const at = legs.findIndex(({ reading }) => !reading.ok)
+  const refused = legs[at]
+  if (refused === undefined) return legs
+  const reasons = reasonsOf(refused.exchange)
+  const some = legs.find(({ reading }) => reading.ok)
+  if (some !== undefined) throw different(name, describe(refused.exchange), 'success')
+  const repeats = reasons.length === 0 || reasons.some((reason) => PERHAPS.includes(reason)) ? REPEATS : 0
   for (let time = 0; time < repeats; time++) {
-    const again = await send()
-    if (again.reading.ok) throw different(name, describe(first.exchange), 'success')
+    const again = await send(items[at] as Item)
+    if (again.reading.ok) throw different(name, describe(refused.exchange), 'success')
   }
-  return { value: judge(first), exchange: first.exchange }
+  return legs
+}
+
+/** A token that was never used, refused: a cache may have kept the refusal of another one. */
+async function isFresh (
+  subject: Subject,
+  [leg]: Array<Leg<UserInformation>>,
+  [token]: string[]
+): Promise<void> {
+  if (leg?.reading.ok !== false || !reasonsOf(leg.exchange).includes('token_unknown')) return
+  const { reading } = await subject.user(String(token), uncached)
+  expect(!reading.ok, 'a refusal for a good token, and the record at an address that was not asked before', {
+    rule: 'service.no-cache'
+  })
 }
 
 const different = (request: string, one: string, other: string): Failed =>
@@ -216,7 +242,9 @@ const ROUNDS = 3
 /** Two users at the same time; where only one may enter, the other one must not get in meanwhile. */
 async function eachTheirOwn (subject: Subject): Promise<void> {
   if (subject.options.users.length > 1) return bothEnter(subject)
-  if (subject.options.ineligible === null) { throw new Untested('it needs a second user, who may enter or may not') }
+  if (subject.options.ineligible === null) {
+    throw new Untested('it needs a second user, who may enter or may not')
+  }
   const refused = await subject.ineligible()
   expect(codeOf(lastTry(refused)) === null, 'a code, for the user who may not enter', {
     rule: 'authorize.eligibility'
@@ -236,7 +264,14 @@ async function eachTheirOwn (subject: Subject): Promise<void> {
 }
 
 async function bothEnter (subject: Subject): Promise<void> {
-  const own = [await subject.firstRecord(), await subject.record(await subject.accessToken(1))] as const
+  const own = [await subject.recordOf(), await subject.recordOf(1)] as const
+  if (own[0].external_id === own[1].external_id) {
+    const { reading } = await subject.user(await subject.accessToken(1), uncached)
+    const isSame = !reading.ok || reading.value.external_id === own[0].external_id
+    expect(isSame, 'the record of another user, and the right one at an address that was not asked before', {
+      rule: 'service.no-cache'
+    })
+  }
   expect(
     own[0].external_id !== own[1].external_id,
     `two users have the same external_id, ${own[0].external_id}`,
@@ -246,7 +281,7 @@ async function bothEnter (subject: Subject): Promise<void> {
     const records = await Promise.all([0, 1].map(async (at) => subject.record(await subject.accessToken(at))))
     const swapped = records.some((record, at) => record.external_id !== own[at as 0 | 1].external_id)
     expect(!swapped, 'the record of another user, where two sign in at the same time')
-    const mixed = records.flatMap((record, at) => fieldsThatDiffer(record, own[at as 0 | 1]))
+    const mixed = records.flatMap((record, at) => fieldsThatDiffer(listed(record), listed(own[at as 0 | 1])))
     expect(
       mixed.length === 0,
       `${[...new Set(mixed)].join(', ')} of another user, where two sign in at the same time`
@@ -258,7 +293,7 @@ async function bothEnter (subject: Subject): Promise<void> {
 const STATES: Array<[what: string, encoded: string]> = [
   ['a state with commas, plus and percent signs', 'a,b;c+d%2Be%2Cf%20g%25h%26i%3Dj'],
   ['a state of Unicode', '%C3%A9%E2%82%AC%F0%9F%99%82~!*()'],
-  ['a state of 700 characters', `${'abcdefghijklmnopqrstuvwxyz0123456789'.repeat(19)}.-_~`]
+  ['a state of 1,500 characters', `${'abcdefghijklmnopqrstuvwxyz0123456789'.repeat(41)}.-_~`]
 ]
 
 async function stateComesBack (subject: Subject): Promise<void> {

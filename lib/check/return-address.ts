@@ -6,8 +6,12 @@ import { Failed, Untested } from './rule.ts'
 import type { Subject } from './subject.ts'
 
 const FOREIGN = 'attacker.example'
-/** Addresses that lead browsers to another site. The second one passes where only `//` is refused. */
-const FOREIGN_URLS = [`https://${FOREIGN}/`, `/\\${FOREIGN}/`]
+
+/** Addresses of another site: one begins as the app's own, one passes where only `//` is refused. */
+const foreignUrls = ({ hostname, protocol }: URL): string[] => [
+  `${protocol}//${hostname.replace(/[^\w.-]/g, '')}.${FOREIGN}/`,
+  `/\\${FOREIGN}/`
+]
 
 /** The parameter of the login page's address that names the address to return to. */
 function parameterOf (page: string): string {
@@ -26,7 +30,7 @@ export async function noOpenRedirect (subject: Subject, page: Arrival): Promise<
   const user = subject.options.users[0]
   if (user === undefined) throw new Untested('it needs a user')
   const { browser } = await subject.session()
-  for (const foreign of FOREIGN_URLS) {
+  for (const foreign of foreignUrls(subject.integration.base)) {
     const url = withReturn(page.url, foreign)
     expectHere(await browser.open(url), foreign)
     if (user.login === undefined) continue
@@ -51,7 +55,7 @@ function expectHere (arrival: Arrival, foreign: string): void {
     targetOf(arrival) ?? ''
   ]
   const isForeign = targets.some(
-    (target) => URL.canParse(target, arrival.url) && new URL(target, arrival.url).hostname === FOREIGN
+    (target) => URL.canParse(target, arrival.url) && new URL(target, arrival.url).hostname.endsWith(FOREIGN)
   )
   if (!isForeign) return
   throw new Failed(

@@ -100,8 +100,11 @@ async function tried (subject: Subject, rule: Rule, tries = 2): Promise<Tried> {
   }
 }
 
-const stopped = (rule: Rule, stop: string): Tried =>
-  ({ finding: untested(rule, 'the check ended here'), ended: true, stop })
+const stopped = (rule: Rule, stop: string): Tried => ({
+  finding: untested(rule, 'the check ended here'),
+  ended: true,
+  stop
+})
 
 function failed (rule: Rule, error: Failed, mask: (text: string) => string): Tried {
   const { details } = error

@@ -5,7 +5,7 @@ import { CookieJar } from '../flow/cookies.ts'
 import { Browser } from '../flow/browser.ts'
 import { describe } from '../flow/failure.ts'
 import { headerValues } from '../flow/wire.ts'
-import { whyNobody } from './login.ts'
+import { alike, whyNobody } from './login.ts'
 import { advise, Failed, Untested } from './rule.ts'
 import type { Session } from './session.ts'
 import { lastTry } from './session.ts'
@@ -18,7 +18,7 @@ export async function expectTravels (subject: Subject): Promise<void> {
   const { browser, set, steps } = session
   const arrival = lastTry(session)
   // Something else than the login page is the subject of other rules.
-  const isLogin = arrival.at === 'page' || arrival.at === 'elsewhere'
+  const isLogin = alike(arrival, (await subject.nobody()).arrival)
   if (steps.length > 0 && isLogin && codeOf(arrival) === null) whyNobody(subject, session)
   const cookies = browser.jar.all().filter(isOwn)
   if (codeOf(arrival) === null || cookies.length === 0) throw new Untested('it needs a session cookie')

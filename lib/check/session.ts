@@ -3,7 +3,6 @@ import { codeOf, targetOf } from '../flow/browser.ts'
 import type { Cookie } from '../flow/cookies.ts'
 import type { User } from '../flow/user.ts'
 import { logIn } from '../flow/user.ts'
-import { statusOf } from '../flow/wire.ts'
 import { Stop } from './rule.ts'
 import type { Subject } from './subject.ts'
 
@@ -37,9 +36,7 @@ export async function enter (subject: Subject, user: User): Promise<Session> {
   const first = await browser.open(url)
   const before = browser.jar.all()
   const steps =
-    first.at === 'page' && user.login !== undefined && statusOf(first.exchange) < 400
-      ? await loggedIn(browser, first, user.login)
-      : []
+    first.at === 'page' && user.login !== undefined ? await loggedIn(browser, first, user.login) : []
   const back = steps.find(({ at }) => at === 'callback') ?? null
   const tries = steps.length === 0 ? [first] : []
   while (tries.length < TRIES && !tries.some(isPortal)) tries.push(await subject.authorize(browser))

@@ -53,9 +53,9 @@ const NAMES = { authorize: 'GET /oauth/authorize', token: 'POST /oauth/token', u
 /** The finding on a response that the plugin did not give. */
 export function notThePlugin (exchange: Exchange, endpoint: Endpoint): Failed {
   const got = `${exchange.request.method} ${pathOf(exchange)}: ${quoted(exchange)}`
-  const moved = movedTo(exchange)
+  const moved = endpoint === 'authorize' ? movedTo(exchange) : null
   const rule =
-    moved === null ? `${endpoint}.hook` : moved === 'http:' ? 'address.no-downgrade' : 'address.https'
+    moved === null ? `${endpoint}.hook` : `address.${moved === 'https:' ? 'https' : 'no-downgrade'}`
   const [words, fix] = whoSpoke(exchange, endpoint)
   return new Failed(`${words}: ${got}`, { rule, fix })
 }
@@ -70,7 +70,7 @@ function whoSpoke (exchange: Exchange, endpoint: Endpoint): [words: string, fix:
     (endpoint === 'authorize' ? '.' : ': the portal calls it server to server, without cookies.')
   const route = /Route ([A-Z]+):(\S+?)(?:\?\S*)? not found/.exec(exchange.response?.body ?? '')
   if (route !== null) return absent(exchange, String(route[1]), String(route[2]))
-  if (movedTo(exchange) !== null) {
+  if (sameElsewhere(exchange) !== null) {
     return [
       'it is redirected to another scheme or host',
       'Give the portal the address at which the app responds without a redirect, and that as base URL.'
@@ -121,12 +121,19 @@ function absent (exchange: Exchange, method: string, path: string): [words: stri
   return ['the app has no such route', 'Register the plugin; check the base URL and the prefix.']
 }
 
-/** The scheme that a redirect leads to at the same path of another scheme or host; null elsewhere. */
-function movedTo ({ request, response }: Exchange): string | null {
+/** The scheme that a redirect to the same address at another scheme leads to; null elsewhere. */
+function movedTo (exchange: Exchange): string | null {
+  const to = sameElsewhere(exchange)
+  const { hostname, protocol } = new URL(exchange.request.url)
+  return to?.hostname === hostname && to.protocol !== protocol ? to.protocol : null
+}
+
+/** Where a redirect leads to the same path at another scheme or host; null elsewhere. */
+function sameElsewhere ({ request, response }: Exchange): URL | null {
   const location = header(response, 'location')
   if (response === undefined || !isRedirect(response.status) || !URL.canParse(location, request.url)) { return null }
   const [from, to] = [new URL(request.url), new URL(location, request.url)]
-  return from.pathname === to.pathname && from.origin !== to.origin ? to.protocol : null
+  return from.pathname === to.pathname && from.origin !== to.origin ? to : null
 }
 
 const FORM = 'the form of the token request'

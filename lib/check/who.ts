@@ -171,10 +171,10 @@ async function whyNoCode (subject: Subject, session: Session, arrival: Arrival):
     return new Failed(message, { ...details, rule: 'authorize.registered' })
   }
   if (reasons.includes('not_eligible')) {
-    return new Stop(
-      `The plugin says that this user may not enter (${got}): give a user who may. If this one may, see ` +
-        'portalEligibility: it returned null, or nothing (a forgotten return).'
-    )
+    return new Failed(`this user may not enter: ${got}`, {
+      reasons,
+      fix: 'Give a user who may. If this one may, `portalEligibility` returned null, or nothing (a forgotten return).'
+    })
   }
   if (reasons.includes('not_logged_in')) whyNobody(subject, session)
   if (reasons.includes('current_user_failed')) {
@@ -183,7 +183,10 @@ async function whyNoCode (subject: Subject, session: Session, arrival: Arrival):
       fix: `${HOOK}a function of the app threw, or the record of this user breaks a rule (\`rule\`).`
     })
   }
-  const became = becameOf(exchange, 'authorize.hook')
+  const isOfApp = ['store_unavailable', 'internal_error', 'portal_failed'].some((reason) =>
+    reasons.includes(reason as 'internal_error')
+  )
+  const became = becameOf(exchange, isOfApp ? 'authorize.code' : 'authorize.hook')
   if (became !== null) return became
   const { arrival: nobody } = await subject.nobody()
   const isLogin = alike(arrival, nobody) && nobody.at !== 'callback'
@@ -203,7 +206,11 @@ async function whyNoCode (subject: Subject, session: Session, arrival: Arrival):
 /** A response at the endpoint that is neither the login nor the plugin's. */
 function elsewhereOf ({ integration }: Subject, arrival: Arrival): Failed {
   const isAtEndpoint = arrival.url.split('?')[0] === integration.authorizeUrl
-  if (isAtEndpoint) return notThePlugin(arrival.exchange, 'authorize')
+  if (isAtEndpoint) {
+    const { message, details } = notThePlugin(arrival.exchange, 'authorize')
+    // The plugin is reached: `currentUser` or a hook responds to this user.
+    return new Failed(message, statusOf(arrival.exchange) < 400 ? { ...details, rule: undefined } : details)
+  }
   return new Failed(
     `after the login the browser is at ${new URL(arrival.url).pathname}: ${describe(arrival.exchange)}`
   )
@@ -213,7 +220,7 @@ async function accessDenied (subject: Subject): Promise<void> {
   const { ineligible } = subject.options.material
   const arrival = ineligible ?? lastTry(await subject.ineligible())
   const got = describe(arrival.exchange)
-  expect(codeOf(arrival) === null, 'a code, for the user who may not enter')
+  if (codeOf(arrival) !== null) throw new Untested('authorize.eligibility fails')
   if (arrival.at === 'callback') {
     const { searchParams } = new URL(arrival.callbackUrl)
     const reasons = reasonsOf(arrival.exchange)
@@ -221,10 +228,14 @@ async function accessDenied (subject: Subject): Promise<void> {
       reasons,
       fix: `${HOOK}\`portalEligibility\` throws for this user, or gives a record that breaks a rule.`
     })
-    return expect(searchParams.has('state'), 'access_denied without the state')
+    return expect(searchParams.has('state'), 'access_denied without the state', {
+      rule: 'authorize.error-redirect'
+    })
   }
   const session = ineligible === undefined ? await subject.ineligible() : null
   if (session !== null && alike(arrival, (await subject.nobody()).arrival)) {
+    const isIn = session.back !== null || session.set.length > 0
+    expect(!isIn, `after the login the login comes again: ${got}`)
     throw new Untested('it needs a user who is logged in and may not enter: this one is not logged in')
   }
   // `portalEligibility` may send a page of its own.
@@ -242,12 +253,9 @@ async function forgedSession (subject: Subject): Promise<void> {
     session.set.length > 0
       ? cookies.filter(({ name }) => session.set.some((one) => one.name === name))
       : cookies
-  const names = typeof user.login === 'object' ? Object.values(user.login) : []
-  const plain = own.find(({ value }) => names.includes(decodeURIComponent(safe(value))))
-  expect(
-    plain === undefined,
-    `the cookie ${plain?.name} is what was typed into the login: anybody can write it`
-  )
+  const claims = await claimsOf(subject)
+  const plain = own.find(({ value }) => claims.includes(decodeURIComponent(safe(value))))
+  expect(plain === undefined, `the cookie ${plain?.name} is what the user is called: anybody can write it`)
   const headers = Object.entries(user.headers ?? {})
   for (const forged of forgeries(own, headers)) {
     const jar = new CookieJar([
@@ -296,6 +304,7 @@ function forgeries (cookies: Cookie[], headers: Headers): Forgery[] {
         what: `the cookie ${cookie.name} with a changed signature or identifier`,
         cookie: { ...cookie, value: changed(cookie.value) }
       },
+      ...reencoded(cookie),
       ...(cookie.value.includes('.')
         ? [
             {
@@ -312,6 +321,20 @@ function forgeries (cookies: Cookie[], headers: Headers): Forgery[] {
       headers: headers.map((one) => (one[0] === name ? ([name, changed(value)] as const) : one))
     }))
   return [...ofCookies, ...ofHeaders]
+}
+
+/** JSON in Base64, alone or as a part of a JWT, with a member more: its signature is wrong then. */
+function reencoded (cookie: Cookie): Forgery[] {
+  const parts = decodeURIComponent(safe(cookie.value)).split('.')
+  return parts.flatMap((part, at): Forgery[] => {
+    const json = Buffer.from(part, 'base64').toString()
+    if (!/^\{"[^]*\}$/.test(json)) return []
+    const text = Buffer.from(json.replace('{', '{"check":1,')).toString(
+      /[+/=]/.test(part) ? 'base64' : 'base64url'
+    )
+    const value = encodeURIComponent(parts.map((one, index) => (index === at ? text : one)).join('.'))
+    return [{ what: `the cookie ${cookie.name} with other content`, cookie: { ...cookie, value } }]
+  })
 }
 
 /** A JWT, or another text with a signature. */
@@ -345,8 +368,17 @@ const CLAIMS = [
 async function claimedUser (subject: Subject): Promise<void> {
   const { user } = await subject.session()
   const known = Object.keys(user.headers ?? {}).map((name) => name.toLowerCase())
+  const after = await subject.askJson()
+  expect(
+    !/[?&]code=/.test(header(after.response, 'location')),
+    'a code without any session, after another user has logged in',
+    {
+      rule: 'authorize.login-needed',
+      fix: 'Keep no user in a variable that requests share: `currentUser` reads the session of its request.'
+    }
+  )
   const claims = await claimsOf(subject)
-  for (const claim of claims.slice(0, 2)) {
+  for (const claim of claims.slice(0, 3)) {
     const headers = CLAIMS.filter((name) => !known.includes(name)).map((name) => [name, claim] as const)
     const byHeader = await subject.askJson({}, headers)
     expect(
@@ -376,7 +408,7 @@ async function claimsOf (subject: Subject): Promise<string[]> {
       ? Object.entries(user.login).filter(([name]) => !/pass|secret|pin|code/i.test(name))
       : []
   // Where there is no record, the rules on it say why.
-  const record = await subject.firstRecord().catch(() => null)
+  const record = await subject.recordOf().catch(() => null)
   const ascii = [...fields.map(([, value]) => value), record?.external_id ?? '', record?.email ?? ''].filter(
     (text) => /^[\x21-\x7e]+$/.test(text)
   )

@@ -26,9 +26,12 @@ const ATTRIBUTES =
   /^\s*(?:path|domain|expires|max-age|samesite|secure|httponly|partitioned|priority)\s*(?:=|$)/i
 const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/
 
+/** Whether a host name is one of this machine. */
+export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname)
+
 /** Whether an address is https, or http on this machine. */
 export const isSecure = ({ protocol, hostname }: URL): boolean =>
-  protocol !== 'http:' || LOOPBACK.test(hostname)
+  protocol !== 'http:' || isLoopback(hostname)
 
 /** Reads one `Set-Cookie` value (RFC 6265 §5.2). */
 function parseSetCookie (line: string): Cookie {

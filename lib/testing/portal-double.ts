@@ -17,27 +17,27 @@ import type { WireResponse } from '../flow/wire.ts'
 export type Failed = Failure & { steps: StepReport[] }
 
 /** The result of `signIn`: the record that the portal gets, or the step that failed and why. */
-export type SignInResult = { ok: true, record: UserInformation, steps: StepReport[] } | Failed
+export type SignInResult = { ok: true; record: UserInformation; steps: StepReport[] } | Failed
 
 /** The result of `authorize`. */
-export type AuthorizeResult = {
-  ok: true
-  code: string
-  state: string
-  /** The PKCE verifier. Absent without the option `pkce`. */
-  verifier?: string
-  steps: StepReport[]
-} | Failed
+export type AuthorizeResult =
+  | {
+    ok: true
+    code: string
+    state: string
+    /** The PKCE verifier. Absent without the option `pkce`. */
+    verifier?: string
+    steps: StepReport[]
+  }
+  | Failed
 
 /** The result of `token`. The response is as it was sent: secrets are not hidden in it. */
 export type TokenResult =
-  | { ok: true, accessToken: string, response: WireResponse }
-  | (Failure & { response?: WireResponse })
+  { ok: true; accessToken: string; response: WireResponse } | (Failure & { response?: WireResponse })
 
 /** The result of `user`. */
 export type UserResult =
-  | { ok: true, record: UserInformation, response: WireResponse }
-  | (Failure & { response?: WireResponse })
+  { ok: true; record: UserInformation; response: WireResponse } | (Failure & { response?: WireResponse })
 
 /**
  * The portal, for the tests of a partner's service. No method rejects for what the service does:
@@ -49,7 +49,7 @@ export interface PortalDouble {
    *
    * @param user - who is logged in; nobody by default
    */
-  signIn (user?: User): Promise<SignInResult>
+  signIn(user?: User): Promise<SignInResult>
   /**
    * Steps 1 to 8, `GET /oauth/authorize` and the way through the login. Returns the code.
    *
@@ -57,15 +57,15 @@ export interface PortalDouble {
    * @param parameters - changes the request: another value, several values, or undefined to leave a
    * parameter out
    */
-  authorize (user?: User, parameters?: Changes): Promise<AuthorizeResult>
+  authorize(user?: User, parameters?: Changes): Promise<AuthorizeResult>
   /**
    * Steps 9 to 12, `POST /oauth/token`: exchanges a code for an access token.
    *
    * @param options - the verifier that `authorize` returned, and changes to the form
    */
-  token (code: string, options?: { verifier?: string, parameters?: Changes }): Promise<TokenResult>
+  token(code: string, options?: { verifier?: string; parameters?: Changes }): Promise<TokenResult>
   /** Steps 13 to 15, `GET /oauth/user`: exchanges an access token for the record. */
-  user (accessToken: string): Promise<UserResult>
+  user(accessToken: string): Promise<UserResult>
   /**
    * Tries what a host can break: hooks, the login and its cookie, policies, the records of users, the
    * store, proxies in front. About a hundred requests; in-process they take half a second. Give
@@ -77,7 +77,7 @@ export interface PortalDouble {
    *
    * @throws what `login` throws
    */
-  check (users?: CheckedUsers): Promise<Run>
+  check(users?: CheckedUsers): Promise<Run>
 }
 
 /** Who takes part in a check. */
@@ -86,6 +86,8 @@ export interface CheckedUsers {
   user?: User | readonly User[]
   /** A user who may not enter. */
   ineligible?: User
+  /** Seconds after which a code must have expired: the check waits so long. By default it does not. */
+  codeLifetime?: number
 }
 
 /** Milliseconds that a code waits before it is redeemed: in-process nothing takes longer. */
@@ -108,7 +110,7 @@ export function portal (options: PortalOptions): PortalDouble {
     async signIn (user = {}) {
       const flow = new SignIn(integration)
       const record = await walk(flow, user)
-      return { ...record.ok ? { ok: true, record: record.value } : record, steps: flow.steps() }
+      return { ...(record.ok ? { ok: true, record: record.value } : record), steps: flow.steps() }
     },
     async authorize (user = {}, parameters = {}) {
       const flow = new SignIn(integration)
@@ -125,10 +127,17 @@ export function portal (options: PortalOptions): PortalDouble {
       const leg = await fetchUser(integration, secretsOf(integration), accessToken)
       return resultOf(leg, 'record') as UserResult
     },
-    check ({ user = [], ineligible } = {}) {
+    check ({ user = [], ineligible, codeLifetime } = {}) {
       const users = [user].flat() as User[]
       const codeAge = options.app === undefined ? CODE_AGE.overHttp : CODE_AGE.inProcess
-      return run(new Subject(integration, { users, ineligible: ineligible ?? null, codeAge }))
+      return run(
+        new Subject(integration, {
+          users,
+          ineligible: ineligible ?? null,
+          codeAge,
+          codeLifetime: codeLifetime ?? null
+        })
+      )
     }
   }
 }
@@ -146,13 +155,11 @@ async function walk (flow: SignIn, user: User): Promise<Reading<UserInformation>
 }
 
 /** Steps 1 to 8. */
-async function arrive (
-  flow: SignIn, user: User, parameters: Changes = {}
-): Promise<Reading<string>> {
+async function arrive (flow: SignIn, user: User, parameters: Changes = {}): Promise<Reading<string>> {
   const browser = browserOf(flow.integration, user)
   const url = flow.start(parameters)
   const arrival = await browser.open(url)
   if (arrival.at !== 'page' || user.login === undefined) return flow.arrived(arrival)
   const logins = await logIn(browser, arrival, user.login)
-  return flow.arrived(logins.find(({ at }) => at === 'callback') ?? await browser.open(url))
+  return flow.arrived(logins.find(({ at }) => at === 'callback') ?? (await browser.open(url)))
 }

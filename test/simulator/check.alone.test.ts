@@ -60,7 +60,7 @@ t.test('nobody is logged in: one sentence, and code 2', async (t) => {
   t.match(await report(baseUrl), { code: 2, stopped: nobody, summary: { failed: 0 } })
   t.match(await check(baseUrl, ['--login', 'user=mallory']), { code: 2, err: /^The login does not succeed \(401/ })
   t.match(await check(baseUrl, ['--cookie', 'sid=x']), { code: 2, err: /^sid logs nobody in .* has it expired/ })
-  t.match(await check(baseUrl, ['--login', 'user=eve']), { code: 2, err: /^The plugin says that this user may not/ })
+  t.match(await check(baseUrl, ['--login', 'user=eve']), { code: 1, out: /this user may not enter: .*not_eligible/s })
 })
 
 t.test('on a terminal: colours, one line that rewrites itself, the width of the terminal', async (t) => {
