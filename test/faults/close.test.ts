@@ -37,36 +37,3 @@ t.test('closed while a hook and a token request are held: both succeed', async (
   t.equal((await issued).status, 200, 'the code is exchanged')
   await closed
 })
-
-t.test('closed under load: each accepted request gets its response', async (t) => {
-  const redis = await startRedis(t)
-  const { app, url, events } = await startHost(t, { redis: redis.url, storeTimeout: 30_000 }, { server })
-  const portal = wire(url)
-  let [accepted, responded, signedIn, turnedAway] = [0, 0, 0, 0]
-  app.server.on('request', (_request, response) => {
-    accepted++
-    response.on('finish', () => responded++)
-  })
-  let closing = false
-  const workers = Array.from({ length: 20 }, async () => {
-    while (true) {
-      try {
-        const issued = await portal.token({ code: await portal.code() })
-        const response = await portal.user(issued.json.access_token)
-        if (response.status === 200) signedIn++
-        else if (closing) return turnedAway++
-      } catch (error) {
-        // Not accepted any more, or turned away by Fastify (503) because it closes.
-        if (closing) return turnedAway++
-        throw error
-      }
-    }
-  })
-  await until(() => signedIn >= 100)
-  closing = true
-  await app.close()
-  await Promise.all(workers)
-  t.equal(responded, accepted, `all of ${accepted} requests got their whole response`)
-  t.equal(turnedAway, 20)
-  t.equal(events.filter(({ type }) => type === 'store_unavailable').length, 0)
-})

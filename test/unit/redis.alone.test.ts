@@ -1,5 +1,7 @@
 // The Redis store without a server: what is sent, what counts as a reply, what the log will say of a connection, and
 // what the option can be. test/stores and test/faults show the same with real servers.
+import { EventEmitter } from 'node:events'
+import { setImmediate as turn } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import { Cluster, Redis, ReplyError } from 'ioredis'
@@ -126,6 +128,35 @@ t.test('a server that accepts the connection and says nothing is left, and tried
     }).then((url) => away(t, { port: Number(new URL(url).port) }, 1), resolve)
   })
   t.equal(await third, 'a third connection')
+})
+
+/** A client whose duplicate is itself, and which gives these replies to one pipeline after the other. */
+class FakeClient extends EventEmitter {
+  status = 'ready'
+  options = {}
+  readonly replies: unknown[]
+
+  constructor (replies: unknown[]) {
+    super()
+    this.replies = replies
+  }
+
+  duplicate (): this { return this }
+  disconnect (): void {}
+  async ping (): Promise<string> { return 'PONG' }
+  pipeline (): { exec (): Promise<unknown[]> } { return { exec: async () => [this.replies.shift()] } }
+}
+
+t.test('what ioredis has not sent, since the connection was being closed, is sent on the next one', async (t) => {
+  const notSent = new Error("Stream isn't writeable and enableOfflineQueue options is false")
+  const client = new FakeClient([[notSent], [null, 'value']])
+  const store = new RedisStore(client, '', 60_000)
+  client.emit('ready')
+  const taken = store.take('key', soon())
+  while (client.replies.length > 1) await turn()
+  client.emit('close')
+  client.emit('ready')
+  t.equal(await taken, 'value')
 })
 
 t.test('URL kinds: which URLs are taken, and how ioredis gets them', async (t) => {
