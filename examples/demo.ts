@@ -1,14 +1,11 @@
 // The partner's app with one of the examples added to it, and a portal beside it. From a clone:
 //
-//   npm run ready && node examples/dist/demo.js prometheus | opentelemetry | postgres-store | portals-from-table
+//   npm run ready && node examples/dist/demo.js prometheus | postgres-store | portals-from-table
 //
 // The last two need DATABASE_URL, the URL of a PostgreSQL database.
 import { randomBytes } from 'node:crypto'
-import { metrics } from '@opentelemetry/api'
-import { ConsoleMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import type { FastifyInstance } from 'fastify'
 import { Pool } from 'pg'
-import { countEvents, observeReadiness } from './opentelemetry.ts'
 import { partnerApp } from './partner-app.ts'
 import type { PartnerAppSettings } from './partner-app.ts'
 import { portal, startPortal } from './portal.ts'
@@ -23,23 +20,6 @@ const demos: Record<string, () => Promise<FastifyInstance>> = {
   async prometheus () {
     const app = await demoApp()
     await metricsRoute(app, [portal.clientId])
-    return app
-  },
-
-  /** What was counted, on the terminal, every ten seconds. */
-  async opentelemetry () {
-    const exportIntervalMillis = Number(process.env.OTEL_METRIC_EXPORT_INTERVAL ?? 10_000)
-    const timing = { exportIntervalMillis, exportTimeoutMillis: exportIntervalMillis }
-    const reader = new PeriodicExportingMetricReader({ exporter: new ConsoleMetricExporter(), ...timing })
-    metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }))
-    const stopCounting = countEvents()
-    const app = await demoApp()
-    const stopObserving = observeReadiness(app)
-    app.addHook('onClose', async () => {
-      stopCounting()
-      stopObserving()
-      await reader.shutdown()
-    })
     return app
   },
 

@@ -17,6 +17,7 @@ header strong { letter-spacing: -.01em; margin-right: auto; white-space: nowrap 
 header span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; opacity: .8 }
 @media (max-width: 30rem) { header span { display: none } }
 header button { padding: .35rem .8rem; white-space: nowrap }
+main > form + :not(form), form + form { margin-top: 1.5rem }
 main { max-width: 40rem; margin: 0 auto; padding: 3rem 1.5rem }
 h1 { font-size: 1.75rem; line-height: 1.2; letter-spacing: -.02em; margin: 0 0 .5rem }
 p { margin: 0 0 1.5rem }
@@ -33,61 +34,91 @@ button, .button {
 .notice {
   border: 1px solid var(--line); border-left: .3rem solid #c2541d; border-radius: .4rem; padding: .75rem 1rem
 }
+input {
+  font: inherit; padding: .6rem .8rem; border: 1px solid var(--line); border-radius: .6rem; background: Canvas;
+  color: inherit; max-width: 100%
+}
 button:hover, .button:hover { filter: brightness(1.06) }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
 `
 
-const roles: Record<User['role'], string> = {
+const roles: Record<User['role'] | 'unknown', string> = {
   owner: 'owner: enters the portal as partner administrator',
   analyst: 'analyst: enters the portal as partner user who can only view',
   merchant: 'works for a merchant: enters the portal as client user who can only view',
-  guest: 'guest: may not enter the portal'
+  guest: 'guest: may not enter the portal',
+  unknown: 'has no account: the login fails'
 }
 
-export function homePage (user: User, portalLoginUrl: string): string {
-  return page('Acme Payments', user, `
+/** The home page, for who is logged in and who is not. */
+export function homePage (user: User | null, portalLoginUrl: string): string {
+  const button = `<p><a class="button" href="${escape(portalLoginUrl)}">Open the dispute portal</a></p>`
+  if (user === null) {
+    return page('Acme Payments', `<h1>Acme Payments</h1>${button}<p><a href="login">Log in</a></p>`)
+  }
+  return page('Acme Payments', `
 <h1>Good day, ${escape(user.name)}</h1>
 <p>You are logged in at Acme Payments. Disputes are handled in the dispute portal; you need no second password
 there.</p>
-<p><a class="button" href="${escape(portalLoginUrl)}">Open the dispute portal</a></p>
-<p><a href="/login">Log in as someone else</a></p>`)
+${button}`, `
+<span>${escape(user.name)}</span><form method="post" action="logout"><button>Log out</button></form>`)
 }
 
-/** A page that leads to the portal, for who is logged in and who is not. */
-export function startPage (portalLoginUrl: string): string {
-  return page('Acme Payments', null, `
-<h1>Acme Payments</h1>
-<p><a class="button" href="${escape(portalLoginUrl)}">Open the dispute portal</a></p>`)
-}
-
-/** A single-page client with a login. Its script has the function `logIn (user)`. */
-export function clientPage (script: string): string {
-  const buttons = users.map(({ id, name }) => `<button onclick="logIn('${escape(id)}')">${escape(name)}</button>`)
-  return page('Log in', null, `
-<h1>Log in to Acme Payments</h1>
-<div class="users">${buttons.join('\n')}</div>
-<script>${script}</script>`)
-}
-
-/** The form is sent to the URL of the page, with the `return_to` that it may have. */
-export function loginPage (users: User[], refused = false): string {
-  return page('Log in', null, `
-<h1>Log in to Acme Payments</h1>
-${refused ? '<p class="notice" role="alert">There is no such user.</p>' : ''}
-<p>These people are made up; choose who you are.</p>
+/** The forms are sent to the URL of their page, and the link leads to /register, with the query of this URL. */
+export function loginPage (url: string, isRefused = false): string {
+  const [, query] = /(\?.*)/.exec(url) ?? ['', '']
+  return page('Log in', `
+${loginHeading}
+<p class="notice" role="alert"${isRefused ? '' : ' hidden'}>There is no such user.</p>
 <form method="post" class="users">
-${users.map(userButton).join('\n')}
-</form>`)
+${userButtons}
+</form>
+<p><a href="register${escape(query)}">Register</a></p>`)
 }
 
-function userButton ({ id, name, role }: User): string {
+export function registerPage (): string {
+  return page('Register', `<h1>Register at Acme Payments</h1><form method="post">${registration}</form>`)
+}
+
+/** A login that a client in the browser controls: it has the forms, and /client.js. */
+export function clientPage (): string {
+  return page('Log in', `
+${loginHeading}
+<p class="notice" role="alert" hidden>There is no such user.</p>
+<form id="login" class="users">
+${userButtons}
+</form>
+<form id="register">${registration}</form>
+${client}`)
+}
+
+/** The home page of a client that has a token, or none. */
+export function clientHomePage (portalLoginUrl: string): string {
+  return page('Acme Payments', `
+<h1>Acme Payments</h1>
+<p><a class="button" href="${escape(portalLoginUrl)}">Open the dispute portal</a></p>
+${client}`, '<button id="logout">Log out</button>')
+}
+
+export function refusedPage (): string {
+  return page('Login failed', `
+<h1>This login failed</h1>
+<p>It began in another browser, is over, or was refused.</p>
+<p><a class="button" href="/login">Log in</a></p>`)
+}
+
+const loginHeading = `<h1>Log in to Acme Payments</h1>
+<p>These people are made up; choose who you are.</p>`
+const stranger = { id: 'u-0', name: 'Somebody else', role: 'unknown' } as const
+const userButtons = [...users, stranger].map(userButton).join('\n')
+const registration = '<label>Your name <input name="name" required></label> <button>Register</button>'
+const client = '<script src="/client.js"></script>'
+
+function userButton ({ id, name, role }: { id: string, name: string, role: User['role'] | 'unknown' }): string {
   return `<button name="user" value="${escape(id)}">${escape(name)}<span>${roles[role]}</span></button>`
 }
 
-function page (title: string, user: User | null, main: string): string {
-  const session = user === null
-    ? ''
-    : `<span>${escape(user.name)}</span><form method="post" action="/logout"><button>Log out</button></form>`
+function page (title: string, main: string, session = ''): string {
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -1,22 +1,25 @@
-// A partner's application: its own users and login page, and fastify-partner-sso to let them into the portal.
-import cookie from '@fastify/cookie'
-import formbody from '@fastify/formbody'
+// A partner's application: its own users and one of the logins, and fastify-partner-sso to let them into the portal.
 import Fastify from 'fastify'
-import type { FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify'
-import partnerSso from 'fastify-partner-sso'
+import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { PartnerSsoOptions, Portal } from 'fastify-partner-sso'
-import { homePage, loginPage, stylesheet } from './pages.ts'
-import { portalRecord, users } from './users.ts'
+import { formLogin } from './logins/form.ts'
+import type { Login } from './logins/settings.ts'
+import { stylesheet } from './pages.ts'
+import { portalRecord } from './users.ts'
 import type { User } from './users.ts'
 
 export interface PartnerAppSettings {
   portal: Portal
-  /** Signs the session cookie: 32 random characters or more. Whoever knows it can log in as anybody. */
+  /** Signs cookies: 32 random characters or more. Whoever knows it can log in as anybody. */
   cookieSecret: string
+  /** Default: a page with a form. */
+  login?: Login
   /** More options of the plugin. By default codes and tokens live in this process. */
   sso?: Partial<PartnerSsoOptions<User>>
-  /** Whether browsers reach the application by https. Default: false. */
-  secure?: boolean
+  /** Origins that a form leads to, beside the portal's: that of an identity provider. */
+  formActions?: string[]
+  /** Default: believes no X-Forwarded header. */
+  trustProxy?: FastifyServerOptions['trustProxy']
   /** What the app needs before the plugin is registered. */
   prepare?: (app: FastifyInstance) => void
   /** Default: true. */
@@ -24,56 +27,24 @@ export interface PartnerAppSettings {
 }
 
 export async function partnerApp (settings: PartnerAppSettings): Promise<FastifyInstance> {
-  const { portal, cookieSecret, sso = {}, secure = false, prepare, logger = true } = settings
-  if (String(cookieSecret ?? '').length < 32) throw new Error('cookieSecret must have 32 characters or more')
-  const app: FastifyInstance = Fastify({ logger })
+  const { portal, cookieSecret, login = formLogin, formActions = [], prepare, logger = true } = settings
+  // Behind a proxy that ends TLS: its address. The app then knows that its browsers use https, and every cookie is
+  // Secure. Not true: anybody could send the header.
+  const { trustProxy = process.env.TRUST_PROXY ?? false } = settings
+  const app: FastifyInstance = Fastify({ logger, trustProxy })
   prepare?.(app)
-  await app.register(cookie, { secret: cookieSecret })
-  await app.register(formbody)
 
   // Chrome and Safari apply form-action to the redirects after a form too: the login form leads back to the portal.
-  const formAction = `'self' ${new URL(portal.redirectUri).origin}`
-  app.addHook('onRequest', async (_request, reply) => {
-    const policy = `default-src 'none'; style-src 'self'; frame-ancestors 'none'; form-action ${formAction}`
-    reply.header('content-security-policy', policy)
-  })
-
-  await app.register(partnerSso<User>, {
-    portal,
-    currentUser,
-    portalEligibility: portalRecord,
-    loginPage: '/login',
-    ...sso
-  })
-
+  const formAction = ['form-action \'self\'', new URL(portal.redirectUri).origin, ...formActions].join(' ')
+  const sources = 'default-src \'none\'; style-src \'self\'; script-src \'self\'; connect-src \'self\''
+  const policy = `${sources}; frame-ancestors 'none'; ${formAction}`
+  app.addHook('onRequest', async (_request, reply) => { reply.header('content-security-policy', policy) })
   app.get('/style.css', (_request, reply) => reply.type('text/css').send(stylesheet))
 
-  app.get('/', (request, reply) => {
-    const user = currentUser(request)
-    return user === null ? reply.redirect('/login') : reply.type('text/html').send(homePage(user, portal.loginUrl))
+  await login(app, {
+    sso: { portal, portalEligibility: portalRecord, ...settings.sso },
+    secret: cookieSecret,
+    loginUrl: portal.loginUrl
   })
-
-  app.get('/login', (_request, reply) => reply.type('text/html').send(loginPage(users)))
-
-  app.post<{ Body: { user?: string } | undefined }>('/login', (request, reply) => {
-    const { user: id = '' } = request.body ?? {}
-    if (!users.some((user) => user.id === id)) {
-      return reply.code(400).type('text/html').send(loginPage(users, true))
-    }
-    return reply
-      // Lax, not Strict: the portal redirects the browser here from another site, and the session must be sent.
-      .setCookie('acme_session', id, { path: '/', httpOnly: true, sameSite: 'lax', secure, signed: true })
-      // Back to the portal's request, or to the home page.
-      .redirect(app.partnerSso.returnTo(request, reply) ?? '/', 303)
-  })
-
-  app.post('/logout', (_request, reply) => reply.clearCookie('acme_session', { path: '/' }).redirect('/login', 303))
-
   return app
-}
-
-/** The user who is logged in, by the signed session cookie. */
-function currentUser (request: FastifyRequest): User | null {
-  const { valid, value } = request.unsignCookie(request.cookies.acme_session ?? '')
-  return (valid && users.find(({ id }) => id === value)) || null
 }

@@ -25,8 +25,17 @@ export const users: User[] = [
 ]
 
 /** The user with this identifier, or null. */
-export function userWith (id: string | null | undefined): User | null {
+export function userWith (id: unknown): User | null {
   return users.find((user) => user.id === id) ?? null
+}
+
+/** Registers a merchant. Your app asks for more than a name, and lets the e-mail address be confirmed. */
+export function addUser (name: string): User {
+  const number = users.length + 1
+  const merchant = { id: `m-${number}`, name }
+  const user: User = { id: `u-${number}`, email: `user-${number}@merchant.example`, name, role: 'merchant', merchant }
+  users.push(user)
+  return user
 }
 
 /** The record with which this user enters the portal; null for a user who may not enter. */

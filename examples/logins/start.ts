@@ -1,9 +1,10 @@
 // One of the logins, and a portal beside it. From a clone:
 //
 //   npm run ready && node examples/dist/logins/start.js form | single-page | federated | bearer | cookie-path
+import { randomBytes } from 'node:crypto'
 import { allowInsecureRequests, discovery } from 'openid-client'
+import { partnerApp } from '../partner-app.ts'
 import { portal, startPortal } from '../portal.ts'
-import { loginApp } from './app.ts'
 import { bearerLogin } from './bearer.ts'
 import { cookiePathLogin } from './cookie-path.ts'
 import { federatedLogin } from './federated.ts'
@@ -13,12 +14,12 @@ import { singlePageLogin } from './single-page.ts'
 
 const port = Number(process.env.PORT ?? 3000)
 const url = `http://localhost:${port}`
+const { OIDC_ISSUER: issuer = '', OIDC_CLIENT_ID: clientId = '', OIDC_CLIENT_SECRET: secret } = process.env
 
 const logins: Record<string, Login> = {
   form: formLogin,
   'single-page': singlePageLogin,
   async federated (...given) {
-    const { OIDC_ISSUER: issuer = '', OIDC_CLIENT_ID: clientId = '', OIDC_CLIENT_SECRET: secret } = process.env
     // http is for a provider on this machine.
     const execute = issuer.startsWith('http:') ? [allowInsecureRequests] : []
     const provider = await discovery(new URL(issuer), clientId, secret, undefined, { execute })
@@ -31,7 +32,13 @@ const logins: Record<string, Login> = {
 const name = process.argv[2] ?? ''
 const login = Object.hasOwn(logins, name) ? logins[name] : undefined
 if (login === undefined) throw new Error(`Say which one: ${Object.keys(logins).join(', ')}`)
-const app = await loginApp(login, portal)
+const app = await partnerApp({
+  portal,
+  login,
+  // A new one at each start: everybody has to log in again. Yours comes from your configuration.
+  cookieSecret: randomBytes(32).toString('hex'),
+  formActions: name === 'federated' ? [new URL(issuer).origin] : []
+})
 await app.listen({ port, host: 'localhost' })
 const child = startPortal(url, name === 'cookie-path' ? '/app' : '')
 const stop = () => {

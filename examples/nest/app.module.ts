@@ -3,10 +3,9 @@ import { APP_GUARD } from '@nestjs/core'
 import { LoggedInGuard } from './logged-in.guard.ts'
 import { PagesController } from './pages.controller.ts'
 import { ReadinessController } from './readiness.controller.ts'
-import { Sessions } from './sessions.ts'
 
 @Module({
   controllers: [PagesController, ReadinessController],
-  providers: [Sessions, { provide: APP_GUARD, useClass: LoggedInGuard }]
+  providers: [{ provide: APP_GUARD, useClass: LoggedInGuard }]
 })
 export class AppModule {}

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable, SetMetadata } from '@nestjs/common'
 import { Reflector } from '@nestjs/core'
 import { type FastifyRequest } from 'fastify'
-import { Sessions } from './sessions.ts'
+import { currentUser, isFromOtherSite } from '../logins/sessions.ts'
 
 const PUBLIC = 'public'
 
@@ -12,10 +12,11 @@ export const Public = () => SetMetadata(PUBLIC, true)
 @Injectable()
 export class LoggedInGuard implements CanActivate {
   @Inject(Reflector) private readonly reflector!: Reflector
-  @Inject(Sessions) private readonly sessions!: Sessions
 
   canActivate (context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<FastifyRequest>()
+    if (request.method === 'POST' && isFromOtherSite(request)) return false
     if (this.reflector.getAllAndOverride(PUBLIC, [context.getHandler(), context.getClass()]) === true) return true
-    return this.sessions.userOf(context.switchToHttp().getRequest<FastifyRequest>()) !== null
+    return currentUser(request) !== null
   }
 }

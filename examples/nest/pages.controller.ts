@@ -1,29 +1,23 @@
-import { Body, Controller, Get, Header, Inject, Post, Req, Res } from '@nestjs/common'
+import { Body, Controller, Get, Header, Post, Query, Req, Res } from '@nestjs/common'
 import { type FastifyReply, type FastifyRequest } from 'fastify'
-import { homePage, loginPage, stylesheet } from '../pages.ts'
+import { currentUser, html, logIn } from '../logins/sessions.ts'
+import { homePage, loginPage, registerPage, stylesheet } from '../pages.ts'
 import { portal } from '../portal.ts'
-import { type User, users } from '../users.ts'
+import { addUser, type User, userWith } from '../users.ts'
 import { Public } from './logged-in.guard.ts'
-import { Sessions } from './sessions.ts'
-
-const HTML = 'text/html; charset=utf-8'
 
 @Controller()
 export class PagesController {
-  @Inject(Sessions) private readonly sessions!: Sessions
-
   @Public()
   @Get()
   home (@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    const user = this.sessions.userOf(request)
-    if (user === null) reply.redirect('/login', 302)
-    else reply.type(HTML).send(homePage(user, portal.loginUrl))
+    html(reply, homePage(currentUser(request), portal.loginUrl))
   }
 
   /** Not public: the guard lets in who is logged in. */
   @Get('account')
   account (@Req() request: FastifyRequest): User | null {
-    return this.sessions.userOf(request)
+    return currentUser(request)
   }
 
   @Public()
@@ -35,29 +29,50 @@ export class PagesController {
 
   @Public()
   @Get('login')
-  @Header('content-type', HTML)
-  loginForm (): string {
-    return loginPage(users)
+  loginForm (
+    @Query('return_to') given: string | undefined, @Req() request: FastifyRequest, @Res() reply: FastifyReply
+  ): void {
+    // A login that the portal did not begin says so: it must not lead to a sign-in that was given up.
+    if (given === undefined) reply.redirect('/login?return_to=/', 302)
+    else if (currentUser(request) !== null) reply.redirect(returnTo(request, reply), 302)
+    else html(reply, loginPage(request.originalUrl))
   }
 
   @Public()
   @Post('login')
-  login (
-    @Body() body: { user?: string } | undefined, @Req() request: FastifyRequest, @Res() reply: FastifyReply
-  ): void {
-    const user = users.find(({ id }) => id === body?.user)
-    if (user === undefined) {
-      reply.code(400).type(HTML).send(loginPage(users, true))
-      return
-    }
-    this.sessions.start(reply, user)
-    reply.redirect(request.server.partnerSso.returnTo(request, reply) ?? '/', 303)
+  async login (@Body() body: Form, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const user = userWith(body?.user)
+    if (user === null) html(reply.code(400), loginPage(request.originalUrl, true))
+    else await goOn(user, request, reply)
+  }
+
+  @Public()
+  @Get('register')
+  registerForm (@Res() reply: FastifyReply): void {
+    html(reply, registerPage())
+  }
+
+  @Public()
+  @Post('register')
+  async register (@Body() body: Form, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    await goOn(addUser(body?.name ?? ''), request, reply)
   }
 
   @Public()
   @Post('logout')
-  logout (@Res() reply: FastifyReply): void {
-    this.sessions.end(reply)
-    reply.redirect('/login', 303)
+  async logout (@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    await request.session.destroy()
+    reply.redirect('/', 303)
   }
+}
+
+type Form = { user?: string, name?: string } | undefined
+
+async function goOn (user: User, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  await logIn(request, user)
+  reply.redirect(returnTo(request, reply), 303)
+}
+
+function returnTo (request: FastifyRequest, reply: FastifyReply): string {
+  return request.server.partnerSso.returnTo(request, reply) ?? '/'
 }

@@ -1,8 +1,8 @@
-// Each login of examples/logins: from the portal to the login and back, in Chromium.
+// The logins of examples/logins in a browser that several people share: each row is a question, each login answers it.
 import { allowInsecureRequests, discovery } from 'openid-client'
+import type { Page } from 'playwright-core'
 import t from 'tap'
 import type { Test } from 'tap'
-import { loginApp } from '../../examples/logins/app.ts'
 import { bearerLogin } from '../../examples/logins/bearer.ts'
 import { cookiePathLogin } from '../../examples/logins/cookie-path.ts'
 import { federatedLogin } from '../../examples/logins/federated.ts'
@@ -10,95 +10,189 @@ import { formLogin } from '../../examples/logins/form.ts'
 import { samlLogin } from '../../examples/logins/saml.ts'
 import type { Login } from '../../examples/logins/settings.ts'
 import { singlePageLogin } from '../../examples/logins/single-page.ts'
-import { freePort } from '../helpers/ports.ts'
-import { openidProvider, samlProvider } from '../helpers/identity-provider.ts'
 import { startScene } from '../helpers/browser-scene.ts'
-import type { Scene, SceneOptions } from '../helpers/browser-scene.ts'
+import type { Visit } from '../helpers/browser-scene.ts'
+import { openidProvider, samlProvider } from '../helpers/identity-provider.ts'
+import { freePort } from '../helpers/ports.ts'
 import { again, arrives, logIn, outcome } from '../helpers/walk.ts'
 
 interface Place {
-  /** The path of the login page at the partner. */
+  partner: string
+  portal: string
+  /** The paths of the login and of the page that it leads to by itself. */
   path: string
-  /** Where the login is, if not at the partner. */
-  elsewhere?: string
-  options?: SceneOptions
+  home: string
+  /** What Back shows after a sign-in. */
+  back: string
+  /** Makes the token of the client one that has expired. */
+  expire?: () => void
 }
 
-async function start (t: Test, login: Login, { elsewhere, options }: Place): Promise<Scene> {
-  return await startScene(t, {
-    async application (portal) {
-      const app = await loginApp(login, portal, false)
-      return app.get('/favicon.ico', (_request, reply) => reply.code(204).send())
-    },
-    others: elsewhere === undefined ? [] : [elsewhere],
-    ...options
-  })
+const LOGIN = 'Log in to Acme Payments'
+const [ADA, BO] = ['Ada Okafor', 'Bo Lindqvist']
+const entered = (name: string): string => `${name} is signed in`
+
+/** From the portal to the login page. */
+async function begin (t: Test, page: Page, { portal }: Place): Promise<void> {
+  await page.goto(`${portal}/external-oauth/demo`)
+  await arrives(t, page, LOGIN)
 }
 
-/** Signs in from the portal by the login, and logs in without the portal. */
-async function leadsBack (t: Test, login: Login, place: Place): Promise<void> {
-  const { partner, portal, visit } = await start(t, login, place)
-  await visit('from the portal, and back to it', async (t, { context, page, requests }) => {
-    await page.goto(portal)
-    await page.getByRole('link', { name: 'Sign in', exact: true }).click()
-    await arrives(t, page, 'Log in to Acme Payments')
-    t.equal(new URL(page.url()).origin, place.elsewhere ?? partner)
-    const remembered = async () => (await context.cookies(partner)).filter(({ name }) => name === 'partner-sso-return')
-    t.match(await remembered(), [{ path: '/', httpOnly: true, sameSite: 'Lax' }])
-    await logIn(page, 'Carmen Ruiz')
-    t.equal(await outcome(page), 'Carmen Ruiz is signed in')
-    t.strictSame(await remembered(), [])
-    requests.length = 0
-    t.equal(await again(page), 'Carmen Ruiz is signed in')
-    t.notOk(requests.some((url) => url.startsWith(partner + place.path)), 'the second time without the login')
-  })
-  await visit('a login by itself leads to the home page', async (_t, { page }) => {
-    await page.goto(partner + place.path)
-    await page.getByRole('button', { name: 'Bo Lindqvist' }).click()
-    await page.waitForURL(`${partner}/`)
-    await page.getByRole('link', { name: 'Open the dispute portal' }).click()
-    t.equal(await outcome(page), 'Bo Lindqvist is signed in')
-  })
+/** Logs in, and returns what the portal says. */
+async function signIn (page: Page, name: string): Promise<string> {
+  await logIn(page, name)
+  return await outcome(page)
 }
 
-await t.test('a page with a form', async (t) => {
-  await leadsBack(t, formLogin, { path: '/login' })
-})
+/** A login that the portal did not begin leads home, and from there to the portal. */
+async function ordinaryLogin (t: Test, page: Page, { partner, path, home }: Place, name: string): Promise<void> {
+  await page.goto(partner + path)
+  await logIn(page, name)
+  await page.waitForURL(partner + home)
+  await page.getByRole('link', { name: 'Open the dispute portal' }).click()
+  t.equal(await outcome(page), entered(name))
+}
 
-await t.test('a single-page client', async (t) => {
-  await leadsBack(t, singlePageLogin, { path: '/app/login' })
-})
+async function logOut (page: Page, { partner, home }: Place): Promise<void> {
+  await page.goto(partner + home)
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await page.getByRole('link', { name: 'Log in' }).or(page.getByRole('heading', { name: LOGIN })).waitFor()
+}
 
-await t.test('an API with bearer tokens', async (t) => {
-  await leadsBack(t, bearerLogin, { path: '/enter' })
-})
+type Question = (t: Test, visit: Visit, place: Place) => Promise<unknown>
 
-await t.test('a session cookie with a Path', async (t) => {
-  await leadsBack(t, cookiePathLogin, { path: '/app/login', options: { prefix: '/app' } })
-})
+const questions: Record<string, Question> = {
+  async 'a login, and a second sign-in without it' (t, { page }, place) {
+    await begin(t, page, place)
+    t.equal(await signIn(page, ADA), entered(ADA))
+    t.equal(await again(page), entered(ADA))
+  },
 
-await t.test('OpenID Connect', async (t) => {
+  async 'log out: the portal leads to the login' (t, { page }, place) {
+    await begin(t, page, place)
+    t.equal(await signIn(page, ADA), entered(ADA))
+    await logOut(page, place)
+    await begin(t, page, place)
+  },
+
+  async 'another user: nobody enters as the last one' (t, { page }, place) {
+    await begin(t, page, place)
+    t.equal(await signIn(page, ADA), entered(ADA))
+    await logOut(page, place)
+    await ordinaryLogin(t, page, place, BO)
+  },
+
+  async 'two tabs: each comes back to its own sign-in' (t, { page, context }, place) {
+    const other = await context.newPage()
+    for (const tab of [page, other]) await begin(t, tab, place)
+    t.equal(await signIn(page, ADA), entered(ADA))
+    t.equal(await signIn(other, BO), entered(BO))
+    t.not(page.url(), other.url())
+  },
+
+  async 'logged in meanwhile, in another tab: the login page leads on' (t, { page, context, requests }, place) {
+    await begin(t, page, place)
+    const login = requests.find((url) => url.startsWith(`${place.partner}${place.path}?`)) as string
+    const other = await context.newPage()
+    await begin(t, other, place)
+    t.equal(await signIn(other, ADA), entered(ADA))
+    await page.goto(login)
+    t.equal(await outcome(page), entered(ADA))
+    t.not(page.url(), other.url())
+  },
+
+  async 'Back, after the sign-in' (t, { page }, place) {
+    await begin(t, page, place)
+    t.equal(await signIn(page, ADA), entered(ADA))
+    await page.goBack()
+    await arrives(t, page, place.back)
+    await page.goto(`${place.portal}/external-oauth/demo`)
+    t.equal(await outcome(page), entered(ADA))
+  },
+
+  async 'a wrong password in between' (t, { page, problems }, place) {
+    await begin(t, page, place)
+    await logIn(page, 'Somebody else')
+    await page.getByRole('alert').waitFor()
+    t.equal(await signIn(page, BO), entered(BO))
+    for (const problem of problems.splice(0)) t.match(problem, /status of 400/, problem)
+  },
+
+  async 'a registration in between' (t, { page }, place) {
+    await begin(t, page, place)
+    const link = page.getByRole('link', { name: 'Register' })
+    if (await link.count() > 0) await link.click()
+    await page.getByLabel('Your name').fill('Eve Novak')
+    await page.getByRole('button', { name: 'Register' }).click()
+    t.equal(await outcome(page), entered('Eve Novak'))
+  },
+
+  async 'giving up: a later login does not lead to the portal' (t, { page }, place) {
+    await begin(t, page, place)
+    await ordinaryLogin(t, page, place, BO)
+  },
+
+  async 'an expired session' (t, { page, context, problems }, place) {
+    await begin(t, page, place)
+    t.equal(await signIn(page, ADA), entered(ADA))
+    const { partner, home, expire } = place
+    const cookies = await context.cookies(partner)
+    await page.goto(partner + home)
+    await (expire === undefined ? logOut(page, place) : page.evaluate(expire))
+    await context.addCookies(cookies)
+    await begin(t, page, place)
+    t.equal(await signIn(page, BO), entered(BO))
+    for (const problem of problems.splice(0)) t.match(problem, /status of 401/, problem)
+  }
+}
+
+interface Column extends Omit<Place, 'partner' | 'portal'> {
+  login: Login
+  prefix?: string
+  provider?: string
+  ports?: [number, number]
+}
+
+/** Asks all questions of a login. */
+async function ask (t: Test, { login, prefix = '', provider, ports, ...paths }: Column): Promise<void> {
+  const others = provider === undefined ? [] : [provider]
+  const { partner, portal, visit } = await startScene(t, {
+    app: { login, formActions: others },
+    others,
+    prefix,
+    ...ports === undefined ? {} : { ports }
+  })
+  for (const [question, answer] of Object.entries(questions)) {
+    await visit(question, async (t, visit) => await answer(t, visit, { partner, portal, ...paths }))
+  }
+}
+
+const AT_ROOT = { path: '/login', home: '/', back: entered(ADA) }
+
+const columns: Record<string, Column> = {
+  'a page with a form': { login: formLogin, ...AT_ROOT },
+  'a single-page client': { login: singlePageLogin, ...AT_ROOT, path: '/app/login' },
+  'an API with bearer tokens': {
+    login: bearerLogin, ...AT_ROOT, path: '/enter', expire: () => { localStorage.token = 'expired' }
+  },
+  'a session cookie with a Path': {
+    login: cookiePathLogin, prefix: '/app', path: '/app/login', home: '/app/', back: entered(ADA)
+  }
+}
+
+for (const [name, column] of Object.entries(columns)) t.test(name, async (t) => await ask(t, column))
+
+t.test('OpenID Connect', async (t) => {
   const ports: [number, number] = [await freePort(), await freePort()]
   const callback = `http://localhost:${ports[0]}/login/callback`
-  const clientSecret = 'a secret of the identity provider'
-  const issuer = await openidProvider(t, callback, clientSecret)
-  const execute = [allowInsecureRequests]
-  const provider = await discovery(new URL(issuer), 'acme', clientSecret, undefined, { execute })
-  const login = federatedLogin(provider, callback)
-  await leadsBack(t, login, { path: '/login', elsewhere: issuer, options: { ports } })
+  const secret = 'a secret of the identity provider'
+  const provider = await openidProvider(t, callback, secret)
+  const client = await discovery(new URL(provider), 'acme', secret, undefined, { execute: [allowInsecureRequests] })
+  await ask(t, { login: federatedLogin(client, callback), ...AT_ROOT, back: LOGIN, provider, ports })
 })
 
-await t.test('SAML: the POST from another site has no cookie, the redirect after it has', async (t) => {
+t.test('SAML', async (t) => {
   const ports: [number, number] = [await freePort(), await freePort()]
   const provider = await samlProvider(t, `http://localhost:${ports[0]}/login/saml`)
-  const login: Login = async (app, sso, secret) => {
-    await samlLogin(provider, async (user) => user)(app, sso, secret)
-    app.get('/login', (_request, reply) => reply.redirect(provider))
-    app.addHook('preHandler', async ({ method, routeOptions: { url }, cookies }) => {
-      if (url?.startsWith('/login/') === true) seen.push([method, url, 'partner-sso-return' in cookies])
-    })
-  }
-  const seen: unknown[] = []
-  await leadsBack(t, login, { path: '/login', elsewhere: provider, options: { ports } })
-  t.strictSame(seen.slice(0, 2), [['POST', '/login/saml', false], ['GET', '/login/done', true]])
+  await ask(t, { login: samlLogin(provider), ...AT_ROOT, back: LOGIN, provider: provider.origin, ports })
 })

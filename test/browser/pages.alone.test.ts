@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
 import { startScene } from '../helpers/browser-scene.ts'
-import { again, arrives, heading, logIn, logInAt, outcome, reported } from '../helpers/walk.ts'
+import { again, arrives, heading, logIn, outcome, reported } from '../helpers/walk.ts'
 
 const update = process.env.UPDATE_SCREENSHOTS === '1'
 const images = '.github/images/'
@@ -81,6 +81,7 @@ visit('the pages', async (t, { page, problems }) => {
   const logOut = page.getByRole('button', { name: 'Log out' })
   t.ok(Number((await logOut.boundingBox())?.height) < 48, 'the button has one line')
   await logOut.click()
+  await page.getByRole('link', { name: 'Log in' }).click()
   await logIn(page, 'Dev Patel')
   await page.getByRole('link', { name: 'Open the dispute portal' }).click()
   t.equal(await outcome(page), 'The sign-in stopped at step 5')
@@ -96,24 +97,4 @@ visit('the pages', async (t, { page, problems }) => {
   await show(page, 'light', 1100, 400)
   await picture(page, 'error-page')
   t.match(await reported(problems), [/status of 400/])
-})
-
-visit('a sign-in that does not come back', async (t, { page }) => {
-  await page.goto(`${portal}/external-oauth/demo`)
-  await page.waitForURL(`${partner}/login?return_to=*`)
-  await page.goto(portal)
-  await page.getByRole('link', { name: 'Waiting for your service' }).click()
-  await page.getByRole('heading', { name: 'The browser does not come back?' }).waitFor()
-  const rules = page.locator('#causes').locator('..').locator('li')
-  t.equal(await rules.count(), 5)
-  t.equal(await rules.locator('.bad').count(), 0, 'nothing is wrong with the example')
-  t.ok(await looksRight(page))
-})
-
-visit('User not eligible, tried with a user who is: no accusation', async (t, { page }) => {
-  await logInAt(partner, page, 'Bo Lindqvist')
-  await page.goto(`${portal}/external-oauth/demo?trial=ineligible-user`)
-  t.equal(await outcome(page), 'Bo Lindqvist was let in')
-  t.match(await page.locator('.lede').innerText(), 'Log in at your application as a user who may not use the portal')
-  t.equal(await page.locator('.lede .chip.bad').count(), 0)
 })

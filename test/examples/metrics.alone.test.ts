@@ -1,11 +1,9 @@
-// The examples of metrics count what happens, by portal, type and reason, and name no user.
+// The example of metrics counts what happens, by portal, type and reason, and names no user.
 // Alone: it asks whether anything in the process listens to the events.
 import { channel } from 'node:diagnostics_channel'
-import type { Attributes, Meter, ObservableCallback } from '@opentelemetry/api'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import type { Test } from 'tap'
-import { countEvents, observeReadiness } from '../../examples/opentelemetry.ts'
 import { metricsRoute, refusals, serveMetrics } from '../../examples/prometheus.ts'
 import { refusals as rows } from '../../lib/errors.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
@@ -73,35 +71,6 @@ t.test('nothing is counted after the app has closed', async (t) => {
   t.notOk(events.hasSubscribers)
 })
 
-t.test('OpenTelemetry gets them by the meter of the host', async (t) => {
-  const counts = new Map<string, number>()
-  const created: unknown[] = []
-  const meter = {
-    createCounter (...given: unknown[]) {
-      created.push(given)
-      return {
-        add (value: number, attributes: Attributes) {
-          const key = JSON.stringify(attributes)
-          counts.set(key, (counts.get(key) ?? 0) + value)
-        }
-      }
-    }
-  } as unknown as Meter
-  const stop = countEvents(meter)
-  const { url } = await startHost(t)
-  await play(wire(url))
-  stop()
-  await play(wire(url))
-  t.match(created, [['partner_sso.events', { unit: '{event}' }]])
-  t.strictSame([...counts], EXPECTED.map(([type, reason, clientId, count]) => [JSON.stringify({
-    'partner_sso.event.type': type,
-    'partner_sso.event.reason': reason,
-    'partner_sso.portal.client_id': clientId,
-    ...type === 'token_issued' ? { 'partner_sso.portal.secret_index': 0 } : {}
-  }), count]))
-  t.notMatch(JSON.stringify([...counts]), PERSONAL)
-})
-
 /** A store that the test takes away and gives back. */
 function losable () {
   const state = { isLost: false }
@@ -120,29 +89,6 @@ t.test('partner_sso_ready asks the store at each scrape', async (t) => {
     const { text } = await wire(url).send('/metrics')
     t.match(text, `# TYPE partner_sso_ready gauge\npartner_sso_ready ${value}\n`, `lost: ${isLost}`)
   }
-})
-
-t.test('partner_sso.ready asks the store at each export', async (t) => {
-  const { state, store } = losable()
-  const { app } = await startHost(t, { store })
-  const callbacks = new Set<ObservableCallback>()
-  const names: string[] = []
-  const meter = {
-    createObservableGauge (name: string) {
-      names.push(name)
-      return { addCallback: callbacks.add.bind(callbacks), removeCallback: callbacks.delete.bind(callbacks) }
-    }
-  } as unknown as Meter
-  const stop = observeReadiness(app, meter)
-  const [callback] = callbacks
-  const observed: number[] = []
-  for (const isLost of [false, true]) {
-    state.isLost = isLost
-    await callback?.({ observe: (value) => observed.push(value) })
-  }
-  t.strictSame([names, observed], [['partner_sso.ready'], [1, 0]])
-  stop()
-  t.equal(callbacks.size, 0)
 })
 
 t.test('a port for one process: the next one gets it once this one has closed', async (t) => {

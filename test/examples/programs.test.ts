@@ -14,7 +14,6 @@ import { startPostgres } from '../helpers/postgres.ts'
 import { browser } from '../helpers/browser.ts'
 import { openidProvider } from '../helpers/identity-provider.ts'
 import { freePort } from '../helpers/ports.ts'
-import { startRedis } from '../helpers/redis.ts'
 import { started } from '../helpers/started.ts'
 import type { Started } from '../helpers/started.ts'
 import { mustRun, packed } from '../package/commands.js'
@@ -59,9 +58,10 @@ async function login (t: Test, baseUrl: string, user: string, returnTo: string):
   const body = new URLSearchParams({ user })
   const { status, headers } = await fetch(form, { method: 'POST', body, redirect: 'manual' })
   t.equal(status, 303)
-  t.equal(headers.get('location'), returnTo.startsWith('/oauth/') ? returnTo : '/', 'return_to leads to the endpoint')
+  const expected = returnTo.startsWith('/oauth/') ? returnTo : /^\.?\/$/
+  t.match(headers.get('location'), expected, 'return_to leads to the endpoint')
   const [cookie = ''] = headers.getSetCookie()
-  t.match(cookie, /^acme_session=.*HttpOnly; SameSite=Lax$/)
+  t.match(cookie, /; HttpOnly; SameSite=Lax$/)
   return cookie.split(';')[0] as string
 }
 
@@ -90,7 +90,9 @@ async function signsIn (t: Test, demo: Demo): Promise<void> {
 }
 
 t.test('Express', async (t) => {
-  await signsIn(t, await start(t, ['express.js']))
+  const demo = await start(t, ['express.js'])
+  await signsIn(t, demo)
+  await endsSessions(t, demo)
 })
 
 const LOGINS = { form: '/login', 'single-page': '/api/login', bearer: '/api/login', 'cookie-path': '/app/login' }
@@ -131,6 +133,7 @@ t.test('a login that is not there', async (t) => {
 t.test('NestJS', async (t) => {
   const nest = await start(t, ['nest/main.js'], { NOTICE: '0' })
   await signsIn(t, nest)
+  await endsSessions(t, nest)
   await hasGuardAndReadiness(t, nest.baseUrl)
 })
 
@@ -139,32 +142,6 @@ t.test('Prometheus', async (t) => {
   await signsIn(t, demo)
   const metrics = await fetch(`${demo.baseUrl}/metrics`)
   t.match(await metrics.text(), 'partner_sso_events_total{type="user_information_returned",reason="ok",')
-})
-
-t.test('several workers by node:cluster, each with metrics of its own', async (t) => {
-  const redis = await startRedis(t)
-  const metricsPort = await freePort()
-  const settings = { REDIS_URL: redis.url, METRICS_PORT: String(metricsPort), WORKERS: '2', NOTICE: '0' }
-  const demo = await start(t, ['workers.js'], settings)
-  const issued = async (worker: number): Promise<number> => {
-    const text = await fetch(`http://127.0.0.1:${metricsPort + worker}`).then((it) => it.text(), () => '')
-    return Number(/^partner_sso_events_total\{type="code_issued",.*client_id="acme-payments"\} (\d+)$/m.exec(text)?.[1])
-  }
-  for (const worker of [0, 1]) while (Number.isNaN(await issued(worker)));
-  await signsIn(t, demo)
-  const counts = await Promise.all([issued(0), issued(1)])
-  const entered = users.filter(({ role }) => role !== 'guest').length
-  t.equal(counts.reduce((sum, count) => sum + count), entered, 'a sign-in is counted by the worker that served it')
-  for (let scrape = 0; scrape < 4; scrape++) {
-    t.strictSame(await Promise.all([issued(0), issued(1)]), counts, `each scrape reaches the same worker: ${scrape}`)
-  }
-})
-
-t.test('OpenTelemetry', async (t) => {
-  const demo = await start(t, ['demo.js', 'opentelemetry'], { OTEL_METRIC_EXPORT_INTERVAL: '200' })
-  await signsIn(t, demo)
-  await demo.printed(/'partner_sso\.event\.type': 'user_information_returned'/)
-  t.notMatch(demo.output.out, 'ada@partner.example')
 })
 
 t.test('on PostgreSQL, before and after a restart of it', async (t) => {
@@ -192,7 +169,6 @@ t.test('on PostgreSQL, before and after a restart of it', async (t) => {
 })
 
 t.test('no example that names a command is left out', async (t) => {
-  t.ok(programs.size >= 12)
   t.strictSame([...programs].sort(), [...new Set(described)].sort())
 })
 
@@ -201,6 +177,20 @@ async function signsInAgain (t: Test, demo: Demo): Promise<void> {
   const logIn = async () => ({ headers: { cookie: await login(t, demo.baseUrl, 'u-1', '/') } })
   while (!(await double(demo).signIn(await logIn())).ok);
   await signsIn(t, demo)
+}
+
+/** A logout ends the session also for who has kept its cookie; a page of another site logs nobody out, or in. */
+async function endsSessions (t: Test, { baseUrl }: Demo): Promise<void> {
+  const cookie = await login(t, baseUrl, 'u-1', '/')
+  const logOut = async (site: string): Promise<string> => {
+    for (const path of ['/logout', '/login']) {
+      const headers = { cookie, 'sec-fetch-site': site, 'content-type': 'application/x-www-form-urlencoded' }
+      await fetch(baseUrl + path, { method: 'POST', headers, body: 'user=u-99' })
+    }
+    return await (await fetch(baseUrl, { headers: { cookie } })).text()
+  }
+  t.match(await logOut('cross-site'), 'Good day, Ada Okafor')
+  t.notMatch(await logOut('same-origin'), 'Ada Okafor')
 }
 
 async function hasGuardAndReadiness (t: Test, baseUrl: string): Promise<void> {

@@ -1,10 +1,9 @@
 // The example of a partner's application, the portal simulator as it starts by default, and a browser that visits both.
 // They are two sites, as in production: for cookies, localhost and 127.0.0.1 are different sites.
-import type { FastifyInstance } from 'fastify'
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { partnerApp } from '../../examples/partner-app.ts'
-import type { Portal } from '../../lib/index.ts'
+import type { PartnerAppSettings } from '../../examples/partner-app.ts'
 import { run } from '../../lib/simulator/run.ts'
 import { freePort } from './ports.ts'
 import { browser } from './chromium.ts'
@@ -13,8 +12,8 @@ export interface SceneOptions {
   ports?: [number, number]
   /** Flags of the simulator. */
   flags?: string[]
-  /** The partner's application; the example unless given. */
-  application?: (portal: Portal) => Promise<FastifyInstance>
+  /** What differs from the example of a partner's application. */
+  app?: Partial<PartnerAppSettings>
   /** The path below which the plugin's routes are. */
   prefix?: string
   /** Other origins that the browser may ask. */
@@ -43,11 +42,11 @@ export interface Scene {
 }
 
 export async function startScene (t: Test, options: SceneOptions = {}): Promise<Scene> {
-  const { ports, flags = [], application = example, prefix = '', others = [] } = options
+  const { ports, flags = [], app = {}, prefix = '', others = [] } = options
   const [port, portalPort] = ports ?? [await freePort(), await freePort()]
   const [partner, portal] = [`http://localhost:${port}`, `http://127.0.0.1:${portalPort}`]
   const calls: string[] = []
-  await startPartner(t, port, portal, calls, application)
+  await startPartner(t, port, portal, calls, app)
   await startPortal(t, ['--base-url', partner + prefix, '--port', String(portalPort), ...flags])
 
   return {
@@ -56,7 +55,7 @@ export async function startScene (t: Test, options: SceneOptions = {}): Promise<
     calls,
     visit: (name, body, options = {}) => t.test(name, async (t) => {
       calls.length = 0
-      const context = await browser.newContext({ viewport: { width: 1100, height: 800 }, ...options })
+      const context = await (await browser()).newContext({ viewport: { width: 1100, height: 800 }, ...options })
       t.teardown(() => context.close())
       context.setDefaultTimeout(60_000)
       const { requests, problems } = watch(context, [partner, portal, ...others])
@@ -66,19 +65,19 @@ export async function startScene (t: Test, options: SceneOptions = {}): Promise<
   }
 }
 
-export type Application = NonNullable<SceneOptions['application']>
-
-export const example: Application = async (portal) =>
-  await partnerApp({ portal, cookieSecret: 'the secret of the session cookies', logger: false })
-
 async function startPartner (
-  t: Test, port: number, portal: string, calls: string[], application: Application
+  t: Test, port: number, portal: string, calls: string[], settings: Partial<PartnerAppSettings>
 ): Promise<void> {
-  const app = await application({
-    loginUrl: `${portal}/external-oauth/demo`,
-    clientId: 'acme-payments',
-    clientSecret: 'the portal\'s secret',
-    redirectUri: `${portal}/oauth/callback`
+  const app = await partnerApp({
+    portal: {
+      loginUrl: `${portal}/external-oauth/demo`,
+      clientId: 'acme-payments',
+      clientSecret: 'the portal\'s secret',
+      redirectUri: `${portal}/oauth/callback`
+    },
+    cookieSecret: 'the secret of the session cookies',
+    logger: false,
+    ...settings
   })
   app.addHook('onResponse', async ({ method, routeOptions: { url } }, { statusCode }) => {
     if (/\/oauth\/(?:token|user)$/.test(String(url))) calls.push(`${method} ${url} ${statusCode}`)

@@ -2,8 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 export interface Page { url: string, text: string }
 
-/** A browser that keeps cookies for each host name, follows redirects, and reloads a sign-in until it has ended. */
-export function browser (): (url: string, form?: Record<string, string>) => Promise<Page> {
+/**
+ * A browser that keeps cookies for each host name, follows redirects, and reloads a sign-in until it has ended. It does
+ * not open URLs that begin with `unopened`, and returns where it would have gone.
+ */
+export function browser (unopened?: string): (url: string, form?: Record<string, string>) => Promise<Page> {
   const jar = new Map<string, Map<string, string>>()
   const visit = async (url: string, form?: Record<string, string>): Promise<Page> => {
     const { hostname } = new URL(url)
@@ -17,6 +20,7 @@ export function browser (): (url: string, form?: Record<string, string>) => Prom
       cookies.set(name, value)
     }
     const location = response.headers.get('location')
+    if (unopened !== undefined && location?.startsWith(unopened)) return { url: location, text: '' }
     if (location !== null) return await visit(new URL(location, url).href)
     const text = await response.text()
     if (!text.includes('data-ended="false"')) return { url, text }

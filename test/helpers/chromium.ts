@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import t from 'tap'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
@@ -11,11 +12,21 @@ const FLAGS = [
   '--disable-site-isolation-trials', '--renderer-process-limit=1'
 ]
 
-const folders = String(process.env.PATH).split(delimiter)
-const paths = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)))
-const executablePath = paths.find((path) => existsSync(path))
-if (executablePath === undefined) throw new Error(`The browser tests need one of ${NAMES.join(', ')} on PATH.`)
+function executable (): string {
+  const folders = String(process.env.PATH).split(delimiter)
+  const paths = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)))
+  const found = paths.find((path) => existsSync(path))
+  if (found === undefined) throw new Error(`The browser tests need one of ${NAMES.join(', ')} on PATH.`)
+  return found
+}
+
+let launched: Promise<Browser> | undefined
 
 /** The browser that is installed here, with an empty profile: one for all scenes of this process. */
-export const browser = await chromium.launch({ executablePath, args: FLAGS })
-t.teardown(() => browser.close())
+export async function browser (): Promise<Browser> {
+  if (launched === undefined) {
+    launched = chromium.launch({ executablePath: executable(), args: FLAGS })
+    t.teardown(async () => await (await launched)?.close())
+  }
+  return await launched
+}

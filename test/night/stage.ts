@@ -115,8 +115,6 @@ export interface Stage {
   postgres: PostgresServer
   /** The URL of Prometheus. */
   prometheus: string
-  /** Ports for the metrics of two more processes, which Prometheus scrapes too. */
-  workersMetricsPort: number
 }
 
 /** Starts everything. `rules` is the text of alerts.yml. */
@@ -143,8 +141,7 @@ export async function startStage (t: Teardown, portals: [Portal, ...Portal[]], r
   t.teardown(() => hosts.stop())
   await hosts.start()
   const entrances = await startBalancer(t, folder, settings.map(({ port }) => port))
-  const workersMetricsPort = await freePort()
-  const targets = [...settings.map(({ metricsPort }) => metricsPort), workersMetricsPort, workersMetricsPort + 1]
+  const targets = settings.map(({ metricsPort }) => metricsPort)
   const prometheus = await startPrometheus(t, folder, targets, rules)
   const failOver = async (): Promise<void> => {
     const replica = await startRedis(t, ['--replicaof', '127.0.0.1', String(stage.redis.port)])
@@ -157,7 +154,7 @@ export async function startStage (t: Teardown, portals: [Portal, ...Portal[]], r
     stage.redis.process.kill('SIGKILL')
     stage.redis = replica
   }
-  const stage = { entrances, hosts, redis, network, failOver, postgres, prometheus, workersMetricsPort }
+  const stage = { entrances, hosts, redis, network, failOver, postgres, prometheus }
   return stage
 }
 

@@ -33,7 +33,7 @@ t.test('testing, in an app with the login of an example', async (t) => {
   const { signInAs } = await recipe('testing')
   const app = Fastify()
   t.teardown(() => app.close())
-  await formLogin(app, { portal: options.portal, portalEligibility: portalRecord }, SECRET)
+  await formLogin(app, { sso: { ...options, portalEligibility: portalRecord }, secret: SECRET, loginUrl: '/' })
   t.equal(await signInAs(app, 'u-1'), 'Ada Okafor enters as Partner Administrator')
   await t.rejects(signInAs(app, 'u-4'), { message: /^Step \d+: expected .*access_denied/s })
 })
