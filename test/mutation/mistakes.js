@@ -279,11 +279,11 @@ export const mistakes = [
     'seal(this.#keys.sealingKeys(code.locator, portal), ',
     'seal(this.#keys.sealingKeys(code.locator, portal).slice(0, 1), '
   ],
-  [
-    'Cluster sends a command again whose connection was lost',
-    "if (this.#state !== 'queued') return",
-    "if (this.#state === 'sent') return"
-  ],
+  ['Cluster sends a command again whose connection was lost', 'retryDelayOnFailover: 0', 'retryDelayOnFailover: 100'],
+  ['an idle connection to Redis is trusted', '> IDLE', '> Infinity'],
+  ['a command that was not sent to Redis is lost', 'NOT_SENT.test(error.message)', 'false'],
+  ['a node of a Cluster is asked on after MOVED', "error.message.startsWith('MOVED ')", 'false'],
+  ['an old outage of Redis is waited for', 'silentSince > this.#timeout', 'silentSince > Infinity'],
   [
     'a short client secret is not warned of',
     'some(({ length }) => length < STRONG_LENGTH)',
@@ -328,11 +328,6 @@ export const mistakes = [
   ['a secret in Base64url is shown', "(['base64', 'base64url'] as const)", "(['base64'] as const)"],
   ['a login is taken to have failed by 401 alone', 'if (/^\\S+ [45]/.test(last))', 'if (/^\\S+ 401/.test(last))'],
   ['a time limit outlives the call', 'reject).finally(() => clearTimeout(timer))', 'reject)'],
-  [
-    'the deadline of a command outlives its reply',
-    'this.resolve = (value) => {\n      clearTimeout(this.#timer)\n',
-    'this.resolve = (value) => {\n'
-  ],
   [
     'the store is closed while requests are under way',
     "app.addHook('onClose', async () => store",
