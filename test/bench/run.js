@@ -1,76 +1,73 @@
-/** The benchmark: README.md beside this file explains it, and is written by a run of all parts. */
-import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+// What a sign-in costs a server in processor time: README.md beside this file.
+//
+//   npm run bench -- [--turns 15] [--other ../other-checkout]     the other one is built
+import { fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { capacity } from './capacity.js'
-import { findNode, pinning, pinSelf } from './machine.js'
-import { Redis } from './redis.js'
-import { refusals } from './refusals.js'
-import { allServers } from './servers.js'
-import { slices } from './slices.js'
-import { soak } from './soak.js'
-import { startUp } from './start-up.js'
+import { CONNECTIONS, signIn } from './load.js'
 
-const parts = { slices, refusals, 'start-up': startUp, capacity, soak }
-const page = new URL('README.md', import.meta.url)
+/** Sign-ins on each connection, in a turn of a server. */
+const EACH = 30
 
-const { values: flags, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    node: { type: 'string', default: '24,26' },
-    servers: { type: 'string', default: allServers.join() },
-    concurrency: { type: 'string', default: '32,128' },
-    rounds: { type: 'string', default: '2' },
-    'sign-ins': { type: 'string', default: '200000' }
-  }
+const { values: { turns, other } } = parseArgs({
+  options: { turns: { type: 'string', default: '15' }, other: { type: 'string' } }
 })
-const unknown = positionals.find((name) => parts[name] === undefined)
-if (unknown !== undefined) throw new Error(`No part "${unknown}"; there are: ${Object.keys(parts).join(', ')}`)
 
-const cores = availableParallelism()
-pinSelf()
-const redis = await Redis.start()
-const begun = performance.now()
-const setting = {
-  redis,
-  nodes: flags.node.split(',').map(findNode),
-  names: flags.servers.split(','),
-  concurrencies: flags.concurrency.split(',').map(Number),
-  rounds: Number(flags.rounds),
-  signIns: Number(flags['sign-ins']),
-  say: (text) => console.error(text)
-}
-const sections = { run: await describeRun(setting) }
-console.log(sections.run)
-for (const name of positionals.length > 0 ? positionals : Object.keys(parts)) {
-  sections[name] = await parts[name](setting)
-  console.log(`\n${sections[name]}`)
-}
-sections.run += ` It took ${Math.ceil((performance.now() - begun) / 60_000)} minutes.`
-if (positionals.length === 0) writePage(sections)
-await redis.stop()
+/** The first is what the others are compared with. */
+const servers = [
+  { title: 'fastify-partner-sso', module: 'ours', checkout: resolve('.') },
+  ...other === undefined ? [] : [{ title: other, module: 'ours', checkout: resolve(other) }],
+  { title: 'bare Fastify', module: 'bare' },
+  { title: '@node-oauth/oauth2-server, equal promises', module: 'peer', variant: 'sealed' },
+  { title: '@node-oauth/oauth2-server, in the clear', module: 'peer', variant: 'clear' }
+]
 
-async function describeRun ({ nodes }) {
-  const git = (...args) => execFileSync('git', args, { encoding: 'utf8' }).trim()
-  const changed = git('status', '--porcelain', 'lib', 'package-lock.json') === '' ? '' : ' with changes'
-  const command = ['npm run bench', ...process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : []].join(' ')
-  const servers = nodes.map(({ version }) => version).join(' and ')
-  const commit = git('rev-parse', '--short', 'HEAD')
-  return [
-    `\`${command}\` on ${new Date().toISOString().slice(0, 10)}, commit ${commit}${changed}:`,
-    `servers on Node ${servers}, load generator on Node ${process.versions.node}, Redis ${await redis.version()};`,
-    `${process.platform} ${process.arch}, ${cores} cores, ${pinning}.`
-  ].join('\n')
+/** The server's process, warm: a function that signs in, and returns the microseconds of a sign-in. */
+async function started (server, redisUrl) {
+  const argument = JSON.stringify({ ...server, redisUrl })
+  const execArgv = ['--no-deprecation', '--disable-warning=PartnerSsoWarning']
+  const child = fork(new URL('serve.js', import.meta.url), [argument], { execArgv })
+  const ask = async () => {
+    child.send('cpu')
+    return (await once(child, 'message'))[0]
+  }
+  const [port] = await once(child, 'message')
+  const cost = async () => {
+    const before = await ask()
+    await signIn(`http://127.0.0.1:${port}`, EACH)
+    return (await ask() - before) / (EACH * CONNECTIONS)
+  }
+  for (let turn = 0; turn < 5; turn++) await cost()
+  return cost
 }
 
-/** Puts each section between its two marks. */
-function writePage (sections) {
-  const text = Object.entries(sections).reduce((text, [name, section]) => {
-    const [begin, end] = [`<!-- ${name} -->\n`, `\n<!-- /${name} -->`]
-    const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)]
-    if (from < begin.length || to < from) throw new Error(`README.md has no marks of the section ${name}`)
-    return text.slice(0, from) + section + text.slice(to)
-  }, readFileSync(page, 'utf8'))
-  writeFileSync(page, text)
+/** A Redis on a free port, with nothing on disk. The shell ends it when its own input ends, as with this process. */
+async function startRedis () {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  const script = `redis-server --port ${port} --save '' --loglevel warning & cat; kill $!`
+  spawn('sh', ['-c', script], { stdio: ['pipe', 'ignore', 'inherit'] })
+  return `redis://127.0.0.1:${port}`
 }
+
+const quantile = (values, share) => values.toSorted((a, b) => a - b)[Math.round(share * (values.length - 1))]
+
+const redisUrl = await startRedis()
+const running = []
+for (const server of servers) running.push({ ...server, cost: await started(server, redisUrl), costs: [] })
+// By turns: other work slows neighbours alike. There and back, so that none always follows the same other.
+for (let turn = 0; turn < Number(turns); turn++) {
+  for (const server of turn % 2 === 0 ? running : running.toReversed()) server.costs.push(await server.cost())
+}
+
+console.log('| CPU of a sign-in | µs | × the first | middle half |\n|---|--:|--:|--:|')
+for (const { title, costs } of running) {
+  const ratios = costs.map((cost, turn) => cost / running[0].costs[turn])
+  const [low, median, high] = [0.25, 0.5, 0.75].map((share) => quantile(ratios, share).toFixed(2))
+  console.log(`| ${title} | ${quantile(costs, 0.5).toFixed(0)} | ${median} | ${low} to ${high} |`)
+}
+process.exit()

@@ -1,0 +1,73 @@
+// Do the tests notice a mistake in lib? Applies each of mistakes.js in a worktree of the last commit, and runs the
+// tests until one fails. A mistake that none notices, or whose fragment is gone, fails the run. `npm test` has to pass
+// before.
+//
+//   node test/mutation/run.js [word of the sentence] [--mistakes file.json]     [{ sentence, file, from, to }]
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import filesCoveredBy from '../coverage-map.js'
+import { mistakes } from './mistakes.js'
+
+const TREE = resolve('.tap/mutation')
+
+/** Test files that are tried first, and next: they notice most. Then all others. */
+const STEPS = [/contract/, /unit|attacks|stores|check|testing/, /(?:)/]
+
+const { values, positionals: [word = ''] } = parseArgs({
+  allowPositionals: true, options: { mistakes: { type: 'string' } }
+})
+
+const run = (command, ...args) => spawnSync(command, args, { cwd: TREE, encoding: 'utf8', maxBuffer: 2 ** 30 })
+
+/** The names of what failed first, the file before its tests. Null where all pass. */
+function failureOf (files) {
+  const { status, stdout } = run('npx', 'tap', '--disable-coverage', '--reporter=tap', '--bail', ...files)
+  if (status === 0) return null
+  return [...stdout.matchAll(/^ *not ok \d+ - (.*?)(?: # time.*)?$/gm)].map(([, name]) => name).reverse().join(' > ')
+}
+
+/** The path of the file of lib that has the fragment, if it is there once. */
+function pathOf ({ from, file }) {
+  const files = file === undefined
+    ? readdirSync(join(TREE, 'lib'), { recursive: true }).filter((name) => name.endsWith('.ts'))
+      .map((name) => join('lib', name))
+    : [file]
+  const found = files.flatMap((name) => readFileSync(join(TREE, name), 'utf8').split(from).slice(1).map(() => name))
+  return found.length === 1 ? join(TREE, found[0]) : null
+}
+
+/** What became of a mistake. */
+function outcomeOf (mistake, tests) {
+  const path = pathOf(mistake)
+  if (path === null) return 'GONE'
+  const text = readFileSync(path, 'utf8')
+  writeFileSync(path, text.replace(mistake.from, () => mistake.to))
+  let failure = run('npm', 'run', '-s', 'compile').status === 0 ? null : 'the compiler'
+  const left = new Set(tests)
+  for (const step of STEPS) {
+    const files = [...left].filter((file) => step.test(file))
+    for (const file of files) left.delete(file)
+    failure ??= failureOf(files)
+  }
+  writeFileSync(path, text)
+  return failure === null ? 'SURVIVED' : `noticed by ${failure}`
+}
+
+execFileSync('git', ['worktree', 'add', '--detach', '--force', TREE], { stdio: 'ignore' })
+try {
+  symlinkSync(resolve('node_modules'), join(TREE, 'node_modules'))
+  run('npm', 'run', '-s', 'pretest')
+  const tests = run('npx', 'tap', 'list').stdout.trim().split('\n').filter((file) => filesCoveredBy(file) !== null)
+  const list = values.mistakes === undefined
+    ? mistakes.map(([sentence, from, to]) => ({ sentence, from, to }))
+    : JSON.parse(readFileSync(values.mistakes, 'utf8'))
+  for (const mistake of list.filter(({ sentence }) => sentence.includes(word))) {
+    const outcome = outcomeOf(mistake, tests)
+    console.log(`${mistake.sentence}: ${outcome}`)
+    if (!outcome.startsWith('noticed')) process.exitCode = 1
+  }
+} finally {
+  execFileSync('git', ['worktree', 'remove', '--force', TREE])
+}
