@@ -127,7 +127,7 @@ t.test('the table of events has every type', async (t) => {
 t.test('the matrix of RFCs names tests that are there', async (t) => {
   const matrix = texts.get('test/RFC.md') as string
   const named = [...matrix.matchAll(/`((?:c|a|unit|flow|stores|hosts|interleavings)\/[\w-]+)`/g)]
-  t.ok(named.length > 80)
+  t.ok(named.length > 20)
   for (const [, name = ''] of named) {
     const file = name.startsWith('c/')
       ? `test/contract/checks/${name.slice(2)}.ts`
