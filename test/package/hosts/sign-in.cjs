@@ -1,4 +1,4 @@
-// Registers the plugin, and signs in with the portal double, in the same process or by a port: returns who signed in.
+// Registers the plugin, and plays the portal against it by the double, in the same process or by a port.
 const integration = {
   loginUrl: 'https://portal.example/external-oauth/1',
   clientId: 'p',
@@ -6,7 +6,8 @@ const integration = {
   redirectUri: 'https://portal.example/cb'
 }
 
-exports.signIn = async function signIn (Fastify, partnerSso, portal, isInProcess = true) {
+/** Calls `use` with the double, which is closed afterwards. */
+async function withDouble (Fastify, partnerSso, portal, isInProcess, use) {
   const app = Fastify()
   app.register(partnerSso, {
     portal: integration,
@@ -21,7 +22,23 @@ exports.signIn = async function signIn (Fastify, partnerSso, portal, isInProcess
     })
   })
   const way = isInProcess ? { app } : { baseUrl: await app.listen({ port: 0, host: '127.0.0.1' }) }
-  const result = await portal({ ...way, ...integration }).signIn({ headers: { 'x-user': 'alice' } })
+  const result = await use(portal({ ...way, ...integration }))
   await app.close()
-  return result.ok ? result.record.external_id : result
+  return result
 }
+
+const user = { headers: { 'x-user': 'alice' } }
+
+/** Who signed in. */
+exports.signIn = (Fastify, partnerSso, portal, isInProcess = true) =>
+  withDouble(Fastify, partnerSso, portal, isInProcess, async (double) => {
+    const result = await double.signIn(user)
+    return result.ok ? result.record.external_id : result
+  })
+
+/** The rules that fail. */
+exports.check = (Fastify, partnerSso, portal, isInProcess = true) =>
+  withDouble(Fastify, partnerSso, portal, isInProcess, async (double) => {
+    const { ok, rules } = await double.check({ user })
+    return ok ? [] : rules.filter(({ outcome }) => outcome === 'fail')
+  })
