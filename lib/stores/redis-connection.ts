@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis'
 import type { RedisOption } from './redis-client.ts'
 import { isCluster, ownClient } from './redis-own-client.ts'
-import { isPast, setImmediate, within } from '../time-limit.ts'
+import { atDeadline, clearTimeout, isPast, setImmediate, within } from '../time-limit.ts'
 
 /** Milliseconds without a reply after which a connection is asked before it gets a command. */
 const IDLE = 5000
@@ -17,6 +17,7 @@ interface Call {
   command: Command
   /** A time of `performance.now()`. */
   deadline: number
+  timer: NodeJS.Timeout
   resolve (reply: unknown): void
   reject (error: Error): void
 }
@@ -69,11 +70,11 @@ export class RedisConnection {
     if (this.#moved !== undefined) return Promise.reject(this.#moved)
     const silentSince = this.#silentSince ?? Infinity
     if (performance.now() - silentSince > this.#timeout) return Promise.reject(this.#unavailable())
-    const reply = (): Promise<unknown> => new Promise((resolve, reject) => {
-      this.#waiting.push({ command, deadline, resolve, reject })
+    return new Promise((resolve, reject) => {
+      const timer = atDeadline(deadline, () => reject(this.#unavailable()))
+      this.#waiting.push({ command, deadline, timer, resolve, reject })
       if (this.#waiting.length === 1) setImmediate(() => this.#sendWaiting())
     })
-    return within(deadline, reply, () => this.#unavailable())
   }
 
   close (): void {
@@ -92,10 +93,11 @@ export class RedisConnection {
   /** In one system call. */
   #sendTogether (calls: Call[], client: Redis): void {
     this.#silentSince ??= performance.now()
+    const [first] = calls as [Call]
     const replies = client.pipeline(calls.map(({ command }) => command)).exec() as Promise<PipelineReply[]>
-    for (const [index, call] of calls.entries()) {
-      replies.then((replies) => this.#settle(call, ...replies[index] as PipelineReply), call.reject)
-    }
+    replies.then((replies) => {
+      for (const [index, [error, reply]] of replies.entries()) this.#settle(calls[index] as Call, error, reply)
+    }, first.reject)
   }
 
   /** Each to its node, where Cluster follows MOVED and ASK: such a command was not executed. */
@@ -109,6 +111,11 @@ export class RedisConnection {
   }
 
   #settle (call: Call, error: Error | null, reply?: unknown): void {
+    if (error !== null && NOT_SENT.test(error.message)) {
+      this.#waiting.push(call)
+      return
+    }
+    clearTimeout(call.timer)
     if (error === null) {
       this.#hear()
       call.resolve(reply)
@@ -116,8 +123,6 @@ export class RedisConnection {
       this.#hear()
       if (error.message.startsWith('MOVED ')) this.#moved = error
       call.reject(error)
-    } else if (NOT_SENT.test(error.message)) {
-      this.#waiting.push(call)
     } else {
       call.reject(new Error('The connection to Redis was lost before the reply came'))
     }
