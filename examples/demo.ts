@@ -1,11 +1,12 @@
 // The partner's app with one of the examples added to it, and a portal beside it. From a clone:
 //
-//   npm run ready && node examples/dist/demo.js prometheus | postgres-store | portals-from-table
+//   npm run ready && node examples/dist/demo.js prometheus | own-pages | postgres-store | portals-from-table
 //
 // The last two need DATABASE_URL, the URL of a PostgreSQL database.
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { Pool } from 'pg'
+import { addTemplates, ownPages } from './own-pages.ts'
 import { partnerApp } from './partner-app.ts'
 import type { PartnerAppSettings } from './partner-app.ts'
 import { portal, startPortal } from './portal.ts'
@@ -22,6 +23,8 @@ const demos: Record<string, () => Promise<FastifyInstance>> = {
     await metricsRoute(app, [portal.clientId])
     return app
   },
+
+  'own-pages': async () => await demoApp(ownPages, addTemplates),
 
   async 'postgres-store' () {
     const pool = database()
@@ -52,8 +55,11 @@ function database (): Pool {
 }
 
 /** The app. Everybody has to log in again when it is started again. */
-async function demoApp (sso: PartnerAppSettings['sso'] = {}): Promise<FastifyInstance> {
-  return await partnerApp({ portal, cookieSecret: randomBytes(32).toString('hex'), sso })
+async function demoApp (
+  sso: PartnerAppSettings['sso'] = {}, prepare?: PartnerAppSettings['prepare']
+): Promise<FastifyInstance> {
+  const cookieSecret = randomBytes(32).toString('hex')
+  return await partnerApp({ portal, cookieSecret, sso, ...prepare && { prepare } })
 }
 
 const name = process.argv[2] ?? ''

@@ -137,6 +137,11 @@ t.test('NestJS', async (t) => {
   await hasGuardAndReadiness(t, nest.baseUrl)
 })
 
+t.test('own pages', async (t) => {
+  const demo = await start(t, ['demo.js', 'own-pages'])
+  await signsIn(t, demo)
+})
+
 t.test('Prometheus', async (t) => {
   const demo = await start(t, ['demo.js', 'prometheus'])
   await signsIn(t, demo)

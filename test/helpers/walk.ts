@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 
@@ -67,4 +70,32 @@ export async function tabTo (page: Page, name: string, most = 8): Promise<number
     if (focused.startsWith(name)) return times
   }
   throw new Error(`${most} times Tab do not reach ${name}`)
+}
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+
+const LOOKS = [['light', 1100], ['dark', 390]] as const
+
+/**
+ * The page light and wide, dark and narrow: false where it is wider than the window, or axe finds a violation. With
+ * PICTURES, a folder, a page that has a name is kept there.
+ */
+export async function looksRight (t: Test, page: Page, name = '', height = 900): Promise<boolean> {
+  await page.evaluate(axe)
+  const found: boolean[] = []
+  for (const [colorScheme, width] of LOOKS) {
+    await show(page, colorScheme, width, height)
+    const { violations } = await page.evaluate<AxeResults>('axe.run()')
+    for (const { id, nodes } of violations) t.comment(page.url(), colorScheme, id, nodes.map(({ target }) => target))
+    const fits = await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)
+    const { PICTURES } = process.env
+    if (name !== '' && PICTURES) await page.screenshot({ path: `${PICTURES}/${name}-${colorScheme}.png` })
+    found.push(fits && violations.length === 0)
+  }
+  return found.every(Boolean)
+}
+
+export async function show (page: Page, colorScheme: 'light' | 'dark', width: number, height = 900): Promise<void> {
+  await page.setViewportSize({ width, height })
+  await page.emulateMedia({ colorScheme })
 }

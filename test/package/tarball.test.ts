@@ -16,7 +16,7 @@ const outputs = modules.flatMap((module) =>
 
 /** To be copied from an installed package and compiled; what needs the repository to run stays there. */
 const examples = readdirSync('examples', { recursive: true, encoding: 'utf8' })
-  .filter((file) => /^(?!dist\/|start\.ts).*\.(?:ts|yml|json)$/.test(file)).map((file) => `examples/${file}`)
+  .filter((file) => /^(?!dist\/|start\.ts).*\.(?:ts|yml|json|eta)$/.test(file)).map((file) => `examples/${file}`)
 const pages = [
   'README.md', '.github/CHANGELOG.md', '.github/RUNBOOK.md', '.github/SECURITY.md', 'lib/routes/README.md',
   'lib/stores/README.md', 'lib/testing/README.md', 'examples/README.md', 'examples/logins/README.md'
