@@ -1,0 +1,111 @@
+// Correct apps that are unusual: no rule fails.
+import { setTimeout } from 'node:timers/promises'
+import compress from '@fastify/compress'
+import cors from '@fastify/cors'
+import etag from '@fastify/etag'
+import rateLimit from '@fastify/rate-limit'
+import session from '@fastify/session'
+import type { FastifyRequest } from 'fastify'
+import { currentUser, onRequest, record } from './changes.ts'
+import type { User as Tester } from '../../../lib/testing/index.ts'
+import type { Change, Row } from './host.ts'
+import { form, formAction, inTurn, ownStore, PORTAL, recordOf, signedIn, USERS } from './host.ts'
+
+const sessions: Change = {
+  prepare: (app) => app.register(session, {
+    secret: 'only-for-tests-0123456789abcdefgh',
+    saveUninitialized: false,
+    rolling: true,
+    cookie: { secure: 'auto', sameSite: 'lax', path: '/' }
+  }),
+  remember: (_reply, name, _options, { session }) => { Object.assign(session, { user: name }) },
+  ...currentUser(({ session }) => USERS[(session as { user?: string }).user ?? ''] ?? null)
+}
+
+/** A login that ends the sessions that the user has. */
+function oneSession (): Change {
+  const last = new Map<string, string>()
+  return {
+    remember (reply, name, options) {
+      last.set(name, crypto.randomUUID())
+      return reply.setCookie('sid', `${name} ${last.get(name)}`, options)
+    },
+    ...currentUser((request) => {
+      const [name = '', id = ''] = (signedIn(request) ?? '').split(' ')
+      return last.get(name) === id ? USERS[name] : null
+    })
+  }
+}
+
+const byScript = (user: string): Tester => ({ login: (page) => page.post({ user }) })
+const byHeader = (name: string) => ({ headers: { 'x-session': name } })
+const ofHeader = (request: FastifyRequest) => USERS[String(request.headers['x-session'])] ?? null
+
+export const CORRECT: Row[] = [
+  ['as it is', {}],
+  ['slow', onRequest(() => setTimeout(5))],
+  ['a prefix', { plugin: { prefix: '/partner/sso' }, double: { prefix: '/partner/sso' } }],
+  ['sessions', sessions],
+  ['one session for each user', oneSession],
+  ['users known by a header', {
+    plugin: { currentUser: ofHeader, loginPage: 'https://login.partner.example/' },
+    users: { user: [byHeader('ada'), byHeader('cyd')], ineligible: byHeader('bo') }
+  }],
+  ['a login of scripts', {
+    page: async () => '<!doctype html><div id="app"></div><script src="/app.js"></script>',
+    sendBack: (reply, url) => reply.send({ url }),
+    users: { user: [byScript('ada'), byScript('cyd')], ineligible: byScript('bo') }
+  }],
+  ['a login page that logs out', {
+    page: async (_request, reply) => { reply.clearCookie('sid', { path: '/' }).type('text/html').send(form()) }
+  }],
+  ['the README’s rate limit', {
+    prepare: (app) => app.register(rateLimit, { global: false }),
+    plugin: { routeOptions: (route) => route === 'token' ? { config: { rateLimit: { max: 60 } } } : {} }
+  }],
+  ['two processes, one store', {
+    async wrap (start) {
+      const plugin = { store: ownStore() }
+      return inTurn(await start({ plugin }), await start({ plugin }))
+    }
+  }],
+  ['other plugins', {
+    async prepare (app) {
+      await app.register(compress, { threshold: 0 })
+      await app.register(etag)
+      await app.register(cors, { origin: true, credentials: true })
+      app.addHook('preSerialization', async (_request, _reply, data) => ({ data }))
+    }
+  }],
+  ['a constraint', { plugin: { routeOptions: { constraints: { host: /^localhost/ } } } }],
+  ['no form-action', { helmet: { contentSecurityPolicy: { directives: { formAction: null } } } }],
+  ['form-action with a path', { helmet: formAction("'self'", 'https://portal.example/elsewhere') }],
+  ['SameSite=None; Secure', { cookie: { sameSite: 'none', secure: true } }],
+  ['a cookie for /oauth', { cookie: { path: '/oauth' } }],
+  ['a Strict cookie beside the session', {
+    remember: (reply, name, options) =>
+      reply.setCookie('csrf', 'x', { httpOnly: true, sameSite: 'strict' }).setCookie('sid', name, options)
+  }],
+  ['client users', {
+    portal: { level: 'client' },
+    double: { level: 'client' },
+    ...record(() => ({ type: 'client', control_role: 'Client Administrator', client_id: 42 }))
+  }],
+  ['names', record(({ name }) => ({ name: `${name} Null (100 %) <dispute> Ä李👩‍👧` }))],
+  ['a shared mailbox and one name', record(() => ({ email: 'disputes@partner.example', name: 'Disputes' }))],
+  ['a page for the ineligible', {
+    plugin: {
+      portalEligibility: (user, { reply }) =>
+        user.isAgent ? recordOf(user) : reply.code(403).type('text/html').send('Ask us')
+    }
+  }],
+  ['two portals and a rotated secret', {
+    plugin: {
+      portal: [
+        { ...PORTAL, clientId: 'test' },
+        { ...PORTAL, clientSecret: ['the-next-one-of-the-portal', PORTAL.clientSecret] }
+      ]
+    }
+  }],
+  ['Basic and PKCE', { double: { clientAuthentication: 'basic', pkce: true } }]
+]

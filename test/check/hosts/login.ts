@@ -1,0 +1,49 @@
+// Does the login lead back?
+import { onRequest } from './changes.ts'
+import type { Row } from './host.ts'
+import { form, formAction, returnTo, signedIn, USERS, userOf } from './host.ts'
+
+export const LOGIN: Row[] = [
+  ['no login page', { plugin: { loginPage: '/log-in' } }, 'login.page'],
+  ['a login page that throws', { page: async () => { throw new Error('no template') } }, 'login.page'],
+  ['a login page that needs a session', onRequest(async (request, reply) =>
+    request.url.startsWith('/login') && userOf(request) === null ? reply.redirect('/login') : undefined
+  ), 'login.page'],
+  ['return_to is ignored', { back: () => '/' }, 'login.return'],
+  ['return_to without its query', { back: () => '/oauth/authorize' }, 'login.return'],
+  ['a second page forgets the way', { sendBack: (reply) => reply.redirect('/', 302) }, 'login.return'],
+  ['a page in place of the redirect', {
+    sendBack: (reply) => reply.type('text/html').send('<h1>Welcome</h1><a href="/">Go on</a>')
+  }, 'login.return'],
+  ['an open redirect', { back: returnTo }, 'login.open-redirect'],
+  ['an open redirect: a backslash', {
+    back: (request) => /^\/(?!\/)/.test(returnTo(request)) ? returnTo(request) : '/'
+  }, 'login.open-redirect'],
+  ['an open redirect for users who are logged in', {
+    page: async (request, reply) => userOf(request) === null ? form() : reply.redirect(returnTo(request))
+  }, 'login.open-redirect'],
+  ['return_to as HTML', { page: async (request) => `<p>${returnTo(request)}</p>${form()}` }, 'login.no-injection'],
+  ['return_to in an attribute', {
+    page: async (request) => form(`<input name="to" value="${returnTo(request).replaceAll('<', '&lt;')}">`)
+  }, 'login.no-injection'],
+  ['form-action as helmet has it', { helmet: {} }, 'login.form-action'],
+  ['form-action none', { helmet: formAction("'none'") }, 'login.form-action'],
+  ['form-action of the test portal', { helmet: formAction('https://test.portal.example') }, 'login.form-action'],
+  ['frames', { helmet: false }, 'advice:login.framing'],
+  ['Strict', { cookie: { sameSite: 'strict' } }, 'login.cookie'],
+  ['Path=/login', { cookie: { path: '/login' } }, 'login.cookie'],
+  ['a foreign Domain', { cookie: { domain: 'partner.example' } }, 'login.cookie'],
+  ['SameSite=None without Secure', { cookie: { sameSite: 'none' } }, 'login.cookie'],
+  ['a cookie that expires at once', { cookie: { maxAge: 0 } }, 'login.cookie'],
+  ['no HttpOnly', { cookie: { httpOnly: false } }, 'advice:login.cookie'],
+  ['a cookie of 5 kB', {
+    remember: (reply, name, options) => reply.setCookie('sid', `${name}${'x'.repeat(5000)}`, options)
+  }, 'login.cookie'],
+  ['__Host- without Secure', {
+    remember: (reply, name, options) => reply.setCookie('__Host-sid', name, options),
+    plugin: { currentUser: (request) => USERS[signedIn(request, '__Host-sid') ?? ''] ?? null }
+  }, 'login.cookie'],
+  ['another cookie than currentUser reads', {
+    remember: (reply, name, options) => reply.setCookie('session', name, options)
+  }, 'authorize.code']
+]

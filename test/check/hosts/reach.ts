@@ -1,0 +1,53 @@
+// Does the portal reach the plugin?
+import { at, isLoggedIn, json, onRequest, redirect, refuse, server, title } from './changes.ts'
+import type { Row } from './host.ts'
+import { PORTAL } from './host.ts'
+
+const isOutside = ({ url }: { url: string }): boolean => url.startsWith('/oauth/')
+
+export const REACH: Row[] = [
+  ['a guard: 401 without a session', refuse(401, { message: 'Log in' }, isOutside), 'authorize.hook'],
+  ['a guard at token and user', refuse(401, { message: 'Log in' }, server), 'token.hook'],
+  ['a guard at user', refuse(401, { message: 'Log in' }, at('user')), 'user.hook'],
+  ['a guard that redirects to the login', redirect(server, () => '/login'), 'token.hook'],
+  ['a guard that throws where there is no session', onRequest(async (request) => {
+    if (isOutside(request) && !isLoggedIn(request)) throw new TypeError('request.session is undefined')
+  }), 'authorize.hook'],
+  ['a guard that a hook onRoute adds', {
+    prepare (app) {
+      app.addHook('onRoute', (route) => {
+        if (route.url === '/oauth/user') route.preHandler = async (_request, reply) => reply.code(401).send('Log in')
+      })
+    }
+  }, 'user.hook'],
+  ['a guard that verifies every Authorization header', onRequest(async ({ headers: { authorization } }, reply) =>
+    authorization === undefined ? undefined : reply.code(401).send({ message: 'jwt malformed' })
+  ), 'user.hook'],
+  ['protection against CSRF', refuse(403, 'Missing csrf secret', at('token')), 'token.hook'],
+  ['JSON bodies only', refuse(415, { message: 'JSON only' }, at('token')), 'token.hook'],
+  ['an envelope around JSON', json((data) => ({ data })), 'token.response'],
+  ['maintenance', refuse(503, title('Maintenance')), 'authorize.hook'],
+  ['a preParsing hook that reads the body', {
+    prepare (app) {
+      app.addHook('preParsing', async (request, _reply, payload) => {
+        if (at('token')(request)) for await (const chunk of payload) request.log.debug({ size: chunk.length })
+        return payload
+      })
+    }
+  }, 'token.hook'],
+  ['a bodyLimit of 64 bytes', { plugin: { routeOptions: { bodyLimit: 64 } } }, 'token.hook'],
+  ['a redirect to a language', redirect(at('authorize'), (url) => `/en${url}`), 'login.page'],
+  ['a redirect to https', redirect(isOutside, (url) => `https://localhost${url}`), 'address.https'],
+  ['another prefix', { plugin: { prefix: '/sso' } }, 'authorize.hook'],
+  ['a constraint', { plugin: { routeOptions: { constraints: { host: 'sso.partner.example' } } } }, 'authorize.hook'],
+  ['another client_id', { portal: { clientId: 'partner-124' } }, 'authorize.registered'],
+  ['a redirect_uri with a slash more', { portal: { redirectUri: `${PORTAL.redirectUri}/` } }, 'authorize.registered'],
+  ['the redirect_uri of the test portal', {
+    portal: { redirectUri: 'https://test.portal.example/oauth/callback' }
+  }, 'authorize.registered'],
+  ['a portal function that returns null', { plugin: { portal: () => null } }, 'authorize.registered'],
+  ['a portal function that throws', {
+    plugin: { portal: () => { throw new Error('no such table') } }
+  }, 'authorize.hook'],
+  ['another client_secret', { portal: { clientSecret: 'this-secret-is-of-the-test-portal' } }, 'token.response']
+]

@@ -1,0 +1,72 @@
+// Does the portal get what it needs?
+import { setTimeout } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { at, json, location, onSend, record, server } from './changes.ts'
+import type { Change, Row, User } from './host.ts'
+import { inTurn, ownStore, recordOf, USERS } from './host.ts'
+
+/** `portalEligibility` keeps its user in a variable while it waits. */
+function oneVariable (): Change {
+  let current: User
+  return {
+    plugin: {
+      async portalEligibility (user) {
+        current = user
+        await setTimeout(1)
+        return current.isAgent ? recordOf(current) : null
+      }
+    }
+  }
+}
+
+/** A cache that takes the URL of a record as its key. */
+function cached (): Change {
+  let kept: unknown
+  const isRecord = ({ url }: { url: string }): boolean => url === '/oauth/user'
+  return {
+    prepare (app) {
+      app.addHook('onRequest', async (request, reply) => {
+        if (!isRecord(request) || kept === undefined) return undefined
+        return reply.type('application/json').header('cache-control', 'no-store').send(kept)
+      })
+      app.addHook('onSend', async (request, reply, payload) => {
+        if (isRecord(request) && reply.statusCode === 200) kept = payload
+      })
+    }
+  }
+}
+
+/** Two processes, which differ in this. */
+const processes = (...changes: [Change, Change]): Change =>
+  ({ wrap: async (start) => inTurn(await start(changes[0]), await start(changes[1])) })
+
+export const RECORD: Row[] = [
+  ['one variable for all requests', oneVariable, 'user.other-user'],
+  ['Ada’s record for all', record(() => recordOf(USERS.ada as User)), 'user.other-user'],
+  ['the identifier undefined', record(() => ({ external_id: 'undefined' })), 'user.record'],
+  ['a name with undefined', record(({ name }) => ({ name: `${name} undefined` })), 'user.record'],
+  ['an e-mail address null', record(() => ({ email: 'null' })), 'user.record'],
+  ['[object Object]', record(() => ({ name: `${{}}` })), 'user.record'],
+  ['escaped for HTML', record(({ name }) => ({ name: name.replace('&', '&amp;') })), 'advice:user.plain-text'],
+  ['encoded for a URL', record(({ name }) => ({ name: encodeURIComponent(name) })), 'advice:user.plain-text'],
+  ['read as Latin-1', record(({ name }) => ({ name: Buffer.from(name).toString('latin1') })), 'advice:user.plain-text'],
+  ['a partner user for the client level', { double: { level: 'client' } }, 'user.record'],
+  ['another name in the record', json(({ name, ...others }) => others, at('user')), 'user.record'],
+  ['token_type in lower case', json((data) => ({ ...data, token_type: 'bearer' }), at('token')), 'token.response'],
+  ['text/plain', onSend((_payload, reply) => { reply.type('text/plain') }, server), 'token.response'],
+  ['a plus becomes a space', location((url) => url.replaceAll('%2B', '%20').replaceAll('+', '%20')), 'authorize.state'],
+  ['encoded once more', location((url) => url.startsWith('https:') ? encodeURI(url) : url), 'authorize.state'],
+  ['a parameter more', location((url) => url.includes('code=') ? `${url}&from=partner` : url), 'authorize.code'],
+  ['an identifier of the sign-in', record(() => ({ external_id: crypto.randomUUID() })), 'user.same-user'],
+  ['status 201', onSend((_payload, reply) => { reply.code(201) }, at('token')), 'token.response'],
+  ['compressed unasked', onSend((payload, reply) => {
+    reply.header('content-encoding', 'gzip').removeHeader('content-length')
+    return gzipSync(payload)
+  }, server), 'token.response'],
+  ['the record is cached', cached, 'service.no-cache'],
+  ['two processes, two stores', processes({}, {}), 'service.one-store'],
+  ['two processes, one with an old secret', () => {
+    const plugin = { store: ownStore() }
+    return processes({ plugin }, { plugin, portal: { clientSecret: 'the-secret-before-this-one' } })
+  }, 'service.one-store']
+]

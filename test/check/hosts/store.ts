@@ -1,0 +1,43 @@
+// Does the store keep its promises?
+import { setImmediate } from 'node:timers/promises'
+import type { Store } from '../../../lib/index.ts'
+import type { Change, Row } from './host.ts'
+import { ownStore } from './host.ts'
+
+const store = (replace: (records: Map<string, string>) => Partial<Store>) => (): Change =>
+  ({ plugin: { store: ownStore(replace) } })
+
+const refuses = async (): Promise<never> => { throw new Error('no such table') }
+
+export const STORE: Row[] = [
+  ['take reads, waits and removes', store((records) => ({
+    async take (key) {
+      const value = records.get(key)
+      await setImmediate()
+      records.delete(key)
+      return value === undefined || value === '' ? null : value
+    }
+  })), 'user.race'],
+  ['take removes nothing', store((records) => ({
+    take: async (key) => records.get(key) || null
+  })), 'token.replay-revokes', 'user.replayed-token', 'user.race'],
+  ['revoke does nothing', store(() => ({ revoke: async () => null })), 'token.replay-revokes'],
+  ['revoke removes nothing', store((records) => ({
+    revoke: async (key) => records.get(key) ?? null
+  })), 'token.replay-revokes'],
+  ['put throws', store(() => ({ put: refuses })), 'authorize.code'],
+  ['put returns nothing', store(() => ({ put: async () => undefined as never })), 'authorize.code'],
+  ['values are cut', store((records) => ({
+    async put (key, value) {
+      records.set(key, value.slice(0, 128))
+      return true
+    }
+  })), 'token.response'],
+  ['records are kept for a few milliseconds', store((records) => ({
+    async put (key, value) {
+      records.set(key, value)
+      setTimeout(() => records.delete(key), 50)
+      return true
+    }
+  })), 'token.code-lifetime']
+]

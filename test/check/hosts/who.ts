@@ -1,0 +1,48 @@
+// Who gets in?
+import { currentUser, onSend, record } from './changes.ts'
+import type { Row } from './host.ts'
+import { recordOf, USERS, userOf } from './host.ts'
+
+const none = { id: 'guest', email: '', name: '', isAgent: false }
+const claims = (what: unknown) => USERS[String(what)]
+
+export const WHO: Row[] = [
+  ['currentUser throws for nobody', currentUser((request) => USERS[userOf(request)!.name.slice(0, 3).toLowerCase()]),
+    'authorize.login-needed'],
+  ['{} for nobody', currentUser((request) => userOf(request) ?? {}), 'authorize.login-needed'],
+  ['a guest for nobody', currentUser((request) => userOf(request) ?? none), 'authorize.login-needed'],
+  ['Ada for everybody', currentUser(() => USERS.ada), 'authorize.login-needed'],
+  ['currentUser throws', currentUser(() => { throw new Error('no database') }), 'authorize.login-needed'],
+  ['currentUser throws for users', currentUser((request) => {
+    if (userOf(request) !== null) throw new Error('no database')
+  }), 'authorize.code'],
+  ['a user of the query', currentUser((request) =>
+    claims((request.query as { user?: string }).user) ?? userOf(request)
+  ), 'authorize.claimed-user'],
+  ['a user of a header', currentUser((request) => claims(request.headers['x-user']) ?? userOf(request)),
+    'authorize.claimed-user'],
+  ['a cookie that is not signed', {
+    cookie: { signed: false },
+    ...currentUser((request) => claims(request.cookies.sid) ?? null)
+  }, 'authorize.forged-session'],
+  ['a signature that is not verified', currentUser((request) => claims(request.cookies.sid?.split('.')[0]) ?? null),
+    'authorize.forged-session'],
+  ['everybody may enter', { plugin: { portalEligibility: recordOf } }, 'authorize.eligibility'],
+  ['portalEligibility throws', record(() => { throw new Error('no roles') }), 'authorize.code'],
+  ['portalEligibility throws for the ineligible', {
+    plugin: {
+      portalEligibility (user) {
+        if (!user.isAgent) throw new Error('no role')
+        return recordOf(user)
+      }
+    }
+  }, 'authorize.access-denied'],
+  ['a role of the other type', record(() => ({ control_role: 'Client Administrator' })), 'authorize.code'],
+  ['an identifier that is a number', record(() => ({ external_id: 7 })), 'authorize.code'],
+  ['no e-mail address', record(() => ({ email: undefined })), 'authorize.code'],
+  ['an error page for the ineligible', onSend((_payload, reply) => {
+    if (!String(reply.getHeader('location')).includes('access_denied')) return undefined
+    reply.code(500).removeHeader('location')
+    return 'Something went wrong'
+  }), 'authorize.access-denied']
+]
