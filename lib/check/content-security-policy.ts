@@ -26,6 +26,8 @@ export function directivesOf (policies: string[], name: string): string[][] {
 
 /** The form-action that keeps forms of the page from the target; undefined where none does. */
 export function formActionBlocking (policies: string[], page: string, target: string): string | undefined {
+  const [sandbox] = directivesOf(policies, 'sandbox').filter((words) => !words.includes('allow-forms'))
+  if (sandbox !== undefined) return sandbox.join(' ')
   return directivesOf(policies, 'form-action')
     .find(([, ...sources]) => !sources.some((source) => allows(source, new URL(page), new URL(target))))
     ?.join(' ')

@@ -10,7 +10,7 @@ import { expect, Failed, NoResponse } from './rule.ts'
 import type { Subject } from './subject.ts'
 import { SHARED } from './subject.ts'
 import type { Endpoint } from './voice.ts'
-import { becameOf, notThePlugin, quoted, reasonsOf } from './voice.ts'
+import { becameOf, hasCode, notThePlugin, quoted, reasonsOf } from './voice.ts'
 
 /** Refusals that do not depend on who the user is. */
 const UNREGISTERED = ['client_id_unknown', 'redirect_uri_unregistered']
@@ -153,7 +153,7 @@ async function isKnownPast (subject: Subject): Promise<boolean> {
   const [user] = subject.options.users
   if (user?.headers === undefined && user?.cookies === undefined) return false
   const known = await subject.ask(subject.browserOf(user))
-  return reasonsOf(known).length > 0 || /[?&]code=/.test(header(known.response, 'location'))
+  return reasonsOf(known).length > 0 || hasCode(known)
 }
 
 const differs = (exchange: Exchange): Failed =>

@@ -7,7 +7,7 @@ import type { UserInformation } from '../user-information.ts'
 import { unlistedFields } from '../user-information.ts'
 import type { Rule } from './rule.ts'
 import { advise, expect, Failed, Untested } from './rule.ts'
-import { isMixed, lastTry } from './session.ts'
+import { enter, isMixed, lastTry } from './session.ts'
 import type { Subject } from './subject.ts'
 import { SHARED, uncached } from './subject.ts'
 import { quoted, reasonsOf } from './voice.ts'
@@ -80,6 +80,7 @@ export const RECORD: readonly Rule[] = [
     test: async (subject) => {
       const { records } = await signIns(subject)
       const [first, ...others] = records as [UserInformation, ...UserInformation[]]
+      others.push((await recordOfNewSession(subject)) ?? first)
       const differing = others.flatMap((other) => fieldsThatDiffer(first, other))
       expect(
         differing.length === 0,
@@ -236,6 +237,14 @@ const fieldsThatDiffer = (one: object, other: object): string[] =>
   [...new Set([...Object.keys(one), ...Object.keys(other)])].filter(
     (name) => one[name as keyof object] !== other[name as keyof object]
   )
+
+/** The record after another login of the same user; null without one. */
+async function recordOfNewSession (subject: Subject): Promise<UserInformation | null> {
+  const [user] = subject.options.users
+  if (user?.login === undefined) return null
+  const grant = await subject.grant((await enter(subject, user)).browser)
+  return 'code' in grant ? listed(await subject.record(await subject.token(grant))) : null
+}
 
 const ROUNDS = 3
 

@@ -17,7 +17,7 @@ import { cacheOf, StatesSent } from './cache.ts'
 import { Failed, NoResponse, Untested } from './rule.ts'
 import type { Session } from './session.ts'
 import { enter } from './session.ts'
-import { becameOf, notThePlugin, quoted, reasonsOf } from './voice.ts'
+import { becameOf, hasCode, notThePlugin, quoted, reasonsOf } from './voice.ts'
 
 export type Wait = (milliseconds: number, signal: AbortSignal) => Promise<unknown>
 
@@ -55,8 +55,9 @@ export interface Variant {
   caller?: Partial<Integration>
 }
 
-/** Names the requests of the check in the log of the app. */
-const AGENT = ['User-Agent', 'fastify-partner-sso'] as const
+/** Names the requests of the check in the log of the app; those of a browser for apps that want one. */
+const AGENT = 'fastify-partner-sso'
+const BROWSER = `Mozilla/5.0 (compatible; ${AGENT})`
 /** Requests until it is certain that a session is over: each may reach another process. */
 const TRIES = 4
 /** No response of the endpoints is longer. */
@@ -204,7 +205,11 @@ export class Subject {
   }
 
   async #grant (at: number): Promise<Grant | Arrival> {
-    const { browser } = await this.session(at)
+    return this.grant((await this.session(at)).browser)
+  }
+
+  /** A code of a browser, or where it arrived without one. */
+  async grant (browser: Browser): Promise<Grant | Arrival> {
     const flow = new SignIn(this.integration, this.secrets)
     const arrival = this.#arrived(await browser.open(flow.start()))
     const code = codeOf(arrival)
@@ -214,7 +219,7 @@ export class Subject {
   /** A user who got a code, and gets none any more. */
   #noLonger (exchange: Exchange): Failed {
     const reasons = reasonsOf(exchange)
-    const rule = reasons.includes('not_eligible') ? 'user.same-user' : 'authorize.code'
+    const rule = reasons.includes('not_eligible') ? 'user.other-user' : 'authorize.code'
     return (
       becameOf(exchange, 'authorize.code') ??
       new Failed(`a user who got a code gets none any more: ${describe(exchange)}`, { rule, reasons })
@@ -278,9 +283,7 @@ export class Subject {
 
   #isSuccess ({ request, response }: Exchange): boolean {
     const sent = request.url.split('?')[0] !== this.integration.authorizeUrl
-    return sent
-      ? statusOf({ request, response, milliseconds: 0 } as Exchange) === 200
-      : /[?&]code=/.test(header(response, 'location'))
+    return sent ? statusOf({ request, response, milliseconds: 0 } as Exchange) === 200 : hasCode({ response })
   }
 
   #arrived (arrival: Arrival): Arrival {
@@ -327,7 +330,9 @@ export class Subject {
   }
 
   async #sendOnce (integration: Integration, request: WireRequest): Promise<Exchange> {
-    const exchange = await integration.send({ ...request, headers: [AGENT, ...request.headers] }, this.signal)
+    const isBrowser = request.headers.some(([, value]) => value.startsWith('text/html'))
+    const agent = ['User-Agent', isBrowser ? BROWSER : AGENT] as const
+    const exchange = await integration.send({ ...request, headers: [agent, ...request.headers] }, this.signal)
     this.options.onExchange(exchange)
     this.signal.throwIfAborted()
     const { networkError } = exchange

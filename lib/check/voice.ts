@@ -1,7 +1,7 @@
 import type { RefusalReason } from '../errors.ts'
 import { refusals } from '../errors.ts'
 import { describe } from '../flow/failure.ts'
-import type { Exchange } from '../flow/wire.ts'
+import type { Exchange, WireResponse } from '../flow/wire.ts'
 import { header, isRedirect, jsonObject, statusOf } from '../flow/wire.ts'
 import { Failed } from './rule.ts'
 
@@ -37,6 +37,10 @@ function sentenceIn ({ request, response }: Exchange): string {
 /** Whether the plugin has added its headers: they are on each response of its three routes. */
 export const isOnRoute = ({ response }: Exchange): boolean =>
   /no-store/i.test(header(response, 'cache-control')) && /no-cache/i.test(header(response, 'pragma'))
+
+/** Whether a response redirects with a code. */
+export const hasCode = ({ response }: { response?: WireResponse | undefined }): boolean =>
+  /[?&]code=/.test(header(response, 'location'))
 
 /** What somebody other than the plugin said. */
 export function quoted (exchange: Exchange): string {
@@ -131,7 +135,9 @@ function movedTo (exchange: Exchange): string | null {
 /** Where a redirect leads to the same path at another scheme or host; null elsewhere. */
 function sameElsewhere ({ request, response }: Exchange): URL | null {
   const location = header(response, 'location')
-  if (response === undefined || !isRedirect(response.status) || !URL.canParse(location, request.url)) { return null }
+  if (response === undefined || !isRedirect(response.status) || !URL.canParse(location, request.url)) {
+    return null
+  }
   const [from, to] = [new URL(request.url), new URL(location, request.url)]
   return from.pathname === to.pathname && from.origin !== to.origin ? to : null
 }

@@ -12,20 +12,21 @@ export type Arrival = {
   url: string
   /** Every exchange on the way, the last one included. Empty where a real browser went. */
   hops: Exchange[]
-} & (
+} &
   /** A redirect to the portal's callback. */
-  | { at: 'callback', callbackUrl: string }
-  /** A page, or another response that is not a redirect. */
-  | { at: 'page' }
-  /** A redirect out of the partner's application that is not the callback. */
-  | { at: 'elsewhere', location: string }
-  /** More than ten redirects. */
-  | { at: 'loop' }
-  /** No response. */
-  | { at: 'nowhere' }
-)
+  (
+    | { at: 'callback'; callbackUrl: string }
+    /** A page, or another response that is not a redirect. */
+    | { at: 'page' }
+    /** A redirect out of the partner's application that is not the callback. */
+    | { at: 'elsewhere'; location: string }
+    /** More than ten redirects. */
+    | { at: 'loop' }
+    /** No response. */
+    | { at: 'nowhere' }
+  )
 
-type Step = Arrival extends infer One ? One extends unknown ? Omit<One, 'hops'> : never : never
+type Step = Arrival extends infer One ? (One extends unknown ? Omit<One, 'hops'> : never) : never
 
 interface Redirect {
   next: string
@@ -45,6 +46,8 @@ export class Browser {
   readonly #integration: Pick<Integration, 'base' | 'send'>
   readonly #headers: Headers
   readonly #redirectUri: URL
+  /** The page whose form is sent. */
+  #page: string
 
   /**
    * @param headers - sent with every request to the partner's application, for users known by a
@@ -58,6 +61,7 @@ export class Browser {
     this.#integration = integration
     this.#redirectUri = new URL(integration.redirectUri)
     this.jar = jar
+    this.#page = integration.base.href
     this.#headers = headers
   }
 
@@ -77,6 +81,7 @@ export class Browser {
       step = await this.#step(step.next, step.method, step.body)
       hops.push(step.exchange)
     }
+    if (step.at === 'page') this.#page = step.url
     return { ...step, hops } as Arrival
   }
 
@@ -109,11 +114,16 @@ export class Browser {
     const cookie = this.jar.header(address)
     const headers: Headers = [
       ['Accept', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'],
-      ...cookie === '' ? [] : [['Cookie', cookie] as const],
+      ...(cookie === '' ? [] : [['Cookie', cookie] as const]),
       ...this.#headers
     ]
-    const form = ['Content-Type', 'application/x-www-form-urlencoded'] as const
-    const request = body === undefined ? { headers } : { headers: [...headers, form], body }
+    // Some apps compare the last two, against forms of other sites.
+    const form: Headers = [
+      ['Content-Type', 'application/x-www-form-urlencoded'],
+      ['Origin', this.#integration.base.origin],
+      ['Referer', this.#page]
+    ]
+    const request = body === undefined ? { headers } : { headers: [...headers, ...form], body }
     const exchange = await this.#integration.send({ method, url, ...request })
     for (const line of headerValues(exchange.response, 'set-cookie')) this.jar.take(line, address)
     return exchange
@@ -129,9 +139,7 @@ export function redirectTarget ({ response }: Exchange, url: string): string | n
 
 /** The address that the last response of an arrival redirects to; null without a redirect. */
 export function targetOf (arrival: Arrival): string | null {
-  return arrival.at === 'callback'
-    ? arrival.callbackUrl
-    : redirectTarget(arrival.exchange, arrival.url)
+  return arrival.at === 'callback' ? arrival.callbackUrl : redirectTarget(arrival.exchange, arrival.url)
 }
 
 /** The code in the address that an arrival redirects to, the callback or not; null without one. */
@@ -144,6 +152,9 @@ export function codeOf (arrival: Arrival): string | null {
 export function isCallback (address: string, redirectUri: URL): boolean {
   const url = new URL(address)
   const registered = [...redirectUri.searchParams]
-  return url.origin === redirectUri.origin && url.pathname === redirectUri.pathname &&
+  return (
+    url.origin === redirectUri.origin &&
+    url.pathname === redirectUri.pathname &&
     registered.every(([name, value]) => url.searchParams.getAll(name).includes(value))
+  )
 }

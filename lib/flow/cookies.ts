@@ -16,6 +16,7 @@ export interface Cookie {
   sameSite?: string | undefined
   secure: boolean
   httpOnly?: boolean
+  partitioned?: boolean
   expired?: boolean
 }
 
@@ -30,8 +31,7 @@ const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/
 export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname)
 
 /** Whether an address is https, or http on this machine. */
-export const isSecure = ({ protocol, hostname }: URL): boolean =>
-  protocol !== 'http:' || isLoopback(hostname)
+export const isSecure = ({ protocol, hostname }: URL): boolean => protocol !== 'http:' || isLoopback(hostname)
 
 /** Reads one `Set-Cookie` value (RFC 6265 §5.2). */
 function parseSetCookie (line: string): Cookie {
@@ -48,6 +48,7 @@ function parseSetCookie (line: string): Cookie {
     sameSite: (attributes.get('samesite') ?? '').toLowerCase(),
     secure: attributes.has('secure'),
     httpOnly: attributes.has('httponly'),
+    partitioned: attributes.has('partitioned'),
     expired: isExpired(attributes)
   }
 }
@@ -64,10 +65,12 @@ export function parseGiven (text: string): Cookie[] {
   const pairs = parts.filter((part) => !ATTRIBUTES.test(part))
   // A cookie that a person gives is for the service, whatever its Domain.
   const hasAttributes = attributes.length > 0
-  return pairs.map((pair) => {
-    const cookie = parseSetCookie([pair, ...attributes].join(';'))
-    return { ...cookie, domain: undefined, sameSite: hasAttributes ? cookie.sameSite : undefined }
-  }).filter(isKept)
+  return pairs
+    .map((pair) => {
+      const cookie = parseSetCookie([pair, ...attributes].join(';'))
+      return { ...cookie, domain: undefined, sameSite: hasAttributes ? cookie.sameSite : undefined }
+    })
+    .filter(isKept)
 }
 
 function parseLine (line: string): Cookie {
@@ -83,8 +86,9 @@ const isKept = ({ name, expired }: Cookie): boolean => name !== '' && expired !=
  */
 function keep (cookies: Cookie[], cookie: Cookie): Cookie[] {
   const { name, domain, path } = cookie
-  const others = cookies.filter((other) =>
-    other.name !== name || other.domain !== domain || (other.path || '/') !== (path || '/'))
+  const others = cookies.filter(
+    (other) => other.name !== name || other.domain !== domain || (other.path || '/') !== (path || '/')
+  )
   return [...others, cookie].filter(isKept)
 }
 
@@ -107,8 +111,9 @@ export class CookieJar {
     if (refusal !== null && cookie.expired !== true) this.refused.set(name, refusal)
     if (refusal !== null) return
     // A cookie without a domain was given by a person. It is dropped: the service renewed it.
-    const others = this.#cookies.filter((other) =>
-      other.name !== name || other.domain !== undefined || (other.path || path) !== path)
+    const others = this.#cookies.filter(
+      (other) => other.name !== name || other.domain !== undefined || (other.path || path) !== path
+    )
     this.#cookies = keep(others, { ...cookie, domain, path })
   }
 
@@ -123,8 +128,7 @@ export class CookieJar {
    */
   header (address: URL): string {
     return this.#cookies
-      .filter(({ path = '/', secure }) => isWithin(address.pathname, path) &&
-        (!secure || isSecure(address)))
+      .filter(({ path = '/', secure }) => isWithin(address.pathname, path) && (!secure || isSecure(address)))
       .sort((one, other) => (other.path ?? '/').length - (one.path ?? '/').length)
       .map(({ name, value }) => `${name}=${value}`)
       .join('; ')
@@ -136,17 +140,26 @@ export class CookieJar {
 }
 
 /** Why browsers refuse a cookie (RFC 6265bis §5.7), or null. */
-function refusalOf ({ name, value, domain, path, secure, sameSite }: Cookie, address: URL): string | null {
+function refusalOf (
+  { name, value, domain, path, secure, sameSite, partitioned }: Cookie,
+  address: URL
+): string | null {
   const bytes = Buffer.byteLength(name + value)
   const isHost = /^__host-/i.test(name)
   const refusals: Array<[is: boolean, why: string]> = [
     [bytes > LONGEST, `it has ${bytes} bytes, and browsers keep ${LONGEST}`],
-    [domain !== undefined && !isWithinDomain(address.hostname, domain),
-      `its Domain is ${domain}, and the service is at ${address.hostname}`],
+    [
+      domain !== undefined && !isWithinDomain(address.hostname, domain),
+      `its Domain is ${domain}, and the service is at ${address.hostname}`
+    ],
     [isHost && (domain !== undefined || path !== '/'), '__Host- needs Path=/ and no Domain'],
-    [(isHost || /^__secure-/i.test(name)) && !secure, 'its name begins as that of a Secure cookie, which it is not'],
+    [
+      (isHost || /^__secure-/i.test(name)) && !secure,
+      'its name begins as that of a Secure cookie, which it is not'
+    ],
     [secure && !isSecure(address), 'it is Secure, and the address is http'],
-    [sameSite === 'none' && !secure, 'SameSite=None needs Secure']
+    [sameSite === 'none' && !secure, 'SameSite=None needs Secure'],
+    [partitioned === true && !secure, 'Partitioned needs Secure']
   ]
   return refusals.find(([is]) => is)?.[1] ?? null
 }
@@ -168,11 +181,9 @@ const isWithinDomain = (host: string, domain: string): boolean =>
   host === domain || host.endsWith(`.${domain}`)
 
 /** RFC 6265 §5.1.4. */
-const defaultPath = (requestPath: string): string =>
-  requestPath.slice(0, requestPath.lastIndexOf('/')) || '/'
+const defaultPath = (requestPath: string): string => requestPath.slice(0, requestPath.lastIndexOf('/')) || '/'
 
 /** RFC 6265 §5.1.4. */
 function isWithin (path: string, cookiePath: string): boolean {
-  return path === cookiePath ||
-    path.startsWith(cookiePath.endsWith('/') ? cookiePath : `${cookiePath}/`)
+  return path === cookiePath || path.startsWith(cookiePath.endsWith('/') ? cookiePath : `${cookiePath}/`)
 }
