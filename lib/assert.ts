@@ -9,8 +9,8 @@ export function assertOption (isValid: boolean, name: string, expected: string, 
 /** The kind of a value, in words that cannot hold a secret or personal data. */
 export function kindOf (value: unknown): string {
   if (typeof value === 'string') return kindOfText(value)
-  if (value === null || value === undefined || Number.isNaN(value)) return String(value)
-  if (value === Infinity || value === -Infinity) return 'an infinite number'
+  const isFinite = typeof value !== 'number' || Number.isFinite(value)
+  if (value === null || value === undefined || !isFinite) return String(value)
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
   return `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`
 }

@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
-import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { OAuthError, RefusalContext, RefusalReason, RefusalType } from './errors.ts'
 
 interface EventFields {
@@ -31,11 +31,6 @@ export interface TokenIssuedEvent extends EventFields {
    * use.
    */
   secretIndex: number
-  /**
-   * `none`: HTTP Basic was used, and the credentials match as they were sent, not form-decoded. RFC 6749 section 2.3.1
-   * wants them encoded; most client libraries do not encode. Absent otherwise.
-   */
-  basicEncoding?: 'none'
 }
 
 /** A user who is not logged in was sent to the login page, or `currentUser` sent its own reply. */
@@ -62,18 +57,10 @@ export type PartnerSsoEvent = SuccessEvent | TokenIssuedEvent | LoginRequiredEve
  */
 export type OnEvent = (event: PartnerSsoEvent, request: FastifyRequest, cause?: unknown) => void
 
-type LogLevel = 'debug' | 'info' | 'warn' | 'error'
-
 /** An event before the request's id is added. */
 type Outcome = PartnerSsoEvent extends infer Event
   ? Event extends PartnerSsoEvent ? Omit<Event, 'requestId'> : never
   : never
-
-/** Fields of the log line that the event does not have. */
-interface LogFields {
-  hint?: string | undefined
-  err?: unknown
-}
 
 /** Every event is published here too, for metrics and traces. */
 const events = channel('fastify-partner-sso:event')
@@ -87,70 +74,34 @@ export class Reporter {
   }
 
   report (request: FastifyRequest, outcome: Outcome): void {
-    if (isLogged(request.log, 'info')) logEvent(request, 'info', outcome, outcome.type)
+    const { type: event, ...fields } = outcome
+    request.log.info({ event, ...fields }, `partner-sso: ${event}`)
     this.#publish(request, outcome)
   }
 
   refused (request: FastifyRequest, { reason, refusal, context }: OAuthError): void {
     const { cause: err, ...known } = context
-    const { type, level, hint } = refusal
-    const outcome = { type, reason, ...known }
-    const what: string = type === reason ? type : `${type} (${reason})`
-    if (isLogged(request.log, level)) logEvent(request, level, outcome, what, { hint, err })
-    this.#publish(request, outcome, err)
+    const { type: event, level, hint } = refusal
+    const message: string = event === reason ? event : `${event} (${reason})`
+    request.log[level]({ event, reason, ...known, hint, err }, `partner-sso: ${message}`)
+    this.#publish(request, { type: event, reason, ...known }, err)
   }
 
   /** Logs an error of the host's own code that no longer affects the response. */
-  failed (request: FastifyRequest, what: string, error: unknown): void {
-    log(request, 'error', {}, `partner-sso: ${what}`, error)
+  failed (request: FastifyRequest, what: string, err: unknown): void {
+    request.log.error({ err }, `partner-sso: ${what}`)
   }
 
   #publish (request: FastifyRequest, outcome: Outcome, cause?: unknown): void {
-    if (this.#onEvent === undefined && !events.hasSubscribers) return
     const event = { ...outcome, requestId: requestIdOf(request) }
-    this.#callHost(event, request, cause)
+    // It may be async: unhandled, its rejection would end the process.
+    const callHost = async (): Promise<void> => await this.#onEvent?.(event, request, cause)
+    callHost().catch((error: unknown) => this.failed(request, 'onEvent threw', error))
     events.publish(event)
-  }
-
-  #callHost (event: PartnerSsoEvent, request: FastifyRequest, cause: unknown): void {
-    const threw = (error: unknown) => this.failed(request, 'onEvent threw', error)
-    try {
-      const returned: unknown = this.#onEvent?.(event, request, cause)
-      // TypeScript accepts an async function here. Unhandled, its rejection would end the process, and it may be a
-      // promise of another realm or of another library.
-      if (returned === undefined) return
-      Promise.resolve(returned).catch(threw)
-    } catch (error) {
-      threw(error)
-    }
   }
 }
 
 /** `genReqId` of the host may return anything: a number, for instance. */
 export function requestIdOf ({ id }: { id: unknown }): string {
   return typeof id === 'object' ? JSON.stringify(id) : String(id)
-}
-
-function logEvent (
-  request: FastifyRequest, level: LogLevel, { type: event, ...fields }: Outcome, what: string, more: LogFields = {}
-): void {
-  const { err, ...rest } = more
-  log(request, level, { event, ...fields, ...rest }, `partner-sso: ${what}`, err)
-}
-
-/** Whether a line of this level is written; true for a logger without `isLevelEnabled`. */
-function isLogged (
-  log: FastifyBaseLogger & { isLevelEnabled?: (level: LogLevel) => boolean }, level: LogLevel
-): boolean {
-  return log.isLevelEnabled?.(level) ?? true
-}
-
-/** Logs with the error, or without it where its own getters throw: they must not change the response. */
-function log (request: FastifyRequest, level: LogLevel, fields: object, message: string, err: unknown): void {
-  if (err === undefined) return request.log[level](fields, message)
-  try {
-    request.log[level]({ ...fields, err }, message)
-  } catch {
-    request.log[level](fields, message)
-  }
 }

@@ -41,10 +41,18 @@ async function plugin (app: AnyFastify, options: PartnerSsoOptions & RegisterOpt
   // Traces and printPlugins() show a scope by this name.
   const inner = fp(inScope, { name: NAME, encapsulate: true })
   const { prefix, logLevel, logSerializers } = options
+  host.addHook('onRoute', requireAbsent)
   await host.register(inner, { prefix, logLevel, logSerializers } as RegisterOptions)
-  host.addHook('onRoute', ({ method, url, constraints }) => {
-    if (/\/oauth\/(?:authorize|token|user)$/.test(url)) requireAbsent(host, method, url, constraints)
-  })
+}
+
+/** Throws where the app has the route already: Fastify's own error would not name the plugin. */
+function requireAbsent (this: FastifyInstance, { method: given, url, constraints = {} }: RouteOptions): void {
+  if (!/\/oauth\/(?:authorize|token|user)$/.test(url)) return
+  const methods = [given].flat() as HTTPMethods[]
+  const repeated = methods.find((method) => this.hasRoute({ method, url, constraints }))
+  if (repeated === undefined) return
+  throw new Error(`partner-sso: the route ${repeated} ${url} already exists. Where the plugin is registered more ` +
+    'than once, or the app has such a route of its own, give each registration a "prefix" of its own')
 }
 
 /** Registers the routes. Returns what `app.partnerSso` needs of them. */
@@ -80,19 +88,7 @@ function addRoute (app: FastifyInstance, { routeOptions, logSerializers }: Resol
   const ofHost = routeOptions[endpoint.name]
   const expected = Object.keys(endpoint.documentation.querystring?.properties ?? {})
   const serializers = maskingSerializers(app.log, expected, { ...logSerializers, ...ofHost.logSerializers })
-  requireAbsent(app, endpoint.method, app.prefix + endpoint.url, ofHost.constraints)
   app.route(routeOf(endpoint, { ...ofHost, logSerializers: serializers }))
-}
-
-/** Throws where the app has the route. Fastify's own error would not name the plugin. */
-function requireAbsent (
-  app: FastifyInstance, methods: RouteOptions['method'], url: string, constraints: RouteOptions['constraints'] = {}
-): void {
-  for (const method of [methods].flat()) {
-    if (!app.hasRoute({ method: method as HTTPMethods, url, constraints })) continue
-    throw new Error(`partner-sso: the route ${method} ${url} already exists. Where the plugin is registered more ` +
-      'than once, or the app has such a route of its own, give each registration a "prefix" of its own')
-  }
 }
 
 /**

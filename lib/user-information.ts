@@ -82,8 +82,6 @@ export const UserInformation = Type.Union([partnerUser, clientUser])
 
 type Field = keyof PartnerUserInformation
 type Fields = Record<Field, unknown>
-type FieldSchemas = Record<Field, { description: string }>
-type Compiled = ReturnType<typeof Type.Compile>
 
 /** In the order in which they are sent. */
 const fields = Object.keys(clientUser.properties) as Field[]
@@ -91,75 +89,29 @@ const roles: string[] = ['type', 'control_role', 'product_role'] satisfies Field
 /** The words of all roles. */
 const roleWords = [...partnerRoles, ...clientRoles, ...productRoles].join(' ').toLowerCase().split(' ')
 
-// A Map, as an object has a "constructor" of its own.
-const users = new Map<unknown, Compiled>([
-  ['partner', Type.Compile(partnerUser)],
-  ['client', Type.Compile(clientUser)]
-])
-/** Where `type` is neither: the fields that every user has. */
-const anyUser = Type.Compile(Type.Object({
-  ...user,
-  type: Type.Enum(['partner', 'client'], { description: '"partner" or "client"' }),
-  ...productRole
-}))
+const partnerValidator = Type.Compile(partnerUser)
+const clientValidator = Type.Compile(clientUser)
 
 /** The greatest record that is accepted: bytes of its JSON in UTF-8. The smallest record has about 150. */
 export const RECORD_LIMIT = 16_384
 
-/** A record that breaks a rule of the schema or of the OAuth level. */
-export class UserInformationError extends TypeError {
-  /** The broken rule and the kind of what was given, or the text of a role. It holds no personal data. */
-  readonly rule: string
-  readonly #externalId: unknown
-
-  constructor (rule: string, externalId?: unknown, options?: ErrorOptions) {
-    super(`The record of portalEligibility breaks a rule: ${rule}`, options)
-    this.name = 'UserInformationError'
-    this.rule = rule
-    this.#externalId = externalId
-  }
-
-  /** The broken rule, with the `external_id` of the record if that is valid. */
-  get known (): { rule: string, externalId?: string } {
-    const { rule } = this
-    const externalId = this.#externalId
-    const isOne = typeof externalId === 'string' && externalId !== '' && externalId.length <= RECORD_LIMIT
-    return isOne ? { rule, externalId } : { rule }
-  }
+/** A record that was read. */
+export interface ReadRecord {
+  /** A copy with the listed fields and no others. It is one of the type only without a fault. */
+  record: UserInformation
+  /**
+   * Every rule that is broken at the level, one sentence each, with the kind of what was given, or the text of a role:
+   * no personal data.
+   */
+  faults: string[]
 }
 
-/**
- * Checks a record of the host, and reads each of its fields once. Returns a copy with the listed fields and no others.
- *
- * @throws UserInformationError when the record breaks a rule
- */
-export function checkUserInformation (given: unknown, level: PortalLevel): UserInformation {
-  if (typeof given !== 'object' || given === null) {
-    throw new UserInformationError(`it must be an object, got ${kindOf(given)}`)
-  }
-  const record = listedFields(given)
-  const valid = users.get(record.type)?.Check(record) === true && levelFaults(record, level).length === 0
-  if (!valid) throw new UserInformationError(firstFault(record, level), record.external_id)
-  const size = Buffer.byteLength(JSON.stringify(record))
-  if (size > RECORD_LIMIT) {
-    throw new UserInformationError(`its JSON must be at most ${RECORD_LIMIT} bytes in UTF-8, got ${size}`,
-      record.external_id)
-  }
-  return record as object as UserInformation
-}
-
-/** A value such as a revoked Proxy throws when it is looked at. */
-function firstFault (record: Fields, level: PortalLevel): string {
-  try {
-    return faults(record, level)[0] as string
-  } catch {
-    return 'its values must be readable'
-  }
-}
-
-/** Every rule that the record breaks at the level, one sentence each. */
-export function userInformationFaults (record: Record<string, unknown>, level: PortalLevel): string[] {
-  return faults(listedFields(record), level)
+/** Reads each field of a record once, and checks it. */
+export function readUserInformation (given: unknown, level: PortalLevel): ReadRecord {
+  const record = listedFields(Object(given))
+  const isObject = typeof given === 'object' && given !== null
+  const faults = isObject ? faultsOf(record, level) : [`it must be an object, got ${kindOf(given)}`]
+  return { record: record as object as UserInformation, faults }
 }
 
 /** Names of the fields that are not part of the record. */
@@ -167,33 +119,29 @@ export function unlistedFields (record: Record<string, unknown>): string[] {
   return Object.keys(record).filter((name) => !fields.includes(name as Field))
 }
 
-/**
- * A field that is absent, or a client field that is null, is undefined here. A getter may throw, or change its value
- * between two reads.
- */
-function listedFields (given: object): Fields {
-  const record = {} as Fields
-  for (const field of fields) {
-    try {
-      const value = (given as Fields)[field]
-      record[field] = value === null && field.startsWith('client_') ? undefined : value
-    } catch (cause) {
-      throw new UserInformationError(`${field} must be readable, but reading it threw`, record.external_id, { cause })
-    }
-  }
-  return record
+/** A client field that is null is undefined here. */
+function listedFields (given: Fields): Fields {
+  return Object.fromEntries(fields.map((field) => {
+    const value = given[field]
+    return [field, value === null && field.startsWith('client_') ? undefined : value]
+  })) as Fields
 }
 
-function faults (record: Fields, level: PortalLevel): string[] {
-  const compiled = users.get(record.type) ?? anyUser
-  const [, errors] = compiled.Errors(record)
-  const { properties } = compiled.Schema() as { properties: FieldSchemas }
+function faultsOf (record: Fields, level: PortalLevel): string[] {
+  const broken = [...schemaFaults(record), ...levelFaults(record, level)]
+  return broken.length > 0 ? broken : sizeFaults(record)
+}
+
+function schemaFaults (record: Fields): string[] {
+  const validator = record.type === 'client' ? clientValidator : partnerValidator
+  if (validator.Check(record)) return []
+  const { properties } = validator.Schema() as object as { properties: Record<Field, { description: string }> }
+  const [, errors] = validator.Errors(record)
   const broken = new Set(errors.map(({ instancePath }) => instancePath.slice(1) as Field))
-  return [
-    ...Array.from(broken, (field) =>
-      `${field} must be ${properties[field].description}, got ${describeValue(field, record[field])}`),
-    ...levelFaults(record, level)
-  ]
+  // The other rules depend on the type.
+  const reported: Iterable<Field> = broken.has('type') ? ['type'] : broken
+  return Array.from(reported, (field) =>
+    `${field} must be ${properties[field].description}, got ${describeValue(field, record[field])}`)
 }
 
 /** The rules that depend on the OAuth level, which the schema does not know. */
@@ -201,6 +149,11 @@ function levelFaults ({ type, client_id: id, client_external_id: externalId }: F
   if (type === 'partner' && level === 'client') return ['type must be "client" at the client level, got "partner"']
   if (type !== 'client' || level === 'client' || id !== undefined || externalId !== undefined) return []
   return ['client_id or client_external_id must be given for a client user at the partner level, got neither']
+}
+
+function sizeFaults (record: Fields): string[] {
+  const size = Buffer.byteLength(JSON.stringify(record))
+  return size > RECORD_LIMIT ? [`its JSON must be at most ${RECORD_LIMIT} bytes in UTF-8, got ${size}`] : []
 }
 
 /**

@@ -5,7 +5,7 @@ import { describe, describeError, failure, oauthError } from './failure.ts'
 import type { NetworkError } from './network-error.ts'
 import type { Integration } from './integration.ts'
 import type { UserInformation } from '../user-information.ts'
-import { userInformationFaults } from '../user-information.ts'
+import { readUserInformation } from '../user-information.ts'
 import type { Exchange } from './wire.ts'
 import { header, isRedirect, jsonObject, statusOf } from './wire.ts'
 
@@ -102,7 +102,7 @@ export function readUser (
 ): Reading<UserInformation> {
   const read = readJson(exchange, { sent: 13, judged: () => 14, returned: 15 }, USER_EXPECTED)
   if (!read.ok) return read
-  const faults = userInformationFaults(read.value, level)
+  const { faults } = readUserInformation(read.value, level)
   if (faults.length > 0) return failure(15, 'malformed_record', RECORD_EXPECTED, faults.join('; '))
   return { ok: true, value: read.value as unknown as UserInformation }
 }

@@ -1,4 +1,3 @@
-import { isPromise } from 'node:util/types'
 import type { RouteShorthandOptions } from 'fastify'
 import { assertOption, isVisibleAscii, kindOf } from '../assert.ts'
 import type { RouteName } from '../http/endpoint.ts'
@@ -36,7 +35,6 @@ interface Rule {
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
-const isRouteOptions = (value: unknown): boolean => isObject(value) && !isPromise(value)
 
 const rule = (isValid: Rule['isValid'], expected: string): Rule => ({ isValid, expected })
 const optional = (isValid: Rule['isValid'], expected: string): Rule =>
@@ -64,7 +62,7 @@ const rules: Record<Exclude<keyof PartnerSsoOptions, 'prefix'>, Rule> = {
   codeLifetime: whole(1, 600, 'seconds'),
   tokenLifetime: whole(1, 3600, 'seconds'),
   onEvent: optional(isFunction, 'a function (event, request, cause) => void'),
-  routeOptions: rule((value) => isRouteOptions(value) || isFunction(value), ROUTE_OPTIONS)
+  routeOptions: rule((value) => isObject(value) || isFunction(value), ROUTE_OPTIONS)
 }
 
 const NO_LOGIN_PAGE = 'partner-sso: no loginPage is given: unless currentUser sends a reply of its own, a browser ' +
@@ -101,7 +99,7 @@ function optionsOf (
 ): RouteShorthandOptions {
   const options = typeof given === 'function' ? given(route) ?? {} : given
   const name = `routeOptions('${route}')`
-  assertOption(isRouteOptions(options), name, 'an object of Fastify route options', kindOf(options))
+  assertOption(isObject(options), name, 'an object of Fastify route options', kindOf(options))
   return present(options)
 }
 
@@ -119,12 +117,8 @@ export function checkPrefix (prefix: string): void {
 // `prefix` and the last two are Fastify's own.
 const names = [...Object.keys(rules), 'prefix', 'logLevel', 'logSerializers']
 
-const NO_LOGIN_URL = 'partner-sso: there is no option "loginUrl"; did you mean "loginPage", the login of your app, ' +
-  'or "portal.loginUrl"?'
-
 function checkNames (given: string[], warn: Warn): void {
   const unknown = given.filter((name) => !names.includes(name))
-  if (unknown.includes('loginUrl')) throw new TypeError(NO_LOGIN_URL)
   for (const name of unknown) {
     const similar = similarName(name, names)
     if (similar === undefined) continue
@@ -142,9 +136,7 @@ function present<T extends object> (options: T): { [Name in keyof T]: Exclude<T[
 function checkPortals (given: Portal | Portal[]): Portal[] {
   if (!Array.isArray(given)) return [checkPortal(given, 'portal')]
   const portals = given.map((portal, index) => checkPortal(portal, `portal[${index}]`))
-  const ids = portals.map(({ clientId }) => clientId)
-  const repeated = ids.findIndex((id, index) => ids.indexOf(id) !== index)
-  assertOption(repeated === -1, 'portal', 'portals with different clientIds',
-    `the same in portal[${ids.indexOf(ids[repeated] as string)}] and portal[${repeated}]`)
+  const ids = new Set(portals.map(({ clientId }) => clientId))
+  assertOption(ids.size === portals.length, 'portal', 'portals with different clientIds', 'the same one twice')
   return portals
 }

@@ -1,28 +1,15 @@
-/** The known name that a name looks like a misspelling of; undefined when it looks like none. */
+/** The known name that a name is a misspelling of: by one letter that is missing, added, replaced or swapped. */
 export function similarName (name: string, known: readonly string[]): string | undefined {
-  return known.find((candidate) => distance(plain(name), plain(candidate)) <= (candidate.length < 7 ? 1 : 2))
+  const given = shortened(name)
+  return known.find((candidate) => shortened(candidate).some((text) => given.includes(text)))
 }
 
-/** Ignores case and separators: `code_lifetime` and `codeLifeTime` mean `codeLifetime`. */
-function plain (name: string): string {
-  return name.toLowerCase().replace(/[_-]/g, '')
+/**
+ * The name, and what is left of it without each of its letters: "redsi" and "redis" have "redi" in common. Ignores case
+ * and separators: `code_lifetime` and `codeLifeTime` mean `codeLifetime`.
+ */
+function shortened (name: string): string[] {
+  const plain = name.toLowerCase().replace(/[_-]/g, '')
+  const others = Array.from(plain, (_, index) => plain.slice(0, index) + plain.slice(index + 1))
+  return [plain, ...others]
 }
-
-/** Edit distance: how many letters are added, left out, replaced, or swapped with their neighbour. */
-function distance (a: string, b: string): number {
-  let [beforeLast, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, column) => column)]
-  for (let row = 1; row <= a.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= b.length; column++) {
-      const replaced = at(last, column - 1) + Number(a[row - 1] !== b[column - 1])
-      // Before the first letter the index is -1: undefined differs from every letter.
-      const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
-      const swapped = isSwap ? at(beforeLast, column - 2) + 1 : Infinity
-      current[column] = Math.min(replaced, swapped, at(last, column) + 1, at(current, column - 1) + 1)
-    }
-    [beforeLast, last] = [last, current]
-  }
-  return at(last, b.length)
-}
-
-const at = (row: number[], column: number): number => row[column] as number

@@ -3,19 +3,14 @@ import type { FastifyBaseLogger, FastifyInstance, RouteShorthandOptions } from '
 /** Reports a problem of the configuration at start. */
 export type Warn = (message: string) => void
 
-/** Warnings that were emitted: a host's tests may start it a hundred times in one process. */
-const emitted = new Set<string>()
-
-/**
- * Warns by the log, or once per process by `process.emitWarning` where the log does not write warnings: NestJS has it
- * off by default.
- */
+/** Warns once of each problem: by the log, or by the process where the log is off, as NestJS has it by default. */
 export function startupWarnings (log: FastifyBaseLogger): Warn {
+  const warned = new Set<string>()
   return (message) => {
+    if (warned.has(message)) return
+    warned.add(message)
     log.warn(message)
-    if (isWritten(log, 'warn') || emitted.has(message)) return
-    emitted.add(message)
-    process.emitWarning(message, 'PartnerSsoWarning')
+    if (!isWritten(log, 'warn')) process.emitWarning(message, 'PartnerSsoWarning')
   }
 }
 

@@ -19,8 +19,6 @@ export interface Authentication {
   portal: RegisteredPortal
   /** Which of the portal's secrets was used, counted from 0. */
   secretIndex: number
-  /** Whether a part of the credentials matched by its second reading alone. */
-  isAsSent: boolean
 }
 
 type Awaitable<T> = T | Promise<T>
@@ -32,13 +30,12 @@ export class Portals {
   /** The portal of the `client_id`; undefined when it is unknown. A promise only where `portal` is a function. */
   readonly find: (clientId: string) => Awaitable<RegisteredPortal | undefined>
 
-  /** A function may take `timeout` milliseconds. `warn` is called once with each warning. */
+  /** A function may take `timeout` milliseconds. `warn` may be called again with the same warning. */
   constructor (portal: Portal[] | PortalFinder, timeout: number, warn: (message: string) => void) {
-    const warnOnce = onceEach(warn)
     if (typeof portal === 'function') {
-      this.find = foundBy(portal, timeout, warnOnce)
+      this.find = foundBy(portal, timeout, warn)
     } else {
-      const all = portal.map((one) => registered(one, warnOnce))
+      const all = portal.map((one) => registered(one, warn))
       const byClientId = new Map(all.map((one) => [one.information.clientId, one]))
       this.only = all.length === 1 ? all[0] : undefined
       this.find = (clientId) => byClientId.get(clientId)
@@ -49,12 +46,10 @@ export class Portals {
   async authenticate ({ clientId, clientSecret }: Credentials): Promise<Authentication> {
     const portal = await this.#findAny(clientId)
     if (portal === undefined) throw new OAuthError('client_unknown')
-    const known = portal.information.clientId
     const indexes = clientSecret.map((reading) => portal.secretIndex(reading))
-    const matching = indexes.findIndex((index) => index !== -1)
-    if (matching === -1) throw new OAuthError('client_secret_wrong', { clientId: known })
-    const isAsSent = matching > 0 || clientId[0] !== known
-    return { portal, secretIndex: indexes[matching] as number, isAsSent }
+    const secretIndex = indexes.find((index) => index !== -1)
+    if (secretIndex !== undefined) return { portal, secretIndex }
+    throw new OAuthError('client_secret_wrong', { clientId: portal.information.clientId })
   }
 
   /** The portal of the first reading that is known. */
@@ -99,15 +94,6 @@ const SHORT_SECRET = `partner-sso: a clientSecret has less than ${STRONG_LENGTH}
 
 const OTHER_PORTAL = 'partner-sso: the portal function returned a portal of another clientId than it was called ' +
   'with. It must return null for a client_id that it does not know. Such requests are refused.'
-
-/** Passes each message on once. */
-function onceEach (warn: (message: string) => void): (message: string) => void {
-  const warned = new Set<string>()
-  return (message) => {
-    if (!warned.has(message)) warn(message)
-    warned.add(message)
-  }
-}
 
 /** What the host's function is called with; nothing else reaches it. */
 function isClientId (value: string): boolean {

@@ -24,9 +24,7 @@ export class RegisteredPortal {
     this.binding = JSON.stringify([clientId, redirectUri, loginUrl, level])
     this.#secrets = [clientSecret].flat()
     this.credentials = this.#secrets.map((secret) => JSON.stringify([clientId, secret]))
-    // Only the first question mark starts the query; a later one is part of a name or value.
-    const separator = !redirectUri.includes('?') ? '?' : /^[^?]*\?$|&$/.test(redirectUri) ? '' : '&'
-    this.#callback = redirectUri + separator
+    this.#callback = redirectUri + (redirectUri.includes('?') ? '&' : '?')
   }
 
   /** The redirect_uri, its own query kept, with encoded parameters and the state added (RFC 6749 section 4.1.2). */

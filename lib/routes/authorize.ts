@@ -18,8 +18,8 @@ import type { Reporter } from '../events.ts'
 import type { Portals } from '../portal/portals.ts'
 import type { PortalInformation, RegisteredPortal } from '../portal/registered-portal.ts'
 import * as Type from '../typebox.ts'
-import { checkUserInformation } from '../user-information.ts'
-import type { UserInformation, UserInformationError } from '../user-information.ts'
+import { readUserInformation } from '../user-information.ts'
+import type { UserInformation } from '../user-information.ts'
 import type { Parts } from './parts.ts'
 
 const NO_EMAIL = 'partner-sso: a record of portalEligibility has an "email" without "@": is it an address?'
@@ -27,7 +27,6 @@ const NO_EMAIL = 'partner-sso: a record of portalEligibility has an "email" with
 /** GET /oauth/authorize: the authorization endpoint (RFC 6749 section 3.1). */
 export function authorizeRoute (parts: Parts): Endpoint {
   const { portals, codes, reporter, storeTimeout, returnCookie, warn } = parts
-  let hasWarned = false
   return {
     name: 'authorize',
     method: 'GET',
@@ -46,19 +45,16 @@ export function authorizeRoute (parts: Parts): Endpoint {
         const user = await askCurrentUser(parts, request, reply, clientId)
         if (user === REPLIED) return reply
         if (!user) return sendToLogin(parts, parameters, request, reply, clientId)
-        const record = await askEligibility(parts, user, request, reply, portal)
-        if (record === REPLIED) return reply
-        if (!hasWarned && !record.email.includes('@')) {
-          hasWarned = true
-          warn(NO_EMAIL)
-        }
-        const externalId = known.externalId = record.external_id
+        const given = await askEligibility(parts, user, request, reply, portal)
+        if (given === REPLIED) return reply
+        const record = checkRecord(given, portal, known)
+        if (!record.email.includes('@')) warn(NO_EMAIL)
         const deadline = performance.now() + storeTimeout
         const { code, signInId } = await codes.issue(portal, { codeChallenge, record }, deadline)
         // Fastify has responded.
         if (isOverdue(request)) return reply
         returnCookie.forget(request, reply)
-        reporter.report(request, { type: 'code_issued', reason: 'ok', clientId, externalId, signInId })
+        reporter.report(request, { type: 'code_issued', reason: 'ok', ...known, signInId })
         return redirect(reply, portal.callback(`code=${code}`, state))
       } catch (error) {
         throw OAuthError.from(error, known, { callback: (parameters) => portal.callback(parameters, state) })
@@ -187,11 +183,11 @@ function knownQuery (parameters: Parameters): string {
   }).join('&')
 }
 
-/** The record that the user enters the portal with. */
+/** What the host returns for the user: the record. */
 async function askEligibility (
   { portalEligibility, reporter }: Parts, user: unknown, request: FastifyRequest, reply: FastifyReply,
   { information: portal }: RegisteredPortal
-): Promise<UserInformation | typeof REPLIED> {
+): Promise<unknown> {
   const given = await askHost(reporter, reply, 'portal_eligibility_failed',
     () => portalEligibility(user, { portal, request, reply }))
   if (given === REPLIED) {
@@ -201,11 +197,17 @@ async function askEligibility (
   }
   if (given === undefined) throw new OAuthError('eligibility_undefined')
   if (!given) throw new OAuthError('not_eligible')
-  try {
-    return checkUserInformation(given, portal.level)
-  } catch (cause) {
-    throw new OAuthError('user_information_invalid', { cause, ...(cause as UserInformationError).known })
-  }
+  return given
+}
+
+function checkRecord (
+  given: unknown, { information: { level } }: RegisteredPortal, known: RefusalContext
+): UserInformation {
+  const { record, faults: [rule] } = readUserInformation(given, level)
+  const { external_id: externalId } = record
+  if (externalId && typeof externalId === 'string') known.externalId = externalId
+  if (rule !== undefined) throw new OAuthError('user_information_invalid', { rule })
+  return record
 }
 
 /** The page for a person whose sign-in cannot go back to the portal: that of the host, or else of the plugin. */

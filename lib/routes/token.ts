@@ -32,7 +32,7 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
       const known: RefusalContext = {}
       try {
         const form = formOf(request)
-        const { portal, secretIndex, isAsSent } = await portals.authenticate(credentials(request, form))
+        const { portal, secretIndex } = await portals.authenticate(credentials(request, form))
         const { clientId } = portal.information
         known.clientId = clientId
         const code = codes.read(form.get('code') as string, portal)
@@ -49,8 +49,7 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
         // A concurrent replay has revoked the token.
         if (token === null) throw new OAuthError('code_replayed')
         if (isOverdue(request)) return reply
-        const basicEncoding = isAsSent ? { basicEncoding: 'none' } as const : {}
-        reporter.report(request, { type: 'token_issued', reason: 'ok', ...known, secretIndex, ...basicEncoding })
+        reporter.report(request, { type: 'token_issued', reason: 'ok', ...known, secretIndex })
         return sendJson(reply, 200, `{"token_type":"Bearer","access_token":"${token}"}`)
       } catch (error) {
         throw OAuthError.from(error, known)

@@ -1,4 +1,3 @@
-import cluster from 'node:cluster'
 import type { FastifyBaseLogger } from 'fastify'
 import { GuardedStore, withDeadlines } from './guard.ts'
 import type { BackingStore } from './guard.ts'
@@ -30,27 +29,10 @@ async function open (
     const { RedisStore } = await import('./redis.ts')
     return new RedisStore(redis, keyPrefix, storeTimeout)
   }
-  if (store === undefined) warn(inProcessWarning())
+  if (store === undefined) warn(IN_PROCESS)
   return store === undefined || store === 'memory' ? new MemoryStore(memoryLimit) : withDeadlines(store)
 }
 
-/** What runs several processes of one app, by the environment variable that it sets. */
-const platforms = {
-  NODE_APP_INSTANCE: 'PM2',
-  pm_id: 'PM2',
-  AWS_LAMBDA_FUNCTION_NAME: 'AWS Lambda',
-  K_SERVICE: 'Cloud Run',
-  KUBERNETES_SERVICE_HOST: 'Kubernetes',
-  VERCEL: 'Vercel'
-}
-
 const IN_PROCESS = 'partner-sso: neither redis nor store is given: codes and tokens are kept in the memory of this ' +
-  'process. They are lost when it ends, and the portal must reach this very process with every request.'
-
-function inProcessWarning (): string {
-  const [, platform] = Object.entries(platforms).find(([variable]) => process.env[variable] !== undefined) ?? []
-  const runner = cluster.isWorker ? 'node:cluster' : platform
-  if (runner === undefined) return `${IN_PROCESS} Where that is intended, set store to 'memory'.`
-  return `${IN_PROCESS} It may be one of several (${runner}), which do not share codes and tokens: sign-ins would ` +
-    'fail. Set redis or store.'
-}
+  'process. They are lost when it ends, and where there are several processes, sign-ins fail. Set redis or store; ' +
+  "where this is intended, set store to 'memory'."

@@ -3,8 +3,8 @@
  * of codes and tokens depends on nothing else. A request whose call fails or takes too long is refused with
  * `temporarily_unavailable`.
  *
- * Keys and values are opaque base64url text (`A-Z a-z 0-9 - _`): a key, of 20 characters, is a one-way derivation of a
- * code or token; a value is encrypted, and has at most 22,000 characters for each client secret of the portal, most
+ * Keys and values are opaque text (base64url, in values with dots): a key, of 20 characters, is a one-way derivation of
+ * a code or token; a value is encrypted, and has at most 22,000 characters for each client secret of the portal, most
  * often some hundred. `checkStore` of `fastify-partner-sso/testing` tests whether a store keeps these promises.
  */
 export interface Store {

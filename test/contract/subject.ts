@@ -86,8 +86,6 @@ export interface Subject {
   lowestLevel: number
   /** Which of the portal's secrets its requests use. */
   secretIndex: number
-  /** A member of the event of a token, for HTTP Basic that is not form-encoded. */
-  basicEncoding: { basicEncoding?: 'none' }
   /** Whether one portal is registered: the error page of an unknown portal links to it. */
   isOnlyPortal: boolean
   /** The prefix of the routes. */
@@ -218,7 +216,6 @@ async function start (
       .filter(({ req, res, msg }) => req === undefined && res === undefined && !msg.startsWith('Server')),
     lowestLevel: lowestLevels[logLevel],
     secretIndex: secrets.length - 1,
-    basicEncoding: basic === 'as sent' ? { basicEncoding: 'none' } : {},
     isOnlyPortal,
     prefix,
     loginPage: configuration.loginPage,

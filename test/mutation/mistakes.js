@@ -154,7 +154,7 @@ export const mistakes = [
   ['the token response has an expiry', '"access_token":"${token}"}', '"access_token":"${token}","expires_in":60}'],
   ['two Authorization headers are accepted', ".raw)) throw new OAuthError('authentication_repeated')", '.raw)) {}'],
   ['token_issued is reported for the wrong user', '...known, secretI', '...known, externalId: clientId, secretI'],
-  ['token_issued names the first secret always', 'secretIndex, ...basicEncoding', 'secretIndex: 0, ...basicEncoding'],
+  ['token_issued names the first secret always', '...known, secretIndex }', '...known, secretIndex: 0 }'],
   ['any grant_type is accepted', "throw new OAuthError('grant_type_unsupported')", '{}'],
   ['a repeated parameter of the form is accepted', "if (form.repeated) throw new OAuthError('parameter_repeated')", ''],
   ['a form that cannot be decoded is accepted', "if (form.malformed) throw new OAuthError('body_unreadable')", ''],

@@ -176,9 +176,9 @@ await t.test('odd callbacks and responses', async (t) => {
   t.match(await given([]), { step: 12, error: 'not_json', got: '200 with application/json' })
   t.match(await given({ token_type: 'Bearer' }), { step: 12, error: 'malformed_token', got: /access_token missing/ })
   t.match(await given({ token_type: 'Bearer', access_token: '' }), { step: 12, error: 'malformed_token' })
-  t.match(await given({ token_type: 'Bearer', access_token: 't' }, { type: 'boss' }), {
+  t.match(await given({ token_type: 'Bearer', access_token: 't' }, { type: 'client' }), {
     step: 15,
-    got: /^external_id must be .*; email must be .*; name must be .*; type must be .*; product_role must be /
+    got: /^external_id must be .*; email must be .*; name must be .*; control_role must be .*; product_role must be /
   })
 })
 

@@ -1,9 +1,9 @@
-// Listeners and loggers that fail. What the log and the host get: contract/refusals, contract/checks/sign-in.
+// Listeners that fail. What the log and the host get: contract/refusals, contract/checks/sign-in.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { runInNewContext } from 'node:vm'
 import type { FastifyRequest } from 'fastify'
 import t from 'tap'
-import { OAuthError, refusals } from '../../lib/errors.ts'
+import { OAuthError } from '../../lib/errors.ts'
 import { Reporter, requestIdOf } from '../../lib/events.ts'
 import type { OnEvent } from '../../lib/events.ts'
 
@@ -77,29 +77,4 @@ t.test('onEvent gets what was thrown, the channel does not', async (t) => {
   reporter.refused(request, new OAuthError('current_user_failed', { cause: error }))
   reporter.refused(request, new OAuthError('not_eligible'))
   t.strictSame(causes, [error, undefined])
-})
-
-t.test('a logger that throws for the error logs the rest', async (t) => {
-  const { reporter, request, lines } = scene()
-  const { error: write } = request.log
-  Object.assign(request.log, {
-    error (fields: { err?: unknown }, message: string) {
-      if (fields.err !== undefined) throw error
-      write(fields, message)
-    }
-  })
-  reporter.refused(request, new OAuthError('portal_eligibility_failed', { cause: error }))
-  const { hint } = refusals.portal_eligibility_failed
-  const fields = { event: 'sign_in_refused', reason: 'portal_eligibility_failed', hint }
-  t.strictSame(lines, [['error', fields, 'partner-sso: sign_in_refused (portal_eligibility_failed)']])
-})
-
-t.test('a line is not put together for a level that is off', async (t) => {
-  const { reporter, request, lines } = scene()
-  const asked: string[] = []
-  Object.assign(request.log, { isLevelEnabled: (level: string) => asked.push(level) === 0 })
-  reporter.report(request, { get type (): never { throw new Error('it was read') } } as never)
-  reporter.refused(request, new OAuthError('store_unavailable'))
-  t.strictSame(asked, ['info', 'debug'])
-  t.strictSame(lines, [])
 })

@@ -31,36 +31,33 @@ function refusal (name: string, value: unknown): string {
 
 const methods = { put () {}, take () {}, revoke () {} }
 const VISIBLE = 'a non-empty string of visible ASCII characters and spaces'
-const URI = 'an absolute https or http URL in visible ASCII characters'
+const URI = 'an absolute https or http URL of visible ASCII characters, without user information'
 const noUris = [
   undefined, '/hush', 'hush', 'javascript:hush', 'https:hush', 'ftp://a:hush@portal.example/',
   'xhttps://portal.example/', 'httpsx://portal.example/', ' https://portal.example/cb', 'https://portal.example/a b',
   'https://portal.example/\ncb', 'https://portal.example/\0', 'https://portal.example/é', 'https://portal.example\\cb',
-  'https://a:hush@portal.example/é', 'https://a:hush@portal.example:port/', new URL(PORTAL.loginUrl)
+  'https://a:hush@portal.example/é', 'https://a:hush@portal.example:port/', 'https://a:hush@portal.example/',
+  'https://a@portal.example/', 'https://:hush@portal.example', new URL(PORTAL.loginUrl)
 ]
 
 /** `hush` is a secret: no error repeats it. */
 const bad: Array<[name: string, wants: string, values: unknown[]]> = [
   ['portal', 'an object, an array of them, or a function', [undefined, null, JSON.stringify({ clientSecret: 'hush' })]],
-  ['portal', 'portals with different clientIds; got the same in portal[0] and portal[1]', [[PORTAL, { ...PORTAL }]]],
+  ['portal', 'portals with different clientIds; got the same one twice', [[PORTAL, { ...PORTAL }]]],
   ['portal[0]', 'an object with the values of a portal', [['hush'], [[PORTAL]]]],
   ['portal[1].clientId', VISIBLE, [[PORTAL, { ...PORTAL, clientId: '' }]]],
   ['portal.clientId', VISIBLE, [undefined, 1, 'hushé', 'hush\r', '\t']],
   ['portal.clientSecret', VISIBLE, [
-    undefined, '', [], Array(100).fill('hush'), 5417, 'hush\n', 'hushé', Buffer.from('hush')
+    undefined, '', [], 5417, 'hush\n', 'hushé', Buffer.from('hush')
   ]],
   ['portal.clientSecret[1]', VISIBLE, [['hush', '']]],
   ['portal.level', '"partner" or "client"', ['', 'Partner', 'hush hush', 'hushhush', 7]],
   ['portal.loginUrl', URI, noUris],
-  ['portal.loginUrl', 'a URL without user information; got a URL that has some', [
-    'https://a:hush@portal.example/', 'https://a@portal.example/', 'https://:hush@portal.example/'
-  ]],
   ['portal.redirectUri', URI, noUris],
   ['portal.redirectUri', 'https (http for loopback hosts only)', [
     'http://portal.example/cb', 'http://127.0.0.1.example/cb', 'http://localhost.example/cb', 'http://notlocalhost/cb'
   ]],
   ['portal.redirectUri', 'a URL without fragment', ['https://portal.example/cb#']],
-  ['portal.redirectUri', 'a URL without user information', ['https://a:hush@p.example/', 'https://:hush@p.example']],
   ['portal.redirectUri', 'a URL without a code, state or error parameter', [
     'https://portal.example/cb?c%6fde=1', 'https://portal.example/cb?state', 'https://portal.example/cb?error='
   ]],
@@ -72,9 +69,9 @@ const bad: Array<[name: string, wants: string, values: unknown[]]> = [
     '', 1, '/a b', 'hush hush', ['hush'], 'https://a:hush@login.example/ x', '/\\login.example'
   ]],
   ['routeOptions', 'an object of Fastify route options, or a function (route) => options', [
-    null, 'hush', [], Promise.resolve()
+    null, 'hush', []
   ]],
-  ["routeOptions('authorize')", 'an object of Fastify route options', [() => 'hush', async () => ({})]],
+  ["routeOptions('authorize')", 'an object of Fastify route options', [() => 'hush']],
   ['redis', 'a redis:// or rediss:// URL with a host', [
     'hush', 'xredis://localhost', 'redisx://localhost', 'redis://:hush@localhost:port', 'redis://:hush%zz@localhost',
     ' redis:/:hush@localhost', 'redis://localhost/hush', 6379, null, ['redis://:hush@localhost'], new Date(),
@@ -106,14 +103,13 @@ t.test('bad options', async (t) => {
 
 t.test('what it got: a number, a URL without user information, and the kind of anything else', async (t) => {
   const kinds: Array<[value: unknown, got: string]> = [
-    [null, 'null'], [NaN, 'NaN'], [-Infinity, 'an infinite number'], [7, 'a number'],
+    [null, 'null'], [NaN, 'NaN'], [-Infinity, '-Infinity'], [7, 'a number'],
     ['', 'an empty string'], ['hushé', 'a string of 5 characters'],
     ['a\n', 'a string of 2 characters that has a line break'],
     ['a\r', 'a string of 2 characters that has a line break'], [[], 'an empty array'], [['hush'], 'an array'],
     [{}, 'an object'], [true, 'a boolean'], [() => {}, 'a function']
   ]
   for (const [value, got] of kinds) t.match(refusal('portal.clientId', value), new RegExp(`; got ${got}$`), got)
-  t.match(refusal('portal.level', 'Partner'), /; got "Partner"$/, 'too short for a secret')
   t.match(refusal('codeLifetime', 601), /; got 601$/)
   t.match(refusal('portal.redirectUri', 'http://portal.example/cb'), /; got "http:\/\/portal\.example\/cb"$/)
 })
@@ -135,10 +131,9 @@ t.test('a path with a parameter or two slashes, also that of a scope around the 
 t.test('names: a misspelt one is an error, any other is named in one warning', async (t) => {
   t.throws(() => resolve({ dir: 'routes', code_life_time: 'hush' }),
     { message: 'partner-sso: there is no option "code_life_time"; did you mean "codeLifetime"?' })
-  t.throws(() => resolve({ loginUrl: '/login' }), /"loginUrl"; did you mean "loginPage", .* or "portal\.loginUrl"\?$/)
   const others = [
     'skipOverride', 'dir', 'name', 'encapsulate', 'dependencies', 'options', 'port', 'host', 'maxDepth', 'forceESM',
-    'dirNameRoutePrefix', 'autoHooks', 'logger', 'bodyLimit', 'debug'
+    'dirNameRoutePrefix', 'autoHooks', 'logger', 'bodyLimit', 'debug', 'loginUrl'
   ]
   const warnings: string[] = []
   resolve(Object.fromEntries(others.map((name) => [name, true])), warnings)
@@ -165,7 +160,7 @@ t.test('good options', async (t) => {
     ]],
     ['portal.loginUrl', ['http://portal.example/']],
     ['portal.level', ['partner', 'client']],
-    ['portal.clientSecret', [['a', 'b'], Array(99).fill('a')]],
+    ['portal.clientSecret', [['a', 'b'], Array(200).fill('a')]],
     ['portal', [[PORTAL, { ...PORTAL, clientId: 'other' }], async () => null]],
     ['codeLifetime', [1, 600]],
     ['tokenLifetime', [1, 3600]],

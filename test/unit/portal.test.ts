@@ -16,7 +16,7 @@ t.test('a hook is given everything but the secret, and cannot change it', async 
   t.ok(Object.isFrozen(information))
 })
 
-t.test('a secret that can be guessed: one warning, never the secret', async (t) => {
+t.test('a secret that can be guessed: a warning, never the secret', async (t) => {
   for (const [clientSecret, isWarned] of [
     ['x'.repeat(21), true], ['x'.repeat(22), false], [['x'.repeat(30), 'hush'], true], [['hush', 'hush-hush'], true]
   ] as const) {
@@ -28,8 +28,8 @@ t.test('a secret that can be guessed: one warning, never the secret', async (t) 
         await portals.find(clientId)
         await portals.authenticate({ clientId: [clientId], clientSecret: ['x'] }).catch(() => {})
       }
-      const ofSecret = warnings.filter((warning) => warning.includes('a clientSecret has less than 22 characters'))
-      t.equal(ofSecret.length, isWarned ? 1 : 0, String(clientSecret))
+      const isSeen = warnings.some((warning) => warning.includes('a clientSecret has less than 22 characters'))
+      t.equal(isSeen, isWarned, String(clientSecret))
       t.notMatch(warnings.join(), 'hush', String(clientSecret))
     }
   }
@@ -40,7 +40,7 @@ t.test('each of many secrets that are much alike is accepted', async (t) => {
   const portals = new Portals([{ ...PORTAL, clientSecret }], 1000, noWarning)
   for (const [index, secret] of clientSecret.entries()) {
     t.match(await portals.authenticate({ clientId: [PORTAL.clientId], clientSecret: [secret] }), {
-      secretIndex: index, isAsSent: false
+      secretIndex: index
     }, secret)
   }
 })
@@ -78,9 +78,9 @@ t.test('two readings of a client_id: the second is looked up where the first is 
     asked.length = 0
     return await portals.authenticate({ clientId, clientSecret: ['x', PORTAL.clientSecret] })
   }
-  t.match(await authenticate('none', 'a b'), { isAsSent: true })
+  t.match(await authenticate('none', 'a b'), { secretIndex: 0 })
   t.strictSame(asked, ['none', 'a b'])
-  t.match(await authenticate('a b', 'a b'), { isAsSent: true }, 'by the secret')
+  t.match(await authenticate('a b', 'a b'), { secretIndex: 0 }, 'by the secret')
   t.strictSame(asked, ['a b'])
   await t.rejects(authenticate('none', 'bad'), { message: 'The request could not be completed.' })
   await t.rejects(authenticate('none', 'none'), { message: 'Client authentication failed.' })

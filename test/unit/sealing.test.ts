@@ -14,8 +14,8 @@ const bytesOf = (sealed: string) => Buffer.from(sealed, 'base64url')
 t.test('AES-256-GCM: test cases 13 and 14 of the GCM specification (McGrew and Viega, appendix B)', async (t) => {
   const zeros = Buffer.alloc(32).toString('base64url')
   const hex = (sealed: string) => bytesOf(sealed).toString('hex')
-  t.equal(hex(seal([zeros], '')), '01530f8afbc74536b9a963b4f1c4cb738b')
-  t.equal(hex(seal([zeros], '\0'.repeat(16))), '01cea7403d4d606b6e074ec5d3baf39d18d0d1c8a799996bf0265b98b5d48ab919')
+  t.equal(hex(seal([zeros], '')), '530f8afbc74536b9a963b4f1c4cb738b')
+  t.equal(hex(seal([zeros], '\0'.repeat(16))), 'cea7403d4d606b6e074ec5d3baf39d18d0d1c8a799996bf0265b98b5d48ab919')
 })
 
 t.test('any text opens with its key, and neither with another nor changed', async (t) => {
@@ -48,20 +48,17 @@ t.test('each of many keys opens what is sealed with all of them, and one of them
 
 t.test('what is not a sealed value', async (t) => {
   const key = randomKey()
-  const copy = bytesOf(seal([key], 'text')).subarray(1)
-  const valueOf = (count: number, ...parts: Buffer[]) =>
-    Buffer.concat([Buffer.of(count), ...parts]).toString('base64url')
-  t.equal(open([key], valueOf(1, copy)), 'text')
-  for (const value of [
-    '', 'A', 'AQ', copy.toString('base64url'), valueOf(0), valueOf(0, copy), valueOf(2, copy), valueOf(255, copy),
-    valueOf(1, copy, Buffer.of(0)), valueOf(1, Buffer.alloc(15)), valueOf(3, copy, copy)
-  ]) {
+  const copy = seal([key], 'text')
+  const short = bytesOf(copy).subarray(0, -12).toString('base64url')
+  for (const value of ['', 'A', '.', `${copy}A`, `A${copy}`, copy.slice(0, -2), short, 'AA'.repeat(11)]) {
     t.equal(open([key], value), null, value)
   }
-  t.equal(open([key], valueOf(2, copy, Buffer.alloc(copy.length))), 'text', 'a copy that somebody adds changes nothing')
-  for (const keys of [[key], [key, randomKey()]]) {
-    const text = 'x'.repeat(16_500 - 16)
-    t.ok(open([key], seal(keys, text)) === text, `${keys.length} keys`)
-    t.equal(open([key], seal(keys, `${text}x`)), null, `${keys.length} keys: too long for a record`)
-  }
+  t.equal(open([key], `..A.${copy}.`), 'text', 'copies that somebody adds change nothing')
+})
+
+t.test('a tag that was cut to its first four bytes authenticates nothing', async (t) => {
+  const key = randomKey()
+  const bytes = bytesOf(seal([key], ''))
+  t.equal(bytes.length, 16)
+  t.equal(open([key], bytes.subarray(0, 4).toString('base64url')), null)
 })

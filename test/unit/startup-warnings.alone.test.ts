@@ -1,4 +1,4 @@
-// Alone: the process is warned once of the same, also by other files.
+// Alone: it replaces process.emitWarning.
 // Warnings at start are seen, also where the host's logger is off: the log, or process.emitWarning.
 import Fastify from 'fastify'
 import type { FastifyBaseLogger } from 'fastify'
@@ -31,7 +31,7 @@ t.test('by the log, and by the process where the log drops warnings', async (t) 
     emitted.length = 0
     const warn = startupWarnings(log)
     for (let times = 0; times < 2; times++) warn(name)
-    t.strictSame(emitted, isOff ? [[name, 'PartnerSsoWarning']] : [], `${name}: once in a process`)
+    t.strictSame(emitted, isOff ? [[name, 'PartnerSsoWarning']] : [], `${name}: once`)
   }
 })
 

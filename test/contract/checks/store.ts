@@ -59,8 +59,8 @@ function changed (text: string, index: number): string {
 
 /** Formats of values that another version of the plugin could write. */
 const formats: Record<string, (sealed: string) => string> = {
-  'one copy, without their number': (sealed) => Buffer.from(sealed, 'base64url').subarray(1).toString('base64url'),
-  'a version before it': (sealed) => `v2.${sealed}`,
+  'a version before it': (sealed) => sealed.split('.').map((copy) => `v2${copy}`).join('.'),
+  'another separator': (sealed) => sealed.split('.').map((copy) => `${copy}-`).join(''),
   JSON: (sealed) => JSON.stringify({ sealed }),
   'no copy': () => 'AA'
 }
