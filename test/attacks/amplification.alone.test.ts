@@ -23,19 +23,14 @@ const MOST_REPEATS = 20
 const ROUNDS = 10
 
 const distinct = Array.from({ length: SIZE / 3 }, (_, index) => index.toString(36)).join('&')
+/** One for each thing that lib does with a character: splits at it, decodes, escapes, negotiates, masks, compares. */
 const ALPHABETS = [
-  '<', '<a', '"', '%', '%%', '&', '&%', '&a', '&a=', '&%41', '&%zz', '&%zz=%zz', '&+', '&%C3%A9', '=', '=&', '+', '%41',
-  '%2B', '%25', '%3C', '%3Ca', '%zz', '%ff', '%C3%A9', '%F0%9F%98%80', '%00', '\xe9', '\x80', '\xff<', '?', '/', '//',
-  '\\', '/../', ':', ';', ',', ', ', '/,', 'a/b,', '*/*,', 'text/*;q=0.1,', 'text/html;a="', ';q=', '"\\', '{', '[',
-  '[]=', '.', '=&=', '&client_id=', '&state=a', '&__proto__=', 'Zm9v', '====', 'Bearer ', 'Basic ', 'https://', 'a@',
-  '%2525'
+  '<', '%', '&', '&a=', '&%41', '&%zz', '=', '+', '%41', '%zz', '%C3%A9', '\xe9', '/', '//', '/../', ':', ';', '#',
+  'a@', ', ', 'a/b,', 'text/*;q=0.1,', 'text/html;a="', '====', 'Bearer '
 ]
-
 const repeated = (alphabet: string): string => alphabet.repeat(Math.ceil(SIZE / alphabet.length)).slice(0, SIZE)
 // Malformed by a % alone, not by an escape that is cut off.
-const texts = [
-  ...ALPHABETS.map(repeated), `${repeated('%41').slice(0, -4)}%`, `%${repeated('%41')}`, distinct, `%&${distinct}`
-]
+const texts = [...ALPHABETS.map(repeated), `%${repeated('%41')}`, distinct]
 
 /** The bytes of a request; those of `text` as they are, one for each character. */
 function bytes (method: string, target: string, headers: string[], body = ''): Buffer {
@@ -64,13 +59,9 @@ const places: Record<string, { benign: Buffer, hostile: Record<string, (text: st
   authorize: {
     benign: authorize(query, USER, `X-Padding: ${padding}`),
     hostile: {
-      'the state': (text) => authorize(withValue(query, 'state', text), USER),
-      'the state, without a login': (text) => authorize(withValue(query, 'state', text)),
+      'the state': (text) => authorize(withValue(query, 'state', text)),
       'the whole query': (text) => authorize(text, USER),
-      'beside good parameters': (text) => authorize(`${query}&${text}`, USER),
       'the redirect_uri': (text) => authorize(withValue(query, 'redirect_uri', text), USER),
-      'the client_id': (text) => authorize(withValue(query, 'client_id', text), USER),
-      'the code_challenge': (text) => authorize(`${query}&code_challenge=${text}`, USER),
       'the Accept header': (text) => authorize('', `Accept: ${text}`)
     }
   },
@@ -78,12 +69,8 @@ const places: Record<string, { benign: Buffer, hostile: Record<string, (text: st
     benign: token(`${form}&padding=${padding}`),
     hostile: {
       'the whole body': (text) => token(text),
-      'beside good parameters': (text) => token(`${form}&${text}`),
-      'the code': (text) => token(withValue(form, 'code', text)),
       'the redirect_uri': (text) => token(withValue(form, 'redirect_uri', text)),
-      'the client_secret': (text) => token(withValue(form, 'client_secret', text)),
       'the query': (text) => token(form, text),
-      'the Authorization header': (text) => token(form, '', `Authorization: Basic ${text}`),
       'credentials of HTTP Basic': (text) => token(form, '',
         `Authorization: Basic ${Buffer.from(text.slice(0, SIZE / 2), 'latin1').toString('base64')}`)
     }
@@ -91,36 +78,11 @@ const places: Record<string, { benign: Buffer, hostile: Record<string, (text: st
   user: {
     benign: user('', `Authorization: Bearer ${padding}`),
     hostile: {
-      'the token': (text) => user('', `Authorization: Bearer ${text}`),
       'the Authorization header': (text) => user('', `Authorization: ${text}`),
+      'the token': (text) => user('', `Authorization: Bearer ${text}`),
       'the query': (text) => user(text)
     }
   }
-}
-
-/** The CPU time that a server takes for these requests, in microseconds. */
-type Meter = (request: Buffer) => Promise<number>
-
-function meterOf (t: Test, port: number): Meter {
-  let socket: Socket | undefined
-  t.teardown(() => socket?.destroy())
-  return async (request) => {
-    // Node closes a connection when it cannot read the request.
-    if (socket?.writable !== true) {
-      socket = connect(port, '127.0.0.1').setNoDelay()
-      await once(socket, 'connect')
-    }
-    const before = process.cpuUsage()
-    await sent(socket, request)
-    const { user, system } = process.cpuUsage(before)
-    return user + system
-  }
-}
-
-async function least (meter: Meter, request: Buffer): Promise<number> {
-  let least = Infinity
-  for (let repeat = 0; repeat < MOST_REPEATS; repeat++) least = Math.min(least, await meter(request))
-  return least
 }
 
 /** Sends the request several times, one after the other. Resolves when each has its response, or Node has closed. */
@@ -140,49 +102,59 @@ async function sent (socket: Socket, request: Buffer): Promise<void> {
   })
 }
 
-/** Fails when the request is too expensive each time that it is compared with one that costs so much at least. */
-async function isCheap (
-  t: Test, meter: Meter, name: string, request: Buffer, benign: Buffer, usual: number
-): Promise<void> {
-  for (let repeat = 0; repeat < MOST_REPEATS; repeat++) {
-    if (await meter(request) <= COST_LIMIT * usual) return
+/** The least CPU time that a server takes for the request, in microseconds. */
+type Meter = (request: Buffer, repeats?: number) => Promise<number>
+
+function meterOf (t: Test, port: number): Meter {
+  let socket: Socket | undefined
+  t.teardown(() => socket?.destroy())
+  return async (request, repeats = MOST_REPEATS) => {
+    let least = Infinity
+    for (let repeat = 0; repeat < repeats; repeat++) {
+      // Node closes a connection when it cannot read the request.
+      if (socket?.writable !== true) {
+        socket = connect(port, '127.0.0.1').setNoDelay()
+        await once(socket, 'connect')
+      }
+      const before = process.cpuUsage()
+      await sent(socket, request)
+      const { user, system } = process.cpuUsage(before)
+      least = Math.min(least, user + system)
+    }
+    return least
   }
-  let ratio = Infinity
-  for (let round = 0; round < ROUNDS; round++) {
-    const ours = await least(meter, request) - await least(meter, toBareRoute(request))
-    ratio = Math.min(ratio, ours / await least(meter, benign))
-    if (ratio <= COST_LIMIT) return
-  }
-  t.fail(`${name}: ${ratio.toFixed(1)} times a benign request`)
 }
 
-/** A route of the host that does nothing. */
+/** A route of the host that does nothing: what Fastify itself does with a request. */
 const BARE = '/bare'
 
-/** The same request to a route that does nothing, for what Fastify itself does with it. */
-const toBareRoute = (request: Buffer): Buffer =>
-  Buffer.from(request.toString('latin1').replace(/\/oauth\/\w+/, BARE), 'latin1')
-
-const loggers = { 'without a logger': false, 'with a logger': { stream: { write: () => {} } } }
-
-for (const [logging, logger] of Object.entries(loggers)) {
-  for (const [endpoint, { benign, hostile }] of Object.entries(places)) {
-    t.test(`${endpoint}, ${logging}`, async (t) => {
-      const { url } = await startHost(t, { loginPage: '/login' }, {
-        server: { logger },
-        prepare: (app) => { app.get(BARE, (_request, reply) => reply.send('')) }
-      })
-      const meter = meterOf(t, Number(new URL(url).port))
-      await least(meter, benign)
-      const usual = await least(meter, benign)
-      for (const [place, build] of Object.entries(hostile)) {
-        // A log line repeats the URL and nothing else of the request.
-        if (logger !== false && !/query|without a login/.test(place)) continue
-        for (const text of texts) {
-          await isCheap(t, meter, `${place}: ${JSON.stringify(text.slice(0, 12))}`, build(text), benign, usual)
-        }
-        t.pass(`${place}: ${texts.length} texts`)
-      }
-    })
+/** How many times the cost of the benign request the other one takes; it is compared again while it seems too much. */
+async function ratioOf (meter: Meter, request: Buffer, benign: Buffer, usual: number): Promise<number> {
+  if (await meter(request, 1) <= COST_LIMIT * usual) return 1
+  const bare = Buffer.from(request.toString('latin1').replace(/\/oauth\/\w+/, BARE), 'latin1')
+  let ratio = Infinity
+  for (let round = 0; round < ROUNDS && ratio > COST_LIMIT; round++) {
+    ratio = Math.min(ratio, (await meter(request) - await meter(bare)) / await meter(benign))
   }
+  return ratio
+}
+
+const logger = { stream: { write: () => {} } }
+
+for (const [endpoint, { benign, hostile }] of Object.entries(places)) {
+  t.test(endpoint, async (t) => {
+    const { url } = await startHost(t, { loginPage: '/login' }, {
+      server: { logger },
+      prepare: (app) => { app.get(BARE, (_request, reply) => reply.send('')) }
+    })
+    const meter = meterOf(t, Number(new URL(url).port))
+    await meter(benign)
+    const usual = await meter(benign)
+    for (const [place, build] of Object.entries(hostile)) {
+      for (const text of texts) {
+        const ratio = await ratioOf(meter, build(text), benign, usual)
+        t.ok(ratio <= COST_LIMIT, `${place}: ${JSON.stringify(text.slice(0, 12))}: ${ratio.toFixed(1)} times`)
+      }
+    }
+  })
 }

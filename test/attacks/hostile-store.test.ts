@@ -1,7 +1,6 @@
 // Someone reads and writes the store: a neighbour on a shared Redis, an injection beside the PostgreSQL store, a stolen
 // backup. The rows are those of "What an attacker has" in .github/SECURITY.md: what he has, and what he gets. He knows
 // all that is public: client_id, redirect_uri, login_url, level, prefix, this code.
-import { hash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -72,15 +71,13 @@ function isRefused (t: Test, { status, json }: WireResponse, message: string): v
   t.strictSame([status, json.error], status === 400 ? [400, 'invalid_grant'] : [401, 'invalid_token'], message)
 }
 
-/** All keys that can be derived from what he knows: for every purpose, with every text that may be the secret. */
+/** All keys that can be derived from what he knows, with every text that may be the secret. */
 function publicKeys (...known: string[]): string[] {
-  const { clientId } = PORTAL
-  const infos = [
-    '', 'null', '""', '[]', JSON.stringify(clientId), `["${clientId}"]`, `["${clientId}",""]`, registered.binding
-  ]
-  const purposes = ['sealing_key', 'proof', 'locator', 'code_key', 'token_key', 'sign_in_id', '']
-  return known.flatMap((secret) => infos.flatMap((info) => purposes.map((purpose) =>
-    hash('sha256', `\0\0\0\x01${secret}${purpose} ${info} `, 'base64url'))))
+  const infos = ['', JSON.stringify(PORTAL.clientId), `["${PORTAL.clientId}",""]`, registered.binding]
+  return known.flatMap((text) => infos.flatMap((info) => {
+    const proof = keys.proof(text, info)
+    return [proof, keys.sealingKey(text, info), keys.sealingKey(proof, info)]
+  }))
 }
 
 /** The parts of a token, one by one and together. */
@@ -91,8 +88,6 @@ function partsOf (token: string): string[] {
 
 const tokenOf = (locator: string, proof: string): string =>
   locator + proof + Buffer.from(PORTAL.clientId).toString('base64url')
-
-const guess = (): string => randomBytes(32).toString('base64url')
 
 type Attack = (t: Test) => Promise<void>
 
@@ -136,7 +131,7 @@ const attacks: Record<string, Attack> = {
   async 'and has every code and token, used or not, and a clock' (t) {
     const app = await startApp(t)
     const { code, token, codeKey, codeValue, tokenKey, tokenValue, redeemCode, redeemToken } = await signIn(app)
-    for (const key of [...publicKeys(code, ...partsOf(token)), guess()]) {
+    for (const key of publicKeys(code, ...partsOf(token))) {
       for (const [place, redeem] of [[codeKey, redeemCode], [tokenKey, redeemToken]] as const) {
         app.store.clear()
         app.store.set(place, seal([key], forgedGrant()))
@@ -154,11 +149,9 @@ const attacks: Record<string, Attack> = {
     const app = await startApp(t)
     const { token, tokenKey, tokenValue } = await signIn(app)
     const { locator, proof } = readAccessToken(token) ?? { locator: '', proof: '' }
-    const weak = Array.from({ length: 10 }, (_, digit) => String(digit))
-    const credential = (secret: string) => JSON.stringify([PORTAL.clientId, secret])
-    t.equal(weak.find((secret) => keys.proof(locator, credential(secret)) === proof), undefined)
-    t.equal([...weak, PORTAL.clientSecret].find((secret) => keys.proof(locator, credential(secret)) === proof),
-      PORTAL.clientSecret, 'a secret that can be guessed can be checked')
+    const guesses = ['1', '2', PORTAL.clientSecret]
+    t.strictSame(guesses.filter((secret) => keys.proof(locator, JSON.stringify([PORTAL.clientId, secret])) === proof),
+      [PORTAL.clientSecret], 'a secret that can be guessed can be checked')
     t.strictSame([tokenKey, tokenValue].filter((text) => token.includes(text)), [])
   },
 
@@ -197,36 +190,4 @@ t.test('SECURITY has the same rows', async (t) => {
   const [, table = ''] = readFileSync('.github/SECURITY.md', 'utf8').split('| An attacker has')
   const [, , ...rows] = table.split('\n\n', 1)[0]?.split('\n') ?? []
   t.strictSame(rows.map((row) => row.split('|')[1]?.trim()), Object.keys(attacks))
-})
-
-/** Values that an attacker can make of one value and another one. */
-function spoiled (value: string, other: string): string[] {
-  const counts = ['', '0', '2', '9999', '9'.repeat(400), '-1', '1e3', '01']
-  const rest = value.slice(2)
-  const lengths = [1, 2, 3, 22, 23, 24, 40, 60, value.length - 24, value.length - 1]
-  return [
-    other, value + value, value + other, `${value}AA`, value.toLowerCase(), `_${value}`, '_', '1_',
-    ...counts.flatMap((count) => [`${count}_${rest}`, `${count}_`, `${count}_${rest.repeat(9)}`]),
-    ...lengths.map((length) => value.slice(0, length)), '\u{1f600}', '\ud800', '1_\0', 'A'.repeat(400_000)
-  ]
-}
-
-t.test('values that are exchanged, cut or repeated are refused', async (t) => {
-  const app = await startApp(t)
-  const { codeKey, codeValue, tokenKey, tokenValue, redeemCode, redeemToken } = await signIn(app)
-  app.store.clear()
-  const other = await signIn(app)
-  for (const [key, value, others, redeem] of [
-    [codeKey, codeValue, [tokenValue, other.codeValue], redeemCode],
-    [tokenKey, tokenValue, [codeValue, other.tokenValue], redeemToken]
-  ] as const) {
-    for (const forged of others.flatMap((other) => [...spoiled(value, other), ...spoiled(other, value)])) {
-      if (forged === value) continue
-      app.store.set(key, forged)
-      isRefused(t, await redeem(), `${forged.length} characters`)
-    }
-    app.store.clear()
-    app.store.set(key, value)
-    t.equal((await redeem()).status, 200, `the value itself is accepted: ${redeem.name}`)
-  }
 })

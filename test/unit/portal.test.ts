@@ -1,5 +1,5 @@
 // The registered portals: what a hook is given, authentication, and what a function of the host may do
-// wrong. Each secret: contract/checks/token. The redirect_uri with a query of its own: attacks/redirect-query.
+// wrong. Each secret: contract/checks/token.
 import t from 'tap'
 import type { OAuthError } from '../../lib/errors.ts'
 import type { Portal } from '../../lib/portal/portal.ts'
@@ -16,18 +16,27 @@ t.test('a hook is given everything but the secret, and cannot change it', async 
   t.ok(Object.isFrozen(information))
 })
 
+t.test('code and state are added to a redirect_uri, whatever query it has of its own', async (t) => {
+  for (const end of ['', '?', '?a', '?a=b&', '?a=b?c=d', '?=&a%5B%5D=c;d', '?a=%26code=x', '/cb;v=1?a=%23%zz']) {
+    const redirectUri = `https://portal.example${end}`
+    const location = new RegisteredPortal({ ...PORTAL, redirectUri }).callback('code=x', 'a%26b')
+    t.ok(location.startsWith(redirectUri), location)
+    const [given, sent] = [redirectUri, location].map((url) => new URL(url).searchParams)
+    t.strictSame(['code', 'state'].map((name) => sent?.getAll(name)), [['x'], ['a&b']], location)
+    for (const [name, value] of given ?? []) t.ok(sent?.getAll(name).includes(value), `${name} of ${location}`)
+  }
+  t.equal(new RegisteredPortal(PORTAL).callback('error=x', undefined), `${PORTAL.redirectUri}?error=x`)
+})
+
 t.test('a secret that can be guessed: a warning, never the secret', async (t) => {
   for (const [clientSecret, isWarned] of [
-    ['x'.repeat(21), true], ['x'.repeat(22), false], [['x'.repeat(30), 'hush'], true], [['hush', 'hush-hush'], true]
+    ['x'.repeat(22), false], ['x'.repeat(21), true], [['x'.repeat(30), 'hush'], true]
   ] as const) {
     const portal: Portal = { ...PORTAL, clientSecret: [clientSecret].flat() }
     for (const given of [[portal, { ...portal, clientId: 'other' }], async () => portal]) {
       const warnings: string[] = []
       const portals = new Portals(given, 1000, (message) => warnings.push(message))
-      for (const clientId of [PORTAL.clientId, PORTAL.clientId, 'unknown']) {
-        await portals.find(clientId)
-        await portals.authenticate({ clientId: [clientId], clientSecret: ['x'] }).catch(() => {})
-      }
+      await portals.find(PORTAL.clientId)
       const isSeen = warnings.some((warning) => warning.includes('a clientSecret has less than 22 characters'))
       t.equal(isSeen, isWarned, String(clientSecret))
       t.notMatch(warnings.join(), 'hush', String(clientSecret))
@@ -36,12 +45,11 @@ t.test('a secret that can be guessed: a warning, never the secret', async (t) =>
 })
 
 t.test('each of many secrets that are much alike is accepted', async (t) => {
-  const clientSecret = ['1', '2', '3', '4', '5', '6'].map((end) => 'a long beginning '.repeat(8) + end)
+  const clientSecret = ['1', '2', '3'].map((end) => 'a long beginning '.repeat(8) + end)
   const portals = new Portals([{ ...PORTAL, clientSecret }], 1000, noWarning)
-  for (const [index, secret] of clientSecret.entries()) {
-    t.match(await portals.authenticate({ clientId: [PORTAL.clientId], clientSecret: [secret] }), {
-      secretIndex: index
-    }, secret)
+  for (const [secretIndex, secret] of clientSecret.entries()) {
+    const found = await portals.authenticate({ clientId: [PORTAL.clientId], clientSecret: [secret] })
+    t.match(found, { secretIndex }, secret)
   }
 })
 
