@@ -1,0 +1,125 @@
+// What stands in front of the app: processes in turn, caches, limits, https. Which rules fail?
+import t from 'tap'
+import type { FastifyInstance } from 'fastify'
+import type { Run } from '../../lib/check/run.ts'
+import { run } from '../../lib/check/run.ts'
+import { Subject } from '../../lib/check/subject.ts'
+import { createIntegration } from '../../lib/flow/integration.ts'
+import { inProcess } from '../../lib/flow/transport.ts'
+import type { Exchange, Send, WireRequest } from '../../lib/flow/wire.ts'
+import { hookAt, partner, SETTINGS } from '../helpers/partner.ts'
+
+type Front = (request: WireRequest, app: Send) => Promise<Exchange>
+
+const login = (user: string) => ({ login: { user } })
+const USERS = { users: [login('ada'), login('bob')], ineligible: login('eve') }
+
+/** A check of an app behind something, at this address. */
+async function behind (front: Front, baseUrl = 'http://127.0.0.1', app: FastifyInstance = partner()): Promise<Run> {
+  const integration = createIntegration({ baseUrl, ...SETTINGS })
+  const toApp = inProcess(app, 60_000)
+  const send: Send = (request) => front(request, toApp)
+  return run(new Subject({ ...integration, send }, { ...USERS, codeAge: 0, wait: async () => {} }))
+}
+
+const found = ({ rules, stopped }: Run): string[] => [
+  ...rules.filter(({ outcome }) => outcome === 'fail').map(({ id }) => id),
+  ...rules.filter(({ outcome }) => outcome === 'advice').map(({ id }) => `advice:${id}`),
+  ...stopped === undefined ? [] : ['stopped']
+]
+
+const respond = (request: WireRequest, status: number, headers: Record<string, string> = {}, body = ''): Exchange =>
+  ({ request, response: { status, headers: Object.entries(headers), body }, milliseconds: 1 })
+
+/** Adds headers to what the app sends. */
+const adding = (name: string, value: string): Front => async (request, app) => {
+  const exchange = await app(request)
+  const headers = [...exchange.response?.headers ?? [], [name, value] as const]
+  return { ...exchange, response: { status: 0, body: '', ...exchange.response, headers } }
+}
+
+/** Keeps the first response of an address that is to be kept. */
+const keeping = (isKept: (exchange: Exchange) => boolean, keyOf: (request: WireRequest) => string): Front => {
+  const kept = new Map<string, Exchange>()
+  return async (request, app) => {
+    const key = keyOf(request)
+    const exchange = { ...kept.get(key) ?? await app(request), request }
+    if (isKept(exchange)) kept.set(key, exchange)
+    return exchange
+  }
+}
+
+/** Several apps, asked in turn. */
+function inTurn (...apps: FastifyInstance[]): Front {
+  const sends = apps.map((app) => inProcess(app, 60_000))
+  let requests = 0
+  return (request) => (sends[requests++ % sends.length] as Send)(request)
+}
+
+const limited = (after: number, retryAfter: string, times = Infinity): Front => {
+  let requests = 0
+  return (request, app) => {
+    const isOver = request.url.includes('/oauth/authorize') && ++requests > after && requests <= after + times
+    return isOver ? Promise.resolve(respond(request, 429, { 'retry-after': retryAfter })) : app(request)
+  }
+}
+
+const moved = (from: string, to: string): Front => async (request) =>
+  respond(request, 301, { location: request.url.replace(from, to) })
+
+const at = (path: string) => ({ request }: { request: WireRequest }): boolean => request.url.includes(path)
+const withoutPlugin = (): FastifyInstance => partner(hookAt('/oauth', 404, { error: 'Not Found' }))
+
+const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: string]> = [
+  ['nothing', (request, app) => app(request), []],
+  ['two processes, each with a store', inTurn(partner(), partner()), ['service.one-store']],
+  ['one of two without the plugin', inTurn(partner(), withoutPlugin()), ['service.one-store']],
+  ['X-Cache: HIT', adding('X-Cache', 'HIT from edge'), ['service.no-cache']],
+  ['Age', adding('Age', '7'), ['service.no-cache']],
+  ['redirects kept by path', keeping(({ response }) => response?.status === 302,
+    ({ url, headers }) => url.split('?')[0] + JSON.stringify(headers.filter(([name]) => name === 'Cookie'))),
+  ['service.no-cache']],
+  ['codes kept by URL', keeping(at('/oauth/authorize'), ({ url, headers }) => url + JSON.stringify(headers)),
+    ['service.no-cache']],
+  ['records kept by token', keeping(at('/oauth/user'), ({ url, headers }) => url + JSON.stringify(headers)),
+    ['service.no-cache']],
+  ['refusals of user kept by URL',
+    keeping((exchange) => at('/oauth/user')(exchange) && exchange.response?.status === 401, ({ url }) => url),
+    ['service.no-cache']],
+  ['a limit that is met once', limited(20, '1', 1), []],
+  ['a limit that lasts', limited(3, '3600'), ['service.rate-limit']],
+  ['a limit far above', limited(30, '3600'), ['advice:service.rate-limit']],
+  ['a limit at once that passes soon', limited(0, '5'), ['advice:service.rate-limit', 'stopped']],
+  ['http of a public name', (request, app) => app(request), ['address.https'], 'http://partner.example'],
+  ['http of a private name', (request, app) => app(request), ['advice:address.https'], 'http://app.internal'],
+  ['a redirect to https', moved('http:', 'https:'), ['address.https'], 'http://partner.example'],
+  ['from https back to http', moved('https:', 'http:'), ['address.no-downgrade'], 'https://partner.example'],
+  ['another host', moved('//', '//www.'), ['authorize.hook'], 'https://partner.example'],
+  ['no app behind it', async (request) => respond(request, 502), ['authorize.hook']],
+  ['POST refused', (request, app) => request.method === 'POST' && request.url.includes('/oauth')
+    ? Promise.resolve(respond(request, 405))
+    : app(request), ['token.hook']],
+  ['the path is cut', (request, app) => app({ ...request, url: request.url.replace('/oauth/token', '/token') }),
+    ['token.hook']],
+  ['the method is changed', (request, app) =>
+    app(request.url.endsWith('/oauth/user') ? { ...request, method: 'POST' } : request), ['user.hook']]
+]
+
+for (const [name, front, expected, baseUrl] of ROWS) {
+  t.test(name, async (t) => t.strictSame(found(await behind(front, baseUrl)), expected))
+}
+
+t.test('a request that gets no response: the rule fails where the app lives, else the check ends', async (t) => {
+  const hungUp = (request: WireRequest): Exchange =>
+    ({ request, networkError: { code: 'hung_up', sentence: 'It hung up.' }, milliseconds: 1 })
+  const long = await behind(async (request, app) => request.url.length > 1500 ? hungUp(request) : app(request))
+  t.strictSame(found(long), ['authorize.state'])
+  const silent = await behind(async (request) => hungUp(request))
+  t.strictSame(found(silent), ['stopped'])
+  const timeout = { code: 'timeout', sentence: 'Too late.' } as const
+  const read = await behind(async (request, app) => request.method === 'POST' && request.url.includes('/oauth')
+    ? { request, networkError: timeout, milliseconds: 1 }
+    : app(request))
+  t.strictSame(found(read), ['token.hook'])
+  t.match(read.rules.find(({ id }) => id === 'token.hook')?.got, 'something has read the body')
+})
