@@ -1,5 +1,7 @@
 // Run as `eslint -c .eslint.config.js .`: the top level holds no configuration but dotfiles.
-import neostandard from 'neostandard'
+import js from '@eslint/js'
+import stylistic from '@stylistic/eslint-plugin'
+import typescript from 'typescript-eslint'
 
 /**
  * A layer: files of a folder import what is listed, and nothing else by a relative path. The layers are explained in
@@ -57,22 +59,80 @@ const namesNoRow = (names, count) => ({
   message: 'Name the row in the message: the summary of failures has nothing else that leads to it.'
 })
 
-export default [
-  ...neostandard({
-    ts: true, ignores: ['dist/', 'node_modules/', '.tap/', 'compiled/', 'examples/dist/', 'coverage/']
-  }),
+/** The style of standard, by the rules that its authors gave to others. */
+const style = [
+  stylistic.configs.customize({ braceStyle: '1tbs', commaDangle: 'never', semi: false }),
   {
     rules: {
-      '@stylistic/max-len': ['error', { code: 120, ignoreUrls: false }]
+      '@stylistic/arrow-parens': 'off',
+      '@stylistic/indent-binary-ops': 'off',
+      '@stylistic/max-len': ['error', { code: 120, ignoreUrls: false }],
+      '@stylistic/max-statements-per-line': 'off',
+      '@stylistic/member-delimiter-style': 'off',
+      '@stylistic/operator-linebreak': ['error', 'after', { overrides: { '?': 'before', ':': 'before' } }],
+      '@stylistic/quote-props': ['error', 'as-needed'],
+      '@stylistic/quotes': ['error', 'single', { avoidEscape: true }],
+      '@stylistic/space-before-function-paren': ['error', 'always']
     }
-  },
+  }
+]
+
+const practices = {
+  rules: {
+    'array-callback-return': 'error',
+    curly: ['error', 'multi-line'],
+    eqeqeq: ['error', 'always', { null: 'ignore' }],
+    'no-eval': 'error',
+    'no-extend-native': 'error',
+    'no-lone-blocks': 'error',
+    'no-new': 'error',
+    'no-return-assign': 'error',
+    'no-self-compare': 'error',
+    'no-sequences': 'error',
+    'no-template-curly-in-string': 'error',
+    'no-throw-literal': 'error',
+    'no-unmodified-loop-condition': 'error',
+    'no-unneeded-ternary': 'error',
+    'no-useless-call': 'error',
+    'no-useless-computed-key': 'error',
+    'no-useless-rename': 'error',
+    'no-useless-return': 'error',
+    'no-var': 'error',
+    'object-shorthand': ['error', 'properties'],
+    'one-var': ['error', { initialized: 'never' }],
+    'prefer-const': ['error', { destructuring: 'all' }],
+    'prefer-promise-reject-errors': 'error',
+    'symbol-description': 'error',
+    yoda: 'error'
+  }
+}
+
+/** Finds no type: the compiler does. */
+const typed = {
+  files: ['**/*.{ts,mts}'],
+  plugins: { '@typescript-eslint': typescript.plugin },
+  languageOptions: { parser: typescript.parser },
+  rules: {
+    'no-undef': 'off',
+    'no-redeclare': 'off',
+    'no-unused-vars': 'off',
+    '@typescript-eslint/no-unused-vars': ['error', { args: 'none', ignoreRestSiblings: true }]
+  }
+}
+
+export default [
+  { ignores: ['dist/', '**/node_modules/', '.tap/', 'compiled/', 'examples/dist/', 'coverage/'] },
+  js.configs.recommended,
+  // Undefined names are found when the few programs in JavaScript run.
+  { rules: { 'no-undef': 'off' } },
+  ...style,
+  practices,
+  typed,
   {
     files: ['lib/**/*.ts', 'test/**/*.ts'],
     rules: {
       // The names of parameters and record fields are given by the protocol.
       camelcase: ['error', { allow: ['^[a-z]+(_[a-z]+)+$'] }],
-      // A type and a schema may share a name; the compiler reports other redeclarations.
-      '@typescript-eslint/no-redeclare': 'off',
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'separate-type-imports' }],
       '@typescript-eslint/no-import-type-side-effects': 'error',
       'no-restricted-syntax': ['error', typeImports]
@@ -110,7 +170,7 @@ export default [
   layer('grants', '(?:errors|user-information)\\.ts|portal/(?:portal|registered-portal)\\.ts|stores/store\\.ts',
     'lib/grants knows the portal, the record and the Store interface, and no route, option or store.'),
   layer('options',
-    '(?:assert|events|user-information|http/(?:endpoint|error-page))\\.ts|portal/.*\\.ts|stores/(?:redis-client|store)\\.ts',
+    '(?:assert|events|user-information|http/(?:endpoint|error-page)|stores/(?:redis-client|store))\\.ts|portal/.*\\.ts',
     'lib/options knows what the options name, and no route, code or token.'),
   {
     files: ['lib/grants/authorization-code.ts', 'lib/grants/access-token.ts'],

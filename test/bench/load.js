@@ -1,8 +1,7 @@
-import { createRequire } from 'node:module'
 import { portal, users } from './host.js'
+import { require } from './packages.js'
 
-// It has a lockfile of its own.
-const autocannon = createRequire(new URL('../../.ci/bench/package.json', import.meta.url))('autocannon')
+const autocannon = require('autocannon')
 
 export const CONNECTIONS = 32
 

@@ -1,8 +1,6 @@
 // What a host does to its app. None of it changes anything of the three routes.
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
-import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
-import qs from 'qs'
 import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { routerOptions } from '../helpers/fastify.ts'
 import type { Factory } from '../helpers/fastify.ts'
@@ -41,6 +39,10 @@ const hooks: HostKind = {
   }
 }
 
+function refuseSchema (): never {
+  throw new Error('There is no such schema')
+}
+
 const absent = { type: 'object', required: ['absent'] }
 
 const compilers: HostKind = {
@@ -48,20 +50,24 @@ const compilers: HostKind = {
     ajv: { customOptions: { coerceTypes: 'array', removeAdditional: 'all', useDefaults: true, allErrors: true } }
   }),
   prepare (app) {
-    app.setValidatorCompiler(validatorCompiler)
-    app.setSerializerCompiler(serializerCompiler)
+    // As those of zod, which know no JSON schema.
+    app.setValidatorCompiler(refuseSchema)
+    app.setSerializerCompiler(refuseSchema)
   },
   options: {
     routeOptions: { schema: { querystring: absent, headers: absent, body: absent, response: { '2xx': absent } } }
   }
 }
 
+/** Hides what is repeated. */
+const lastOfEach = (text: string) => Object.fromEntries(new URLSearchParams(text))
+
 const parsers: HostKind = {
   server: (factory) => routerOptions(
-    { querystringParser: (text) => qs.parse(text), caseSensitive: false, ignoreTrailingSlash: true }, factory),
+    { querystringParser: lastOfEach, caseSensitive: false, ignoreTrailingSlash: true }, factory),
   async prepare (app) {
     app.removeAllContentTypeParsers()
-    await app.register(formbody, { parser: (text) => qs.parse(text) })
+    await app.register(formbody, { parser: lastOfEach })
     app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, `text: ${String(body)}`))
   }
 }

@@ -1,6 +1,5 @@
 // The whole sign-in, played by OAuth client libraries that others wrote, over real HTTP and a real Redis.
 import * as oauth from 'oauth4webapi'
-import { AuthorizationCode } from 'simple-oauth2'
 import t from 'tap'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { prepared } from '../helpers/prepared.ts'
@@ -57,25 +56,5 @@ t.test('oauth4webapi', async (t) => {
     t.strictSame(await record.json(), recordOf('alice'), method)
     const again = await failure(ask())
     t.match(again, { name: 'WWWAuthenticateChallengeError', status: 401 }, `the token is used up: ${method}`)
-  }
-})
-
-t.test('simple-oauth2', async (t) => {
-  for (const authorizationMethod of ['body', 'header'] as const) {
-    const client = new AuthorizationCode({
-      client: { id: PORTAL.clientId, secret: PORTAL.clientSecret },
-      auth: { tokenHost: url, authorizePath: '/oauth/authorize', tokenPath: '/oauth/token' },
-      options: { authorizationMethod }
-    })
-    const authorizationUrl = client.authorizeURL({ redirect_uri: PORTAL.redirectUri, state: 'a "state" & more' })
-    const callback = await browse(authorizationUrl)
-    t.equal(callback.searchParams.get('state'), 'a "state" & more', authorizationMethod)
-    const code = callback.searchParams.get('code') as string
-    const { token } = await client.getToken({ code, redirect_uri: PORTAL.redirectUri })
-    const headers = { authorization: `Bearer ${String(token.access_token)}` }
-    const record = await fetch(metadata.userinfo_endpoint, { headers })
-    t.strictSame(await record.json(), recordOf('alice'), authorizationMethod)
-    const again = await failure(client.getToken({ code, redirect_uri: PORTAL.redirectUri }))
-    t.match(again, { output: { statusCode: 400 } }, `the code is used up: ${authorizationMethod}`)
   }
 })

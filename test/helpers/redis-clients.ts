@@ -1,7 +1,6 @@
 // What a host may give as `redis`: a URL, or a client of each library that is supported, with any settings.
 import * as ioredis from 'ioredis'
 import * as ioredis54 from 'ioredis-5.4'
-import * as ioredis511 from 'ioredis-5.11'
 import * as iovalkey from 'iovalkey'
 import type { PartnerSsoOptions, RedisClient, Store } from '../../lib/index.ts'
 import { STORE_TIMEOUT } from './long-timers.ts'
@@ -39,7 +38,7 @@ interface Node { host: string, port: number }
 
 /** The libraries whose clients a host may pass in. That this compiles is part of the test. */
 const libraries: Record<string, Library> = {
-  'ioredis 5.4': ioredis54, 'ioredis 5.11': ioredis511, 'ioredis 6': ioredis, iovalkey
+  'ioredis 5.4': ioredis54, 'ioredis 6': ioredis, iovalkey
 }
 
 /** Settings for the host's own commands, each of which would break a promise of the plugin. */

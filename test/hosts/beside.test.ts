@@ -1,20 +1,14 @@
 // Plugins, parsers, compilers and hooks of the host: the contract holds, and the host's own routes are as if the plugin
 // were not there.
-import compress from '@fastify/compress'
 import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
 import type { FastifyCorsOptions } from '@fastify/cors'
-import csrf from '@fastify/csrf-protection'
-import etag from '@fastify/etag'
 import formbody from '@fastify/formbody'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
-import secureSession from '@fastify/secure-session'
 import session from '@fastify/session'
-import underPressure from '@fastify/under-pressure'
 import type { FastifyInstance, FastifyReply, FastifyServerOptions } from 'fastify'
 import { Readable } from 'node:stream'
-import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { keepsContract } from '../contract/keeps-contract.ts'
@@ -23,8 +17,6 @@ import { startHost } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
 import type { Fetch } from '../helpers/wire.ts'
-
-interface WithSession { session: secureSession.Session<{ user: string }> }
 
 interface Beside {
   overrides?: Partial<PartnerSsoOptions<User>>
@@ -66,12 +58,6 @@ const forms: Record<string, Beside> = {
       const bytes = Buffer.concat(await body.toArray())
       return Object.assign(Readable.from([bytes]), { receivedEncodedLength: bytes.length })
     })
-  },
-  'compressed forms': {
-    prepare: (app) => app.register(compress),
-    fetch: async (target, init) => init.body === undefined
-      ? await fetch(target, init)
-      : await withHeaders({ 'content-encoding': 'gzip' })(target, { ...init, body: gzipSync(String(init.body)) })
   }
 }
 
@@ -148,10 +134,6 @@ const plugins: Record<string, Beside> = {
     { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' }),
   '@fastify/cors, from a handler hook': withCors({ origin, hook: 'preHandler' },
     { 'access-control-allow-origin': origin }),
-  '@fastify/compress': {
-    prepare: (app) => app.register(compress, { threshold: 0 }), own: { headers: { 'content-encoding': /./ } }
-  },
-  '@fastify/etag': { prepare: (app) => app.register(etag), own: { headers: { etag: /./ } } },
   '@fastify/helmet, registered before': {
     prepare: (app) => app.register(helmet, { referrerPolicy: { policy: 'unsafe-url' } }),
     own: { headers: { 'content-security-policy': /^default-src 'self';/, 'referrer-policy': 'unsafe-url' } }
@@ -160,18 +142,6 @@ const plugins: Record<string, Beside> = {
     finish: (app) => app.register(helmet),
     own: { path: '/oauth/user', headers: { 'x-content-type-options': 'nosniff' } }
   },
-  '@fastify/csrf-protection on every POST but that of machines': {
-    overrides: { routeOptions: { config: { machine: true } as object } },
-    async prepare (app) {
-      await app.register(cookie)
-      await app.register(csrf)
-      app.addHook('preHandler', (request, reply, done) => {
-        if (request.method !== 'POST' || 'machine' in request.routeOptions.config) return done()
-        app.csrfProtection(request, reply, done)
-      })
-    },
-    own: { path: '/own', init: { method: 'POST' }, status: 403 }
-  },
   '@fastify/session': {
     async prepare (app) {
       await app.register(cookie)
@@ -179,21 +149,9 @@ const plugins: Record<string, Beside> = {
     },
     own: { headers: { 'set-cookie': /./ } }
   },
-  '@fastify/secure-session': {
-    async prepare (app) {
-      await app.register(secureSession, { key: Buffer.alloc(32, 7) })
-      // It sets its cookie for a session that has changed. @fastify/session gives the same property another type.
-      app.addHook('onRequest', async (request) => (request as object as WithSession).session.set('user', 'alice'))
-    },
-    own: { headers: { 'set-cookie': /./ } }
-  },
   '@fastify/rate-limit': {
     prepare: (app) => app.register(rateLimit, { max: 1000 }),
     own: { headers: { 'x-ratelimit-limit': '1000' } }
-  },
-  '@fastify/under-pressure': {
-    prepare: (app) => app.register(underPressure, { healthCheck: async () => true, exposeStatusRoute: true }),
-    own: { path: '/status', json: { status: 'ok' } }
   }
 }
 

@@ -1,9 +1,6 @@
 // The host responds in place of the plugin: a hook of its own refuses the request, or throws. The response is the
 // host's, no event reports it, and the protective headers of the three routes are kept.
-import cookie from '@fastify/cookie'
-import csrf from '@fastify/csrf-protection'
 import rateLimit from '@fastify/rate-limit'
-import underPressure from '@fastify/under-pressure'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import type { PartnerSsoOptions } from '../../lib/index.ts'
@@ -76,15 +73,6 @@ const hosts: Record<string, Instead> = {
   ])),
   'a thrown text': noError('text'),
   'a thrown object': noError({ a: 1 }),
-  '@fastify/csrf-protection': {
-    async prepare (app) {
-      await app.register(cookie)
-      await app.register(csrf)
-      app.addHook('preHandler', (request, reply, done) => app.csrfProtection(request, reply, done))
-    },
-    status: 403,
-    json: { statusCode: 403, code: 'FST_CSRF_MISSING_SECRET', error: 'Forbidden', message: 'Missing csrf secret' }
-  },
   '@fastify/rate-limit for the whole app': { prepare: (app) => app.register(rateLimit, { max: 0 }), ...limited },
   '@fastify/rate-limit for our routes': {
     routeOptions: { config: { rateLimit: { max: 0 } } },
@@ -99,16 +87,6 @@ const hosts: Record<string, Instead> = {
     ...limited,
     status: 418,
     json: { problem: 'slow down' }
-  },
-  '@fastify/under-pressure': {
-    prepare: (app) => app.register(underPressure, {
-      healthCheck: async () => false, healthCheckInterval: 1000, retryAfter: 7
-    }),
-    status: 503,
-    json: {
-      statusCode: 503, code: 'FST_UNDER_PRESSURE', error: 'Service Unavailable', message: 'Service Unavailable'
-    },
-    headers: { 'retry-after': '7' }
   }
 }
 

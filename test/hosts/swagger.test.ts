@@ -1,14 +1,8 @@
-// @fastify/swagger: our routes are in the document of the host, which is still valid.
-import SwaggerParser from '@apidevtools/swagger-parser'
+// @fastify/swagger: our routes are in the document of the host.
 import swagger from '@fastify/swagger'
 import type { SwaggerOptions } from '@fastify/swagger'
-import {
-  jsonSchemaTransform, jsonSchemaTransformObject, serializerCompiler, validatorCompiler
-} from 'fastify-type-provider-zod'
-import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import type { Test } from 'tap'
-import { z } from 'zod'
 import { UserInformation } from '../../lib/index.ts'
 import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { keepsContract } from '../contract/keeps-contract.ts'
@@ -21,20 +15,11 @@ const info = { title: 'A partner', version: '1.0.0' }
 async function documentOf (
   t: Test,
   options: SwaggerOptions,
-  overrides: Partial<PartnerSsoOptions<User>> = {},
-  prepare = (_app: FastifyInstance) => {}
+  overrides: Partial<PartnerSsoOptions<User>> = {}
 ): Promise<any> {
-  const { app, url } = await startHost(t, overrides, {
-    async prepare (app) {
-      await app.register(swagger, options)
-      prepare(app)
-    }
-  })
+  const { app, url } = await startHost(t, overrides, { prepare: (app) => app.register(swagger, options) })
   if (overrides.prefix === undefined) await keepsContract(t, wire(url))
-  const document = JSON.parse(JSON.stringify(app.swagger()))
-  // It resolves references in place.
-  await SwaggerParser.validate(structuredClone(document))
-  return document
+  return JSON.parse(JSON.stringify(app.swagger()))
 }
 
 const names = (parameters: Array<{ in: string, name: string, required?: boolean }>) =>
@@ -93,15 +78,6 @@ function isDocumented (t: Test, { paths }: any): void {
 for (const openapi of ['3.0.3', '3.1.0']) {
   t.test(`OpenAPI ${openapi}`, async (t) => isDocumented(t, await documentOf(t, { openapi: { openapi, info } })))
 }
-
-t.test("with zod's transform", async (t) => {
-  const options = { openapi: { info }, transform: jsonSchemaTransform, transformObject: jsonSchemaTransformObject }
-  isDocumented(t, await documentOf(t, options, {}, (app) => {
-    app.setValidatorCompiler(validatorCompiler)
-    app.setSerializerCompiler(serializerCompiler)
-    app.get('/own', { schema: { querystring: z.object({ page: z.string() }) } }, async () => 'own')
-  }))
-})
 
 t.test('what the host adds, and a prefix', async (t) => {
   const routeOptions = { schema: { tags: ['Portal'], summary: 'Single sign-on' } }

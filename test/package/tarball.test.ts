@@ -2,10 +2,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import t from 'tap'
-import { mustRun, packed } from './commands.js'
+import { packed } from './commands.js'
 import { readme, texts } from './documents.ts'
 
-const { tarball, files, size, unpackedSize } = packed()
+const { files, size, unpackedSize } = packed()
 
 const modules = readdirSync('lib', { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts')).map((file) => file.replace(/\.ts$/, ''))
@@ -35,24 +35,6 @@ t.test('an example that needs the repository to run says so', async (t) => {
     const [header = ''] = /^(?:\/\/.*\n)*/.exec(readFileSync(example, 'utf8')) ?? []
     if (/\b(?:npm|node) /.test(header)) t.match(header, /From a clone|in a clone/, example)
   }
-})
-
-t.test('publint --strict', async (t) => {
-  t.match(mustRun('node_modules/.bin/publint', [tarball, '--strict']), 'All good!')
-})
-
-t.test('are the types wrong?', async (t) => {
-  const printed = mustRun('node_modules/.bin/attw', [tarball, '--profile', 'esm-only', '--format', 'json'])
-  const { analysis: { problems } } = JSON.parse(printed) as { analysis: { problems: Array<Record<string, string>> } }
-  const found = problems.map(({ kind, entrypoint, resolutionKind }) => [kind, entrypoint, resolutionKind].join(' '))
-  // Accepted, each of them:
-  const accepted = [
-    // require() of an ES module is an error before Node 20.19. That is the oldest that package.json allows, and there
-    // require() gives the plugin: test/package/installed.test.ts.
-    'CJSResolvesToESM . node16-cjs',
-    'CJSResolvesToESM ./testing node16-cjs'
-  ]
-  t.strictSame(found.sort(), accepted)
 })
 
 t.test('each dependency is explained in lib/README.md, and no other', async (t) => {

@@ -1,10 +1,8 @@
 // Compiled, never run: an app of another copy of Fastify 5, as NestJS brings one, and Redis clients of other versions.
 import Fastify from 'fastify'
 import Fastify50 from 'fastify-5.0'
-import Fastify511 from 'fastify-5.11'
 import type { Cluster, Redis } from 'ioredis'
 import type { Cluster as Cluster54, Redis as Redis54 } from 'ioredis-5.4'
-import type { Cluster as Cluster511, Redis as Redis511 } from 'ioredis-5.11'
 import type { Cluster as ValkeyCluster, Redis as Valkey } from 'iovalkey'
 import partnerSso from '../../lib/index.ts'
 import type { Portal, PartnerSsoOptions, RedisClient } from '../../lib/index.ts'
@@ -12,7 +10,7 @@ import type { Portal, PartnerSsoOptions, RedisClient } from '../../lib/index.ts'
 declare const portal: Portal
 const app = Fastify()
 const app50 = Fastify50({ logger: true })
-const app511 = Fastify511({ http2: true })
+const app2 = Fastify({ http2: true })
 
 // Inline: the request has its type, and nothing needs a cast.
 await app50.register(partnerSso, {
@@ -31,7 +29,7 @@ await app50.register(partnerSso, {
   portalEligibility: () => null
 })
 // @ts-expect-error -- no such option
-await app511.register(partnerSso, { portal, currentUser: () => null, portalEligibility: () => null, codeLifeTime: 60 })
+await app2.register(partnerSso, { portal, currentUser: () => null, portalEligibility: () => null, codeLifeTime: 60 })
 
 // Every optional option may be undefined, as an environment variable may be.
 const absent = {
@@ -62,7 +60,7 @@ export const finders: Array<PartnerSsoOptions['portal']> = [
 export const badFinder: PartnerSsoOptions['portal'] = () => ({ clientId: 'x' })
 
 // Clients of the host.
-declare const clients: Redis | Cluster | Redis54 | Cluster54 | Redis511 | Cluster511 | Valkey | ValkeyCluster
+declare const clients: Redis | Cluster | Redis54 | Cluster54 | Valkey | ValkeyCluster
 export const client: RedisClient = clients
 await app.register(partnerSso, { ...absent, redis: clients })
 await app.register(partnerSso, { ...absent, redis: { host: 'x', port: 6379, tls: {} } })

@@ -1,10 +1,11 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hash, randomBytes } from 'node:crypto'
 import formbody from '@fastify/formbody'
-import OAuth2Server from '@node-oauth/oauth2-server'
 import Fastify from 'fastify'
 import { Redis } from 'ioredis'
 import { currentUser, portal } from '../host.js'
+import { require } from '../packages.js'
 
+const OAuth2Server = require('@node-oauth/oauth2-server')
 const { Request, Response } = OAuth2Server
 const LIFETIME = 60
 
