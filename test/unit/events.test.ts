@@ -1,9 +1,7 @@
 // Listeners that fail. What the log and the host get: contract/refusals, contract/checks/sign-in.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { runInNewContext } from 'node:vm'
 import type { FastifyRequest } from 'fastify'
 import t from 'tap'
-import { OAuthError } from '../../lib/errors.ts'
 import { Reporter, requestIdOf } from '../../lib/events.ts'
 import type { OnEvent } from '../../lib/events.ts'
 
@@ -20,20 +18,16 @@ function scene (onEvent?: OnEvent): { reporter: Reporter, request: FastifyReques
 const outcome = { type: 'token_issued', reason: 'ok', clientId: 'p', externalId: 'u', secretIndex: 1 } as const
 
 const error = new Error('of the host')
-const foreign = runInNewContext('(error) => Promise.reject(error)') as (error: Error) => Promise<void>
 
 /** What onEvent may do, and whether it is an error. */
 const listeners: Record<string, [onEvent: () => unknown, isError: boolean]> = {
   returns: [() => 1, false],
-  'returns null': [() => null, false],
   resolves: [async () => {}, false],
   throws: [() => { throw error }, true],
   rejects: [async () => { throw error }, true],
-  'rejects by a promise of another realm': [() => foreign(error), true],
   'rejects by a promise of another library': [
     () => ({ then: (_: unknown, reject: (reason: unknown) => void) => { reject(error) } }), true
   ],
-  'returns a promise that throws': [() => ({ then: () => { throw error } }), true],
   'returns what cannot be read': [() => Object.defineProperty({}, 'then', { get () { throw error } }), true]
 }
 
@@ -52,29 +46,18 @@ t.test('the event itself is published on the diagnostics channel', async (t) => 
   const note = (event: unknown) => { published.push(event) }
   subscribe('fastify-partner-sso:event', note)
   const received: unknown[] = []
-  const { reporter, request } = scene((...given) => received.push(given))
+  const { reporter, request } = scene((event) => { received.push(event) })
   reporter.report(request, outcome)
   scene().reporter.report(request, outcome)
   unsubscribe('fastify-partner-sso:event', note)
   reporter.report(request, outcome)
   const event = { ...outcome, requestId: 'req-1' }
   t.strictSame(published, [event, event], 'without onEvent too')
-  t.strictSame(received, [[event, request, undefined], [event, request, undefined]])
-  t.equal((received[0] as unknown[])[0], published[0], 'the very object')
+  t.equal(received.length, 2, 'without a subscriber too')
 })
 
 t.test('the id of the request is text, whatever genReqId returns', async (t) => {
-  const rows: Array<[id: unknown, text: string]> = [
-    ['req-1', 'req-1'], [7, '7'], [7n, '7'], [null, 'null'], [undefined, 'undefined'], [Symbol('a'), 'Symbol(a)'],
-    [['a'], '["a"]'], [Object.create(null), '{}']
-  ]
-  for (const [id, text] of rows) t.equal(requestIdOf({ id }), text, text)
-})
-
-t.test('onEvent gets what was thrown, the channel does not', async (t) => {
-  const causes: unknown[] = []
-  const { reporter, request } = scene((_event, _request, cause) => { causes.push(cause) })
-  reporter.refused(request, new OAuthError('current_user_failed', { cause: error }))
-  reporter.refused(request, new OAuthError('not_eligible'))
-  t.strictSame(causes, [error, undefined])
+  for (const [id, text] of [[7, '7'], [null, 'null'], [Symbol('a'), 'Symbol(a)'], [['a'], '["a"]']] as const) {
+    t.equal(requestIdOf({ id }), text, text)
+  }
 })

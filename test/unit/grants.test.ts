@@ -1,10 +1,9 @@
-// Grants as text, the forms of codes and tokens, and how long a revocation lasts. What somebody can do who writes to
+// The forms of codes and tokens, and how long a revocation lasts. What somebody can do who writes to
 // the store: contract/checks/store, attacks/hostile-store.
 import * as crypto from 'node:crypto'
 import t from 'tap'
 import { AccessTokens, readAccessToken } from '../../lib/grants/access-token.ts'
 import { AuthorizationCodes } from '../../lib/grants/authorization-code.ts'
-import { decodeGrant, encodeGrant } from '../../lib/grants/grant.ts'
 import type { Grant } from '../../lib/grants/grant.ts'
 import { GrantKeys } from '../../lib/grants/keys.ts'
 import type { Store } from '../../lib/index.ts'
@@ -14,13 +13,6 @@ import { lib } from '../helpers/lib.ts'
 
 const grant: Grant = { codeChallenge: '', record: recordOf('u-1') }
 const portal = new RegisteredPortal(PORTAL)
-
-t.test('any grant survives', async (t) => {
-  for (const name of ['\n', '"\\', '\u2028', '\u{1f600}', 'x'.repeat(10_000)]) {
-    const given = { codeChallenge: 'c'.repeat(43), record: { ...grant.record, name } }
-    t.strictSame(decodeGrant(encodeGrant(given), 60), given, name)
-  }
-})
 
 t.test('a code is 33 bytes that the system drew', async (t) => {
   const drawn: string[] = []
@@ -36,18 +28,6 @@ t.test('a code is 33 bytes that the system drew', async (t) => {
   const issued = [await codes.issue(portal, grant, Infinity), await codes.issue(portal, grant, Infinity)]
   t.strictSame(issued.map(({ code }) => code), drawn)
   t.strictSame(drawn.map((code) => code.length), [44, 44])
-})
-
-t.test('older than its lifetime and five minutes by this clock, or further ahead: worth nothing', async (t) => {
-  let time = 1_000_000
-  t.intercept(Date, 'now', { value: () => time })
-  const text = encodeGrant(grant)
-  for (const [later, isValid] of [
-    [1_360_000, true], [1_360_001, false], [700_000, true], [699_999, false], [0, false], [1e15, false]
-  ] as const) {
-    time = later
-    t.equal(decodeGrant(text, 60) !== null, isValid, String(later))
-  }
 })
 
 t.test('a revocation outlives the token by a minute', async (t) => {
@@ -67,23 +47,20 @@ t.test('a revocation outlives the token by a minute', async (t) => {
 t.test('the form of a code', async (t) => {
   const codes = new AuthorizationCodes({} as Store, new GrantKeys(''), 60)
   const good = 'A-_9'.repeat(11)
-  const rest = good.slice(1)
   t.match(codes.read(good, portal), { code: good, portal })
-  for (const bad of ['', rest, `${good}A`, `!${rest}`, `${rest}!`, `${rest}=`, `${good}\n`]) {
+  for (const bad of [good.slice(1), `${good}A`, `${good.slice(1)}=`, `${good}\n`]) {
     t.equal(codes.read(bad, portal), null, bad)
   }
 })
 
 t.test('the form of a token', async (t) => {
   const [locator, proof] = ['A-_9'.repeat(11).slice(1), '9_-A'.repeat(11).slice(1)]
-  for (const clientId of ['p', 'partner-123', ' ~!', 'x'.repeat(255)]) {
+  for (const clientId of ['p', ' ~!', 'x'.repeat(255)]) {
     const encoded = Buffer.from(clientId).toString('base64url')
     t.strictSame(readAccessToken(locator + proof + encoded), { locator, proof, clientId }, clientId)
   }
-  // "cA" is "p"; "cB" and "cH" have spare bits that are set.
-  for (const bad of ['', proof, locator + proof, `${locator}${proof}c`, `${locator}${proof}cB`, `${locator}${proof}cH`,
-    `${locator}${proof}cA=`, `${locator}${proof}cA\n`, `${locator}+${proof}cA`, ` ${locator}${proof}cA`,
-    `${locator}${proof}${Buffer.from([0xff]).toString('base64url')}`]) {
-    t.equal(readAccessToken(bad), null, bad)
+  // "cA" is "p"; "cB" has spare bits that are set.
+  for (const end of ['', 'c', 'cB', 'cA=', 'cA\n', Buffer.of(0xff).toString('base64url')]) {
+    t.equal(readAccessToken(locator + proof + end), null, end)
   }
 })

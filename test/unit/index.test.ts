@@ -21,11 +21,9 @@ t.test('the names of the package', async (t) => {
   t.strictSame(Object.keys(everything).sort(), ['UserInformation', 'default', 'module.exports', 'partnerSso'])
   t.equal(everything.partnerSso, partnerSso)
   t.equal(everything['module.exports'], partnerSso)
-  // As CommonJS sees them.
   const { default: own, partnerSso: named, UserInformation } = partnerSso as unknown as Record<string, unknown>
-  t.equal(own, partnerSso)
-  t.equal(named, partnerSso)
-  t.equal(UserInformation, everything.UserInformation)
+  t.ok(own === partnerSso && named === partnerSso && UserInformation === everything.UserInformation,
+    'as CommonJS sees them')
 })
 
 t.test('the routes with a limit for bodies; hooks and handlers have names, for traces', async (t) => {
@@ -45,15 +43,12 @@ t.test('the routes with a limit for bodies; hooks and handlers have names, for t
 })
 
 t.test('what the host gives with routeOptions is kept, and our hooks come after its own', async (t) => {
-  const onSend = async () => {}
-  for (const given of [onSend, [onSend]]) {
-    const routeOptions = { bodyLimit: 9999, config: { own: true }, onSend: given, preParsing: given }
-    const [, token] = await routesOf({ routeOptions }) as [RouteOptions, RouteOptions]
-    t.match(token, { bodyLimit: 9999, config: { own: true } }, typeof given)
-    for (const hooks of [token.onSend, token.preParsing] as unknown[][]) {
-      t.strictSame([hooks[0], hooks.length], [onSend, 2], typeof given)
-    }
-  }
+  const own = async () => {}
+  const routeOptions = { bodyLimit: 9999, config: { own: true }, onSend: [own], preParsing: own }
+  const [, token] = await routesOf({ routeOptions })
+  t.match(token, { bodyLimit: 9999, config: { own: true } })
+  const hooks = [token?.onSend, token?.preParsing] as unknown[][]
+  t.strictSame(hooks.map((hooks) => [hooks[0], hooks.length]), [[own, 2], [own, 2]])
 })
 
 t.test('a route that exists twice: the plugin is named, whichever of the two comes first', async (t) => {
@@ -83,11 +78,8 @@ t.test('the plugin and its scope have names, for traces and printPlugins()', asy
   t.match(meta, { name: 'fastify-partner-sso', fastify: '5.x' })
   const app = Fastify()
   t.teardown(() => app.close())
-  const names: string[] = []
-  app.addHook('onRoute', function () { names.push(this.pluginName) })
   await app.register(partnerSso, hostOptions({ name: 'another' } as object))
   await app.ready()
-  for (const name of names) t.match(name, /^fastify-partner-sso(?: -> |$)/, name)
   const plugins = app.printPlugins().split('\n').filter((line) => line.includes('fastify-partner-sso'))
   t.equal(plugins.length, 2, 'the plugin, and the scope in it')
   t.notMatch(app.printPlugins(), /=>|async|addEndpoints/, 'nothing without a name')

@@ -9,18 +9,11 @@ t.test('one letter', async (t) => {
     ['rediss', 'redis', true],
     ['redas', 'redis', true],
     ['reids', 'redis', true],
-    ['REDIS', 'redis', true],
     ['erids', 'redis', false],
-    ['port', 'portal', false],
     ['redi5s1', 'redis', false],
-    ['', 'redis', false],
-    ['codelifetim', 'codeLifetime', true],
     ['code-life_time', 'codeLifetime', true],
     ['cdeLifetime', 'codeLifetime', true],
-    ['oceLifetimes', 'codeLifetime', false],
-    ['codeLfietime', 'codeLifetime', true],
-    ['cdeLifetim', 'codeLifetime', false],
-    ['timeout', 'storeTimeout', false]
+    ['cdeLifetim', 'codeLifetime', false]
   ] as const) t.equal(similarName(name, [known]), isSimilar ? known : undefined, `${name} ~ ${known}`)
 })
 

@@ -10,22 +10,17 @@ const most = Array.from({ length: 999 }, (_, index) => `p${index}=${index}`).joi
 /** A text, values of its parameters, and what else is true of it. */
 const texts: Array<[text: string, values: Record<string, string | undefined>, flags?: Flags]> = [
   ['a=&b&c=1&&d=%41+x&d=2&=3', { a: undefined, b: undefined, c: '1', nothing: undefined }, { repeated: true }],
-  ['&&a=1&&&b=2&', { a: '1', b: '2', '': undefined }],
   ['&=&a&', { a: undefined }],
   ['a=b=c', { a: 'b=c' }],
-  ['a=++&b=%2B', { a: '  ', b: '+' }],
   ['plain=as%20it+is&a+b=1&c%64=plain&plus=+', { plain: 'as it is', 'a b': '1', cd: 'plain', plus: ' ' }],
-  ['a=%C3%A9&b=%E2%82%AC&c=\ud800%41', { a: 'é', b: '€', c: '\ud800A' }],
   // An encoding is broken between two parameters, not by them. What is ASCII is read all the same.
   ['a=%C3&b=%A9', {}, { malformed: true }],
-  ['a=%C3=%A9', {}, { malformed: true }],
   ['a=%%', {}, { malformed: true }],
   ['a=\ufffd', {}, { malformed: true }],
   ['broken=%zz&a=x+y+z&b=%4a%4B%3d&c=%c3%a4&%64=1', { a: 'x y z', b: 'JK=', c: '%c3%a4', d: '1' }, { malformed: true }],
   [`${most}&&last=1&`, { last: '1' }],
   [`${most}&last=1&more=1`, { last: '1', more: undefined }, { excessive: true }],
-  ['&a'.repeat(1001), {}, { excessive: true, repeated: true }],
-  ['&'.repeat(5000), {}]
+  ['&a'.repeat(1001), {}, { excessive: true, repeated: true }]
 ]
 
 t.test('values, repetitions, limits and broken encodings', async (t) => {

@@ -1,12 +1,7 @@
 // What is sealed.
 import { randomBytes } from 'node:crypto'
-import fc from 'fast-check'
 import t from 'tap'
-import { encodeGrant } from '../../lib/grants/grant.ts'
 import { open, seal } from '../../lib/grants/sealing.ts'
-import { RECORD_LIMIT } from '../../lib/user-information.ts'
-import { recordOf } from '../helpers/host.ts'
-import { seed } from '../helpers/seed.ts'
 
 const randomKey = () => randomBytes(32).toString('base64url')
 const bytesOf = (sealed: string) => Buffer.from(sealed, 'base64url')
@@ -18,32 +13,27 @@ t.test('AES-256-GCM: test cases 13 and 14 of the GCM specification (McGrew and V
   t.equal(hex(seal([zeros], '\0'.repeat(16))), 'cea7403d4d606b6e074ec5d3baf39d18d0d1c8a799996bf0265b98b5d48ab919')
 })
 
-t.test('any text opens with its key, and neither with another nor changed', async (t) => {
-  fc.assert(fc.property(fc.string({ unit: 'grapheme' }), fc.nat(), (text, at) => {
-    const key = randomKey()
-    const sealed = seal([key], text)
-    t.equal(open([key], sealed), text)
-    t.equal(open([randomKey()], sealed), null)
+t.test('a text opens with its key, and neither with another nor changed at any byte', async (t) => {
+  const [key, text] = [randomKey(), 'zoë \u{1f600} \n']
+  const sealed = seal([key], text)
+  t.equal(open([key], sealed), text)
+  t.equal(open([randomKey()], sealed), null)
+  for (const [at, byte] of bytesOf(sealed).entries()) {
     const bytes = bytesOf(sealed)
-    bytes[at % bytes.length] = (bytes[at % bytes.length] as number) ^ 1
-    t.equal(open([key], bytes.toString('base64url')), null)
-    t.equal(open([key], sealed.slice(0, at % sealed.length)), null)
-  }), { numRuns: 100, seed })
+    bytes[at] = byte ^ 1
+    t.equal(open([key], bytes.toString('base64url')), null, `byte ${at} changed`)
+    t.equal(open([key], bytes.subarray(0, at).toString('base64url')), null, `cut to ${at} bytes`)
+  }
 })
 
 t.test('each of many keys opens what is sealed with all of them, and one of them is enough', async (t) => {
-  const record = { ...recordOf('u-1'), name: '' }
-  record.name = 'x'.repeat(RECORD_LIMIT - JSON.stringify(record).length)
-  const text = encodeGrant({ codeChallenge: 'c'.repeat(43), record })
-  for (const count of [1, 2, 9, 10, 99]) {
-    const keys = Array.from({ length: count }, randomKey)
-    const sealed = seal(keys, text)
-    t.ok(sealed.length <= 22_000 * count, `${count} keys`)
-    t.ok(keys.every((key) => open([key], sealed) === text), `${count} keys`)
-    t.equal(open([randomKey(), keys.at(-1) as string, randomKey()], sealed), text, `the last of ${count}`)
-    t.equal(open([randomKey(), randomKey()], sealed), null, `none of ${count}`)
-    t.equal(open([], sealed), null, `no key of ${count}`)
-  }
+  const keys = Array.from({ length: 99 }, randomKey)
+  const text = 'x'.repeat(20_000)
+  const sealed = seal(keys, text)
+  t.ok(keys.every((key) => open([key], sealed) === text))
+  t.equal(open([randomKey(), keys.at(-1) as string, randomKey()], sealed), text, 'the last')
+  t.equal(open([randomKey(), randomKey()], sealed), null, 'none')
+  t.equal(open([], sealed), null, 'no key')
 })
 
 t.test('what is not a sealed value', async (t) => {

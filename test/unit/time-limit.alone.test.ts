@@ -33,9 +33,7 @@ async function endsAfter (
 const reached = (deadline: number) => new Promise<void>((resolve) => { atDeadline(deadline, resolve) })
 
 t.test('a deadline', async (t) => {
-  for (const milliseconds of [1, 20, 1000, 30_000]) {
-    await endsAfter(t, milliseconds, ({ now }) => reached(now + milliseconds))
-  }
+  await endsAfter(t, 1000, ({ now }) => reached(now + 1000))
   await endsAfter(t, 21, ({ now }) => reached(now + 20.1), 'a fraction')
   const clock = newClock()
   byClock(clock, () => clearTimeout(atDeadline(clock.now + 20, () => t.fail('it was called off'))))
@@ -45,7 +43,6 @@ t.test('a deadline', async (t) => {
 })
 
 t.test('a call of the store, the start and a readiness route', async (t) => {
-  await endsAfter(t, 1000, ({ now }) => within(now + 1000, never, late))
   const store = withDeadlines({ put: never, take: never, revoke: never })
   await endsAfter(t, 1000, ({ now }) => store.put('a', 'b', 1, now + 1000), 'put')
   await endsAfter(t, 1000, ({ now }) => store.take('a', now + 1000), 'take')

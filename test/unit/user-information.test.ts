@@ -1,10 +1,8 @@
 // The record: every rule, and the schema that says the same.
-import fc from 'fast-check'
 import t from 'tap'
 import { Compile } from 'typebox/schema'
 import { UserInformation as schema } from '../../lib/index.ts'
 import { readUserInformation, RECORD_LIMIT, unlistedFields } from '../../lib/user-information.ts'
-import { seed } from '../helpers/seed.ts'
 
 const ofSchema = Compile(schema)
 const partner = {
@@ -72,16 +70,11 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
     [without(partner, 'external_id'), 'partner', text('external_id', 'undefined')],
     [{ ...partner, external_id: 17 }, 'partner', text('external_id', 'a number')],
     [{ ...partner, email: '' }, 'partner', text('email', 'an empty string')],
-    [without(partner, 'name'), 'partner', text('name', 'undefined')],
-    [{ ...partner, name: ['hush'] }, 'partner', text('name', 'an array')],
-    [{ ...partner, name: 7n }, 'partner', text('name', 'a bigint')],
     [{ ...partner, product_role: 'operator' }, 'partner',
       /^product_role must be "Product Operator" or "Product Read Only", got "operator"$/],
-    [{ ...partner, product_role: 'a@b' }, 'partner', /, got a string of \d+ characters$/],
     [without(partner, 'type'), 'partner', /^type must be "partner" or "client", got undefined$/],
     [{ ...partner, type: 'Partner' }, 'partner', /^type must be "partner" or "client", got "Partner"$/],
     [{ ...partner, type: 'constructor' }, 'partner', /^type must .*, got a string of 11 characters$/],
-    [{ ...partner, type: '__proto__' }, 'partner', /^type must .*, got a string of 9 characters$/],
     [{ ...partner, type: ['partner'] }, 'partner', /^type must be "partner" or "client", got an array$/],
     ...['Administrator', 'Read Only'].flatMap((role): Case[] => [
       [{ ...partner, control_role: `Client ${role}` }, 'partner',
@@ -92,7 +85,6 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
     [partner, 'client', /^type must be "client" at the client level, got "partner"$/],
     [{ ...partner, client_id: 'hush' }, 'partner',
       /^client_id must be absent where type is "partner", got a string of 4 characters$/],
-    [{ ...partner, name: null }, 'partner', text('name', 'null')],
     ...['N\0', 'Zoë \ud83e', '\udd11x'].map((name): Case =>
       [{ ...partner, name }, 'partner', text('name', `a string of ${name.length} characters`)]),
     ...['external_id', 'email'].map((field): Case =>
@@ -101,17 +93,13 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
       [{ ...client, [field]: '\ud83e' }, 'partner', text(field as 'client_name', 'a string of 1 characters')]),
     [{ ...client, client_id: 'x\0' }, 'partner', /^client_id must be .* without NUL, or a number .*, got a string/],
     [{ ...partner, product_role: 'Ada Lovelace' }, 'partner', /^product_role must .*, got a string of 12 characters$/],
-    [{ ...partner, product_role: 'ada@partner.example' }, 'partner', /, got a string of 19 characters$/],
     [{ ...partner, control_role: 'partner_admin' }, 'partner', /^control_role must .*, got "partner_admin"$/],
     [{ ...partner, client_external_id: '' }, 'partner', /^client_external_id must be absent .*, got an empty string$/],
     [{ ...client, client_id: '' }, 'partner',
       /^client_id must be .* NUL, or a number \(the portal's client identifier\), got an empty string$/],
     [{ ...client, client_id: NaN }, 'partner', /^client_id must be .* or a number .*, got NaN$/],
-    [{ ...client, client_id: Infinity }, 'partner', /^client_id must .*, got Infinity$/],
     [{ ...client, client_id: null, client_external_id: null }, 'partner', /^client_id or client_external_id must be/],
     [{ ...client, client_name: 1 }, 'partner', text('client_name', 'a number')],
-    [{ ...client, client_name: '' }, 'partner', text('client_name', 'an empty string')],
-    [{ ...client, client_external_id: {} }, 'partner', text('client_external_id', 'an object')],
     [{ ...client, client_external_id: '' }, 'client', text('client_external_id', 'an empty string')],
     [without(client, 'client_id'), 'partner',
       /^client_id or client_external_id must be given for a client user at the partner level, got neither$/]
@@ -168,36 +156,4 @@ t.test('what leaves is what was checked', async (t) => {
     control_role: 'Client Administrator',
     product_role: 'Product Operator'
   }))
-})
-
-t.test('the schema says the same, in the eyes of TypeBox', async (t) => {
-  const text = fc.oneof(fc.constant('x'), fc.constant(''), fc.constant(1), fc.constant(null))
-  const field = fc.option(text, { nil: undefined })
-  const records = fc.record({
-    external_id: field,
-    email: fc.constant('a@b'),
-    name: field,
-    type: fc.constantFrom('partner', 'client', 'other', undefined),
-    control_role: fc.constantFrom(
-      'Partner Administrator', 'Partner Read Only', 'Client Administrator', 'Client Read Only', 'other'
-    ),
-    product_role: fc.constantFrom('Product Operator', 'Product Read Only', 'other'),
-    client_id: fc.option(fc.oneof(text, fc.double(), fc.object()), { nil: undefined }),
-    client_name: field,
-    client_external_id: field
-  })
-  const valid = fc.constantFrom(...[partner, client]).chain((base) => fc.record({
-    client_id: fc.constantFrom(undefined, 'x', 7),
-    client_name: fc.constantFrom(undefined, 'x'),
-    client_external_id: fc.constantFrom(undefined, 'x', '')
-  }).map((fields) => ({ ...base, ...fields })))
-
-  const seen = { accepted: 0, refused: 0 }
-  fc.assert(fc.property(fc.oneof(records, valid), (given) => {
-    const record = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-    const ours = accepts(record, 'partner') || accepts(record, 'client')
-    seen[ours ? 'accepted' : 'refused']++
-    return ofSchema.Check(record) === ours
-  }), { numRuns: 5000, seed })
-  t.ok(seen.accepted > 500 && seen.refused > 500, 'both kinds were seen')
 })
