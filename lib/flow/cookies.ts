@@ -110,11 +110,11 @@ export class CookieJar {
     const refusal = refusalOf(cookie, address)
     if (refusal !== null && cookie.expired !== true) this.refused.set(name, refusal)
     if (refusal !== null) return
-    // A cookie without a domain was given by a person. It is dropped: the service renewed it.
-    const others = this.#cookies.filter(
-      (other) => other.name !== name || other.domain !== undefined || (other.path || path) !== path
-    )
-    this.#cookies = keep(others, { ...cookie, domain, path })
+    // A cookie without a domain was given by a person. It is dropped where the service renews it. Where the service
+    // removes it, as it does with one for a single sign-in, it is given again.
+    const isRenewed = (other: Cookie): boolean => cookie.expired !== true && other.domain === undefined &&
+      other.name === name && (other.path || path) === path
+    this.#cookies = keep(this.#cookies.filter((other) => !isRenewed(other)), { ...cookie, domain, path })
   }
 
   /** Adds cookies of another jar. This jar must not have any of them. */

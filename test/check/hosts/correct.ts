@@ -35,6 +35,21 @@ function oneSession (): Change {
   }
 }
 
+const tokens = new Map(Object.keys(USERS).map((name) => [name, crypto.randomUUID()]))
+const byToken = (name: string): Tester => ({ cookies: `once=${tokens.get(name)}` })
+
+/** An API with bearer tokens gives a browser a cookie for one sign-in. */
+const once: Change = {
+  plugin: {
+    currentUser ({ cookies }, reply) {
+      reply.clearCookie('once', { path: '/oauth' })
+      const [name = ''] = [...tokens].find(([, token]) => token === cookies.once) ?? []
+      return USERS[name] ?? null
+    }
+  },
+  users: { user: [byToken('ada'), byToken('cyd')], ineligible: byToken('bo') }
+}
+
 const byScript = (user: string): Tester => ({ login: (page) => page.post({ user }) })
 const byHeader = (name: string) => ({ headers: { 'x-session': name } })
 const ofHeader = (request: FastifyRequest) => USERS[String(request.headers['x-session'])] ?? null
@@ -45,6 +60,7 @@ export const CORRECT: Row[] = [
   ['a prefix', { plugin: { prefix: '/partner/sso' }, double: { prefix: '/partner/sso' } }],
   ['sessions', sessions],
   ['one session for each user', oneSession],
+  ['a cookie that serves one sign-in', once],
   ['users known by a header', {
     plugin: { currentUser: ofHeader, loginPage: 'https://login.partner.example/' },
     users: { user: [byHeader('ada'), byHeader('cyd')], ineligible: byHeader('bo') }
