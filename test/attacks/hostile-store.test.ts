@@ -4,7 +4,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import type { Test } from 'tap'
-import { readAccessToken } from '../../lib/grants/access-token.ts'
 import { encodeGrant } from '../../lib/grants/grant.ts'
 import { GrantKeys } from '../../lib/grants/keys.ts'
 import { open, seal } from '../../lib/grants/sealing.ts'
@@ -80,11 +79,8 @@ function publicKeys (...known: string[]): string[] {
   }))
 }
 
-/** The parts of a token, one by one and together. */
-function partsOf (token: string): string[] {
-  const { locator, proof } = readAccessToken(token) ?? { locator: '', proof: '' }
-  return [locator, proof, locator + proof, token]
-}
+/** The parts of a token, and the token. */
+const partsOf = (token: string): string[] => [token.slice(0, 43), token.slice(43, 86), token]
 
 const tokenOf = (locator: string, proof: string): string =>
   locator + proof + Buffer.from(PORTAL.clientId).toString('base64url')
@@ -148,7 +144,7 @@ const attacks: Record<string, Attack> = {
   async 'a token, and nothing else' (t) {
     const app = await startApp(t)
     const { token, tokenKey, tokenValue } = await signIn(app)
-    const { locator, proof } = readAccessToken(token) ?? { locator: '', proof: '' }
+    const [locator = '', proof] = partsOf(token)
     const guesses = ['1', '2', PORTAL.clientSecret]
     t.strictSame(guesses.filter((secret) => keys.proof(locator, JSON.stringify([PORTAL.clientId, secret])) === proof),
       [PORTAL.clientSecret], 'a secret that can be guessed can be checked')

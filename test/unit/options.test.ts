@@ -72,12 +72,7 @@ const bad: Array<[name: string, wants: string, values: unknown[]]> = [
     null, 'hush', []
   ]],
   ["routeOptions('authorize')", 'an object of Fastify route options', [() => 'hush']],
-  ['redis', 'a redis:// or rediss:// URL with a host', [
-    'hush', 'xredis://localhost', 'redisx://localhost', 'redis://:hush@localhost:port', 'redis://:hush%zz@localhost',
-    ' redis:/:hush@localhost', 'redis://localhost/hush', 6379, null, ['redis://:hush@localhost'], new Date(),
-    { isOpen: true, sendCommand () {}, get () {} },
-    { url: 'redis://:hush@localhost' }, { client: {} }, { nodes: [] }, { socket: { host: 'localhost' } }
-  ]],
+  ['redis', 'a redis:// or rediss:// URL with a host', ['redis://:hush@a:port', ['redis://:hush@a'], 6379, null]],
   ['store', '"memory", or an object with the methods put, take and revoke', [
     null, {}, { ...methods, revoke: undefined }, 'redis://user:hush@localhost', 'Memory'
   ]],
@@ -103,11 +98,17 @@ t.test('bad options', async (t) => {
 
 t.test('what it got: a number, a URL without user information, and the kind of anything else', async (t) => {
   const kinds: Array<[value: unknown, got: string]> = [
-    [null, 'null'], [NaN, 'NaN'], [-Infinity, '-Infinity'], [7, 'a number'],
-    ['', 'an empty string'], ['hushé', 'a string of 5 characters'],
+    [null, 'null'],
+    [NaN, 'NaN'],
+    [7, 'a number'],
+    ['', 'an empty string'],
+    ['hushé', 'a string of 5 characters'],
     ['a\n', 'a string of 2 characters that has a line break'],
-    ['a\r', 'a string of 2 characters that has a line break'], [[], 'an empty array'], [['hush'], 'an array'],
-    [{}, 'an object'], [true, 'a boolean'], [() => {}, 'a function']
+    ['a\r', 'a string of 2 characters that has a line break'],
+    [[], 'an empty array'],
+    [['hush'], 'an array'],
+    [{}, 'an object'],
+    [() => {}, 'a function']
   ]
   for (const [value, got] of kinds) t.match(refusal('portal.clientId', value), new RegExp(`; got ${got}$`), got)
   t.match(refusal('codeLifetime', 601), /; got 601$/)

@@ -65,19 +65,16 @@ t.test('an empty text is a mark; an unexpected reply is an error without it: it 
 })
 
 const temporary = [
-  'LOADING Redis is loading', 'READONLY You can\'t write', 'MASTERDOWN Link with MASTER is down',
-  'CLUSTERDOWN Hash slot not served', 'OOM command not allowed', 'WRONGPASS invalid', 'NOAUTH Authentication',
-  'MISCONF Redis is configured', 'NOREPLICAS Not enough', 'BUSY Redis is busy', 'TRYAGAIN Multiple keys',
-  'ASK 1 a:1', 'ERR max number of clients reached', 'WRONGTYPE Operation against a key',
+  'LOADING Redis is loading', 'READONLY You can\'t write', 'CLUSTERDOWN Hash slot not served', 'WRONGPASS invalid',
+  'ERR max number of clients reached', 'WRONGTYPE Operation against a key',
   // Proxies
-  'no upstream host', 'upstream failure', 'ERR Connection refused', 'ERR server busy'
+  'no upstream host', 'ERR Connection refused'
 ]
 const forGood = [
   "ERR unknown command 'getdel'", 'unsupported command', 'ERR syntax error',
   "ERR wrong number of arguments for 'set' command", 'NOPERM: app has no ACL permissions',
   "NOPERM this user has no permissions to run the 'getdel' command",
   'ERR The user executing the script can\'t run this command or subcommand',
-  'NOPERM this user has no permissions to access one of the keys used as arguments',
   'ERR The user can\'t access at least one of the keys mentioned'
 ]
 
@@ -110,8 +107,6 @@ async function causeOf (store: RedisStore): Promise<Error> {
 t.test('not connected: the address, the last error as its cause, and never the password', async (t) => {
   const failed = await causeOf(away(t, 'redis://name:hush@127.0.0.1:1/2'))
   t.match(failed.message, /^Redis is not connected \(\w+\): connect ECONNREFUSED 127\.0\.0\.1:1$/)
-  t.match((await causeOf(away(t, { path: '/none' }))).message, /: connect ENOENT \/none/)
-  t.match((await causeOf(away(t, { host: 'localhost' }))).message, /: .*ECONNREFUSED/)
   const sentinels = away(t, { sentinels: [{ host: '127.0.0.1', port: 1 }], name: 'mymaster' })
   t.match((await causeOf(sentinels)).message, /: All sentinels are unreachable/)
   const cluster = new Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true })
@@ -168,9 +163,9 @@ t.test('URL kinds: which URLs are taken, and how ioredis gets them', async (t) =
     ['redis://[::1]:7?family=6', 'redis://[::1]:7?family=6']
   ] as const) t.equal(redisUrl(given), got, given)
   for (const url of [
-    '', 'localhost:6379', 'http://a', 'xredis://a', 'redisx://a', 'redis:/:hush@a', 'redis:a', 'redis://',
-    'redis:///0', 'redis://a/orders', 'redis://a/1/2', 'redis://a/-1', 'redis://a/1.5', 'redis://:hush@a:port',
-    'redis://%zz@a', 'redis://:%ff@a', 'redis://user:12#hush@a', 'redis://user:12?hush@a', 'redis://user:12/hush@a'
+    '', 'localhost:6379', 'http://a', 'xredis://a', 'redisx://a', 'redis:/:hush@a', 'redis:a', 'redis:///0',
+    'redis://a/orders', 'redis://a/1/2', 'redis://a/-1', 'redis://:hush@a:port', 'redis://%zz@a', 'redis://:%ff@a',
+    'redis://user:12#hush@a', 'redis://user:12?hush@a', 'redis://user:12/hush@a'
   ]) t.equal(redisUrl(url), undefined, url)
 })
 
@@ -179,10 +174,18 @@ t.test('clients, options, and values that are none of these', async (t) => {
   t.teardown(() => cluster.disconnect())
   for (const value of [new Redis({ lazyConnect: true }), cluster, {}, { host: 'a' }, Object.create(null),
     runInNewContext('({ port: 1 })')]) t.equal(isRedisOption(value), true, inspect(value, { depth: 0 }))
-  // As node-redis has it.
-  class OtherClient { isReady = true; options = {}; sendCommand (): void {} duplicate (): void {} }
-  class Mock { status = 'ready'; options = {}; sendCommand (): void {} }
-  const others = [new OtherClient(), { ...new OtherClient(), sendCommand () {} }, new Mock(), { ...new Mock() },
-    { set () {} }, [], [{}], new Map(), null, undefined, 7, () => {}, new URL('redis://a')]
+  const others = [
+    { isReady: true, options: {}, sendCommand () {}, duplicate () {} },
+    { status: 'ready', options: {}, sendCommand () {} },
+    { url: 'redis://localhost' },
+    { client: {} },
+    { nodes: [] },
+    { socket: { host: 'localhost' } },
+    [],
+    new Map(),
+    null,
+    7,
+    new URL('redis://a')
+  ]
   for (const value of others) t.equal(isRedisOption(value), false, inspect(value))
 })
