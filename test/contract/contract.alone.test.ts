@@ -2,19 +2,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
-import { PORTAL } from '../helpers/host.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { timers } from '../helpers/timers.ts'
-import { wire } from '../helpers/wire.ts'
 import * as authorize from './checks/authorize.ts'
 import * as portalFunction from './checks/portal-function.ts'
 import { eachRefusal, order } from './checks/each-refusal.ts'
 import * as signIn from './checks/sign-in.ts'
 import * as store from './checks/store.ts'
 import * as token from './checks/token.ts'
-import { has, pairsOf, pairwise } from './pairwise.ts'
-import { refusals } from './refusals.ts'
-import type { Refusal } from './refusals.ts'
+import { pairwise } from './pairwise.ts'
 import { dimensions, startSubject } from './subject.ts'
 import type { Subject } from './subject.ts'
 
@@ -31,38 +27,6 @@ const configurations = pairwise(dimensions)
 
 /** The numbers of some configurations, `3,8`, to look at them alone. */
 const only = process.env.CONFIGURATION?.split(',').map(Number)
-
-t.test('each refusal is sent another request, or has other options', async (t) => {
-  const rows = new Map<string, string>()
-  for (const [reason, { provoke, options }] of Object.entries(refusals)) {
-    const row = JSON.stringify([await requestsOf(provoke), options], (_name, value) => plain(value))
-    t.equal(rows.get(row), undefined, reason)
-    rows.set(row, reason)
-  }
-})
-
-/** What the portal sends; each redirection brings the same code. */
-async function requestsOf (provoke: Refusal['provoke']): Promise<unknown[]> {
-  const requests: unknown[] = []
-  await provoke(wire('http://partner.example', PORTAL, {
-    async fetch (...request) {
-      requests.push(request)
-      return new Response('{}', { headers: { location: `?code=${'A'.repeat(43)}` } })
-    }
-  }))
-  return requests
-}
-
-/** With functions as their source, and what is undefined as text: JSON leaves out both. */
-const plain = (value: unknown): unknown =>
-  typeof value === 'function' || value === undefined ? String(value) : value
-
-t.test('no pair is missing', async (t) => {
-  for (const [one, other] of pairsOf(dimensions)) {
-    if (!configurations.some((made) => has(made, one) && has(made, other))) t.fail(`${one.join()} with ${other.join()}`)
-  }
-  t.ok(configurations.length >= 20, `${configurations.length} configurations`)
-})
 
 for (const [index, configuration] of configurations.entries()) {
   if (only?.includes(index) === false) continue

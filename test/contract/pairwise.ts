@@ -6,7 +6,7 @@ export type CaseOf<D extends Dimensions> = { [Name in keyof D]: D[Name][number] 
 type Setting = readonly [name: string, value: unknown]
 
 /** All pairs of values of two dimensions. */
-export function pairsOf (dimensions: Dimensions): Array<readonly [Setting, Setting]> {
+function pairsOf (dimensions: Dimensions): Array<readonly [Setting, Setting]> {
   const names = Object.keys(dimensions)
   const settings = (name: string): Setting[] => (dimensions[name] ?? []).map((value) => [name, value])
   return names.flatMap((one, index) => names.slice(index + 1).flatMap((other) =>
@@ -14,7 +14,7 @@ export function pairsOf (dimensions: Dimensions): Array<readonly [Setting, Setti
 }
 
 /** Whether the case has the setting; of a case that is not complete, whether it has it already. */
-export const has = (made: Record<string, unknown>, [name, value]: Setting): boolean =>
+const has = (made: Record<string, unknown>, [name, value]: Setting): boolean =>
   name in made && made[name] === value
 
 /**

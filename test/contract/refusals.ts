@@ -96,12 +96,12 @@ const bodyRead: Refusal['options'] = {
 export const refusals: Record<RefusalReason, Refusal> = {
   client_id_missing: page((at) => at.authorize({ client_id: undefined }, 'ada')),
   client_id_repeated: page((at) => at.authorize({ client_id: 'x' }, 'ada', {}, '&client_id=y')),
-  client_id_unknown: page((at) => at.authorize({ client_id: 'partner-321' }, 'ada')),
+  client_id_unknown: page((at) => at.authorize({ client_id: 'zzz' }, 'ada')),
   redirect_uri_missing: page((at) => at.authorize({ redirect_uri: undefined }, 'ada'), ['clientId', 'expected']),
   redirect_uri_repeated: page((at) => at.authorize({ redirect_uri: 'x' }, 'ada', {}, '&redirect_uri=y'),
     ['clientId', 'expected']),
   redirect_uri_unregistered: page(
-    (at) => at.authorize({ redirect_uri: 'https://test.portal.example/oauth/callback' }, 'ada'),
+    (at) => at.authorize({ redirect_uri: 'https://zzz.example/oauth/callback' }, 'ada'),
     ['clientId', 'expected', 'difference']
   ),
   portal_failed: {

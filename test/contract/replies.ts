@@ -2,6 +2,9 @@
 import type { Test } from 'tap'
 import type { WireResponse } from '../helpers/wire.ts'
 
+/** What a browser accepts. */
+export const HTML = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' }
+
 /** The error_description of RFC 6749 section 5.2: ASCII without quote and backslash. */
 export const DESCRIPTION = /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/
 
@@ -25,11 +28,20 @@ export function refuses (t: Test, response: WireResponse, status: number, error:
   saysWhatToDo(t, response)
 }
 
-/** A challenge, or Retry-After with 503; no other response has one. */
-function saysWhatToDo (t: Test, { status, headers, request }: WireResponse): void {
-  const isChallenge = status === 401 || (status === 400 && request.includes('/oauth/user'))
-  t.strictSame(['www-authenticate', 'retry-after'].filter((name) => headers.has(name)),
-    [isChallenge ? 'www-authenticate' : [], status === 503 ? 'retry-after' : []].flat(), request)
+/** A refusal without a body. */
+export function isEmpty (t: Test, response: WireResponse, status: number): void {
+  t.strictSame([response.status, response.text], [status, ''], response.request)
+  isPrivate(t, response)
+  saysWhatToDo(t, response)
+}
+
+/** A challenge (RFC 6749 section 5.2, RFC 6750 section 3), or Retry-After with 503; no other response has one. */
+function saysWhatToDo (t: Test, { status, headers, text, request }: WireResponse): void {
+  const isOfUser = request.includes('/oauth/user') && [400, 401].includes(status)
+  const basic = status === 401 ? /^Basic realm="partner-sso"$/ : /^$/
+  const bearer = text === '' ? /^Bearer realm="partner-sso"$/ : /^Bearer realm="partner-sso", error="\w+", error_desc/
+  t.match(headers.get('www-authenticate') ?? '', isOfUser ? bearer : basic, request)
+  t.equal(headers.has('retry-after'), status === 503, request)
 }
 
 /** What every response of the three routes has; with `more`, the further headers of one response. */
@@ -39,6 +51,8 @@ export function isPrivate (t: Test, { headers, request }: WireResponse, more: Re
   const open = [...headers.keys()].filter((name) => name.startsWith('access-control-'))
   t.strictSame({ ...given, open }, { ...expected, open: [] }, request)
 }
+
+const GUARDS = { 'referrer-policy': 'no-referrer', 'x-frame-options': 'DENY' }
 
 /** What every response of the authorization endpoint has, the page apart. */
 export function isGuarded (t: Test, response: WireResponse): void {
@@ -54,8 +68,7 @@ export function isGuardedRedirect (t: Test, response: WireResponse): void {
 
 /** A response of the authorization endpoint with this Content-Security-Policy. */
 export function hasPolicy (t: Test, response: WireResponse, policy: string): void {
-  const guards = { 'referrer-policy': 'no-referrer', 'x-frame-options': 'DENY', 'content-security-policy': policy }
-  isPrivate(t, response, guards)
+  isPrivate(t, response, { ...GUARDS, 'content-security-policy': policy })
 }
 
 /** The error page: it has the request's id, carries nothing of the request, loads nothing, and cannot be framed. */
@@ -67,5 +80,5 @@ export function isPage (t: Test, response: WireResponse, status: number): void {
   t.equal(policy, expected, request)
   t.match(response.text, /^<!doctype html>.*<h1.*For support: .*Request ID: [!-~]+<\/small>.*<\/html>\n$/s, request)
   t.notMatch(JSON.stringify([response.text, ...response.headers]), /zzz|src=|<script|url\(/, request)
-  isPrivate(t, response, { 'content-type': 'text/html; charset=utf-8' })
+  isPrivate(t, response, { ...GUARDS, 'content-type': 'text/html; charset=utf-8' })
 }

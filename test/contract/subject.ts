@@ -120,7 +120,7 @@ const users: Record<Configuration['user'], { level?: Portal['level'], changes: o
 const loginPages: Record<Configuration['loginPage'], PartnerSsoOptions['loginPage']> = {
   none: undefined,
   address: '/login?lang=en#form',
-  function: (to) => `https://login.example/é?to=${encodeURIComponent(to)}`
+  function: (to, { method }) => `https://login.example/é/${method}?to=${encodeURIComponent(to)}`
 }
 
 const lowestLevels: Record<Configuration['logLevel'], number> = { off: Infinity, fatal: 60, info: 30, debug: 20 }

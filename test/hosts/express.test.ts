@@ -35,7 +35,8 @@ const bridged: Host = async (t) =>
     }
   })
 
-const mounted = (path: string): Host => async (t) => {
+const mounted: Host = async (t) => {
+  const path = '/partner'
   const { app, events } = await startHost(t, { loginPage: '/login' })
   const host = express()
   host.use(middleware)
@@ -45,13 +46,10 @@ const mounted = (path: string): Host => async (t) => {
 
 const hosts: Record<string, Host> = {
   '@fastify/express': bridged,
-  'an Express app': mounted(''),
-  'an Express app, at a path': mounted('/partner')
+  'an Express app': mounted
 }
 
-const STATES = [
-  'a%252Fb', 'a%2Fb', '%C3%A9', 'a+b%20c', '%26client_id%3Dx', '%25', '%2520', '%23', '%3B', '%3Cb%3E'
-]
+const STATES = ['a%252Fb', '%C3%A9', 'a+b%20c', '%26client_id%3Dx', '%25', '%23']
 // @fastify/express refuses a URL that decodeURI cannot read, before any route is asked.
 const NO_UTF8 = ['%E9', '%zz']
 

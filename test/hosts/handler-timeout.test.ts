@@ -88,20 +88,18 @@ const cases: Record<string, [waits: string, request: Send, commands: string[]]> 
 }
 
 for (const [name, [waits, request, commands]] of isSupported ? Object.entries(cases) : []) {
-  for (const isOfApp of [true, false]) {
-    t.test(`${name} waits: the limit of ${isOfApp ? 'the app' : 'our routes'}`, async (t) => {
-      const { app, url, events, issued, open, called } = await scene(t, waits, isOfApp)
-      // Over a socket Fastify's limit ends with the body of the request (fastify#6725).
-      const portal = request === redeem ? wire(url, PORTAL, { fetch: injecting(app) }) : wire(url)
-      const response = await request(portal, issued)
-      t.strictSame([response.status, response.json], [503, { problem: 'FST_ERR_HANDLER_TIMEOUT' }])
-      isPrivate(t, response)
-      open()
-      await turns()
-      t.strictSame(events, [])
-      t.strictSame(called.filter((name) => name === 'put' || name === 'take'), commands)
-    })
-  }
+  t.test(`${name} waits`, async (t) => {
+    const { app, url, events, issued, open, called } = await scene(t, waits, waits === 'currentUser')
+    // Over a socket Fastify's limit ends with the body of the request (fastify#6725).
+    const portal = request === redeem ? wire(url, PORTAL, { fetch: injecting(app) }) : wire(url)
+    const response = await request(portal, issued)
+    t.strictSame([response.status, response.json], [503, { problem: 'FST_ERR_HANDLER_TIMEOUT' }])
+    isPrivate(t, response)
+    open()
+    await turns()
+    t.strictSame(events, [])
+    t.strictSame(called.filter((name) => name === 'put' || name === 'take'), commands)
+  })
 }
 
 t.test('a token request over a socket has no limit but storeTimeout: token and event are late', async (t) => {

@@ -72,22 +72,17 @@ async function flood (url: string, count = MOST + 20): Promise<number> {
   return responses
 }
 
-const global = { global: 60 }
-const rows: Array<[name: string, host: Limited, flooded: number, signedIn: number]> = [
-  ['the recipe: the address of the proxy', { routeOptions: recipe, trustProxy: PROXY }, MOST, 70],
-  ['the recipe: one proxy, of any address', { routeOptions: recipe, trustProxy: (_, hop) => hop === 0 }, MOST, 70],
-  ['every address is believed: nothing is limited', { routeOptions: recipe, trustProxy: true }, MOST + 20, 70],
-  ['no address is believed: a flood stops the portal', { routeOptions: recipe }, MOST, 0],
-  ['a limit of the whole app counts right requests', { ...global, trustProxy: PROXY }, 60, 30],
-  ['the recipe in such an app', { ...global, routeOptions: recipe, trustProxy: PROXY }, MOST, 70]
+const rows: Array<[name: string, host: Limited]> = [
+  ['the recipe', { routeOptions: recipe, trustProxy: PROXY }],
+  ['the recipe, in an app that limits all its routes', { global: 60, routeOptions: recipe, trustProxy: PROXY }]
 ]
 
-for (const [name, host, flooded, signedIn] of rows) {
+for (const [name, host] of rows) {
   t.test(name, async (t) => {
     const { url, warnings } = await limited(t, host)
     t.equal(warnings, 0)
-    t.equal(await flood(url), flooded, 'of the flood get through')
-    t.equal(await signIns(url, 70), signedIn, 'of 70 sign-ins succeed')
+    t.equal(await flood(url), MOST, 'of the flood get through')
+    t.equal(await signIns(url, 70), 70, 'the portal, at another address, is not held back')
   })
 }
 

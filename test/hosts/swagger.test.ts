@@ -5,7 +5,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { UserInformation } from '../../lib/index.ts'
 import type { PartnerSsoOptions } from '../../lib/index.ts'
-import { keepsContract } from '../contract/keeps-contract.ts'
+import { signsIn } from '../contract/keeps-contract.ts'
 import { startHost } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
@@ -18,7 +18,7 @@ async function documentOf (
   overrides: Partial<PartnerSsoOptions<User>> = {}
 ): Promise<any> {
   const { app, url } = await startHost(t, overrides, { prepare: (app) => app.register(swagger, options) })
-  if (overrides.prefix === undefined) await keepsContract(t, wire(url))
+  if (overrides.prefix === undefined) await signsIn(t, wire(url))
   return JSON.parse(JSON.stringify(app.swagger()))
 }
 
@@ -28,56 +28,53 @@ const query = [
   'query client_id', 'query redirect_uri', 'query response_type', 'query state', 'query scope?',
   'query code_challenge?', 'query code_challenge_method?'
 ]
+const FORM = 'application/x-www-form-urlencoded'
 const formNames = ['grant_type', 'code', 'redirect_uri', 'client_id', 'client_secret', 'code_verifier']
 
 const schemaOf = (body: any, type = 'application/json') => body.content[type].schema
 
 const OPERATIONS = [['/oauth/authorize', ['get']], ['/oauth/token', ['post']], ['/oauth/user', ['get']]]
 
+/** What a document says of an operation: of each response its content and headers. */
+const outlineOf = ({ parameters = [], requestBody = { content: {} }, responses }: any) => ({
+  parameters: names(parameters),
+  body: Object.keys(requestBody.content),
+  responses: Object.entries<any>(responses).map(([status, { content = {}, headers = {} }]) =>
+    [status, ...Object.keys(content), ...Object.keys(headers)].join(' '))
+})
+
+const JSON_RESPONSES = [
+  '200 application/json',
+  '400 application/json',
+  '401 application/json www-authenticate',
+  '503 application/json retry-after'
+]
+
 function isDocumented (t: Test, { paths }: any): void {
-  const { get: authorize } = paths['/oauth/authorize']
   const described = Object.entries<object>(paths).filter(([url]) => url.startsWith('/oauth/'))
   const operations = described.map(([url, methods]) => [url, Object.keys(methods)])
   t.strictSame(operations, OPERATIONS, 'GET of the token, which is refused, is hidden')
-  const { post: token } = paths['/oauth/token']
-  const { get: user } = paths['/oauth/user']
-  t.strictSame(names(authorize.parameters), query)
+  const [authorize, token, user] = described.flatMap(([, methods]) => Object.values(methods))
+  t.match(outlineOf(authorize), { parameters: query, body: [], responses: ['302 location', /^400/] })
   t.strictSame(authorize.parameters.map(({ schema }: any) => schema.enum?.join()).filter(Boolean), ['code', 'S256'])
-  t.strictSame(Object.keys(authorize.responses), ['302', '400'])
-  t.strictSame(Object.keys(authorize.responses[302].headers), ['location'])
-  t.equal(authorize.responses[302].content, undefined)
+  t.strictSame(outlineOf(token), { parameters: [], body: [FORM], responses: JSON_RESPONSES })
+  t.strictSame(outlineOf(user), { parameters: ['header authorization'], body: [], responses: JSON_RESPONSES })
 
-  t.strictSame(Object.keys(token.requestBody.content), ['application/x-www-form-urlencoded'])
-  const form = schemaOf(token.requestBody, 'application/x-www-form-urlencoded')
+  const form = schemaOf(token.requestBody, FORM)
   t.strictSame(form.required, ['grant_type', 'code', 'redirect_uri'])
   t.strictSame(Object.keys(form.properties), formNames)
-  t.strictSame(form.properties.grant_type.enum, ['authorization_code'])
-  const issued = schemaOf(token.responses[200])
-  t.strictSame(issued.required, ['token_type', 'access_token'])
-  t.strictSame(issued.properties.token_type.enum, ['Bearer'])
-
-  t.strictSame(names(user.parameters), ['header authorization'])
+  t.strictSame(schemaOf(token.responses[200]).required, ['token_type', 'access_token'])
+  t.strictSame(schemaOf(token.responses[400]).required, ['error', 'error_description'])
   const kinds = ({ anyOf }: any) =>
     anyOf.map(({ required, properties }: any) => [required, properties.control_role.enum])
   t.strictSame(kinds(schemaOf(user.responses[200])), kinds(UserInformation))
-
-  for (const { responses, summary } of [token, user]) {
-    t.strictSame(Object.keys(responses), ['200', '400', '401', '503'], summary)
-    for (const status of [400, 401, 503]) {
-      t.strictSame(schemaOf(responses[status]).required, ['error', 'error_description'], `${summary}: ${status}`)
-    }
-    t.strictSame(Object.keys(responses[401].headers), ['www-authenticate'], summary)
-    t.strictSame(Object.keys(responses[503].headers), ['retry-after'], summary)
-  }
   for (const { summary, description, responses } of [authorize, token, user]) {
     const texts = [summary, description, ...Object.values<any>(responses).map(({ description }) => description)]
     for (const text of texts) t.match(text, /^(?!Default Response).{5,}/, summary)
   }
 }
 
-for (const openapi of ['3.0.3', '3.1.0']) {
-  t.test(`OpenAPI ${openapi}`, async (t) => isDocumented(t, await documentOf(t, { openapi: { openapi, info } })))
-}
+t.test('OpenAPI 3.1', async (t) => isDocumented(t, await documentOf(t, { openapi: { openapi: '3.1.0', info } })))
 
 t.test('what the host adds, and a prefix', async (t) => {
   const routeOptions = { schema: { tags: ['Portal'], summary: 'Single sign-on' } }

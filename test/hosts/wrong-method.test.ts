@@ -20,11 +20,9 @@ interface Case {
 
 const hosts: Record<string, Case> = {
   'a host': {},
-  'a host that ignores trailing slashes and case': {
-    server: routerOptions({ ignoreTrailingSlash: true, caseSensitive: false }), path: '/OAuth/token/'
-  },
-  'a host with HEAD routes, pages of its own and @fastify/cors': {
-    server: { exposeHeadRoutes: true },
+  'slashes, case, HEAD routes, pages of its own and @fastify/cors': {
+    server: { exposeHeadRoutes: true, ...routerOptions({ ignoreTrailingSlash: true, caseSensitive: false }) },
+    path: '/OAuth/token/',
     async prepare (app) {
       await app.register(cors, { origin: true, preflight: false })
       app.get('/*', async () => 'page')

