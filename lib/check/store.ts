@@ -16,7 +16,7 @@ export const STORE: readonly Rule[] = [
     id: 'token.code-lifetime',
     severity: 'must',
     sentence: 'A code is good for some seconds, and expires.',
-    fix: 'Let the store keep values for the lifetime that it is given, in seconds.',
+    fix: 'Let the store keep values as they are, for the lifetime that it is given, in seconds.',
     isGate: true,
     isSanity: true,
     test: lifetime

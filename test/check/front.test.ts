@@ -7,7 +7,7 @@ import { Subject } from '../../lib/check/subject.ts'
 import { createIntegration } from '../../lib/flow/integration.ts'
 import { inProcess } from '../../lib/flow/transport.ts'
 import type { Exchange, Send, WireRequest } from '../../lib/flow/wire.ts'
-import { hookAt, partner, SETTINGS } from '../helpers/partner.ts'
+import { hookAt, partner, REDIRECT_URI, SETTINGS } from '../helpers/partner.ts'
 
 type Front = (request: WireRequest, app: Send) => Promise<Exchange>
 
@@ -67,6 +67,18 @@ const limited = (after: number, retryAfter: string, times = Infinity): Front => 
 const moved = (from: string, to: string): Front => async (request) =>
   respond(request, 301, { location: request.url.replace(from, to) })
 
+/** Changes where the redirects to the portal lead. */
+const relocated = (change: (location: URL) => void): Front => async (request, app) => {
+  const exchange = await app(request)
+  const headers = exchange.response?.headers.map(([name, value]) => {
+    if (!value.startsWith(REDIRECT_URI)) return [name, value] as const
+    const url = new URL(value)
+    change(url)
+    return [name, url.href] as const
+  }) ?? []
+  return { ...exchange, response: { status: 0, body: '', ...exchange.response, headers } }
+}
+
 const at = (path: string) => ({ request }: { request: WireRequest }): boolean => request.url.includes(path)
 const withoutPlugin = (): FastifyInstance => partner(hookAt('/oauth', 404, { error: 'Not Found' }))
 
@@ -95,6 +107,12 @@ const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: str
   ['a redirect to https', moved('http:', 'https:'), ['address.https'], 'http://partner.example'],
   ['from https back to http', moved('https:', 'http:'), ['address.no-downgrade'], 'https://partner.example'],
   ['another host', moved('//', '//www.'), ['authorize.hook'], 'https://partner.example'],
+  ['Location: scheme', relocated((url) => { url.protocol = 'https:' }), ['authorize.code']],
+  ['Location: host', relocated((url) => { url.hostname = 'portal.example' }), ['authorize.code']],
+  ['Location: port', relocated((url) => { url.port = '81' }), ['authorize.code']],
+  ['Location: a slash', relocated((url) => { url.pathname += '/' }), ['authorize.code']],
+  ['Location: path', relocated((url) => { url.pathname = '/callback' }), ['authorize.code']],
+  ['Location: a parameter', relocated((url) => { url.searchParams.append('utm', '1') }), ['authorize.code']],
   ['no app behind it', async (request) => respond(request, 502), ['authorize.hook']],
   ['POST refused', (request, app) => request.method === 'POST' && request.url.includes('/oauth')
     ? Promise.resolve(respond(request, 405))

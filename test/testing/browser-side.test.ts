@@ -157,6 +157,28 @@ await t.test('a cookie is sent where RFC 6265 says, and nowhere else', async (t)
   t.equal(sent(`a=1; ${future}; Max-Age=0`, 'https://partner.example/'), '')
 })
 
+await t.test('cookies that browsers refuse, and why', async (t) => {
+  const refused = (line: string, address = 'https://sso.partner.example/'): Array<string | undefined> => {
+    const jar = new CookieJar()
+    jar.take(line, new URL(address))
+    return [jar.header(new URL(address)), jar.refused.get(line.split('=')[0] as string)]
+  }
+  for (const [line, why] of [
+    [`a=${'x'.repeat(4096)}`, 'it has 4097 bytes, and browsers keep 4096'],
+    ['a=1; Domain=other.example', 'its Domain is other.example, and the service is at sso.partner.example'],
+    ['__Host-a=1; Secure; Path=/; Domain=partner.example', '__Host- needs Path=/ and no Domain'],
+    ['__Host-a=1; Secure', '__Host- needs Path=/ and no Domain'],
+    ['__Host-a=1; Path=/', 'its name begins as that of a Secure cookie, which it is not'],
+    ['__Secure-a=1', 'its name begins as that of a Secure cookie, which it is not'],
+    ['a=1; SameSite=None', 'SameSite=None needs Secure'],
+    ['a=1; Partitioned', 'Partitioned needs Secure']
+  ] as const) t.strictSame(refused(line), ['', why], line)
+  t.strictSame(refused('a=1; Secure', 'http://partner.example/'), ['', 'it is Secure, and the address is http'])
+  for (const line of ['__Host-a=1; Secure; Path=/', '__Secure-a=1; Secure', 'a=1; Max-Age=0; Domain=other.example']) {
+    t.equal(refused(line)[1], undefined, line)
+  }
+})
+
 await t.test('a given cookie that the service renews is sent once, with its new value', async (t) => {
   const names = ['sid=old', 'sid=old; SameSite=Lax', 'Set-Cookie: sid=old', 'Set-Cookie: sid=old; SameSite=Lax']
   const attributes = { '': '/a/b', '; Path=/a': '/a/b', '; Path=/': '/' }

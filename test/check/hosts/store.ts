@@ -32,7 +32,7 @@ export const STORE: Row[] = [
       records.set(key, value.slice(0, 128))
       return true
     }
-  })), 'token.response'],
+  })), 'token.code-lifetime'],
   ['records are kept for a few milliseconds', store((records) => ({
     async put (key, value) {
       records.set(key, value)
