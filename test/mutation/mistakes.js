@@ -1,5 +1,5 @@
 // Mistakes that people make in the protocol: a sentence that says what is wrong, a fragment of lib that occurs once,
-// and what replaces it. No file is named. A fragment that is gone is reported by run.js, and is no failure.
+// and what replaces it. run.js stops at a fragment that does not.
 export const mistakes = [
   ['the first Authorization header hides a second one', 'if (found) return true', 'if (found) return false'],
   ['header names are compared in lower case only', ".toLowerCase() === 'auth", " === 'auth"],
@@ -51,14 +51,14 @@ export const mistakes = [
   ['a body may be as large as the host allows', '    bodyLimit: BODY_LIMIT,\n', ''],
   ['an undefined route option replaces a default', 'return present(options)', 'return options'],
   ['the type of the form is read in one case only', 'form-urlencoded\\s*(?:;|$)/i', 'form-urlencoded\\s*(?:;|$)/'],
-  ['a body that was read before is waited for', 'body.readableEnded === true ?', 'false ?'],
+  ['a body that was read before is waited for', 'body.readableEnded === true)', 'body.readableEnded === null)'],
   [
     'a code is redeemed after Fastify has responded',
-    ', and the code is still good.\n        if (hasResponded()) return reply\n',
+    ', and the code is still good.\n        if (isOverdue(request)) return reply\n',
     '\n'
   ],
-  ['a hook may outlast handlerTimeout', 'hasResponded = isOverdue(reply.request)', 'hasResponded = false'],
-  ['a reply that currentUser returns is forgotten', '    hasResponded = true\n    then', '    then'],
+  ['a hook may outlast handlerTimeout', 'reply.sent || isOverdue(reply.request)', 'reply.sent'],
+  ['a response that a function of the host has sent is forgotten', 'isGone || reply.sent ||', 'isGone ||'],
   ['PKCE compares 42 of 43 characters', 'from(challenge)', 'from(challenge.slice(0, 42) + computed[42])'],
   [
     'PKCE compares without regard to case',
@@ -76,22 +76,12 @@ export const mistakes = [
   ['verifiers of 129 characters are accepted', '{43,128}', '{43,129}'],
   ['the tilde is missing from the syntax of a verifier', '[A-Za-z0-9._~-]', '[A-Za-z0-9._-]'],
   ['a longer challenge is accepted', '/^[A-Za-z0-9_-]{43}$/', '/^[A-Za-z0-9_-]{43}/'],
-  ['the external_id may break the lines', 'JSON.stringify(externalId), record', '`"${externalId}"`, record'],
-  ['the external_id of an event is written as JSON', 'JSON.parse(externalId) as string', 'externalId.slice(1, -1)'],
-  [
-    'secrets are from Math.random',
-    'randomFillSync(pool)',
-    'pool.forEach((_, at) => { pool[at] = Math.random() * 256 })'
-  ],
   ['a sealed value is not authenticated', '    decipher.final()\n', ''],
-  ['the tag is cut to 32 bits', 'Tag(bytes.subarray(-TAG_BYTES', 'Tag(bytes.subarray(-TAG_BYTES, -TAG_BYTES + 4'],
-  ['a sealed value too short is opened', '  if (bytes.length < TAG_BYTES) return null\n', ''],
   ['a revocation ends before the token', 'this.#lifetime + MARGIN', '1'],
   ['a revocation ends with the token', 'this.#lifetime + MARGIN', 'this.#lifetime'],
   ['a secret is compared by its first 64 characters', "'sha256', secret,", "'sha256', secret.slice(0, 64),"],
   ['a secret is compared without regard to case', "'sha256', secret,", "'sha256', secret.toLowerCase(),"],
-  ['the index counts from 1', 'given)).indexOf(true)', 'given)).indexOf(true) + 1 || -1'],
-  ['the padding matches any secret', '(known, given))', '(known, given) || known === NO_SECRET)'],
+  ['the index counts from 1', 'presented)).indexOf(true)', 'presented)).indexOf(true) + 1 || -1'],
   [
     'the level is partner where it is not given, and where it is',
     'redirectUri, level })',
@@ -103,14 +93,18 @@ export const mistakes = [
   ['hooks can change the portal', 'Object.freeze({ loginUrl,', '({ loginUrl,'],
   ['the first of several portals is the only one', 'all.length === 1 ? all[0] : undefined', 'all[0]'],
   ['the portal function is asked for client_ids of any length', 'value.length <= 255 && ', ''],
-  ['an empty e-mail address is accepted', 'Type.String({ minLength: 1, description: `', 'Type.String({ description: `'],
+  ['an empty text is accepted', 'udfff]+$', 'udfff]*$'],
   ['a partner user may enter at the client level', "'partner' && level === 'client'", "'partner' && level !== level"],
   ['a client user needs no client at the partner level', "'client' || level === 'client'", "'client' || level"],
   ['a partner user may have client fields', 'client_name: absent()', "client_name: Type.Optional(text('a name'))"],
-  ['all fields of the record are passed on', '= listedFields(given)', '= { ...given, ...listedFields(given) }'],
+  [
+    'all fields of the record are passed on',
+    '= listedFields(Object(given))',
+    '= { ...Object(given), ...listedFields(Object(given)) }'
+  ],
   ['a client may have roles of a partner', 'Enum(clientRoles', "Enum([...clientRoles, 'Partner Administrator']"],
-  ['a client_id must be text', '1 }), Type.Number()]', '1 })]'],
-  ['records of any size are kept', 'if (size > RECORD_LIMIT)', 'if (size > 1e9)'],
+  ['a client_id must be text', 'Type.Number(), ', ''],
+  ['records of any size are kept', 'size > RECORD_LIMIT ?', 'size > 1e9 ?'],
   ['a repeated client_id is accepted', "throw new OAuthError('client_id_repeated')", '{}'],
   ['the state is decoded and not encoded again', "parameters.raw('state')\n", "parameters.get('state')\n"],
   ['a repeated state is echoed', " || parameters.isRepeated('state')", ''],
@@ -118,7 +112,7 @@ export const mistakes = [
   ['the description of an error is not encoded', 'encodeURIComponent(description)', 'description'],
   ['an error is redirected without its state', 'callback(parameters, state)', 'callback(parameters, undefined)'],
   ['the method plain is accepted', "if (method !== 'S256')", "if (method !== 'S256' && method !== 'plain')"],
-  ['a challenge without a method is accepted', 'if (method !==', 'if (method !== undefined && method !=='],
+  ['a challenge without a method is accepted', "method !== 'S256'", "method !== undefined && method !== 'S256'"],
   ['the time limit is reported as a reply of currentUser', ' && !isOverdue(request)', ''],
   ['the response may be framed', "'x-frame-options': 'DENY'", "'x-frame-options': 'SAMEORIGIN'"],
   ['the code travels on as referrer', "policy': 'no-referrer'", "policy': 'origin-when-cross-origin'"],
@@ -133,14 +127,7 @@ export const mistakes = [
   ['form and HTTP Basic may both be used', 'if (clientSecret !== undefined)', 'if (false)'],
   ['another client_id beside HTTP Basic is accepted', '!basic.clientId.includes(clientId)', 'false'],
   ['the same client_id beside HTTP Basic is refused', ' && !basic.clientId.includes(clientId)', ''],
-  ['a URL that is sent by another method is logged with its secrets: DELETE',
-    '.filter((method) => method !== allow)', ".filter((method) => method !== allow && method !== 'DELETE')"],
-  ['other methods at the user endpoint are left to the host',
-    "[{ name: 'token', allow: 'POST' }, { name: 'user', allow: 'GET' }]", "[{ name: 'token', allow: 'POST' }]"],
-  ['routes of the host on the paths of the plugin fail the start', ':nothing(^$)`', '`'],
-  ['other methods are refused without Allow', "reply.header('allow', allow), thrown", 'reply, thrown'],
-  ['another method with an unknown content type is left to the host',
-    'preParsing: partnerSsoWrongMethod,', ''],
+  ['a GET of the token endpoint is refused without Allow', "reply.header('allow', 'POST'), thrown", 'reply, thrown'],
   ['a secret in the URL of another method is reported as a wrong method',
     "query.has('client_secret') ? 'credentials_in_url' : 'method_not_allowed'", "'method_not_allowed'"],
   ['the host can put refused methods into its API document',
@@ -149,7 +136,6 @@ export const mistakes = [
     'if (!(thrown instanceof OAuthError)) return leaveToHost(thrown)', 'if (!(thrown instanceof OAuthError)) throw 0'],
   ['HTTP Basic is compared form-decoded alone', "[formDecode(sent) ?? '', sent]", "[formDecode(sent) ?? '', '']"],
   ['HTTP Basic is compared as it was sent alone', "[formDecode(sent) ?? '', sent]", '[sent, sent]'],
-  ['HTTP Basic as it was sent is not reported', 'matching > 0 || clientId[0] !== known', 'false'],
   ['a 401 does not say how to authenticate', 'if (error.refusal.status === 401) reply', 'if (false) reply'],
   ['the token response has an expiry', '"access_token":"${token}"}', '"access_token":"${token}","expires_in":60}'],
   ['two Authorization headers are accepted', ".raw)) throw new OAuthError('authentication_repeated')", '.raw)) {}'],
@@ -169,7 +155,11 @@ export const mistakes = [
   ['a refusal without credentials has a body', "error.reason === 'credentials_missing' ?", 'false ?'],
   ['a failure of the service has a challenge', 'if (refusal.status !== 400 &&', 'if (false &&'],
   ['the clock of the wall decides', 'expiresAt <= performance', 'expiresAt + performance.timeOrigin <= Date'],
-  ['an expired record is found', 'record === undefined || isExpired(record) ?', 'record === undefined ?'],
+  [
+    'an expired record is found',
+    'record === undefined || record.expiresAt <= performance.now() ?',
+    'record === undefined ?'
+  ],
   ['put overwrites in Redis', ", String(lifetime), 'NX'],", ', String(lifetime)],'],
   ['a lifetime is milliseconds in Redis', "value, 'EX', String(lifetime), 'NX'", "value, 'PX', String(lifetime), 'NX'"],
   ['a probe has a longer key than a code', "toString('base64url').slice(0, 14)", "toString('base64url')"],
@@ -182,8 +172,8 @@ export const mistakes = [
   ['the limit of the portal function is a second', 'performance.now() + timeout,', 'performance.now() + 1000,'],
   [
     'what the portal function returned last is used for whoever asks',
-    '? await ask(clientId)',
-    '? await (globalThis.asked ??= ask(clientId))'
+    '() => find(clientId)',
+    "() => Object.assign(find, { last: Reflect.get(find, 'last') ?? find(clientId) }).last"
   ],
   ['a portal of another client_id is taken', 'if (portal.information.clientId === clientId) return', 'return'],
   ['false from portalEligibility is a record', 'if (!given)', 'if (given === null)'],
@@ -196,7 +186,11 @@ export const mistakes = [
   ['returnTo keeps the cookie', "addCookie(reply, this.#serialize(name, '', 0))", ''],
   ['a Set-Cookie header replaces those of the host', "[reply.getHeader('set-cookie') ?? [], cookie]", '[cookie]'],
   ['any error of a Redis proxy stops the start', 'pattern.test(message)', 'pattern'],
-  ['the challenge is not kept with the code', '[Date.now(), codeChallenge,', "[Date.now(), '',"],
+  [
+    'the challenge is not kept with the code',
+    'issuedAt: Date.now(), ...grant',
+    "issuedAt: Date.now(), ...grant, codeChallenge: ''"
+  ],
   ['a token is given though it was not stored', 'return isIssued ?', 'return isIssued || true ?'],
   ['tokens live a second longer', '(locator), sealed, this.#lifetime', '(locator), sealed, this.#lifetime + 1'],
   [
@@ -218,7 +212,7 @@ export const mistakes = [
   ['codes are not bound to the client', '[clientId, redirectUri, loginUrl, level]', '[redirectUri, loginUrl, level]'],
   ['every unknown code is a replay', "throw new OAuthError('code_unknown')", "throw new OAuthError('code_replayed')"],
   ['no replay is reported', "throw new OAuthError('code_replayed', {", "throw new OAuthError('code_unknown', {"],
-  ['a replay does not name its user', '{ externalId: replayed.externalId }', '{}'],
+  ['a replay does not name its user', '{ externalId: replayed.record.external_id }', '{}'],
   ['the events of a sign-in have no common id', 'known.signInId = code.signInId', ''],
   [
     'a code_issued has another id than the token',
@@ -271,8 +265,8 @@ export const mistakes = [
   ],
   [
     'a code opens with the secret that authenticated alone',
-    'own ?? openWithAny(',
-    'own ?? openWithAny([], value) ?? ((..._given: unknown[]) => null)('
+    'own ?? open(this.#keys.sealingKeys(locator, portal), value)',
+    'own'
   ],
   [
     'a code is sealed for the first secret alone',
@@ -293,16 +287,6 @@ export const mistakes = [
     'of several client secrets one must be strong',
     'flat().some(({ length }) => length <',
     'flat().every(({ length }) => length <'
-  ],
-  [
-    'a success is reported only where it is logged',
-    "if (isLogged(request.log, 'info')) logEvent",
-    "if (!isLogged(request.log, 'info')) return\n    logEvent"
-  ],
-  [
-    'a refusal is reported only where it is logged',
-    'if (isLogged(request.log, level)) logEvent',
-    'if (!isLogged(request.log, level)) return\n    logEvent'
   ],
   [
     'credentials in a URL pass where the host rewrites it',
@@ -335,16 +319,16 @@ export const mistakes = [
   ],
   [
     'at the limit, a revocation takes the room of another record',
-    'this.#delete(key)\n    while (this.#isFullFor(value)) this.#dropOldest()',
-    'while (this.#isFullFor(value)) this.#dropOldest()\n    this.#delete(key)'
+    'this.#delete(key)\n    this.#dropExpired()\n    while (this.#isFullFor(value)) this.#dropOldest()',
+    'this.#dropExpired()\n    while (this.#isFullFor(value)) this.#dropOldest()\n    this.#delete(key)'
   ],
   ['a fault of the plugin names nobody', '{ ...known, cause: thrown }, wayBack)', '{ cause: thrown }, wayBack)'],
   ['a fault of the plugin does not go back to the portal', 'cause: thrown }, wayBack)', 'cause: thrown })'],
   ['a carriage return is no line break', '/[\\r\\n]/.test(text)', '/\\n/.test(text)'],
   [
     'an expired record keeps its room in the in-process store',
-    'if (isExpired(record)) this.#delete(key)',
-    'if (isExpired(record)) this.#records.delete(key)'
+    'if (expiresAt <= now) this.#delete(key)',
+    'if (expiresAt <= now) this.#records.delete(key)'
   ],
   [
     'a malformed code is refused before the redirect_uri is compared',
@@ -360,11 +344,6 @@ export const mistakes = [
     'log serializers of the whole registration win over those of a route',
     '{ ...logSerializers, ...ofHost.logSerializers }',
     '{ ...ofHost.logSerializers, ...logSerializers }'
-  ],
-  [
-    'a long record of a portal with many secrets cannot be opened',
-    'if (length > LONGEST_COPY)',
-    'if (value.length > 1024 * 1024)'
   ],
   [
     'a callback with another value of a parameter of its own counts',
@@ -384,155 +363,34 @@ export const mistakes = [
   ],
   ['the response to a login reaches the terminal raw', 'return escape(error.message)', 'return error.message'],
   [
-    'a replay counts only where its refusal came after the token',
-    "if (error === 'invalid_grant') this",
-    "if (error === 'invalid_grant' && this.#redeemed.has(body)) this"
-  ],
-  [
-    'the last response of a login has all cookies',
-    "const head = heads.join('\\n')",
-    'const head = String(heads.at(-1))'
-  ],
-  [
-    'no client_id at the token endpoint finds a member of an object',
-    "credential: 'clientId',\n    wrong: ({ integration: { clientId } }) => [...nearest(clientId), ...NEVER_RIGHT]",
-    "credential: 'clientId',\n    wrong: ({ integration: { clientId } }) => nearest(clientId)"
-  ],
-  ['codes that encode a counter are random', 'without(decode(value)?.text ?? value, known', 'without(value, known'],
-  [
-    'codes that have the state in them are random',
-    "getAll('state'))\n      expectUnlike",
-    "getAll('iss'))\n      expectUnlike"
-  ],
-  ['the port of http on this machine may not vary', "'https://{host}:1{end}'", "'{scheme}://{host}:1{end}'"],
-  [
     'a callback that is registered with https and given with http is not found',
     "given.replace(protocol, protocol === 'https:' ? 'http:' : 'https:')",
     "given.replace(protocol, 'http:')"
   ],
-  ['a refused request is sent twice only', 'const TRIES = 4', 'const TRIES = 2'],
-  [
-    'a wrong secret that has the right one in it may not be repeated',
-    'value.includes(secret))\n  if',
-    'value === secret)\n  if'
-  ],
-  ['processes that share no tokens refuse them with 400', 'if (![400, 401, 403].inc', 'if (![400, 403].inc'],
   [
     'a page in progress is lost when the simulator stops',
     'if (text === null) continue',
     'if (text === null) return location.reload()'
   ],
   [
-    'the unused bits of a signature count',
-    "'with _ in place of the first character': `_${rest}`",
-    "'with _ in place of the first character': `${cut}_`"
-  ],
-  ['a decoder may not pass over a last character', 'recoded(wrong.value) === right || ', ''],
-  [
-    'a secret that a service compares as it was sent in Basic is taken for a wrong one',
-    ' || value !== sentAlike)',
-    " || value !== '')"
-  ],
-  ['a code that is the beginning of a hash is random', 'bytes >= digest.length)', 'bytes === digest.length)'],
-  [
     'in the race of takes no winner is as good as one',
     'result === wanted).length, 1)',
     'result === wanted).length > 1 ? 2 : 1, 1)'
-  ],
-  [
-    'the request after a login has lost its parameters',
-    '?? await browser.open(url))',
-    '?? await browser.open(flow.start()))'
   ],
   [
     'the form of a login loses the query of its page',
     'post: (fields, url = page.url)',
     "post: (fields, url = '/login')"
   ],
-  [
-    'a user request may name the e-mail address of the record',
-    'isDeepStrictEqual(own, service.record)',
-    'own?.external_id === service.record?.external_id'
-  ],
   ['cookies of an object need TLS', '({ name, value, secure: false })', '({ name, value, secure: true })'],
   ['a code after &amp; is shown', '/((?:^|[?&;\\s])(?:access_token', '/((?:^|[?&\\s])(?:access_token'],
   ['a character that arrives in two parts is two', 'body: Buffer.concat(chunks).toString()', "body: chunks.join('')"],
-  [
-    'a login that ends elsewhere has arrived at the portal',
-    "if (next.at === 'callback') callback = next",
-    "if (next.at !== 'page') callback = next"
-  ],
-  [
-    'a login that begins with a challenge has failed',
-    'if (/^\\S+ [45]/.test(last)) {',
-    'if (statuses.some((line) => /^\\S+ [45]/.test(line))) {'
-  ],
-  [
-    'a user known by a header is claimed by one value alone',
-    'if (service.settings.user.headers.length > 0) continue',
-    'if (service.settings.user.headers.length > 0) return'
-  ],
-  [
-    'the hash of a time before known text is random',
-    'SEPARATORS.flatMap((separator) => [one + separator + other, other + separator + one]))',
-    'SEPARATORS.map((separator) => one + separator + other))'
-  ],
-  [
-    'the try without a Strict cookie is without the headers of the user',
-    'service.browserOf({ ...service.settings.user, cookies })',
-    'service.browserOf({ cookies, headers: [] })'
-  ],
   [
     'a login page that begins with the letters of the path has that path',
     'pathname.startsWith(`${path}/`)',
     'pathname.startsWith(path)'
   ],
-  [
-    'the first form of a login page decides whether the address is dropped',
-    "isConstant && !actions.includes('')",
-    "isConstant && actions[0] !== ''"
-  ],
-  ['one race with one winner is enough', 'if (isWon && lead > 0) return', 'if (isWon) return'],
-  [
-    'the token endpoint is not asked as a browser asks',
-    'const sent = { changes: { [name]: INJECTION }, edit: asBrowser }',
-    'const sent = { changes: { [name]: INJECTION } }'
-  ],
-  [
-    'a quote near the beginning of a long page ends no attribute',
-    'body.slice(Math.max(0, index - LONGEST_TAG), index)',
-    'body.slice(index - LONGEST_TAG, index)'
-  ],
-  [
-    'each try after a refusal that used up the token sends that token',
-    '    await refusesEach(tries, async (_one, at) => {\n' +
-      '      const own = await issue(service)\n' +
-      '      await tryOne(own, triesOf(service, own)[at] as Try)\n' +
-      '    })',
-    '    await refusesEach(tries, async (one) => tryOne(await issue(service), one))'
-  ],
-  [
-    'all second tries are made with one code',
-    '      for (const { id, changes, caller } of WRONG) {\n' +
-      '        const grant = await service.code()\n',
-    '      const grant = await service.code()\n' +
-      '      for (const { id, changes, caller } of WRONG) {\n'
-  ],
-  [
-    'the error of a login page is one of OAuth',
-    "target !== null && sent.has('state') ? Object.fromEntries(sent) : {}",
-    'target !== null ? Object.fromEntries(sent) : {}'
-  ],
-  [
-    'the cookie of the user who may not enter is shown',
-    'of [this.settings.user, this.settings.ineligible ?? NOBODY]) {',
-    'of [this.settings.user]) {'
-  ],
-  [
-    'a secret in percent-encoding of percent-encoding is hidden once alone',
-    '`%(?:25)*${hex(byte, 2)}`',
-    '`%(?:25)?${hex(byte, 2)}`'
-  ],
+  ['a secret in percent-encoding of percent-encoding is hidden once alone', '`%(?:25)*${hexOf', '`%(?:25)?${hexOf'],
   [
     'the paragraph separator is safe for a terminal',
     '[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]',
@@ -543,19 +401,6 @@ export const mistakes = [
     '/^(?:localhost|127\\.0\\.0\\.1|\\[::1\\])(?::\\d+)?$/',
     '/^(?:localhost|127\\.0\\.0\\.1)(?::\\d+)?$/'
   ],
-  [
-    'the client_id with a space for each + is wrong in Basic',
-    'const sentAlike = formDecoded(service.integration[credential])',
-    'const sentAlike = formDecoded(service.integration.clientSecret)'
-  ],
-  [
-    'a service without a login page has a good one',
-    "    if (arrival.at === 'callback') {\n" +
-      "      throw new Untested('the service has no login page (option loginPage)')\n" +
-      '    }\n',
-    "    if (arrival.at === 'callback') return\n"
-  ],
-  ['a token in a fragment is none', '/[?&#](?:code|access_token)=/', '/[?&](?:code|access_token)=/'],
   [
     'a malformed Basic header beside a client_secret is 401',
     "  if (clientSecret !== undefined) throw new OAuthError('authentication_repeated')\n" +
@@ -575,8 +420,8 @@ export const mistakes = [
   ],
   [
     'a given cookie without a Path stays beside the renewed one',
-    '(other.path || path) !== path)',
-    '(other.path ?? path) !== path)'
+    '(other.path || path) === path',
+    '(other.path ?? path) === path'
   ],
   ['a timeout may be infinite', 'Number.isFinite(timeout) && timeout > 0', 'timeout > 0'],
   ['the error of a failed step is not masked', 'return secrets.mask(error)', 'return error'],
@@ -596,35 +441,9 @@ export const mistakes = [
     'if (error !== null) {'
   ],
   [
-    'a login without a cookie redirects',
-    'redirects: logins.some(({ redirects }) => redirects)',
-    'redirects: logins.every(({ redirects }) => redirects)'
-  ],
-  [
-    'a JWT that is signed with a guessed key has no kid',
-    'value: signedWith(key, others, payload)',
-    "value: signedWith(key, { typ: 'JWT' }, payload)"
-  ],
-  [
     'the host name of the callback is no name of the simulator',
     'host !== start.host && host !== callback.host) {',
     'host !== start.host) {'
-  ],
-  [
-    'a code or token in capitals that is compared without case is a fault',
-    'right === right.toLowerCase() || right === right.toUpperCase()',
-    'right === right.toLowerCase()'
-  ],
-  ['another unused bit is one that is used', 'flipped(text.slice(-1), 1)', 'flipped(text.slice(-1), 4)'],
-  [
-    'a refusal with 401 may be cached',
-    'isEndpoint && (response?.status === 400 || response?.status === 401)',
-    'isEndpoint && response?.status === 400'
-  ],
-  [
-    'endpoints after one that is absent for a bare request alone are not looked for',
-    'if (whole === null || !isAbsent(whole)) continue',
-    'if (whole === null || !isAbsent(whole)) return'
   ],
   [
     'a cookie with a dot before its Domain is dropped',
@@ -637,28 +456,8 @@ export const mistakes = [
     'browser.open(new URL(url, new URL(page.url).origin).href'
   ],
   [
-    'a backslash in error_description is allowed',
-    String.raw`/^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/`,
-    String.raw`/^[\x20-\x21\x23-\x7e]*$/`
-  ],
-  [
     'the browser of the ineligible user has the headers of the other',
-    "values['ineligible-cookie']), headers: [] }",
-    "values['ineligible-cookie']), headers: values.header.map(headerOf) }"
-  ],
-  [
-    'one cookie whose SameSite is known is enough',
-    'if (unknown.length === 0) return pathReaches(service)',
-    'if (unknown.length < Math.max(1, cookies.length)) return pathReaches(service)'
-  ],
-  [
-    'a 405 is no absent endpoint',
-    'return status === 404 || status === 405 ||',
-    'return status === 404 ||'
-  ],
-  [
-    'the default ports of http and https are exchanged',
-    "? ['http', ':443'] : ['https', ':80']",
-    "? ['http', ':80'] : ['https', ':443']"
+    'headers: shared,',
+    'headers: { ...shared, ...headers },'
   ]
 ]

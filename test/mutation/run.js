@@ -1,6 +1,6 @@
 // Do the tests notice a mistake in lib? Applies each of mistakes.js in a worktree of the last commit, and runs the
-// tests until one fails. A mistake that none notices, or whose fragment is gone, fails the run. `npm test` has to pass
-// before.
+// tests until one fails. A mistake that no test notices fails the run. It does not begin where a fragment does not
+// occur once, or where a test fails without any mistake.
 //
 //   node test/mutation/run.js [word of the sentence] [--mistakes file.json]     [{ sentence, file, from, to }]
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -28,20 +28,20 @@ function failureOf (files) {
   return [...stdout.matchAll(/^ *not ok \d+ - (.*?)(?: # time.*)?$/gm)].map(([, name]) => name).reverse().join(' > ')
 }
 
-/** The path of the file of lib that has the fragment, if it is there once. */
-function pathOf ({ from, file }) {
+/** The path of the file of lib that has the fragment. Throws unless it is there once. */
+function pathOf ({ sentence, from, file }) {
   const files = file === undefined
     ? readdirSync(join(TREE, 'lib'), { recursive: true }).filter((name) => name.endsWith('.ts'))
       .map((name) => join('lib', name))
     : [file]
   const found = files.flatMap((name) => readFileSync(join(TREE, name), 'utf8').split(from).slice(1).map(() => name))
-  return found.length === 1 ? join(TREE, found[0]) : null
+  if (found.length === 1) return join(TREE, found[0])
+  throw new Error(`The fragment occurs ${found.length} times in lib: ${sentence}: ${from}`)
 }
 
 /** What became of a mistake. */
 function outcomeOf (mistake, tests) {
   const path = pathOf(mistake)
-  if (path === null) return 'GONE'
   const text = readFileSync(path, 'utf8')
   writeFileSync(path, text.replace(mistake.from, () => mistake.to))
   let failure = run('npm', 'run', '-s', 'compile').status === 0 ? null : 'the compiler'
@@ -58,12 +58,15 @@ function outcomeOf (mistake, tests) {
 execFileSync('git', ['worktree', 'add', '--detach', '--force', TREE], { stdio: 'ignore' })
 try {
   symlinkSync(resolve('node_modules'), join(TREE, 'node_modules'))
-  run('npm', 'run', '-s', 'pretest')
-  const tests = run('npx', 'tap', 'list').stdout.trim().split('\n').filter((file) => filesCoveredBy(file) !== null)
-  const list = values.mistakes === undefined
+  const all = values.mistakes === undefined
     ? mistakes.map(([sentence, from, to]) => ({ sentence, from, to }))
     : JSON.parse(readFileSync(values.mistakes, 'utf8'))
-  for (const mistake of list.filter(({ sentence }) => sentence.includes(word))) {
+  for (const mistake of all) pathOf(mistake)
+  run('npm', 'run', '-s', 'pretest')
+  const tests = run('npx', 'tap', 'list').stdout.trim().split('\n').filter((file) => filesCoveredBy(file) !== null)
+  const failure = failureOf(tests)
+  if (failure !== null) throw new Error(`A test fails without any mistake: ${failure}`)
+  for (const mistake of all.filter(({ sentence }) => sentence.includes(word))) {
     const outcome = outcomeOf(mistake, tests)
     console.log(`${mistake.sentence}: ${outcome}`)
     if (!outcome.startsWith('noticed')) process.exitCode = 1
