@@ -28,9 +28,8 @@ export function basicCredentials ({ headers }: WithHeaders): BasicCredentials | 
   return { clientId: spellings(text.slice(0, colon)), clientSecret: spellings(text.slice(colon + 1)) }
 }
 
-/** A part that cannot be decoded becomes empty, which matches no client_id and no secret. */
 function spellings (sent: string): Spellings {
-  return [formDecode(sent) ?? '', sent]
+  return [formDecode(sent), sent]
 }
 
 /** The Bearer token (RFC 6750 section 2.1). Undefined when the request does not use Bearer, null when malformed. */
@@ -44,15 +43,6 @@ export function bearerToken ({ headers: { authorization = '' } }: WithHeaders): 
  * checked another (RFC 9110 section 5.3: a sender MUST NOT repeat it; RFC 6749 section 2.3: one method a request).
  */
 export function isAuthorizationRepeated ({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
-  let found = false
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (!isAuthorization(rawHeaders[index] as string)) continue
-    if (found) return true
-    found = true
-  }
-  return false
-}
-
-function isAuthorization (name: string): boolean {
-  return name.length === 'authorization'.length && name.toLowerCase() === 'authorization'
+  const isName = (text: string, index: number): boolean => index % 2 === 0 && text.toLowerCase() === 'authorization'
+  return rawHeaders.filter(isName).length > 1
 }

@@ -30,15 +30,3 @@ export function documented (
 export const text = (description: string) => Type.String({ description })
 
 export const fixed = (value: string) => Type.Enum([value], { type: 'string' })
-
-/** A refusal in JSON. */
-export const refusal = (description: string) => Type.Object({
-  error: text('Error code of RFC 6749 or RFC 6750'),
-  error_description: text('One fixed sentence')
-}, { description })
-
-export const unauthorized = (description: string) =>
-  ({ ...refusal(description), headers: { 'www-authenticate': text('How to authenticate') } })
-
-export const unavailable =
-  { ...refusal('The store is unavailable'), headers: { 'retry-after': text('Seconds to wait') } }

@@ -20,15 +20,12 @@ function withoutTrailingSlash (uri: string): string {
 
 /** Whether the URI was encoded differently, or once more. */
 function differsInEncoding (given: string, registered: string): boolean {
-  const decoded = formDecode(given)
-  return decoded !== null && (decoded === registered || decoded === formDecode(registered))
+  return [registered, formDecode(registered)].includes(formDecode(given))
 }
 
 /** RFC 3986 appendix B, with the authority split at its port. */
-function partsOf (uri: string): Partial<Record<'scheme' | 'host' | 'port' | 'path', string>> {
-  // The pattern matches any text, so the result is never null.
-  const parts = /^(?:([^:/?#]*):)?(?:\/\/([^/?#]*))?([^?#]*)/.exec(uri) as RegExpExecArray
-  const [, scheme = '', authority = '', path = ''] = parts
-  const port = /:\d*$/.exec(authority)?.[0] ?? ''
-  return { scheme, host: authority.slice(0, authority.length - port.length), port, path }
+const PARTS = /^(?:(?<scheme>[^:/?#]*):)?(?:\/\/(?<host>[^/?#]*?)(?<port>:\d*)?(?=[/?#]|$))?(?<path>[^?#]*)/
+
+function partsOf (uri: string): Record<string, string | undefined> {
+  return PARTS.exec(uri)?.groups ?? {}
 }

@@ -38,8 +38,6 @@ const NAME = 'partner-sso-return'
 const HOST_NAME = `__Host-${NAME}`
 /** Seconds that a user may take for the login. */
 const LIFETIME = 600
-/** Bytes of a cookie with its attributes that every browser accepts (RFC 6265 section 6.1). */
-const MOST_BYTES = 4096
 
 /** The path of an authorization endpoint, as browsers send it. In Fastify's router `::` is a colon. */
 export function authorizePath (prefix: string): string {
@@ -59,14 +57,9 @@ export class ReturnCookie {
     this.#cookies = cookies
   }
 
-  /**
-   * Remembers the URL of an authorization request. One that is too long for a cookie removes the cookie that may be
-   * there: it would lead back to an earlier request.
-   */
+  /** Remembers the URL of an authorization request. */
   remember (request: ReturningRequest, reply: ReturningReply, url: string): void {
-    const name = isSecure(request) ? HOST_NAME : NAME
-    const set = this.#serialize(name, url, LIFETIME)
-    addCookie(reply, set.length > MOST_BYTES ? this.#serialize(name, '', 0) : set)
+    addCookie(reply, this.#serialize(isSecure(request) ? HOST_NAME : NAME, url, LIFETIME))
   }
 
   /** Removes the cookie. Returns the URL that it has, or null. A cookie of another endpoint stays. */

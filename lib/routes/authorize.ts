@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isCodeChallenge } from '../grants/pkce.ts'
 import { claim, OWN, OWN_REDIRECT, protectInBrowser, yieldToHost } from '../http/browser-headers.ts'
-import { fixed, refusal, text } from '../http/documentation.ts'
+import { fixed, text } from '../http/documentation.ts'
 import { leaveToHost } from '../http/endpoint.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { OWN_PAGE, ownErrorPage, prefersPage } from '../http/error-page.ts'
@@ -266,9 +266,7 @@ const documentation = {
   response: {
     302: {
       description: 'To the portal with code and state, or with error, error_description and state; or to the login',
-      type: 'null',
-      headers: { location: text('Where the browser goes') }
-    },
-    400: refusal('The client_id or redirect_uri is not registered; a page where the Accept header prefers HTML')
+      type: 'null'
+    }
   }
 }

@@ -3,7 +3,7 @@ import type { AuthorizationCode, RedeemedCode } from '../grants/authorization-co
 import type { Grant } from '../grants/grant.ts'
 import { verifies } from '../grants/pkce.ts'
 import { basicCredentials, isAuthorizationRepeated } from '../http/authorization-header.ts'
-import { fixed, refusal, text, unauthorized, unavailable } from '../http/documentation.ts'
+import { fixed, text } from '../http/documentation.ts'
 import { leaveToHost } from '../http/endpoint.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { bodyRefusal, partnerSsoPreParsing } from '../http/form.ts'
@@ -148,9 +148,6 @@ const documentation = {
   }),
   response: {
     200: Type.Object({ token_type: fixed('Bearer'), access_token: text('Opaque') },
-      { description: 'The access token, single-use' }),
-    400: refusal('The request or the code is not valid'),
-    401: unauthorized('Client authentication failed'),
-    503: unavailable
+      { description: 'The access token, single-use' })
   }
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { readAccessToken } from '../grants/access-token.ts'
 import type { ProvenToken } from '../grants/access-token.ts'
 import { bearerToken, isAuthorizationRepeated } from '../http/authorization-header.ts'
-import { refusal, text, unauthorized, unavailable } from '../http/documentation.ts'
+import { text } from '../http/documentation.ts'
 import { leaveToHost } from '../http/endpoint.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { partnerSsoOnSend, protect, sendJson, sendRefusal } from '../http/replies.ts'
@@ -87,9 +87,6 @@ const documentation = {
   description: 'The record of the user whom the access token was issued for.',
   headers: Type.Object({ authorization: text('Bearer, and the access token') }),
   response: {
-    200: { description: 'The user information record', ...UserInformation },
-    400: refusal('The Authorization header is malformed'),
-    401: unauthorized('No access token, or one that is unknown, used or expired'),
-    503: unavailable
+    200: { description: 'The user information record', ...UserInformation }
   }
 }

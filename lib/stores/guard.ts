@@ -26,7 +26,6 @@ export class GuardedStore implements TimedStore {
   readonly #store: BackingStore
   readonly #timeout: number
   readonly #outage: Outage
-  #probing: Promise<boolean> | undefined
 
   /** `timeout` is the number of milliseconds that a request, or a probe, may wait for the store. */
   constructor (store: BackingStore, timeout: number, log: FastifyBaseLogger) {
@@ -56,21 +55,13 @@ export class GuardedStore implements TimedStore {
     })
   }
 
-  /**
-   * Whether the store can serve sign-ins now. Callers at the same time share one probe: a readiness route does not
-   * multiply the load.
-   */
-  isReady (): Promise<boolean> {
-    this.#probing ??= this.#isReady().finally(() => { this.#probing = undefined })
-    return this.#probing
+  /** Whether the store can serve sign-ins now. */
+  async isReady (): Promise<boolean> {
+    return await this.#probe(performance.now() + this.#timeout).then(() => true, () => false)
   }
 
   close (): void {
     this.#store.close?.()
-  }
-
-  async #isReady (): Promise<boolean> {
-    return await this.#probe(performance.now() + this.#timeout).then(() => true, () => false)
   }
 
   /** Stores a value and takes it back, and revokes a key: the mark is left behind for a second. */

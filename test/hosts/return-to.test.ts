@@ -88,16 +88,6 @@ t.test('the state comes back as it was sent', async (t) => {
   t.match(back.headers.get('location'), /&state=%zz%E9;,%22$/)
 })
 
-t.test('a URL that is too long for a cookie removes the one of an earlier request', async (t) => {
-  const at = inProcess(await startLogin(t))
-  const short = (await walk(at, '/login', 'x'.repeat(3000))).set[0] as string
-  const longest = 3000 + 4096 - short.length
-  const fits = await walk(at, '/login', 'x'.repeat(longest))
-  t.equal(fits.set[0]?.length, 4096)
-  await leadsBack(t, at, fits.location, 'x'.repeat(longest))
-  t.strictSame((await walk(at, '/login', 'x'.repeat(longest + 1))).set, [REMOVAL])
-})
-
 t.test('a request that is served is forgotten, by whatever way it came back', async (t) => {
   const at = inProcess(await startLogin(t))
   const { set } = await walk(at)

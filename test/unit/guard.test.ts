@@ -101,15 +101,6 @@ t.test('a store that does not return what was put, or cannot revoke, is not read
   }
 })
 
-t.test('callers at the same time share one probe', async (t) => {
-  let puts = 0
-  const { guarded } = guard({ put: async () => { puts++; return true } })
-  t.strictSame(await Promise.all([guarded.isReady(), guarded.isReady()]), [true, true])
-  t.equal(puts, 1)
-  await guarded.isReady()
-  t.equal(puts, 2)
-})
-
 t.test('an error after which the store can never serve stops the start, any other does not', async (t) => {
   const unfit = (error: unknown) =>
     (error as Error).message.startsWith('ERR unknown') ? 'It lacks a command' : undefined
