@@ -27,5 +27,7 @@ function differsInEncoding (given: string, registered: string): boolean {
 const PARTS = /^(?:(?<scheme>[^:/?#]*):)?(?:\/\/(?<host>[^/?#]*?)(?<port>:\d*)?(?=[/?#]|$))?(?<path>[^?#]*)/
 
 function partsOf (uri: string): Record<string, string | undefined> {
-  return PARTS.exec(uri)?.groups ?? {}
+  // The pattern matches any text.
+  const { groups } = PARTS.exec(uri) as RegExpExecArray
+  return groups as Record<string, string | undefined>
 }
