@@ -79,29 +79,21 @@ function withManager () {
 }
 
 const vitest = ['node_modules/vitest/vitest.mjs', 'run', 'vitest.test.mjs']
-const jest = (config) => ['node_modules/jest/bin/jest.js', '--config', config]
-
-const jestWithBabel = {
-  packages: ['jest@30', '@babel/core@7', '@babel/preset-env@7'],
-  args: jest('jest.babel.json'),
-  env: { IN_PROCESS: '1' }
-}
+const jest = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--config', 'jest.json']
 
 /** What each of them needs, as lib/testing/README.md says it. */
 const runners = {
   node: { args: ['--test', 'node.test.mjs'] },
   'vitest-4': { packages: ['vitest@4'], args: vitest },
   'vitest-5': { packages: ['vitest@5'], args: vitest },
-  jest: jestWithBabel,
-  'jest-pnpm': { ...jestWithBabel, add: [...managers.pnpm.add, '--ignore-scripts'] },
-  'jest-modules': { packages: ['jest@30'], args: ['--experimental-vm-modules', ...jest('jest.modules.json')] }
+  jest: { packages: ['jest@30'], args: jest }
 }
 
 function withRunner () {
-  const { packages = [], add, args, env } = runners[runner]
+  const { packages = [], args } = runners[runner]
   const tests = readdirSync('test/package/runners').map((file) => `runners/${file}`)
   const files = [...tests, 'hosts/sign-in.cjs'].map((file) => `test/package/${file}`)
-  end(args, { cwd: hostWith(files, [pack(), 'fastify@5', ...packages], { add }), env })
+  end(args, { cwd: hostWith(files, [pack(), 'fastify@5', ...packages]) })
 }
 
 if (fastify !== undefined) withFastify()
