@@ -13,16 +13,38 @@ const pair = base64(`${id}:${secret}`)
 
 const badCredentials: Record<string, string[]> = {
   authentication_malformed: [
-    '', '====', base64(id), `${pair}===`, `${pair.slice(0, 8)} ${pair.slice(8)}`, `"${pair}"`, `${pair},${pair}`,
+    '',
+    '====',
+    base64(id),
+    `${pair}===`,
+    `${pair.slice(0, 8)} ${pair.slice(8)}`,
+    `"${pair}"`,
+    `${pair},${pair}`,
     Buffer.from(`${id}:${secret}~~~???`).toString('base64url')
   ],
-  client_unknown: [':', `:${secret}`, `${id}\0:${secret}`, ` ${id}:${secret}`, `%zz:${secret}`].map(base64),
+  client_unknown: [
+    ':',
+    `:${secret}`,
+    `${id}\0:${secret}`,
+    ` ${id}:${secret}`,
+    `%zz:${secret}`
+  ].map(base64),
   client_secret_wrong: [
-    `${id}:`, `${id}::${secret}`, `${id}:${secret}:`, `${id}:${secret}\n`, `${id}:${encodeURIComponent(secret)}`,
+    `${id}:`,
+    `${id}::${secret}`,
+    `${id}:${secret}:`,
+    `${id}:${secret}\n`,
+    `${id}:${encodeURIComponent(secret)}`,
     `${id}:%zz`
   ].map(base64)
 }
-const otherSchemes = ['Bearer abc', 'Basic\tabc', 'BasicX abc', ' ', pair]
+const otherSchemes = [
+  'Bearer abc',
+  'Basic\tabc',
+  'BasicX abc',
+  ' ',
+  pair
+]
 /** Neither a value nor a name of the same length is taken for the name Authorization. */
 const beside = ['X-Note: authorization', 'X-Thirteen-It: x']
 
@@ -54,13 +76,33 @@ t.test('Bearer at the user endpoint, also where the host joins repeated headers'
   const [locator, proof, rest] = [token.slice(0, 43), token.slice(43, 86), token.slice(86)]
   const refused: Record<string, string[]> = {
     authorization_malformed: [
-      'Bearer', 'Bearer ', `Bearer ${token} ${token}`, `Bearer ${token}, Bearer ${other}`, `Bearer "${token}"`,
-      `Bearer =${token}`, `Bearer ${token}\u00e9`, `Bearer \t${token}`
+      'Bearer',
+      'Bearer ',
+      `Bearer ${token} ${token}`,
+      `Bearer ${token}, Bearer ${other}`,
+      `Bearer "${token}"`,
+      `Bearer =${token}`,
+      `Bearer ${token}\u00e9`,
+      `Bearer \t${token}`
     ],
-    credentials_missing: [token, `Basic ${token}`, `Bearer:${token}`, `Bearer\t${token}`, `BearerX ${token}`, ''],
+    credentials_missing: [
+      token,
+      `Basic ${token}`,
+      `Bearer:${token}`,
+      `Bearer\t${token}`,
+      `BearerX ${token}`,
+      ''
+    ],
     token_unknown: [
-      `${token}=`, token.slice(1), `${token}A`, token.toLowerCase(), proof + locator + rest, locator + proof, 'a',
-      `${locator}${proof}${base64('x')}`, 'A'.repeat(8000)
+      `${token}=`,
+      token.slice(1),
+      `${token}A`,
+      token.toLowerCase(),
+      proof + locator + rest,
+      locator + proof,
+      'a',
+      `${locator}${proof}${base64('x')}`,
+      'A'.repeat(8000)
     ].map((value) => `Bearer ${value}`)
   }
   const statuses: Record<string, number> = { authorization_malformed: 400 }

@@ -45,11 +45,27 @@ const isOwn = (to: string): boolean => {
 const [endpoint] = ENDPOINTS as [string]
 /** URLs that resemble that of the endpoint. */
 const OTHER_URLS = [
-  ...FOREIGN_URLS, ...FOREIGN_URLS.filter((url) => url !== '').map((url) => `${url}${endpoint}?a=b`),
-  '/home?a=b', 'oauth/authorize?a=b', '/oauth/token?a=b', '/third/oauth/authorize?a=b', `${endpoint}/?a=b`,
-  `${endpoint}/x?a=b`, `${endpoint}x?a=b`, `${endpoint};x?a=b`, `${endpoint}#?a=b`, `${endpoint}%3Fa=b`,
-  `/x/..${endpoint}?a=b`, `${endpoint}/../../home?a=b`, `/${endpoint}?a=b`, '/oauth%2Fauthorize?a=b',
-  '/OAuth/authorize?a=b', '/oauth/authoriz%65?a=b', `\t${endpoint}?a=b`, 'constructor', '%zz'
+  ...FOREIGN_URLS,
+  ...FOREIGN_URLS.filter((url) => url !== '').map((url) => `${url}${endpoint}?a=b`),
+  '/home?a=b',
+  'oauth/authorize?a=b',
+  '/oauth/token?a=b',
+  '/third/oauth/authorize?a=b',
+  `${endpoint}/?a=b`,
+  `${endpoint}/x?a=b`,
+  `${endpoint}x?a=b`,
+  `${endpoint};x?a=b`,
+  `${endpoint}#?a=b`,
+  `${endpoint}%3Fa=b`,
+  `/x/..${endpoint}?a=b`,
+  `${endpoint}/../../home?a=b`,
+  `/${endpoint}?a=b`,
+  '/oauth%2Fauthorize?a=b',
+  '/OAuth/authorize?a=b',
+  '/oauth/authoriz%65?a=b',
+  `\t${endpoint}?a=b`,
+  'constructor',
+  '%zz'
 ]
 
 for (const [name, carry] of Object.entries(carriers)) {
@@ -57,8 +73,16 @@ for (const [name, carry] of Object.entries(carriers)) {
     for (const other of OTHER_URLS) t.equal(await returned(carry(other)), null, JSON.stringify(other))
     for (const own of ENDPOINTS) {
       for (const query of [
-        '', '//evil.example', '@evil.example', '#//evil.example', 'a=b\r\nset-cookie: x=y', 'a=\0', 'a=\u2028',
-        '<script>', '/../../home', `x=${'y'.repeat(6000)}`
+        '',
+        '//evil.example',
+        '@evil.example',
+        '#//evil.example',
+        'a=b\r\nset-cookie: x=y',
+        'a=\0',
+        'a=\u2028',
+        '<script>',
+        '/../../home',
+        `x=${'y'.repeat(6000)}`
       ]) {
         const to = await returned(carry(`${own}?${query}`))
         t.ok(to !== null && isOwn(to) && to.startsWith(`${own}?`), `${encodeURIComponent(query)} becomes ${to}`)
@@ -77,8 +101,11 @@ t.test('repeated cookies: the first one', async (t) => {
   const own = `partner-sso-return=${encodeURIComponent(`${endpoint}?a=own`)}`
   const evil = 'partner-sso-return=//evil.example'
   for (const [cookie, to] of [
-    [`${own}; ${evil}`, `${endpoint}?a=own`], [`${evil}; ${own}`, null], [`x=${own}`, null],
-    [`Partner-Sso-Return${own.slice(18)}`, null], [';;=;', null]
+    [`${own}; ${evil}`, `${endpoint}?a=own`],
+    [`${evil}; ${own}`, null],
+    [`x=${own}`, null],
+    [`Partner-Sso-Return${own.slice(18)}`, null],
+    [';;=;', null]
   ] as const) t.equal(await returned({ url: '/login', headers: { cookie } }), to, cookie)
 })
 

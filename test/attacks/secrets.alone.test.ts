@@ -9,7 +9,6 @@ import { refusals } from '../contract/refusals.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
 import { capture } from '../helpers/log.ts'
-import { startRedis } from '../helpers/redis.ts'
 import { VERIFIER, wire } from '../helpers/wire.ts'
 import type { Wire } from '../helpers/wire.ts'
 
@@ -79,19 +78,6 @@ t.test('a sign-in, and each refusal', async (t) => {
       t.equal(events.at(-1)?.reason, reason, reason)
     })
   }
-})
-
-t.test('Redis refuses to write, or is gone', async (t) => {
-  const redis = await startRedis(t)
-  await logsNoSecret(t, { redis: redis.url }, async (at, events) => {
-    const [code, token] = [await at.code(), await at.accessToken()]
-    await redis.client.config('SET', 'maxmemory', '1')
-    t.equal((await at.token({ code })).status, 503, 'out of memory: an error that repeats its command')
-    redis.process.kill('SIGKILL')
-    await new Promise((resolve) => redis.process.once('exit', resolve))
-    t.equal((await at.user(token)).status, 503)
-    t.equal(events.at(-1)?.reason, 'store_unavailable')
-  })
 })
 
 t.test('the host\'s own log serializers keep working: the nearest to the route', async (t) => {

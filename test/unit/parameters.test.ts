@@ -12,6 +12,7 @@ const texts: Array<[text: string, values: Record<string, string | undefined>, fl
   ['a=&b&c=1&&d=%41+x&d=2&=3', { a: undefined, b: undefined, c: '1', nothing: undefined }, { repeated: true }],
   ['&=&a&', { a: undefined }],
   ['a=b=c', { a: 'b=c' }],
+  ['__proto__=1&a=2', { ['__proto__']: '1', constructor: undefined, toString: undefined, a: '2' }],
   ['plain=as%20it+is&a+b=1&c%64=plain&plus=+', { plain: 'as it is', 'a b': '1', cd: 'plain', plus: ' ' }],
   // Values that are not broken are read all the same, names only as they are.
   ['a=%C3&b=%A9', {}, { malformed: true }],

@@ -28,6 +28,11 @@ t.test('code and state are added to a redirect_uri, whatever query it has of its
   t.equal(new RegisteredPortal(PORTAL).callback('error=x', undefined), `${PORTAL.redirectUri}?error=x`)
 })
 
+t.test('no name that every object has is a client_id', async (t) => {
+  const portals = new Portals([PORTAL], 1000, noWarning)
+  for (const name of ['__proto__', 'constructor', 'size']) t.equal(portals.find(name), undefined, name)
+})
+
 t.test('a secret that can be guessed: a warning, never the secret', async (t) => {
   for (const [clientSecret, isWarned] of [
     ['x'.repeat(22), false], ['x'.repeat(21), true], [['x'.repeat(30), 'hush'], true]
@@ -61,22 +66,15 @@ t.test('a function that returns no portal: the reason, without a secret or what 
 })
 
 t.test('two readings of a client_id: the second is looked up where the first is unknown', async (t) => {
-  const found: Record<string, Portal | undefined> = { 'a b': { ...PORTAL, clientId: 'a b' } }
   const asked: string[] = []
   const portals = new Portals(async (clientId) => {
     asked.push(clientId)
-    if (clientId === 'bad') throw new Error('The vault is sealed')
-    return found[clientId]
+    return clientId === 'a b' ? { ...PORTAL, clientId } : null
   }, 1000, noWarning)
-  const authenticate = async (...clientId: string[]) => {
-    asked.length = 0
-    return await portals.authenticate({ clientId, clientSecret: ['x', PORTAL.clientSecret] })
-  }
+  const authenticate = (...clientId: string[]) =>
+    portals.authenticate({ clientId, clientSecret: ['x', PORTAL.clientSecret] })
   t.match(await authenticate('none', 'a b'), { secretIndex: 0 })
-  t.strictSame(asked, ['none', 'a b'])
   t.match(await authenticate('a b', 'a b'), { secretIndex: 0 }, 'by the secret')
-  t.strictSame(asked, ['a b'])
-  await t.rejects(authenticate('none', 'bad'), { message: 'The request could not be completed.' })
   await t.rejects(authenticate('none', 'none'), { message: 'Client authentication failed.' })
-  t.strictSame(asked, ['none'], 'equal readings are one lookup')
+  t.strictSame(asked, ['none', 'a b', 'a b', 'none'], 'equal readings are one lookup')
 })

@@ -50,7 +50,6 @@ t.test('a call of the store, the start and a readiness route', async (t) => {
   const log = { error: () => {} } as unknown as FastifyBaseLogger
   const guarded = (timeout: number) => new GuardedStore(store, timeout, log)
   await endsAfter(t, 700, () => guarded(700).isReady(), 'readiness')
-  await endsAfter(t, 700, () => guarded(700).start(), 'the start')
   await endsAfter(t, 4000, () => guarded(30_000).start(), "the start: Fastify's pluginTimeout is ten seconds")
 })
 
