@@ -1,6 +1,6 @@
 // What registering the plugin gives Fastify, and what the package exports.
 import Fastify from 'fastify'
-import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import t from 'tap'
 import * as everything from '../../lib/index.ts'
 import { hostOptions } from '../helpers/host.ts'
@@ -49,6 +49,16 @@ t.test('what the host gives with routeOptions is kept, and our hooks come after 
   t.match(token, { bodyLimit: 9999, config: { own: true } })
   const hooks = [token?.onSend, token?.preParsing] as unknown[][]
   t.strictSame(hooks.map((hooks) => [hooks[0], hooks.length]), [[own, 2], [own, 2]])
+})
+
+t.test('a form that a hook of the host has replaced is not read', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const routeOptions = { async preValidation (request: FastifyRequest) { request.body = { code: 'x' } } }
+  await app.register(partnerSso, hostOptions({ routeOptions }))
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const { statusCode, json } = await app.inject({ method: 'POST', url: '/oauth/token', headers, payload: 'code=x' })
+  t.strictSame([statusCode, json().error], [400, 'invalid_request'])
 })
 
 t.test('a route that exists twice: the plugin is named, whichever of the two comes first', async (t) => {
