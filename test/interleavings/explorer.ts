@@ -19,8 +19,6 @@ export interface Play {
 }
 
 export interface Exploration {
-  /** How often the scene was played. */
-  plays: number
   states: Set<string>
   /** Each fault, with a schedule after which it is there. */
   violations: Map<string, string[]>
@@ -28,11 +26,10 @@ export interface Exploration {
 
 /** Plays the scene in every order. */
 export async function explore (begin: () => Promise<Play>): Promise<Exploration> {
-  const exploration: Exploration = { plays: 0, states: new Set(), violations: new Map() }
+  const exploration: Exploration = { states: new Set(), violations: new Map() }
   const ways: string[][] = [[]]
   for (let way = ways.pop(); way !== undefined; way = ways.pop()) {
     const play = await replay(begin, way)
-    exploration.plays++
     ways.push(...await follow(play, way, exploration))
   }
   return exploration

@@ -49,7 +49,7 @@ const tokensOf = (outcomes: Outcomes): string[] =>
   [...outcomes.values()].flatMap(({ status, given }) => status === 200 && given !== undefined ? [given] : [])
 
 /** Plays a scene in every order (explore). Unless the scene issues its own code, one is there when it begins. */
-export async function play (scene: Scene, store: SteppedStore, playAll = false): Promise<Exploration> {
+export async function play (scene: Scene, store: SteppedStore): Promise<Exploration> {
   const portal = await portalOn(store)
   const isIssued = scene.roles.includes(authorization)
   const { restore, ...known } = await byClock(newClock(), async () => {
@@ -62,7 +62,7 @@ export async function play (scene: Scene, store: SteppedStore, playAll = false):
   })
   return await explore(async () => {
     await restore()
-    return new World({ ...scene, ...known, portal, store, playAll, judge })
+    return new World({ ...scene, ...known, portal, store, judge })
   })
 }
 

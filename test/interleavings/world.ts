@@ -124,8 +124,6 @@ export interface Setting {
   faults: number
   /** How many minutes may pass. */
   minutes: number
-  /** Whether steps that no other step can affect are put off as well. */
-  playAll: boolean
   /** What is wrong at the end. */
   judge (world: World): Promise<string[]>
 }
@@ -163,25 +161,12 @@ export class World implements Play {
     const add: AddStep = (label, happen) => {
       steps.push({ label, happen: async () => { current = this; await happen(); await this.#settled() } })
     }
-    for (const [index, actor] of this.#actors.entries()) {
-      const before = steps.length
-      this.#stepsOf(actor, this.setting.roles[index] as Role, add)
-      if (steps.length > before && this.#isByItself(actor)) return steps.slice(before)
-    }
+    for (const [index, actor] of this.#actors.entries()) this.#stepsOf(actor, this.setting.roles[index] as Role, add)
     if (steps.length === 0) return steps
     if (this.#minutes > 0) add('a minute passes', () => this.#age())
     if (this.#isFull) add('the store is no longer full', () => this.#fill(false))
     else if (this.setting.store.fill !== undefined && this.#mayFail()) add(FULL, () => this.#fill(true))
     return steps
-  }
-
-  /**
-   * Whether its next steps change nothing that others see, nor others what it sees: it begins, or has replies to read.
-   * These steps happen at once: they would lead to the same state later. Only time makes a difference to all.
-   */
-  #isByItself (actor: Actor): boolean {
-    const isAtStore = this.#pending.some((pending) => pending.actor === actor && !pending.isExecuted)
-    return !this.setting.playAll && this.#minutes === 0 && !isAtStore
   }
 
   state (): string {
