@@ -5,7 +5,6 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { authorizePath } from '../../lib/http/return-cookie.ts'
 import partnerSso from '../../lib/index.ts'
-import { FOREIGN_URLS } from '../helpers/foreign-urls.ts'
 import { hostOptions, startHost } from '../helpers/host.ts'
 
 const SITE = 'https://partner.example'
@@ -41,6 +40,14 @@ const isOwn = (to: string): boolean => {
   const { origin, pathname } = new URL(to, SITE)
   return origin === SITE && ENDPOINTS.includes(pathname) && /^[\x21-\x7e]+$/.test(to)
 }
+
+/** Values of `return_to` that a login page must not follow: each leads, or might lead, to another site. */
+const FOREIGN_URLS = [
+  'https://evil.example/', '//evil.example', '///evil.example', '/\\evil.example', '\\\\evil.example',
+  '\\/evil.example', 'https:evil.example', 'javascript:alert(1)', 'data:text/html,x', '\t//evil.example',
+  '/\t/evil.example', ' https://evil.example', 'http://site.invalid//evil.example',
+  'http://site.invalid@evil.example', '/.//evil.example', ''
+]
 
 const [endpoint] = ENDPOINTS as [string]
 /** URLs that resemble that of the endpoint. */

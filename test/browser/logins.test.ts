@@ -14,7 +14,7 @@ import { startScene } from '../helpers/browser-scene.ts'
 import type { Visit } from '../helpers/browser-scene.ts'
 import { openidProvider, samlProvider } from '../helpers/identity-provider.ts'
 import { freePort } from '../helpers/ports.ts'
-import { again, arrives, logIn, outcome } from '../helpers/walk.ts'
+import { arrives, logIn, outcome } from '../helpers/walk.ts'
 
 interface Place {
   partner: string
@@ -62,19 +62,6 @@ async function logOut (page: Page, { partner, home }: Place): Promise<void> {
 type Question = (t: Test, visit: Visit, place: Place) => Promise<unknown>
 
 const questions: Record<string, Question> = {
-  async 'a login, and a second sign-in without it' (t, { page }, place) {
-    await begin(t, page, place)
-    t.equal(await signIn(page, ADA), entered(ADA))
-    t.equal(await again(page), entered(ADA))
-  },
-
-  async 'log out: the portal leads to the login' (t, { page }, place) {
-    await begin(t, page, place)
-    t.equal(await signIn(page, ADA), entered(ADA))
-    await logOut(page, place)
-    await begin(t, page, place)
-  },
-
   async 'another user: nobody enters as the last one' (t, { page }, place) {
     await begin(t, page, place)
     t.equal(await signIn(page, ADA), entered(ADA))
@@ -173,10 +160,17 @@ const columns: Record<string, Column> = {
   'a page with a form': { login: formLogin, ...AT_ROOT },
   'a single-page client': { login: singlePageLogin, ...AT_ROOT, path: '/app/login' },
   'an API with bearer tokens': {
-    login: bearerLogin, ...AT_ROOT, path: '/enter', expire: () => { localStorage.token = 'expired' }
+    login: bearerLogin,
+    ...AT_ROOT,
+    path: '/enter',
+    expire: () => { localStorage.token = 'expired' }
   },
   'a session cookie with a Path': {
-    login: cookiePathLogin, prefix: '/app', path: '/app/login', home: '/app/', back: entered(ADA)
+    login: cookiePathLogin,
+    ...AT_ROOT,
+    prefix: '/app',
+    path: '/app/login',
+    home: '/app/'
   }
 }
 
@@ -188,11 +182,23 @@ t.test('OpenID Connect', async (t) => {
   const secret = 'a secret of the identity provider'
   const provider = await openidProvider(t, callback, secret)
   const client = await discovery(new URL(provider), 'acme', secret, undefined, { execute: [allowInsecureRequests] })
-  await ask(t, { login: federatedLogin(client, callback), ...AT_ROOT, back: LOGIN, provider, ports })
+  await ask(t, {
+    login: federatedLogin(client, callback),
+    ...AT_ROOT,
+    back: LOGIN,
+    provider,
+    ports
+  })
 })
 
 t.test('SAML', async (t) => {
   const ports: [number, number] = [await freePort(), await freePort()]
   const provider = await samlProvider(t, `http://localhost:${ports[0]}/login/saml`)
-  await ask(t, { login: samlLogin(provider), ...AT_ROOT, back: LOGIN, provider: provider.origin, ports })
+  await ask(t, {
+    login: samlLogin(provider),
+    ...AT_ROOT,
+    back: LOGIN,
+    provider: provider.origin,
+    ports
+  })
 })

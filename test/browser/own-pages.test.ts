@@ -12,7 +12,7 @@ t.test('the pages of the partner', async (t) => {
     await logIn(page, 'Dev Patel')
     await page.getByRole('heading', { name: 'Kein Zugang zum Portal' }).waitFor()
     t.equal(new URL(page.url()).origin, partner)
-    t.ok(await looksRight(t, page, 'not-eligible'))
+    t.ok(await looksRight(t, page))
     t.strictSame(calls, [])
     t.match(await reported(problems), [/status of 403/])
   })
@@ -20,7 +20,7 @@ t.test('the pages of the partner', async (t) => {
   await visit('a redirect_uri that is not registered', async (t, { page, problems }) => {
     await page.goto(`${partner}/oauth/authorize?client_id=acme-payments&redirect_uri=https://foreign.example/`)
     t.equal(await heading(page), 'Die Anmeldung kann so nicht weitergehen')
-    t.ok(await looksRight(t, page, 'error'))
+    t.ok(await looksRight(t, page))
     const link = page.getByRole('link', { name: 'Neu beginnen' })
     t.equal(await link.getAttribute('href'), `${portal}/external-oauth/demo`)
     t.match(await reported(problems), [/status of 400/])

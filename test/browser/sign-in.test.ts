@@ -4,13 +4,13 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { startScene } from '../helpers/browser-scene.ts'
 import type { Scene } from '../helpers/browser-scene.ts'
-import { again, goToLogin, heading, logIn, logInAt, outcome, reported, tabTo } from '../helpers/walk.ts'
+import { again, goToLogin, heading, logIn, outcome, reported, tabTo } from '../helpers/walk.ts'
 
 const tests: Record<string, (t: Test, scene: Scene) => Promise<unknown>> = {
   'no address in the history, and no page, has a secret': async (_t, { partner, portal, calls, visit }) => {
     await visit('logged in already: one click, no second password', async (t, { page, requests }) => {
-      await logInAt(partner, page, 'Ada Okafor')
-      requests.length = 0
+      await page.goto(`${partner}/login`)
+      await logIn(page, 'Ada Okafor')
       await page.getByRole('link', { name: 'Open the dispute portal' }).click()
       t.equal(await outcome(page), 'Ada Okafor is signed in')
       t.strictSame(calls, ['POST /oauth/token 200', 'GET /oauth/user 200'])

@@ -33,25 +33,11 @@ export async function logIn (page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name }).click()
 }
 
-/** Logs in at the partner, without the portal. */
-export async function logInAt (partner: string, page: Page, name: string): Promise<void> {
-  await page.goto(`${partner}/login`)
-  await logIn(page, name)
-  await page.waitForURL(`${partner}/`)
-}
-
 /** Waits until a sign-in has ended, and returns what its page says. */
 export async function outcome (page: Page): Promise<string> {
   await page.waitForURL('**/sign-ins/*')
   await page.locator('#live[data-ended=true]').waitFor()
   return await heading(page)
-}
-
-/** Logs in at the partner and follows the link to the portal; returns what its page says. */
-export async function enter (partner: string, page: Page, name: string): Promise<string> {
-  await logInAt(partner, page, name)
-  await page.getByRole('link', { name: 'Open the dispute portal' }).click()
-  return await outcome(page)
 }
 
 /** Signs in again, from the page of a sign-in; returns what that page then says. */
@@ -76,26 +62,21 @@ const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js'
 
 const LOOKS = [['light', 1100], ['dark', 390]] as const
 
-/**
- * The page light and wide, dark and narrow: false where it is wider than the window, or axe finds a violation. With
- * PICTURES, a folder, a page that has a name is kept there.
- */
-export async function looksRight (t: Test, page: Page, name = '', height = 900): Promise<boolean> {
+/** The page light and wide, dark and narrow: false where it is wider than the window, or axe finds a violation. */
+export async function looksRight (t: Test, page: Page): Promise<boolean> {
   await page.evaluate(axe)
   const found: boolean[] = []
   for (const [colorScheme, width] of LOOKS) {
-    await show(page, colorScheme, width, height)
+    await show(page, colorScheme, width)
     const { violations } = await page.evaluate<AxeResults>('axe.run()')
     for (const { id, nodes } of violations) t.comment(page.url(), colorScheme, id, nodes.map(({ target }) => target))
     const fits = await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)
-    const { PICTURES } = process.env
-    if (name !== '' && PICTURES) await page.screenshot({ path: `${PICTURES}/${name}-${colorScheme}.png` })
     found.push(fits && violations.length === 0)
   }
   return found.every(Boolean)
 }
 
-export async function show (page: Page, colorScheme: 'light' | 'dark', width: number, height = 900): Promise<void> {
-  await page.setViewportSize({ width, height })
+export async function show (page: Page, colorScheme: 'light' | 'dark', width: number): Promise<void> {
+  await page.setViewportSize({ width, height: 900 })
   await page.emulateMedia({ colorScheme })
 }

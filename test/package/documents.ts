@@ -4,15 +4,31 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
 const documents = [
-  'README.md', '.github/CHANGELOG.md', '.github/RUNBOOK.md', '.github/SECURITY.md', '.github/CONTRIBUTING.md',
-  'lib/README.md', 'lib/routes/README.md', 'lib/stores/README.md', 'lib/testing/README.md', 'examples/README.md',
-  'examples/logins/README.md', 'test/README.md', 'test/RFC.md', 'test/bench/README.md'
+  'README.md',
+  '.github/CHANGELOG.md',
+  '.github/RUNBOOK.md',
+  '.github/SECURITY.md',
+  '.github/CONTRIBUTING.md',
+  'lib/README.md',
+  'lib/routes/README.md',
+  'lib/stores/README.md',
+  'lib/testing/README.md',
+  'examples/README.md',
+  'examples/logins/README.md',
+  'test/README.md',
+  'test/RFC.md',
+  'test/bench/README.md'
 ]
 
 export const texts = new Map(documents.map((document) => [document, readFileSync(document, 'utf8')]))
 export const readme = texts.get('README.md') as string
 
-export interface Block { document: string, name: string | undefined, language: string, code: string }
+export interface Block {
+  document: string
+  name: string | undefined
+  language: string
+  code: string
+}
 
 const fence = /^(?:<!-- ([\w: ]+) -->\n+)?```(\w+)\n(.*?)^```$/gms
 
@@ -48,16 +64,26 @@ export const EXCERPTS = 'examples/logins/README.md'
 const programs = blocks.filter(({ document, language }) =>
   document !== EXCERPTS && /^(?:ts|js|typescript|javascript)$/.test(language))
 
-/** The host of the first example, in TypeScript. */
-const HOST = `import Fastify from 'fastify'
+const PORTAL = 'declare const loginUrl: string, clientId: string, clientSecret: string, redirectUri: string\n'
+
+/** What blocks leave out: the host of the first example, and the beginning of a test. */
+const BEFORE: Record<string, string> = {
+  register: `import Fastify from 'fastify'
 import partnerSso from 'fastify-partner-sso'
 
 declare module 'fastify' {
   interface FastifyRequest { session: { user?: { id: string, email: string, name: string, role: string } } }
 }
-declare const loginUrl: string, clientId: string, clientSecret: string, redirectUri: string
 const app = Fastify()
-`
+${PORTAL}`,
+  check: `import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { FastifyInstance } from 'fastify'
+import { portal } from 'fastify-partner-sso/testing'
+
+declare const app: FastifyInstance
+${PORTAL.replace('loginUrl: string, ', '')}`
+}
 
 interface Scope { teardown (stop: () => unknown): void }
 
@@ -66,10 +92,10 @@ export async function written (t: Scope): Promise<string> {
   const directory = await mkdtemp('compiled/documents-')
   t.teardown(async () => await rm(directory, { recursive: true, force: true }))
   await writeFile(join(directory, 'tsconfig.json'), JSON.stringify(tsconfig))
-  for (const [index, { name, language, code }] of programs.entries()) {
-    const file = `${(name ?? `block ${index + 1}`).replaceAll(' ', '-')}.${language.startsWith('j') ? 'mjs' : 'mts'}`
-    await writeFile(join(directory, file), code)
+  for (const [index, { name = `block ${index + 1}`, language, code }] of programs.entries()) {
+    const before = BEFORE[name] ?? ''
+    const extension = before === '' && language.startsWith('j') ? 'mjs' : 'mts'
+    await writeFile(join(directory, `${name.replaceAll(' ', '-')}.${extension}`), before + code)
   }
-  await writeFile(join(directory, 'register.mts'), HOST + block('register'))
   return resolve(directory)
 }

@@ -7,9 +7,15 @@ import { hostWith, mustRun, packed } from './commands.js'
 
 /** The compilers that hosts may have, and how each is run. That of this package compiles the examples. */
 const compilers = {
-  'typescript-5.9': { version: '5.9.3', command: ['compile.cjs', 'typescript-5.9', 'tsconfig.json', 'typescript-5.9'] },
+  'typescript-5.9': {
+    version: '5.9.3',
+    command: ['compile.cjs', 'typescript-5.9', 'tsconfig.json', 'typescript-5.9']
+  },
   // Quick enough to check the declarations of all packages.
-  'typescript-7': { version: '7.0.2', command: ['node_modules/typescript-7/bin/tsc', '--outDir', 'typescript-7'] }
+  'typescript-7': {
+    version: '7.0.2',
+    command: ['node_modules/typescript-7/bin/tsc', '--outDir', 'typescript-7']
+  }
 }
 
 const hosts = readdirSync('test/package/hosts').map((file) => `test/package/hosts/${file}`)
@@ -38,7 +44,9 @@ t.test('what it adds to a host of Fastify', async (t) => {
 t.test('TypeScript, strict, with skipLibCheck: false', async (t) => {
   for (const [alias, { command }] of Object.entries(compilers)) {
     t.equal(run(...command), '', `${alias} compiles`)
-    for (const file of ['typed.mjs', 'typed.cjs']) t.equal(run(join(alias, file)), 'alice\n', `${alias}: ${file}`)
+    for (const file of ['typed.mjs', 'typed.cjs']) {
+      t.equal(run(join(alias, file)), 'alice\n', `${alias}: ${file}`)
+    }
   }
 })
 

@@ -9,7 +9,10 @@ const PAGE = readFileSync('.github/RUNBOOK.md', 'utf8')
 
 t.test('each reason has one row: what the portal gets, cause and fix', async (t) => {
   const [, table = ''] = /^## Reasons\n([^]*?)^## /m.exec(PAGE) ?? []
-  const rows = table.split('\n').filter((line) => line.startsWith('| `')).map((line) => line.split(' | '))
+  const rows = table
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) => line.split(' | '))
   const named = rows.flatMap(([reasons = '', got = '', cause]) => (reasons.match(/\w+/g) ?? []).map((reason) => {
     const { at, error } = refusals[reason as keyof typeof refusals]
     t.match(got, at === 'page' ? 'page' : got === '401' ? '401' : `\`${error}\``, reason)
@@ -28,10 +31,10 @@ t.test('each reason that is named elsewhere exists', async (t) => {
 })
 
 t.test('the log lines of a user who may not enter', async (t) => {
-  const lines: object[] = []
+  let lines = ''
   const write = (text: string): void => {
     const { time, pid, hostname, req, res, ...line } = JSON.parse(text)
-    if (req === undefined && res === undefined && line.reqId !== undefined) lines.push({ ...line, reqId: 'req-1' })
+    if (!req && !res && line.reqId) lines += `${JSON.stringify({ ...line, reqId: 'req-1' })}\n`
   }
   const { url } = await startHost(t, {
     portalEligibility (user, { request }) {
@@ -41,5 +44,5 @@ t.test('the log lines of a user who may not enter', async (t) => {
   }, { server: { logger: { stream: { write } } } })
   await wire(url).authorize({}, 'ada')
   const [, shown] = /<!-- log: user denied -->\n```json\n([^]*?)```/.exec(PAGE) ?? []
-  t.equal(lines.map((line) => `${JSON.stringify(line)}\n`).join(''), shown)
+  t.equal(lines, shown)
 })
