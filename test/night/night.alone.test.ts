@@ -1,285 +1,125 @@
-// Does each alert of examples/alerts.yml fire when its cause is there, and resolve after it; and does no other one? Two
-// processes of the app behind haproxy, a real Prometheus with the real rules in less time (shortened.ts), people who
-// sign in all the time. Each rule prints how it was made to fire, when, and when it resolved.
+// Redis hangs behind two processes of the app, of which one has no traffic; haproxy takes both out. A real Prometheus
+// with the rules of examples/alerts.yml sees it, by scrapes that end. Two minutes: not part of `npm test`.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import type { Test } from 'tap'
-import type { WireResponse } from '../helpers/wire.ts'
-import { Alerts } from './alerts.ts'
-import { FACTOR, atFullLength } from './shortened.ts'
-import { RULES, startStage } from './stage.ts'
-import { Traffic } from './traffic.ts'
+import { portal } from '../../lib/testing/index.ts'
+import { PORTAL } from '../helpers/host.ts'
+import { freePort } from '../helpers/ports.ts'
+import { startRedis } from '../helpers/redis.ts'
+import { started } from '../helpers/started.ts'
 
-// An hour.
-t.setTimeout(3_600_000)
+/** Seconds between two scrapes. A scrape may take as long: `storeTimeout` is shorter. */
+const INTERVAL = 10
 
-const registered = (clientId: string) => ({
-  clientId,
-  clientSecret: `the secret of ${clientId}, long enough`,
-  loginUrl: `https://portal.example/external-oauth/${clientId}`,
-  redirectUri: `https://portal.example/${clientId}/callback`
-})
-const [live, other] = [registered('live'), registered('other')]
+const folder = mkdtempSync(join(tmpdir(), 'partner-sso-night-'))
+t.teardown(() => rmSync(folder, { recursive: true }))
 
-const stage = await startStage(t, [live, other], RULES)
-const { entrances, hosts, network, postgres: { pool } } = stage
-const alerts = new Alerts(stage.prometheus)
-const [people, few] = [new Traffic(entrances.app, live), new Traffic(entrances.app, other)]
-people.start()
-
-const now = (): number => Date.now() / 1000
-
-/** Waits for it as long as it takes, and says now and then that it is waiting. */
-async function until (t: Test, what: string, condition: () => Promise<boolean>): Promise<void> {
-  for (let tries = 1; !await condition(); tries++) {
-    await sleep(200)
-    if (tries % 150 === 0) t.comment(`waiting until ${what}`)
-  }
+/** Waits until the condition holds; tap's time limit ends a wait that has no end. */
+async function until (condition: () => Promise<boolean>): Promise<void> {
+  while (!await condition()) await sleep(200)
 }
 
-/** Nothing is firing, or about to. */
-const quiet = async (t: Test): Promise<void> =>
-  await until(t, 'no alert is active', async () => (await alerts.active(['firing', 'pending'])).length === 0)
+const statusOf = async (url: string): Promise<number> => await fetch(url).then(({ status }) => status, () => 0)
 
-/** Every rule has been evaluated when what has happened so far was over for that many seconds. */
-async function evaluatedAfter (t: Test, seconds: number): Promise<void> {
-  const end = now() + seconds
-  await until(t, `the rules were evaluated ${seconds} s later`, async () => await alerts.evaluated() > end)
-}
-
-/** The longest range but one, fifteen minutes: what has happened has left the rules of rates. */
-const LONGEST = 15 * 60 / FACTOR
-
-/** The range of the rules that compare two counts. They may be quiet for a moment while their cause is still in it. */
-const COMPARED = 10 * 60 / FACTOR
-
-/** Seconds between two evaluations. */
-const INTERVAL = 30 / FACTOR
-
-/** As little traffic as a sign-in in three minutes, in milliseconds. */
-const SELDOM = 3 * 60_000 / FACTOR
-
-interface Scene {
-  /** The rules that fire, and no other does. */
-  fires: string[]
-  by: string
-  begin (t: Test): unknown
-  /** Removes the cause. Nothing, where it was a moment. */
-  end? (): unknown
-}
-
-/** The cause makes the rules fire, and those alone; they resolve after its end. */
-function fires (name: string, { fires, by, begin, end = () => {} }: Scene): void {
-  t.test(name, async (t) => {
-    await quiet(t)
-    const begun = now()
-    await begin(t)
-    await until(t, `${fires} fire`, async () => {
-      const fired = await alerts.firedSince(begun)
-      return fires.every((name) => fired.has(name))
-    })
-    const ended = now()
-    await end()
-    await evaluatedAfter(t, COMPARED)
-    await quiet(t)
-    const fired = await alerts.firedSince(begun)
-    t.strictSame([...fired.keys()].sort(), [...fires].sort(), 'these have fired, and no other')
-    for (const [name, { first, last }] of fired) {
-      const [after, since] = [atFullLength(first - begun), atFullLength(last + INTERVAL - ended)]
-      t.comment(`${name}: made to fire by ${by}, fired after ${after}, resolved after ${since}`)
-    }
+/** Starts a program, and waits until the URL responds. */
+async function start (command: string[], url: string): Promise<void> {
+  const { child, output } = started(t, command)
+  await until(async () => {
+    if (child.exitCode !== null) throw new Error(`${command} ended:\n${output.err}`)
+    return await statusOf(url) === 200
   })
 }
 
-/** No rule fires. */
-function silent (name: string, act: (t: Test) => unknown): void {
-  t.test(name, async (t) => {
-    await quiet(t)
-    const begun = now()
-    await act(t)
-    await evaluatedAfter(t, LONGEST)
-    t.strictSame([...(await alerts.firedSince(begun)).keys()], [], 'no rule fires')
-    await quiet(t)
-  })
+async function startHost (redis: string): Promise<{ port: number, metricsPort: number }> {
+  const [port, metricsPort] = [await freePort(), await freePort()]
+  const settings = JSON.stringify({ port, metricsPort, redis, portal: PORTAL })
+  const program = fileURLToPath(new URL('host.js', import.meta.url))
+  await start([process.execPath, program, settings], `http://127.0.0.1:${port}/ready`)
+  return { port, metricsPort }
 }
 
-const isCompleted = (outcome: string): boolean => outcome === 'completed'
-
-/** So many more sign-ins have ended. */
-async function signIns (t: Test, count: number, traffic = people, outcome?: (outcome: string) => boolean) {
-  const enough = traffic.ended(outcome) + count
-  await until(t, `${count} sign-ins ended`, async () => traffic.ended(outcome) >= enough)
+/** haproxy, which sends requests to the first process while that is ready. Returns its URL. */
+async function startBalancer (first: number, second: number): Promise<string> {
+  const port = await freePort()
+  const file = join(folder, 'haproxy.cfg')
+  writeFileSync(file, `
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+  timeout check 30s
+listen app
+  bind 127.0.0.1:${port}
+  option httpchk GET /ready
+  default-server check inter 200ms fall 2 rise 1
+  server first 127.0.0.1:${first}
+  server second 127.0.0.1:${second} backup
+`)
+  const url = `http://127.0.0.1:${port}`
+  await start(['haproxy', '-db', '-q', '-f', file], `${url}/ready`)
+  return url
 }
 
-/** A code that is redeemed twice. */
-async function replay (traffic: Traffic): Promise<void> {
-  const code = await traffic.code('u-1') as string
-  const responses = [await traffic.at().token({ code }), await traffic.at().token({ code })]
-  const statuses = responses.map(({ status }) => status)
-  if (statuses.join() !== '200,400') throw new Error(`A replay ended with ${statuses}`)
-}
-
-/** None of the sign-ins meanwhile fails. */
-async function allComplete (t: Test, act: () => unknown): Promise<void> {
-  const failed = (outcome: string): boolean => !isCompleted(outcome)
-  const before = people.ended(failed)
-  await act()
-  await signIns(t, 20)
-  t.equal(people.ended(failed), before, 'no sign-in fails')
-}
-
-const sql = async (text: string, ...values: unknown[]): Promise<unknown> => await pool.query(text, values)
-
-const pass = network.onRequest
-const lose = (): void => {
-  network.onRequest = () => 'cut'
-  network.cut()
-}
-const find = (): void => { network.onRequest = pass }
-
-silent('people sign in', async (t) => await allComplete(t, async () => await signIns(t, 50)))
-
-/** The other pages stay up, and each of the three requests of a sign-in gets the documented response. */
-async function refusesAlone (t: Test, act: () => void): Promise<void> {
-  const portal = people.at()
-  const [code, redeemed] = [await people.code('u-1') as string, await people.code('u-2') as string]
-  const { json: { access_token: token } } = await portal.token({ code: redeemed })
-  act()
-  t.equal((await portal.send('/login')).status, 200)
-  const browser = await people.code('u-1') as WireResponse
-  t.equal(browser.redirect.get('error'), 'temporarily_unavailable')
-  for (const { status, json, request } of [await portal.token({ code }), await portal.user(token)]) {
-    t.match([status, json], [503, { error: 'temporarily_unavailable' }], request)
+/** A real Prometheus with the rules as they are in the package. Returns a function that asks it. */
+async function startPrometheus (ports: number[]): Promise<(query: string) => Promise<string[]>> {
+  const port = await freePort()
+  const file = join(folder, 'prometheus.yml')
+  const interval = `${INTERVAL}s`
+  writeFileSync(file, JSON.stringify({
+    global: { scrape_interval: interval, scrape_timeout: interval, evaluation_interval: interval },
+    rule_files: [resolve('examples/alerts.yml')],
+    scrape_configs: [{ job_name: 'app', static_configs: [{ targets: ports.map((port) => `127.0.0.1:${port}`) }] }]
+  }))
+  const url = `http://127.0.0.1:${port}`
+  await start([
+    'prometheus', `--config.file=${file}`, `--storage.tsdb.path=${join(folder, 'data')}`,
+    `--web.listen-address=127.0.0.1:${port}`, '--log.level=error'
+  ], `${url}/-/ready`)
+  return async (query) => {
+    const { data } = await (await fetch(`${url}/api/v1/query?${new URLSearchParams({ query })}`)).json()
+    const series = data.result as Array<{ metric: { alertname?: string }, value: [number, string] }>
+    return series.map(({ metric, value }) => metric.alertname ?? value[1]).sort()
   }
 }
 
-fires('Redis is gone', {
-  fires: ['PartnerSsoStoreUnavailable'],
-  by: 'a Redis that cannot be reached, with readiness that says nothing of it',
-  begin: async (t) => await refusesAlone(t, lose),
-  end: find
-})
+t.test('Redis hangs behind a balancer', async (t) => {
+  const redis = await startRedis(t)
+  t.teardown(() => redis.process.kill('SIGCONT'))
+  const [busy, idle] = [await startHost(redis.url), await startHost(redis.url)]
+  const url = await startBalancer(busy.port, idle.port)
+  const ask = await startPrometheus([busy.metricsPort, idle.metricsPort])
+  const firing = async () => await ask('ALERTS{alertstate="firing"}')
+  const { clientId, clientSecret, redirectUri } = PORTAL
+  const double = portal({ baseUrl: url, clientId, clientSecret: String(clientSecret), redirectUri })
+  const ada = { login: { user: 'u-1' } }
 
-silent('a sign-in in three minutes', async (t) => {
-  await people.stop()
-  few.start(1, SELDOM)
-  await signIns(t, 5, few)
-})
+  await until(async () => (await ask('partner_sso_ready == 1')).length === 2)
+  const issued = 'partner_sso_events_total{type="token_issued",secret_index="0",client_id!="unknown"}'
+  t.strictSame(await ask(issued), ['0', '0'], 'counters begin at 0')
 
-fires('Redis is gone, and nobody notices', {
-  fires: ['PartnerSsoStoreUnavailable'],
-  by: 'a Redis that cannot be reached, with a sign-in in three minutes',
-  begin: lose,
-  end: async () => {
-    find()
-    await few.stop()
-    people.start()
-  }
-})
+  const authorized = await double.authorize(ada)
+  if (!authorized.ok) throw new Error(authorized.got)
+  t.equal((await double.token(authorized.code)).ok, true)
+  t.equal((await double.token(authorized.code)).ok, false)
+  await until(async () => (await firing()).length > 0)
+  t.strictSame(await firing(), ['PartnerSsoCodeReplayed'], 'the first replay is an increase')
+  t.strictSame(await ask(issued), ['0', '1'], 'one process has no traffic')
 
-t.test('the balancer asks for the store', async (t) => {
-  await allComplete(t, async () => await hosts.replace({ needsStore: true }))
-})
+  redis.process.kill('SIGSTOP')
+  await until(async () => await statusOf(`${url}/login`) === 503)
+  t.pass('the balancer has taken out both processes')
+  await until(async () => (await ask('partner_sso_ready == 0')).length === 2)
+  await until(async () => (await firing()).includes('PartnerSsoStoreUnavailable'))
+  t.strictSame(await ask('min_over_time(up[1m])'), ['1', '1'], 'each scrape ended')
 
-fires('Redis is gone, and the balancer has taken out every process', {
-  fires: ['PartnerSsoStoreUnavailable'],
-  by: 'a Redis that cannot be reached, while no request reaches a process',
-  begin: lose,
-  end: find
-})
-
-// A gauge says 0 only where the store has less time than a scrape.
-t.test('the store must be fast', async () => await hosts.replace({ storeTimeout: 500 }))
-
-fires('Redis hangs', {
-  fires: ['PartnerSsoStoreUnavailable'],
-  by: 'a Redis that does not respond',
-  begin: () => stage.redis.process.kill('SIGSTOP'),
-  end: () => stage.redis.process.kill('SIGCONT')
-})
-
-fires('Redis is slow', {
-  fires: ['PartnerSsoStoreUnavailable'],
-  by: 'a Redis that is slower than storeTimeout',
-  begin: () => { network.delay = 2000 },
-  end: () => { network.delay = 0 }
-})
-
-t.test('the store need not be fast', async () => await hosts.replace())
-
-silent('a failover of Redis', async (t) => {
-  await stage.failOver()
-  await signIns(t, 20, people, isCompleted)
-})
-
-fires('the token endpoint cannot be reached', {
-  fires: ['PartnerSsoCodesNotExchanged'],
-  by: 'a firewall before the token endpoint',
-  begin: () => people.change({ url: entrances.withoutToken }),
-  end: () => people.change()
-})
-
-fires('the secret was changed at the portal', {
-  fires: ['PartnerSsoSecretWrong', 'PartnerSsoCodesNotExchanged'],
-  by: 'a client secret that was changed at the portal alone',
-  begin: () => people.change({ token: { client_secret: 'changed at the portal alone' } }),
-  end: () => people.change()
-})
-
-fires('a code is replayed', {
-  fires: ['PartnerSsoCodeReplayed'],
-  by: 'one code that came twice',
-  begin: async () => await replay(few)
-})
-
-fires('a record is invalid', {
-  fires: ['PartnerSsoHostFails'],
-  by: 'a user without a name',
-  begin: async () => {
-    await sql("UPDATE people SET name = '' WHERE id = 'u-3'")
-    await few.signIn('u-3')
-  },
-  end: async () => await sql("UPDATE people SET name = 'Carmen Ruiz' WHERE id = 'u-3'")
-})
-
-fires('portalEligibility fails for one user', {
-  fires: ['PartnerSsoHostFails'],
-  by: 'portalEligibility that throws for one user',
-  begin: async () => {
-    await sql("DELETE FROM people WHERE id = 'u-3'")
-    await few.signIn('u-3')
-  },
-  end: async () => await sql("INSERT INTO people VALUES ('u-3', 'Carmen Ruiz')")
-})
-
-fires('the database is gone', {
-  fires: ['PartnerSsoHostFails'],
-  by: 'a PostgreSQL that is stopped, which the function `portal` asks',
-  begin: async () => {
-    hosts.log.length = 0
-    await stage.postgres.stop()
-  },
-  end: async () => await stage.postgres.restart()
-})
-
-silent('a rotation of the client secret', async (t) => {
-  const next = 'the next secret of live, long enough'
-  const deploy = async (...secrets: string[]): Promise<unknown> =>
-    await sql("UPDATE integrations SET client_secrets = $1 WHERE client_id = 'live'", secrets)
-  await allComplete(t, async () => await deploy(next, live.clientSecret))
-  await allComplete(t, () => people.change({ token: { client_secret: next } }))
-  await allComplete(t, async () => await deploy(next))
-  await allComplete(t, async () => await deploy(live.clientSecret, next))
-  await allComplete(t, () => people.change())
-  await allComplete(t, async () => await deploy(live.clientSecret))
-})
-
-silent('a stop of each process', async (t) => await allComplete(t, async () => await hosts.replace()))
-
-t.test('nobody signed in as another person', async (t) => {
-  await people.stop()
-  t.equal(people.counts.WRONG, undefined)
-  t.ok(people.ended(isCompleted) > 1000)
-  for (const [outcome, count] of Object.entries(people.counts)) t.comment(`${outcome}: ${count}`)
-  t.comment(`${people.ended()} sign-ins attempted`)
+  redis.process.kill('SIGCONT')
+  await until(async () => !(await firing()).includes('PartnerSsoStoreUnavailable'))
+  await until(async () => await statusOf(`${url}/login`) === 200)
+  const { ok } = await double.signIn(ada)
+  t.equal(ok, true, 'people sign in again')
 })
