@@ -18,7 +18,8 @@ const SHIPPED = [
 t.test('what users need, and nothing else', async (t) => {
   const others = files.filter(({ path }) => !SHIPPED.some((pattern) => pattern.test(path)))
   t.strictSame(others, [])
-  t.ok(size < 210_000, 'it stays small')
+  // Half above today's size: for what enters unseen, such as another dependency in the bundle.
+  t.ok(size < 300_000, 'it stays small')
 })
 
 t.test('the dependencies are what is imported at run time, each explained in lib/README.md', async (t) => {
