@@ -113,8 +113,13 @@ t.test(`${REQUESTS} requests`, { timeout: 0 }, async (t) => {
     }))
   }
   for (const outcome of [
-    'code_issued ok', 'token_issued ok', 'user_information_returned ok', 'login_required login_page',
-    'request_rejected code_unknown', 'request_rejected parameter_repeated', 'request_rejected body_unreadable'
+    'code_issued ok',
+    'token_issued ok',
+    'user_information_returned ok',
+    'login_required login_page',
+    'request_rejected code_unknown',
+    'request_rejected parameter_repeated',
+    'request_rejected body_unreadable'
   ]) t.ok(outcomes.has(outcome), outcome)
   t.notOk(outcomes.has('request_rejected internal_error'), 'nothing in the service was surprised')
   t.strictSame((await portal.user(await portal.accessToken('bob'))).json, recordOf('bob'), 'and a user can sign in')

@@ -11,10 +11,19 @@ import { capture } from '../helpers/log.ts'
 import { injecting, wire } from '../helpers/wire.ts'
 
 const thrown: unknown[] = [
-  new Error('down'), undefined, 'text', Object.create(null), Object.assign(new Error('teapot'), { statusCode: 418 })
+  new Error('down'),
+  undefined,
+  'text',
+  Object.create(null),
+  Object.assign(new Error('teapot'), { statusCode: 418 })
 ]
 const records: unknown[] = [
-  'alice', [], true, new Proxy({}, { get: () => 'x' }), Object.create(null), () => {}
+  'alice',
+  [],
+  true,
+  new Proxy({}, { get: () => 'x' }),
+  Object.create(null),
+  () => {}
 ]
 
 t.test('hooks that throw, or return an invalid record', async (t) => {

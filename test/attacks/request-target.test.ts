@@ -8,15 +8,31 @@ import { isLogin } from '../helpers/return-to.ts'
 const ENDPOINT = '/oauth/authorize'
 const query = authorizePath('s').slice(ENDPOINT.length)
 
-const targets = [
-  ...[
-    '', '//', '//evil.example', '/\\evil.example', '\\\\evil.example', '/.//evil.example', '/%2f/evil.example',
-    'http://evil.example', 'http://evil.example//evil.example', 'http://a@evil.example', 'javascript://x',
-    'http://evil.example?', 'http:\\\\evil.example', '@evil.example', '/evil.example/x'
-  ].map((front) => front + ENDPOINT + query),
-  ...['/', ';//evil.example', '#//evil.example', '?//evil.example&', '?return_to=//evil.example&', '?x=\xe9\x80\xff&']
-    .map((between) => ENDPOINT + between + query)
+const targets = [...[
+  '',
+  '//',
+  '//evil.example',
+  '/\\evil.example',
+  '\\\\evil.example',
+  '/.//evil.example',
+  '/%2f/evil.example',
+  'http://evil.example',
+  'http://evil.example//evil.example',
+  'http://a@evil.example',
+  'javascript://x',
+  'http://evil.example?',
+  'http:\\\\evil.example',
+  '@evil.example',
+  '/evil.example/x'
+].map((front) => front + ENDPOINT + query), ...[
+  '/',
+  ';//evil.example',
+  '#//evil.example',
+  '?//evil.example&',
+  '?return_to=//evil.example&',
+  '?x=\xe9\x80\xff&'
 ]
+  .map((between) => ENDPOINT + between + query)]
 
 const apps: Record<string, object> = {
   'an app that ignores slashes and case': {
