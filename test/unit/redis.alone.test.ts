@@ -125,7 +125,7 @@ t.test('a server that accepts the connection and says nothing is left, and tried
   t.equal(await third, 'a third connection')
 })
 
-/** A client whose duplicate is itself, and which gives these replies to one pipeline after the other. */
+/** A client whose duplicate is itself, and which gives these replies to one command after the other. */
 class FakeClient extends EventEmitter {
   status = 'ready'
   options = {}
@@ -139,12 +139,16 @@ class FakeClient extends EventEmitter {
   duplicate (): this { return this }
   disconnect (): void {}
   async ping (): Promise<string> { return 'PONG' }
-  pipeline (): { exec (): Promise<unknown[]> } { return { exec: async () => [this.replies.shift()] } }
+  async call (): Promise<unknown> {
+    const reply = this.replies.shift()
+    if (reply instanceof Error) throw reply
+    return reply
+  }
 }
 
 t.test('what ioredis has not sent, since the connection was being closed, is sent on the next one', async (t) => {
   const notSent = new Error("Stream isn't writeable and enableOfflineQueue options is false")
-  const client = new FakeClient([[notSent], [null, 'value']])
+  const client = new FakeClient([notSent, 'value'])
   const store = new RedisStore(client, '', 60_000)
   client.emit('ready')
   const taken = store.take('key', soon())
