@@ -63,9 +63,9 @@ export class RedisConnection {
   }
 
   /**
-   * Sends the command. Rejects at the deadline. The commands of a turn of the event loop leave together at its end: at
-   * 32 at once this saves a tenth of a sign-in. ioredis' `pipeline` saves system calls, but costs more: V8 keeps each
-   * pipeline until the next major garbage collection.
+   * Sends the command. Rejects at the deadline. The commands of a turn of the event loop leave together at its end: two
+   * runs with 32 at once measured 2 % and 13 % of a sign-in less for it. ioredis' `pipeline` saves system calls, but
+   * costs more: V8 keeps each pipeline until the next major garbage collection.
    */
   send (command: Command, deadline: number): Promise<unknown> {
     if (this.#moved !== undefined) return Promise.reject(this.#moved)
