@@ -1,3 +1,4 @@
+import type { RefusalReason } from '../errors.ts'
 import type { Arrival } from '../flow/browser.ts'
 import { codeOf, targetOf } from '../flow/browser.ts'
 import { CookieJar } from '../flow/cookies.ts'
@@ -14,7 +15,7 @@ import type { Session } from './session.ts'
 import { isMixed, lastTry } from './session.ts'
 import { expectTravels } from './session-cookie.ts'
 import type { Subject } from './subject.ts'
-import { becameOf, notThePlugin, quoted, reasonsOf } from './voice.ts'
+import { becameOf, quoted, reasonsOf } from './voice.ts'
 
 /** Does the login lead back? */
 export const LOGIN: readonly Rule[] = [
@@ -92,24 +93,20 @@ async function pageIsShown (subject: Subject, arrival: Arrival): Promise<void> {
   })
   if (at === 'elsewhere') return leadsOut(subject, arrival)
   const atEndpoint = url.split('?')[0] === subject.integration.authorizeUrl
-  const isPage = /html/.test(header(exchange.response, 'content-type'))
-  // `currentUser` may send the login page itself.
-  if (atEndpoint && isPage && formsOf(exchange.response?.body ?? '').length > 0) return
-  if (status < 400 && !isPage) throw notThePlugin(exchange, 'authorize')
   const encoding = header(exchange.response, 'content-encoding')
   expect(encoding === '', `Content-Encoding: ${encoding}, which nobody asked for, at ${url.split('?')[0]}`, {
     fix: 'Something compresses without Accept-Encoding: correct it.'
   })
-  if (status < 400) return
+  // `currentUser` may send the login page itself.
+  if (status < 400 || formsOf(String(exchange.response?.body)).length > 0) return
   if (atEndpoint && subject.options.users[0]?.headers !== undefined) {
     throw new Untested('it needs a login page: without the header of its user the app refuses the request')
   }
   // `currentUser` may refuse by itself; the person is left without a login.
-  const details = status === 404 ? { fix: await strippedFix(subject, url) } : {}
   const { pathname } = new URL(url)
   throw new Failed(
     `${quoted(exchange)} at ${pathname}`,
-    atEndpoint ? { severity: 'should', fix: NO_LOGIN } : details
+    atEndpoint ? { severity: 'should', fix: NO_LOGIN } : { fix: NO_PAGE }
   )
 }
 
@@ -117,38 +114,16 @@ const NO_LOGIN =
   'A user who is not logged in has no way to log in here: give the plugin the option loginPage, and let ' +
   '`currentUser` return null where nobody is logged in.'
 
+const NO_PAGE =
+  'Create the login page, or correct the option loginPage. Where a proxy strips a path, /app, give loginPage as a ' +
+  "function: (returnTo) => '/app/login?return_to=' + encodeURIComponent('/app' + returnTo)."
+
 /** A login at another site; not at one that browsers cannot reach. */
 function leadsOut ({ integration: { base } }: Subject, arrival: Arrival): void {
   const { hostname, origin } = new URL(targetOf(arrival) as string)
   expect(isReachable(hostname, base.hostname), `the browser is sent to ${origin}`, {
     fix: 'A proxy or the app builds redirects with an internal host name: build them without scheme and host.'
   })
-}
-
-/**
- * Where a proxy strips the path of the base URL, the redirects of the app lack that path. Returns
- * the fix if the address responds with the path in front.
- */
-async function strippedFix (
-  { integration: { base, send } }: Subject,
-  url: string
-): Promise<string | undefined> {
-  const path = base.pathname.replace(/\/$/, '')
-  const { pathname, search } = new URL(url)
-  if (path === '' || pathname.startsWith(`${path}/`)) {
-    return 'Create the login page, or correct the option loginPage.'
-  }
-  const exchange = await send({
-    method: 'GET',
-    url: new URL(path + pathname + search, base).href,
-    headers: []
-  })
-  if (statusOf(exchange) >= 400) return undefined
-  return (
-    `It responds at ${path}${pathname}: a proxy strips ${path}, and the app does not know of it. Give loginPage as a ` +
-    'function that puts the path in front of the login page and of the address to return to: ' +
-    `(returnTo) => '${path}/login?return_to=' + encodeURIComponent('${path}' + returnTo).`
-  )
 }
 
 /** Browsers apply the form-action of a page to the redirects that follow its form. */
@@ -167,7 +142,7 @@ async function formLeadsBack (subject: Subject): Promise<void> {
   if (isScript) return
   const { origin } = new URL(redirectUri)
   throw new Failed(blocking, {
-    severity: session?.back != null || forms.some(({ method }) => method === 'POST') ? 'must' : 'should',
+    severity: forms.some(({ method }) => method === 'POST') ? 'must' : 'should',
     fix:
       `Add ${origin} to form-action on the login page: browsers apply it to the redirects that follow the form. ` +
       "Helmet’s default is 'self'."
@@ -187,14 +162,14 @@ async function loginReturns (subject: Subject): Promise<void> {
   if (back !== null) return cameBack(subject, session, back)
   const last = steps.at(-1) as Arrival
   const arrived = `${describe(last.exchange)} at ${new URL(last.url).pathname}`
-  if (isMixed(session)) throw new Untested('it needs processes that share their sessions')
-  if (codeOf(lastTry(session)) === null) throw new Untested('it needs a login that succeeds')
   const isChanged = last.at === 'elsewhere' && codeOf(last) !== null
-  if (isChanged) throw new Untested('it needs a redirect that arrives unchanged')
+  if (isMixed(session) || codeOf(lastTry(session)) === null || isChanged) {
+    throw new Untested('it needs a login that succeeds, and redirects that arrive unchanged')
+  }
   if (last.at === 'page' && leadsOn(subject, last)) {
     throw new Untested(`it needs a browser: a script leads on (${arrived})`)
   }
-  throw await notBack(subject, session, last, arrived)
+  throw notBack(subject, session, last, arrived)
 }
 
 /** JSON, a page that names the endpoint, or one that stands there, such as one that asks for consent. */
@@ -206,7 +181,7 @@ function leadsOn ({ integration: { authorizeUrl } }: Subject, { exchange, hops, 
 }
 
 /** Why a login that succeeded does not lead back. */
-async function notBack (subject: Subject, { url }: Session, last: Arrival, arrived: string): Promise<Failed> {
+function notBack (subject: Subject, { url }: Session, last: Arrival, arrived: string): Failed {
   const endpoint = subject.integration.authorizeUrl
   const came = last.hops.find((hop) => hop.request.url.split('?')[0] === endpoint)
   const reasons = came === undefined ? [] : reasonsOf(came)
@@ -215,21 +190,14 @@ async function notBack (subject: Subject, { url }: Session, last: Arrival, arriv
       (name) => !new URL(came.request.url).searchParams.has(name)
     )
     return new Failed(
-      `the login returns to the request without its ${lost.join(', ') || 'right values'}: ${describe(came)}`,
+      `the login returns to the request, which has lost parameters [${lost.join(', ')}]: ${describe(came)}`,
       {
         reasons,
         fix: 'Encode the address in the URL of the login page and in its form (encodeURIComponent).'
       }
     )
   }
-  const stripped = statusOf(last.exchange) === 404 ? await strippedFix(subject, last.url) : undefined
-  const isOut = last.at === 'elsewhere'
-  return new Failed(
-    isOut
-      ? `the login leads out of the app: ${describe(last.exchange)}`
-      : `after the login the browser is not sent back: ${arrived}`,
-    { fix: stripped }
-  )
+  return new Failed(`after the login the browser is not sent back: ${arrived}`)
 }
 
 /** The login led to the portal: with the state of the request that it came from. */
@@ -239,13 +207,13 @@ async function cameBack (subject: Subject, session: Session, back: Arrival): Pro
   if (
     target.searchParams.has('error') &&
     became !== null &&
-    !reasonsOf(back.exchange).some((reason) => NOT_LOST.includes(reason))
+    !reasonsOf(back.exchange).some((reason) => OF_APP.includes(reason))
   ) {
-    throw await notBack(subject, session, back, '')
+    throw notBack(subject, session, back, '')
   }
   const [sent, returned] = [new URL(session.url), target].map(({ searchParams }) => searchParams.get('state'))
   if (target.searchParams.has('error') || sent === returned) return
-  const direct = await subject.ask(session.browser, { state: sent ?? '' })
+  const direct = await subject.ask(session.browser, { state: sent as string })
   const isKept = new URL(header(direct.response, 'location'), session.url).searchParams.get('state') === sent
   throw new Failed(`the state of the request ${shown(sent)} comes back as ${shown(returned)}`, {
     rule: isKept ? 'login.return' : 'authorize.state',
@@ -256,10 +224,9 @@ async function cameBack (subject: Subject, session: Session, back: Arrival): Pro
 }
 
 /** Refusals that are no matter of the way. */
-const NOT_LOST = ['store_unavailable', 'internal_error', 'portal_failed']
+export const OF_APP: readonly RefusalReason[] = ['store_unavailable', 'internal_error', 'portal_failed']
 
-const shown = (state: string | null | undefined): string =>
-  state == null ? 'nothing' : `…${state.slice(-6)}`
+const shown = (state: string | null | undefined): string => `…${String(state).slice(-6)}`
 
 const READS =
   'See whether `currentUser` reads this session and returns its user, and whether something in front takes the ' +
@@ -291,16 +258,14 @@ export function whyNobody (subject: Subject, session: Session): never {
     }
     throw new Stop(`The login does not succeed (${login}): give the fields of a user who may enter.`)
   }
-  const cookies = browser.jar.all().filter(({ name }) => !/partner-sso-return$/.test(name))
-  if (cookies.length === 0) {
+  if (set.length === 0) {
     throw new Failed(`the login succeeds, and browsers have no cookie of it (${seen})`, {
       rule: 'login.cookie',
       fix: KEEPS
     })
   }
-  const own = set.length > 0 ? set : cookies
-  const names = own.map(({ name }) => name).join(', ')
-  const isSent = own.some(
+  const names = set.map(({ name }) => name).join(', ')
+  const isSent = set.some(
     (cookie) => new CookieJar([cookie]).header(new URL(subject.integration.authorizeUrl)) !== ''
   )
   if (!isSent) {
@@ -323,9 +288,7 @@ function unknown ({ browser }: Session, headers: string[], seen: string): string
     .map(({ name }) => name)
     .filter((name) => !/partner-sso-return/.test(name))
   const given = [...cookies, ...headers]
-  return given.length === 0
-    ? `Nobody is logged in (${seen}): give a login, a cookie or a header of a user who may enter.`
-    : `${given.join(', ')} logs nobody in (${seen}): has it expired, is its name another one, is its value signed?`
+  return `${given.join(', ')} logs nobody in (${seen}): has it expired, is its name another one, is its value signed?`
 }
 
 /** Whether two browsers ended on the same page or at the same redirect. */

@@ -31,34 +31,18 @@ export async function explainRefusal (subject: Subject, exchange: Exchange): Pro
 
 /** Addresses that differ from the given one in a usual way. */
 function similarUris (given: string): Array<[difference: string, uri: string]> {
-  const { hostname, pathname, protocol } = new URL(given)
-  const [path, ...query] = given.split('?') as [string, ...string[]]
+  const { hostname, pathname } = new URL(given)
+  const path = given.split('?')[0] as string
   return [
-    ['trailing slash', [path.endsWith('/') ? path.slice(0, -1) : `${path}/`, ...query].join('?')],
-    ['scheme', given.replace(protocol, protocol === 'https:' ? 'http:' : 'https:')],
-    ['host', given.replace(hostname, hostname === 'localhost' ? '127.0.0.1' : 'localhost')],
+    ['trailing slash', given.replace(path, path.replace(/\/$/, ''))],
+    ['trailing slash', given.replace(path, `${path}/`)],
+    ['scheme', given.replace(/^https:/, 'http:')],
+    ['scheme', given.replace(/^http:/, 'https:')],
+    ['host', given.replace(hostname, 'localhost')],
+    ['host', given.replace('//localhost', '//127.0.0.1')],
     ['host', given.replace('://www.', '://')],
     ['case', given.replace(pathname, pathname.toLowerCase())],
     ['query', path],
     ['encoding', unescape(given)]
   ]
-}
-
-/** In what an address differs from the redirect_uri, in the words of the plugin's log. */
-export function differenceOf (given: string, expected: string): string {
-  const [one, other] = [new URL(given), new URL(expected)]
-  const parts = [
-    ['scheme', one.protocol, other.protocol],
-    ['host', one.hostname, other.hostname],
-    ['port', one.port, other.port],
-    [
-      'trailing slash',
-      one.pathname.replace(/\/$/, '') === other.pathname.replace(/\/$/, '') ? one.pathname : '',
-      other.pathname
-    ],
-    ['path', one.pathname, other.pathname],
-    ['query', one.search, other.search]
-  ] as const
-  const found = parts.find(([name, a, b]) => a !== b && (name !== 'trailing slash' || a !== ''))
-  return found?.[0] ?? 'encoding'
 }

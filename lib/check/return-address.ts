@@ -1,8 +1,8 @@
-import type { Arrival, Browser } from '../flow/browser.ts'
+import type { Arrival } from '../flow/browser.ts'
 import { targetOf } from '../flow/browser.ts'
 import { logIn } from '../flow/user.ts'
 import { header } from '../flow/wire.ts'
-import { Failed, Untested } from './rule.ts'
+import { expect, Untested } from './rule.ts'
 import type { Subject } from './subject.ts'
 
 const FOREIGN = 'attacker.example'
@@ -27,26 +27,17 @@ function withReturn (page: string, value: string): string {
 
 /** Opens the login page with a foreign address: as a user who is logged in, and then by a login. */
 export async function noOpenRedirect (subject: Subject, page: Arrival): Promise<void> {
-  const user = subject.options.users[0]
-  if (user === undefined) throw new Untested('it needs a user')
-  const { browser } = await subject.session()
+  const { user, browser } = await subject.session()
   for (const foreign of foreignUrls(subject.integration.base)) {
     const url = withReturn(page.url, foreign)
     expectHere(await browser.open(url), foreign)
     if (user.login === undefined) continue
     const fresh = subject.browserOf(user)
-    for (const arrival of await logInAt(fresh, url, user.login)) expectHere(arrival, foreign)
+    const shown = await fresh.open(url)
+    expectHere(shown, foreign)
+    for (const arrival of await logIn(fresh, shown, user.login)) expectHere(arrival, foreign)
   }
   if (user.login === undefined) throw new Untested('it needs a login by a form')
-}
-
-async function logInAt (
-  browser: Browser,
-  url: string,
-  login: Parameters<typeof logIn>[2]
-): Promise<Arrival[]> {
-  const page = await browser.open(url)
-  return page.at === 'page' ? [page, ...(await logIn(browser, page, login))] : [page]
 }
 
 function expectHere (arrival: Arrival, foreign: string): void {
@@ -57,27 +48,22 @@ function expectHere (arrival: Arrival, foreign: string): void {
   const isForeign = targets.some(
     (target) => URL.canParse(target, arrival.url) && new URL(target, arrival.url).hostname.endsWith(FOREIGN)
   )
-  if (!isForeign) return
-  throw new Failed(
-    `with ${parameterOf(arrival.hops[0]?.request.url ?? arrival.url)}=${foreign} the login leads there`
-  )
+  expect(!isForeign, `with ${foreign} as the address to return to the login leads there`)
 }
 
 /** Text that shows whether it was printed as it is. */
 const PROBE = 'check-probe'
+const PRINTED = new RegExp(
+  `<${PROBE}|=\\s*"[^"<>]*${PROBE}"${PROBE}|=\\s*'[^'<>]*${PROBE}(?:"|&quot;|&#34;)${PROBE}'`
+)
 
 /** Opens the login page with an address that would end an attribute, or begin an element. */
 export async function noInjection (subject: Subject, page: Arrival): Promise<void> {
   const { browser } = await subject.nobody()
-  const address = new URL(page.url).searchParams.get(parameterOf(page.url)) ?? '/oauth/authorize'
-  const { response } = (await browser.open(withReturn(page.url, `${address}&${PROBE}"${PROBE}'<${PROBE}>`)))
-    .exchange
-  const body = response?.body ?? ''
-  if (!/html/.test(header(response, 'content-type'))) return
-  const printed =
-    [`<${PROBE}`].find((text) => body.includes(text)) ??
-    new RegExp(`=\\s*"[^"<>]*${PROBE}"${PROBE}|=\\s*'[^'<>]*${PROBE}(?:"|&quot;|&#34;)${PROBE}'`)
-      .exec(body)?.[0]
-      .slice(-30)
-  if (printed !== undefined) throw new Failed(`the page prints ${printed} of its address as it is`)
+  const { pathname } = new URL(subject.integration.authorizeUrl)
+  const address = withReturn(page.url, `${pathname}?${PROBE}"${PROBE}'<${PROBE}>`)
+  const { response } = (await browser.open(address)).exchange
+  const printed = PRINTED.exec(String(response?.body))?.[0].slice(-30)
+  const isPage = /html/.test(header(response, 'content-type'))
+  expect(!isPage || printed === undefined, `the page prints ${printed} of its address as it is`)
 }

@@ -31,7 +31,7 @@ export async function expectTravels (subject: Subject): Promise<void> {
     `no HttpOnly on ${names(open)}`,
     'Set the session cookie with HttpOnly: scripts cannot read it then.'
   )
-  const plain = subject.integration.base.protocol === 'https:' ? kept.filter(({ secure }) => !secure) : []
+  const plain = kept.filter(({ secure }) => !secure && subject.integration.base.protocol === 'https:')
   advise(
     plain.length === 0,
     `no Secure on ${names(plain)}`,

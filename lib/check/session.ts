@@ -1,5 +1,5 @@
 import type { Arrival, Browser } from '../flow/browser.ts'
-import { codeOf, targetOf } from '../flow/browser.ts'
+import { codeOf } from '../flow/browser.ts'
 import type { Cookie } from '../flow/cookies.ts'
 import type { User } from '../flow/user.ts'
 import { logIn } from '../flow/user.ts'
@@ -70,11 +70,11 @@ async function loggedIn (
 
 /** Whether a browser was sent away from the login, to the portal or to what should be the portal. */
 const isPortal = (arrival: Arrival): boolean =>
-  arrival.at === 'callback' || codeOf(arrival) !== null || targetOf(arrival)?.includes('error=') === true
+  arrival.at === 'callback' || codeOf(arrival) !== null
 
 /** The last try: it has a code, where any has one. */
 export const lastTry = ({ tries }: Session): Arrival => tries.at(-1) as Arrival
 
 /** Whether a request of a logged-in browser is sometimes answered with the login, and sometimes not. */
 export const isMixed = ({ tries }: Session): boolean =>
-  tries.length > 1 && codeOf(tries.at(-1) as Arrival) !== null
+  codeOf(tries.at(-1) as Arrival) !== null && tries.length > 1

@@ -1,12 +1,12 @@
+import { unescape } from 'node:querystring'
 import type { Arrival } from '../flow/browser.ts'
-import { Browser, codeOf, isCallback, targetOf } from '../flow/browser.ts'
+import { Browser, codeOf, targetOf } from '../flow/browser.ts'
 import type { Cookie } from '../flow/cookies.ts'
 import { CookieJar } from '../flow/cookies.ts'
 import { describe } from '../flow/failure.ts'
 import type { Headers } from '../flow/wire.ts'
 import { header, statusOf } from '../flow/wire.ts'
-import { alike, whyNobody } from './login.ts'
-import { differenceOf, explainRefusal } from './registered.ts'
+import { alike, OF_APP, whyNobody } from './login.ts'
 import type { Rule } from './rule.ts'
 import { expect, Failed, Stop, Untested } from './rule.ts'
 import type { Session } from './session.ts'
@@ -30,7 +30,6 @@ export const LOGIN_NEEDED: Rule = {
     const { arrival } = await subject.nobody()
     const got = describe(arrival.exchange)
     expect(codeOf(arrival) === null, 'a code, without any session')
-    if (arrival.at !== 'callback') return
     const reasons = reasonsOf(arrival.exchange)
     expect(
       !reasons.includes('not_eligible'),
@@ -46,10 +45,6 @@ export const LOGIN_NEEDED: Rule = {
         `${HOOK}most often \`currentUser\` reads a property of a user who is not there (request.session.user.id). ` +
         'Return null where nobody is logged in.'
     })
-    if (reasons.includes('store_unavailable')) {
-      const became: Failed | null = becameOf(arrival.exchange, 'authorize.code')
-      if (became !== null) throw became
-    }
   }
 }
 
@@ -105,50 +100,33 @@ export const WHO: readonly Rule[] = [
 
 /** The redirect of the logged-in user, compared with what the plugin sends. */
 async function codeIsIssued (subject: Subject): Promise<void> {
-  const session = await subject.session().catch((error) => withoutUser(subject, error))
+  if (subject.options.users.length === 0) throw await withoutUser(subject)
+  const session = await subject.session()
   const arrival = lastTry(session)
   if (codeOf(arrival) === null) throw await whyNoCode(subject, session, arrival)
   // Each try is one: the login itself may lead back to another address.
   for (const one of [...session.steps, ...session.tries]) if (codeOf(one) !== null) isUnchanged(subject, one)
 }
 
-async function withoutUser (subject: Subject, error: unknown): Promise<never> {
-  if (!(error instanceof Untested)) throw error
+async function withoutUser (subject: Subject): Promise<Stop> {
   const { arrival } = await subject.nobody()
-  throw new Stop(
+  return new Stop(
     `Nobody is logged in (${describe(arrival.exchange).replace(/\?\S*/, '')}): give a login, a cookie or a ` +
       'header of a user who may enter.'
   )
 }
 
 /** The whole `Location` is the redirect_uri with code and state. */
-function isUnchanged ({ integration: { redirectUri, base } }: Subject, arrival: Arrival): void {
+function isUnchanged ({ integration: { redirectUri } }: Subject, arrival: Arrival): void {
   const location = new URL(targetOf(arrival) as string)
   const given = new URL(location)
   for (const name of ['code', 'state', 'iss']) location.searchParams.delete(name)
-  const expected = new URL(redirectUri)
-  const bare = `${location.origin}${location.pathname}`
-  if (bare !== `${expected.origin}${expected.pathname}`) {
-    const isBase = location.host === base.host && expected.host !== base.host
-    throw new Failed(
-      `the code is sent to ${bare}, and the redirect_uri is ${redirectUri}: the ` +
-        `${differenceOf(bare, redirectUri.split('?')[0] as string)} differs`,
-      {
-        fix:
-          'Something rewrites the Location of redirects, ' +
-          (isBase ? 'most often a proxy (nginx: proxy_redirect)' : 'a proxy or an onSend hook') +
-          ': leave it as it is.'
-      }
-    )
-  }
-  const query = (url: URL): string => JSON.stringify([...url.searchParams].sort())
-  if (query(location) !== query(expected)) {
-    throw new Failed(
-      `the query of the redirect_uri comes back as ${location.search || 'none'}, not ${expected.search || 'none'}`,
-      {
-        fix: 'A proxy or an onSend hook adds to the Location of redirects, or takes from it: leave it as it is.'
-      }
-    )
+  const parts = ({ origin, pathname, searchParams }: URL): string =>
+    JSON.stringify([origin, pathname, ...[...searchParams].sort()])
+  if (parts(location) !== parts(new URL(redirectUri))) {
+    throw new Failed(`the code is sent to ${location.href}, and the redirect_uri is ${redirectUri}`, {
+      fix: 'A proxy (nginx: proxy_redirect) or an onSend hook rewrites the Location of redirects: leave it as it is.'
+    })
   }
   const states = given.searchParams.getAll('state')
   const sent = arrival.hops
@@ -166,10 +144,6 @@ async function whyNoCode (subject: Subject, session: Session, arrival: Arrival):
   const { at, exchange } = arrival
   const reasons = reasonsOf(exchange)
   const got = describe(exchange)
-  if (reasons.includes('client_id_unknown') || reasons.includes('redirect_uri_unregistered')) {
-    const { message, details } = await explainRefusal(subject, exchange)
-    return new Failed(message, { ...details, rule: 'authorize.registered' })
-  }
   if (reasons.includes('not_eligible')) {
     return new Failed(`this user may not enter: ${got}`, {
       reasons,
@@ -183,36 +157,17 @@ async function whyNoCode (subject: Subject, session: Session, arrival: Arrival):
       fix: `${HOOK}a function of the app threw, or the record of this user breaks a rule (\`rule\`).`
     })
   }
-  const isOfApp = ['store_unavailable', 'internal_error', 'portal_failed'].some((reason) =>
-    reasons.includes(reason as 'internal_error')
-  )
+  const isOfApp = reasons.some((reason) => OF_APP.includes(reason))
   const became = becameOf(exchange, isOfApp ? 'authorize.code' : 'authorize.hook')
   if (became !== null) return became
-  const { arrival: nobody } = await subject.nobody()
-  const isLogin = alike(arrival, nobody) && nobody.at !== 'callback'
-  if (at === 'loop') {
-    return new Failed(`redirects that do not end, the last ${got}`, {
-      rule: isLogin ? 'login.page' : undefined
-    })
-  }
-  if (isLogin) whyNobody(subject, session)
-  const target = targetOf(arrival)
-  const isBack = target !== null && isCallback(target, new URL(subject.integration.redirectUri))
-  if (isBack) return new Failed(`a redirect without a code: ${got}`)
-  if (statusOf(exchange) >= 400 || at === 'page') return elsewhereOf(subject, arrival)
-  return new Failed(got)
-}
-
-/** A response at the endpoint that is neither the login nor the plugin's. */
-function elsewhereOf ({ integration }: Subject, arrival: Arrival): Failed {
-  const isAtEndpoint = arrival.url.split('?')[0] === integration.authorizeUrl
-  if (isAtEndpoint) {
-    const { message, details } = notThePlugin(arrival.exchange, 'authorize')
-    // The plugin is reached: `currentUser` or a hook responds to this user.
-    return new Failed(message, statusOf(arrival.exchange) < 400 ? { ...details, rule: undefined } : details)
-  }
+  if (alike(arrival, (await subject.nobody()).arrival)) whyNobody(subject, session)
+  const isAtEndpoint = arrival.url.split('?')[0] === subject.integration.authorizeUrl
+  if (isAtEndpoint && statusOf(exchange) >= 400) return notThePlugin(exchange, 'authorize')
+  const { pathname } = new URL(arrival.url)
   return new Failed(
-    `after the login the browser is at ${new URL(arrival.url).pathname}: ${describe(arrival.exchange)}`
+    at === 'loop'
+      ? `redirects that do not end, the last ${got}`
+      : `after the login the browser is at ${pathname}: ${got}`
   )
 }
 
@@ -232,10 +187,9 @@ async function accessDenied (subject: Subject): Promise<void> {
       rule: 'authorize.error-redirect'
     })
   }
-  const session = ineligible === undefined ? await subject.ineligible() : null
-  if (session !== null && alike(arrival, (await subject.nobody()).arrival)) {
-    const isIn = session.back !== null || session.set.length > 0
-    expect(!isIn, `after the login the login comes again: ${got}`)
+  if (ineligible === undefined && alike(arrival, (await subject.nobody()).arrival)) {
+    const { back, set } = await subject.ineligible()
+    expect(back === null && set.length === 0, `after the login the login comes again: ${got}`)
     throw new Untested('it needs a user who is logged in and may not enter: this one is not logged in')
   }
   // `portalEligibility` may send a page of its own.
@@ -263,16 +217,12 @@ async function forgedSession (subject: Subject): Promise<void> {
   // Sessions that are counted: another login has the next number.
   if (user.login !== undefined && own.some(({ value }) => COUNTED.test(value))) await enter(subject, user)
   for (const forged of forgeries(own, headers)) {
-    const jar = new CookieJar([
-      ...cookies.filter(({ name }) => forged.cookie?.name !== name),
-      ...(forged.cookie === undefined ? [] : [forged.cookie])
-    ])
-    const exchange = await subject.ask(new Browser(subject.integration, jar, forged.headers ?? headers))
-    const isIn = hasCode(exchange)
+    const others = cookies.filter(({ name }) => forged.cookie?.name !== name)
+    const jar = new CookieJar([...others, ...(forged.cookie === undefined ? [] : [forged.cookie])])
+    const isIn = await isIssued(subject, jar, forged.headers ?? headers)
     // Without this cookie the user may be known as well: then it is not the session.
-    if (isIn && !(await isKnownWithout(subject, session, cookies, forged.cookie))) {
-      throw new Failed(`${forged.what} still gets a code`)
-    }
+    const isKept = isIn && forged.cookie !== undefined && (await isIssued(subject, new CookieJar(others), headers))
+    expect(!isIn || isKept, `${forged.what} still gets a code`)
   }
   if (own.length === 0 && !headers.some(([, value]) => isSigned(value))) {
     throw new Untested('it needs a session in a cookie or a signed token')
@@ -281,29 +231,13 @@ async function forgedSession (subject: Subject): Promise<void> {
 
 /** A value as it is, and decoded in ways that keep it readable. */
 const readings = (value: string): string[] => {
-  const text = decodeURIComponent(safe(value))
+  const text = unescape(value)
   return [text, ...(['base64', 'hex'] as const).map((encoding) => Buffer.from(text, encoding).toString())]
 }
 
 /** Whether a browser with these cookies and headers gets a code. */
 async function isIssued (subject: Subject, jar: CookieJar, headers: Headers): Promise<boolean> {
   const exchange = await subject.ask(new Browser(subject.integration, jar, headers))
-  return hasCode(exchange)
-}
-
-const safe = (value: string): string => (/%(?![\da-f]{2})/i.test(value) ? '' : value)
-
-async function isKnownWithout (
-  subject: Subject,
-  { user }: Session,
-  cookies: Cookie[],
-  cookie: Cookie | undefined
-): Promise<boolean> {
-  if (cookie === undefined) return false
-  const jar = new CookieJar(cookies.filter(({ name }) => name !== cookie.name))
-  const exchange = await subject.ask(
-    new Browser(subject.integration, jar, Object.entries(user.headers ?? {}))
-  )
   return hasCode(exchange)
 }
 
@@ -345,20 +279,18 @@ function forgeries (cookies: Cookie[], headers: Headers): Forgery[] {
     .filter(([, value]) => isSigned(value))
     .map(([name, value]): Forgery => ({
       what: `the header ${name} with a changed signature`,
-      headers: headers.map((one) => (one[0] === name ? ([name, changed(value)] as const) : one))
+      headers: [...headers.filter((one) => one[0] !== name), [name, changed(value)]]
     }))
   return [...counted, ...ofCookies, ...ofHeaders]
 }
 
 /** JSON in Base64, alone or as a part of a JWT, with a member more: its signature is wrong then. */
 function reencoded (cookie: Cookie): Forgery[] {
-  const parts = decodeURIComponent(safe(cookie.value)).split('.')
+  const parts = unescape(cookie.value).split('.')
   return parts.flatMap((part, at): Forgery[] => {
     const json = Buffer.from(part, 'base64').toString()
     if (!/^\{"[^]*\}$/.test(json)) return []
-    const text = Buffer.from(json.replace('{', '{"check":1,')).toString(
-      /[+/=]/.test(part) ? 'base64' : 'base64url'
-    )
+    const text = Buffer.from(json.replace('{', '{"check":1,')).toString('base64url')
     const value = encodeURIComponent(parts.map((one, index) => (index === at ? text : one)).join('.'))
     return [{ what: `the cookie ${cookie.name} with other content`, cookie: { ...cookie, value } }]
   })
@@ -375,8 +307,9 @@ function changed (value: string): string {
     (character, index) =>
       index >= middle && /[A-Za-z0-9]/.test(character) && value[index - 1] !== '%' && value[index - 2] !== '%'
   )
-  const place = at === -1 ? value.length - 1 : at
-  return `${value.slice(0, place)}${value[place] === 'A' ? 'B' : 'A'}${value.slice(place + 1)}`
+  const place = Math.max(at, 0)
+  const other = ['A', 'B'].find((letter) => letter !== value[place])
+  return `${value.slice(0, place)}${other}${value.slice(place + 1)}`
 }
 
 const CLAIMS = [
@@ -394,6 +327,8 @@ const CLAIMS = [
   'cf-access-authenticated-user-email'
 ]
 
+const NAMES = ['user', 'user_id', 'userId', 'username', 'email', 'login', 'login_hint', 'uid']
+
 /** Names the user in headers and in the query, without a session. */
 async function claimedUser (subject: Subject): Promise<void> {
   const { user } = await subject.session()
@@ -405,26 +340,13 @@ async function claimedUser (subject: Subject): Promise<void> {
   })
   const claims = await claimsOf(subject)
   for (const claim of claims.slice(0, 3)) {
-    const headers = CLAIMS.filter((name) => !known.includes(name))
-      .map((name) => [name, claim] as const)
-      .concat(
-        known.includes('authorization')
-          ? []
-          : [['authorization', `Basic ${Buffer.from(`${claim}:`).toString('base64')}`]]
-      )
+    const basic = ['authorization', `Basic ${Buffer.from(`${claim}:`).toString('base64')}`] as const
+    const headers = [...CLAIMS.map((name) => [name, claim] as const), basic].filter(
+      ([name]) => !known.includes(name)
+    )
     const byHeader = await subject.askJson({}, headers)
     expect(!hasCode(byHeader), `a code, for the header ${CLAIMS.join(' or ')} with the name of the user`)
-    const query = {
-      user: claim,
-      user_id: claim,
-      userId: claim,
-      username: claim,
-      email: claim,
-      login: claim,
-      login_hint: claim,
-      uid: claim
-    }
-    const byQuery = await subject.askJson(query)
+    const byQuery = await subject.askJson(Object.fromEntries(NAMES.map((name) => [name, claim])))
     expect(!hasCode(byQuery), 'a code, for a query that names the user')
   }
 }

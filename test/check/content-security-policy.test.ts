@@ -31,6 +31,7 @@ await t.test('policies that do not', async (t) => {
     ['form-action \'self\'', PORTAL], ['form-action \'none\'', PORTAL], ['form-action', PORTAL],
     ['form-action http:', PORTAL], ['form-action wss://portal.example', PORTAL],
     ['form-action https://other.example', PORTAL], ['form-action *.portal.example', PORTAL],
+    ['sandbox allow-scripts', PORTAL],
     ['form-action https://portal.example', PORT], ['form-action portal.example', 'ftp://portal.example/cb'],
     ['form-action \'none\'', 'https://form-action/cb'], ['form-action https://portal.example:x', PORTAL]
   ]

@@ -54,7 +54,7 @@ export const headers = (changed: Record<string, string | undefined>): Change => 
   raw.writeHead = changing as typeof raw.writeHead
 })
 
-export const currentUser = (find: (request: FastifyRequest) => unknown): Change =>
+export const currentUser = (find: (request: FastifyRequest, reply: FastifyReply) => unknown): Change =>
   ({ plugin: { currentUser: find as (request: FastifyRequest) => User } })
 
 /** `portalEligibility` for users who may enter. */

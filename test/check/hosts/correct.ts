@@ -7,7 +7,9 @@ import type { FastifyRequest } from 'fastify'
 import { currentUser, onRequest, record } from './changes.ts'
 import type { User as Tester } from '../../../lib/testing/index.ts'
 import type { Change, Row } from './host.ts'
-import { form, formAction, inTurn, ownStore, PORTAL, recordOf, signedIn, USERS } from './host.ts'
+import {
+  byCookie, form, formAction, formTo, inTurn, ownStore, PORTAL, recordOf, signedIn, USERS, userOf
+} from './host.ts'
 
 const sessions: Change = {
   prepare: (app) => app.register(session, {
@@ -64,6 +66,24 @@ export const CORRECT: Row[] = [
   ['users known by a header', {
     plugin: { currentUser: ofHeader, loginPage: 'https://login.partner.example/' },
     users: { user: [byHeader('ada'), byHeader('cyd')], ineligible: byHeader('bo') }
+  }],
+  ['users known by a header, others refused', {
+    ...currentUser((request, reply) => ofHeader(request) ?? void reply.code(401).send({ message: 'Log in' })),
+    users: { user: [byHeader('ada'), byHeader('cyd')], ineligible: byHeader('bo') }
+  }],
+  ['no login page', {
+    plugin: { loginPage: undefined as never },
+    users: { user: [byCookie('ada'), byCookie('cyd')], ineligible: byCookie('bo') }
+  }],
+  ['a login page of currentUser', currentUser((request, reply) => userOf(request) ?? void reply.code(401)
+    .type('text/html').send(formTo(`/login?return_to=${encodeURIComponent(request.url)}`)))],
+  ['a user who may not enter, with an old session', {
+    users: { user: byCookie('ada'), ineligible: { cookies: 'sid=x' } }
+  }],
+  ['a form that a script sends', {
+    helmet: formAction("'self'"),
+    sendBack: (reply, url) => reply.send({ url }),
+    users: { user: byScript('ada'), ineligible: byScript('bo') }
   }],
   ['a login of scripts', {
     page: async () => '<!doctype html><div id="app"></div><script src="/app.js"></script>',

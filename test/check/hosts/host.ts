@@ -8,7 +8,7 @@ import Fastify from 'fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
 import partnerSso from '../../../lib/index.ts'
 import type { PartnerSsoOptions, Portal, Store } from '../../../lib/index.ts'
-import type { CheckedUsers, Injectable, PortalSettings } from '../../../lib/testing/index.ts'
+import type { CheckedUsers, Injectable, PortalSettings, User as Tester } from '../../../lib/testing/index.ts'
 
 export interface User { id: string, email: string, name: string, isAgent: boolean }
 
@@ -43,6 +43,8 @@ export interface Change {
 /** Name, change, and the rules that fail: identifiers, with `advice:` before those that break nothing. */
 export type Row = readonly [name: string, change: Change | (() => Change), ...expected: string[]]
 
+const SECRET = 'only-for-tests-0123456789abcdefgh'
+
 export const PORTAL = {
   loginUrl: 'https://portal.example/external-oauth/3f9c',
   clientId: 'partner-123',
@@ -65,6 +67,9 @@ export function signedIn (request: FastifyRequest, cookie = 'sid'): string | und
   return valid ? value : undefined
 }
 
+/** A user with the session cookie that a login sets. */
+export const byCookie = (name: string): Tester => ({ cookies: { sid: cookie.sign(name, SECRET) } })
+
 export const userOf = (request: FastifyRequest): User | null => USERS[signedIn(request) ?? ''] ?? null
 
 export const recordOf = ({ id, email, name }: User) => ({
@@ -78,6 +83,9 @@ export const recordOf = ({ id, email, name }: User) => ({
 
 export const form = (inside = ''): string =>
   `<!doctype html><form method="post">${inside}<input name="user"><button>Log in</button></form>`
+
+/** The login form, sent to this address. */
+export const formTo = (action: string): string => form().replace('method="post"', `$& action="${action}"`)
 
 export const returnTo = ({ query }: FastifyRequest): string => (query as Record<string, string>).return_to ?? '/'
 
@@ -99,7 +107,7 @@ const CORRECT = {
 export async function start (change: Change = {}): Promise<FastifyInstance> {
   const { server, helmet: headers, prepare, page, remember, back, sendBack, ...others } = { ...CORRECT, ...change }
   const app = Fastify(server)
-  await app.register(cookie, { secret: 'only-for-tests-0123456789abcdefgh' })
+  await app.register(cookie, { secret: SECRET })
   await app.register(formbody)
   if (headers !== false) await app.register(helmet, headers)
   await prepare(app)

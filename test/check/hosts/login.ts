@@ -1,7 +1,12 @@
 // Does the login lead back?
-import { onRequest } from './changes.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { currentUser, isLoggedIn, onRequest, refuse } from './changes.ts'
 import type { Row } from './host.ts'
-import { form, formAction, returnTo, signedIn, USERS, userOf } from './host.ts'
+import { byCookie, form, formAction, formTo, returnTo, signedIn, USERS, userOf } from './host.ts'
+
+/** Where a login leads, changed. */
+const back = (change: (url: string) => string) => (request: FastifyRequest, reply: FastifyReply) =>
+  change(String(request.server.partnerSso.returnTo(request, reply)))
 
 export const LOGIN: Row[] = [
   ['no login page', { plugin: { loginPage: '/log-in' } }, 'login.page'],
@@ -9,8 +14,22 @@ export const LOGIN: Row[] = [
   ['a login page that needs a session', onRequest(async (request, reply) =>
     request.url.startsWith('/login') && userOf(request) === null ? reply.redirect('/login') : undefined
   ), 'login.page'],
+  ['a login page that is an API', {
+    ...currentUser((request, reply) => userOf(request) ?? void reply.code(401).send({ message: 'Log in' })),
+    users: { user: byCookie('ada') }
+  }, 'advice:login.page'],
+  ['a form that leads nowhere', { page: async () => formTo('/log-in') }, 'login.page'],
+  ['a form of another site', { page: async () => formTo('https://login.example/') }, 'stopped'],
+  ['no way to log in, and an old session', {
+    plugin: { loginPage: undefined as never },
+    users: { user: { cookies: 'sid=x' } }
+  }, 'stopped'],
+  ['a limit for users', refuse(429, 'Slow down', (request) => request.url.startsWith('/oauth') && isLoggedIn(request)),
+    'service.rate-limit'],
   ['return_to is ignored', { back: () => '/' }, 'login.return'],
   ['return_to without its query', { back: () => '/oauth/authorize' }, 'login.return'],
+  ['return_to without a parameter', { back: back((url) => url.replace(/response_type=[^&]*&?/, '')) }, 'login.return'],
+  ['return_to is decoded twice', { back: back(decodeURIComponent) }, 'login.return'],
   ['a second page forgets the way', { sendBack: (reply) => reply.redirect('/', 302) }, 'login.return'],
   ['a page in place of the redirect', {
     sendBack: (reply) => reply.type('text/html').send('<h1>Welcome</h1><a href="/">Go on</a>')
@@ -29,6 +48,11 @@ export const LOGIN: Row[] = [
   ['form-action as helmet has it', { helmet: {} }, 'login.form-action'],
   ['form-action none', { helmet: formAction("'none'") }, 'login.form-action'],
   ['form-action of the test portal', { helmet: formAction('https://test.portal.example') }, 'login.form-action'],
+  ['form-action of a page without a login', {
+    page: async () => '<form action="/search"><input name="q"></form>',
+    helmet: formAction("'self'"),
+    users: { user: byCookie('ada') }
+  }, 'advice:login.form-action'],
   ['frames', { helmet: false }, 'advice:login.framing'],
   ['Strict', { cookie: { sameSite: 'strict' } }, 'login.cookie'],
   ['Path=/login', { cookie: { path: '/login' } }, 'login.cookie'],

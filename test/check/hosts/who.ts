@@ -1,10 +1,22 @@
 // Who gets in?
-import { currentUser, onSend, record } from './changes.ts'
-import type { Row } from './host.ts'
-import { recordOf, USERS, userOf } from './host.ts'
+import { at, currentUser, isLoggedIn, onSend, record, refuse, title } from './changes.ts'
+import type { Change, Row } from './host.ts'
+import { form, recordOf, returnTo, USERS, userOf } from './host.ts'
 
 const none = { id: 'guest', email: '', name: '', isAgent: false }
 const claims = (what: unknown) => USERS[String(what)]
+
+/** Sessions that are numbered. */
+function counted (): Change {
+  const names: string[] = []
+  return {
+    remember: (reply, name, options) => reply.setCookie('sid', `${names.push(name)}`, { ...options, signed: false }),
+    ...currentUser(({ cookies }) => claims(names[Number(cookies.sid) - 1]) ?? null)
+  }
+}
+
+/** A token with a signature. */
+const byToken = (name: string) => ({ headers: { Authorization: `Bearer ${name}.${'x'.repeat(43)}`, 'X-Tenant': '1' } })
 
 export const WHO: Row[] = [
   ['currentUser throws for nobody', currentUser((request) => USERS[userOf(request)!.name.slice(0, 3).toLowerCase()]),
@@ -27,6 +39,24 @@ export const WHO: Row[] = [
   }, 'authorize.forged-session'],
   ['a signature that is not verified', currentUser((request) => claims(request.cookies.sid?.split('.')[0]) ?? null),
     'authorize.forged-session'],
+  ['sessions that are numbered', counted, 'authorize.forged-session'],
+  ['a token that is not verified', {
+    plugin: {
+      currentUser: ({ headers: { authorization = '' } }) =>
+        claims(/^Bearer (\w+)\./.exec(authorization)?.[1]) ?? null,
+      loginPage: 'https://login.partner.example/'
+    },
+    users: { user: byToken('ada') }
+  }, 'authorize.forged-session'],
+  ['a login page that sends users back, and currentUser finds none', {
+    page: async (request, reply) => userOf(request) === null ? form() : reply.redirect(returnTo(request)),
+    ...currentUser(() => null)
+  }, 'authorize.code'],
+  ['terms to accept', currentUser((request, reply) =>
+    userOf(request) === null ? null : void reply.type('text/html').send(title('Terms'))
+  ), 'authorize.code'],
+  ['a guard against users', refuse(403, 'Forbidden', (request) => at('authorize')(request) && isLoggedIn(request)),
+    'authorize.hook'],
   ['everybody may enter', { plugin: { portalEligibility: recordOf } }, 'authorize.eligibility'],
   ['portalEligibility throws', record(() => { throw new Error('no roles') }), 'authorize.code'],
   ['portalEligibility throws for the ineligible', {
