@@ -1,8 +1,5 @@
-import { isLoopback } from '../flow/cookies.ts'
-
-/** Whether browsers at one host reach the other: not a name that only this machine or a private network has. */
-export const isReachable = (hostname: string, from: string): boolean =>
-  !isPrivate(hostname) || hostname === from || (isLoopback(from) ? isLoopback(hostname) : isPrivate(from))
+/** Whether browsers at one host reach the other: not a name that only a private network has. */
+export const isReachable = (hostname: string, from: string): boolean => !isPrivate(hostname) || isPrivate(from)
 
 /** Whether a host name is one of this machine or of a private network, which no portal reaches. */
 export const isPrivate = (hostname: string): boolean =>

@@ -59,8 +59,8 @@ export const REACH: readonly Rule[] = [
     fix: 'Exempt /oauth/token from the hooks of the app (login, CSRF): the portal calls it without cookies.',
     isGate: true,
     test: async (subject) => {
-      const ask = async () => (await subject.redeem({ code: 'c'.repeat(43) })).exchange
-      const exchange = await judge(subject, ask, 'token', [400, 401]).catch((error) => hangs(subject, error))
+      const leg = await subject.redeem({ code: 'c'.repeat(43) }).catch((error) => hangs(subject, error))
+      const exchange = await judge(subject, leg.exchange, 'token', [400, 401])
       const became = becameOf(exchange, 'token.hook')
       // Wrong credentials are no matter of the way.
       if (became !== null && !reasonsOf(exchange).includes('client_secret_wrong')) throw became
@@ -73,8 +73,8 @@ export const REACH: readonly Rule[] = [
     fix: 'Exempt /oauth/user from the hooks of the app (login, API keys): the portal calls it without cookies.',
     isGate: true,
     test: async (subject) => {
-      const ask = async () => (await subject.user('t'.repeat(43))).exchange
-      const exchange = await judge(subject, ask, 'user', [401])
+      const leg = await subject.user('t'.repeat(43))
+      const exchange = await judge(subject, leg.exchange, 'user', [401])
       const became = becameOf(exchange, 'user.hook')
       if (became !== null) throw became
     }
@@ -132,8 +132,6 @@ async function authorizeIsReached (subject: Subject): Promise<void> {
   const isOther = other !== undefined && statusOf(other) !== 400
   if (refused.length > 0 && isOther) throw differs(other)
   if (refused.length > 0) return
-  const changed = exchanges.find((exchange) => reasonsOf(exchange).length > 0)
-  if (changed !== undefined) throw becameOf(changed, 'authorize.hook') ?? notThePlugin(changed, 'authorize')
   const whole = await plain(subject)
   // The plugin's refusal in other words, as the refusals show.
   if (statusOf(exchanges[0] as Exchange) === 400 && statusOf(whole) !== 400) return
@@ -144,7 +142,7 @@ async function authorizeIsReached (subject: Subject): Promise<void> {
   if (await isKnownPast(subject)) return
   throw await alsoAt(
     subject,
-    notThePlugin(statusOf(whole) >= 400 || isAway ? whole : (exchanges[0] as Exchange), 'authorize')
+    notThePlugin(whole, 'authorize')
   )
 }
 
@@ -163,10 +161,9 @@ const differs = (exchange: Exchange): Failed =>
   })
 
 /** Whether a redirect leads to another path: not the same one with a slash, or at another scheme. */
-function isElsewhere ({ request }: Exchange, location: string): boolean {
-  if (!URL.canParse(location, request.url)) return false
-  const [from, to] = [new URL(request.url), new URL(location, request.url)]
-  return from.pathname.replace(/\/$/, '') !== to.pathname.replace(/\/$/, '')
+function isElsewhere ({ request: { url } }: Exchange, location: string): boolean {
+  const place = (to: string): string => new URL(to, url).pathname.replace(/\/$/, '')
+  return URL.canParse(location, url) && place(location) !== place(url)
 }
 
 /** The finding, and whether the other endpoints have the same in front. */
@@ -178,24 +175,12 @@ async function alsoAt (subject: Subject, finding: Failed): Promise<Failed> {
 }
 
 /**
- * Asks three times at once. A response that the plugin did not give, with the status that the
- * plugin would have had, may be the plugin's refusal in other words: then a right request decides.
+ * A response that the plugin did not give, with the status that the plugin would have had, may be
+ * the plugin's refusal in other words: then a right request decides.
  */
-async function judge (
-  subject: Subject,
-  ask: () => Promise<Exchange>,
-  endpoint: Endpoint,
-  own: number[]
-): Promise<Exchange> {
-  const first = await ask()
-  const exchanges = [first, ...(await Promise.all([ask(), ask()]))]
-  const others = exchanges.filter(
-    (exchange) => reasonsOf(exchange).length === 0 && !own.includes(statusOf(exchange))
-  )
-  const [other] = others
-  if (other === undefined) return first
-  if (others.length < exchanges.length) throw differs(other)
-  const { message, details } = notThePlugin(other, endpoint)
+async function judge (subject: Subject, exchange: Exchange, endpoint: Endpoint, own: number[]): Promise<Exchange> {
+  if (reasonsOf(exchange).length > 0 || own.includes(statusOf(exchange))) return exchange
+  const { message, details } = notThePlugin(exchange, endpoint)
   throw new Failed(message, (await isGuarded(subject)) ? { ...details, rule: 'authorize.hook' } : details)
 }
 

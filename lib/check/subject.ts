@@ -74,7 +74,7 @@ export class Subject {
   readonly signal: AbortSignal
   /** The exchanges so far, without those with a long body. */
   readonly seen: Exchange[] = []
-  /** Differs from the right one in its last character. */
+  /** The right one and a character more. */
   readonly wrongSecret: string
   readonly #states = new StatesSent()
   readonly #kept = new Map<string, Promise<unknown>>()
@@ -96,7 +96,7 @@ export class Subject {
       ...options
     }
     this.signal = signal
-    this.wrongSecret = integration.clientSecret.replace(/.$/s, (last) => (last === 'x' ? 'y' : 'x'))
+    this.wrongSecret = `${integration.clientSecret}x`
     this.options.secrets.add(this.wrongSecret)
     this.secrets = this.options.secrets
     this.integration = { ...integration, send: (request) => this.#send(integration, request) }
@@ -166,10 +166,7 @@ export class Subject {
   /** The logged-in browser of a user. @throws Untested without such a user */
   async session (at = 0): Promise<Session> {
     const user = this.options.users[at]
-    if (user === undefined) {
-      const needs = at === 0 ? 'a user who may enter' : 'a second user who may enter'
-      throw new Untested(`it needs ${needs}`)
-    }
+    if (user === undefined) throw new Untested('it needs a user who may enter')
     return this.once(`session ${at}`, () => enter(this, user))
   }
 
@@ -195,13 +192,15 @@ export class Subject {
         })
       }
     }
-    const { user } = await this.session(at)
     // Another login of the same user may have ended this session.
-    if (user.login !== undefined) this.#kept.delete(`session ${at}`)
-    const renewed = user.login === undefined ? first : await this.#grant(at)
+    this.#kept.delete(`session ${at}`)
+    const renewed = await this.#grant(at)
     if ('code' in renewed) return renewed
     if (at > 0) throw new Untested('it needs a second user who gets in')
-    throw this.#noLonger(renewed.exchange)
+    throw new Failed(`a user who got a code gets none any more: ${describe(renewed.exchange)}`, {
+      rule: 'authorize.code',
+      reasons: reasonsOf(renewed.exchange)
+    })
   }
 
   async #grant (at: number): Promise<Grant | Arrival> {
@@ -214,16 +213,6 @@ export class Subject {
     const arrival = this.#arrived(await browser.open(flow.start()))
     const code = codeOf(arrival)
     return code === null ? arrival : { code, verifier: flow.verifier }
-  }
-
-  /** A user who got a code, and gets none any more. */
-  #noLonger (exchange: Exchange): Failed {
-    const reasons = reasonsOf(exchange)
-    const rule = reasons.includes('not_eligible') ? 'user.other-user' : 'authorize.code'
-    return (
-      becameOf(exchange, 'authorize.code') ??
-      new Failed(`a user who got a code gets none any more: ${describe(exchange)}`, { rule, reasons })
-    )
   }
 
   /** The token request with a code. */
@@ -355,7 +344,7 @@ export const SHARED =
 function judged<Value> ({ reading, exchange }: Leg<Value>, endpoint: 'token' | 'user', rule: string): Value {
   if (reading.ok) return reading.value
   const reasons = reasonsOf(exchange)
-  const isOwn = /"(?:access_token|external_id)"/.test(exchange.response?.body ?? '')
+  const isOwn = /"(?:access_token|external_id)"/.test(String(exchange.response?.body))
   if (reasons.length === 0 && statusOf(exchange) !== 200 && !isOwn) throw notThePlugin(exchange, endpoint)
   if (reasons.length === 0 && reading.step < 15) {
     throw new Failed(`the response was changed on the way: ${changeOf(exchange)}`, { rule, fix: LEAVE })
@@ -378,7 +367,7 @@ function changeOf (exchange: Exchange): string {
   if (statusOf(exchange) !== 200) return describe(exchange)
   const type = header(response, 'content-type')
   const body = jsonObject(response)
-  if (body !== null && !/^application\/json/i.test(type)) return `Content-Type: ${type || 'none'}`
+  if (body !== null && !/^application\/json/i.test(type)) return `Content-Type: ${type}`
   return body === null ? quoted(exchange) : `its members are ${Object.keys(body).join(', ').slice(0, 120)}`
 }
 

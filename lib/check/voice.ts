@@ -27,9 +27,9 @@ export function reasonsOf (exchange: Exchange): readonly RefusalReason[] {
 function sentenceIn ({ request, response }: Exchange): string {
   const location = header(response, 'location')
   if (location !== '' && URL.canParse(location, request.url)) {
-    return new URL(location, request.url).searchParams.get('error_description') ?? ''
+    return new URL(location, request.url).searchParams.get('error_description') as string
   }
-  const body = response?.body ?? ''
+  const body = String(response?.body)
   const shown = /For support: ([^<]{1,200}?)(?: Request ID:|<)/.exec(body.slice(0, 8192))
   return String(jsonObject(response)?.error_description ?? shown?.[1] ?? '')
 }
@@ -72,8 +72,8 @@ function whoSpoke (exchange: Exchange, endpoint: Endpoint): [words: string, fix:
   const exempt =
     `Exempt ${NAMES[endpoint].split(' ')[1]} from it` +
     (endpoint === 'authorize' ? '.' : ': the portal calls it server to server, without cookies.')
-  const route = /Route ([A-Z]+):(\S+?)(?:\?\S*)? not found/.exec(exchange.response?.body ?? '')
-  if (route !== null) return absent(exchange, String(route[1]), String(route[2]))
+  const route = /Route [A-Z]+:(\S+?)(?:\?\S*)? not found/.exec(String(exchange.response?.body))
+  if (route !== null) return absent(exchange, String(route[1]))
   if (sameElsewhere(exchange) !== null) {
     return [
       'it is redirected to another scheme or host',
@@ -107,15 +107,8 @@ function whoSpoke (exchange: Exchange, endpoint: Endpoint): [words: string, fix:
   ]
 }
 
-function absent (exchange: Exchange, method: string, path: string): [words: string, fix: string] {
-  const { request } = exchange
-  const sent = new URL(request.url).pathname
-  if (method !== request.method) {
-    return [
-      `${request.method} arrives as ${method}`,
-      'Something in front changes the method, as a redirect does: let it pass the request on as it is.'
-    ]
-  }
+function absent (exchange: Exchange, path: string): [words: string, fix: string] {
+  const sent = pathOf(exchange)
   if (path !== sent) {
     return [
       `${sent} arrives as ${path}`,

@@ -127,16 +127,11 @@ export function portal (options: PortalOptions): PortalDouble {
       const leg = await fetchUser(integration, secretsOf(integration), accessToken)
       return resultOf(leg, 'record') as UserResult
     },
-    check ({ user = [], ineligible, codeLifetime } = {}) {
+    check ({ user = [], ineligible = null, codeLifetime = null } = {}) {
       const users = [user].flat() as User[]
       const codeAge = options.app === undefined ? CODE_AGE.overHttp : CODE_AGE.inProcess
       return run(
-        new Subject(integration, {
-          users,
-          ineligible: ineligible ?? null,
-          codeAge,
-          codeLifetime: codeLifetime ?? null
-        })
+        new Subject(integration, { users, ineligible, codeAge, codeLifetime })
       )
     }
   }

@@ -100,6 +100,7 @@ const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: str
     ['service.no-cache']],
   ['a limit that is met once', limited(20, '1', 1), []],
   ['a limit that lasts', limited(3, '3600'), ['service.rate-limit']],
+  ['a limit without Retry-After', limited(3, ''), ['service.rate-limit']],
   ['a limit far above', limited(30, '3600'), ['advice:service.rate-limit']],
   ['a limit at once that passes soon', limited(0, '5'), ['advice:service.rate-limit', 'stopped']],
   ['http of a public name', (request, app) => app(request), ['address.https'], 'http://partner.example'],
@@ -113,12 +114,22 @@ const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: str
   ['Location: a slash', relocated((url) => { url.pathname += '/' }), ['authorize.code']],
   ['Location: path', relocated((url) => { url.pathname = '/callback' }), ['authorize.code']],
   ['Location: a parameter', relocated((url) => { url.searchParams.append('utm', '1') }), ['authorize.code']],
-  ['no app behind it', async (request) => respond(request, 502), ['authorize.hook']],
+  ['no app behind it', async (request) => respond(request, 502, { server: 'nginx' }), ['authorize.hook']],
   ['POST refused', (request, app) => request.method === 'POST' && request.url.includes('/oauth')
     ? Promise.resolve(respond(request, 405))
     : app(request), ['token.hook']],
-  ['the path is cut', (request, app) => app({ ...request, url: request.url.replace('/oauth/token', '/token') }),
-    ['token.hook']],
+  ['the path is cut', async (request, app) =>
+    ({ ...await app({ ...request, url: request.url.replace('/oauth/token', '/token') }), request }), ['token.hook']],
+  ['a path that is not passed on', async (request, app) =>
+    request.url.endsWith('/oauth/user') ? respond(request, 404) : app(request), ['user.hook']],
+  ['the state is dropped', (request, app) => app({ ...request, url: request.url.replace(/&state=[^&]*/, '') }),
+    ['authorize.hook']],
+  ['Authorization is dropped', (request, app) =>
+    app({ ...request, headers: request.headers.filter(([name]) => name !== 'Authorization') }), ['user.hook']],
+  ['https', (request, app) => app(request), ['advice:login.cookie'], 'https://partner.example'],
+  ['a login page that only a private network has',
+    inTurn(partner({ options: { loginPage: 'https://app.internal/login' } })),
+    ['login.page'], 'https://partner.example'],
   ['the method is changed', (request, app) =>
     app(request.url.endsWith('/oauth/user') ? { ...request, method: 'POST' } : request), ['user.hook']]
 ]

@@ -1,9 +1,10 @@
 // A partner checks a running app before the portal does.
+import { readFile } from 'node:fs/promises'
 import { stripVTControlCharacters } from 'node:util'
 import t from 'tap'
 import { IN_ORDER } from '../../lib/check/rules.ts'
 import { CLIENT_SECRET, hookAt, listening, sessionOf } from '../helpers/partner.ts'
-import { check, report } from '../helpers/program.ts'
+import { check, program, report } from '../helpers/program.ts'
 
 const USERS = ['--login', 'user=ada', '--login', 'user=bob', '--ineligible-login', 'user=eve']
 type Rules = Awaited<ReturnType<typeof report>>['rules']
@@ -26,6 +27,7 @@ t.test('also with Basic, PKCE, a prefix, the client level, users by cookie, head
     [[...USERS, '--basic', '--pkce'], {}],
     [['--login', 'user=bob', '--level', 'client'], {}],
     [['--cookie', `${sessionOf('ada')}; Path=/; SameSite=Lax`, '--ineligible-cookie', sessionOf('eve')], {}],
+    [['--cookie', `HTTP/1.1 303 See Other\r\nSet-Cookie: ${sessionOf('ada')}; Path=/; SameSite=Lax\r\n\r\n`], {}],
     [['--header', `cookie: ${sessionOf('ada')}`], {}],
     [[], { PORTAL_LOGIN: 'user=ada&more=1', PORTAL_INELIGIBLE_LOGIN: 'user=eve' }],
     [[], { PORTAL_COOKIE: sessionOf('ada'), PORTAL_INELIGIBLE_COOKIE: sessionOf('eve') }]
@@ -61,6 +63,19 @@ t.test('nobody is logged in: one sentence, and code 2', async (t) => {
   t.match(await check(baseUrl, ['--login', 'user=mallory']), { code: 2, err: /^The login does not succeed \(401/ })
   t.match(await check(baseUrl, ['--cookie', 'sid=x']), { code: 2, err: /^sid logs nobody in .* has it expired/ })
   t.match(await check(baseUrl, ['--login', 'user=eve']), { code: 1, out: /this user may not enter: .*not_eligible/s })
+})
+
+t.test('an error that nobody expects: its stack, and code 2', async (t) => {
+  const { baseUrl } = await listening(t)
+  const wait = async () => { throw new RangeError('no clock') }
+  t.match(await check(baseUrl, USERS, { wait }), { code: 2, err: /^Unexpected error: RangeError: no clock\n +at / })
+})
+
+t.test('--version', async (t) => {
+  const { version } = JSON.parse(await readFile('package.json', 'utf8'))
+  for (const argv of [['--version'], ['check', '--version']]) {
+    t.match(await program(argv), { code: 0, out: `${version}\n`, err: '' }, argv.join(' '))
+  }
 })
 
 t.test('on a terminal: colours, one line that rewrites itself, the width of the terminal', async (t) => {

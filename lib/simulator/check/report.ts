@@ -100,7 +100,7 @@ export const json = (run: Run): string =>
  */
 function wrap (text: string, width: number, indent = ''): string[] {
   const most = width - indent.length
-  const [first = '', ...rest] =
-    text.match(new RegExp(`(?! ).{1,${most}}(?= |$)|(?! ).{${most}}`, 'gsu')) ?? []
+  const parts = text.matchAll(new RegExp(`(?! ).{1,${most}}(?= |$)|(?! ).{${most}}`, 'gsu'))
+  const [first = '', ...rest] = Array.from(parts, ([part]) => part)
   return [first, ...rest.map((line) => `${indent}${line}`)]
 }

@@ -4,7 +4,7 @@ import cors from '@fastify/cors'
 import rateLimit from '@fastify/rate-limit'
 import session from '@fastify/session'
 import type { FastifyRequest } from 'fastify'
-import { currentUser, onRequest, record } from './changes.ts'
+import { currentUser, location, onRequest, record } from './changes.ts'
 import type { User as Tester } from '../../../lib/testing/index.ts'
 import type { Change, Row } from './host.ts'
 import {
@@ -90,6 +90,18 @@ export const CORRECT: Row[] = [
     sendBack: (reply, url) => reply.send({ url }),
     users: { user: [byScript('ada'), byScript('cyd')], ineligible: byScript('bo') }
   }],
+  ['a gateway that names the user in a header', {
+    ...onRequest(async ({ url, headers }, reply) =>
+      url.startsWith('/oauth/authorize') && !('x-session' in headers) ? reply.code(401).send('Log in') : undefined),
+    plugin: { currentUser: ofHeader },
+    users: { user: [byHeader('ada'), byHeader('cyd')], ineligible: byHeader('bo') }
+  }],
+  ['a second user who may not enter', { users: { user: ['ada', 'bo'].map((user) => ({ login: { user } })) } }],
+  ['redirects written again', location((url) => {
+    const again = new URL(url, 'http://localhost')
+    again.search = String(again.searchParams)
+    return url.startsWith('https:') ? again.href : url
+  })],
   ['a login page that logs out', {
     page: async (_request, reply) => { reply.clearCookie('sid', { path: '/' }).type('text/html').send(form()) }
   }],

@@ -8,13 +8,16 @@ export const FRONT: Row[] = [
   ['Cache-Control: public', headers({ 'cache-control': 'public, max-age=300' }), 'service.headers'],
   ['CORS for everybody', headers({ 'access-control-allow-origin': '*' }), 'service.headers'],
   ['Referrer-Policy: unsafe-url', headers({ 'referrer-policy': 'unsafe-url' }), 'advice:service.headers'],
+  ['no Referrer-Policy', headers({ 'referrer-policy': '' }), 'advice:service.headers'],
+  ['no framing policy', headers({ 'content-security-policy': '', 'x-frame-options': '' }),
+    'advice:login.framing', 'advice:service.headers'],
   ['Cross-Origin-Opener-Policy', headers({ 'cross-origin-opener-policy': 'same-origin' }), 'advice:service.headers'],
   ['no WWW-Authenticate', headers({ 'www-authenticate': undefined }), 'advice:service.refusals'],
   ['pages for refusals', onSend((_payload, reply) => {
     if (reply.statusCode < 400) return undefined
     reply.type('text/html')
     return title('Error')
-  }, server), 'advice:service.refusals'],
+  }), 'advice:service.refusals'],
   ['200 for refusals', onSend((_payload, reply) => {
     if (reply.statusCode >= 400) reply.code(200)
   }, server), 'advice:service.refusals'],

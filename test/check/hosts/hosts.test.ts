@@ -25,6 +25,18 @@ async function failing (change: Change): Promise<string[]> {
   return stopped === undefined ? found : [...found, 'stopped']
 }
 
+t.test('what a login throws is thrown', async (t) => {
+  const login = () => { throw new Error('no browser') }
+  await t.rejects(portal({ app: await start(), ...PORTAL }).check({ user: { login } }), { message: 'no browser' })
+})
+
+t.test('a running server', async (t) => {
+  const app = await start()
+  t.teardown(() => app.close())
+  const baseUrl = await app.listen({ port: 0, host: '127.0.0.1' })
+  t.match(await portal({ baseUrl, ...PORTAL }).check(USERS), { ok: true })
+})
+
 const groups = { REACH, LOGIN, WHO, RECORD, FRONT, STORE, CORRECT }
 for (const [group, rows] of Object.entries<Row[]>(groups)) {
   for (const [name, change, ...expected] of rows) {

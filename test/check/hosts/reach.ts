@@ -7,6 +7,9 @@ const isOutside = ({ url }: { url: string }): boolean => url.startsWith('/oauth/
 
 export const REACH: Row[] = [
   ['a guard: 401 without a session', refuse(401, { message: 'Log in' }, isOutside), 'authorize.hook'],
+  ['a guard at authorize', refuse(401, { message: 'Log in' }, at('authorize')), 'authorize.hook'],
+  ['a guard that leads people to the login',
+    redirect((request) => isOutside(request) && !isLoggedIn(request), () => '/login'), 'authorize.hook'],
   ['a guard at token and user', refuse(401, { message: 'Log in' }, server), 'token.hook'],
   ['a guard at user', refuse(401, { message: 'Log in' }, at('user')), 'user.hook'],
   ['a guard that redirects to the login', redirect(server, () => '/login'), 'token.hook'],

@@ -36,9 +36,9 @@ function cached (): Change {
   }
 }
 
-/** Two processes, which differ in this. */
-const processes = (...changes: [Change, Change]): Change =>
-  ({ wrap: async (start) => inTurn(await start(changes[0]), await start(changes[1])) })
+/** Processes, which differ in this. */
+const processes = (...changes: Change[]): Change =>
+  ({ wrap: async (start) => inTurn(...await Promise.all(changes.map((change) => start(change)))) })
 
 export const RECORD: Row[] = [
   ['one variable for all requests', oneVariable, 'user.other-user'],
@@ -63,8 +63,13 @@ export const RECORD: Row[] = [
     reply.header('content-encoding', 'gzip').removeHeader('content-length')
     return gzipSync(payload)
   }, server), 'token.response'],
+  ['a prefix against JSON hijacking', onSend((payload) => `)]}'\n${payload}`, server), 'token.response'],
   ['the record is cached', cached, 'service.no-cache'],
   ['two processes, two stores', processes({}, {}), 'service.one-store'],
+  ['sessions in two of three processes', () => {
+    const plugin = { store: ownStore() }
+    return processes({ plugin }, { plugin }, { plugin: { ...plugin, currentUser: () => null } })
+  }, 'service.one-store'],
   ['two processes, one with an old secret', () => {
     const plugin = { store: ownStore() }
     return processes({ plugin }, { plugin, portal: { clientSecret: 'the-secret-before-this-one' } })

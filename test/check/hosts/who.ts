@@ -57,6 +57,10 @@ export const WHO: Row[] = [
   ), 'authorize.code'],
   ['a guard against users', refuse(403, 'Forbidden', (request) => at('authorize')(request) && isLoggedIn(request)),
     'authorize.hook'],
+  ['a session that ends soon', () => {
+    let asked = 0
+    return currentUser((request) => asked++ < 20 ? userOf(request) : null)
+  }, 'authorize.code'],
   ['everybody may enter', { plugin: { portalEligibility: recordOf } }, 'authorize.eligibility'],
   ['portalEligibility throws', record(() => { throw new Error('no roles') }), 'authorize.code'],
   ['portalEligibility throws for the ineligible', {

@@ -87,6 +87,13 @@ await t.test('the portal is at 127.0.0.1, as the README registers it, wherever t
   t.notMatch(terminal.out, 'one site')
 })
 
+await t.test('an IPv6 address', async (t) => {
+  const { terminal, origin } = await simulator(t, { flags: ['--host', '::1'] })
+  const { port } = new URL(origin)
+  t.match(terminal.out, `The portal runs at http://[::1]:${port}\n`)
+  t.equal((await fetch(`http://[::1]:${port}/`)).status, 200)
+})
+
 await t.test('a port in use, an address that is not ours', async (t) => {
   const { origin } = await simulator(t)
   const argv = ['serve', '--base-url', 'http://localhost:1', '--client-id', 'a', '--client-secret', 'b']
