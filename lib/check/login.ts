@@ -15,7 +15,7 @@ import type { Session } from './session.ts'
 import { isMixed, lastTry } from './session.ts'
 import { expectTravels } from './session-cookie.ts'
 import type { Subject } from './subject.ts'
-import { becameOf, quoted, reasonsOf } from './voice.ts'
+import { becameOf, notThePlugin, quoted, reasonsOf } from './voice.ts'
 
 /** Does the login lead back? */
 export const LOGIN: readonly Rule[] = [
@@ -93,6 +93,8 @@ async function pageIsShown (subject: Subject, arrival: Arrival): Promise<void> {
   })
   if (at === 'elsewhere') return leadsOut(subject, arrival)
   const atEndpoint = url.split('?')[0] === subject.integration.authorizeUrl
+  const isPage = /html/.test(header(exchange.response, 'content-type'))
+  if (status < 400 && !isPage) throw notThePlugin(exchange, 'authorize')
   const encoding = header(exchange.response, 'content-encoding')
   expect(encoding === '', `Content-Encoding: ${encoding}, which nobody asked for, at ${url.split('?')[0]}`, {
     fix: 'Something compresses without Accept-Encoding: correct it.'

@@ -1,6 +1,6 @@
 // Does the login lead back?
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { currentUser, isLoggedIn, onRequest, refuse } from './changes.ts'
+import { currentUser, isLoggedIn, onRequest, onSend, refuse } from './changes.ts'
 import type { Row } from './host.ts'
 import { byCookie, form, formAction, formTo, returnTo, signedIn, USERS, userOf } from './host.ts'
 
@@ -18,6 +18,12 @@ export const LOGIN: Row[] = [
     ...currentUser((request, reply) => userOf(request) ?? void reply.code(401).send({ message: 'Log in' })),
     users: { user: byCookie('ada') }
   }, 'advice:login.page'],
+  ['redirects to the login as JSON', onSend((_payload, reply) => {
+    const to = String(reply.getHeader('location'))
+    if (!to.startsWith('/login')) return undefined
+    reply.code(200).removeHeader('location').type('application/json')
+    return JSON.stringify({ to })
+  }), 'authorize.hook'],
   ['a form that leads nowhere', { page: async () => formTo('/log-in') }, 'login.page'],
   ['a form of another site', { page: async () => formTo('https://login.example/') }, 'stopped'],
   ['no way to log in, and an old session', {
