@@ -126,6 +126,11 @@ const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: str
     ['authorize.hook']],
   ['Authorization is dropped', (request, app) =>
     app({ ...request, headers: request.headers.filter(([name]) => name !== 'Authorization') }), ['user.hook']],
+  ['a firewall', async (request, app) =>
+    request.url.includes('/oauth/') ? respond(request, 403, { server: 'cloudflare' }, 'Blocked') : app(request),
+  ['authorize.hook']],
+  ['a long state is refused', async (request, app) => request.url.length > 1500 ? respond(request, 414) : app(request),
+    ['authorize.state']],
   ['https', (request, app) => app(request), ['advice:login.cookie'], 'https://partner.example'],
   ['a login page that only a private network has',
     inTurn(partner({ options: { loginPage: 'https://app.internal/login' } })),
