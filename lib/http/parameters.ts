@@ -24,9 +24,10 @@ export class Parameters {
     this.excessive = pairs.length > MOST_PARAMETERS
     this.malformed = !isEncoded(text)
     for (const pair of pairs.slice(0, MOST_PARAMETERS)) {
-      const [encoded = '', ...value] = pair.split('=')
+      const equals = pair.includes('=') ? pair.indexOf('=') : pair.length
+      const encoded = pair.slice(0, equals)
       const name = this.malformed ? encoded : formDecode(encoded)
-      this.#entries.set(name, { raw: value.join('='), repeated: this.#entries.has(name) })
+      this.#entries.set(name, { raw: pair.slice(equals + 1), repeated: this.#entries.has(name) })
     }
   }
 
@@ -67,7 +68,7 @@ function isEncoded (text: string): boolean {
 
 /** Decodes one form-encoded string. What is not valid stays as it is, or becomes U+FFFD. */
 export function formDecode (encoded: string): string {
-  return unescape(encoded.replaceAll('+', ' '))
+  return /[%+]/.test(encoded) ? unescape(encoded.replaceAll('+', ' ')) : encoded
 }
 
 // What a query must not contain unencoded (RFC 3986 section 3.4), and what browsers and URL parsers cut off or change.
