@@ -349,9 +349,6 @@ function judged<Value> ({ reading, exchange }: Leg<Value>, endpoint: 'token' | '
   if (reasons.length === 0 && reading.step < 15) {
     throw new Failed(`the response was changed on the way: ${changeOf(exchange)}`, { rule, fix: LEAVE })
   }
-  // What was just issued is not known, whichever process is asked: the store has not kept it.
-  const isLost = reasons.includes('code_unknown') || reasons.includes('token_unknown')
-  if (isLost) throw new Failed(`${reading.got}, just issued`, { rule: 'token.code-lifetime', reasons })
   throw becameOf(exchange, rule) ?? new Failed(reading.got, { rule, fix: reading.fix, reasons })
 }
 
