@@ -9,7 +9,7 @@ import { freePort } from '../helpers/ports.ts'
 import { prepared } from '../helpers/prepared.ts'
 import { started } from '../helpers/started.ts'
 import { mustRun } from './commands.js'
-import { block, commands, written } from './documents.ts'
+import { commands, written } from './documents.ts'
 
 const COOKIE_SECRET = 'the secret of the cookies, of 32 characters or more'
 const PORTAL_CLIENT_SECRET = 'this-secret-is-only-for-tests'
@@ -99,18 +99,4 @@ t.test('the command for the check passes', async (t) => {
   const [exported = '', check = ''] = commands(/sso check/)
   const report = mustRun('bash', ['-ec', `${exported}\n${local(check, ports)}`], { cwd: directory })
   t.match(report, /^pass /m)
-})
-
-t.test('the CI job checks it', async (t) => {
-  const { directory, ports } = await copied()
-  const job = block('ci')
-  const [, script = ''] = /^ +- run: \|\n(.*)/ms.exec(job) ?? []
-  const [, lines = ''] = /^ +env:\n(.*?)^ +steps:/ms.exec(job) ?? []
-  const variables = [...lines.matchAll(/(\w+): (.+)/g)].map(([, name, value]) => `${name}=${value}`)
-  t.equal(variables.length, 2)
-  // The runner of GitHub ends what a step has started.
-  const step = `trap 'kill $(jobs -p)' EXIT\n${local(script, ports)}`
-  mustRun('env', [`PORT=${ports.app}`, ...variables, 'bash', '-e', '-c', step], { cwd: directory })
-  const { summary } = JSON.parse(await readFile(join(directory, 'check.json'), 'utf8'))
-  t.match(summary, { failed: 0, passed: Number })
 })
