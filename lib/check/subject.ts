@@ -109,10 +109,6 @@ export class Subject {
     if (kept !== undefined) return kept
     const asked = ask()
     this.#kept.set(name, asked)
-    // What got no response may be asked again.
-    asked.catch((error) => {
-      if (error instanceof NoResponse) this.#kept.delete(name)
-    })
     return asked
   }
 
@@ -163,11 +159,9 @@ export class Subject {
     })
   }
 
-  /** The logged-in browser of a user. @throws Untested without such a user */
+  /** The logged-in browser of a user, of whom there must be one. */
   async session (at = 0): Promise<Session> {
-    const user = this.options.users[at]
-    if (user === undefined) throw new Untested('it needs a user who may enter')
-    return this.once(`session ${at}`, () => enter(this, user))
+    return this.once(`session ${at}`, () => enter(this, this.options.users[at] as User))
   }
 
   /** A user who may not enter, after the login. @throws Untested without such a user */

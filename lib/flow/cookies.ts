@@ -117,11 +117,6 @@ export class CookieJar {
     this.#cookies = keep(this.#cookies.filter((other) => !isRenewed(other)), { ...cookie, domain, path })
   }
 
-  /** Adds cookies of another jar. This jar must not have any of them. */
-  add (cookies: Cookie[]): void {
-    this.#cookies.push(...cookies)
-  }
-
   /**
    * The value of the `Cookie` header for an address of the application; empty when there is no
    * cookie to send.

@@ -88,7 +88,7 @@ async function fillIn (browser: Browser, page: Arrival, given: Fields): Promise<
   let left = Object.keys(given)
   let at = page
   while (at.at === 'page' && left.length > 0 && arrivals.length < MOST_PAGES) {
-    const form = formWith(at.exchange.response?.body ?? '', given)
+    const form = formWith(String(at.exchange.response?.body), given)
     const names = Object.keys(form?.fields ?? {})
     if (form === undefined || (arrivals.length > 0 && !left.some((name) => names.includes(name)))) break
     const isSent = (name: string): boolean => names.includes(name)

@@ -148,12 +148,14 @@ t.test('a request that gets no response: the rule fails where the app lives, els
     ({ request, networkError: { code: 'hung_up', sentence: 'It hung up.' }, milliseconds: 1 })
   const long = await behind(async (request, app) => request.url.length > 1500 ? hungUp(request) : app(request))
   t.strictSame(found(long), ['authorize.state'])
+  const isForm = ({ method, url }: WireRequest): boolean => method === 'POST' && url.includes('/oauth')
+  const cut = await behind(async (request, app) => isForm(request) ? hungUp(request) : app(request))
+  t.strictSame(found(cut), ['token.hook'])
   const silent = await behind(async (request) => hungUp(request))
   t.strictSame(found(silent), ['stopped'])
   const timeout = { code: 'timeout', sentence: 'Too late.' } as const
-  const read = await behind(async (request, app) => request.method === 'POST' && request.url.includes('/oauth')
-    ? { request, networkError: timeout, milliseconds: 1 }
-    : app(request))
+  const read = await behind(async (request, app) =>
+    isForm(request) ? { request, networkError: timeout, milliseconds: 1 } : app(request))
   t.strictSame(found(read), ['token.hook'])
   t.match(read.rules.find(({ id }) => id === 'token.hook')?.got, 'something has read the body')
 })

@@ -76,14 +76,9 @@ async function checked (values: Values, { env, err, columns, stop, wait }: Proce
     { ...users, codeLifetime, ...(wait === undefined ? {} : { wait }) },
     stop
   )
-  try {
-    return await run(subject, progress(err, columns))
-  } catch (error) {
-    if (stop.aborted) throw new CannotRun('The check was interrupted.')
-    throw error
-  } finally {
-    if (columns !== undefined) err(CLEAR_LINE)
-  }
+  return await run(subject, progress(err, columns))
+    .catch((error: unknown) => { throw stop.aborted ? new CannotRun('The check was interrupted.') : error })
+    .finally(() => { if (columns !== undefined) err(CLEAR_LINE) })
 }
 
 function report (run: Run, asJson: boolean, { out, columns, env }: Process): number {

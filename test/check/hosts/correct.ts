@@ -71,6 +71,7 @@ export const CORRECT: Row[] = [
     ...currentUser((request, reply) => ofHeader(request) ?? void reply.code(401).send({ message: 'Log in' })),
     users: { user: [byHeader('ada'), byHeader('cyd')], ineligible: byHeader('bo') }
   }],
+  ['a login page that gets no address to return to', { plugin: { loginPage: () => '/login' } }],
   ['no login page', {
     plugin: { loginPage: undefined as never },
     users: { user: [byCookie('ada'), byCookie('cyd')], ineligible: byCookie('bo') }
