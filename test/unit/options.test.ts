@@ -72,7 +72,12 @@ const bad: Array<[name: string, wants: string, values: unknown[]]> = [
     null, 'hush', []
   ]],
   ["routeOptions('authorize')", 'an object of Fastify route options', [() => 'hush']],
-  ['redis', 'a redis:// or rediss:// URL with a host', ['redis://:hush@a:port', ['redis://:hush@a'], 6379, null]],
+  ['redis', 'a redis:// or rediss:// URL with a host', [
+    'redis://:hush@a:port', ['redis://:hush@a'], 6379, null, new Map(),
+    // Of clients and options of other libraries.
+    { url: 'redis://:hush@a' }, { client: {} }, { nodes: [] }, { socket: {} }, { sendCommand () {} }, { set () {} },
+    { status: 'ready' }
+  ]],
   ['store', '"memory", or an object with the methods put, take and revoke', [
     null, {}, { ...methods, revoke: undefined }, 'redis://user:hush@localhost', 'Memory'
   ]],
