@@ -123,8 +123,9 @@ export class CookieJar {
    */
   header (address: URL): string {
     return this.#cookies
-      .filter(({ path = '/', secure }) => isWithin(address.pathname, path) && (!secure || isSecure(address)))
-      .sort((one, other) => (other.path ?? '/').length - (one.path ?? '/').length)
+      .map(({ path = '/', ...cookie }) => ({ ...cookie, path }))
+      .filter(({ path, secure }) => isWithin(address.pathname, path) && (!secure || isSecure(address)))
+      .sort((one, other) => other.path.length - one.path.length)
       .map(({ name, value }) => `${name}=${value}`)
       .join('; ')
   }
