@@ -145,11 +145,15 @@ async function askCurrentUser (
 async function askHost (
   reporter: Reporter, reply: FastifyReply, reason: RefusalReason, call: () => unknown
 ): Promise<unknown> {
-  const before = headOf(reply)
+  const [head, status] = [headOf(reply), reply.statusCode]
   try {
     const value = await callHost(reply, call)
-    // No code may follow a response that the host has begun: a page that asks for a second factor, for instance.
-    if (value && value !== REPLIED && headOf(reply) !== before) throw new Error('Sent a reply without `return reply`')
+    const hasHead = headOf(reply) !== head
+    // The host has sent its response without `return reply`: nothing may follow it.
+    if (!value) return hasHead ? REPLIED : value
+    // Nor a code: the response may be a page that asks for a second factor.
+    const hasBegun = hasHead || reply.statusCode !== status
+    if (value !== REPLIED && hasBegun) throw new Error('Sent a reply without `return reply`')
     return value
   } catch (cause) {
     if (!reply.sent) throw new OAuthError(reason, { cause })

@@ -55,6 +55,34 @@ t.test('hooks that throw, or return an invalid record', async (t) => {
   }
 })
 
+t.test('a host forgets to return its reply, and nobody: its response stays', async (t) => {
+  const replies: Record<string, (reply: FastifyReply) => unknown> = {
+    redirect: (reply) => reply.redirect('/mine'),
+    page: (reply) => reply.code(401).type('text/html').send('<p>Mine'),
+    JSON: (reply) => reply.code(401).send({ mine: true })
+  }
+  for (const [name, send] of Object.entries(replies)) {
+    for (const nobody of [null, undefined]) {
+      const currentUser = (_request: unknown, reply: FastifyReply) => {
+        send(reply)
+        return nobody
+      }
+      const portalEligibility = (_user: unknown, { reply }: { reply: FastifyReply }) => currentUser(null, reply)
+      for (const hooks of [{ currentUser, loginPage: '/login' }, { portalEligibility }]) {
+        const app = Fastify()
+        t.teardown(() => app.close())
+        app.addHook('onSend', async () => { await setTimeout(1) })
+        const events: PartnerSsoEvent[] = []
+        await app.register(partnerSso, hostOptions({ ...hooks, onEvent: (event) => events.push(event) }))
+        const { status, headers } = await wire('', undefined, { fetch: injecting(app) }).authorize()
+        t.equal(headers.get('location'), name === 'redirect' ? '/mine' : null, name)
+        t.equal(status, name === 'redirect' ? 302 : 401, name)
+        t.match(events, [{ reason: 'loginPage' in hooks ? 'current_user_replied' : 'not_eligible' }], name)
+      }
+    }
+  }
+})
+
 t.test('a host forgets to return its reply: no code follows the page for the second factor', async (t) => {
   const ask = (reply: FastifyReply) => { reply.redirect('/second-factor') }
   for (const [reason, hooks] of Object.entries({
