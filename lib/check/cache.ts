@@ -1,43 +1,27 @@
 import { describe } from '../flow/failure.ts'
-import type { Integration } from '../flow/integration.ts'
 import type { Exchange } from '../flow/wire.ts'
 import { header } from '../flow/wire.ts'
 
-/** The states that were sent: a response with an earlier one is a copy of that response. */
-export class StatesSent {
-  readonly #states = new Set<string>()
+/** The beginning of a random state looks the same in every encoding. */
+const stateOf = ({ request }: Exchange): string | undefined => /[?&]state=([\w-]{24})/.exec(request.url)?.[1]
 
-  /** Remembers the state of a request, and returns the earlier ones. */
-  add (state: string | null): string[] {
-    // Its beginning looks the same in every encoding.
-    const start = /^[\w-]{24}/.exec(state ?? '')?.[0]
-    const earlier = [...this.#states].filter((other) => other !== start)
-    if (start !== undefined) this.#states.add(start)
-    return earlier
-  }
-}
-
-/** Why a response of an endpoint must come from a cache; null where nothing says so. */
-export function cacheOf (
-  exchange: Exchange,
-  states: StatesSent,
-  { authorizeUrl, tokenUrl, userUrl }: Integration
-): string | null {
+/**
+ * Why a response must come from a cache; null where nothing says so.
+ *
+ * @param earlier - the exchanges before: a redirect with one of their states is a copy
+ */
+export function cacheOf (exchange: Exchange, earlier: readonly Exchange[]): string | null {
   const { request, response } = exchange
-  const [address = ''] = request.url.split('?')
-  if (![authorizeUrl, tokenUrl, userUrl].includes(address)) return null
-  const name = `${request.method} ${new URL(address).pathname}`
-  if (address === authorizeUrl) {
-    const earlier = states.add(new URL(request.url).searchParams.get('state'))
-    const location = header(response, 'location')
-    if (earlier.some((state) => location.includes(state))) {
-      return `${name} gets the redirect of an earlier request, with its state: ${describe(exchange)}`
-    }
+  const name = `${request.method} ${new URL(request.url).pathname}`
+  const location = header(response, 'location')
+  const own = stateOf(exchange)
+  const states = earlier.map(stateOf).filter((state) => state !== undefined && state !== own)
+  if (own !== undefined && states.some((state) => location.includes(String(state)))) {
+    return `${name} gets the redirect of an earlier request, with its state: ${describe(exchange)}`
   }
-  const hit = ['x-cache', 'cf-cache-status', 'x-cache-status', 'x-proxy-cache', 'x-varnish-cache'].find(
-    (header_) => /\bhit\b/i.test(header(response, header_))
+  const mark = response?.headers.find(
+    ([header_, value]) =>
+      (/cache/i.test(header_) && /\bhit\b/i.test(value)) || (/^age$/i.test(header_) && Number(value) > 0)
   )
-  if (hit !== undefined) return `${name}: ${hit}: ${header(response, hit)}`
-  const age = Number(header(response, 'age') || 0)
-  return age > 0 ? `${name}: Age: ${age}` : null
+  return mark === undefined ? null : `${name}: ${mark.join(': ')}`
 }

@@ -151,7 +151,7 @@ async function refusalsArrive (subject: Subject): Promise<void> {
   arrives(token.exchange, 'token_unknown')
   const credentials = await subject.redeem(
     { code: 'c'.repeat(43) },
-    { caller: { clientSecret: subject.wrongSecret } }
+    { clientSecret: subject.wrongSecret }
   )
   arrives(credentials.exchange, 'client_secret_wrong')
 }

@@ -29,7 +29,7 @@ export interface Rule {
   isGate?: true
   /** It is about the plugin more than about the app: where it passes it is only counted. */
   isSanity?: true
-  /** @throws Failed, Untested, Stop, NoResponse */
+  /** @throws Failed, Untested */
   test: (subject: Subject) => Promise<unknown>
 }
 
@@ -60,17 +60,10 @@ export class Failed extends Error {
 export class Untested extends Error {}
 
 /** Ends the check: the message says why nothing more can be judged, and what to do. */
-export class Stop extends Error {}
+export class Stop extends Untested {}
 
 /** Thrown where a request got no response. */
-export class NoResponse extends Error {
-  readonly code: string
-
-  constructor (sentence: string, code: string) {
-    super(sentence)
-    this.code = code
-  }
-}
+export class NoResponse extends Untested {}
 
 /** @throws Failed with what was got */
 export function expect (good: boolean, got: string, details?: Details): void {

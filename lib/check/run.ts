@@ -45,81 +45,76 @@ export const rulesOf = (ids: readonly string[]): Rule[] => ids.map(byId)
 /** Tries all rules. Rejects when the signal of the subject is aborted. */
 export async function run (subject: Subject, watch: Watch = () => {}): Promise<Run> {
   const findings = new Map<string, Finding>()
-  let end: string | null = null
+  let end: string | undefined
   let stopped: string | undefined
   for (const [at, rule] of IN_ORDER.entries()) {
     if (findings.has(rule.id)) continue
-    if (end !== null) {
+    if (end !== undefined) {
       findings.set(rule.id, untested(rule, end))
       continue
     }
     watch(rule, at + 1, IN_ORDER.length)
-    const { finding, ended, stop } = await tried(subject, rule)
+    const error = await thrownTwice(subject, rule)
+    const finding = findingOf(subject, rule, error)
+    const isElsewhere = finding.id !== rule.id
     // A rule that found the cause elsewhere is not judged itself.
-    if (finding.id !== rule.id) findings.set(rule.id, untested(rule, `${finding.id} fails`))
+    if (isElsewhere) findings.set(rule.id, untested(rule, `${finding.id} fails`))
     findings.set(finding.id, finding)
-    if (!ended) continue
-    end = stop === undefined ? `${finding.id} fails` : 'the check ended before'
-    const isUnjudged = finding.outcome === 'advice' && findings.get('authorize.code')?.outcome !== 'pass'
-    stopped = stop ?? (isUnjudged ? `${finding.got}. ${finding.fix}` : undefined)
+    const isGate = rule.isGate === true && finding.outcome === 'fail'
+    if (isElsewhere || isGate || error instanceof Stop) end = `${finding.id} fails`
+    if (error instanceof Stop) stopped = String(finding.reason)
+    const isUnjudged = findings.get('authorize.code')?.outcome !== 'pass'
+    if (isElsewhere && isUnjudged && finding.outcome === 'advice') stopped = `${finding.got}. ${finding.fix}`
+    if (stopped !== undefined) end = 'the check ended before'
   }
-  const list = Object.values(RULES)
+  const rules = Object.values(RULES)
     .flat()
     .map(({ id }) => findings.get(id) as Finding)
-  const ok = stopped === undefined && list.every(({ outcome }) => outcome !== 'fail')
-  return { ok, rules: list, ...(stopped === undefined ? {} : { stopped }) }
-}
-
-interface Tried {
-  finding: Finding
-  ended: boolean
-  stop?: string | undefined
+  const ok = stopped === undefined && rules.every(({ outcome }) => outcome !== 'fail')
+  return { ok, rules, ...(stopped === undefined ? {} : { stopped }) }
 }
 
 /** Tries one rule. Rejects when the signal of the subject is aborted. */
-export async function tryRule (subject: Subject, rule: Rule): Promise<Finding> {
-  return (await tried(subject, rule, 0)).finding
-}
+export const tryRule = async (subject: Subject, rule: Rule): Promise<Finding> =>
+  findingOf(subject, rule, await thrown(subject, rule))
 
-/** @param tries - how often it is tried where a request gets no response; 0: then it is untested */
-async function tried (subject: Subject, rule: Rule, tries = 2): Promise<Tried> {
-  const mask = (text: string): string => escape(subject.secrets.mask(text))
+type Thrown = Failed | Untested | null
+
+async function thrown (subject: Subject, rule: Rule): Promise<Thrown> {
   try {
     await rule.test(subject)
-    return { finding: found(rule, 'pass'), ended: false }
+    return null
   } catch (error) {
     subject.signal.throwIfAborted()
-    if (error instanceof Failed) return failed(rule, error, mask)
-    if (error instanceof Untested) return { finding: untested(rule, mask(error.message)), ended: false }
-    if (error instanceof Stop) return stopped(rule, mask(error.message))
-    if (!(error instanceof NoResponse)) throw error
-    if (tries === 0) return { finding: untested(rule, mask(error.message)), ended: false }
-    if (tries > 1) return tried(subject, rule, tries - 1)
-    const isAlive = await subject.isAlive()
-    return isAlive ? failed(rule, new Failed(error.message), mask) : stopped(rule, mask(error.message))
+    if (error instanceof Failed || error instanceof Untested) return error
+    throw error
   }
 }
 
-const stopped = (rule: Rule, stop: string): Tried => ({
-  finding: untested(rule, 'the check ended here'),
-  ended: true,
-  stop
-})
+/** Tries a rule once more where a request got no response; then it fails, as long as the app responds at all. */
+async function thrownTwice (subject: Subject, rule: Rule): Promise<Thrown> {
+  const first = await thrown(subject, rule)
+  if (!(first instanceof NoResponse)) return first
+  const second = await thrown(subject, rule)
+  if (!(second instanceof NoResponse)) return second
+  return (await subject.isAlive()) ? new Failed(second.message) : new Stop(second.message)
+}
 
-function failed (rule: Rule, error: Failed, mask: (text: string) => string): Tried {
-  const { details } = error
+function findingOf ({ secrets }: Subject, rule: Rule, error: Thrown): Finding {
+  const mask = (text: string): string => escape(secrets.mask(text))
+  if (error === null) return found(rule, 'pass')
+  if (error instanceof Untested) return untested(rule, mask(error.message))
+  const { details, message } = error
   const cause = details.rule === undefined ? rule : byId(details.rule)
   const severity = details.severity ?? cause.severity
   const reason = (details.reasons ?? []).join(', ')
-  const finding = {
-    ...found(cause, severity === 'must' ? ('fail' as const) : ('advice' as const)),
+  return {
+    ...found(cause, severity === 'must' ? 'fail' : 'advice'),
     severity,
-    got: mask(error.message),
+    got: mask(message),
     fix: mask(details.fix ?? cause.fix),
     ...(reason === '' ? {} : { reason })
   }
-  const isElsewhere = cause.id !== rule.id
-  return { finding, ended: severity === 'must' ? cause.isGate === true || isElsewhere : isElsewhere }
 }
 
 const found = (rule: Rule, outcome: Finding['outcome']): Finding => ({

@@ -66,7 +66,7 @@ export const STORE: readonly Rule[] = [
     isSanity: true,
     test: async (subject) => {
       const grant = await subject.code()
-      const refused = await subject.redeem(grant, { caller: { clientSecret: subject.wrongSecret } })
+      const refused = await subject.redeem(grant, { clientSecret: subject.wrongSecret })
       expect(!refused.reading.ok, 'a token, for a wrong client_secret')
       const { reading, exchange } = await subject.redeem(grant)
       expect(reading.ok, `then, with the right one: ${describe(exchange)}`)

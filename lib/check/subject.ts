@@ -8,16 +8,16 @@ import { fetchUser, redeem, secretsOf, SignIn } from '../flow/legs.ts'
 import type { Secrets } from '../flow/masking.ts'
 import type { Changes } from '../flow/requests.ts'
 import type { Leg } from '../flow/steps.ts'
-import type { User } from '../flow/user.ts'
+import type { Fields, User } from '../flow/user.ts'
 import { browserOf } from '../flow/user.ts'
-import type { Exchange, WireRequest } from '../flow/wire.ts'
-import { header, jsonObject, statusOf } from '../flow/wire.ts'
+import type { Exchange, Send, WireRequest } from '../flow/wire.ts'
+import { header, statusOf } from '../flow/wire.ts'
 import type { UserInformation } from '../user-information.ts'
-import { cacheOf, StatesSent } from './cache.ts'
+import { cacheOf } from './cache.ts'
 import { Failed, NoResponse, Untested } from './rule.ts'
 import type { Session } from './session.ts'
 import { enter } from './session.ts'
-import { becameOf, hasCode, notThePlugin, quoted, reasonsOf } from './voice.ts'
+import { becameOf, hasCode, notThePlugin, reasonsOf } from './voice.ts'
 
 export type Wait = (milliseconds: number, signal: AbortSignal) => Promise<unknown>
 
@@ -48,13 +48,6 @@ export interface SubjectOptions {
   onExchange: (exchange: Exchange) => void
 }
 
-/** How a token request differs from that of the portal. */
-export interface Variant {
-  changes?: Changes
-  /** Replaces values of the integration. */
-  caller?: Partial<Integration>
-}
-
 /** Names the requests of the check in the log of the app; those of a browser for apps that want one. */
 const AGENT = 'fastify-partner-sso'
 const BROWSER = `Mozilla/5.0 (compatible; ${AGENT})`
@@ -64,6 +57,10 @@ const TRIES = 4
 const LONGEST_SEEN = 10_000
 /** Seconds that a rate limit may ask to wait. */
 const LONGEST_WAIT = 10
+
+export const SHARED =
+  'Let all processes share one store of codes and tokens (the option redis or store), one of ' +
+  'sessions, and one configuration.'
 
 /** The app under test, as rules see it. What several rules need is asked once. */
 export class Subject {
@@ -76,7 +73,6 @@ export class Subject {
   readonly seen: Exchange[] = []
   /** The right one and a character more. */
   readonly wrongSecret: string
-  readonly #states = new StatesSent()
   readonly #kept = new Map<string, Promise<unknown>>()
 
   constructor (
@@ -99,7 +95,7 @@ export class Subject {
     this.wrongSecret = `${integration.clientSecret}x`
     this.options.secrets.add(this.wrongSecret)
     this.secrets = this.options.secrets
-    this.integration = { ...integration, send: (request) => this.#send(integration, request) }
+    this.integration = { ...integration, send: (request) => this.#send(request, integration.send) }
     for (const user of [...this.options.users, this.options.ineligible ?? {}]) this.#hide(user)
   }
 
@@ -175,30 +171,29 @@ export class Subject {
   async code (at = 0): Promise<Grant> {
     const { grant } = this.options.material
     if (grant !== undefined) return grant
-    const first = await this.#grant(at)
-    if ('code' in first) return first
-    for (let time = 1; time < TRIES; time++) {
-      const again = await this.#grant(at)
-      if ('code' in again) {
-        throw new Failed(`a logged-in browser gets ${describe(first.exchange)}, then a code`, {
+    const refused: Arrival[] = []
+    while (refused.length < TRIES) {
+      const got = await this.grant((await this.session(at)).browser)
+      const [first] = refused
+      if ('code' in got && first === undefined) return got
+      if ('code' in got) {
+        throw new Failed(`a logged-in browser gets ${describe((first as Arrival).exchange)}, then a code`, {
           rule: 'service.one-store',
           fix: SHARED
         })
       }
+      refused.push(got)
     }
     // Another login of the same user may have ended this session.
     this.#kept.delete(`session ${at}`)
-    const renewed = await this.#grant(at)
+    const renewed = await this.grant((await this.session(at)).browser)
     if ('code' in renewed) return renewed
     if (at > 0) throw new Untested('it needs a second user who gets in')
-    throw new Failed(`a user who got a code gets none any more: ${describe(renewed.exchange)}`, {
+    const { exchange } = renewed
+    throw new Failed(`a user who got a code gets none any more: ${describe(exchange)}`, {
       rule: 'authorize.code',
-      reasons: reasonsOf(renewed.exchange)
+      reasons: reasonsOf(exchange)
     })
-  }
-
-  async #grant (at: number): Promise<Grant | Arrival> {
-    return this.grant((await this.session(at)).browser)
   }
 
   /** A code of a browser, or where it arrived without one. */
@@ -210,8 +205,8 @@ export class Subject {
   }
 
   /** The token request with a code. */
-  redeem (grant: Grant, { changes, caller }: Variant = {}): Promise<Leg<string>> {
-    return redeem({ ...this.integration, ...caller }, this.secrets, grant, changes)
+  redeem (grant: Grant, { clientSecret } = this.integration): Promise<Leg<string>> {
+    return redeem({ ...this.integration, clientSecret }, this.secrets, grant)
   }
 
   /** The token of a code. @throws Failed for the rule that has the cause */
@@ -251,22 +246,17 @@ export class Subject {
 
   /** The responses of the plugin at its endpoints so far. */
   ofPlugin (): Exchange[] {
-    const urls = this.#endpoints()
+    const { authorizeUrl } = this.integration
+    const isSuccess = (exchange: Exchange): boolean =>
+      exchange.request.url.startsWith(authorizeUrl) ? hasCode(exchange) : statusOf(exchange) === 200
     return this.seen.filter(
-      (exchange) =>
-        urls.includes(exchange.request.url.split('?')[0] as string) &&
-        (reasonsOf(exchange).length > 0 || this.#isSuccess(exchange))
+      (exchange) => this.#isEndpoint(exchange.request) && (reasonsOf(exchange).length > 0 || isSuccess(exchange))
     )
   }
 
-  #endpoints (): string[] {
+  #isEndpoint ({ url }: WireRequest): boolean {
     const { authorizeUrl, tokenUrl, userUrl } = this.integration
-    return [authorizeUrl, tokenUrl, userUrl]
-  }
-
-  #isSuccess ({ request, response }: Exchange): boolean {
-    const sent = request.url.split('?')[0] !== this.integration.authorizeUrl
-    return sent ? statusOf({ request, response, milliseconds: 0 } as Exchange) === 200 : hasCode({ response })
+    return [authorizeUrl, tokenUrl, userUrl].includes(url.split('?')[0] as string)
   }
 
   #arrived (arrival: Arrival): Arrival {
@@ -274,93 +264,69 @@ export class Subject {
     return arrival
   }
 
-  #hide ({ cookies = {}, headers = {}, login = {} }: User): void {
-    const values =
-      typeof cookies === 'string'
-        ? this.browserOf({ cookies })
-          .jar.all()
-          .map(({ value }) => value)
-        : Object.values(cookies)
-    const fields =
-      typeof login === 'function'
-        ? []
-        : Object.entries(login).filter(([name]) => /pass|secret|pin|code/i.test(name))
+  #hide (user: User): void {
+    const { headers = {}, login = {} } = user
+    const cookies = this.browserOf(user).jar.all()
     const words = Object.values(headers).flatMap((value) => [value, ...value.split(' ')])
-    for (const text of [...values, ...words, ...fields.map(([, value]) => value)]) this.secrets.add(text)
+    const fields = Object.entries(login as Fields).filter(([name]) => /pass|secret|pin|code/i.test(name))
+    for (const text of [...cookies.map(({ value }) => value), ...words, ...fields.map(([, value]) => value)]) {
+      this.secrets.add(text)
+    }
   }
 
   /** @throws NoResponse; Failed for a rate limit or a cache */
-  async #send (integration: Integration, request: WireRequest): Promise<Exchange> {
-    const exchange = await this.#sendOnce(integration, request)
-    const isEndpoint = this.#endpoints().includes(request.url.split('?')[0] as string)
+  async #send (request: WireRequest, network: Send): Promise<Exchange> {
+    const exchange = await this.#sendOnce(request, network)
     // The limit of a login is not one of the portal.
-    if (statusOf(exchange) !== 429 || !isEndpoint) return exchange
-    const seconds = Number(header(exchange.response, 'retry-after') || NaN)
-    const again =
-      seconds <= LONGEST_WAIT
-        ? await this.options
-          .wait(seconds * 1000 + 100, this.signal)
-          .then(() => this.#sendOnce(integration, request))
-        : exchange
-    if (statusOf(again) !== 429) return again
-    const count = this.seen.filter(
-      ({ request: { url } }) => url.split('?')[0] === request.url.split('?')[0]
-    ).length
-    throw new Failed(`429 after ${count} requests to ${new URL(request.url).pathname}: ${describe(again)}`, {
+    if (statusOf(exchange) !== 429 || !this.#isEndpoint(request)) return exchange
+    const seconds = Number(header(exchange.response, 'retry-after') || Infinity)
+    const isSoon = seconds <= LONGEST_WAIT
+    if (isSoon) {
+      await this.options.wait(seconds * 1000 + 100, this.signal)
+      const again = await this.#sendOnce(request, network)
+      if (statusOf(again) !== 429) return again
+    }
+    const { pathname } = new URL(request.url)
+    const count = this.seen.filter(({ request: { url } }) => new URL(url).pathname === pathname).length
+    throw new Failed(`429 after ${count} requests to ${pathname}: ${describe(exchange)}`, {
       rule: 'service.rate-limit',
-      severity: count < 20 && !(seconds <= LONGEST_WAIT) ? 'must' : 'should'
+      severity: count < 20 && !isSoon ? 'must' : 'should'
     })
   }
 
-  async #sendOnce (integration: Integration, request: WireRequest): Promise<Exchange> {
+  async #sendOnce (request: WireRequest, network: Send): Promise<Exchange> {
     const isBrowser = request.headers.some(([, value]) => value.startsWith('text/html'))
     const agent = ['User-Agent', isBrowser ? BROWSER : AGENT] as const
-    const exchange = await integration.send({ ...request, headers: [agent, ...request.headers] }, this.signal)
+    const exchange = await network({ ...request, headers: [agent, ...request.headers] }, this.signal)
     this.options.onExchange(exchange)
     this.signal.throwIfAborted()
-    const { networkError } = exchange
-    if (networkError !== undefined) {
-      const { sentence, code } = networkError
-      throw new NoResponse(`${sentence} ${fixFor(code)}`, code)
-    }
-    if (String(exchange.response?.body).length <= LONGEST_SEEN) this.seen.push(exchange)
-    const cached = cacheOf(exchange, this.#states, this.integration)
+    const { networkError, response } = exchange
+    if (networkError !== undefined) throw new NoResponse(`${networkError.sentence} ${fixFor(networkError.code)}`)
+    const cached = this.#isEndpoint(request) ? cacheOf(exchange, this.seen) : null
+    if (String(response?.body).length <= LONGEST_SEEN) this.seen.push(exchange)
     if (cached !== null) throw new Failed(cached, { rule: 'service.no-cache' })
     return exchange
   }
 }
 
-export const SHARED =
-  'Let all processes share one store of codes and tokens (the option redis or store), one of ' +
-  'sessions, and one configuration.'
-
 /** The value of a leg that must succeed. */
 function judged<Value> ({ reading, exchange }: Leg<Value>, endpoint: 'token' | 'user', rule: string): Value {
   if (reading.ok) return reading.value
   const reasons = reasonsOf(exchange)
-  const isOwn = /"(?:access_token|external_id)"/.test(String(exchange.response?.body))
-  if (reasons.length === 0 && statusOf(exchange) !== 200 && !isOwn) throw notThePlugin(exchange, endpoint)
-  if (reasons.length === 0 && reading.step < 15) {
-    throw new Failed(`the response was changed on the way: ${changeOf(exchange)}`, { rule, fix: LEAVE })
+  if (reasons.length > 0) {
+    throw becameOf(exchange, rule) ?? new Failed(reading.got, { rule, fix: reading.fix, reasons })
   }
-  throw becameOf(exchange, rule) ?? new Failed(reading.got, { rule, fix: reading.fix, reasons })
+  if (reading.step === 15) throw new Failed(reading.got, { rule, fix: reading.fix })
+  const isOwn = /"(?:access_token|external_id)"/.test(String(exchange.response?.body))
+  if (statusOf(exchange) !== 200 && !isOwn) throw notThePlugin(exchange, endpoint)
+  const encoding = header(exchange.response, 'content-encoding')
+  const got = encoding === '' ? reading.got : `Content-Encoding: ${encoding}, which nobody asked for`
+  throw new Failed(`the response was changed on the way: ${got}`, { rule, fix: LEAVE })
 }
 
 const LEAVE =
   'The plugin sends application/json with its own members: leave it as it is. Look for an onSend hook, a ' +
   'serializer or envelope of the app, a compressor, or a proxy that changes it.'
-
-/** How a successful response differs from what the plugin sends. */
-function changeOf (exchange: Exchange): string {
-  const { response } = exchange
-  const encoding = header(response, 'content-encoding')
-  if (encoding !== '') return `Content-Encoding: ${encoding}, which nobody asked for`
-  if (statusOf(exchange) !== 200) return describe(exchange)
-  const type = header(response, 'content-type')
-  const body = jsonObject(response)
-  if (body !== null && !/^application\/json/i.test(type)) return `Content-Type: ${type}`
-  return body === null ? quoted(exchange) : `its members are ${Object.keys(body).join(', ').slice(0, 120)}`
-}
 
 /** A query that nobody has asked with before passes a cache. */
 export const uncached: Edit = (request) => ({
