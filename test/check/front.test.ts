@@ -143,11 +143,18 @@ for (const [name, front, expected, baseUrl] of ROWS) {
   t.test(name, async (t) => t.strictSame(found(await behind(front, baseUrl)), expected))
 }
 
-t.test('a request that gets no response: the rule fails where the app lives, else the check ends', async (t) => {
+t.test('a request that gets no response: once it is tried again, then the rule fails, or the check ends', async (t) => {
   const hungUp = (request: WireRequest): Exchange =>
     ({ request, networkError: { code: 'hung_up', sentence: 'It hung up.' }, milliseconds: 1 })
   const long = await behind(async (request, app) => request.url.length > 1500 ? hungUp(request) : app(request))
   t.strictSame(found(long), ['authorize.state'])
+  let isFirst = true
+  const once = await behind(async (request, app) => {
+    if (!isFirst || !request.url.endsWith('/oauth/user')) return app(request)
+    isFirst = false
+    return hungUp(request)
+  })
+  t.strictSame(found(once), [])
   const isForm = ({ method, url }: WireRequest): boolean => method === 'POST' && url.includes('/oauth')
   const cut = await behind(async (request, app) => isForm(request) ? hungUp(request) : app(request))
   t.strictSame(found(cut), ['token.hook'])
