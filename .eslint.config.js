@@ -163,7 +163,8 @@ export default [
     languageOptions: { parserOptions: { project: './lib/tsconfig.json', tsconfigRootDir: process.cwd() } },
     rules: { '@typescript-eslint/no-floating-promises': 'error' }
   },
-  layer('http', '(?:errors|typebox)\\.ts', 'lib/http knows the errors, and no route, portal, option or store.'),
+  layer('http', '(?:errors|events|typebox)\\.ts',
+    'lib/http knows errors and events, and no route, portal, option or store.'),
   layer('stores', '(?:errors|time-limit)\\.ts',
     'lib/stores knows the errors, and no code, token, route or option.'),
   layer('portal', '(?:assert|errors|time-limit)\\.ts', 'lib/portal knows no route, code, store or option.'),

@@ -80,15 +80,19 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
   const returnCookie = new ReturnCookie(app, authorizePath(app.prefix))
   const ofHost = { currentUser, portalEligibility, loginPage, errorPage }
   const parts = { portals, codes, tokens, reporter, returnCookie, warn, storeTimeout, ...ofHost }
-  for (const route of [authorizeRoute, tokenRoute, userRoute, wrongMethodRoute]) addRoute(app, options, route(parts))
+  for (const route of [authorizeRoute, tokenRoute, userRoute, wrongMethodRoute]) {
+    addRoute(app, options, route(parts), reporter)
+  }
   return { isReady: () => store.isReady(), returnCookie }
 }
 
-function addRoute (app: FastifyInstance, { routeOptions, logSerializers }: ResolvedOptions, endpoint: Endpoint): void {
+function addRoute (
+  app: FastifyInstance, { routeOptions, logSerializers }: ResolvedOptions, endpoint: Endpoint, reporter: Reporter
+): void {
   const ofHost = routeOptions[endpoint.name]
   const expected = Object.keys(endpoint.documentation.querystring?.properties ?? {})
   const serializers = maskingSerializers(app.log, expected, { ...logSerializers, ...ofHost.logSerializers })
-  app.route(routeOf(endpoint, { ...ofHost, logSerializers: serializers }))
+  app.route(routeOf(endpoint, { ...ofHost, logSerializers: serializers }, reporter))
 }
 
 /**

@@ -19,14 +19,6 @@ function remove (reply: FastifyReply, name: string): void {
   reply.raw.removeHeader(name)
 }
 
-/** Runs after the host's hooks: they cannot undo it. */
-export function partnerSsoOnSend (
-  _request: unknown, reply: FastifyReply, payload: unknown, done: (error: null, payload: unknown) => void
-): void {
-  protect(reply)
-  done(null, payload)
-}
-
 /** Sends text, not an object: the host's serializers and envelopes leave text alone. */
 export function sendJson (reply: FastifyReply, status: number, json: string): FastifyReply {
   return reply.code(status).header('content-type', 'application/json').send(json)

@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isCodeChallenge } from '../grants/pkce.ts'
-import { claim, OWN, OWN_REDIRECT, protectInBrowser, yieldToHost } from '../http/browser-headers.ts'
+import { claim, OWN, OWN_REDIRECT, protectInBrowser } from '../http/browser-headers.ts'
 import { fixed, text } from '../http/documentation.ts'
-import { leaveToHost } from '../http/endpoint.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { OWN_PAGE, ownErrorPage, prefersPage } from '../http/error-page.ts'
 import type { PageRefusal } from '../http/error-page.ts'
@@ -61,22 +60,14 @@ export function authorizeRoute (parts: Parts): Endpoint {
       }
     },
 
-    errorHandler: function partnerSsoAuthorizeError (error, request, reply) {
-      yieldToHost(reply)
-      // A hook of the host may throw while this is sent: then our onSend does not run.
-      protectInBrowser(reply)
-      if (!(error instanceof OAuthError)) return leaveToHost(error)
-      reporter.refused(request, error)
+    protect: protectInBrowser,
+
+    refuse (error, reply) {
       const { callback, loginUrl = portals.only?.information.loginUrl } = error.wayBack
       if (callback !== undefined) return redirect(reply, callback(errorParameters(error)))
-      if (prefersPage(request.headers.accept)) return sendPage(parts, error, loginUrl, request, reply)
+      if (prefersPage(reply.request.headers.accept)) return sendPage(parts, error, loginUrl, reply)
       claim(reply, OWN)
       return sendRefusal(reply, error)
-    },
-
-    onSend: function partnerSsoAuthorizeOnSend (_request, reply, payload, done) {
-      protectInBrowser(reply)
-      done(null, payload)
     }
   }
 }
@@ -216,14 +207,13 @@ function checkRecord (
 
 /** The page for a person whose sign-in cannot go back to the portal: that of the host, or else of the plugin. */
 async function sendPage (
-  parts: Parts, { reason, refusal }: OAuthError, loginUrl: string | undefined, request: FastifyRequest,
-  reply: FastifyReply
+  parts: Parts, { reason, refusal }: OAuthError, loginUrl: string | undefined, reply: FastifyReply
 ): Promise<FastifyReply> {
   const { status, error, description } = refusal
-  const page = { status, error, description, reason, loginUrl, requestId: requestIdOf(request) }
+  const page = { status, error, description, reason, loginUrl, requestId: requestIdOf(reply.request) }
   // The page of the host may be a reply, which has the status too.
   retryLater(reply, status).code(status)
-  const html = await askErrorPage(parts, page, request, reply)
+  const html = await askErrorPage(parts, page, reply)
   if (html === REPLIED) return reply
   if (html === undefined) claim(reply, OWN_PAGE)
   return reply.code(status).type('text/html; charset=utf-8').send(html ?? ownErrorPage(page))
@@ -231,16 +221,16 @@ async function sendPage (
 
 /** The page of the host; undefined where it has none, or where its function fails. */
 async function askErrorPage (
-  { errorPage, reporter }: Parts, page: PageRefusal, request: FastifyRequest, reply: FastifyReply
+  { errorPage, reporter }: Parts, page: PageRefusal, reply: FastifyReply
 ): Promise<string | typeof REPLIED | undefined> {
   if (errorPage === undefined) return undefined
   claim(reply, { status: page.status })
   try {
-    const html = await callHost(reply, () => errorPage(page, request, reply))
+    const html = await callHost(reply, () => errorPage(page, reply.request, reply))
     if (html !== REPLIED && typeof html !== 'string') throw new TypeError('errorPage must return HTML or `reply`')
     return html
   } catch (cause) {
-    reporter.failed(request, 'errorPage threw', cause)
+    reporter.failed(reply.request, 'errorPage threw', cause)
     return reply.sent ? REPLIED : undefined
   }
 }

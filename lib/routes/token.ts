@@ -4,12 +4,11 @@ import type { Grant } from '../grants/grant.ts'
 import { verifies } from '../grants/pkce.ts'
 import { basicCredentials, isAuthorizationRepeated } from '../http/authorization-header.ts'
 import { fixed, text } from '../http/documentation.ts'
-import { leaveToHost } from '../http/endpoint.ts'
 import type { Endpoint } from '../http/endpoint.ts'
-import { bodyRefusal, partnerSsoPreParsing } from '../http/form.ts'
+import { partnerSsoPreParsing } from '../http/form.ts'
 import { Parameters, queryOf } from '../http/parameters.ts'
 import { redirectUriDifference } from '../http/redirect-uri-difference.ts'
-import { partnerSsoOnSend, protect, sendJson, sendRefusal } from '../http/replies.ts'
+import { protect, sendJson, sendRefusal } from '../http/replies.ts'
 import { isOverdue } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
 import type { RefusalContext } from '../errors.ts'
@@ -56,18 +55,13 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
       }
     },
 
-    errorHandler: function partnerSsoTokenError (thrown, request, reply) {
-      const error = thrown instanceof OAuthError ? thrown : bodyRefusal(thrown, request)
-      if (error === undefined) return leaveToHost(thrown)
-      reporter.refused(request, error)
-      // A hook of the host may throw while this is sent: then our onSend does not run.
-      protect(reply)
+    protect,
+
+    refuse (error, reply) {
       // RFC 6749 section 5.2 and RFC 9110 section 15.5.2: a 401 says how to authenticate.
       if (error.refusal.status === 401) reply.header('www-authenticate', 'Basic realm="partner-sso"')
       return sendRefusal(reply, error)
-    },
-
-    onSend: partnerSsoOnSend
+    }
   }
 
   /** Redeems the code. It cannot be used again, even if a later check fails. */

@@ -3,9 +3,8 @@ import { readAccessToken } from '../grants/access-token.ts'
 import type { ProvenToken } from '../grants/access-token.ts'
 import { bearerToken, isAuthorizationRepeated } from '../http/authorization-header.ts'
 import { text } from '../http/documentation.ts'
-import { leaveToHost } from '../http/endpoint.ts'
 import type { Endpoint } from '../http/endpoint.ts'
-import { partnerSsoOnSend, protect, sendJson, sendRefusal } from '../http/replies.ts'
+import { protect, sendJson, sendRefusal } from '../http/replies.ts'
 import { isOverdue } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
 import type { RefusalContext } from '../errors.ts'
@@ -40,18 +39,14 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
       }
     },
 
-    errorHandler: function partnerSsoUserError (error, request, reply) {
-      if (!(error instanceof OAuthError)) return leaveToHost(error)
-      reporter.refused(request, error)
-      // A hook of the host may throw while this is sent: then our onSend does not run.
-      protect(reply)
+    protect,
+
+    refuse (error, reply) {
       const challenge = challengeFor(error)
       if (challenge !== undefined) reply.header('www-authenticate', challenge)
       // RFC 6750 section 3.1: no error code where the request has no credentials.
       return error.reason === 'credentials_missing' ? reply.code(401).send('') : sendRefusal(reply, error)
-    },
-
-    onSend: partnerSsoOnSend
+    }
   }
 
   /** Verifies the token with the secrets of the portal that it names, before any store call. */

@@ -1,15 +1,13 @@
-import { leaveToHost } from '../http/endpoint.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { Parameters, queryOf } from '../http/parameters.ts'
-import { partnerSsoOnSend, sendRefusal } from '../http/replies.ts'
+import { protect, sendRefusal } from '../http/replies.ts'
 import { OAuthError } from '../errors.ts'
-import type { Parts } from './parts.ts'
 
 /**
  * GET /oauth/token: always refused (RFC 6749 section 3.2: the client MUST use POST). Some clients request a token by
  * GET, with the secret and the code in the URL; without this route, Fastify would log it unmasked when it responds 404.
  */
-export function wrongMethodRoute ({ reporter }: Pick<Parts, 'reporter'>): Endpoint {
+export function wrongMethodRoute (): Endpoint {
   return {
     name: 'token',
     method: 'GET',
@@ -21,14 +19,10 @@ export function wrongMethodRoute ({ reporter }: Pick<Parts, 'reporter'>): Endpoi
       throw new OAuthError(query.has('client_secret') ? 'credentials_in_url' : 'method_not_allowed')
     },
 
-    errorHandler: function partnerSsoWrongMethodError (thrown, request, reply) {
-      if (!(thrown instanceof OAuthError)) return leaveToHost(thrown)
-      reporter.refused(request, thrown)
-      // RFC 9110 section 15.5.6
-      return sendRefusal(reply.header('allow', 'POST'), thrown, 405)
-    },
+    protect,
 
-    onSend: partnerSsoOnSend
+    // RFC 9110 section 15.5.6
+    refuse: (error, reply) => sendRefusal(reply.header('allow', 'POST'), error, 405)
   }
 }
 

@@ -33,12 +33,11 @@ t.test('the routes with a limit for bodies; hooks and handlers have names, for t
     return [method, url, bodyLimit, ...hooks.map((hook) => hook?.name)]
   })
   t.strictSame(found, [
-    ['GET', '/sso/oauth/authorize', 16_384, 'partnerSsoAuthorize', 'partnerSsoAuthorizeError',
-      'partnerSsoAuthorizeOnSend'],
-    ['POST', '/sso/oauth/token', 16_384, 'partnerSsoToken', 'partnerSsoTokenError', 'partnerSsoPreParsing',
+    ['GET', '/sso/oauth/authorize', 16_384, 'partnerSsoAuthorize', 'partnerSsoError', 'partnerSsoOnSend'],
+    ['POST', '/sso/oauth/token', 16_384, 'partnerSsoToken', 'partnerSsoError', 'partnerSsoPreParsing',
       'partnerSsoOnSend'],
-    ['GET', '/sso/oauth/user', 16_384, 'partnerSsoUser', 'partnerSsoUserError', 'partnerSsoOnSend'],
-    ['GET', '/sso/oauth/token', 16_384, 'partnerSsoWrongMethod', 'partnerSsoWrongMethodError', 'partnerSsoOnSend']
+    ['GET', '/sso/oauth/user', 16_384, 'partnerSsoUser', 'partnerSsoError', 'partnerSsoOnSend'],
+    ['GET', '/sso/oauth/token', 16_384, 'partnerSsoWrongMethod', 'partnerSsoError', 'partnerSsoOnSend']
   ])
 })
 
