@@ -3,20 +3,15 @@ import { unescape } from 'node:querystring'
 /** Parameters that are read, at most: as many as Node's own query parser reads by default. */
 const MOST_PARAMETERS = 1000
 
-/** One parameter. */
-interface Entry {
-  /** The value as it was encoded. */
-  raw: string
-  repeated: boolean
-}
-
 /** The parameters of a query or form: application/x-www-form-urlencoded (RFC 6749 appendix B). */
 export class Parameters {
   /** Whether there are more parameters than are read. */
   readonly excessive: boolean
   /** Whether the text is not valid percent-encoded UTF-8. Names are not decoded then. */
   readonly malformed: boolean
-  readonly #entries = new Map<string, Entry>()
+  /** The values by their names, as they were encoded. */
+  readonly #values = new Map<string, string>()
+  readonly #repeated = new Set<string>()
 
   /** Reads `a=1&b=2`. Pass the text from the wire: the host's parsers can hide repeated parameters. */
   constructor (text: string) {
@@ -27,13 +22,14 @@ export class Parameters {
       const equals = pair.includes('=') ? pair.indexOf('=') : pair.length
       const encoded = pair.slice(0, equals)
       const name = this.malformed ? encoded : formDecode(encoded)
-      this.#entries.set(name, { raw: pair.slice(equals + 1), repeated: this.#entries.has(name) })
+      if (this.#values.has(name)) this.#repeated.add(name)
+      this.#values.set(name, pair.slice(equals + 1))
     }
   }
 
   /** Whether any name occurs more than once (RFC 6749 sections 3.1 and 3.2: MUST NOT). */
   get repeated (): boolean {
-    return Array.from(this.#entries.values()).some(({ repeated }) => repeated)
+    return this.#repeated.size > 0
   }
 
   /** The decoded value; undefined when the parameter is absent or empty (RFC 6749 section 3.1: treated as omitted). */
@@ -44,7 +40,7 @@ export class Parameters {
 
   /** The value as it was encoded on the wire; undefined when the parameter is absent or empty. */
   raw (name: string): string | undefined {
-    return this.#entries.get(name)?.raw || undefined
+    return this.#values.get(name) || undefined
   }
 
   /** Whether the parameter has a value. A repeated one counts: only its last value is kept. */
@@ -53,7 +49,7 @@ export class Parameters {
   }
 
   isRepeated (name: string): boolean {
-    return this.#entries.get(name)?.repeated ?? false
+    return this.#repeated.has(name)
   }
 }
 
