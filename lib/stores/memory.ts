@@ -5,8 +5,6 @@ import { setImmediate } from '../time-limit.ts'
 const REVOKED = ''
 /** Most characters of all values together; values are ASCII text. */
 const VALUES_LIMIT = 64 * 1024 * 1024
-/** Least milliseconds between two sweeps of expired records. */
-const SWEEP_INTERVAL = 1000
 
 interface StoredRecord {
   value: string
@@ -17,14 +15,13 @@ interface StoredRecord {
 /**
  * The in-process store, for an app of one process. Each operation runs to its end in one turn of the event loop, so it
  * is atomic. It holds at most `limit` records and 64 MiB of values; past either, the oldest is removed, even before it
- * expires.
+ * expires. An expired record is removed when it has become the oldest.
  */
 export class MemoryStore implements Store {
   readonly #limit: number
   /** In the order of insertion: the oldest is the first. */
   readonly #records = new Map<string, StoredRecord>()
   #size = 0
-  #nextSweep = 0
 
   constructor (limit: number) {
     this.#limit = limit
@@ -58,9 +55,12 @@ export class MemoryStore implements Store {
 
   #set (key: string, value: string, lifetime: number): void {
     this.#delete(key)
-    this.#dropExpired()
-    while (this.#isFullFor(value)) this.#dropOldest()
-    this.#records.set(key, { value, expiresAt: performance.now() + lifetime * 1000 })
+    const now = performance.now()
+    for (const [oldest, { expiresAt }] of this.#records) {
+      if (expiresAt > now && this.#hasRoomFor(value)) break
+      this.#delete(oldest)
+    }
+    this.#records.set(key, { value, expiresAt: now + lifetime * 1000 })
     this.#size += value.length
   }
 
@@ -69,23 +69,8 @@ export class MemoryStore implements Store {
     this.#records.delete(key)
   }
 
-  #isFullFor (value: string): boolean {
-    const { size } = this.#records
-    return size === this.#limit || (size > 0 && this.#size + value.length > VALUES_LIMIT)
-  }
-
-  #dropOldest (): void {
-    const [oldest] = this.#records.keys()
-    this.#delete(oldest as string)
-  }
-
-  #dropExpired (): void {
-    const now = performance.now()
-    if (now < this.#nextSweep) return
-    this.#nextSweep = now + SWEEP_INTERVAL
-    for (const [key, { expiresAt }] of this.#records) {
-      if (expiresAt <= now) this.#delete(key)
-    }
+  #hasRoomFor (value: string): boolean {
+    return this.#records.size < this.#limit && this.#size + value.length <= VALUES_LIMIT
   }
 }
 
