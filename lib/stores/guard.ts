@@ -35,15 +35,15 @@ export class GuardedStore implements TimedStore {
   }
 
   put (key: string, value: string, lifetime: number, deadline: number): Promise<boolean> {
-    return this.#call(this.#store.put(key, value, lifetime, deadline), 'put', isBoolean)
+    return this.#call(this.#store.put(key, value, lifetime, deadline), ofPut)
   }
 
   take (key: string, deadline: number): Promise<string | null> {
-    return this.#call(this.#store.take(key, deadline), 'take', isTextOrNull)
+    return this.#call(this.#store.take(key, deadline), ofTake)
   }
 
   revoke (key: string, lifetime: number, deadline: number): Promise<string | null> {
-    return this.#call(this.#store.revoke(key, lifetime, deadline), 'revoke', isTextOrNull)
+    return this.#call(this.#store.revoke(key, lifetime, deadline), ofRevoke)
   }
 
   /** Waits for the store. Rejects when it can never serve a sign-in; one that is down does not hinder the start. */
@@ -70,10 +70,10 @@ export class GuardedStore implements TimedStore {
     // As long as the probe may take: the value must not expire before it is taken.
     const lifetime = Math.ceil(this.#timeout / 1000) + 1
     try {
-      const stored = valid('put', await this.#store.put(key, 'probe', lifetime, deadline), isBoolean)
-      const taken = valid('take', await this.#store.take(key, deadline), isTextOrNull)
-      if (!stored || taken !== 'probe') throw new Error('take did not return the value that was put')
-      valid('revoke', await this.#store.revoke(probeKey(), 1, deadline), isTextOrNull)
+      const isStored = ofPut(await this.#store.put(key, 'probe', lifetime, deadline))
+      const taken = ofTake(await this.#store.take(key, deadline))
+      if (!isStored || taken !== 'probe') throw new Error('take did not return the value that was put')
+      ofRevoke(await this.#store.revoke(probeKey(), 1, deadline))
     } catch (error) {
       this.#outage.lost(describe(error))
       throw error
@@ -81,13 +81,14 @@ export class GuardedStore implements TimedStore {
     this.#outage.found()
   }
 
-  async #call<T> (operation: Promise<unknown>, name: Operation, isValid: (value: unknown) => value is T): Promise<T> {
+  async #call<T> (operation: Promise<unknown>, checked: (result: unknown) => T): Promise<T> {
     let result
     try {
-      result = valid(name, await operation, isValid)
+      result = checked(await operation)
     } catch (error) {
-      this.#outage.lost(describe(error)).refused++
-      throw new OAuthError('store_unavailable', { cause: describe(error) })
+      const cause = describe(error)
+      this.#outage.lost(cause).refused++
+      throw new OAuthError('store_unavailable', { cause })
     }
     this.#outage.found()
     return result
@@ -96,22 +97,22 @@ export class GuardedStore implements TimedStore {
 
 /** As long as every other key: a table of the host may have room for 20 characters. */
 function probeKey (): string {
-  return `probe-${randomBytes(12).toString('base64url').slice(0, 14)}`
+  return `probe-${randomBytes(7).toString('hex')}`
 }
 
-/** The result of an operation. The error names only its kind: it may be a stored value. */
-function valid<T> (name: Operation, result: unknown, isValid: (value: unknown) => value is T): T {
-  if (isValid(result)) return result
-  throw new Error(`${name} returned ${result === null ? 'null' : typeof result} instead of ${results[name]}`)
+const ofPut = (result: unknown): boolean =>
+  typeof result === 'boolean' ? result : invalid('put', result, 'a boolean')
+const ofTake = (result: unknown): string | null => textOrNull('take', result)
+const ofRevoke = (result: unknown): string | null => textOrNull('revoke', result)
+
+function textOrNull (name: string, result: unknown): string | null {
+  return typeof result === 'string' || result === null ? result : invalid(name, result, 'a string or null')
 }
 
-/** What each operation must return. */
-const results = { put: 'a boolean', take: 'a string or null', revoke: 'a string or null' }
-
-type Operation = keyof typeof results
-
-const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean'
-const isTextOrNull = (value: unknown): value is string | null => typeof value === 'string' || value === null
+/** The error names only the kind of a result: it may be a stored value. */
+function invalid (name: string, result: unknown, expected: string): never {
+  throw new Error(`${name} returned ${result === null ? 'null' : typeof result} instead of ${expected}`)
+}
 
 /** Adds the time limit to a store of the host. */
 export function withDeadlines (store: Store): TimedStore {
