@@ -16,14 +16,16 @@ export class RegisteredPortal {
   readonly binding: string
   /** One for each secret, unique to this client: `[clientId, secret]` as JSON. */
   readonly credentials: readonly string[]
-  readonly #secrets: readonly string[]
+  /** Secrets are compared by digests: `timingSafeEqual` needs buffers of equal length. */
+  readonly #digests: Buffer[]
   readonly #callback: string
 
   constructor ({ loginUrl, clientId, clientSecret, redirectUri, level = 'partner' }: Portal) {
     this.information = Object.freeze({ loginUrl, clientId, redirectUri, level })
     this.binding = JSON.stringify([clientId, redirectUri, loginUrl, level])
-    this.#secrets = [clientSecret].flat()
-    this.credentials = this.#secrets.map((secret) => JSON.stringify([clientId, secret]))
+    const secrets = [clientSecret].flat()
+    this.#digests = secrets.map(digest)
+    this.credentials = secrets.map((secret) => JSON.stringify([clientId, secret]))
     this.#callback = redirectUri + (redirectUri.includes('?') ? '&' : '?')
   }
 
@@ -35,11 +37,10 @@ export class RegisteredPortal {
   /** Index of the secret that matches, or -1. Every secret is compared, in constant time. */
   secretIndex (given: string): number {
     const presented = digest(given)
-    return this.#secrets.map((secret) => timingSafeEqual(digest(secret), presented)).indexOf(true)
+    return this.#digests.map((known) => timingSafeEqual(known, presented)).indexOf(true)
   }
 }
 
-/** Secrets are compared by their digests: `timingSafeEqual` needs buffers of equal length. */
 function digest (secret: string): Buffer {
   return hash('sha256', secret, 'buffer')
 }
