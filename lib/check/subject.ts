@@ -205,7 +205,7 @@ export class Subject {
   }
 
   /** The token request with a code. */
-  redeem (grant: Grant, { clientSecret } = this.integration): Promise<Leg<string>> {
+  redeem (grant: Grant, { clientSecret }: Pick<Integration, 'clientSecret'> = this.integration): Promise<Leg<string>> {
     return redeem({ ...this.integration, clientSecret }, this.secrets, grant)
   }
 
