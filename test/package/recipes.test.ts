@@ -32,14 +32,6 @@ t.test('testing, in an app with the login of an example', async (t) => {
   await t.rejects(signInAs(app, 'u-4'), { message: /^Step \d+: expected .*access_denied/s })
 })
 
-t.test('events', async (t) => {
-  const { onEvent } = await recipe('events')
-  const lines: unknown[] = []
-  const request = { log: { fatal: (...line: unknown[]) => lines.push(line) } }
-  for (const reason of ['code_replayed', 'ok']) onEvent({ type: reason, reason, externalId: 'alice' }, request)
-  t.strictSame(lines, [[{ reason: 'code_replayed', externalId: 'alice' }, 'Was a code stolen?']])
-})
-
 t.test('store', async () => {
   const { MapStore } = await recipe('store')
   await checkStore(new MapStore())
