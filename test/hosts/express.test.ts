@@ -9,8 +9,8 @@ import type { Test } from 'tap'
 import { refusals } from '../../lib/errors.ts'
 import type { PartnerSsoEvent } from '../../lib/index.ts'
 import { keepsContract } from '../contract/keeps-contract.ts'
-import { isRefused } from '../contract/replies.ts'
-import { PORTAL, startHost } from '../helpers/host.ts'
+import { refuses } from '../contract/replies.ts'
+import { startHost } from '../helpers/host.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import { wire } from '../helpers/wire.ts'
 
@@ -24,56 +24,39 @@ const middleware: RequestHandler = (request, response, next) => {
   else next()
 }
 
-/** An app with middleware in front of the plugin; the base URL of the routes. */
-type Host = (t: Test) => Promise<{ url: string, events: PartnerSsoEvent[] }>
+/** The base URL of the routes. */
+interface Host { url: string, events: PartnerSsoEvent[] }
 
-const bridged: Host = async (t) =>
-  await startHost(t, { loginPage: '/login' }, {
+const hosts: Record<string, (t: Test) => Promise<Host>> = {
+  '@fastify/express': async (t) => await startHost(t, { loginPage: '/login' }, {
     async prepare (app) {
       await app.register(fastifyExpress)
       app.use(middleware)
     }
-  })
-
-const mounted: Host = async (t) => {
-  const path = '/partner'
-  const { app, events } = await startHost(t, { loginPage: '/login' })
-  const host = express()
-  host.use(middleware)
-  host.use(`${path}/`, (request, response) => { app.routing(request, response) })
-  return { url: await httpServer(t, host) + path, events }
-}
-
-const hosts: Record<string, Host> = {
-  '@fastify/express': bridged,
-  'an Express app': mounted
-}
-
-const STATES = ['a%252Fb', '%C3%A9', 'a+b%20c', '%26client_id%3Dx', '%25', '%23']
-// @fastify/express refuses a URL that decodeURI cannot read, before any route is asked.
-const NO_UTF8 = ['%E9', '%zz']
-
-/** The state comes back as it was sent, also after a login. No library encodes again. */
-async function keepsQuery (t: Test, url: string, states: string[]): Promise<void> {
-  const { clientId, redirectUri } = PORTAL
-  const query = new URLSearchParams({ client_id: clientId, redirect_uri: redirectUri, response_type: 'code' })
-  for (const state of states) {
-    const path = `/oauth/authorize?${query}&state=${state}`
-    const { headers } = await wire(url).send(path, { headers: { 'x-user': 'alice' } })
-    t.equal(headers.get('location')?.replace(/^.*[?&]state=/, ''), state, state)
-    const { redirect } = await wire(url).send(path)
-    t.equal(redirect.get('return_to'), path, state)
+  }),
+  'an Express app': async (t) => {
+    const { app, events } = await startHost(t, { loginPage: '/login' })
+    const host = express().use(middleware).use('/partner/', (request, response) => app.routing(request, response))
+    return { url: `${await httpServer(t, host)}/partner`, events }
   }
+}
+
+/** The contract, and the state after a login as it was sent: no library decodes or encodes it. */
+async function keepsQuery (t: Test, url: string, state = 'a%252Fb%26client_id%3Dx%25%23%C3%A9'): Promise<void> {
+  const at = wire(url)
+  await keepsContract(t, at)
+  const { redirect } = await at.authorize({ state: undefined }, null, {}, `&state=${state}`)
+  t.match(redirect.get('return_to'), `&state=${state}`)
+  const { headers } = await at.send(String(redirect.get('return_to')), { headers: { 'x-user': 'alice' } })
+  t.match(headers.get('location'), `&state=${state}`)
 }
 
 for (const [name, start] of Object.entries(hosts)) {
   t.test(name, async (t) => {
     const { url, events } = await start(t)
-    const portal = wire(url)
-    await keepsContract(t, portal)
-    await keepsQuery(t, url, name === '@fastify/express' ? STATES : [...STATES, ...NO_UTF8])
-    const response = await portal.token({ code: await portal.code() }, { 'x-parse': '1' })
-    isRefused(t, response, 400, 'invalid_request', 'The body cannot be read.')
+    await keepsQuery(t, url)
+    const response = await wire(url).token({ code: await wire(url).code() }, { 'x-parse': '1' })
+    refuses(t, response, 400, 'invalid_request')
     t.match(events.at(-1), { type: 'request_rejected', reason: 'body_already_read' })
   })
 }
@@ -82,8 +65,8 @@ t.test('rewriteUrl', async (t) => {
   const { url } = await startHost(t, { loginPage: '/login' }, {
     server: { rewriteUrl: ({ url = '' }) => unescape(url).replace(/^\/partner\//, '/') }
   })
-  await keepsContract(t, wire(`${url}/partner`))
-  await keepsQuery(t, `${url}/partner`, [...STATES, ...NO_UTF8])
+  // @fastify/express refuses what decodeURI cannot read, before any route is asked.
+  await keepsQuery(t, `${url}/partner`, '%E9%zz%2526')
 })
 
 t.test('a platform that reads every body, as Google Cloud Functions does: the line of the hint', async (t) => {

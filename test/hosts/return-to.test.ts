@@ -1,4 +1,5 @@
-// `app.partnerSso.returnTo()`: from the login back to the authorization request, in hosts of all kinds.
+// `app.partnerSso.returnTo()`: from the login back to the authorization request, in hosts of all kinds. What a browser
+// may forge: test/attacks/return-cookie.
 import cookie from '@fastify/cookie'
 import express from 'express'
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
@@ -10,197 +11,155 @@ import { hostOptions, startHost } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
 import { httpServer } from '../helpers/raw-server.ts'
 import { injecting, wire } from '../helpers/wire.ts'
-import type { Fetch, Wire } from '../helpers/wire.ts'
+import type { Wire, WireResponse } from '../helpers/wire.ts'
 
 const REMOVAL = 'partner-sso-return=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax'
+/** A state that a library would change which decodes or encodes it. */
+const STATE = '%E9;,%22%252F+%20'
 
-const byCookie = (line: string): string => line.split(';', 1).join()
+const inProcess = (app: FastifyInstance, prefix = ''): Wire => wire(prefix, undefined, { fetch: injecting(app) })
 
-/** Adds a login that goes back to the authorization request, or to /home. */
+/** A login that goes back to the authorization request, or to /home. */
 function addLogin (app: FastifyInstance): void {
-  app.post('/login', (request, reply) => reply.redirect(app.partnerSso.returnTo(request, reply) ?? '/home', 303))
+  app.get('/login', (request, reply) => reply.redirect(app.partnerSso.returnTo(request, reply) ?? '/home'))
 }
 
-/** A host with the login. It tries the cookie alone: what a login page does with return_to is its own. */
 async function startLogin (
   t: Test, prepare: (app: FastifyInstance) => unknown = () => {}, server: FastifyServerOptions = {}
-): Promise<FastifyInstance> {
-  const { app } = await startHost(t, { loginPage: '/login' }, {
-    server,
-    async prepare (app) {
-      app.removeAllContentTypeParsers()
-      await prepare(app)
-    },
-    finish: addLogin
-  })
-  return app
+): Promise<Wire> {
+  const { app } = await startHost(t, { loginPage: '/login' }, { server, prepare, finish: addLogin })
+  return inProcess(app)
 }
 
-interface Walk {
-  /** What the response to the authorization request sets. */
-  set: string[]
-  /** Where the login leads. */
-  location: string | null
-  /** What the response of the login sets. */
-  removed: string[]
-}
+/** Sent to the login. */
+const begin = (at: Wire, state = STATE, headers: Record<string, string> = {}): Promise<WireResponse> =>
+  at.authorize({ state: undefined }, null, headers, `&state=${state}`)
 
-/** Sent to the login without a user, and logged in with the cookies that came with it. */
-async function walk (at: Wire, login = '/login', state = 'a state'): Promise<Walk> {
-  const sent = await at.authorize({ state }, null)
-  const set = sent.headers.getSetCookie()
-  const back = await at.send(login, { method: 'POST', headers: { cookie: set.map(byCookie).join('; ') } })
-  return { set, location: back.headers.get('location'), removed: back.headers.getSetCookie() }
+const setBy = ({ headers }: WireResponse): string[] => headers.getSetCookie()
+
+/** The cookies that a response sets, as the browser sends them. */
+const cookiesOf = (response: WireResponse) =>
+  ({ cookie: setBy(response).map((line) => line.replace(/;.*/, '')).join('; ') })
+
+const locationOf = ({ headers }: WireResponse): string => String(headers.get('location'))
+
+/** The response of the login after the authorization request, which set the cookies. */
+async function walk (at: Wire, login = at): Promise<WireResponse> {
+  return await login.send('/login', { headers: cookiesOf(await begin(at)) })
 }
 
 /** The location leads to a code, with the state as it was. */
-async function leadsBack (t: Test, at: Wire, location: string | null, state = 'a state'): Promise<void> {
-  const { redirect } = await at.send(String(location), { headers: { 'x-user': 'alice' } })
-  t.ok(redirect.has('code'), location ?? 'no location')
-  t.equal(redirect.get('state'), state, location ?? 'no location')
+async function leadsBack (t: Test, at: Wire, location: string, state = STATE): Promise<void> {
+  const back = await at.send(location, { headers: { 'x-user': 'alice' } })
+  t.match(locationOf(back), /\?code=/, location)
+  t.equal(locationOf(back).replace(/.*&state=/, ''), state, location)
 }
 
-const inProcess = (app: FastifyInstance): Wire => wire('', undefined, { fetch: injecting(app) })
-
-t.test('a host without a plugin for cookies', async (t) => {
-  const at = inProcess(await startLogin(t))
-  const { set, location, removed } = await walk(at)
+t.test('a cookie for ten minutes leads back, once', async (t) => {
+  const at = await startLogin(t)
+  const set = setBy(await begin(at))
+  t.match(set, [/^partner-sso-return=%2Foauth%2Fauthorize%3F\S+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/])
   t.equal(set.length, 1)
-  t.match(set[0], /^partner-sso-return=%2Foauth%2Fauthorize%3F\S+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/)
-  t.strictSame(removed, [REMOVAL], 'handed back once')
-  await leadsBack(t, at, location)
-  const direct = await at.send('/login', { method: 'POST' })
-  t.strictSame([direct.headers.get('location'), direct.headers.getSetCookie()], ['/home', []], 'a login by itself')
-})
-
-t.test('the state comes back as it was sent', async (t) => {
-  const at = inProcess(await startLogin(t))
-  for (const state of ['a%252Fb', 'é + "quoted", <b>; \\ %', '🔑']) {
-    const { location } = await walk(at, '/login', state)
-    await leadsBack(t, at, location, state)
-  }
-  const redirectUri = 'https://portal.example/oauth/callback'
-  const query = `client_id=partner-123&redirect_uri=${redirectUri}&response_type=code&state=%zz%E9;,"`
-  const raw = await at.send(`/oauth/authorize?${query}`)
-  const back = await at.send('/login', {
-    method: 'POST', headers: { cookie: raw.headers.getSetCookie().map(byCookie).join() }
-  })
-  t.match(back.headers.get('location'), /&state=%zz%E9;,%22$/)
+  const back = await walk(at)
+  t.strictSame(setBy(back), [REMOVAL])
+  await leadsBack(t, at, locationOf(back))
+  const direct = await at.send('/login')
+  t.strictSame([locationOf(direct), setBy(direct)], ['/home', []], 'a login by itself')
 })
 
 t.test('a request that is served is forgotten, by whatever way it came back', async (t) => {
-  const at = inProcess(await startLogin(t))
-  const { set } = await walk(at)
-  const headers = { cookie: set.map(byCookie).join() }
-  t.strictSame((await at.authorize({}, 'alice', headers)).headers.getSetCookie(), [REMOVAL])
-  t.strictSame((await at.authorize({}, 'alice')).headers.getSetCookie(), [])
-  const foreign = { cookie: 'partner-sso-return=%2Fother%2Foauth%2Fauthorize%3Fa=b' }
-  t.strictSame((await at.authorize({}, 'alice', foreign)).headers.getSetCookie(), [], 'another app keeps its own')
+  const at = await startLogin(t)
+  t.strictSame(setBy(await at.authorize({}, 'alice', cookiesOf(await begin(at)))), [REMOVAL])
+  t.strictSame(setBy(await at.authorize({}, 'alice')), [])
 })
 
-t.test('the return_to of the login page comes first: two tabs are two requests', async (t) => {
-  const at = inProcess(await startLogin(t))
-  const first = await at.authorize({ state: 'first' }, null)
-  const second = await at.authorize({ state: 'second' }, null)
-  const headers = { cookie: second.headers.getSetCookie().map(byCookie).join() }
-  const form = `/login?${first.redirect}`
-  t.match(form, 'return_to=')
-  const logIn = async (url: string) => (await at.send(url, { method: 'POST', headers })).headers
-  await leadsBack(t, at, (await logIn(form)).get('location'), 'first')
-  t.strictSame((await logIn(form)).getSetCookie(), [REMOVAL])
-  await leadsBack(t, at, (await logIn('/login')).get('location'), 'second')
+t.test('return_to comes first, the cookie is removed in each case', async (t) => {
+  const at = await startLogin(t)
+  const first = await begin(at, 'first')
+  const headers = cookiesOf(await begin(at, 'second'))
+  const logIn = async (query: string): Promise<string> => {
+    const back = await at.send(`/login?${query}`, { headers })
+    t.strictSame(setBy(back), [REMOVAL], query)
+    return locationOf(back)
+  }
+  await leadsBack(t, at, await logIn(String(first.redirect)), 'first')
+  await leadsBack(t, at, await logIn('return_to=&a=b'), 'second')
+  t.equal(await logIn('return_to=/orders'), '/home', 'a login that began elsewhere in the app')
 })
 
 t.test('https: a Secure cookie whose name no other host can set', async (t) => {
-  const app = await startLogin(t, () => {}, { trustProxy: true })
-  const https: Fetch = (target, init) =>
-    injecting(app)(target, { ...init, headers: { ...init.headers, 'x-forwarded-proto': 'https' } })
-  const { set, location, removed } = await walk(wire('', undefined, { fetch: https }))
-  t.match(set, [/^__Host-partner-sso-return=%2Foauth\S+; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/])
-  t.strictSame(removed, ['__Host-partner-sso-return=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax'])
-  await leadsBack(t, inProcess(app), location)
+  const at = await startLogin(t, () => {}, { trustProxy: true })
+  const https = { 'x-forwarded-proto': 'https' }
+  const sent = await begin(at, STATE, https)
+  t.match(setBy(sent), [
+    /^__Host-partner-sso-return=%2Foauth\S+; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/
+  ])
+  const back = await at.send('/login', { headers: { ...https, ...cookiesOf(sent) } })
+  t.strictSame(setBy(back), ['__Host-partner-sso-return=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax'])
+  await leadsBack(t, at, locationOf(back))
 })
 
 t.test('https that the login does not know of: Express that trusts no proxy, and a server of Node', async (t) => {
   const { app } = await startHost(t)
-  const own = '/oauth/authorize?state=s'
-  const request = (names: string[], more: object) =>
-    ({ headers: { cookie: names.map((name) => `${name}=${encodeURIComponent(own)}`).join('; ') }, ...more })
-  const both = ['__Host-partner-sso-return', 'partner-sso-return']
-  const [secure, plain] = both as [string, string]
-  const rows: Array<[read: string[], names: string[], more: object]> = [
-    [[secure], both, { protocol: 'https' }],
-    [both, both, { protocol: 'http' }],
-    [[secure], both, { socket: { encrypted: true } }],
-    [both, both, { socket: {} }],
-    [[], [plain], { protocol: 'https' }]
+  const [secure, plain] = ['__Host-partner-sso-return', 'partner-sso-return']
+  const headers = { cookie: `${secure}=%2Foauth%2Fauthorize%3Fa; ${plain}=%2Foauth%2Fauthorize%3Fb` }
+  const rows: Array<[read: string[], of: object]> = [
+    [[secure], { protocol: 'https' }],
+    [[secure, plain], { protocol: 'http' }],
+    [[secure], { socket: { encrypted: true } }]
   ]
-  for (const [read, names, more] of rows) {
-    const row = JSON.stringify([names, more])
+  for (const [read, of] of rows) {
     let removed: string[] = []
     const reply = { getHeader: () => removed, setHeader (_name: string, value: string[]) { removed = value } }
-    t.equal(app.partnerSso.returnTo(request(names, more), reply), read.length === 0 ? null : own, row)
-    t.strictSame(removed.map((line) => line.replace(/=.*/, '')), read, row)
+    t.equal(app.partnerSso.returnTo({ headers, ...of }, reply), '/oauth/authorize?a', JSON.stringify(of))
+    t.strictSame(removed.map((line) => line.replace(/=.*/, '')), read, JSON.stringify(of))
   }
-})
-
-t.test('a login that began elsewhere in the app is not led to the portal', async (t) => {
-  const at = inProcess(await startLogin(t))
-  const { set } = await walk(at)
-  const headers = { cookie: set.map(byCookie).join() }
-  for (const elsewhere of ['/orders', '/oauth/authorize', '//oauth/authorize?a=b']) {
-    const back = await at.send(`/login?return_to=${elsewhere}`, { method: 'POST', headers })
-    const found = [back.headers.get('location'), back.headers.getSetCookie()]
-    t.strictSame(found, ['/home', [REMOVAL]], `the cookie of an abandoned attempt is removed: ${elsewhere}`)
-  }
-  const empty = await at.send('/login?return_to=&a=b', { method: 'POST', headers })
-  await leadsBack(t, at, empty.headers.get('location'))
 })
 
 t.test('the parameters of the endpoint, each as it was encoded, and no others', async (t) => {
-  const at = inProcess(await startLogin(t))
+  const at = await startLogin(t)
   const redirectUri = 'https:%2F/portal.example/oauth/callback'
   const known = `client_id=partner-123&redirect_uri=${redirectUri}&response_type=c%6Fde&state=a+b%2f%20&scope=x`
-  const { headers, redirect } = await at.send(`/oauth/authorize?client_secret=hush&x&${known}&state%5B%5D=hush&a=hush`)
-  t.equal(redirect.get('return_to'), `/oauth/authorize?${known}`)
-  t.equal(headers.getSetCookie().map(byCookie).join(),
-    `partner-sso-return=${encodeURIComponent(`/oauth/authorize?${known}`)}`)
+  const sent = await at.send(`/oauth/authorize?client_secret=hush&x&${known}&state%5B%5D=hush&a=hush`)
+  const returnTo = `/oauth/authorize?${known}`
+  t.equal(sent.redirect.get('return_to'), returnTo)
+  t.equal(cookiesOf(sent).cookie, `partner-sso-return=${encodeURIComponent(returnTo)}`)
 })
 
-t.test('cookies of the host stay: @fastify/cookie, before and after ours', async (t) => {
-  const app = await startLogin(t, async (app) => {
+/** Hosts that set cookies of their own, and the names of these. */
+const cookieHosts: Record<string, [own: string[], prepare: (app: FastifyInstance) => unknown]> = {
+  '@fastify/cookie, before and after ours': [['a', 'b', 'early', 'late'], async (app) => {
     await app.register(cookie, { secret: 'the secret of the cookies' })
     app.addHook('onRequest', async (_request, reply) => { reply.setCookie('early', '1', { signed: true }) })
     app.addHook('onSend', async (_request, reply) => { reply.setCookie('late', '2') })
     app.addHook('preHandler', async (_request, reply) => { reply.header('set-cookie', ['a=1', 'b=2']) })
+  }],
+  'middleware, on the response of Node': [['a', 'b'], async (app) => {
+    app.addHook('onRequest', async (_request, { raw }) => { raw.setHeader('Set-Cookie', ['a=1', 'b=2']) })
+  }]
+}
+
+for (const [name, [own, prepare]] of Object.entries(cookieHosts)) {
+  t.test(`cookies of the host stay: ${name}`, async (t) => {
+    const at = await startLogin(t, prepare)
+    const back = await walk(at)
+    for (const response of [await begin(at), back]) {
+      const names = setBy(response).map((line) => line.replace(/=.*/, '')).sort()
+      t.strictSame(names, [...own, 'partner-sso-return'], response.request)
+    }
+    await leadsBack(t, at, locationOf(back))
   })
-  const names = (lines: string[]) => lines.map((line) => line.replace(/=.*/, '')).sort()
-  const { set, location, removed } = await walk(inProcess(app))
-  const all = ['a', 'b', 'early', 'late', 'partner-sso-return']
-  t.strictSame([names(set), names(removed)], [all, all])
-  await leadsBack(t, inProcess(app), location)
-})
+}
 
 t.test('@fastify/cookie is registered after the plugin', async (t) => {
   const { app } = await startHost(t, { loginPage: '/login' }, {
     async finish (app) {
       await app.register(cookie)
       app.addHook('onRequest', async (_request, reply) => { reply.setCookie('own', '1') })
-      app.removeAllContentTypeParsers()
       addLogin(app)
     }
   })
-  t.strictSame((await walk(inProcess(app))).removed.map(byCookie), ['partner-sso-return=', 'own=1'])
-})
-
-t.test('cookies of the host stay: those that middleware sets on the response of Node', async (t) => {
-  const app = await startLogin(t, async (app) => {
-    app.addHook('onRequest', async (_request, { raw }) => { raw.setHeader('Set-Cookie', ['a=1', 'b=2']) })
-  })
-  const { set, location, removed } = await walk(inProcess(app))
-  t.strictSame(set.map(byCookie).slice(0, 2), ['a=1', 'b=2'])
-  t.strictSame([set.length, removed], [3, ['a=1', 'b=2', REMOVAL]])
-  await leadsBack(t, inProcess(app), location)
+  t.equal(cookiesOf(await walk(inProcess(app))).cookie, 'partner-sso-return=; own=1')
 })
 
 t.test('an Express app with the login, at a path', async (t) => {
@@ -211,30 +170,29 @@ t.test('an Express app with the login, at a path', async (t) => {
     request.url = `/oauth${request.url}`
     sso.routing(request, response)
   })
-  app.post(`${path}/login`, (request, response) => {
+  app.get(`${path}/login`, (request, response) => {
     response.cookie('own', '1')
-    response.redirect(303, path + String(sso.partnerSso.returnTo(request, response)))
+    response.redirect(path + String(sso.partnerSso.returnTo(request, response)))
   })
   const origin = await httpServer(t, app)
-  const { location, removed } = await walk(wire(origin + path))
-  t.strictSame(removed, ['own=1; Path=/', REMOVAL])
-  await leadsBack(t, wire(origin), location)
-  const { redirect } = await wire(origin + path).authorize({ state: 'in the URL' }, null)
-  const back = await wire(origin + path).send(`/login?${redirect}`, { method: 'POST' })
-  await leadsBack(t, wire(origin), back.headers.get('location'), 'in the URL')
+  const at = wire(origin + path)
+  const back = await walk(at)
+  t.strictSame(setBy(back), ['own=1; Path=/', REMOVAL])
+  await leadsBack(t, wire(origin), locationOf(back))
+  const byQuery = await at.send(`/login?${(await begin(at)).redirect}`)
+  await leadsBack(t, wire(origin), locationOf(byQuery))
 })
 
 t.test('a bare server of Node', async (t) => {
   const { app: sso } = await startHost(t, { loginPage: '/login' })
-  const origin = await httpServer(t, (request, response) => {
+  const login = wire(await httpServer(t, (request, response) => {
     response.end(sso.partnerSso.returnTo(request, response) ?? 'none')
-  })
-  const { headers, redirect } = await inProcess(sso).authorize({}, null)
-  const cookies = { cookie: headers.getSetCookie().map(byCookie).join() }
-  const back = await wire(origin).send('/login', { headers: cookies })
-  await leadsBack(t, inProcess(sso), back.text)
-  t.strictSame(back.headers.getSetCookie(), [REMOVAL])
-  await leadsBack(t, inProcess(sso), (await wire(origin).send(`/login?${redirect}`)).text)
+  }))
+  const at = inProcess(sso)
+  const back = await walk(at, login)
+  t.strictSame(setBy(back), [REMOVAL])
+  await leadsBack(t, at, back.text)
+  await leadsBack(t, at, (await login.send(`/login?${(await begin(at)).redirect}`)).text)
   const reply = { getHeader: () => undefined, setHeader: () => t.fail('there is nothing to remove') }
   t.equal(sso.partnerSso.returnTo({ headers: {} }, reply), null, 'a request without a URL')
 })
@@ -247,22 +205,16 @@ t.test('several registrations under one app, and a scope of its own', async (t) 
     }
   })
   for (const prefix of ['/one', '/a:b/%C3%A9']) {
-    const at = wire(prefix, undefined, { fetch: injecting(app) })
-    const { set } = await walk(at)
-    const headers = { cookie: set.map(byCookie).join() }
-    const { headers: back } = await inProcess(app).send('/login', { method: 'POST', headers })
-    t.match(back.get('location'), new RegExp(`^${prefix}/oauth/authorize\\?client_id=`), prefix)
-    await leadsBack(t, inProcess(app), back.get('location'))
+    const location = locationOf(await walk(inProcess(app, prefix), inProcess(app)))
+    t.ok(location.startsWith(`${prefix}/oauth/authorize?client_id=`), prefix)
+    await leadsBack(t, inProcess(app), location)
   }
 })
 
 t.test('slashes and case that the router ignores are not repeated', async (t) => {
-  const { app } = await startHost(t, { loginPage: '/login' }, {
-    server: routerOptions({ ignoreDuplicateSlashes: true, ignoreTrailingSlash: true, caseSensitive: false })
-  })
-  const query = new URLSearchParams({
-    client_id: 'partner-123', redirect_uri: 'https://portal.example/oauth/callback', response_type: 'code', state: 's'
-  })
-  const { headers } = await inProcess(app).send(`//OAuth/authorize/?${query}`)
-  t.match(headers.getSetCookie(), [/^partner-sso-return=%2Foauth%2Fauthorize%3Fclient_id%3D/])
+  const router = { ignoreDuplicateSlashes: true, ignoreTrailingSlash: true, caseSensitive: false }
+  const at = await startLogin(t, () => {}, routerOptions(router))
+  const returnTo = String((await begin(at)).redirect.get('return_to'))
+  const { redirect } = await at.send(returnTo.replace('/oauth/authorize', '//OAuth/authorize/'))
+  t.equal(redirect.get('return_to'), returnTo)
 })
