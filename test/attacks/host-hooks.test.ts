@@ -8,7 +8,7 @@ import partnerSso from '../../lib/index.ts'
 import type { PartnerSsoEvent } from '../../lib/index.ts'
 import { hostOptions, recordOf, startHost } from '../helpers/host.ts'
 import { capture } from '../helpers/log.ts'
-import { injecting, wire } from '../helpers/wire.ts'
+import { inProcess, wire } from '../helpers/wire.ts'
 
 const thrown: unknown[] = [
   new Error('down'),
@@ -74,7 +74,7 @@ t.test('a host forgets to return its reply, and nobody: its response stays', asy
         app.addHook('onSend', async () => { await setTimeout(1) })
         const events: PartnerSsoEvent[] = []
         await app.register(partnerSso, hostOptions({ ...hooks, onEvent: (event) => events.push(event) }))
-        const { status, headers } = await wire('', undefined, { fetch: injecting(app) }).authorize()
+        const { status, headers } = await inProcess(app).authorize()
         t.equal(headers.get('location'), name === 'redirect' ? '/mine' : null, name)
         t.equal(status, name === 'redirect' ? 302 : 401, name)
         t.match(events, [{ reason: 'loginPage' in hooks ? 'current_user_replied' : 'not_eligible' }], name)
@@ -106,7 +106,7 @@ t.test('a host forgets to return its reply: no code follows the page for the sec
     app.addHook('onSend', async () => { await setTimeout(1) })
     const events: PartnerSsoEvent[] = []
     await app.register(partnerSso, hostOptions({ ...hooks, onEvent: (event) => events.push(event) }))
-    const { headers } = await wire('', undefined, { fetch: injecting(app) }).authorize()
+    const { headers } = await inProcess(app).authorize()
     t.notMatch(headers.get('location'), /code=/, reason)
     t.match(events, [{ reason }], reason)
   }

@@ -3,7 +3,7 @@
 // not the registered string itself gets an error page at once, and never a redirection.
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
-import { injecting, wire } from '../helpers/wire.ts'
+import { inProcess } from '../helpers/wire.ts'
 
 const REGISTERED = PORTAL.redirectUri
 const HOST = 'portal.example'
@@ -39,7 +39,7 @@ t.test('every string but the registered one is refused', async (t) => {
       return { id: 'alice', eligible: true }
     }
   })
-  const portal = wire('', PORTAL, { fetch: injecting(app) })
+  const portal = inProcess(app)
   const code = await portal.code()
   const accept = { accept: 'text/html' }
   for (const [group, variants] of Object.entries(groups)) {

@@ -10,7 +10,7 @@ import type { Store } from '../../lib/index.ts'
 import { RegisteredPortal } from '../../lib/portal/registered-portal.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { randomCode } from '../helpers/random-code.ts'
-import { injecting, wire } from '../helpers/wire.ts'
+import { inProcess } from '../helpers/wire.ts'
 import type { WireResponse, Wire } from '../helpers/wire.ts'
 
 /** A store that the attacker reads and writes. Nothing in it expires, and he removes the marks of revocations. */
@@ -50,7 +50,7 @@ const forgedGrant = (): string =>
 async function startApp (t: Test): Promise<{ store: OpenStore, portal: Wire }> {
   const store = new OpenStore()
   const { app } = await startHost(t, { store })
-  return { store, portal: wire('', PORTAL, { fetch: injecting(app) }) }
+  return { store, portal: inProcess(app) }
 }
 
 /** A code and its token, both unused, with the keys and values that the store held for them. */

@@ -6,13 +6,13 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import { startHostProcess } from '../helpers/fork-host.ts'
-import { someRedis } from '../helpers/redis.ts'
+import { startRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
 import type { WireResponse, Wire } from '../helpers/wire.ts'
 
-const { url: redis, keyPrefix } = await someRedis(t)
+const { url: redis } = await startRedis(t)
 // Processes on few cores: a redemption may have to wait for its turn, which is not what is tested here.
-const hosts = await Promise.all([1, 2, 3].map(() => startHostProcess(t, { redis, keyPrefix, storeTimeout: 30_000 })))
+const hosts = await Promise.all([1, 2, 3].map(() => startHostProcess(t, { redis, storeTimeout: 30_000 })))
 const portals = hosts.map(({ url }) => wire(url))
 const portal = portals[0] as Wire
 

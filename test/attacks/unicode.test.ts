@@ -2,7 +2,7 @@
 // would then be taken for it. Nothing is normalised, trimmed or folded anywhere: only the same bytes are the same.
 import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
-import { injecting, wire } from '../helpers/wire.ts'
+import { inProcess } from '../helpers/wire.ts'
 
 /** Spellings of an ASCII text that some folding, trimming or decoding turns into it. */
 const spellings = (text: string): string[] => [
@@ -22,7 +22,7 @@ const spellings = (text: string): string[] => [
 
 t.test('identifier, secret, code, challenge', async (t) => {
   const { app, events } = await startHost(t)
-  const portal = wire('', PORTAL, { fetch: injecting(app) })
+  const portal = inProcess(app)
   const code = await portal.code()
   const tried: Array<[at: 'authorize' | 'token', name: string, text: string, reason: RegExp]> = [
     ['token', 'client_id', PORTAL.clientId, /^client_unknown$/],

@@ -8,7 +8,7 @@ import { hostOptions, recordOf } from '../helpers/host.ts'
 import { lib } from '../helpers/lib.ts'
 import { prepared } from '../helpers/prepared.ts'
 import { startRedis } from '../helpers/redis.ts'
-import { injecting, wire } from '../helpers/wire.ts'
+import { inProcess } from '../helpers/wire.ts'
 
 const { url: redis } = await prepared(() => startRedis(t))
 
@@ -19,7 +19,7 @@ async function processOf (mocks: object) {
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(build.default, hostOptions({ redis, onEvent: (event) => { events.push(event) } }))
-  return { at: wire('', undefined, { fetch: injecting(app) }), events }
+  return { at: inProcess(app), events }
 }
 
 /** Keys that are derived differently. */

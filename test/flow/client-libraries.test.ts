@@ -3,11 +3,11 @@ import * as oauth from 'oauth4webapi'
 import t from 'tap'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { prepared } from '../helpers/prepared.ts'
-import { someRedis } from '../helpers/redis.ts'
+import { startRedis } from '../helpers/redis.ts'
 
 const { url } = await prepared(async () => {
-  const { url: redis, keyPrefix } = await someRedis(t)
-  return await startHost(t, { redis, keyPrefix })
+  const { url: redis } = await startRedis(t)
+  return await startHost(t, { redis })
 })
 const metadata = {
   issuer: url,

@@ -4,4 +4,4 @@ import { startHost } from './host.ts'
 const { url } = await startHost({ teardown () {} }, JSON.parse(process.argv[2] as string))
 // The test process has ended.
 process.on('disconnect', () => process.exit())
-process.send?.({ url })
+process.send?.(url)

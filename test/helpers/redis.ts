@@ -44,12 +44,3 @@ export function clientOf (
   })
   return client
 }
-
-/** A Redis to share with whatever else is on it: the one of REDIS_URL, or a server of the test's own. */
-export async function someRedis (t: Teardown): Promise<{ url: string, client: Redis, keyPrefix: string }> {
-  const keyPrefix = `partner-sso-test-${process.pid}-${Date.now()}:`
-  if (process.env.REDIS_URL === undefined) return { ...await startRedis(t), keyPrefix }
-  const client = new Redis(process.env.REDIS_URL)
-  t.teardown(() => client.disconnect())
-  return { url: process.env.REDIS_URL, client, keyPrefix }
-}

@@ -52,11 +52,9 @@ export interface WireResponse {
 /** Characters of a request that a message shows. */
 const SHOWN = 160
 
-/** `POST /oauth/token "text/plain" "grant_type=…"` */
-function described (path: string, { method = 'GET', headers, body }: RequestInit): string {
-  const type = new Headers(headers).get('content-type')
-  const shown = [type ?? [], typeof body === 'string' ? body : []].flat().map((text) => JSON.stringify(text))
-  return [method, path, ...shown].join(' ').slice(0, SHOWN)
+/** `POST /oauth/token grant_type=…` */
+function described (path: string, { method = 'GET', body }: RequestInit): string {
+  return `${method} ${path} ${typeof body === 'string' ? body : ''}`.slice(0, SHOWN)
 }
 
 /** The pair of RFC 7636 appendix B. */
@@ -142,19 +140,20 @@ export function wire (
 /** Requests that reach the app in its own process, without a socket. */
 export function injecting (app: FastifyInstance): Fetch {
   return async (url, { method = 'GET', headers = {}, body }) => {
-    const bytes = body instanceof Uint8Array ? Buffer.from(body) : String(body)
-    const payload = body === undefined || body === null ? {} : { payload: bytes }
-    const response = await app.inject({
+    const { statusCode, headers: sent, rawPayload } = await app.inject({
       method: method as 'GET',
       url: url.replace(/^https?:\/\/[^/]*/, ''),
       headers: headers as Record<string, string>,
-      ...payload
+      payload: body as string
     })
-    const named = Object.entries(response.headers).flatMap(([name, value]) =>
-      [value ?? []].flat().map((one): [string, string] => [name, String(one)]))
-    return new Response(new Uint8Array(response.rawPayload), { status: response.statusCode, headers: named })
+    const fields = Object.entries(sent)
+      .flatMap(([name, value]) => [value].flat().map((line): [string, string] => [name, String(line)]))
+    return new Response(new Uint8Array(rawPayload), { status: statusCode, headers: fields })
   }
 }
+
+/** The portal's requests, by the same way. */
+export const inProcess = (app: FastifyInstance, prefix = ''): Wire => wire(prefix, PORTAL, { fetch: injecting(app) })
 
 function encode (parameters: Changes): string {
   const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined)

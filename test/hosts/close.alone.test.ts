@@ -8,10 +8,10 @@ const program = (options: object, isUsed: boolean) => `
   import { Fastify } from './test/helpers/fastify.js'
   import partnerSso from './lib/index.js'
   import { hostOptions } from './test/helpers/host.js'
-  import { injecting, wire } from './test/helpers/wire.js'
+  import { inProcess } from './test/helpers/wire.js'
   const app = Fastify()
   await app.register(partnerSso, hostOptions(${JSON.stringify(options)}))
-  const portal = wire('', undefined, { fetch: injecting(app) })
+  const portal = inProcess(app)
   if (${isUsed}) console.log((await portal.user(await portal.accessToken())).status)
   if (${isUsed}) await portal.code()
   await app.close()

@@ -10,10 +10,10 @@ t.test('the plugin is imported under fake timers', async (t) => {
   for (const name of Object.keys(real)) Object.assign(globalThis, { [name]: () => 1 })
   const { Fastify } = await import('../helpers/fastify.ts')
   const { hostOptions } = await import('../helpers/host.ts')
-  const { injecting, wire } = await import('../helpers/wire.ts')
+  const { inProcess } = await import('../helpers/wire.ts')
   const { default: partnerSso } = await import('../../lib/index.ts')
   const app = Fastify() as FastifyInstance
   t.teardown(() => app.close())
   await app.register(partnerSso, hostOptions({ store: 'memory' }))
-  t.ok(await wire('', undefined, { fetch: injecting(app) }).code())
+  t.ok(await inProcess(app).code())
 })

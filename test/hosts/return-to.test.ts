@@ -10,14 +10,12 @@ import { routerOptions } from '../helpers/fastify.ts'
 import { hostOptions, startHost } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
 import { httpServer } from '../helpers/raw-server.ts'
-import { injecting, wire } from '../helpers/wire.ts'
+import { inProcess, wire } from '../helpers/wire.ts'
 import type { Wire, WireResponse } from '../helpers/wire.ts'
 
 const REMOVAL = 'partner-sso-return=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax'
 /** A state that a library would change which decodes or encodes it. */
 const STATE = '%E9;,%22%252F+%20'
-
-const inProcess = (app: FastifyInstance, prefix = ''): Wire => wire(prefix, undefined, { fetch: injecting(app) })
 
 /** A login that goes back to the authorization request, or to /home. */
 function addLogin (app: FastifyInstance): void {
@@ -74,7 +72,7 @@ t.test('a request that is served is forgotten, by whatever way it came back', as
 })
 
 t.test('return_to comes first, the cookie is removed in each case', async (t) => {
-  const at = await startLogin(t)
+  const at = await startLogin(t, () => {}, { rewriteUrl: ({ url = '' }) => url.replace(/^(\/login)\?.*/, '$1') })
   const first = await begin(at, 'first')
   const headers = cookiesOf(await begin(at, 'second'))
   const logIn = async (query: string): Promise<string> => {

@@ -9,7 +9,7 @@ import partnerSso from '../../lib/index.ts'
 import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { hostOptions } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
-import { injecting, wire } from '../helpers/wire.ts'
+import { inProcess } from '../helpers/wire.ts'
 import type { WireResponse, Wire } from '../helpers/wire.ts'
 import type { Play, Step } from './explorer.ts'
 
@@ -109,7 +109,7 @@ export async function portalOn (store: SteppedStore): Promise<Wire> {
   const app = Fastify()
   await app.register(partnerSso<User>, hostOptions({ ...store.options, storeTimeout: STORE_TIMEOUT }))
   await app.ready()
-  return wire('', undefined, { fetch: injecting(app) })
+  return inProcess(app)
 }
 
 export interface Setting {

@@ -4,7 +4,7 @@ import Fastify from 'fastify'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
 import { PORTAL } from '../helpers/host.ts'
-import { injecting, wire } from '../helpers/wire.ts'
+import { inProcess } from '../helpers/wire.ts'
 import { block, blocks, commands, EXCERPTS, readme, texts } from './documents.ts'
 
 t.test('every code block names its language', async (t) => {
@@ -31,7 +31,7 @@ t.test('what the first screen shows registers the plugin', async (t) => {
   const register = AsyncFunction(...names, block('register'))
   const { loginUrl, clientId, clientSecret, redirectUri } = PORTAL
   await register(app, partnerSso, loginUrl, clientId, clientSecret, redirectUri)
-  const at = wire('', undefined, { fetch: injecting(app) })
+  const at = inProcess(app)
   t.match((await at.user(await at.accessToken('agent'))).json, { external_id: 'u-1', type: 'partner' })
   t.equal((await at.authorize({}, 'visitor')).redirect.get('error'), 'access_denied')
   t.ok((await at.authorize({}, null)).redirect.has('return_to'))

@@ -9,8 +9,8 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { GuardedStore, withDeadlines } from '../../lib/stores/guard.ts'
 import { atDeadline, clearTimeout, isPast, within } from '../../lib/time-limit.ts'
-import { PORTAL, startHost } from '../helpers/host.ts'
-import { injecting, wire } from '../helpers/wire.ts'
+import { startHost } from '../helpers/host.ts'
+import { inProcess } from '../helpers/wire.ts'
 
 const never = (): Promise<never> => new Promise(() => {})
 const late = () => new Error('late')
@@ -57,7 +57,7 @@ t.test('the portal function: `storeTimeout`; what it does later has no effect', 
   let fail = (_error: Error): void => {}
   const portal = () => new Promise<never>((_resolve, reject) => { fail = reject })
   const { app } = await startHost(t, { portal, storeTimeout: 7000 })
-  await endsAfter(t, 7000, () => wire('', PORTAL, { fetch: injecting(app) }).authorize())
+  await endsAfter(t, 7000, () => inProcess(app).authorize())
   fail(new Error('Too late: it must not end the process'))
   await turn()
 })
