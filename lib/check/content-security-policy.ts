@@ -6,59 +6,43 @@ import { header } from '../flow/wire.ts'
  * expressions match no `<` inside an element, so that the time is linear in the size of the page.
  */
 export function policiesOf (response: WireResponse): string[] {
-  const metas = [...response.body.matchAll(/<meta\b([^<>]*)>/gi)]
-    .map(([, attributes = '']) => attributes)
-    .filter((attributes) => /http-equiv\s*=\s*["']?content-security-policy["'\s]/i.test(`${attributes} `))
-    .map((attributes) => /\scontent\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(attributes))
-    .map((content) => content?.[1] ?? content?.[2] ?? '')
+  const metas = [...response.body.matchAll(/<meta\b[^<>]*>/gi)]
+    .map(([tag]) => tag)
+    .filter((tag) => /http-equiv\s*=\s*["']?content-security-policy["'\s/>]/i.test(tag))
+    .map((tag) => /\scontent\s*=\s*(["'])(.*?)\1/is.exec(tag)?.[2] ?? '')
   return [...header(response, 'content-security-policy').split(','), ...metas]
 }
 
 /**
- * A directive of each policy, split into words. CSP Level 3 §2.2.1: of several with one name the
- * first one counts.
+ * A directive of each policy, as one text. CSP Level 3 §2.2.1: of several with one name the first
+ * one counts.
  */
-export function directivesOf (policies: string[], name: string): string[][] {
-  return policies
-    .map((policy) => policy.split(';').map((directive) => directive.trim().split(/\s+/)))
-    .flatMap((directives) => directives.filter(([first]) => first?.toLowerCase() === name).slice(0, 1))
-}
+export const directivesOf = (policies: string[], name: string): string[] =>
+  policies
+    .map((policy) => policy.split(';').map((directive) => directive.trim()))
+    .flatMap((directives) => directives.find((one) => one.toLowerCase().split(/\s/)[0] === name) ?? [])
 
 /** The form-action that keeps forms of the page from the target; undefined where none does. */
 export function formActionBlocking (policies: string[], page: string, target: string): string | undefined {
-  const [sandbox] = directivesOf(policies, 'sandbox').filter((words) => !words.includes('allow-forms'))
-  if (sandbox !== undefined) return sandbox.join(' ')
-  return directivesOf(policies, 'form-action')
-    .find(([, ...sources]) => !sources.some((source) => allows(source, new URL(page), new URL(target))))
-    ?.join(' ')
+  const allowing = sourcesFor(new URL(page), new URL(target))
+  return directivesOf(policies, 'form-action').find((directive) => {
+    const [, ...sources] = directive.toLowerCase().split(/\s+/)
+    return !sources.some((source) => allowing.has(withoutPath(source)))
+  })
 }
 
-/**
- * CSP Level 3 §6.7.2. The path of a source does not count: the portal is reached by a redirect.
- */
-function allows (source: string, page: URL, target: URL): boolean {
-  if (source === '*') return true
-  if (source === "'self'") return page.origin === target.origin
-  if (/^[a-z][a-z0-9+.-]*:$/i.test(source)) return source.toLowerCase() === target.protocol
-  const { scheme, host = '', port } = SOURCE.exec(source)?.groups ?? {}
-  return (
-    schemeFits(scheme, page, target) &&
-    hostFits(host.toLowerCase(), target.hostname) &&
-    portFits(port, target)
+/** The path of a source does not count: the portal is reached by a redirect (CSP Level 3 §6.7.2.8). */
+const withoutPath = (source: string): string => source.replace(/(?<=[^:/])\/.*/, '')
+
+/** All sources that a target matches (CSP Level 3 §6.7.2). */
+function sourcesFor (page: URL, { origin, protocol, hostname, port }: URL): Set<string> {
+  const schemes = protocol === 'https:' ? ['https:', 'http:'] : [protocol]
+  const prefixes = schemes.map((scheme) => `${scheme}//`)
+  if (schemes.includes(page.protocol)) prefixes.push('')
+  const parents = [...hostname.matchAll(/\./g)].map(({ index }) => `*${hostname.slice(index)}`)
+  const ports = port === '' ? ['', ':443', ':80', ':*'] : [`:${port}`, ':*']
+  const hosts = prefixes.flatMap((prefix) =>
+    [hostname, ...parents].flatMap((host) => ports.map((end) => prefix + host + end))
   )
-}
-
-const SOURCE = /^(?:(?<scheme>[a-z][a-z0-9+.-]*):\/\/)?(?<host>[^/:']+)(?::(?<port>\d+|\*))?(?:\/.*)?$/i
-
-function schemeFits (scheme: string | undefined, page: URL, { protocol }: URL): boolean {
-  const expected = scheme === undefined ? page.protocol : `${scheme.toLowerCase()}:`
-  return expected === protocol || (expected === 'http:' && protocol === 'https:')
-}
-
-function hostFits (host: string, actual: string): boolean {
-  return host.startsWith('*.') ? actual.endsWith(host.slice(1)) : host === actual
-}
-
-function portFits (port: string | undefined, { port: actual }: URL): boolean {
-  return port === '*' || (port ?? '') === actual || (actual === '' && (port === '443' || port === '80'))
+  return new Set(['*', ...schemes, ...hosts, ...(page.origin === origin ? ["'self'"] : [])])
 }

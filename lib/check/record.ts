@@ -8,7 +8,7 @@ import type { UserInformation } from '../user-information.ts'
 import { unlistedFields } from '../user-information.ts'
 import type { Rule } from './rule.ts'
 import { advise, expect, Failed, Untested } from './rule.ts'
-import { enter, lastTry } from './session.ts'
+import { enter } from './session.ts'
 import type { Subject } from './subject.ts'
 import { SHARED, uncached } from './subject.ts'
 import { quoted, reasonsOf } from './voice.ts'
@@ -224,7 +224,7 @@ async function eachTheirOwn (subject: Subject): Promise<void> {
     throw new Untested('it needs a second user, who may enter or may not')
   }
   const refused = await subject.ineligible()
-  expect(codeOf(lastTry(refused)) === null, 'a code, for the user who may not enter', {
+  expect(codeOf(refused.arrival) === null, 'a code, for the user who may not enter', {
     rule: 'authorize.eligibility'
   })
   const session = await subject.session()

@@ -1,20 +1,42 @@
-import { unescape } from 'node:querystring'
 import type { Arrival } from '../flow/browser.ts'
-import { Browser, codeOf, targetOf } from '../flow/browser.ts'
-import type { Cookie } from '../flow/cookies.ts'
+import { codeOf, targetOf } from '../flow/browser.ts'
 import { CookieJar } from '../flow/cookies.ts'
 import { describe } from '../flow/failure.ts'
-import type { Headers } from '../flow/wire.ts'
+import type { Exchange } from '../flow/wire.ts'
 import { header, statusOf } from '../flow/wire.ts'
-import { alike, OF_APP, whyNobody } from './login.ts'
+import type { RefusalReason } from '../errors.ts'
+import { claimsOf, noForgedSession } from './forged-session.ts'
 import type { Rule } from './rule.ts'
 import { expect, Failed, Stop, Untested } from './rule.ts'
 import type { Session } from './session.ts'
-import { enter, lastTry } from './session.ts'
+import { cookiesIn, endOf, isAtLogin } from './session.ts'
 import type { Subject } from './subject.ts'
 import { becameOf, hasCode, notThePlugin, reasonsOf } from './voice.ts'
 
-const HOOK = 'See `err` in the log line of the app: '
+/** What to do where the plugin refuses a browser, by its reason. */
+type Fixes = Partial<Record<RefusalReason, string>>
+
+const NOBODY: Fixes = {
+  not_eligible: '`currentUser` returns something for a browser without a session, such as {}: return null there.',
+  current_user_failed:
+    'See `err` in the log line of the app: most often `currentUser` reads a property of a user who is not there ' +
+    '(request.session.user.id). Return null where nobody is logged in.'
+}
+
+const USER: Fixes = {
+  not_eligible:
+    'Give a user who may enter. If this one may, `portalEligibility` returned null, or nothing (a forgotten return).',
+  current_user_failed:
+    'See `err` in the log line of the app: a function of the app threw, or the record of this user breaks a rule ' +
+    '(`rule`).'
+}
+
+/** @throws Failed where the plugin refuses for one of these reasons */
+function expectNot (fixes: Fixes, exchange: Exchange): void {
+  const reasons = reasonsOf(exchange)
+  const fix = reasons.map((reason) => fixes[reason]).find((one) => one !== undefined)
+  expect(fix === undefined, describe(exchange), { reasons, fix })
+}
 
 /**
  * What the plugin says of a browser without a session. It comes before the login: with a
@@ -28,23 +50,8 @@ export const LOGIN_NEEDED: Rule = {
   isGate: true,
   test: async (subject) => {
     const { arrival } = await subject.nobody()
-    const got = describe(arrival.exchange)
     expect(codeOf(arrival) === null, 'a code, without any session')
-    const reasons = reasonsOf(arrival.exchange)
-    expect(
-      !reasons.includes('not_eligible'),
-      `nobody is logged in, and the plugin gets a user who may not enter: ${got}`,
-      {
-        reasons,
-        fix: '`currentUser` returns something for a browser without a session, such as {}: return null there.'
-      }
-    )
-    expect(!reasons.includes('current_user_failed'), got, {
-      reasons,
-      fix:
-        `${HOOK}most often \`currentUser\` reads a property of a user who is not there (request.session.user.id). ` +
-        'Return null where nobody is logged in.'
-    })
+    expectNot(NOBODY, arrival.exchange)
   }
 }
 
@@ -66,7 +73,7 @@ export const WHO: readonly Rule[] = [
     fix:
       'Sign the session cookie or token, and verify the signature (request.unsignCookie; @fastify/session), or ' +
       'keep a random identifier in it.',
-    test: forgedSession
+    test: noForgedSession
   },
   {
     id: 'authorize.claimed-user',
@@ -83,9 +90,7 @@ export const WHO: readonly Rule[] = [
     sentence: 'A user who may not enter gets no code.',
     fix: 'Return null from `portalEligibility` for this user.',
     test: async (subject) => {
-      const { ineligible } = subject.options.material
-      const arrival = ineligible ?? lastTry(await subject.ineligible())
-      expect(codeOf(arrival) === null, 'a code, for the user who may not enter')
+      expect(codeOf(await ofIneligible(subject)) === null, 'a code, for the user who may not enter')
     }
   },
   {
@@ -100,216 +105,119 @@ export const WHO: readonly Rule[] = [
 
 /** The redirect of the logged-in user, compared with what the plugin sends. */
 async function codeIsIssued (subject: Subject): Promise<void> {
-  if (subject.options.users.length === 0) throw await withoutUser(subject)
+  const { users } = subject.options
+  const nobody = users.length === 0 ? endOf((await subject.nobody()).arrival) : ''
+  if (users.length === 0) {
+    throw new Stop(`Nobody is logged in (${nobody}): give a login, a cookie or a header of a user who may enter.`)
+  }
   const session = await subject.session()
-  const arrival = lastTry(session)
-  if (codeOf(arrival) === null) throw await whyNoCode(subject, session, arrival)
-  // Each try is one: the login itself may lead back to another address.
-  for (const one of [...session.steps, ...session.tries]) if (codeOf(one) !== null) isUnchanged(subject, one)
-}
-
-async function withoutUser (subject: Subject): Promise<Stop> {
-  const { arrival } = await subject.nobody()
-  return new Stop(
-    `Nobody is logged in (${describe(arrival.exchange).replace(/\?\S*/, '')}): give a login, a cookie or a ` +
-      'header of a user who may enter.'
-  )
+  if (codeOf(session.arrival) === null) throw await whyNoCode(subject, session)
+  // The login itself may lead back to another address.
+  for (const arrival of [...session.steps, session.arrival]) {
+    if (codeOf(arrival) !== null) isUnchanged(subject, arrival)
+  }
 }
 
 /** The whole `Location` is the redirect_uri with code and state. */
 function isUnchanged ({ integration: { redirectUri } }: Subject, arrival: Arrival): void {
-  const location = new URL(targetOf(arrival) as string)
-  const given = new URL(location)
-  for (const name of ['code', 'state', 'iss']) location.searchParams.delete(name)
-  const parts = ({ origin, pathname, searchParams }: URL): string =>
-    JSON.stringify([origin, pathname, ...[...searchParams].sort()])
-  if (parts(location) !== parts(new URL(redirectUri))) {
-    throw new Failed(`the code is sent to ${location.href}, and the redirect_uri is ${redirectUri}`, {
-      fix: 'A proxy (nginx: proxy_redirect) or an onSend hook rewrites the Location of redirects: leave it as it is.'
-    })
+  const [location, expected] = [targetOf(arrival) as string, redirectUri].map((url) => new URL(url)) as [URL, URL]
+  for (const name of ['code', 'state']) {
+    expected.searchParams.append(name, String(location.searchParams.get(name)))
   }
-  const states = given.searchParams.getAll('state')
-  const sent = arrival.hops
-    .map(({ request }) => new URL(request.url))
-    .filter(({ pathname }) => pathname.endsWith('/oauth/authorize'))
-    .at(-1)
-  expect(
-    states.length === 1 && states[0] === sent?.searchParams.get('state'),
-    `${states.length} state in the redirect, not the one that was sent`,
-    { rule: 'authorize.state' }
-  )
-}
-
-async function whyNoCode (subject: Subject, session: Session, arrival: Arrival): Promise<Error> {
-  const { at, exchange } = arrival
-  const reasons = reasonsOf(exchange)
-  const got = describe(exchange)
-  if (reasons.includes('not_eligible')) {
-    return new Failed(`this user may not enter: ${got}`, {
-      reasons,
-      fix: 'Give a user who may. If this one may, `portalEligibility` returned null, or nothing (a forgotten return).'
-    })
-  }
-  if (reasons.includes('not_logged_in')) whyNobody(subject, session)
-  if (reasons.includes('current_user_failed')) {
-    return new Failed(got, {
-      reasons,
-      fix: `${HOOK}a function of the app threw, or the record of this user breaks a rule (\`rule\`).`
-    })
-  }
-  const isOfApp = reasons.some((reason) => OF_APP.includes(reason))
-  const became = becameOf(exchange, isOfApp ? 'authorize.code' : 'authorize.hook')
-  if (became !== null) return became
-  if (alike(arrival, (await subject.nobody()).arrival)) whyNobody(subject, session)
-  const isAtEndpoint = arrival.url.split('?')[0] === subject.integration.authorizeUrl
-  if (isAtEndpoint && statusOf(exchange) >= 400) return notThePlugin(exchange, 'authorize')
-  const { pathname } = new URL(arrival.url)
-  return new Failed(
-    at === 'loop'
-      ? `redirects that do not end, the last ${got}`
-      : `after the login the browser is at ${pathname}: ${got}`
-  )
-}
-
-async function accessDenied (subject: Subject): Promise<void> {
-  const { ineligible } = subject.options.material
-  const arrival = ineligible ?? lastTry(await subject.ineligible())
-  const got = describe(arrival.exchange)
-  if (codeOf(arrival) !== null) throw new Untested('authorize.eligibility fails')
-  if (arrival.at === 'callback') {
-    const { searchParams } = new URL(arrival.callbackUrl)
-    const reasons = reasonsOf(arrival.exchange)
-    expect(searchParams.get('error') === 'access_denied', got, {
-      reasons,
-      fix: `${HOOK}\`portalEligibility\` throws for this user, or gives a record that breaks a rule.`
-    })
-    return expect(searchParams.has('state'), 'access_denied without the state', {
-      rule: 'authorize.error-redirect'
-    })
-  }
-  if (ineligible === undefined && alike(arrival, (await subject.nobody()).arrival)) {
-    const { back, set } = await subject.ineligible()
-    expect(back === null && set.length === 0, `after the login the login comes again: ${got}`)
-    throw new Untested('it needs a user who is logged in and may not enter: this one is not logged in')
-  }
-  // `portalEligibility` may send a page of its own.
-  const isPage =
-    /html/.test(header(arrival.exchange.response, 'content-type')) && statusOf(arrival.exchange) < 500
-  expect(arrival.at === 'page' && isPage, got)
-}
-
-/** The cookies of the session, each changed in a way that only a verified one survives. */
-async function forgedSession (subject: Subject): Promise<void> {
-  const session = await subject.session()
-  const { browser, user } = session
-  const cookies = browser.jar.all().filter(({ name }) => !/partner-sso-return$/.test(name))
-  const own =
-    session.set.length > 0
-      ? cookies.filter(({ name }) => session.set.some((one) => one.name === name))
-      : cookies
-  const claims = await claimsOf(subject)
-  for (const cookie of own.filter(({ value }) => readings(value).some((text) => claims.includes(text)))) {
-    // Alone it tells whether it is the session; another user has one of the same name perhaps.
-    const isIn = await isIssued(subject, new CookieJar([cookie]), [])
-    expect(!isIn, `the cookie ${cookie.name} is what the user is called: anybody can write it`)
-  }
-  const headers = Object.entries(user.headers ?? {})
-  // Sessions that are counted: another login has the next number.
-  if (user.login !== undefined && own.some(({ value }) => COUNTED.test(value))) await enter(subject, user)
-  for (const forged of forgeries(own, headers)) {
-    const others = cookies.filter(({ name }) => forged.cookie?.name !== name)
-    const jar = new CookieJar([...others, ...(forged.cookie === undefined ? [] : [forged.cookie])])
-    const isIn = await isIssued(subject, jar, forged.headers ?? headers)
-    // Without this cookie the user may be known as well: then it is not the session.
-    const isKept = isIn && forged.cookie !== undefined && (await isIssued(subject, new CookieJar(others), headers))
-    expect(!isIn || isKept, `${forged.what} still gets a code`)
-  }
-  if (own.length === 0 && !headers.some(([, value]) => isSigned(value))) {
-    throw new Untested('it needs a session in a cookie or a signed token')
-  }
-}
-
-/** A value as it is, and decoded in ways that keep it readable. */
-const readings = (value: string): string[] => {
-  const text = unescape(value)
-  return [text, ...(['base64', 'hex'] as const).map((encoding) => Buffer.from(text, encoding).toString())]
-}
-
-/** Whether a browser with these cookies and headers gets a code. */
-async function isIssued (subject: Subject, jar: CookieJar, headers: Headers): Promise<boolean> {
-  const exchange = await subject.ask(new Browser(subject.integration, jar, headers))
-  return hasCode(exchange)
-}
-
-const COUNTED = /^\d{1,9}$/
-
-interface Forgery {
-  what: string
-  cookie?: Cookie
-  headers?: Headers
-}
-
-function forgeries (cookies: Cookie[], headers: Headers): Forgery[] {
-  const counted = cookies
-    .filter(({ value }) => COUNTED.test(value))
-    .flatMap((cookie): Forgery[] =>
-      [-1, 1].map((step) => ({
-        what: `the cookie ${cookie.name} with another number`,
-        cookie: { ...cookie, value: String(Number(cookie.value) + step) }
-      }))
-    )
-  const ofCookies = cookies
-    .filter(({ value }) => value.length > 3)
-    .flatMap((cookie): Forgery[] => [
-      {
-        what: `the cookie ${cookie.name} with a changed signature or identifier`,
-        cookie: { ...cookie, value: changed(cookie.value) }
-      },
-      ...reencoded(cookie),
-      ...(cookie.value.includes('.')
-        ? [
-            {
-              what: `the cookie ${cookie.name} without its signature`,
-              cookie: { ...cookie, value: cookie.value.replace(/\.[^.]*$/, '') }
-            }
-          ]
-        : [])
-    ])
-  const ofHeaders = headers
-    .filter(([, value]) => isSigned(value))
-    .map(([name, value]): Forgery => ({
-      what: `the header ${name} with a changed signature`,
-      headers: [...headers.filter((one) => one[0] !== name), [name, changed(value)]]
-    }))
-  return [...counted, ...ofCookies, ...ofHeaders]
-}
-
-/** JSON in Base64, alone or as a part of a JWT, with a member more: its signature is wrong then. */
-function reencoded (cookie: Cookie): Forgery[] {
-  const parts = unescape(cookie.value).split('.')
-  return parts.flatMap((part, at): Forgery[] => {
-    const json = Buffer.from(part, 'base64').toString()
-    if (!/^\{"[^]*\}$/.test(json)) return []
-    const text = Buffer.from(json.replace('{', '{"check":1,')).toString('base64url')
-    const value = encodeURIComponent(parts.map((one, index) => (index === at ? text : one)).join('.'))
-    return [{ what: `the cookie ${cookie.name} with other content`, cookie: { ...cookie, value } }]
+  for (const { searchParams } of [location, expected]) searchParams.sort()
+  expect(location.href === expected.href, `the code is sent to ${location.href}, and not to ${expected.href}`, {
+    fix: 'A proxy (nginx: proxy_redirect) or an onSend hook rewrites the Location of redirects: leave it as it is.'
   })
 }
 
-/** A JWT, or another text with a signature. */
-const isSigned = (value: string): boolean => /\.[\w-]{20,}$/.test(value)
+async function whyNoCode (subject: Subject, session: Session): Promise<Error> {
+  const { arrival } = session
+  const { exchange, url } = arrival
+  expectNot(USER, exchange)
+  const became = becameOf(exchange, 'authorize.code')
+  if (became !== null) return became
+  if (await isAtLogin(subject, arrival)) return whyNobody(subject, session)
+  const isAtEndpoint = url.startsWith(subject.integration.authorizeUrl)
+  if (isAtEndpoint && statusOf(exchange) >= 400) return notThePlugin(exchange, 'authorize')
+  return new Failed(`after the login the browser is not sent to the portal: ${endOf(arrival)}`)
+}
 
-/** Changes a letter or digit in the middle of the last part: the last one of a Base64 text may hold no bits. */
-function changed (value: string): string {
-  const start = value.lastIndexOf('.') + 1
-  const middle = start + Math.floor((value.length - start) / 2)
-  const at = [...value].findIndex(
-    (character, index) =>
-      index >= middle && /[A-Za-z0-9]/.test(character) && value[index - 1] !== '%' && value[index - 2] !== '%'
-  )
-  const place = Math.max(at, 0)
-  const other = ['A', 'B'].find((letter) => letter !== value[place])
-  return `${value.slice(0, place)}${other}${value.slice(place + 1)}`
+/** Why a user gets the login again. */
+function whyNobody ({ integration }: Subject, session: Session): Error {
+  const { user, first, steps, browser, set, arrival } = session
+  const seen = endOf(arrival)
+  const last = steps.at(-1)
+  if (last === undefined) {
+    const given = [...cookiesIn(browser).map(({ name }) => name), ...Object.keys(user.headers ?? {})]
+    return new Stop(
+      `${given.join(', ')} logs nobody in (${seen}): has it expired, is its name another one, is its value signed?`
+    )
+  }
+  const refused = [...browser.jar.refused].map(([name, why]) => `${name}: ${why}`)
+  if (refused.length > 0) {
+    return new Failed(`browsers do not keep the cookie ${refused.join('; ')}`, { rule: 'login.cookie' })
+  }
+  const page = new URL(first.url).pathname
+  const isLoggedIn = last.hops.slice(1).some(({ request }) => new URL(request.url).pathname !== page)
+  const status = statusOf(last.exchange)
+  if (!isLoggedIn && (status === 404 || status === 405 || status >= 500)) {
+    return new Failed(`the form of the login page leads to ${endOf(last)}`, {
+      rule: 'login.page',
+      fix: 'Give the form the address of the login.'
+    })
+  }
+  if (!isLoggedIn) {
+    return new Stop(`The login does not succeed (${endOf(last)}): give the fields of a user who may enter.`)
+  }
+  const names = set.map(({ name }) => name).join(', ')
+  if (names === '') {
+    return new Failed(`the login succeeds, and browsers have no cookie of it (${seen})`, {
+      rule: 'login.cookie',
+      fix:
+        'See whether the login sets a cookie that lasts, whether something in front takes Set-Cookie away, and, for ' +
+        'a Secure one behind a proxy, whether the app trusts it (trustProxy).'
+    })
+  }
+  if (new CookieJar(set).header(new URL(integration.authorizeUrl)) === '') {
+    return new Failed(`the login sets ${names}, which browsers do not send to /oauth/authorize (${seen})`, {
+      rule: 'login.cookie',
+      fix: 'Set the session cookie with Path=/.'
+    })
+  }
+  return new Failed(`the login sets ${names}, which is sent, and the login comes again (${seen})`, {
+    fix:
+      'See whether `currentUser` reads this session and returns its user, and whether something in front takes the ' +
+      'Cookie header away.'
+  })
+}
+
+/** Where the user arrives who may not enter. */
+const ofIneligible = async (subject: Subject): Promise<Arrival> =>
+  subject.options.material.ineligible ?? (await subject.ineligible()).arrival
+
+async function accessDenied (subject: Subject): Promise<void> {
+  const arrival = await ofIneligible(subject)
+  const { exchange } = arrival
+  const got = describe(exchange)
+  if (codeOf(arrival) !== null) throw new Untested('authorize.eligibility fails')
+  if (arrival.at === 'callback') {
+    const { searchParams } = new URL(arrival.callbackUrl)
+    expect(searchParams.get('error') === 'access_denied', got, {
+      reasons: reasonsOf(exchange),
+      fix:
+        'See `err` in the log line of the app: `portalEligibility` throws for this user, or gives a record that ' +
+        'breaks a rule.'
+    })
+    return expect(searchParams.has('state'), 'access_denied without the state', { rule: 'authorize.error-redirect' })
+  }
+  if (await isAtLogin(subject, arrival)) {
+    const { set } = await subject.ineligible()
+    expect(set.length === 0, `after the login the login comes again: ${got}`)
+    throw new Untested('it needs a user who is logged in and may not enter: this one is not logged in')
+  }
+  // `portalEligibility` may send a page of its own.
+  const isPage = /html/.test(header(exchange.response, 'content-type')) && statusOf(exchange) < 500
+  expect(arrival.at === 'page' && isPage, got)
 }
 
 const CLAIMS = [
@@ -332,36 +240,18 @@ const NAMES = ['user', 'user_id', 'userId', 'username', 'email', 'login', 'login
 /** Names the user in headers and in the query, without a session. */
 async function claimedUser (subject: Subject): Promise<void> {
   const { user } = await subject.session()
-  const known = Object.keys(user.headers ?? {}).map((name) => name.toLowerCase())
-  const after = await subject.askJson()
-  expect(!hasCode(after), 'a code without any session, after another user has logged in', {
+  expect(!hasCode(await subject.askJson()), 'a code without any session, after another user has logged in', {
     rule: 'authorize.login-needed',
     fix: 'Keep no user in a variable that requests share: `currentUser` reads the session of its request.'
   })
+  // The headers of a gateway are its own.
+  const gateway = Object.keys(user.headers ?? {}).map((name) => name.toLowerCase())
+  const names = CLAIMS.filter((name) => !gateway.includes(name))
   const claims = await claimsOf(subject)
   for (const claim of claims.slice(0, 3)) {
-    const basic = ['authorization', `Basic ${Buffer.from(`${claim}:`).toString('base64')}`] as const
-    const headers = [...CLAIMS.map((name) => [name, claim] as const), basic].filter(
-      ([name]) => !known.includes(name)
-    )
-    const byHeader = await subject.askJson({}, headers)
-    expect(!hasCode(byHeader), `a code, for the header ${CLAIMS.join(' or ')} with the name of the user`)
+    const byHeader = await subject.askJson({}, names.map((name) => [name, claim]))
+    expect(!hasCode(byHeader), `a code, for one of the headers ${names.join(', ')} with the name of the user`)
     const byQuery = await subject.askJson(Object.fromEntries(NAMES.map((name) => [name, claim])))
-    expect(!hasCode(byQuery), 'a code, for a query that names the user')
+    expect(!hasCode(byQuery), `a code, for one of the parameters ${NAMES.join(', ')} with the name of the user`)
   }
-}
-
-/** What the user is called: what was typed into the login, and the identifier of the record. */
-async function claimsOf (subject: Subject): Promise<string[]> {
-  const { user } = await subject.session()
-  const fields =
-    typeof user.login === 'object'
-      ? Object.entries(user.login).filter(([name]) => !/pass|secret|pin|code/i.test(name))
-      : []
-  // Where there is no record, the rules on it say why.
-  const record = await subject.recordOf().catch(() => null)
-  const ascii = [...fields.map(([, value]) => value), record?.external_id ?? '', record?.email ?? ''].filter(
-    (text) => /^[\x21-\x7e]+$/.test(text)
-  )
-  return [...new Set(ascii)]
 }
