@@ -45,15 +45,14 @@ export const singlePageLogin: Login = async (app, { sso, secret, loginUrl }) => 
     return reply.send({ user, returnTo: user && app.partnerSso.returnTo(request, reply) })
   })
 
-  // Another site cannot send JSON here: its browser would ask first, by CORS.
-  app.post<{ Body: { user?: string } }>('/api/login', async (request, reply) => {
+  app.post<{ Body: { user?: string } }>('/api/login', { onRequest: sameOrigin }, async (request, reply) => {
     const user = userWith(request.body.user)
     if (user === null) return reply.code(400).send({ user })
     await logIn(request, user)
     return reply.send({ user, returnTo: app.partnerSso.returnTo(request, reply) })
   })
 
-  app.post<{ Body: { name: string } }>('/api/register', async (request, reply) => {
+  app.post<{ Body: { name: string } }>('/api/register', { onRequest: sameOrigin }, async (request, reply) => {
     const user = addUser(request.body.name)
     await logIn(request, user)
     return reply.send({ user, returnTo: app.partnerSso.returnTo(request, reply) })
