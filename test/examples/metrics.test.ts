@@ -1,17 +1,11 @@
 // The example of metrics counts what happens, by portal, type and reason, and names no user.
-// Alone: it asks whether anything in the process listens to the events.
 import { channel } from 'node:diagnostics_channel'
 import t from 'tap'
-import type { Test } from 'tap'
 import { metricsRoute, refusals, serveMetrics } from '../../examples/prometheus.ts'
 import { refusals as rows } from '../../lib/errors.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
-import type { Host } from '../helpers/host.ts'
 import { freePort } from '../helpers/ports.ts'
 import { wire } from '../helpers/wire.ts'
-
-const startCounted = async (t: Test): Promise<Host> =>
-  await startHost(t, {}, { prepare: (app) => metricsRoute(app, [PORTAL.clientId]) })
 
 const EXPECTED = [
   'type="code_issued",reason="ok",client_id="partner-123"} 2',
@@ -21,8 +15,11 @@ const EXPECTED = [
   'type="user_information_returned",reason="ok",client_id="partner-123"} 1'
 ]
 
-t.test('Prometheus reads them at /metrics, each from 0', async (t) => {
-  const portal = wire((await startCounted(t)).url)
+t.test('Prometheus reads them at /metrics, each from 0, until the app closes', async (t) => {
+  const events = channel('fastify-partner-sso:event')
+  t.notOk(events.hasSubscribers)
+  const { app, url } = await startHost(t, {}, { prepare: (app) => metricsRoute(app, [PORTAL.clientId]) })
+  const portal = wire(url)
   const series = async (): Promise<string[]> => {
     const { text, headers } = await portal.send('/metrics')
     t.match(headers.get('content-type'), /^text\/plain; version=0\.0\.4/)
@@ -35,28 +32,19 @@ t.test('Prometheus reads them at /metrics, each from 0', async (t) => {
   const code = await portal.code('bob')
   for (let times = 0; times < 2; times++) await portal.token({ code })
   const after = await series()
-  const atZero = (lines: string[]) => lines.map((line) => line.replace(/\d+$/, '0'))
-  t.strictSame(before, atZero(after), 'no series begins later')
+  t.strictSame(before, after.map((line) => line.replace(/\d+$/, '0')), 'no series begins later')
   t.strictSame(after.filter((line) => !line.endsWith(' 0')), EXPECTED)
+  await app.close()
+  t.notOk(events.hasSubscribers)
 })
 
 t.test('it knows by which event each refusal is reported', async (t) => {
   t.strictSame(refusals, Object.fromEntries(Object.entries(rows).map(([reason, { type }]) => [reason, type])))
 })
 
-t.test('nothing is counted after the app has closed', async (t) => {
-  const events = channel('fastify-partner-sso:event')
-  t.notOk(events.hasSubscribers)
-  const { app } = await startCounted(t)
-  t.ok(events.hasSubscribers)
-  await app.close()
-  t.notOk(events.hasSubscribers)
-})
-
 t.test('partner_sso_ready asks the store at each scrape', async (t) => {
   let isLost = false
-  const put = async (): Promise<boolean> => !isLost
-  const store = { put, take: async () => 'probe', revoke: async () => null }
+  const store = { put: async () => !isLost, take: async () => 'probe', revoke: async () => null }
   const { url } = await startHost(t, { store }, { finish: (app) => metricsRoute(app, [PORTAL.clientId]) })
   for (const value of [1, 0, 1]) {
     isLost = value === 0
@@ -66,15 +54,12 @@ t.test('partner_sso_ready asks the store at each scrape', async (t) => {
 
 t.test('a port for one process: the next one gets it once this one has closed', async (t) => {
   const port = await freePort()
-  const start = (): Promise<Host> =>
-    startHost(t, {}, { finish: (app) => serveMetrics(app, [PORTAL.clientId], port) })
-  const scrape = async (): Promise<string | undefined> =>
-    await fetch(`http://127.0.0.1:${port}`).then((response) => response.text(), () => undefined)
-  const hosts = [await start(), await start()]
-  const [first, second] = hosts as [Host, Host]
-  while (await scrape() === undefined);
-  await first.app.close()
-  while (await scrape() === undefined);
-  await second.app.close()
-  t.equal(await scrape(), undefined)
+  const start = async () =>
+    (await startHost(t, {}, { finish: (app) => serveMetrics(app, [PORTAL.clientId], port) })).app
+  const responds = async () => await fetch(`http://127.0.0.1:${port}`).then(({ ok }) => ok, () => false)
+  for (const app of [await start(), await start()]) {
+    while (!await responds());
+    await app.close()
+  }
+  t.notOk(await responds())
 })
