@@ -65,42 +65,40 @@ type Outcome = PartnerSsoEvent extends infer Event
 /** Every event is published here too, for metrics and traces. */
 const events = channel('fastify-partner-sso:event')
 
+export type Reporter = ReturnType<typeof reporterTo>
+
 /** Reports what happened: to the log, to `onEvent` and on the diagnostics channel. */
-export class Reporter {
-  readonly #onEvent: OnEvent | undefined
+export function reporterTo (onEvent?: OnEvent) {
+  return {
+    report (request: FastifyRequest, outcome: Outcome): void {
+      const { type: event, ...fields } = outcome
+      request.log.info({ event, ...fields }, `partner-sso: ${event}`)
+      publish(request, outcome)
+    },
 
-  constructor (onEvent?: OnEvent) {
-    this.#onEvent = onEvent
+    refused (request: FastifyRequest, { reason, refusal, context }: OAuthError): void {
+      const { cause: err, ...known } = context
+      const { type: event, level, hint } = refusal
+      const message: string = event === reason ? event : `${event} (${reason})`
+      request.log[level]({ event, reason, ...known, hint, err }, `partner-sso: ${message}`)
+      publish(request, { type: event, reason, ...known }, err)
+    }
   }
 
-  report (request: FastifyRequest, outcome: Outcome): void {
-    const { type: event, ...fields } = outcome
-    request.log.info({ event, ...fields }, `partner-sso: ${event}`)
-    this.#publish(request, outcome)
-  }
-
-  refused (request: FastifyRequest, { reason, refusal, context }: OAuthError): void {
-    const { cause: err, ...known } = context
-    const { type: event, level, hint } = refusal
-    const message: string = event === reason ? event : `${event} (${reason})`
-    request.log[level]({ event, reason, ...known, hint, err }, `partner-sso: ${message}`)
-    this.#publish(request, { type: event, reason, ...known }, err)
-  }
-
-  /** Logs an error of the host's own code that no longer affects the response. */
-  failed (request: FastifyRequest, what: string, err: unknown): void {
-    request.log.error({ err }, `partner-sso: ${what}`)
-  }
-
-  #publish (request: FastifyRequest, outcome: Outcome, cause?: unknown): void {
+  function publish (request: FastifyRequest, outcome: Outcome, cause?: unknown): void {
     // Nobody listens: three events of a sign-in would cost some 3 % of it.
-    if (this.#onEvent === undefined && !events.hasSubscribers) return
+    if (onEvent === undefined && !events.hasSubscribers) return
     const event = { ...outcome, requestId: requestIdOf(request) }
     // It may be async: unhandled, its rejection would end the process.
-    const callHost = async (): Promise<void> => await this.#onEvent?.(event, request, cause)
-    callHost().catch((error: unknown) => this.failed(request, 'onEvent threw', error))
+    const callHost = async (): Promise<void> => await onEvent?.(event, request, cause)
+    callHost().catch((error: unknown) => logFailure(request, 'onEvent threw', error))
     events.publish(event)
   }
+}
+
+/** Logs an error of the host's own code that no longer affects the response. */
+export function logFailure (request: FastifyRequest, what: string, err: unknown): void {
+  request.log.error({ err }, `partner-sso: ${what}`)
 }
 
 /** `genReqId` of the host may return anything: a number, for instance. */

@@ -2,20 +2,21 @@ import type { FastifyInstance, HTTPMethods, RegisterOptions, RouteOptions } from
 import fp from 'fastify-plugin'
 import { addRegistration } from './decorator.ts'
 import type { Registration } from './decorator.ts'
-import { Reporter } from './events.ts'
-import { AccessTokens } from './grants/access-token.ts'
-import { AuthorizationCodes } from './grants/authorization-code.ts'
-import { GrantKeys } from './grants/keys.ts'
+import { reporterTo } from './events.ts'
+import type { Reporter } from './events.ts'
+import { accessTokens } from './grants/access-token.ts'
+import { authorizationCodes } from './grants/authorization-code.ts'
+import { grantKeys } from './grants/keys.ts'
 import { partnerSsoErrorHandler, routeOf } from './http/endpoint.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { readForms } from './http/form.ts'
 import { maskingSerializers } from './http/logged-request.ts'
-import { authorizePath, ReturnCookie, registerCookies } from './http/return-cookie.ts'
+import { authorizePath, registerCookies, returnCookieAt } from './http/return-cookie.ts'
 import { checkPrefix, resolveOptions } from './options/checked-options.ts'
 import type { ResolvedOptions } from './options/checked-options.ts'
 import type { PartnerSsoOptions } from './options/options.ts'
 import { startupWarnings, warnOfRateLimit, warnOfSilence } from './options/startup-warnings.ts'
-import { Portals } from './portal/portals.ts'
+import { portalsOf } from './portal/portals.ts'
 import { authorizeRoute } from './routes/authorize.ts'
 import { tokenRoute } from './routes/token.ts'
 import { userRoute } from './routes/user.ts'
@@ -63,27 +64,27 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
   warnOfSilence(app.log, options.onEvent, warn)
   warnOfRateLimit(app, options.routeOptions, warn)
   const store = await openStore(options, app.log, warn)
-  app.addHook('onReady', () => store.start())
-  app.addHook('onClose', async () => store.close())
+  app.addHook('onReady', store.start)
+  app.addHook('onClose', store.close)
 
   const { currentUser, portalEligibility, loginPage, errorPage, storeTimeout } = options
-  const portals = new Portals(options.portal, storeTimeout, warn)
-  const keys = new GrantKeys(app.prefix)
-  const codes = new AuthorizationCodes(store, keys, options.codeLifetime)
-  const tokens = new AccessTokens(store, keys, options.codeLifetime, options.tokenLifetime)
-  const reporter = new Reporter(options.onEvent)
+  const portals = portalsOf(options.portal, storeTimeout, warn)
+  const keys = grantKeys(app.prefix)
+  const codes = authorizationCodes(store, keys, options.codeLifetime)
+  const tokens = accessTokens(store, keys, options.codeLifetime, options.tokenLifetime)
+  const reporter = reporterTo(options.onEvent)
 
   await readForms(app)
   app.setErrorHandler(partnerSsoErrorHandler)
 
   await registerCookies(app)
-  const returnCookie = new ReturnCookie(app, authorizePath(app.prefix))
+  const returnCookie = returnCookieAt(authorizePath(app.prefix), app)
   const ofHost = { currentUser, portalEligibility, loginPage, errorPage }
   const parts = { portals, codes, tokens, reporter, returnCookie, warn, storeTimeout, ...ofHost }
   for (const route of [authorizeRoute, tokenRoute, userRoute, wrongMethodRoute]) {
     addRoute(app, options, route(parts), reporter)
   }
-  return { isReady: () => store.isReady(), returnCookie }
+  return { isReady: store.isReady, returnCookie }
 }
 
 function addRoute (

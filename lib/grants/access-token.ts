@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { RegisteredPortal } from '../portal/registered-portal.ts'
 import type { TimedStore } from '../stores/store.ts'
 import { decodeGrant } from './grant.ts'
-import type { Grant, SealedGrant } from './grant.ts'
+import type { AuthorizationCode, Grant } from './grant.ts'
 import type { GrantKeys } from './keys.ts'
 import { open } from './sealing.ts'
 
@@ -12,80 +12,66 @@ const MARGIN = 60
 // Locator, proof and client_id.
 const TOKEN = /^([\w-]{43})([\w-]{43})([\w-]+)$/
 
-/** The parts of a token, not yet verified: see `AccessTokens.prove`. */
+/** The parts of a token, not yet verified: see `prove`. */
 export interface AccessToken {
-  /** Determines where the token is stored. */
   locator: string
-  /** Cannot be computed without the client secret. */
   proof: string
   clientId: string
 }
 
 /** A token that was issued for a portal, with a secret that it still has. */
 export interface ProvenToken {
-  storageKey: string
+  tokenKey: string
   sealingKey: string
   signInId: string
 }
 
+export type AccessTokens = ReturnType<typeof accessTokens>
+
 /**
- * Issues, redeems and revokes access tokens.
+ * Issues, redeems and revokes access tokens. Lifetimes in seconds.
  *
  * A token is locator, proof and client_id. The locator is derived from the code: a replay of the code can revoke the
  * token without knowing it. What is stored is the sealed grant of the code, handed on as it is.
  */
-export class AccessTokens {
-  readonly #store: TimedStore
-  readonly #keys: GrantKeys
-  readonly #codeLifetime: number
-  readonly #lifetime: number
+export function accessTokens (store: TimedStore, keys: GrantKeys, codeLifetime: number, lifetime: number) {
+  return {
+    /** Issues the token of a redeemed code. Returns null when the code was replayed in the meantime. */
+    async issue (
+      { tokenKey, locator, portal }: AuthorizationCode, { proof, sealed }: { proof: string, sealed: string },
+      deadline: number
+    ): Promise<string | null> {
+      const isIssued = await store.put(tokenKey, sealed, lifetime, deadline)
+      return isIssued ? locator + proof + encodeClientId(portal.information.clientId) : null
+    },
 
-  /** Lifetimes in seconds. */
-  constructor (store: TimedStore, keys: GrantKeys, codeLifetime: number, lifetime: number) {
-    this.#store = store
-    this.#keys = keys
-    this.#codeLifetime = codeLifetime
-    this.#lifetime = lifetime
-  }
+    /** Verifies that the token was issued for the portal, before any store call: a forged token redeems nothing. */
+    prove ({ locator, proof }: AccessToken, { credentials }: RegisteredPortal): ProvenToken | null {
+      const given = Buffer.from(proof)
+      const credential = credentials.find((known) => timingSafeEqual(Buffer.from(keys.proof(locator, known)), given))
+      if (credential === undefined) return null
+      return { ...keys.ofToken(locator), sealingKey: keys.sealingKey(proof, credential) }
+    },
 
-  /** Issues the token of a redeemed code. Returns null when the code was replayed in the meantime. */
-  async issue ({ locator, proof, sealed }: SealedGrant, clientId: string, deadline: number): Promise<string | null> {
-    const isIssued = await this.#store.put(this.#keys.tokenKey(locator), sealed, this.#lifetime, deadline)
-    return isIssued ? locator + proof + encodeClientId(clientId) : null
-  }
+    /** Redeems the single-use token. Returns null when it is used, expired or revoked. */
+    async redeem ({ tokenKey, sealingKey }: ProvenToken, deadline: number): Promise<Grant | null> {
+      return grantOf([sealingKey], await store.take(tokenKey, deadline))
+    },
 
-  /** Verifies that the token was issued for the portal, before any store call: a forged token redeems nothing. */
-  prove ({ locator, proof }: AccessToken, { credentials }: RegisteredPortal): ProvenToken | null {
-    const given = Buffer.from(proof)
-    const matches = credentials.map((known) => timingSafeEqual(Buffer.from(this.#keys.proof(locator, known)), given))
-    const credential = credentials[matches.indexOf(true)]
-    if (credential === undefined) return null
-    return {
-      storageKey: this.#keys.tokenKey(locator),
-      sealingKey: this.#keys.sealingKey(proof, credential),
-      signInId: this.#keys.signInId(locator)
+    /**
+     * Revokes the token of a code, or keeps it from being issued (RFC 6749 section 4.1.2: SHOULD revoke). Returns the
+     * grant of a token that was alive.
+     */
+    async revoke ({ tokenKey, locator, portal }: AuthorizationCode, deadline: number): Promise<Grant | null> {
+      const value = await store.revoke(tokenKey, lifetime + MARGIN, deadline)
+      return grantOf(keys.sealingKeys(locator, portal), value)
     }
   }
 
-  /** Redeems the single-use token. Returns null when it is used, expired or revoked. */
-  async redeem ({ storageKey, sealingKey }: ProvenToken, deadline: number): Promise<Grant | null> {
-    const value = await this.#store.take(storageKey, deadline)
-    return value === null ? null : this.#grantOf([sealingKey], value)
-  }
-
-  /**
-   * Revokes the token of a code, or keeps it from being issued (RFC 6749 section 4.1.2: SHOULD revoke). Returns the
-   * grant of a token that was alive.
-   */
-  async revoke (locator: string, portal: RegisteredPortal, deadline: number): Promise<Grant | null> {
-    const value = await this.#store.revoke(this.#keys.tokenKey(locator), this.#lifetime + MARGIN, deadline)
-    return value === null ? null : this.#grantOf(this.#keys.sealingKeys(locator, portal), value)
-  }
-
   /** Opens and decodes the grant. The time in it is when its code was issued. */
-  #grantOf (sealingKeys: string[], value: string): Grant | null {
-    const text = open(sealingKeys, value)
-    return text === null ? null : decodeGrant(text, this.#codeLifetime + this.#lifetime)
+  function grantOf (sealingKeys: string[], value: string | null): Grant | null {
+    const text = value === null ? null : open(sealingKeys, value)
+    return text === null ? null : decodeGrant(text, codeLifetime + lifetime)
   }
 }
 

@@ -1,7 +1,19 @@
+import type { RegisteredPortal } from '../portal/registered-portal.ts'
 import type { UserInformation } from '../user-information.ts'
 
 /** Seconds by which the clocks of the servers of one app may differ. */
 const CLOCK_TOLERANCE = 300
+
+/** A code of a portal, and what is derived from it. */
+export interface AuthorizationCode {
+  code: string
+  portal: RegisteredPortal
+  /** The first part of the token. */
+  locator: string
+  /** Where the token is stored. */
+  tokenKey: string
+  signInId: string
+}
 
 /** What a code, and the token issued for it, represent: this user at the portal whose secret seals it. */
 export interface Grant {
@@ -9,15 +21,6 @@ export interface Grant {
   codeChallenge: string
   /** The user information record, which was checked. */
   record: UserInformation
-}
-
-/** A grant as the store keeps it, and the parts of its token. */
-export interface SealedGrant {
-  /** Determines where the token is stored. Derived from the code. */
-  locator: string
-  /** Cannot be computed without the client secret. */
-  proof: string
-  sealed: string
 }
 
 /** The grant of a code that is issued now, as text. */

@@ -26,47 +26,44 @@ const FORMAT = 2
  * Without the client secret, tokens cannot be forged, and stored values can neither be read nor forged. The token key
  * can be derived from a replayed code, also when the portal's secret or another of its values has changed.
  */
-export class GrantKeys {
-  readonly #scope: string
+export function grantKeys (scope: string) {
+  return {
+    codeKey: (code: string, { binding }: RegisteredPortal): string =>
+      derive(code, 'code_key', binding).slice(0, NAME_LENGTH),
 
-  constructor (scope: string) {
-    this.#scope = scope
+    locator: (code: string, { information: { clientId } }: RegisteredPortal): string =>
+      derive(code, 'locator', JSON.stringify(clientId)),
+
+    /** The token key and the sign-in id: two parts of one hash, of which neither tells anything of the other. */
+    ofToken (locator: string): { tokenKey: string, signInId: string } {
+      const derived = derive(locator, 'token_key', '')
+      return { tokenKey: derived.slice(0, NAME_LENGTH), signInId: derived.slice(NAME_LENGTH, 2 * NAME_LENGTH) }
+    },
+
+    proof,
+
+    sealingKey,
+
+    /** One for each secret of the portal. */
+    sealingKeys: (locator: string, { credentials }: RegisteredPortal): string[] =>
+      credentials.map((credential) => sealingKey(proof(locator, credential), credential))
   }
 
-  codeKey (code: string, { binding }: RegisteredPortal): string {
-    return this.#derive(code, 'code_key', binding).slice(0, NAME_LENGTH)
+  function proof (locator: string, credential: string): string {
+    return derive(locator, 'proof', credential)
   }
 
-  locator (code: string, { information: { clientId } }: RegisteredPortal): string {
-    return this.#derive(code, 'locator', JSON.stringify(clientId))
-  }
-
-  proof (locator: string, credential: string): string {
-    return this.#derive(locator, 'proof', credential)
-  }
-
-  sealingKey (proof: string, credential: string): string {
-    return this.#derive(proof, 'sealing_key', credential)
-  }
-
-  /** One for each secret of the portal. */
-  sealingKeys (locator: string, { credentials }: RegisteredPortal): string[] {
-    return credentials.map((credential) => this.sealingKey(this.proof(locator, credential), credential))
-  }
-
-  tokenKey (locator: string): string {
-    return this.#derive(locator, 'token_key', '').slice(0, NAME_LENGTH)
-  }
-
-  signInId (locator: string): string {
-    return this.#derive(locator, 'sign_in_id', '').slice(0, NAME_LENGTH)
+  function sealingKey (proof: string, credential: string): string {
+    return derive(proof, 'sealing_key', credential)
   }
 
   /**
    * The one-step key derivation of NIST SP 800-56C section 4.1: codes are uniformly random. For each purpose the secret
    * has one length, and the info is JSON or empty: no two inputs are equal.
    */
-  #derive (secret: string, purpose: string, info: string): string {
-    return hash('sha256', `\0\0\0\x01${secret}${purpose} ${FORMAT} ${info} ${this.#scope}`, 'base64url')
+  function derive (secret: string, purpose: string, info: string): string {
+    return hash('sha256', `\0\0\0\x01${secret}${purpose} ${FORMAT} ${info} ${scope}`, 'base64url')
   }
 }
+
+export type GrantKeys = ReturnType<typeof grantKeys>

@@ -46,53 +46,55 @@ export function authorizePath (prefix: string): string {
   return encodeURI(path.replace(/^\/+/, '/'))
 }
 
-/** Reads and writes the cookie that remembers a request to one authorization endpoint until its user has logged in. */
-export class ReturnCookie {
-  /** The path of the authorization endpoint. */
-  readonly path: string
-  readonly #cookies: Cookies
+export type ReturnCookie = ReturnType<typeof returnCookieAt>
 
-  constructor (cookies: Cookies, path: string) {
-    this.path = path
-    this.#cookies = cookies
-  }
+/**
+ * Reads and writes the cookie that remembers a request to the authorization endpoint with this path until its user has
+ * logged in.
+ */
+export function returnCookieAt (path: string, { parseCookie, serializeCookie }: Cookies) {
+  return {
+    path,
 
-  /** Remembers the URL of an authorization request. */
-  remember (request: ReturningRequest, reply: ReturningReply, url: string): void {
-    addCookie(reply, this.#serialize(isSecure(request) ? HOST_NAME : NAME, url, LIFETIME))
+    /** Remembers the URL of an authorization request. */
+    remember (request: ReturningRequest, reply: ReturningReply, url: string): void {
+      write(reply, isSecure(request) ? HOST_NAME : NAME, url, LIFETIME)
+    },
+
+    forget,
+
+    /**
+     * The URL to send the browser to after the login, and null where the login began elsewhere: `return_to` of this
+     * request, which differs between the tabs of a browser, or else the URL in the cookie. Removes the cookie.
+     */
+    returnUrl (request: ReturningRequest, reply: ReturningReply): string | null {
+      const remembered = forget(request, reply)
+      const returnTo = new Parameters(queryOf(request.originalUrl ?? request.url ?? '')).get('return_to')
+      return returnTo === undefined ? remembered : ownUrl(returnTo)
+    }
   }
 
   /** Removes the cookie. Returns the URL that it has, or null. A cookie of another endpoint stays. */
-  forget (request: ReturningRequest, reply: ReturningReply): string | null {
-    const cookies = this.#cookies.parseCookie(request.headers.cookie ?? '')
+  function forget (request: ReturningRequest, reply: ReturningReply): string | null {
+    const cookies = parseCookie(request.headers.cookie ?? '')
     let remembered: string | null = null
     for (const name of isSecure(request) ? [HOST_NAME] : [HOST_NAME, NAME]) {
-      const url = this.#ownUrl(cookies[name])
+      const url = ownUrl(cookies[name])
       if (url === null) continue
       remembered ??= url
-      addCookie(reply, this.#serialize(name, '', 0))
+      write(reply, name, '', 0)
     }
     return remembered
   }
 
-  /**
-   * The URL to send the browser to after the login, and null where the login began elsewhere: `return_to` of this
-   * request, which differs between the tabs of a browser, or else the URL in the cookie. Removes the cookie.
-   */
-  returnUrl (request: ReturningRequest, reply: ReturningReply): string | null {
-    const remembered = this.forget(request, reply)
-    const returnTo = new Parameters(queryOf(request.originalUrl ?? request.url ?? '')).get('return_to')
-    return returnTo === undefined ? remembered : this.#ownUrl(returnTo)
-  }
-
   /** The URL, if its path is that of the endpoint. Its query may be anything, and is escaped: it goes into a header. */
-  #ownUrl (url: string | undefined): string | null {
-    return url?.startsWith(`${this.path}?`) ? `${this.path}?${safeInQuery(queryOf(url))}` : null
+  function ownUrl (url: string | undefined): string | null {
+    return url?.startsWith(`${path}?`) ? `${path}?${safeInQuery(queryOf(url))}` : null
   }
 
-  #serialize (name: string, value: string, maxAge: number): string {
-    const secure = name === HOST_NAME
-    return this.#cookies.serializeCookie(name, value, { path: '/', httpOnly: true, sameSite: 'lax', maxAge, secure })
+  function write (reply: ReturningReply, name: string, value: string, maxAge: number): void {
+    const attributes = { path: '/', httpOnly: true, sameSite: 'lax', maxAge, secure: name === HOST_NAME }
+    addCookie(reply, serializeCookie(name, value, attributes))
   }
 }
 

@@ -3,7 +3,8 @@ import { OAuthError } from '../errors.ts'
 import { within } from '../time-limit.ts'
 import { checkPortal } from './portal.ts'
 import type { Portal } from './portal.ts'
-import { RegisteredPortal } from './registered-portal.ts'
+import { registeredPortal } from './registered-portal.ts'
+import type { RegisteredPortal } from './registered-portal.ts'
 
 /** Finds the portal of a `client_id`. Null or undefined: the client is unknown. */
 export type PortalFinder = (clientId: string) => Portal | null | undefined | Promise<Portal | null | undefined>
@@ -23,39 +24,39 @@ export interface Authentication {
 
 type Awaitable<T> = T | Promise<T>
 
-/** The portals of one registration of the plugin: a list, or found by a function of the host at each request. */
-export class Portals {
-  /** The portal, where exactly one is registered. */
-  readonly only: RegisteredPortal | undefined
-  /** The portal of the `client_id`; undefined when it is unknown. A promise only where `portal` is a function. */
-  readonly find: (clientId: string) => Awaitable<RegisteredPortal | undefined>
+export type Portals = ReturnType<typeof portalsOf>
 
-  /** A function may take `timeout` milliseconds. `warn` may be called again with the same warning. */
-  constructor (portal: Portal[] | PortalFinder, timeout: number, warn: (message: string) => void) {
-    if (typeof portal === 'function') {
-      this.find = foundBy(portal, timeout, warn)
-    } else {
-      const all = portal.map((one) => registered(one, warn))
-      const byClientId = new Map(all.map((one) => [one.information.clientId, one]))
-      this.only = all.length === 1 ? all[0] : undefined
-      this.find = (clientId) => byClientId.get(clientId)
+/**
+ * The portals of one registration of the plugin: a list, or found by a function of the host at each request. It may
+ * take `timeout` milliseconds. `warn` may be called again with the same warning.
+ */
+export function portalsOf (portal: Portal[] | PortalFinder, timeout: number, warn: (message: string) => void) {
+  const all = typeof portal === 'function' ? [] : portal.map((one) => registered(one, warn))
+  const byClientId = new Map(all.map((one) => [one.information.clientId, one]))
+  /** The portal of the `client_id`; undefined when it is unknown. A promise only where `portal` is a function. */
+  const find: (clientId: string) => Awaitable<RegisteredPortal | undefined> =
+    typeof portal === 'function' ? foundBy(portal, timeout, warn) : (clientId) => byClientId.get(clientId)
+  return {
+    find,
+
+    /** The portal, where exactly one is registered. */
+    only: all.length === 1 ? all[0] : undefined,
+
+    /** Client authentication (RFC 6749 section 2.3.1). Each reading of the secret is compared, whichever matches. */
+    async authenticate ({ clientId, clientSecret }: Credentials): Promise<Authentication> {
+      const portal = await findAny(clientId)
+      if (portal === undefined) throw new OAuthError('client_unknown')
+      const indexes = clientSecret.map((reading) => portal.secretIndex(reading))
+      const secretIndex = indexes.find((index) => index !== -1)
+      if (secretIndex !== undefined) return { portal, secretIndex }
+      throw new OAuthError('client_secret_wrong', { clientId: portal.information.clientId })
     }
   }
 
-  /** Client authentication (RFC 6749 section 2.3.1). Each reading of the secret is compared, whichever matches. */
-  async authenticate ({ clientId, clientSecret }: Credentials): Promise<Authentication> {
-    const portal = await this.#findAny(clientId)
-    if (portal === undefined) throw new OAuthError('client_unknown')
-    const indexes = clientSecret.map((reading) => portal.secretIndex(reading))
-    const secretIndex = indexes.find((index) => index !== -1)
-    if (secretIndex !== undefined) return { portal, secretIndex }
-    throw new OAuthError('client_secret_wrong', { clientId: portal.information.clientId })
-  }
-
   /** The portal of the first reading that is known. */
-  async #findAny (readings: readonly string[]): Promise<RegisteredPortal | undefined> {
+  async function findAny (readings: readonly string[]): Promise<RegisteredPortal | undefined> {
     for (const clientId of new Set(readings)) {
-      const portal = await this.find(clientId)
+      const portal = await find(clientId)
       if (portal !== undefined) return portal
     }
     return undefined
@@ -83,7 +84,7 @@ function foundBy (find: PortalFinder, timeout: number, warn: (message: string) =
 
 function registered (portal: Portal, warn: (message: string) => void): RegisteredPortal {
   if ([portal.clientSecret].flat().some(({ length }) => length < STRONG_LENGTH)) warn(SHORT_SECRET)
-  return new RegisteredPortal(portal)
+  return registeredPortal(portal)
 }
 
 /** Characters of base64url that 128 random bits need (RFC 6749 section 10.10). */

@@ -9,35 +9,32 @@ export interface PortalInformation {
   readonly level: PortalLevel
 }
 
+export type RegisteredPortal = ReturnType<typeof registeredPortal>
+
 /** A portal whose values were checked. */
-export class RegisteredPortal {
-  readonly information: PortalInformation
-  /** All values of the portal but its secrets, as JSON. */
-  readonly binding: string
-  /** One for each secret, unique to this client: `[clientId, secret]` as JSON. */
-  readonly credentials: readonly string[]
-  /** Secrets are compared by digests: `timingSafeEqual` needs buffers of equal length. */
-  readonly #digests: Buffer[]
-  readonly #callback: string
+export function registeredPortal ({ loginUrl, clientId, clientSecret, redirectUri, level = 'partner' }: Portal) {
+  const secrets = [clientSecret].flat()
+  // `timingSafeEqual` needs buffers of equal length.
+  const digests = secrets.map(digest)
+  const beforeQuery = redirectUri + (redirectUri.includes('?') ? '&' : '?')
+  const information: PortalInformation = Object.freeze({ loginUrl, clientId, redirectUri, level })
+  return {
+    information,
+    /** All values of the portal but its secrets, as JSON. */
+    binding: JSON.stringify([clientId, redirectUri, loginUrl, level]),
+    /** One for each secret, unique to this client: `[clientId, secret]` as JSON. */
+    credentials: secrets.map((secret) => JSON.stringify([clientId, secret])),
 
-  constructor ({ loginUrl, clientId, clientSecret, redirectUri, level = 'partner' }: Portal) {
-    this.information = Object.freeze({ loginUrl, clientId, redirectUri, level })
-    this.binding = JSON.stringify([clientId, redirectUri, loginUrl, level])
-    const secrets = [clientSecret].flat()
-    this.#digests = secrets.map(digest)
-    this.credentials = secrets.map((secret) => JSON.stringify([clientId, secret]))
-    this.#callback = redirectUri + (redirectUri.includes('?') ? '&' : '?')
-  }
+    /** The redirect_uri, its own query kept, with encoded parameters and the state added (RFC 6749 section 4.1.2). */
+    callback (parameters: string, state: string | undefined): string {
+      return beforeQuery + parameters + (state === undefined ? '' : `&state=${state}`)
+    },
 
-  /** The redirect_uri, its own query kept, with encoded parameters and the state added (RFC 6749 section 4.1.2). */
-  callback (parameters: string, state: string | undefined): string {
-    return this.#callback + parameters + (state === undefined ? '' : `&state=${state}`)
-  }
-
-  /** Index of the secret that matches, or -1. Every secret is compared, in constant time. */
-  secretIndex (given: string): number {
-    const presented = digest(given)
-    return this.#digests.map((known) => timingSafeEqual(known, presented)).indexOf(true)
+    /** Index of the secret that matches, or -1. Compared in constant time. */
+    secretIndex (given: string): number {
+      const presented = digest(given)
+      return digests.findIndex((known) => timingSafeEqual(known, presented))
+    }
   }
 }
 

@@ -12,8 +12,7 @@ import { retryLater, sendRefusal } from '../http/replies.ts'
 import { callHost, headOf, isOverdue, REPLIED } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
 import type { RefusalContext, RefusalReason } from '../errors.ts'
-import { requestIdOf } from '../events.ts'
-import type { Reporter } from '../events.ts'
+import { logFailure, requestIdOf } from '../events.ts'
 import type { Portals } from '../portal/portals.ts'
 import type { PortalInformation, RegisteredPortal } from '../portal/registered-portal.ts'
 import * as Type from '../typebox.ts'
@@ -125,7 +124,7 @@ function checkChallenge (challenge: string | undefined, method: string | undefin
 async function askCurrentUser (
   { currentUser, reporter }: Parts, request: FastifyRequest, reply: FastifyReply, clientId: string
 ): Promise<unknown> {
-  const user = await askHost(reporter, reply, 'current_user_failed', () => currentUser(request, reply))
+  const user = await askHost(reply, 'current_user_failed', () => currentUser(request, reply))
   if (user === REPLIED && !isOverdue(request)) {
     reporter.report(request, { type: 'login_required', reason: 'current_user_replied', clientId })
   }
@@ -133,9 +132,7 @@ async function askCurrentUser (
 }
 
 /** Calls `currentUser` or `portalEligibility`. */
-async function askHost (
-  reporter: Reporter, reply: FastifyReply, reason: RefusalReason, call: () => unknown
-): Promise<unknown> {
+async function askHost (reply: FastifyReply, reason: RefusalReason, call: () => unknown): Promise<unknown> {
   const [head, status] = [headOf(reply), reply.statusCode]
   try {
     const value = await callHost(reply, call)
@@ -148,7 +145,7 @@ async function askHost (
     return value
   } catch (cause) {
     if (!reply.sent) throw new OAuthError(reason, { cause })
-    reporter.failed(reply.request, `${reason}, after a reply`, cause)
+    logFailure(reply.request, `${reason}, after a reply`, cause)
     return REPLIED
   }
 }
@@ -183,7 +180,7 @@ async function askEligibility (
   { portalEligibility, reporter }: Parts, user: unknown, request: FastifyRequest, reply: FastifyReply,
   { information: portal }: RegisteredPortal
 ): Promise<unknown> {
-  const given = await askHost(reporter, reply, 'portal_eligibility_failed',
+  const given = await askHost(reply, 'portal_eligibility_failed',
     () => portalEligibility(user, { portal, request, reply }))
   if (given === REPLIED) {
     const { clientId } = portal
@@ -221,7 +218,7 @@ async function sendPage (
 
 /** The page of the host; undefined where it has none, or where its function fails. */
 async function askErrorPage (
-  { errorPage, reporter }: Parts, page: PageRefusal, reply: FastifyReply
+  { errorPage }: Parts, page: PageRefusal, reply: FastifyReply
 ): Promise<string | typeof REPLIED | undefined> {
   if (errorPage === undefined) return undefined
   claim(reply, { status: page.status })
@@ -230,7 +227,7 @@ async function askErrorPage (
     if (html !== REPLIED && typeof html !== 'string') throw new TypeError('errorPage must return HTML or `reply`')
     return html
   } catch (cause) {
-    reporter.failed(reply.request, 'errorPage threw', cause)
+    logFailure(reply.request, 'errorPage threw', cause)
     return reply.sent ? REPLIED : undefined
   }
 }

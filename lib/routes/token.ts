@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import type { AuthorizationCode, RedeemedCode } from '../grants/authorization-code.ts'
-import type { Grant } from '../grants/grant.ts'
+import type { RedeemedCode } from '../grants/authorization-code.ts'
+import type { AuthorizationCode, Grant } from '../grants/grant.ts'
 import { verifies } from '../grants/pkce.ts'
 import { basicCredentials, isAuthorizationRepeated } from '../http/authorization-header.ts'
 import { fixed, text } from '../http/documentation.ts'
@@ -32,8 +32,7 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
       try {
         const form = formOf(request)
         const { portal, secretIndex } = await portals.authenticate(credentials(request, form))
-        const { clientId } = portal.information
-        known.clientId = clientId
+        known.clientId = portal.information.clientId
         const code = codes.read(form.get('code') as string, portal)
         if (code !== null) known.signInId = code.signInId
         checkRedirectUri(form.get('redirect_uri') as string, portal)
@@ -44,7 +43,7 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
         const redeemed = await redeemCode(code, portal.credentials[secretIndex] as string, deadline)
         known.externalId = redeemed.grant.record.external_id
         checkVerifier(form.get('code_verifier'), redeemed.grant)
-        const token = await tokens.issue(redeemed, clientId, deadline)
+        const token = await tokens.issue(code, redeemed, deadline)
         // A concurrent replay has revoked the token.
         if (token === null) throw new OAuthError('code_replayed')
         if (isOverdue(request)) return reply
@@ -69,7 +68,7 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
     const redeemed = await codes.redeem(code, credential, deadline)
     if (redeemed !== null) return redeemed
     // RFC 6749 section 4.1.2: a reused code: SHOULD revoke its token. A live token proves the reuse.
-    const replayed = await tokens.revoke(code.locator, code.portal, deadline)
+    const replayed = await tokens.revoke(code, deadline)
     if (replayed === null) throw new OAuthError('code_unknown')
     throw new OAuthError('code_replayed', { externalId: replayed.record.external_id })
   }

@@ -18,79 +18,66 @@ export interface BackingStore extends TimedStore {
 /** Milliseconds. Fastify allows ten seconds for all of it (`pluginTimeout`). */
 const START_TIMEOUT = 4000
 
+export type GuardedStore = ReturnType<typeof guardStore>
+
 /**
  * Wraps a store: errors and invalid return values become `store_unavailable`. Logs once when the store becomes
- * unavailable, and once when it is available again.
+ * unavailable, and once when it is available again. `timeout` is the number of milliseconds that a request, or a probe,
+ * may wait for the store.
  */
-export class GuardedStore implements TimedStore {
-  readonly #store: BackingStore
-  readonly #timeout: number
-  readonly #outage: Outage
+export function guardStore (store: BackingStore, timeout: number, log: FastifyBaseLogger) {
+  const outage = new Outage(log)
+  return {
+    put: (key: string, value: string, lifetime: number, deadline: number): Promise<boolean> =>
+      call(store.put(key, value, lifetime, deadline), ofPut),
 
-  /** `timeout` is the number of milliseconds that a request, or a probe, may wait for the store. */
-  constructor (store: BackingStore, timeout: number, log: FastifyBaseLogger) {
-    this.#store = store
-    this.#timeout = timeout
-    this.#outage = new Outage(log)
-  }
+    take: (key: string, deadline: number): Promise<string | null> => call(store.take(key, deadline), ofTake),
 
-  put (key: string, value: string, lifetime: number, deadline: number): Promise<boolean> {
-    return this.#call(this.#store.put(key, value, lifetime, deadline), ofPut)
-  }
+    revoke: (key: string, lifetime: number, deadline: number): Promise<string | null> =>
+      call(store.revoke(key, lifetime, deadline), ofRevoke),
 
-  take (key: string, deadline: number): Promise<string | null> {
-    return this.#call(this.#store.take(key, deadline), ofTake)
-  }
+    /** Waits for the store. Rejects when it can never serve a sign-in; one that is down does not hinder the start. */
+    async start (): Promise<void> {
+      const deadline = performance.now() + Math.min(timeout, START_TIMEOUT)
+      await probe(deadline).then(() => store.start?.(deadline)).catch((error: unknown) => {
+        const reason = store.unfit?.(error)
+        if (reason !== undefined) throw new Error(`partner-sso: ${reason}: ${describe(error)}`)
+      })
+    },
 
-  revoke (key: string, lifetime: number, deadline: number): Promise<string | null> {
-    return this.#call(this.#store.revoke(key, lifetime, deadline), ofRevoke)
-  }
+    /** Whether the store can serve sign-ins now. */
+    isReady: (): Promise<boolean> => probe(performance.now() + timeout).then(() => true, () => false),
 
-  /** Waits for the store. Rejects when it can never serve a sign-in; one that is down does not hinder the start. */
-  async start (): Promise<void> {
-    const deadline = performance.now() + Math.min(this.#timeout, START_TIMEOUT)
-    await this.#probe(deadline).then(() => this.#store.start?.(deadline)).catch((error: unknown) => {
-      const reason = this.#store.unfit?.(error)
-      if (reason !== undefined) throw new Error(`partner-sso: ${reason}: ${describe(error)}`)
-    })
-  }
-
-  /** Whether the store can serve sign-ins now. */
-  async isReady (): Promise<boolean> {
-    return await this.#probe(performance.now() + this.#timeout).then(() => true, () => false)
-  }
-
-  close (): void {
-    this.#store.close?.()
+    async close (): Promise<void> { store.close?.() }
   }
 
   /** Stores a value and takes it back, and revokes a key: the mark is left behind for a second. */
-  async #probe (deadline: number): Promise<void> {
+  async function probe (deadline: number): Promise<void> {
     const key = probeKey()
     // As long as the probe may take: the value must not expire before it is taken.
-    const lifetime = Math.ceil(this.#timeout / 1000) + 1
+    const lifetime = Math.ceil(timeout / 1000) + 1
     try {
-      const isStored = ofPut(await this.#store.put(key, 'probe', lifetime, deadline))
-      const taken = ofTake(await this.#store.take(key, deadline))
+      const isStored = ofPut(await store.put(key, 'probe', lifetime, deadline))
+      const taken = ofTake(await store.take(key, deadline))
       if (!isStored || taken !== 'probe') throw new Error('take did not return the value that was put')
-      ofRevoke(await this.#store.revoke(probeKey(), 1, deadline))
+      ofRevoke(await store.revoke(probeKey(), 1, deadline))
     } catch (error) {
-      this.#outage.lost(describe(error))
+      outage.lost(describe(error))
       throw error
     }
-    this.#outage.found()
+    outage.found()
   }
 
-  async #call<T> (operation: Promise<unknown>, checked: (result: unknown) => T): Promise<T> {
+  async function call<T> (operation: Promise<unknown>, checked: (result: unknown) => T): Promise<T> {
     let result
     try {
       result = checked(await operation)
     } catch (error) {
       const cause = describe(error)
-      this.#outage.lost(cause).refused++
+      outage.lost(cause).refused++
       throw new OAuthError('store_unavailable', { cause })
     }
-    this.#outage.found()
+    outage.found()
     return result
   }
 }

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { GuardedStore, withDeadlines } from './guard.ts'
-import type { BackingStore } from './guard.ts'
+import { guardStore, withDeadlines } from './guard.ts'
+import type { BackingStore, GuardedStore } from './guard.ts'
 import { MemoryStore } from './memory.ts'
 import type { RedisOption } from './redis-client.ts'
 import type { Store } from './store.ts'
@@ -18,7 +18,7 @@ export interface StoreOptions {
 export async function openStore (
   options: StoreOptions, log: FastifyBaseLogger, warn: (message: string) => void
 ): Promise<GuardedStore> {
-  return new GuardedStore(await open(options, warn), options.storeTimeout, log)
+  return guardStore(await open(options, warn), options.storeTimeout, log)
 }
 
 async function open (
@@ -26,8 +26,8 @@ async function open (
 ): Promise<BackingStore> {
   if (redis !== undefined) {
     // Loaded when it is needed: an app without Redis does not pay for the client.
-    const { RedisStore } = await import('./redis.ts')
-    return new RedisStore(redis, keyPrefix, storeTimeout)
+    const { redisStore } = await import('./redis.ts')
+    return redisStore(redis, keyPrefix, storeTimeout)
   }
   if (store === undefined) warn(IN_PROCESS)
   return store === undefined || store === 'memory' ? new MemoryStore(memoryLimit) : withDeadlines(store)

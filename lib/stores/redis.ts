@@ -21,43 +21,37 @@ const unfit: Array<[error: RegExp, reason: string]> = [
  * The Redis store: one command for each operation, each on one key, so it runs on a single node, on Sentinel and on
  * Cluster alike.
  */
-export class RedisStore implements BackingStore {
-  readonly #redis: RedisConnection
-  readonly #prefix: string
+export function redisStore (given: RedisOption, prefix: string, storeTimeout: number) {
+  const redis = new RedisConnection(given, storeTimeout)
+  return {
+    async put (key, value, lifetime, deadline) {
+      const reply = await redis.send(['set', prefix + key, value, 'EX', String(lifetime), 'NX'], deadline)
+      if (reply !== 'OK' && reply !== null) throw unexpectedReply('SET')
+      return reply === 'OK'
+    },
 
-  constructor (redis: RedisOption, keyPrefix: string, storeTimeout: number) {
-    this.#redis = new RedisConnection(redis, storeTimeout)
-    this.#prefix = keyPrefix
-  }
+    take,
 
-  async put (key: string, value: string, lifetime: number, deadline: number): Promise<boolean> {
-    const reply = await this.#redis.send(['set', this.#prefix + key, value, 'EX', String(lifetime), 'NX'], deadline)
-    if (reply !== 'OK' && reply !== null) throw unexpectedReply('SET')
-    return reply === 'OK'
-  }
+    async revoke (key, lifetime, deadline) {
+      return valueOf(await redis.send(['set', prefix + key, MARK, 'EX', String(lifetime), 'GET'], deadline), 'SET')
+    },
 
-  async take (key: string, deadline: number): Promise<string | null> {
-    return valueOf(await this.#redis.send(['getdel', this.#prefix + key], deadline), 'GETDEL')
-  }
+    /** Asks for keys of all parts of a Cluster: a node of two serves all of them once in a million times. */
+    async start (deadline) {
+      await Promise.all(Array.from({ length: 20 }, (_, index) => take(`probe-${index}`, deadline)))
+    },
 
-  async revoke (key: string, lifetime: number, deadline: number): Promise<string | null> {
-    const reply = await this.#redis.send(['set', this.#prefix + key, MARK, 'EX', String(lifetime), 'GET'], deadline)
-    return valueOf(reply, 'SET')
-  }
+    unfit (error) {
+      const { name, message } = error as Error
+      if (name !== 'ReplyError') return undefined
+      return unfit.find(([pattern]) => pattern.test(message))?.[1]
+    },
 
-  /** Asks for keys of all parts of a Cluster: a node of two serves all of them once in a million times. */
-  async start (deadline: number): Promise<void> {
-    await Promise.all(Array.from({ length: 20 }, (_, index) => this.take(`probe-${index}`, deadline)))
-  }
+    close: () => redis.close()
+  } satisfies BackingStore
 
-  unfit (error: unknown): string | undefined {
-    const { name, message } = error as Error
-    if (name !== 'ReplyError') return undefined
-    return unfit.find(([pattern]) => pattern.test(message))?.[1]
-  }
-
-  close (): void {
-    this.#redis.close()
+  async function take (key: string, deadline: number): Promise<string | null> {
+    return valueOf(await redis.send(['getdel', prefix + key], deadline), 'GETDEL')
   }
 }
 

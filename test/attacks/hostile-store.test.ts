@@ -4,10 +4,10 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import { encodeGrant } from '../../lib/grants/grant.ts'
-import { GrantKeys } from '../../lib/grants/keys.ts'
+import { grantKeys } from '../../lib/grants/keys.ts'
 import { open, seal } from '../../lib/grants/sealing.ts'
 import type { Store } from '../../lib/index.ts'
-import { RegisteredPortal } from '../../lib/portal/registered-portal.ts'
+import { registeredPortal } from '../../lib/portal/registered-portal.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { randomCode } from '../helpers/random-code.ts'
 import { inProcess } from '../helpers/wire.ts'
@@ -39,8 +39,8 @@ class OpenStore extends Map<string, string> implements Store {
   }
 }
 
-const keys = new GrantKeys('')
-const registered = new RegisteredPortal(PORTAL)
+const keys = grantKeys('')
+const registered = registeredPortal(PORTAL)
 const [CREDENTIAL = ''] = registered.credentials
 
 /** With the secret, anyone seals as the app does. */
@@ -116,7 +116,7 @@ const attacks: Record<string, Attack> = {
       store.set(keys.codeKey(code, registered), seal([key], forgedGrant()))
       isRefused(t, await portal.token({ code }), `a code that he made under ${key}`)
       store.clear()
-      store.set(keys.tokenKey(locator), seal([key], forgedGrant()))
+      store.set(keys.ofToken(locator).tokenKey, seal([key], forgedGrant()))
       isRefused(t, await portal.user(tokenOf(locator, key)), `a token that he made under ${key}`)
       t.equal(store.size, 1, `a token without a proof reaches no store: ${key}`)
       store.clear()

@@ -2,7 +2,7 @@
 import t from 'tap'
 import type partnerSso from '../../lib/index.ts'
 import type { PartnerSsoEvent } from '../../lib/index.ts'
-import { GrantKeys } from '../../lib/grants/keys.ts'
+import { grantKeys } from '../../lib/grants/keys.ts'
 import { Fastify } from '../helpers/fastify.ts'
 import { hostOptions, recordOf } from '../helpers/host.ts'
 import { lib } from '../helpers/lib.ts'
@@ -23,13 +23,11 @@ async function processOf (mocks: object) {
 }
 
 /** Keys that are derived differently. */
-class OtherKeys extends GrantKeys {
-  constructor (scope: string) { super(`v2 ${scope}`) }
-}
+const otherKeys: typeof grantKeys = (scope) => grantKeys(`v2 ${scope}`)
 
 const one = await prepared(() => processOf({}))
 const same = await prepared(() => processOf({}))
-const other = await prepared(() => processOf({ [lib('grants/keys.ts')]: { GrantKeys: OtherKeys } }))
+const other = await prepared(() => processOf({ [lib('grants/keys.ts')]: { grantKeys: otherKeys } }))
 
 t.test('builds that derive the same keys share sign-ins', async (t) => {
   for (const [name, { at: begins }, { at: ends }] of [['there', one, same], ['back', same, one]] as const) {

@@ -1,13 +1,13 @@
 // A code and a token that were never issued, and that the plugin looks up in the store all the same: the token has the
 // proof that needs the client secret.
-import { GrantKeys } from '../../lib/grants/keys.ts'
-import { RegisteredPortal } from '../../lib/portal/registered-portal.ts'
+import { grantKeys } from '../../lib/grants/keys.ts'
+import { registeredPortal } from '../../lib/portal/registered-portal.ts'
 import { PORTAL } from './host.ts'
 import { randomCode } from './random-code.ts'
 
 export function neverIssued (): { code: string, token: string } {
-  const keys = new GrantKeys('')
-  const portal = new RegisteredPortal(PORTAL)
+  const keys = grantKeys('')
+  const portal = registeredPortal(PORTAL)
   const code = randomCode()
   const locator = keys.locator(code, portal)
   const proof = keys.proof(locator, portal.credentials[0] as string)

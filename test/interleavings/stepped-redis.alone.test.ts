@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { Store } from '../../lib/index.ts'
-import { RedisStore } from '../../lib/stores/redis.ts'
+import { redisStore } from '../../lib/stores/redis.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { seed } from '../helpers/seed.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
@@ -56,7 +56,7 @@ function model (mistake?: Mistake): Server {
 
 async function real (t: Test): Promise<Server & { clear (): Promise<void> }> {
   const { client, url } = await startRedis(t, ['--maxmemory-policy', 'noeviction'])
-  const store = new RedisStore(url, '', 30_000)
+  const store = redisStore(url, '', 30_000)
   t.teardown(() => store.close())
   return {
     store: withTimeLimit(store),

@@ -2,17 +2,17 @@
 // the store: contract/checks/store, attacks/hostile-store.
 import * as crypto from 'node:crypto'
 import t from 'tap'
-import { AccessTokens, readAccessToken } from '../../lib/grants/access-token.ts'
-import { AuthorizationCodes } from '../../lib/grants/authorization-code.ts'
+import { accessTokens, readAccessToken } from '../../lib/grants/access-token.ts'
+import { authorizationCodes } from '../../lib/grants/authorization-code.ts'
 import type { Grant } from '../../lib/grants/grant.ts'
-import { GrantKeys } from '../../lib/grants/keys.ts'
+import { grantKeys } from '../../lib/grants/keys.ts'
 import type { Store } from '../../lib/index.ts'
-import { RegisteredPortal } from '../../lib/portal/registered-portal.ts'
+import { registeredPortal } from '../../lib/portal/registered-portal.ts'
 import { PORTAL, recordOf } from '../helpers/host.ts'
 import { lib } from '../helpers/lib.ts'
 
 const grant: Grant = { codeChallenge: '', record: recordOf('u-1') }
-const portal = new RegisteredPortal(PORTAL)
+const portal = registeredPortal(PORTAL)
 
 t.test('a code is 33 bytes that the system drew', async (t) => {
   const drawn: string[] = []
@@ -21,10 +21,10 @@ t.test('a code is 33 bytes that the system drew', async (t) => {
     drawn.push(bytes.toString('base64url'))
     return bytes
   }
-  const { AuthorizationCodes: Codes } = await t.mockImport<{ AuthorizationCodes: typeof AuthorizationCodes }>(
+  const mocked = await t.mockImport<{ authorizationCodes: typeof authorizationCodes }>(
     lib('grants/authorization-code.ts'), { 'node:crypto': { ...crypto, randomBytes } }
   )
-  const codes = new Codes({ put: async () => true } as unknown as Store, new GrantKeys(''), 60)
+  const codes = mocked.authorizationCodes({ put: async () => true } as unknown as Store, grantKeys(''), 60)
   const issued = [await codes.issue(portal, grant, Infinity), await codes.issue(portal, grant, Infinity)]
   t.strictSame(issued.map(({ code }) => code), drawn)
   t.strictSame(drawn.map((code) => code.length), [44, 44])
@@ -37,15 +37,15 @@ t.test('a revocation outlives the token by a minute', async (t) => {
     async take () { return null },
     async revoke (_key, _lifetime) { lifetimes.push(_lifetime); return null }
   }
-  const tokens = new AccessTokens(store, new GrantKeys(''), 60, 30)
-  const locator = 'l'.repeat(43)
-  await tokens.issue({ locator, proof: 'p'.repeat(43), sealed: '' }, PORTAL.clientId, Infinity)
-  await tokens.revoke(locator, portal, Infinity)
+  const tokens = accessTokens(store, grantKeys(''), 60, 30)
+  const code = { code: '', portal, locator: 'l'.repeat(43), tokenKey: '', signInId: '' }
+  await tokens.issue(code, { proof: 'p'.repeat(43), sealed: '' }, Infinity)
+  await tokens.revoke(code, Infinity)
   t.strictSame(lifetimes, [30, 90])
 })
 
 t.test('the form of a code', async (t) => {
-  const codes = new AuthorizationCodes({} as Store, new GrantKeys(''), 60)
+  const codes = authorizationCodes({} as Store, grantKeys(''), 60)
   const good = 'A-_9'.repeat(11)
   t.match(codes.read(good, portal), { code: good, portal })
   for (const bad of [good.slice(1), `${good}A`, `${good.slice(1)}=`, `${good}\n`]) {

@@ -3,8 +3,8 @@
 import { inspect } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
 import t from 'tap'
-import { GuardedStore, withDeadlines } from '../../lib/stores/guard.ts'
-import type { BackingStore } from '../../lib/stores/guard.ts'
+import { guardStore, withDeadlines } from '../../lib/stores/guard.ts'
+import type { BackingStore, GuardedStore } from '../../lib/stores/guard.ts'
 import type { Store } from '../../lib/stores/store.ts'
 import { clock } from '../helpers/shifted-clocks.ts'
 import { timers } from '../helpers/timers.ts'
@@ -20,7 +20,7 @@ function guard (faults: Partial<Store> = {}, timeout = 1000, more: Partial<Backi
   const level = (name: string) => (fields: unknown, message: string) => { lines.push([name, fields, message]) }
   const log = { error: level('error'), warn: level('warn') } as unknown as FastifyBaseLogger
   const store = { ...good, ...faults }
-  return { store, guarded: new GuardedStore({ ...withDeadlines(store), ...more }, timeout, log), lines }
+  return { store, guarded: guardStore({ ...withDeadlines(store), ...more }, timeout, log), lines }
 }
 
 const put = (guarded: GuardedStore): Promise<unknown> => guarded.put('a', 'b', 1, soon())

@@ -3,15 +3,15 @@
 import t from 'tap'
 import type { OAuthError } from '../../lib/errors.ts'
 import type { Portal } from '../../lib/portal/portal.ts'
-import { Portals } from '../../lib/portal/portals.ts'
-import { RegisteredPortal } from '../../lib/portal/registered-portal.ts'
+import { portalsOf } from '../../lib/portal/portals.ts'
+import { registeredPortal } from '../../lib/portal/registered-portal.ts'
 import { PORTAL } from '../helpers/host.ts'
 
 const noWarning = (message: string): never => { throw new Error(message) }
 
 t.test('a hook is given everything but the secret, and cannot change it', async (t) => {
   const { clientSecret, ...known } = PORTAL
-  const { information } = new RegisteredPortal({ ...PORTAL, note: 'a column of the table' } as Portal)
+  const { information } = registeredPortal({ ...PORTAL, note: 'a column of the table' } as Portal)
   t.strictSame(information, { ...known, level: 'partner' })
   t.ok(Object.isFrozen(information))
 })
@@ -19,17 +19,17 @@ t.test('a hook is given everything but the secret, and cannot change it', async 
 t.test('code and state are added to a redirect_uri, whatever query it has of its own', async (t) => {
   for (const end of ['', '?', '?a', '?a=b&', '?a=b?', '?=&a%5B%5D=c;d', '?a=%26code=x', '/cb;v=1?a=%23%zz']) {
     const redirectUri = `https://portal.example${end}`
-    const location = new RegisteredPortal({ ...PORTAL, redirectUri }).callback('code=x', 'a%26b')
+    const location = registeredPortal({ ...PORTAL, redirectUri }).callback('code=x', 'a%26b')
     t.ok(location.startsWith(redirectUri), location)
     const [given, sent] = [redirectUri, location].map((url) => new URL(url).searchParams)
     t.strictSame(['code', 'state'].map((name) => sent?.getAll(name)), [['x'], ['a&b']], location)
     for (const [name, value] of given ?? []) t.ok(sent?.getAll(name).includes(value), `${name} of ${location}`)
   }
-  t.equal(new RegisteredPortal(PORTAL).callback('error=x', undefined), `${PORTAL.redirectUri}?error=x`)
+  t.equal(registeredPortal(PORTAL).callback('error=x', undefined), `${PORTAL.redirectUri}?error=x`)
 })
 
 t.test('no name that every object has is a client_id', async (t) => {
-  const portals = new Portals([PORTAL], 1000, noWarning)
+  const portals = portalsOf([PORTAL], 1000, noWarning)
   for (const name of ['__proto__', 'constructor', 'size']) t.equal(portals.find(name), undefined, name)
 })
 
@@ -40,7 +40,7 @@ t.test('a secret that can be guessed: a warning, never the secret', async (t) =>
     const portal: Portal = { ...PORTAL, clientSecret: [clientSecret].flat() }
     for (const given of [[portal, { ...portal, clientId: 'other' }], async () => portal]) {
       const warnings: string[] = []
-      const portals = new Portals(given, 1000, (message) => warnings.push(message))
+      const portals = portalsOf(given, 1000, (message) => warnings.push(message))
       await portals.find(PORTAL.clientId)
       const isSeen = warnings.some((warning) => warning.includes('a clientSecret has less than 22 characters'))
       t.equal(isSeen, isWarned, String(clientSecret))
@@ -56,7 +56,7 @@ t.test('a function that returns no portal: the reason, without a secret or what 
     [{}, /\(\)\.loginUrl" must be .*; got undefined$/]
   ]
   for (const [returned, message] of cases) {
-    const portals = new Portals(async () => returned as Portal, 1000, noWarning)
+    const portals = portalsOf(async () => returned as Portal, 1000, noWarning)
     const { reason, context: { cause, ...context } } = await Promise.resolve(portals.find('hush-id'))
       .then(() => { throw new Error('It was accepted') }, (error: OAuthError) => error)
     t.strictSame([reason, context], ['portal_failed', {}], String(message))
@@ -67,7 +67,7 @@ t.test('a function that returns no portal: the reason, without a secret or what 
 
 t.test('two readings of a client_id: the second is looked up where the first is unknown', async (t) => {
   const asked: string[] = []
-  const portals = new Portals(async (clientId) => {
+  const portals = portalsOf(async (clientId) => {
     asked.push(clientId)
     return clientId === 'a b' ? { ...PORTAL, clientId } : null
   }, 1000, noWarning)

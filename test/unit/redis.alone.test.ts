@@ -9,7 +9,7 @@ import type { RedisOptions } from 'ioredis'
 import t from 'tap'
 import type { Test } from 'tap'
 import { isRedisOption, redisUrl } from '../../lib/stores/redis-client.ts'
-import { RedisStore } from '../../lib/stores/redis.ts'
+import { redisStore } from '../../lib/stores/redis.ts'
 import { rawServer } from '../helpers/raw-server.ts'
 
 /** Milliseconds: a call that is to fail fails then. */
@@ -27,7 +27,7 @@ async function replying (t: Test, reply: string) {
       }
     })
   }))
-  const store = new RedisStore(`redis://127.0.0.1:${port}`, 'prefix:', 60_000)
+  const store = redisStore(`redis://127.0.0.1:${port}`, 'prefix:', 60_000)
   t.teardown(() => store.close())
   return { store, sent }
 }
@@ -79,8 +79,8 @@ const forGood = [
 ]
 
 /** A store that is never connected. */
-function away (t: Test, redis: string | RedisOptions | Cluster = {}, storeTimeout = 60_000): RedisStore {
-  const store = new RedisStore(
+function away (t: Test, redis: string | RedisOptions | Cluster = {}, storeTimeout = 60_000) {
+  const store = redisStore(
     typeof redis === 'string' || redis instanceof Cluster ? redis : { host: '127.0.0.1', port: 1, ...redis }, '',
     storeTimeout)
   t.teardown(() => store.close())
@@ -99,7 +99,7 @@ t.test('a server that refuses a command for good, and errors of a passing state'
 })
 
 /** What is logged of a call while there is no connection, once the reason is known. */
-async function causeOf (store: RedisStore): Promise<Error> {
+async function causeOf (store: ReturnType<typeof redisStore>): Promise<Error> {
   const error = await store.take('key', soon(20)).then(() => new Error('It was served: '), (error: Error) => error)
   return !error.message.endsWith(': no reply') ? error : await causeOf(store)
 }
@@ -149,7 +149,7 @@ class FakeClient extends EventEmitter {
 t.test('what ioredis has not sent, since the connection was being closed, is sent on the next one', async (t) => {
   const notSent = new Error("Stream isn't writeable and enableOfflineQueue options is false")
   const client = new FakeClient([notSent, 'value'])
-  const store = new RedisStore(client, '', 60_000)
+  const store = redisStore(client, '', 60_000)
   client.emit('ready')
   const taken = store.take('key', soon())
   while (client.replies.length > 1) await turn()

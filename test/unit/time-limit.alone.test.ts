@@ -7,7 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { MessageChannel } from 'node:worker_threads'
 import t from 'tap'
 import type { Test } from 'tap'
-import { GuardedStore, withDeadlines } from '../../lib/stores/guard.ts'
+import { guardStore, withDeadlines } from '../../lib/stores/guard.ts'
 import { atDeadline, clearTimeout, isPast, within } from '../../lib/time-limit.ts'
 import { startHost } from '../helpers/host.ts'
 import { inProcess } from '../helpers/wire.ts'
@@ -48,7 +48,7 @@ t.test('a call of the store, the start and a readiness route', async (t) => {
   await endsAfter(t, 1000, ({ now }) => store.take('a', now + 1000), 'take')
   await endsAfter(t, 1000, ({ now }) => store.revoke('a', 1, now + 1000), 'revoke')
   const log = { error: () => {} } as unknown as FastifyBaseLogger
-  const guarded = (timeout: number) => new GuardedStore(store, timeout, log)
+  const guarded = (timeout: number) => guardStore(store, timeout, log)
   await endsAfter(t, 700, () => guarded(700).isReady(), 'readiness')
   await endsAfter(t, 4000, () => guarded(30_000).start(), "the start: Fastify's pluginTimeout is ten seconds")
 })
