@@ -54,7 +54,7 @@ const TRIALS: Case[] = [
   ['ineligible-user', jsonAt('/oauth/user', { control_role: 'Boss' }), 'bad', 'The sign-in stopped at step 15',
     /Correct the record/],
   ['ineligible-user', locationAt(({ searchParams }) => searchParams.delete('state')), 'bad', FAIL,
-    /changes the plugin’s redirect/, 'eve']
+    /changes the plugin’s refusal/, 'eve']
 ]
 
 await t.test('the start page offers them: what each does, and what a correct service does', async (t) => {
