@@ -37,6 +37,17 @@ function oneSession (): Change {
   }
 }
 
+/** A login with a password that works once. */
+function oneLogin (): Change {
+  const used = new Set<string>()
+  return {
+    remember (reply, name, options) {
+      if (!used.has(name)) reply.setCookie('sid', name, options)
+      used.add(name)
+    }
+  }
+}
+
 const tokens = new Map(Object.keys(USERS).map((name) => [name, crypto.randomUUID()]))
 const byToken = (name: string): Tester => ({ cookies: `once=${tokens.get(name)}` })
 
@@ -62,6 +73,7 @@ export const CORRECT: Row[] = [
   ['a prefix', { plugin: { prefix: '/partner/sso' }, double: { prefix: '/partner/sso' } }],
   ['sessions', sessions],
   ['one session for each user', oneSession],
+  ['a password that works once', oneLogin],
   ['a cookie that serves one sign-in', once],
   ['users known by a header', {
     plugin: { currentUser: ofHeader, loginPage: 'https://login.partner.example/' },
