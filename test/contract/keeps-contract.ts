@@ -1,10 +1,10 @@
 // The contract in short, for a host outside of the configurations: another framework, a plugin beside.
 import type { Test } from 'tap'
 import type { RefusalReason } from '../../lib/index.ts'
-import { PORTAL, recordOf } from '../helpers/host.ts'
+import { recordOf } from '../helpers/host.ts'
 import type { Wire } from '../helpers/wire.ts'
 import { isResponse } from './checks/each-refusal.ts'
-import { completes, noOtherMethod } from './checks/sign-in.ts'
+import { completes, noHead } from './checks/sign-in.ts'
 import { HTML, isPage, refuses } from './replies.ts'
 import { refusals } from './refusals.ts'
 
@@ -18,15 +18,15 @@ export async function keepsContract (t: Test, at: Wire): Promise<void> {
   await signsIn(t, at)
   for (const reason of FORMS) {
     const refusal = refusals[reason]
-    isResponse(t, await refusal.provoke(at), refusal, { portal: PORTAL }, reason)
+    isResponse(t, await refusal.provoke(at), reason, refusal)
   }
   isPage(t, await at.authorize({ client_id: 'zzz' }, null, HTML), 400)
-  await noOtherMethod(t, { at }, ['HEAD'])
+  await noHead(t, { at })
 }
 
 /** A sign-in whose every response is as it must be; code and token work once. */
 export async function signsIn (t: Test, at: Wire): Promise<void> {
-  const { code, token } = await completes(t, { at, portal: PORTAL, recordOf })
+  const { code, token } = await completes(t, { at, recordOf })
   refuses(t, await at.user(token), 401, 'invalid_token')
   refuses(t, await at.token({ code }), 400, 'invalid_grant')
 }

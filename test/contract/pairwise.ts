@@ -1,42 +1,37 @@
+import fc from 'fast-check'
+
 /** What may differ between two cases: the values of each dimension. */
 type Dimensions = Record<string, readonly unknown[]>
 
 export type CaseOf<D extends Dimensions> = { [Name in keyof D]: D[Name][number] }
 
-type Setting = readonly [name: string, value: unknown]
+/** So many random cases have each pair of values many times. */
+const CANDIDATES = 300
 
-/** All pairs of values of two dimensions. */
-function pairsOf (dimensions: Dimensions): Array<readonly [Setting, Setting]> {
-  const names = Object.keys(dimensions)
-  const settings = (name: string): Setting[] => (dimensions[name] ?? []).map((value) => [name, value])
-  return names.flatMap((one, index) => names.slice(index + 1).flatMap((other) =>
-    settings(one).flatMap((first) => settings(other).map((second) => [first, second] as const))))
+/** The pairs of values that meet in a case. */
+function pairsOf (one: object): string[] {
+  const settings = Object.entries(one).map((setting) => JSON.stringify(setting))
+  return settings.flatMap((first, index) => {
+    const others = settings.slice(index + 1)
+    return others.map((second) => first + second)
+  })
 }
 
-/** Whether the case has the setting; of a case that is not complete, whether it has it already. */
-const has = (made: Record<string, unknown>, [name, value]: Setting): boolean =>
-  name in made && made[name] === value
-
 /**
- * Cases in which each value of a dimension meets each value of every other one (a pairwise covering array), by the
- * greedy algorithm: a case begins with a pair that no case has, and takes of each further dimension the value that
- * completes most such pairs; where none does, the values in turn. The same cases each time.
+ * Cases in which each value of a dimension meets each value of every other one (a pairwise covering array): of random
+ * cases always the one with most pairs that no case has yet. The same cases each time.
  */
 export function pairwise<D extends Dimensions> (dimensions: D): Array<CaseOf<D>> {
-  const cases: Array<Record<string, unknown>> = []
-  let open = pairsOf(dimensions)
-  for (let [first] = open; first !== undefined; [first] = open) {
-    const made: Record<string, unknown> = Object.fromEntries(first)
-    for (const [name, values] of Object.entries(dimensions)) {
-      if (name in made) continue
-      const gain = (value: unknown): number => open.filter(([one, other]) =>
-        (has({ [name]: value }, one) && has(made, other)) || (has({ [name]: value }, other) && has(made, one))).length
-      const gains = values.map(gain)
-      const most = Math.max(...gains)
-      made[name] = values[most === 0 ? cases.length % values.length : gains.indexOf(most)]
-    }
-    cases.push(made)
-    open = open.filter(([one, other]) => !(has(made, one) && has(made, other)))
+  const values: Record<string, fc.Arbitrary<unknown>> = {}
+  for (const [name, all] of Object.entries(dimensions)) values[name] = fc.constantFrom(...all)
+  const candidates = fc.sample(fc.record(values), { seed: 2, numRuns: CANDIDATES }) as Array<CaseOf<D>>
+  const cases: typeof candidates = []
+  const met = new Set<string>()
+  const gain = (one: object): number => pairsOf(one).filter((pair) => !met.has(pair)).length
+  while (true) {
+    const best = candidates.reduce((best, one) => gain(one) > gain(best) ? one : best)
+    if (gain(best) === 0) return cases
+    cases.push(best)
+    for (const pair of pairsOf(best)) met.add(pair)
   }
-  return cases as Array<CaseOf<D>>
 }

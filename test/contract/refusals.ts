@@ -28,7 +28,7 @@ type More = Partial<Omit<Refusal, 'provoke'>>
 const fails = (message: string) => () => { throw new Error(message) }
 
 /** A token request with a valid code, and these changes. */
-const token = (changes: Changes, more: More = {}): Refusal => ({
+const token = (changes: Changes, more: More = {}, headers = {}): Refusal => ({
   at: 'token',
   status: 400,
   error: 'invalid_request',
@@ -37,14 +37,22 @@ const token = (changes: Changes, more: More = {}): Refusal => ({
   known: [],
   sparesCode: true,
   ...more,
-  provoke: async (at) => await at.token({ code: await at.code('ada'), ...changes })
+  provoke: async (at) => await at.token({ code: await at.code('ada'), ...changes }, headers)
 })
 
 const grant = (known: Refusal['known'], provoke: Refusal['provoke']): Refusal =>
   ({ ...token({}), error: 'invalid_grant', sparesCode: false, known, provoke })
 
-const client = (changes: Changes, more: More = {}): Refusal => token(changes,
-  { status: 401, error: 'invalid_client', event: 'client_authentication_failed', ...more })
+const client = (changes: Changes, more: More = {}, headers = {}): Refusal => token(
+  changes, { status: 401, error: 'invalid_client', event: 'client_authentication_failed', ...more }, headers
+)
+
+/** A code with a code_challenge or without, and what is sent as its code_verifier. */
+const verifier = (asked: Changes, sent?: string): Refusal => {
+  return grant(['clientId', 'externalId', 'signInId'], async (at) => {
+    return await at.token({ code: await at.code('ada', asked), code_verifier: sent })
+  })
+}
 
 /** A token request with a body that the endpoint does not read. */
 const body = (type: string, text: string): Refusal => ({
@@ -54,7 +62,13 @@ const body = (type: string, text: string): Refusal => ({
 })
 
 const page = (provoke: Refusal['provoke'], known: Refusal['known'] = []): Refusal => ({
-  at: 'page', status: 400, error: 'invalid_request', event: 'request_rejected', level: 'warn', known, provoke
+  at: 'page',
+  status: 400,
+  error: 'invalid_request',
+  event: 'request_rejected',
+  level: 'warn',
+  known,
+  provoke
 })
 
 const redirect = (changes: Changes, more: More = {}, query = ''): Refusal => ({
@@ -77,8 +91,15 @@ const denied = (user: string | null, options: Refusal['options'] = {}): Refusal 
 const failed = (options: Refusal['options'], user: string | null = 'ada'): Refusal =>
   ({ ...denied(user, options), error: 'server_error', level: 'error' })
 
-const user = (provoke: Refusal['provoke'], status: 400 | 401, error: OAuthErrorCode): Refusal =>
-  ({ at: 'user', status, error, event: 'request_rejected', level: 'warn', known: [], provoke })
+const user = (provoke: Refusal['provoke'], status: 400 | 401, error: OAuthErrorCode): Refusal => ({
+  at: 'user',
+  status,
+  error,
+  event: 'request_rejected',
+  level: 'warn',
+  known: [],
+  provoke
+})
 
 const down: Store = { put: fails('connect ETIMEDOUT'), take: fails(''), revoke: fails('') }
 
@@ -150,18 +171,11 @@ export const refusals: Record<RefusalReason, Refusal> = {
   grant_type_missing: token({ grant_type: undefined }),
   grant_type_unsupported: token({ grant_type: 'refresh_token' }, { error: 'unsupported_grant_type' }),
   code_missing: token({ code: undefined }),
-  authentication_repeated: {
-    ...token({}),
-    provoke: async (at) => await at.token({ code: await at.code('ada') }, basic(PORTAL.clientId, 'x'))
-  },
+  authentication_repeated: token({}, {}, basic(PORTAL.clientId, 'x')),
   authentication_missing: client({ client_secret: undefined }),
-  authentication_malformed: {
-    ...client({}),
-    provoke: async (at) => await at.token(
-      { code: await at.code('ada'), client_id: undefined, client_secret: undefined },
-      { authorization: `Basic ${btoa('without a colon')}` }
-    )
-  },
+  authentication_malformed: client(
+    { client_id: undefined, client_secret: undefined }, {}, { authorization: `Basic ${btoa('without a colon')}` }
+  ),
   client_unknown: client({ client_id: 'partner-321' }),
   client_secret_wrong: client({ client_secret: 'the old one' }, { known: ['clientId'] }),
   redirect_uri_mismatch: token({ redirect_uri: `${PORTAL.redirectUri}/` },
@@ -176,17 +190,17 @@ export const refusals: Record<RefusalReason, Refusal> = {
     }),
     event: 'code_replayed'
   },
-  code_verifier_missing: grant(['clientId', 'externalId', 'signInId'], async (at) =>
-    await at.token({ code: await at.code('ada', challenge()), code_verifier: undefined })),
-  code_verifier_unexpected: grant(['clientId', 'externalId', 'signInId'], async (at) => await at.token({
-    code: await at.code('ada', { code_challenge: undefined, code_challenge_method: undefined }), code_verifier: VERIFIER
-  })),
-  code_verifier_mismatch: grant(['clientId', 'externalId', 'signInId'], async (at) =>
-    await at.token({ code: await at.code('ada', challenge()), code_verifier: VERIFIER.replace('d', 'e') })),
+  code_verifier_missing: verifier(challenge()),
+  code_verifier_unexpected: verifier({}, VERIFIER),
+  code_verifier_mismatch: verifier(challenge(), VERIFIER.replace('d', 'e')),
 
   credentials_missing: user((at) => at.user(undefined), 401, 'invalid_request'),
   authorization_malformed: user((at) => at.user('not a token'), 400, 'invalid_request'),
-  token_unknown: user((at) => at.user('A'.repeat(63)), 401, 'invalid_token'),
+  token_unknown: user(async (at) => {
+    const token = await at.accessToken('ada')
+    // Its locator is known, its proof is not.
+    return await at.user(token.slice(0, 43) + token.slice(0, 43) + token.slice(86))
+  }, 401, 'invalid_token'),
 
   store_unavailable: {
     ...redirect({}, { error: 'temporarily_unavailable', event: 'store_unavailable', level: 'debug' }),

@@ -1,70 +1,48 @@
-// The three kinds of store, each with functions that read and write it past the app.
-import type { PartnerSsoOptions, Store } from '../../lib/index.ts'
+// The kinds of store, each with functions that read and write it past the app.
+import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { MemoryStore } from '../../lib/stores/memory.ts'
 import type { RedisServer } from '../helpers/redis.ts'
 import { clock } from '../helpers/shifted-clocks.ts'
 
-/** Seconds that an operation of the slow store takes by the clock. */
-const SLOW_STORE_TAKES = 4
-
 export interface StoreAccess {
   /** The options of an app that uses the store. */
   options: Pick<PartnerSsoOptions, 'redis' | 'store' | 'keyPrefix'>
-  /** The values that it holds by key: neither revocations nor probes. */
+  /** The values that it holds by key, without revocations. */
   read (): Promise<Map<string, string>>
-  /** Puts a value under the key, in place of what it holds. A revocation stays. */
+  /** Puts a value under the key, in place of what it holds. */
   write (key: string, value: string): Promise<void>
   /** Lets time pass for what it holds. */
   pass (seconds: number): Promise<void>
-  /** The operations since the last call, where they can be counted. */
-  operations (): string[]
-  /** Called with each value that is taken, before the app gets it. */
-  onTaken: (() => Promise<unknown>) | undefined
 }
 
 const LONG = 600
 
-/** A store of the app's own process, watched. `takes` seconds go by in each operation. */
-function watched (store: Store, takes: number): StoreAccess {
+/** A store of the app's own process, watched. */
+function watched (): StoreAccess {
+  const store = new MemoryStore(1000)
   const values = new Map<string, string>()
-  const operations: string[] = []
-  const done = (name: string): void => {
-    operations.push(name)
-    clock.pass(takes)
+  async function put (key: string, value: string, lifetime: number): Promise<boolean> {
+    const isPut = await store.put(key, value, lifetime)
+    if (isPut) values.set(key, value)
+    return isPut
   }
-  const access: StoreAccess = {
-    options: {
-      store: {
-        async put (key, value, lifetime) {
-          done('put')
-          const isPut = await store.put(key, value, lifetime)
-          if (isPut && value !== 'probe') values.set(key, value)
-          return isPut
-        },
-        async take (key) {
-          done('take')
-          const value = await store.take(key)
-          values.delete(key)
-          if (value !== null) await access.onTaken?.()
-          return value
-        },
-        async revoke (key, lifetime) {
-          done('revoke')
-          values.delete(key)
-          return await store.revoke(key, lifetime)
-        }
-      }
-    },
+  async function take (key: string): Promise<string | null> {
+    values.delete(key)
+    return await store.take(key)
+  }
+  async function revoke (key: string, lifetime: number): Promise<string | null> {
+    values.delete(key)
+    return await store.revoke(key, lifetime)
+  }
+  return {
+    options: { store: { put, take, revoke } },
     async read () { return new Map(values) },
     async write (key, value) {
-      await store.take(key)
-      if (await store.put(key, value, LONG)) values.set(key, value)
+      await take(key)
+      await put(key, value, LONG)
     },
-    async pass (seconds) { clock.pass(seconds) },
-    operations: () => operations.splice(0),
-    onTaken: undefined
+    async pass (seconds) { clock.pass(seconds) }
   }
-  return access
 }
 
 function redisStore ({ url, client }: RedisServer, keyPrefix: string): StoreAccess {
@@ -74,7 +52,7 @@ function redisStore ({ url, client }: RedisServer, keyPrefix: string): StoreAcce
     async read () {
       const values = new Map<string, string>()
       for (const key of await keys()) {
-        const value = key.includes('probe') ? null : await client.get(key)
+        const value = await client.get(key)
         if (value !== null && value !== '') values.set(key, value)
       }
       return values
@@ -86,17 +64,14 @@ function redisStore ({ url, client }: RedisServer, keyPrefix: string): StoreAcce
         if (left > 0) await client.pexpire(key, left)
         else await client.del(key)
       }
-    },
-    operations: () => [],
-    onTaken: undefined
+    }
   }
 }
 
 let stores = 0
 
-export const storeKinds = ['in process', 'Redis', 'slow'] as const
+export const storeKinds = ['in process', 'Redis'] as const
 
 export function openStore (kind: typeof storeKinds[number], redis: RedisServer): StoreAccess {
-  if (kind === 'Redis') return redisStore(redis, `contract-${++stores}:`)
-  return watched(new MemoryStore(1000), kind === 'slow' ? SLOW_STORE_TAKES : 0)
+  return kind === 'Redis' ? redisStore(redis, `contract-${++stores}:`) : watched()
 }

@@ -12,38 +12,26 @@ import { PORTAL, recordOf } from '../helpers/host.ts'
 import type { RedisServer } from '../helpers/redis.ts'
 import { injecting, wire } from '../helpers/wire.ts'
 import type { Wire } from '../helpers/wire.ts'
-import { clock } from '../helpers/shifted-clocks.ts'
 import { hostKinds } from './hosts.ts'
 import type { CaseOf } from './pairwise.ts'
 import { openStore, storeKinds } from './stores.ts'
 import type { StoreAccess } from './stores.ts'
 
-/** Seconds. Each of them is below `storeTimeout`; two of them together, or one and a store operation, are not. */
-const HOOK_TAKES = 6
-const PORTAL_FUNCTION_TAKES = 7
-const STORE_TIMEOUT = 10
-
 export const LIFETIMES = { codeLifetime: 600, tokenLifetime: 3000 }
 
 const fastifies = { '5.0.0': Fastify50, newest: Fastify } as unknown as Record<string, Factory>
 
-/** The largest come first: that makes the covering array smaller. */
 export const dimensions = {
-  portal: ['one', 'two', 'function', 'async function', 'slow function'],
+  portal: ['one', 'two', 'function'],
   host: Object.keys(hostKinds),
-  user: [
-    'partner user', 'client user by client_id', 'client user by client_external_id', 'client user of client level'
-  ],
-  logLevel: ['off', 'fatal', 'info', 'debug'],
+  user: ['partner user', 'client user of client level'],
+  logLevel: ['off', 'debug'],
   store: storeKinds,
-  hooks: ['sync', 'async', 'slow'],
   loginPage: ['none', 'address', 'function'],
   fastify: Object.keys(fastifies),
-  rewriteUrl: ['none', 'keeps the query', 'drops the query'],
-  basic: ['no', 'encoded', 'as sent'],
+  rewriteUrl: [false, true],
   prefix: ['', '/tenant/1'],
   secrets: ['one', 'new and old'],
-  pkce: [false, true],
   transport: ['socket', 'in process']
 } as const
 
@@ -71,8 +59,6 @@ export interface Subject {
   portal: Omit<Portal, 'clientSecret'> & { clientSecret: string }
   /** Its requests. */
   at: Wire
-  /** The requests of the other portal, where there is one. */
-  atOther: Wire | undefined
   /** The record of a user, as the portal must get it. */
   recordOf (user: string): UserInformation
   /** The events since the last call. */
@@ -96,24 +82,17 @@ export interface Subject {
   another (difference: Difference): Promise<Subject>
 }
 
-const OTHER = {
-  ...PORTAL,
-  clientId: 'other',
-  clientSecret: 'the secret of the other portal',
-  redirectUri: 'https://other.example/callback?tenant=1&x=%20+',
-  loginUrl: 'https://other.example/external-oauth/1'
-}
-
-const client = {
-  type: 'client', control_role: 'Client Administrator', product_role: 'Product Read Only', client_name: 'Shop'
-} as const
-
-const users: Record<Configuration['user'], { level?: Portal['level'], changes: object }> = {
-  'partner user': { changes: {} },
-  'client user by client_id': { level: 'partner', changes: { ...client, client_id: 4711 } },
-  'client user by client_external_id': { changes: { ...client, client_external_id: 'c-1' } },
+const users: Record<Configuration['user'], { level: 'partner' | 'client', changes: object }> = {
+  'partner user': { level: 'partner', changes: {} },
   'client user of client level': {
-    level: 'client', changes: { type: 'client', control_role: 'Client Read Only', product_role: 'Product Operator' }
+    level: 'client',
+    changes: {
+      type: 'client',
+      control_role: 'Client Administrator',
+      product_role: 'Product Read Only',
+      client_name: 'Shop',
+      client_id: 4711
+    }
   }
 }
 
@@ -123,18 +102,14 @@ const loginPages: Record<Configuration['loginPage'], PartnerSsoOptions['loginPag
   function: (to, { method }) => `https://login.example/é/${method}?to=${encodeURIComponent(to)}`
 }
 
-const lowestLevels: Record<Configuration['logLevel'], number> = { off: Infinity, fatal: 60, info: 30, debug: 20 }
+const lowestLevels: Record<Configuration['logLevel'], number> = { off: Infinity, debug: 20 }
 
 /** The plugin reads the URL that was sent, not what a host makes of it for its router. */
-const rewritings: Record<Configuration['rewriteUrl'], Pick<FastifyServerOptions, 'rewriteUrl'>> = {
-  none: {},
-  'keeps the query': { rewriteUrl: ({ url = '' }) => `${url}${url.includes('?') ? '&' : '?'}state=rewritten` },
-  'drops the query': { rewriteUrl: ({ url = '' }) => url.replace(/\?.*$/s, '') }
-}
+const rewriting: FastifyServerOptions = { rewriteUrl: ({ url = '' }) => url.replace(/\?.*|$/s, '?state=rewritten') }
 
 /** Starts an app of the configuration. */
-export async function startSubject (t: Test, configuration: Configuration, redis: RedisServer): Promise<Subject> {
-  return await start(t, configuration, openStore(configuration.store, redis), {})
+export function startSubject (t: Test, configuration: Configuration, redis: RedisServer): Promise<Subject> {
+  return start(t, configuration, openStore(configuration.store, redis), {})
 }
 
 async function start (
@@ -142,8 +117,8 @@ async function start (
 ): Promise<Subject> {
   const { level, changes } = users[configuration.user]
   const clientSecret = configuration.secrets === 'one' ? PORTAL.clientSecret : ['the new secret', PORTAL.clientSecret]
-  const registered = { ...PORTAL, clientSecret, ...level === undefined ? {} : { level }, ...difference.portal }
-  const others = { ...OTHER, ...level === undefined ? {} : { level } }
+  const registered = { ...PORTAL, clientSecret, level, ...difference.portal }
+  const other = { ...PORTAL, clientId: 'other' }
   const secrets = [registered.clientSecret].flat()
   const portal = { ...registered, clientSecret: secrets.at(-1) as string }
   const userRecord = (user: string): UserInformation => ({ ...recordOf(user), ...changes }) as UserInformation
@@ -161,32 +136,22 @@ async function start (
   const app = factory({
     logger: logLevel === 'off' ? false : { level: logLevel, stream },
     forceCloseConnections: true,
-    ...rewritings[configuration.rewriteUrl],
+    ...configuration.rewriteUrl ? rewriting : {},
     ...host.server?.(factory)
   }) as FastifyInstance
   t.teardown(() => app.close())
   await host.prepare?.(app)
-  const pace = <T extends unknown[]>(seconds: number, call: (...given: T) => unknown) => async (...given: T) => {
-    await new Promise((resolve) => setImmediate(resolve))
-    clock.pass(seconds)
-    return await call(...given)
-  }
-  const hook = <T extends unknown[]>(call: (...given: T) => unknown) => configuration.hooks === 'sync'
-    ? call
-    : pace(configuration.hooks === 'slow' ? HOOK_TAKES : 0, call)
-  const find = (clientId: string): Portal | undefined => [registered, others].find((one) => one.clientId === clientId)
-  const finders = {
+  const portals = {
     one: registered,
-    two: [others, registered],
-    function: find,
-    'async function': pace(0, find),
-    'slow function': pace(PORTAL_FUNCTION_TAKES, find)
-  } as Record<string, PartnerSsoOptions['portal']>
+    two: [other, registered],
+    function: (clientId: string) => clientId === registered.clientId ? registered : null
+  }
   await app.register(partnerSso, {
-    portal: finders[configuration.portal],
-    currentUser: hook((request: FastifyRequest, reply: FastifyReply) => behaviour.currentUser(request, reply)),
-    portalEligibility: hook((user: unknown, context: EligibilityContext) => behaviour.portalEligibility(user, context)),
-    storeTimeout: STORE_TIMEOUT * 1000,
+    portal: portals[configuration.portal],
+    // One of them is async, one is not.
+    currentUser: async (request: FastifyRequest, reply: FastifyReply) => await behaviour.currentUser(request, reply),
+    portalEligibility: (user: unknown, context: EligibilityContext) => behaviour.portalEligibility(user, context),
+    storeTimeout: 10_000,
     onEvent (event: PartnerSsoEvent, _request: unknown, cause: unknown) {
       events.push(event)
       lastCause = cause
@@ -200,14 +165,10 @@ async function start (
   } as PartnerSsoOptions)
   const isInProcess = configuration.transport === 'in process'
   const base = isInProcess ? 'http://partner.example' : await app.listen({ port: 0, host: '127.0.0.1' })
-  await app.ready()
-  const { pkce, basic, prefix } = configuration
-  const manners = { pkce, basic, ...isInProcess ? { fetch: injecting(app) } : {} }
-  const isOnlyPortal = configuration.portal === 'one'
+  const { prefix } = configuration
   return {
     portal,
-    at: wire(base + prefix, portal, manners),
-    atOther: isOnlyPortal ? undefined : wire(base + prefix, OTHER, manners),
+    at: wire(base + prefix, portal, isInProcess ? { fetch: injecting(app) } : {}),
     recordOf: userRecord,
     events: () => events.splice(0),
     cause: () => lastCause,
@@ -215,13 +176,11 @@ async function start (
       .filter(({ req, res, msg }) => req === undefined && res === undefined && !msg.startsWith('Server')),
     lowestLevel: lowestLevels[logLevel],
     secretIndex: secrets.length - 1,
-    isOnlyPortal,
+    isOnlyPortal: configuration.portal === 'one',
     prefix,
     loginPage: configuration.loginPage,
     store,
     behaviour,
-    another: async (more) => await start(t, configuration, store, {
-      ...more, portal: { ...difference.portal, ...more.portal }
-    })
+    another: async (difference) => await start(t, configuration, store, difference)
   }
 }

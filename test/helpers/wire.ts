@@ -10,15 +10,6 @@ export type Changes = Record<string, string | undefined>
 
 interface Credentials { clientId: string, clientSecret: string, redirectUri: string }
 
-/** What the RFCs leave to the client. */
-interface Manners {
-  fetch?: Fetch
-  /** Authenticates with HTTP Basic instead of the form: form-encoded, or as most client libraries send it. */
-  basic?: 'no' | 'encoded' | 'as sent'
-  /** Sends a code_challenge and its code_verifier. */
-  pkce?: boolean
-}
-
 /** The portal's requests. A test may change each parameter. */
 export interface Wire {
   /** Any request. */
@@ -79,7 +70,7 @@ export function basicAsSent (id: string, secret: string): { authorization: strin
 
 /** The portal of `PORTAL`, or of `portal`, against a base URL. */
 export function wire (
-  url: string, portal: Credentials = PORTAL, { fetch = globalThis.fetch, basic: encoding = 'no', pkce }: Manners = {}
+  url: string, portal: Credentials = PORTAL, { fetch = globalThis.fetch }: { fetch?: Fetch } = {}
 ): Wire {
   const send = async (path: string, init: RequestInit = {}): Promise<WireResponse> => {
     const response = await fetch(url + path, { redirect: 'manual', ...init })
@@ -94,34 +85,28 @@ export function wire (
       redirect: new URLSearchParams(location === null ? '' : new URL(location, 'http://partner.example').search)
     }
   }
-  const common = { client_id: portal.clientId, redirect_uri: portal.redirectUri }
+  const { clientId, clientSecret, redirectUri } = portal
 
   return {
     send,
     async authorize (changes = {}, user = 'alice', headers = {}, more = '') {
-      const asked = { ...common, response_type: 'code', state: 'a state', ...pkce ? challenge() : {}, ...changes }
+      const asked = {
+        client_id: clientId, redirect_uri: redirectUri, response_type: 'code', state: 'a state', ...changes
+      }
       const loggedIn: Record<string, string> = user === null ? {} : { 'x-user': user }
       return await send(`/oauth/authorize?${encode(asked)}${more}`, { headers: { ...loggedIn, ...headers } })
     },
     async token (changes = {}, headers = {}) {
-      const { client_id: id, client_secret: secret, ...others } = {
-        ...common,
-        client_secret: portal.clientSecret,
-        grant_type: 'authorization_code',
-        ...pkce ? { code_verifier: VERIFIER } : {},
-        ...changes
-      } as Changes
-      const inHeader = encoding !== 'no' && id && secret && headers.authorization === undefined
-      const credentials = encoding === 'encoded' ? basic : basicAsSent
       return await send('/oauth/token', {
         method: 'POST',
-        headers: {
-          accept: 'application/json',
-          'content-type': 'application/x-www-form-urlencoded',
-          ...inHeader ? credentials(id, secret) : {},
-          ...headers
-        },
-        body: encode(inHeader ? others : { client_id: id, client_secret: secret, ...others })
+        headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded', ...headers },
+        body: encode({
+          client_id: clientId,
+          client_secret: clientSecret,
+          redirect_uri: redirectUri,
+          grant_type: 'authorization_code',
+          ...changes
+        })
       })
     },
     async user (token, headers = {}) {
