@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { addIntegration } from '../../examples/portals-from-table.ts'
-import { browser } from '../helpers/browser.ts'
+import { Browser } from '../helpers/browser.ts'
 import { openidProvider } from '../helpers/identity-provider.ts'
 import { freePort } from '../helpers/ports.ts'
 import { startPostgres } from '../helpers/postgres.ts'
@@ -21,7 +21,7 @@ interface Example {
   /** Where a sign-in begins, and where it comes back to. */
   loginUrl: string
   redirectUri: string
-  visit: ReturnType<typeof browser>
+  browser: Browser
 }
 
 /** Starts an example, and waits until its portal has started. */
@@ -41,20 +41,21 @@ async function start (t: Test, command: string): Promise<Example> {
     NOTICE: '0'
   }, cwd)
   await printed(/^The portal: /m)
-  return { app, loginUrl: `${portal}/external-oauth/demo`, redirectUri: `${portal}/oauth/callback`, visit: browser() }
+  const [loginUrl, redirectUri] = [`${portal}/external-oauth/demo`, `${portal}/oauth/callback`]
+  return { app, loginUrl, redirectUri, browser: new Browser() }
 }
 
 type Program = (t: Test, example: Example) => Promise<unknown>
 
 /** From the portal to the login, and back. */
-const enters: Program = async (t, { loginUrl, visit }) => {
-  const login = await visit(loginUrl)
-  t.match((await visit(login.url, { user: 'u-1' })).text, 'Ada Okafor is signed in')
+const enters: Program = async (t, { loginUrl, browser }) => {
+  const login = await browser.signIn(loginUrl)
+  t.match((await browser.submit(login.url, { user: 'u-1' })).text, 'Ada Okafor is signed in')
 }
 
 /** From the portal to the login of a client in the browser. */
-const isLedTo = (path: string): Program => async (t, { app, loginUrl, visit }) => {
-  t.match((await visit(loginUrl)).url, `${app}${path}?return_to=`)
+const isLedTo = (path: string): Program => async (t, { app, loginUrl, browser }) => {
+  t.match((await browser.signIn(loginUrl)).url, `${app}${path}?return_to=`)
 }
 
 /**
@@ -97,32 +98,32 @@ const programs: Record<string, Program> = {
   async 'nest/main.js' (t, example) {
     await enters(t, example)
     await keepsSessions(t, example)
-    const { app, visit } = example
-    t.equal((await visit(`${app}/ready`)).text, '{"ready":true}')
-    t.match((await visit(`${app}/account`)).text, '"id":"u-1"')
+    const { app, browser } = example
+    t.equal((await browser.signIn(`${app}/ready`)).text, '{"ready":true}')
+    t.match((await browser.signIn(`${app}/account`)).text, '"id":"u-1"')
     t.equal((await fetch(`${app}/account`)).status, 403, 'the guard is on controllers')
   },
 
   async 'demo.js prometheus' (t, example) {
     await enters(t, example)
-    const { app, visit } = example
-    t.match((await visit(`${app}/metrics`)).text, /type="user_information_returned",.+ 1$/m)
+    const { app, browser } = example
+    t.match((await browser.signIn(`${app}/metrics`)).text, /type="user_information_returned",.+ 1$/m)
   },
 
   async 'demo.js postgres-store' (t, example) {
     await enters(t, example)
-    const { loginUrl, visit } = example
+    const { loginUrl, browser } = example
     await database.stop()
-    t.notMatch((await visit(loginUrl)).text, 'Ada Okafor is signed in', 'the store is in the database')
-    await database.restart()
+    t.notMatch((await browser.signIn(loginUrl)).text, 'Ada Okafor is signed in', 'the store is in the database')
+    await database.start()
     // A request may still get a connection that the server has ended.
-    while (!(await visit(loginUrl)).text.includes('Ada Okafor is signed in'));
+    while (!(await browser.signIn(loginUrl)).text.includes('Ada Okafor is signed in'));
   },
 
   async 'demo.js portals-from-table' (t, example) {
     await enters(t, example)
-    const { loginUrl, redirectUri, visit } = example
-    const signsIn = async () => (await visit(loginUrl)).text.includes('Ada Okafor is signed in')
+    const { loginUrl, redirectUri, browser } = example
+    const signsIn = async () => (await browser.signIn(loginUrl)).text.includes('Ada Okafor is signed in')
     const portal = { loginUrl, clientId: 'acme-payments', clientSecret: SECRET, redirectUri }
     await database.pool.query('DELETE FROM integrations')
     t.notOk(await signsIn(), 'not in the table')

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import t from 'tap'
 import type { Test } from 'tap'
-import { browser } from '../helpers/browser.ts'
+import { Browser } from '../helpers/browser.ts'
 import { listen } from '../helpers/listen.ts'
 import { freePort } from '../helpers/ports.ts'
 import { started } from '../helpers/started.ts'
@@ -21,9 +21,9 @@ t.test('two addresses on two sites, and a sign-in between them', async (t) => {
 The partner's application  http://localhost:${port}
 The portal                 http://127.0.0.1:${portalPort}
 `)
-  const visit = browser()
-  const login = await visit(`http://127.0.0.1:${portalPort}/external-oauth/demo`)
-  t.match((await visit(login.url, { user: 'u-1' })).text, 'Ada Okafor is signed in')
+  const browser = new Browser()
+  const login = await browser.open(`http://127.0.0.1:${portalPort}/external-oauth/demo`)
+  t.match((await browser.submit(login.url, { user: 'u-1' })).text, 'Ada Okafor is signed in')
   child.kill('SIGTERM')
   t.strictSame(await once(child, 'close'), [0, null])
   t.match(output.out, /^\[\d\d:\d\d:\d\d\] INFO: POST \/oauth\/token$/m, 'the log is for people')

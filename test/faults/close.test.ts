@@ -3,7 +3,7 @@ import t from 'tap'
 import { startHost } from '../helpers/host.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
-import { until } from '../helpers/outages.ts'
+import { until } from '../helpers/until.ts'
 
 // An idle connection keeps Fastify from closing for as long as this.
 const server = { keepAliveTimeout: 500 }

@@ -14,8 +14,9 @@ import { clusterClients, ofTest, storeOn } from '../helpers/redis-clients.ts'
 import { startCluster } from '../helpers/cluster.ts'
 import {
   areLogged, failedOver, issue, names, NEVER_ISSUED, readyAgain, recovered, refusedWhen, replicated, scene, signIn,
-  stillGood, timedOut, unavailable, until, usedUp, watch
+  stillGood, timedOut, unavailable, usedUp, watch
 } from '../helpers/outages.ts'
+import { until } from '../helpers/until.ts'
 
 const cluster = await startCluster(t)
 

@@ -7,8 +7,9 @@ import type { Test } from 'tap'
 import { pass, startProxy } from '../helpers/proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { clusterClients, ofTest } from '../helpers/redis-clients.ts'
-import { issue, readyAgain, recovered, scene, until } from '../helpers/outages.ts'
+import { issue, readyAgain, recovered, scene } from '../helpers/outages.ts'
 import type { Issued, Scene } from '../helpers/outages.ts'
+import { until } from '../helpers/until.ts'
 
 /** A Cluster of one node, which is reached by a proxy. */
 async function startCutCluster (t: Test) {

@@ -19,10 +19,11 @@ import { hostClients, ofTest, storeOn } from '../helpers/redis-clients.ts'
 import type { Connect } from '../helpers/redis-clients.ts'
 import { wire } from '../helpers/wire.ts'
 import {
-  areLogged, issue, names, NEVER_ISSUED, readyAgain, recovered, refusedWhen, scene, signIn, stillGood,
-  timedOut, unavailable, unavailableLines, until, usedUp, watch
+  areLogged, issue, names, NEVER_ISSUED, readyAgain, recovered, refusedWhen, scene, signIn, stillGood, timedOut,
+  unavailable, unavailableLines, usedUp, watch
 } from '../helpers/outages.ts'
 import type { Scene, Watch } from '../helpers/outages.ts'
+import { until } from '../helpers/until.ts'
 
 const unhandled: unknown[] = []
 process.on('unhandledRejection', (error) => unhandled.push(error))

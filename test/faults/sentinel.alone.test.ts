@@ -7,8 +7,9 @@ import t from 'tap'
 import { checkStore } from '../../lib/testing/index.ts'
 import { ofTest, storeOn } from '../helpers/redis-clients.ts'
 import {
-  failedOver, issue, outages, refusedWhen, replicated, scene, signIn, stillGood, timedOut, unavailable, until
+  failedOver, issue, outages, refusedWhen, replicated, scene, signIn, stillGood, timedOut, unavailable
 } from '../helpers/outages.ts'
+import { until } from '../helpers/until.ts'
 import { startSentinel } from '../helpers/sentinel.ts'
 
 const [toKill, toStop, toPassOver] = await Promise.all([startSentinel(t), startSentinel(t), startSentinel(t)])

@@ -1,31 +1,45 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 
-export interface Page { url: string, text: string }
+export interface Page { url: string, status: number, text: string, headers: Headers }
 
-/**
- * A browser that keeps cookies for each host name, follows redirects, and reloads a sign-in until it has ended. It does
- * not open URLs that begin with `unopened`, and returns where it would have gone.
- */
-export function browser (unopened?: string): (url: string, form?: Record<string, string>) => Promise<Page> {
-  const jar = new Map<string, Map<string, string>>()
-  const visit = async (url: string, form?: Record<string, string>): Promise<Page> => {
-    const { hostname } = new URL(url)
-    const cookies = jar.get(hostname) ?? new Map<string, string>()
-    jar.set(hostname, cookies)
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const body = form && { method: 'POST', body: new URLSearchParams(form) }
-    const response = await fetch(url, { ...body, redirect: 'manual', headers: { cookie, accept: 'text/html' } })
+/** A browser without JavaScript. It keeps cookies by name, whatever the host. */
+export class Browser {
+  readonly cookies = new Map<string, string>()
+
+  /** Opens an address and follows no redirect. */
+  async fetch (url: string, init: RequestInit = {}): Promise<Response> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const headers = { cookie, accept: 'text/html', ...init.headers as Record<string, string> }
+    const response = await fetch(url, { redirect: 'manual', ...init, headers })
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-      cookies.set(name, value)
+      this.cookies.set(name, value)
     }
-    const location = response.headers.get('location')
-    if (unopened !== undefined && location?.startsWith(unopened)) return { url: location, text: '' }
-    if (location !== null) return await visit(new URL(location, url).href)
-    const text = await response.text()
-    if (!text.includes('data-ended="false"')) return { url, text }
-    await wait(100)
-    return await visit(url)
+    return response
   }
-  return visit
+
+  /** Opens an address and follows redirects. */
+  async open (url: string, init?: RequestInit): Promise<Page> {
+    const response = await this.fetch(url, init)
+    const location = response.headers.get('location')
+    if (location !== null) return await this.open(new URL(location, url).href)
+    return { url, status: response.status, text: await response.text(), headers: response.headers }
+  }
+
+  /** Starts a sign-in or a trial, or continues it, until it has ended. */
+  async signIn (url: string, init?: RequestInit): Promise<Page> {
+    return await this.ended(await this.open(url, init))
+  }
+
+  /** Continues a sign-in by the form of a login page. */
+  async submit (url: string, fields: Record<string, string>): Promise<Page> {
+    return await this.signIn(url, { method: 'POST', body: new URLSearchParams(fields) })
+  }
+
+  /** Opens the page of a sign-in in progress again, until it has ended. */
+  async ended (page: Page): Promise<Page> {
+    if (!page.text.includes('data-ended="false"')) return page
+    await sleep(20)
+    return await this.signIn(page.url)
+  }
 }

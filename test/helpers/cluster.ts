@@ -4,7 +4,7 @@ import { Cluster } from 'ioredis'
 import { startRedis } from './redis.ts'
 import type { RedisServer } from './redis.ts'
 import { ofTest } from './redis-clients.ts'
-import { until } from './outages.ts'
+import { until } from './until.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 

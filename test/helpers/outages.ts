@@ -12,12 +12,10 @@ import { recordOf, startHost } from './host.ts'
 import type { User } from './host.ts'
 import { neverIssued } from './never-issued.ts'
 import { randomCode } from './random-code.ts'
+import { until } from './until.ts'
 import type { RedisServer } from './redis.ts'
 import { wire } from './wire.ts'
 import type { Wire } from './wire.ts'
-
-/** Milliseconds after which a condition is given up: only one that never comes true takes so long. */
-const GIVE_UP_AFTER = 120_000
 
 export const NEVER_ISSUED = neverIssued()
 
@@ -187,16 +185,6 @@ export async function replicated ({ client }: RedisServer): Promise<void> {
   // WAIT is for what was executed before the client's last command.
   await client.ping()
   await client.wait(1, 0)
-}
-
-/** Waits until the condition is true. The test fails where it never is. */
-export async function until (condition: () => boolean | Promise<boolean>): Promise<true> {
-  const end = process.hrtime.bigint() + BigInt(GIVE_UP_AFTER) * 1_000_000n
-  while (process.hrtime.bigint() < end) {
-    if (await condition()) return true
-    await sleep(10)
-  }
-  throw new Error(`Waited for ${GIVE_UP_AFTER / 1000} s: ${String(condition)}`)
 }
 
 export type Watch = Awaited<ReturnType<typeof watch>>

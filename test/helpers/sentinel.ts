@@ -7,7 +7,8 @@ import type { Redis } from 'ioredis'
 import { freePort } from './ports.ts'
 import { clientOf, startRedis } from './redis.ts'
 import type { RedisServer } from './redis.ts'
-import { replicated, until } from './outages.ts'
+import { replicated } from './outages.ts'
+import { until } from './until.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 

@@ -1,84 +1,19 @@
 // The simulator beside a service, and a browser without JavaScript that visits both.
-import { EventEmitter, once } from 'node:events'
+import { once } from 'node:events'
 import { request } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import type { Test } from 'tap'
 import { run } from '../../lib/simulator/run.ts'
+import { Browser } from './browser.ts'
 import { freePort } from './ports.ts'
 import { CLIENT_ID, CLIENT_SECRET, listening, PORTAL, sessionOf } from './partner.ts'
 import type { Change } from './partner.ts'
 
-export interface Page { url: string, status: number, text: string, headers: Headers }
-
-/** What `serve` has written. */
-class Terminal {
-  out = ''
-  err = ''
-  readonly #written = new EventEmitter()
-
-  write (stream: 'out' | 'err', text: string): void {
-    this[stream] += text
-    this.#written.emit('text')
-  }
-
-  /** Waits until the condition is met by what is written. */
-  async until (met: () => boolean): Promise<void> {
-    while (!met()) await once(this.#written, 'text')
-  }
-}
-
-/** Follows redirects and keeps cookies by name, whatever the host. */
-class Browser {
-  readonly cookies = new Map<string, string>()
-  readonly #terminal: Terminal
-
-  /** @param user - who is logged in at the service */
-  constructor (terminal: Terminal, user?: string) {
-    this.#terminal = terminal
-    if (user !== undefined) this.logIn(user)
-  }
-
-  logIn (user: string): void {
-    this.cookies.set(...sessionOf(user).split('=') as [string, string])
-  }
-
-  /** Opens an address and follows no redirect. */
-  async fetch (url: string, init: RequestInit = {}): Promise<Response> {
-    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const headers = { cookie, ...init.headers as Record<string, string> }
-    const response = await fetch(url, { redirect: 'manual', ...init, headers })
-    for (const line of response.headers.getSetCookie()) {
-      this.cookies.set(...line.split(';')[0]?.split('=') as [string, string])
-    }
-    return response
-  }
-
-  async open (url: string, init: RequestInit = {}): Promise<Page> {
-    const response = await this.fetch(url, init)
-    const location = response.headers.get('location')
-    if (location !== null) return await this.open(new URL(location, url).href)
-    return { url, status: response.status, text: await response.text(), headers: response.headers }
-  }
-
-  /** Starts a sign-in or a trial, or continues it, until it has ended: the page of a slow one is in progress first. */
-  async signIn (url: string, init: RequestInit = {}): Promise<Page> {
-    return await this.ended(await this.open(url, init))
-  }
-
-  /** Opens the page of a sign-in again, whenever the terminal shows the end of one, until it has ended. */
-  async ended (page: Page): Promise<Page> {
-    if (!page.text.includes('data-ended="false"')) return page
-    const { out } = this.#terminal
-    const later = await this.open(page.url)
-    if (later.text.includes('data-ended="false"')) await this.#terminal.until(() => this.#terminal.out !== out)
-    return await this.ended(later)
-  }
-}
-
 export interface Simulator {
   /** Origin of the simulator. */
   origin: string
-  terminal: Terminal
+  /** What `serve` has written. */
+  terminal: { out: string, err: string }
   /** The service. */
   baseUrl: string
   /** A browser with a session at the service. */
@@ -102,6 +37,10 @@ export interface SceneOptions {
   env?: Record<string, string>
 }
 
+/** Gives the browser a session at the service. */
+export const logIn = ({ cookies }: Browser, user: string): unknown =>
+  cookies.set('sid', sessionOf(user).replace('sid=', ''))
+
 /** Starts `serve` against a service. */
 export async function simulator (t: Test, options: SceneOptions = {}): Promise<Simulator> {
   const { change = {}, flags = [], user = 'ada', lifetime = 60, env = {}, host = 'localhost' } = options
@@ -111,16 +50,16 @@ export async function simulator (t: Test, options: SceneOptions = {}): Promise<S
   const service = await listening(t, { ...change, options: { portal, codeLifetime: lifetime, ...change.options } })
   const baseUrl = options.baseUrl ?? service.baseUrl.replace('127.0.0.1', host)
   const stop = new AbortController()
-  const terminal = new Terminal()
+  const terminal = { out: '', err: '' }
   const settings = { PORTAL_BASE_URL: baseUrl, PORTAL_CLIENT_ID: CLIENT_ID, PORTAL_CLIENT_SECRET: CLIENT_SECRET }
   await new Promise<void>((resolve) => {
     const running = run(['serve', '--port', String(port), '--timeout', '60', ...flags], {
       env: { ...settings, ...env },
-      out: (text) => {
-        terminal.write('out', text)
+      out (text) {
+        terminal.out += text
         setImmediate(resolve)
       },
-      err: (text) => terminal.write('err', text),
+      err (text) { terminal.err += text },
       stop: stop.signal
     })
     t.teardown(async () => {
@@ -128,7 +67,11 @@ export async function simulator (t: Test, options: SceneOptions = {}): Promise<S
       if (await running !== 0) throw new Error('serve did not exit with 0')
     })
   })
-  const another = (user?: string) => new Browser(terminal, user)
+  const another = (user?: string): Browser => {
+    const browser = new Browser()
+    if (user !== undefined) logIn(browser, user)
+    return browser
+  }
   return { origin, terminal, baseUrl, browser: another(user), another }
 }
 

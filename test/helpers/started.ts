@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { until } from './until.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 
@@ -9,7 +10,7 @@ export interface Started {
   child: ChildProcess
   output: { out: string, err: string }
   /** Waits until it has printed this. */
-  printed (text: RegExp): Promise<void>
+  printed (text: RegExp): Promise<unknown>
 }
 
 /** Starts a program without REDIS_URL, and without what tap loads into each program of Node: it takes half a second. */
@@ -26,12 +27,10 @@ export function started (
   const output = { out: '', err: '' }
   child.stdout.on('data', (chunk) => { output.out += String(chunk) })
   child.stderr.on('data', (chunk) => { output.err += String(chunk) })
-  const printed = async (text: RegExp): Promise<void> => {
-    while (!text.test(output.out)) {
-      const end = child.exitCode ?? child.signalCode
-      if (end !== null) throw new Error(`It ended by ${end} before it printed ${text}:\n${output.err}`)
-      await Promise.race([once(child.stdout, 'data'), exited])
-    }
-  }
+  const printed = (text: RegExp) => until(() => {
+    const [isPrinted, end] = [text.test(output.out), child.exitCode ?? child.signalCode]
+    if (!isPrinted && end !== null) throw new Error(`It ended by ${end} before it printed ${text}:\n${output.err}`)
+    return isPrinted
+  })
   return { child, output, printed }
 }

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { portal } from '../../lib/testing/index.ts'
-import { browser } from '../helpers/browser.ts'
+import { Browser } from '../helpers/browser.ts'
 import { freePort } from '../helpers/ports.ts'
 import { prepared } from '../helpers/prepared.ts'
 import { started } from '../helpers/started.ts'
@@ -89,10 +89,10 @@ t.test('the command for the simulator plays the portal', async (t) => {
   t.equal(exported, `export PORTAL_CLIENT_SECRET=${PORTAL_CLIENT_SECRET}`)
   const simulator = started(t, local(serve, ports).split(' '), { PORTAL_CLIENT_SECRET }, directory)
   await simulator.printed(new RegExp(portalUrl))
-  const visit = browser()
-  const login = await visit(`${portalUrl}/external-oauth/local`)
+  const browser = new Browser()
+  const login = await browser.open(`${portalUrl}/external-oauth/local`)
   t.match(login.url, `http://localhost:${ports.app}/login?return_to=`)
-  t.match((await visit(login.url, { user: 'ada' })).text, 'Ada Okafor is signed in')
+  t.match((await browser.submit(login.url, { user: 'ada' })).text, 'Ada Okafor is signed in')
 })
 
 t.test('the command for the check passes', async (t) => {

@@ -11,7 +11,8 @@ import { program } from '../../helpers/program.ts'
 import { freePort } from '../../helpers/ports.ts'
 import { CLIENT_SECRET, RECORDS } from '../../helpers/partner.ts'
 import { respond, sendingBack } from '../../helpers/responses.ts'
-import { simulator, start } from '../../helpers/serve.ts'
+import { logIn, simulator, start } from '../../helpers/serve.ts'
+import { until } from '../../helpers/until.ts'
 
 await t.test('the terminal says what the service needs', async (t) => {
   const { terminal, origin } = await simulator(t)
@@ -44,7 +45,7 @@ await t.test('each sign-in that ends is a line: how long the service took, who, 
   const lines = (): string[] => String(terminal.out.split('Press Ctrl-C to stop.\n\n')[1]).trim().split('\n')
   await browser.signIn(start(origin))
   t.match(lines()[0], /^\d\d:\d\d:\d\d +\d+ ms {2}Ada Lovelace is signed in \(u-1\)$/)
-  browser.logIn('eve')
+  logIn(browser, 'eve')
   await browser.signIn(start(origin))
   t.match(lines()[1], /^\d\d:\d\d:\d\d +0 ms {2}The sign-in stopped at step 5: the error access_denied/)
   await browser.signIn(start(origin, 'foreign-redirect-uri'))
@@ -70,7 +71,7 @@ await t.test('what a service says is escaped in the terminal', async (t) => {
 await t.test('the terminal says at the start when the service does not respond', async (t) => {
   const baseUrl = `http://127.0.0.1:${await freePort()}`
   const { terminal } = await simulator(t, { baseUrl })
-  await terminal.until(() => terminal.err !== '')
+  await until(() => terminal.err !== '')
   const fix = 'Start the service, and check the base URL, its port and its path.'
   t.equal(terminal.err, `Nothing listens at ${baseUrl}. ${fix}\n`)
 })
@@ -161,7 +162,7 @@ for (const [name, script, reason] of [
 ] as const) {
   await t.test(`--open with ${name}: one line, and the simulator runs`, async (t) => {
     const { origin, browser, terminal } = await simulator(t, { flags: ['--open'], env: pathWith(t, script).env })
-    await terminal.until(() => terminal.err !== '')
+    await until(() => terminal.err !== '')
     t.equal(terminal.err, `The browser could not be opened (${reason}). Open ${origin} yourself.\n`)
     t.equal((await browser.open(origin)).status, 200)
   })

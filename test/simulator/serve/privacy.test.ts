@@ -5,7 +5,7 @@ import { basicCredentials } from '../../../lib/flow/requests.ts'
 import { CLIENT_ID, CLIENT_SECRET, RECORDS } from '../../helpers/partner.ts'
 import { respond, responding, sendingBack } from '../../helpers/responses.ts'
 import { asked, simulator, start } from '../../helpers/serve.ts'
-import type { Page } from '../../helpers/serve.ts'
+import type { Page } from '../../helpers/browser.ts'
 
 /** The client secret as it travels in a form, in a URL and in HTTP Basic, and as HTML shows it. */
 const FORMS = [
