@@ -13,8 +13,8 @@ import type { RedisServer } from '../helpers/redis.ts'
 import { clusterClients, ofTest, storeOn } from '../helpers/redis-clients.ts'
 import { startCluster } from '../helpers/cluster.ts'
 import {
-  areLogged, failedOver, issue, names, NEVER_ISSUED, readyAgain, recovered, refusedWhen, replicated, scene, signIn,
-  stillGood, timedOut, unavailable, usedUp, watch
+  areLogged, executed, failedOver, issue, NEVER_ISSUED, readyAgain, recovered, refusedWhen, replicated, scene, signIn,
+  stillGood, timedOut, unavailable, usedUp
 } from '../helpers/outages.ts'
 import { until } from '../helpers/until.ts'
 
@@ -50,12 +50,12 @@ t.test('while a slot moves (ASK), and after it has (MOVED)', async (t) => {
   const client = cluster.connect()
   const host = await scene(t, { redis: client, keyPrefix })
   const [asked, moved] = [await issue(host), await issue(host)]
-  const asking = await watch(t, to.client)
+  await to.client.slowlog('RESET')
 
   await cluster.beginMove(slot, to)
   await t.resolves(checkStore(storeOn(t, client, keyPrefix)), 'the store keeps its promises meanwhile')
   await signIn(t, host)
-  t.ok((await asking.commands()).length > 0, 'the new node was asked')
+  t.ok((await executed(to)).length > 0, 'the new node was asked')
   await stillGood(t, host, asked)
 
   await cluster.finishMove(slot, to)
@@ -67,7 +67,8 @@ t.test('while a slot moves (ASK), and after it has (MOVED)', async (t) => {
 
 t.test('waiting for the connection to a node that hangs: what was refused is never sent', async (t) => {
   const [node] = cluster.masters as [RedisServer]
-  const [keyPrefix, seen] = [await prefixOn(node), await watch(t, node.client)]
+  const keyPrefix = await prefixOn(node)
+  await node.client.slowlog('RESET')
   node.process.kill('SIGSTOP')
   const store = storeOn(t, cluster.connect(), keyPrefix)
   // Connecting gets more time in each round: `advance` ends what has not been connected.
@@ -81,7 +82,7 @@ t.test('waiting for the connection to a node that hangs: what was refused is nev
   })
   node.process.kill('SIGCONT')
   t.ok(await until(async () => await store.put('another key', 'value', 1).catch(() => false)), 'available again')
-  t.strictSame([...new Set(names(await seen.commands()))], ['set'], 'nothing was sent later')
+  t.strictSame([...new Set(await executed(node))], ['set'], 'nothing was sent later')
 })
 
 t.test('the cluster is down: refused, and nothing is executed later', async (t) => {
@@ -91,23 +92,22 @@ t.test('the cluster is down: refused, and nothing is executed later', async (t) 
   const isDown = async () => (await node.client.cluster('INFO') as string).includes('cluster_state:fail')
   await node.client.cluster('DELSLOTS', 0)
   t.ok(await until(isDown), 'a slot that nobody serves')
-  const seen = await watch(t, node.client)
+  await node.client.slowlog('RESET')
   await unavailable(t, host, kept)
   await node.client.cluster('ADDSLOTS', 0)
   t.ok(await until(async () => !await isDown()))
   await readyAgain(t, host)
   await stillGood(t, host, kept)
-  t.strictSame(names(await seen.commands()), ['getdel', 'getdel', 'set'], 'only the commands of stillGood')
+  t.strictSame(await executed(node), ['getdel', 'getdel', 'set'], 'only the commands of stillGood')
   areLogged(t, host, /CLUSTERDOWN/, 3)
 })
 
 t.test('a master hangs for less than it takes to fail over', async (t) => {
   const [node, other] = cluster.masters as [RedisServer, RedisServer]
-  const seen = await watch(t, node.client)
   const host = await scene(t, { redis: cluster.connect(), keyPrefix: await prefixOn(node) })
   const elsewhere = await scene(t, { redis: cluster.connect(), keyPrefix: await prefixOn(other) })
   const [left, kept] = [await issue(host), await issue(host)]
-  await seen.commands()
+  await node.client.slowlog('RESET')
   node.process.kill('SIGSTOP')
   await timedOut(t, host, left, 'master stopped')
   // The node is asked, and left: what comes later waits for another connection.
@@ -116,7 +116,7 @@ t.test('a master hangs for less than it takes to fail over', async (t) => {
   await signIn(t, elsewhere)
   node.process.kill('SIGCONT')
   await readyAgain(t, host)
-  t.strictSame(names(await seen.commands()), ['getdel', 'getdel', 'set'], 'only what was sent before')
+  t.strictSame(await executed(node), ['getdel', 'getdel', 'set'], 'only what was sent before')
   await stillGood(t, host, kept)
   await usedUp(t, host, left)
   areLogged(t, host, /did not respond in time/, 6)

@@ -1,17 +1,12 @@
 // A host on a Redis that is about to fail, seen from outside: by the browser, by the portal, and in the log.
 import { advance, STORE_TIMEOUT, turns } from './long-timers.ts'
-import { createConnection } from 'node:net'
-import type { Socket } from 'node:net'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import type { Redis } from 'ioredis'
 import type { Test } from 'tap'
 import type { PartnerSsoEvent, PartnerSsoOptions } from '../../lib/index.ts'
 import { recordOf, startHost } from './host.ts'
 import type { User } from './host.ts'
 import { neverIssued } from './never-issued.ts'
-import { randomCode } from './random-code.ts'
 import { until } from './until.ts'
 import type { RedisServer } from './redis.ts'
 import { wire } from './wire.ts'
@@ -187,61 +182,10 @@ export async function replicated ({ client }: RedisServer): Promise<void> {
   await client.wait(1, 0)
 }
 
-export type Watch = Awaited<ReturnType<typeof watch>>
-
-/** The commands of the plugin that the server of that client executes, as MONITOR shows them. */
-export async function watch (t: Test, client: Redis) {
-  let seen: string[][] = []
-  await monitor(t, client.options.port as number, (line) => {
-    // +1700000000.123456 [0 127.0.0.1:50000] "set" "key" "value"
-    const args = [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, text]) => text as string)
-    const isProbe = args.some((arg) => arg.includes('probe-'))
-    if (/^(?:set|getdel|ping)$/i.test(args[0] as string) && !isProbe) seen.push(args)
-  })
-  const own = (): string[][] => seen.filter(([name]) => !/^ping$/i.test(name as string))
-  return {
-    /** How many there are by now. */
-    get count () { return own().length },
-    /** The commands since the last call, name and key each. */
-    async commands () {
-      // MONITOR shows the commands in their order: when it shows this one, nothing is missing.
-      const mark = randomCode()
-      await until(async () => {
-        await client.ping(mark)
-        return seen.some(([, text]) => text === mark)
-      })
-      const commands = own()
-      seen = []
-      return commands
-    }
-  }
-}
-
-/**
- * The lines of MONITOR, also after a restart of the server. ioredis' own `monitor()` fails where the command of another
- * client comes in one piece with the reply to MONITOR.
- */
-async function monitor (t: Test, port: number, onLine: (line: string) => void): Promise<void> {
-  let isOver = false
-  let isMonitoring = false
-  let socket: Socket
-  const connect = (): void => {
-    socket = createConnection(port, '127.0.0.1', () => socket.write('MONITOR\r\n'))
-    socket.on('error', () => {}).on('close', () => { if (!isOver) setTimeout(connect, 20) })
-    createInterface({ input: socket }).on('error', () => {}).on('line', (line) => {
-      isMonitoring = true
-      onLine(line)
-    })
-  }
-  t.teardown(() => {
-    isOver = true
-    socket.destroy()
-  })
-  connect()
-  await until(() => isMonitoring)
-}
-
-/** The names of the commands, in alphabetical order. */
-export function names (commands: string[][]): string[] {
-  return commands.map(([name]) => name as string).sort()
+/** The names of the plugin's commands that the server has executed since `SLOWLOG RESET`, sorted. Probes do not count. */
+export async function executed ({ client }: Pick<RedisServer, 'client'>): Promise<string[]> {
+  const entries = await client.slowlog('GET', 128) as Array<[id: number, at: number, took: number, args: string[]]>
+  return entries
+    .filter(([, , , [name = '', key = '']]) => /^(?:set|getdel)$/i.test(name) && !key.includes('probe-'))
+    .map(([, , , [name = '']]) => name.toLowerCase()).sort()
 }

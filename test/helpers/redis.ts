@@ -17,11 +17,14 @@ export interface RedisServer {
   process: ChildProcess
 }
 
-/** Starts a real redis-server for one test; `settings` are its command line. */
+/** Starts a real redis-server for one test, whose SLOWLOG has all commands; `settings` are its command line. */
 export async function startRedis (t: Teardown, settings: string[] = [], port?: number): Promise<RedisServer> {
   port ??= await freePort()
   const directory = await mkdtemp(join(tmpdir(), 'partner-sso-redis-'))
-  const args = ['--port', String(port), '--save', '', '--appendonly', 'no', '--dir', directory, ...settings]
+  const args = [
+    '--port', String(port), '--save', '', '--appendonly', 'no', '--dir', directory, '--slowlog-log-slower-than', '0',
+    ...settings
+  ]
   const process = spawn('redis-server', args, { stdio: 'ignore' })
   const failed = new Promise<never>((_resolve, reject) => process
     .once('error', () => reject(new Error('redis-server is needed on PATH: apt-get install redis-server')))
