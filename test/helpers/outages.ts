@@ -182,7 +182,7 @@ export async function replicated ({ client }: RedisServer): Promise<void> {
   await client.wait(1, 0)
 }
 
-/** The names of the plugin's commands that the server has executed since `SLOWLOG RESET`, sorted. Probes do not count. */
+/** The names of the plugin's commands that the server has executed since `SLOWLOG RESET`, sorted; no probes. */
 export async function executed ({ client }: Pick<RedisServer, 'client'>): Promise<string[]> {
   const entries = await client.slowlog('GET', 128) as Array<[id: number, at: number, took: number, args: string[]]>
   return entries
