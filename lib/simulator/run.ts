@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { escape } from '../flow/escape.ts'
 import { check, CHECK_HELP } from './check/check.ts'
 import { CannotRun } from './flags.ts'
@@ -27,26 +27,17 @@ const COMMANDS = new Map([
  * @returns the exit code: 0 on success, 1 when a check failed, 2 when it could not run
  */
 export async function run (argv: string[], process: Process): Promise<number> {
-  const [name = '', ...rest] = argv
+  const [name = '', ...flags] = argv
   const command = COMMANDS.get(name)
-  if (command === undefined) return withoutCommand(name, process)
-  if (rest.includes('--help') || rest.includes('-h')) return show(command.help, process)
-  if (rest.includes('--version')) return show(version(), process)
+  if (argv.includes('--help') || argv.includes('-h')) return show(command?.help ?? HELP, process)
+  if (argv.includes('--version')) return show(`${version()}\n`, process)
   try {
-    return await command.run(rest, process)
+    if (command !== undefined) return await command.run(flags, process)
+    const commands = [...COMMANDS.keys()].join(', ')
+    process.err(name === '' ? HELP : `There is no command ${escape(name)}. The commands are: ${commands}.\n`)
   } catch (error) {
     process.err(`${messageOf(error)}\n`)
-    return 2
   }
-}
-
-function withoutCommand (name: string, process: Process): number {
-  if (['--help', '-h', 'help'].includes(name)) return show(HELP, process)
-  if (['--version', '-v', 'version'].includes(name)) return show(version(), process)
-  const commands = [...COMMANDS.keys()].join(', ')
-  process.err(
-    name === '' ? HELP : `There is no command ${escape(name)}. The commands are: ${commands}.\n`
-  )
   return 2
 }
 
@@ -56,13 +47,10 @@ function show (text: string, { out }: Process): number {
 }
 
 /** One line for an expected error; a stack for any other. */
-function messageOf (error: unknown): string {
-  if (error instanceof CannotRun) return escape(error.message)
-  return `Unexpected error: ${String((error as Error).stack).split('\n').map(escape).join('\n')}`
-}
+const messageOf = (error: unknown): string =>
+  error instanceof CannotRun
+    ? escape(error.message)
+    : `Unexpected error: ${String((error as Error).stack).split('\n').map(escape).join('\n')}`
 
 /** The version of the package. */
-function version (): string {
-  const text = readFileSync(new URL(import.meta.resolve('fastify-partner-sso/package.json')), 'utf8')
-  return `${JSON.parse(text).version}\n`
-}
+const version = (): string => createRequire(import.meta.url)('fastify-partner-sso/package.json').version

@@ -5,8 +5,7 @@ import { escapeJson } from '../../flow/escape.ts'
 import { CannotRun, needed, numberOf, readFlags } from '../flags.ts'
 import { INTEGRATION_FLAGS, INTEGRATION_HELP, integrationOf } from '../integration-flags.ts'
 import type { Process } from '../process.ts'
-import { CLEAR_LINE, progress } from './progress.ts'
-import { json, painter, summary, text } from './report.ts'
+import { summary, text } from './report.ts'
 import { USER_FLAGS, USER_HELP, usersOf } from './users.ts'
 
 export const FLAGS = {
@@ -56,41 +55,40 @@ Example:
  */
 export async function check (argv: string[], process: Process): Promise<number> {
   const values = readFlags(argv, FLAGS)
-  try {
-    return report(await checked(values, process), values.json, process)
-  } catch (error) {
-    if (error instanceof CannotRun && values.json) {
-      process.out(`${escapeJson(JSON.stringify({ stopped: error.message }))}\n`)
-    }
-    throw error
-  }
-}
-
-async function checked (values: Values, { env, err, columns, stop, wait }: Process): Promise<Run> {
-  const integration = integrationOf(values, env, needed('redirect-uri', values['redirect-uri']))
-  const lifetime = values['code-lifetime']
-  const codeLifetime = lifetime === undefined ? null : numberOf('code-lifetime', lifetime, 0, 3600)
-  const users = usersOf(values, env)
-  const subject = new Subject(
-    integration,
-    { ...users, codeLifetime, ...(wait === undefined ? {} : { wait }) },
-    stop
+  const { out, columns, env } = process
+  const report = await checked(values, process)
+  const { rules, stopped } = report
+  const counts = summary(report)
+  const isUnjudged = stopped !== undefined && counts.failed === 0
+  if (isUnjudged && !values.json) throw new CannotRun(stopped)
+  const width = Math.max(20, Math.min(columns ?? 100, 100))
+  out(
+    values.json
+      ? `${escapeJson(JSON.stringify({ summary: counts, rules, stopped }, null, 2))}\n`
+      : text(report, width, columns !== undefined && !env.NO_COLOR)
   )
-  return await run(subject, progress(err, columns))
-    .catch((error: unknown) => { throw stop.aborted ? new CannotRun('The check was interrupted.') : error })
-    .finally(() => { if (columns !== undefined) err(CLEAR_LINE) })
+  if (isUnjudged) return 2
+  return counts.failed > 0 ? 1 : 0
 }
 
-function report (run: Run, asJson: boolean, { out, columns, env }: Process): number {
-  const { failed } = summary(run)
-  if (asJson) out(json(run))
-  if (run.stopped !== undefined && failed === 0) {
-    if (asJson) return 2
-    throw new CannotRun(run.stopped)
+/** On a terminal one line, which is written again, shows the rule that is tried. */
+async function checked (values: Values, { env, err, columns, stop, wait }: Process): Promise<Run> {
+  const show = (line: string): void => {
+    if (columns !== undefined) err(`\r\x1b[2K${line.slice(0, columns - 1)}`)
   }
-  if (!asJson) out(text(run, widthOf(columns), painter(columns !== undefined && !env.NO_COLOR)))
-  return failed > 0 ? 1 : 0
+  try {
+    const integration = integrationOf(values, env, needed('redirect-uri', values['redirect-uri']))
+    const lifetime = values['code-lifetime']
+    const codeLifetime = lifetime === undefined ? null : numberOf('code-lifetime', lifetime, 0, 3600)
+    const options = { ...usersOf(values, env), codeLifetime, ...(wait === undefined ? {} : { wait }) }
+    return await run(new Subject(integration, options, stop), ({ id, sentence }, number, total) =>
+      show(`${number}/${total} ${id}: ${sentence}`)
+    )
+  } catch (error) {
+    if (stop.aborted) return { ok: false, rules: [], stopped: 'The check was interrupted.' }
+    if (error instanceof CannotRun) return { ok: false, rules: [], stopped: error.message }
+    throw error
+  } finally {
+    show('')
+  }
 }
-
-/** The width of the report: 100 columns at most, 20 at least. */
-const widthOf = (columns = 100): number => Math.max(20, Math.min(columns, 100))

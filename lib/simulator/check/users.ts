@@ -28,6 +28,9 @@ export const USER_HELP = `\
   --ineligible-cookie <cookie>
                             the session cookie of a user who may not enter (or PORTAL_INELIGIBLE_COOKIE)`
 
+const FIELD = [/^([^=]+)=(.*)$/s, 'name=value: the name of a field of the login form'] as const
+const HEADER = [/^([!#$%&'*+.^_`|~\w-]+):\s*([\t\x20-\x7e]*)$/, '"name: value"'] as const
+
 type Values = ReturnType<typeof readFlags<typeof USER_FLAGS>>
 
 /**
@@ -36,34 +39,31 @@ type Values = ReturnType<typeof readFlags<typeof USER_FLAGS>>
  * @throws CannotRun for a value that cannot be read
  */
 export function usersOf (values: Values, env: Process['env']): Pick<SubjectOptions, 'users' | 'ineligible'> {
-  const headers = Object.fromEntries(values.header.map(headerOf))
   const hasHeaders = values.header.length > 0
-  const cookies = cookieOf('cookie', values.cookie, env.PORTAL_COOKIE)
-  const logins = loginsOf('login', values.login, env.PORTAL_LOGIN)
-  const common: User = { ...(cookies === '' ? {} : { cookies }), ...(hasHeaders ? { headers } : {}) }
-  const users = logins.length > 0 ? logins.map((login) => ({ ...common, login })) : [common]
-  const isKnown = logins.length > 0 || cookies !== '' || hasHeaders
-  const others = {
-    cookies: cookieOf('ineligible-cookie', values['ineligible-cookie'], env.PORTAL_INELIGIBLE_COOKIE),
-    login: loginsOf('ineligible-login', values['ineligible-login'], env.PORTAL_INELIGIBLE_LOGIN)[0]
+  const headers = Object.fromEntries(values.header.map((text) => pairOf('header', text, ...HEADER)))
+  const common: User = hasHeaders ? { headers } : {}
+  const users = identified('', values, env)
+  const [ineligible = null] = identified('ineligible-', values, env)
+  // A header alone is the user; beside a login or a cookie it is for everybody.
+  if (users.length === 0) return { users: hasHeaders ? [common] : [], ineligible }
+  return {
+    users: users.map((user) => ({ ...user, ...common })),
+    ineligible: ineligible && { ...ineligible, ...common }
   }
-  const hasOther = others.cookies !== '' || others.login !== undefined
-  // A header beside a login or a cookie is for everybody; alone it is the user.
-  const shared = logins.length > 0 || cookies !== '' ? headers : {}
-  const ineligible: User = {
-    cookies: others.cookies,
-    headers: shared,
-    ...(others.login === undefined ? {} : { login: others.login })
-  }
-  return { users: isKnown ? users : [], ineligible: hasOther ? ineligible : null }
+}
+
+/** The users who have a login or a cookie, by flags or by environment variables. */
+function identified (kind: '' | 'ineligible-', values: Values, env: Process['env']): User[] {
+  const variable = `PORTAL_${kind.toUpperCase().replace('-', '_')}`
+  const logins = loginsOf(`${kind}login`, values[`${kind}login`], env[`${variable}LOGIN`])
+  const cookies = cookiesOf(`${kind}cookie`, values[`${kind}cookie`], env[`${variable}COOKIE`])
+  if (cookies === '') return logins.map((login) => ({ login }))
+  return logins.length === 0 ? [{ cookies }] : logins.map((login) => ({ login, cookies }))
 }
 
 /** The fields of each user: a name that was given before begins the next one. */
 function loginsOf (flag: string, given: string[], form = ''): Fields[] {
-  const pairs =
-    given.length > 0
-      ? given.flatMap((text) => text.split(/&(?=[^&=]+=)/)).map((text) => pairOf(flag, text))
-      : [...new URLSearchParams(form)]
+  const pairs = given.length === 0 ? [...new URLSearchParams(form)] : given.map((text) => pairOf(flag, text, ...FIELD))
   const logins: Fields[] = []
   for (const [name, value] of pairs) {
     const last = logins.at(-1)
@@ -73,32 +73,22 @@ function loginsOf (flag: string, given: string[], form = ''): Fields[] {
   return logins
 }
 
-function pairOf (flag: string, text: string): [name: string, value: string] {
-  const at = text.indexOf('=')
-  if (at < 1) { throw new CannotRun(`--${flag} must look like name=value: the name of a field of the login form.`) }
-  return [text.slice(0, at), text.slice(at + 1)]
+/** A name and its value. The error shows no value: it may be a secret. */
+function pairOf (flag: string, text: string, pattern: RegExp, form: string): [name: string, value: string] {
+  const [, name, value] = pattern.exec(text) ?? []
+  if (name !== undefined && value !== undefined) return [name, value]
+  throw new CannotRun(`--${flag} must look like ${form}.`)
 }
 
 /** The cookies as text. Checks the response to a login, as `curl -si` prints it. */
-function cookieOf (flag: string, given: string[], variable?: string): string {
+function cookiesOf (flag: string, given: string[], variable?: string): string {
   const texts = given.length > 0 || variable === undefined ? given : [variable]
-  for (const text of texts) expectCookies(flag, text)
-  const isResponse = texts.some((text) => /^set-cookie:/im.test(text))
-  return texts.join(isResponse ? '\n' : '; ')
-}
-
-function expectCookies (flag: string, text: string): void {
-  const statuses = [...text.matchAll(/^HTTP\/\S+ .*$/gm)].map(([line]) => line.trim())
-  const last = statuses.at(-1) ?? ''
-  if (text.trim() === '') throw new CannotRun(`--${flag} is empty: the login printed nothing.`)
-  if (/^\S+ [45]/.test(last)) throw new CannotRun(`The login failed: the response in --${flag} is ${last}.`)
-  if (parseGiven(text).length === 0 || (last !== '' && !/^set-cookie:/im.test(text))) {
-    throw new CannotRun(`There is no cookie in --${flag}.`)
+  for (const text of texts) {
+    const status = text.match(/^HTTP\/\S+ .*$/gm)?.at(-1)?.trim()
+    const hasCookie = status === undefined || /^set-cookie:/im.test(text)
+    if (text.trim() === '') throw new CannotRun(`--${flag} is empty: the login printed nothing.`)
+    if (/^\S+ [45]/.test(status ?? '')) throw new CannotRun(`The login failed: the response in --${flag} is ${status}.`)
+    if (!hasCookie || parseGiven(text).length === 0) throw new CannotRun(`There is no cookie in --${flag}.`)
   }
-}
-
-function headerOf (given: string): [name: string, value: string] {
-  const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):\s*([\t\x20-\x7e]*)$/.exec(given) ?? []
-  if (name !== undefined && value !== undefined) return [name, value]
-  throw new CannotRun('--header must look like "name: value".')
+  return texts.join(';\n')
 }
