@@ -5,7 +5,7 @@
 // contract/checks/token. Every order: interleavings.
 import t from 'tap'
 import type { Test } from 'tap'
-import { startHostProcess } from '../helpers/fork-host.ts'
+import { startHostProcess } from '../helpers/started.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { wire } from '../helpers/wire.ts'
 import type { WireResponse, Wire } from '../helpers/wire.ts'

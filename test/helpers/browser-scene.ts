@@ -1,12 +1,14 @@
 // The example of a partner's application, the portal simulator as it starts by default, and a browser that visits both.
 // They are two sites, as in production: for cookies, localhost and 127.0.0.1 are different sites.
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { execFileSync } from 'node:child_process'
+import { chromium } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import t from 'tap'
 import type { Test } from 'tap'
 import { partnerApp } from '../../examples/partner-app.ts'
 import type { PartnerAppSettings } from '../../examples/partner-app.ts'
-import { run } from '../../lib/simulator/run.ts'
 import { freePort } from './ports.ts'
-import { browser } from './chromium.ts'
+import { serve } from './program.ts'
 
 export interface SceneOptions {
   ports?: [number, number]
@@ -41,13 +43,34 @@ export interface Scene {
   visit: (name: string, body: VisitBody, options?: BrowserContextOptions) => Promise<unknown>
 }
 
+const CLIENT_ID = 'acme-payments'
+const CLIENT_SECRET = 'the portal\'s secret'
+
+const FLAGS = [
+  '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update',
+  '--disable-sync',
+  // A renderer for each site and profile is a third of the time. Cookies and policies do not depend on it.
+  '--disable-site-isolation-trials', '--renderer-process-limit=1'
+]
+
+let launched: Promise<Browser> | undefined
+
+/** The browser that is installed here, with an empty profile: one for all scenes of this process. */
+async function launch (): Promise<Browser> {
+  const executablePath = execFileSync('sh', ['-c', 'command -v chromium'], { encoding: 'utf8' }).trim()
+  const browser = await chromium.launch({ executablePath, args: FLAGS })
+  t.teardown(() => browser.close())
+  return browser
+}
+
 export async function startScene (t: Test, options: SceneOptions = {}): Promise<Scene> {
   const { ports, flags = [], app = {}, prefix = '', others = [] } = options
   const [port, portalPort] = ports ?? [await freePort(), await freePort()]
   const [partner, portal] = [`http://localhost:${port}`, `http://127.0.0.1:${portalPort}`]
   const calls: string[] = []
   await startPartner(t, port, portal, calls, app)
-  await startPortal(t, ['--base-url', partner + prefix, '--port', String(portalPort), ...flags])
+  const argv = ['--client-id', CLIENT_ID, '--credentials', 'demo', '--port', String(portalPort), ...flags]
+  await serve(t, ['--base-url', partner + prefix, ...argv], { PORTAL_CLIENT_SECRET: CLIENT_SECRET })
 
   return {
     partner,
@@ -55,7 +78,8 @@ export async function startScene (t: Test, options: SceneOptions = {}): Promise<
     calls,
     visit: (name, body, options = {}) => t.test(name, async (t) => {
       calls.length = 0
-      const context = await (await browser()).newContext({ viewport: { width: 1100, height: 800 }, ...options })
+      const browser = await (launched ??= launch())
+      const context = await browser.newContext({ viewport: { width: 1100, height: 800 }, ...options })
       t.teardown(() => context.close())
       context.setDefaultTimeout(60_000)
       const { requests, problems } = watch(context, [partner, portal, ...others])
@@ -71,8 +95,8 @@ async function startPartner (
   const app = await partnerApp({
     portal: {
       loginUrl: `${portal}/external-oauth/demo`,
-      clientId: 'acme-payments',
-      clientSecret: 'the portal\'s secret',
+      clientId: CLIENT_ID,
+      clientSecret: CLIENT_SECRET,
       redirectUri: `${portal}/oauth/callback`
     },
     cookieSecret: 'the secret of the session cookies',
@@ -84,25 +108,6 @@ async function startPartner (
   })
   t.teardown(() => app.close())
   await app.listen({ port, host: 'localhost' })
-}
-
-async function startPortal (t: Test, flags: string[]): Promise<void> {
-  const stop = new AbortController()
-  const argv = ['serve', '--client-id', 'acme-payments', '--credentials', 'demo', '--timeout', '60', ...flags]
-  await new Promise<void>((resolve, reject) => {
-    let err = ''
-    const running = run(argv, {
-      env: { PORTAL_CLIENT_SECRET: 'the portal\'s secret' },
-      out: () => { setImmediate(resolve) },
-      err: (text) => { err += text },
-      stop: stop.signal
-    })
-    running.then(() => { reject(new Error(err)) }, reject)
-    t.teardown(async () => {
-      stop.abort()
-      await running
-    })
-  })
 }
 
 function watch (context: BrowserContext, origins: string[]): Pick<Visit, 'requests' | 'problems'> {

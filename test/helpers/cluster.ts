@@ -8,23 +8,6 @@ import { until } from './until.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 
-/** A Redis Cluster of three masters, each with a replica. */
-export interface RedisCluster {
-  masters: RedisServer[]
-  /** The addresses of the masters. */
-  addresses: Array<{ host: string, port: number }>
-  /** A client of the whole. */
-  connect (): Cluster
-  /** The master that serves the slot, as the last one knows. */
-  owner (slot: number): Promise<RedisServer>
-  /** Begins to move the slot: keys that are not there are asked for at the new node from now on (ASK). */
-  beginMove (slot: number, to: RedisServer): Promise<void>
-  /** Moves the keys, and the slot for good (MOVED). */
-  finishMove (slot: number, to: RedisServer): Promise<void>
-  /** The replica of the master takes its place, as if the others had found the master silent and elected it. */
-  replace (master: RedisServer): Promise<void>
-}
-
 /** Milliseconds after which the cluster takes a silent node for failed: no busy machine is silent so long. */
 const NODE_TIMEOUT = 10_000
 
@@ -33,7 +16,8 @@ const SETTINGS = [
   '--cluster-replica-no-failover', 'yes', '--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'
 ]
 
-export async function startCluster (t: Teardown): Promise<RedisCluster> {
+/** A Redis Cluster of three masters, each with a replica. */
+export async function startCluster (t: Teardown) {
   const nodes = await Promise.all(Array.from({ length: 6 }, () => startRedis(t, SETTINGS)))
   const [masters, replicas] = [nodes.slice(0, 3), nodes.slice(3)]
   const [, , last] = masters as [RedisServer, RedisServer, RedisServer]
@@ -45,6 +29,7 @@ export async function startCluster (t: Teardown): Promise<RedisCluster> {
   }
   const addresses = masters.map(({ port }) => ({ host: '127.0.0.1', port }))
 
+  /** The master that serves the slot, as the last one knows. */
   const owner = async (slot: number): Promise<RedisServer> => {
     const ranges = await last.client.cluster('SLOTS')
     const [, , [, port] = []] = ranges.find(([first, last]) => first <= slot && slot <= last) ?? []
@@ -56,18 +41,21 @@ export async function startCluster (t: Teardown): Promise<RedisCluster> {
     addresses,
     owner,
     connect: () => ofTest(t, new Cluster(addresses)),
-    async beginMove (slot, to) {
+    /** Begins to move the slot: keys that are not there are asked for at the new node from now on (ASK). */
+    async beginMove (slot: number, to: RedisServer) {
       const from = await owner(slot)
       await to.client.cluster('SETSLOT', slot, 'IMPORTING', await idOf(from))
       await from.client.cluster('SETSLOT', slot, 'MIGRATING', await idOf(to))
     },
-    async finishMove (slot, to) {
+    /** Moves the keys, and the slot for good (MOVED). */
+    async finishMove (slot: number, to: RedisServer) {
       const { client } = await owner(slot)
       const keys = await client.cluster('GETKEYSINSLOT', slot, 10_000) as string[]
       if (keys.length > 0) await client.migrate('127.0.0.1', to.port, '', 0, 60_000, 'KEYS', ...keys)
       for (const node of [to, ...masters]) await node.client.cluster('SETSLOT', slot, 'NODE', await idOf(to))
     },
-    async replace (master) {
+    /** The replica of the master takes its place, as if the others had found the master silent and elected it. */
+    async replace (master: RedisServer) {
       for (const { client } of replicas) {
         const [, , port] = await client.role() as unknown[]
         if (port === master.port) await client.cluster('FAILOVER', 'TAKEOVER')

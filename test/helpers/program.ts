@@ -1,8 +1,13 @@
 import { run } from '../../lib/simulator/run.ts'
 import type { Wait } from '../../lib/simulator/process.ts'
 import { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI } from './partner.ts'
+import { until } from './until.ts'
 
-export interface Ran { code: number, out: string, err: string }
+interface Teardown { teardown (stop: () => unknown): void }
+
+export interface Terminal { out: string, err: string }
+
+export interface Ran extends Terminal { code: number }
 
 interface Around {
   env?: Record<string, string>
@@ -24,6 +29,24 @@ export async function program (argv: string[], { env = {}, columns, ...around }:
     ...around
   })
   return { code, out, err }
+}
+
+/** Runs `serve` until the test has ended. Returns what it writes. */
+export async function serve (t: Teardown, argv: string[], env: Record<string, string>): Promise<Terminal> {
+  const terminal = { out: '', err: '' }
+  const stop = new AbortController()
+  const running = run(['serve', '--timeout', '60', ...argv], {
+    env,
+    out (text) { terminal.out += text },
+    err (text) { terminal.err += text },
+    stop: stop.signal
+  })
+  t.teardown(async () => {
+    stop.abort()
+    if (await running !== 0) throw new Error(`serve did not exit with 0: ${terminal.err}`)
+  })
+  await Promise.race([running, until(() => terminal.out !== '')])
+  return terminal
 }
 
 /** `check` against a server of the tests. It waits long for a busy machine. */

@@ -1,33 +1,19 @@
 import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Redis } from 'ioredis'
 import { freePort } from './ports.ts'
 import { clientOf, startRedis } from './redis.ts'
-import type { RedisServer } from './redis.ts'
 import { replicated } from './outages.ts'
 import { until } from './until.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 
-interface Sentinel { port: number, client: Redis, process: ChildProcess }
-
-/** A master with a replica, watched by three Sentinels. */
-export interface RedisSentinel {
-  master: RedisServer
-  sentinels: [Sentinel, Sentinel, Sentinel]
-  /** What a host gives as `redis`. */
-  options: { sentinels: Array<{ host: string, port: number }>, name: string }
-  /** Makes the replica the master. Nothing else does: a busy machine must not look like a master that is down. */
-  failOver (): Promise<void>
-}
-
 /** Milliseconds after which a Sentinel would take a silent master for down by itself. */
 const DOWN_AFTER = 3_600_000
 
-export async function startSentinel (t: Teardown): Promise<RedisSentinel> {
+/** A master with a replica, watched by three Sentinels. */
+export async function startSentinel (t: Teardown) {
   const settings = ['--repl-diskless-sync-delay', '0']
   const master = await startRedis(t, settings)
   const replica = await startRedis(t, [...settings, '--replicaof', '127.0.0.1', String(master.port)])
@@ -39,7 +25,9 @@ export async function startSentinel (t: Teardown): Promise<RedisSentinel> {
   return {
     master,
     sentinels,
+    /** What a host gives as `redis`. */
     options: { sentinels: sentinels.map(({ port }) => ({ host: '127.0.0.1', port })), name: 'sso' },
+    /** Makes the replica the master. Nothing else does: a busy machine must not look like a master that is down. */
     async failOver () {
       // Refused until the Sentinel has heard of the replica lately, and given up where the machine is busy.
       await until(async () => {
@@ -51,7 +39,7 @@ export async function startSentinel (t: Teardown): Promise<RedisSentinel> {
   }
 }
 
-async function startOne (t: Teardown, master: number): Promise<Sentinel> {
+async function startOne (t: Teardown, master: number) {
   const port = await freePort()
   const directory = await mkdtemp(join(tmpdir(), 'partner-sso-sentinel-'))
   const file = join(directory, 'sentinel.conf')

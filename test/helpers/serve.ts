@@ -3,17 +3,18 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import type { Test } from 'tap'
-import { run } from '../../lib/simulator/run.ts'
 import { Browser } from './browser.ts'
 import { freePort } from './ports.ts'
 import { CLIENT_ID, CLIENT_SECRET, listening, PORTAL, sessionOf } from './partner.ts'
 import type { Change } from './partner.ts'
+import { serve } from './program.ts'
+import type { Terminal } from './program.ts'
 
 export interface Simulator {
   /** Origin of the simulator. */
   origin: string
   /** What `serve` has written. */
-  terminal: { out: string, err: string }
+  terminal: Terminal
   /** The service. */
   baseUrl: string
   /** A browser with a session at the service. */
@@ -49,24 +50,8 @@ export async function simulator (t: Test, options: SceneOptions = {}): Promise<S
   const portal = { ...PORTAL, redirectUri: `${origin}/oauth/callback` }
   const service = await listening(t, { ...change, options: { portal, codeLifetime: lifetime, ...change.options } })
   const baseUrl = options.baseUrl ?? service.baseUrl.replace('127.0.0.1', host)
-  const stop = new AbortController()
-  const terminal = { out: '', err: '' }
   const settings = { PORTAL_BASE_URL: baseUrl, PORTAL_CLIENT_ID: CLIENT_ID, PORTAL_CLIENT_SECRET: CLIENT_SECRET }
-  await new Promise<void>((resolve) => {
-    const running = run(['serve', '--port', String(port), '--timeout', '60', ...flags], {
-      env: { ...settings, ...env },
-      out (text) {
-        terminal.out += text
-        setImmediate(resolve)
-      },
-      err (text) { terminal.err += text },
-      stop: stop.signal
-    })
-    t.teardown(async () => {
-      stop.abort()
-      if (await running !== 0) throw new Error('serve did not exit with 0')
-    })
-  })
+  const terminal = await serve(t, ['--port', String(port), ...flags], { ...settings, ...env })
   const another = (user?: string): Browser => {
     const browser = new Browser()
     if (user !== undefined) logIn(browser, user)

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { until } from './until.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
@@ -33,4 +34,12 @@ export function started (
     return isPrinted
   })
   return { child, output, printed }
+}
+
+/** A host in a process of its own. */
+export async function startHostProcess (t: Teardown, options: object): Promise<{ process: ChildProcess, url: string }> {
+  const program = fileURLToPath(new URL('host-process.js', import.meta.url))
+  const { child, output, printed } = started(t, [process.execPath, program, JSON.stringify(options)])
+  await printed(/\n/)
+  return { process: child, url: output.out.trim() }
 }
