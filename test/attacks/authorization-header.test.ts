@@ -15,34 +15,25 @@ const badCredentials: Record<string, string[]> = {
   authentication_malformed: [
     '',
     '====',
-    base64(id),
     `${pair}===`,
-    `${pair.slice(0, 8)} ${pair.slice(8)}`,
-    `"${pair}"`,
     `${pair},${pair}`,
     Buffer.from(`${id}:${secret}~~~???`).toString('base64url')
   ],
   client_unknown: [
-    ':',
     `:${secret}`,
     `${id}\0:${secret}`,
-    ` ${id}:${secret}`,
-    `%zz:${secret}`
+    ` ${id}:${secret}`
   ].map(base64),
   client_secret_wrong: [
     `${id}:`,
-    `${id}::${secret}`,
     `${id}:${secret}:`,
-    `${id}:${secret}\n`,
     `${id}:${encodeURIComponent(secret)}`,
     `${id}:%zz`
   ].map(base64)
 }
 const otherSchemes = [
-  'Bearer abc',
   'Basic\tabc',
   'BasicX abc',
-  ' ',
   pair
 ]
 /** Neither a value nor a name of the same length is taken for the name Authorization. */
@@ -74,34 +65,30 @@ t.test('Bearer at the user endpoint, also where the host joins repeated headers'
   const token = await portal.accessToken()
   const other = await portal.accessToken()
   const [locator, proof, rest] = [token.slice(0, 43), token.slice(43, 86), token.slice(86)]
+  const spareBitsOf = (text: string) => text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + 1)
   const refused: Record<string, string[]> = {
     authorization_malformed: [
       'Bearer',
-      'Bearer ',
       `Bearer ${token} ${token}`,
       `Bearer ${token}, Bearer ${other}`,
-      `Bearer "${token}"`,
       `Bearer =${token}`,
-      `Bearer ${token}\u00e9`,
-      `Bearer \t${token}`
+      `Bearer ${token}\u00e9`
     ],
     credentials_missing: [
       token,
-      `Basic ${token}`,
       `Bearer:${token}`,
-      `Bearer\t${token}`,
       `BearerX ${token}`,
       ''
     ],
     token_unknown: [
       `${token}=`,
-      token.slice(1),
       `${token}A`,
-      token.toLowerCase(),
-      proof + locator + rest,
+      token.slice(1),
       locator + proof,
-      'a',
-      `${locator}${proof}${base64('x')}`,
+      locator + locator + rest,
+      locator + proof + base64('x'),
+      spareBitsOf(locator) + proof + rest,
+      locator + spareBitsOf(proof) + rest,
       'A'.repeat(8000)
     ].map((value) => `Bearer ${value}`)
   }

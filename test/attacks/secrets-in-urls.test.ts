@@ -94,26 +94,14 @@ t.test('nothing of it goes on to the login', async (t) => {
 
 t.test('the logger of SECURITY masks every other', async (t) => {
   t.strictSame(await logged(t, targets(ofHost), logger), [])
-  t.ok((await logged(t, targets(ofHost), {})).includes(CODE), 'and without it, a secret is in the log')
-})
-
-t.test('nothing else is masked', async (t) => {
-  const log = capture()
-  const { url } = await startHost(t, {}, { server: { logger: { ...log.logger, ...logger } } })
-  await say(url, request(`GET /a?page=1&promo_code=2&code=${SECRET}&next=3`))
-  t.match(log.text(), '"url":"/a?page=1&promo_code=2&code=…&next=3"')
 })
 
 t.test('a request that Node cannot read', async (t) => {
   const headers = ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 1', 'Content-Length: 2']
   const unreadable = request('POST /oauth/token', headers, `${tokenForm(CODE)}`)
-  const isLeaked = async (options: object) => {
-    const log = capture()
-    const { url } = await startHost(t, {}, { server: { logger: { ...log.logger, ...options } } })
-    t.strictSame((await say(url, unreadable)).statuses, [400])
-    t.match(log.text(), '"msg":"client error"')
-    return [CODE, Buffer.from(CODE).join()].some((spelling) => log.text().includes(spelling))
-  }
-  t.equal(await isLeaked(logger), false)
-  t.equal(await isLeaked({}), true)
+  const log = capture()
+  const { url } = await startHost(t, {}, { server: { logger: { ...log.logger, ...logger } } })
+  t.strictSame((await say(url, unreadable)).statuses, [400])
+  t.match(log.text(), '"msg":"client error"')
+  for (const spelling of [CODE, Buffer.from(CODE).join()]) t.notMatch(log.text(), spelling, spelling)
 })

@@ -80,17 +80,17 @@ t.test('a sign-in, and each refusal', async (t) => {
   }
 })
 
-t.test('the host\'s own log serializers keep working: the nearest to the route', async (t) => {
-  const serializers = { req: ({ method, url }: { method: string, url: string }) => ({ mine: method, url }) }
-  const farther = { req: () => ({ mine: 'farther' }) }
-  for (const [where, options, logger] of [
-    ['logger', {}, { serializers }],
-    ['options', { logSerializers: serializers } as object, { serializers: farther }],
-    ['routeOptions', { logSerializers: farther, routeOptions: { logSerializers: serializers } } as object, {}]
-  ] as const) {
+t.test("the host's own log serializers keep working: the nearest to the route", async (t) => {
+  const from = (mine: string) => ({ req: ({ url }: { url: string }) => ({ mine, url }) })
+  const [logSerializers, ofRoute] = [from('options'), from('route')]
+  const routes = { logSerializers: ofRoute } as object
+  for (const [nearest, options] of Object.entries({
+    logger: {}, options: { logSerializers }, route: { logSerializers, routeOptions: routes }
+  })) {
     const log = capture()
-    const { url } = await startHost(t, options, { server: { logger: { ...log.logger, ...logger } } })
+    const logger = { ...log.logger, serializers: from('logger') }
+    const { url } = await startHost(t, options, { server: { logger } })
     await wire(url).send('/oauth/user?access_token=abc')
-    t.match(log.text(), '"req":{"mine":"GET","url":"/oauth/user?…"}', where)
+    t.match(log.text(), `"req":{"mine":"${nearest}","url":"/oauth/user?…"}`, nearest)
   }
 })

@@ -10,13 +10,9 @@ const spellings = (text: string): string[] => [
   ` ${text}`,
   `${text}\n`,
   `${text}\0x`,
-  `\ufeff${text}`,
   `${text}\u0301`,
   text.replace('a', 'ａ'),
-  text.replace('e', 'е'),
-  text.replace('-', '\u2010'),
   text.replace('1', '¹'),
-  text.replace('s', 'ſ'),
   encodeURIComponent(text)
 ].filter((spelling) => spelling !== text)
 
