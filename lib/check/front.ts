@@ -6,7 +6,7 @@ import { header, isRedirect, statusOf } from '../flow/wire.ts'
 import type { Details, Rule } from './rule.ts'
 import { expect } from './rule.ts'
 import type { Subject } from './subject.ts'
-import { hasCode, quoted } from './voice.ts'
+import { hasCode, quoted, reasonsOf } from './voice.ts'
 
 /** What the rules on refusals have in common. */
 const REFUSAL = {
@@ -112,9 +112,15 @@ const OF_REDIRECTS: Wanted = [
   ]
 ]
 
+/** A refusal of the plugin, a code, a token or a record. */
+const isOfPlugin = (exchange: Exchange): boolean =>
+  reasonsOf(exchange).length > 0 ||
+  hasCode(exchange) ||
+  /"(?:access_token|external_id)"/.test(String(exchange.response?.body))
+
 async function headersArrive (subject: Subject): Promise<void> {
   await subject.askJson({ client_id: undefined }, [['Origin', 'https://attacker.example']])
-  const responses = subject.ofPlugin()
+  const responses = subject.seen.filter(isOfPlugin)
   const atAuthorize = responses.filter(({ request: { url } }) => url.startsWith(subject.integration.authorizeUrl))
   expectHeaders(responses, EVERYWHERE)
   expectHeaders(atAuthorize, AT_AUTHORIZE)

@@ -146,8 +146,8 @@ async function afterLogin (subject: Subject): Promise<UserInformation[]> {
   const [user] = subject.options.users
   if (user?.login === undefined) return []
   const { browser } = await enter(subject, user)
-  const grant = await subject.grant(browser)
-  return 'code' in grant ? [await subject.record(await subject.token(grant))] : []
+  const { reading } = await subject.grant(browser)
+  return reading.ok ? [await subject.record(await subject.token(reading.value))] : []
 }
 
 const ROUNDS = 3

@@ -97,7 +97,11 @@ async function thrownTwice (subject: Subject, rule: Rule): Promise<Thrown> {
   if (!(first instanceof NoResponse)) return first
   const second = await thrown(subject, rule)
   if (!(second instanceof NoResponse)) return second
-  return (await subject.isAlive()) ? new Failed(second.message) : new Stop(second.message)
+  const isAlive = await subject.askJson().then(
+    () => true,
+    () => false
+  )
+  return isAlive ? new Failed(second.message) : new Stop(second.message)
 }
 
 function findingOf ({ secrets }: Subject, rule: Rule, error: Thrown): Finding {

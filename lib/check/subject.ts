@@ -1,7 +1,7 @@
 import { setTimeout as realTime } from 'node:timers/promises'
 import type { Arrival, Browser } from '../flow/browser.ts'
 import { codeOf } from '../flow/browser.ts'
-import { describe, fixFor } from '../flow/failure.ts'
+import { describe } from '../flow/failure.ts'
 import type { Integration } from '../flow/integration.ts'
 import type { Grant } from '../flow/legs.ts'
 import { fetchUser, redeem, secretsOf, SignIn } from '../flow/legs.ts'
@@ -10,16 +10,15 @@ import type { Changes } from '../flow/requests.ts'
 import type { Leg } from '../flow/steps.ts'
 import type { Fields, User } from '../flow/user.ts'
 import { browserOf } from '../flow/user.ts'
-import type { Exchange, Send, WireRequest } from '../flow/wire.ts'
+import type { Exchange, WireRequest } from '../flow/wire.ts'
 import { header, statusOf } from '../flow/wire.ts'
 import type { UserInformation } from '../user-information.ts'
-import { cacheOf } from './cache.ts'
-import { expect, Failed, NoResponse, Untested } from './rule.ts'
+import { expect, Failed, Untested } from './rule.ts'
+import type { Sending } from './sending.ts'
+import { sending } from './sending.ts'
 import type { Session } from './session.ts'
 import { enter } from './session.ts'
-import { becameOf, hasCode, notThePlugin, reasonsOf } from './voice.ts'
-
-export type Wait = (milliseconds: number, signal: AbortSignal) => Promise<unknown>
+import { becameOf, notThePlugin, reasonsOf } from './voice.ts'
 
 /** Results of a browser's own sign-in that a rule uses instead of new ones. */
 export interface Material {
@@ -31,7 +30,7 @@ export interface Material {
   ineligible?: Arrival
 }
 
-export interface SubjectOptions {
+export interface SubjectOptions extends Sending {
   /** Users who may enter. Without one, what needs a sign-in is not tested. */
   users: readonly User[]
   /** A user who may not enter. */
@@ -42,22 +41,10 @@ export interface SubjectOptions {
   codeAge: number
   material: Material
   secrets: Secrets
-  /** Lets time pass until the signal is aborted. */
-  wait: Wait
-  /** Called with each exchange, secrets not hidden. */
-  onExchange: (exchange: Exchange) => void
 }
 
-/** Names the requests of the check in the log of the app; those of a browser for apps that want one. */
-const AGENT = 'fastify-partner-sso'
-const BROWSER = `Mozilla/5.0 (compatible; ${AGENT})`
 /** Requests until it is certain that a session is over: each may reach another process. */
 const TRIES = 4
-/** No response of the endpoints is longer. */
-const LONGEST_SEEN = 10_000
-/** Seconds that a rate limit may ask to wait. */
-const LONGEST_WAIT = 10
-
 export const SHARED =
   'Let all processes share one store of codes and tokens (the option redis or store), one of ' +
   'sessions, and one configuration.'
@@ -69,7 +56,7 @@ export class Subject {
   readonly options: SubjectOptions
   /** Ends the rules. */
   readonly signal: AbortSignal
-  /** The exchanges so far, without those with a long body. */
+  /** The exchanges with the endpoints so far, without those with a long body. */
   readonly seen: Exchange[] = []
   /** The right one and a character more. */
   readonly wrongSecret: string
@@ -95,7 +82,7 @@ export class Subject {
     this.wrongSecret = `${integration.clientSecret}x`
     this.options.secrets.add(this.wrongSecret)
     this.secrets = this.options.secrets
-    this.integration = { ...integration, send: (request) => this.#send(request, integration.send) }
+    this.integration = { ...integration, send: sending(integration, this.options, signal, this.seen) }
     for (const user of [...this.options.users, this.options.ineligible ?? {}]) this.#hide(user)
   }
 
@@ -106,15 +93,6 @@ export class Subject {
     const asked = ask()
     this.#kept.set(name, asked)
     return asked
-  }
-
-  /** Whether the app responds at all. */
-  async isAlive (): Promise<boolean> {
-    const { send, authorizeUrl: url } = this.integration
-    return send({ method: 'GET', url, headers: [] }).then(
-      () => true,
-      () => false
-    )
   }
 
   /** A browser of nobody, or of a user before the login. */
@@ -171,37 +149,28 @@ export class Subject {
   async code (at = 0): Promise<Grant> {
     const { grant } = this.options.material
     if (grant !== undefined) return grant
-    const refused: Arrival[] = []
-    while (refused.length < TRIES) {
-      const got = await this.grant((await this.session(at)).browser)
-      const [first] = refused
-      if ('code' in got && first === undefined) return got
-      if ('code' in got) {
-        throw new Failed(`a logged-in browser gets ${describe((first as Arrival).exchange)}, then a code`, {
-          rule: 'service.one-store',
-          fix: SHARED
-        })
-      }
-      refused.push(got)
-    }
+    const ask = async (): Promise<Granted> => this.grant((await this.session(at)).browser)
+    const first = await sameEverywhere(ask)
+    if (first.reading.ok) return first.reading.value
     // Another login of the same user may have ended this session.
     this.#kept.delete(`session ${at}`)
-    const renewed = await this.grant((await this.session(at)).browser)
-    if ('code' in renewed) return renewed
+    const { exchange, reading } = await ask()
+    if (reading.ok) return reading.value
     if (at > 0) throw new Untested('it needs a second user who gets in')
-    const { exchange } = renewed
     throw new Failed(`a user who got a code gets none any more: ${describe(exchange)}`, {
       rule: 'authorize.code',
       reasons: reasonsOf(exchange)
     })
   }
 
-  /** A code of a browser, or where it arrived without one. */
-  async grant (browser: Browser): Promise<Grant | Arrival> {
+  /** An authorization request of a browser, and the code that it got. */
+  async grant (browser: Browser): Promise<Granted> {
     const flow = new SignIn(this.integration, this.secrets)
     const arrival = this.#arrived(await browser.open(flow.start()))
+    const { exchange } = arrival
     const code = codeOf(arrival)
-    return code === null ? arrival : { code, verifier: flow.verifier }
+    if (code === null) return { exchange, reading: { ok: false } }
+    return { exchange, reading: { ok: true, value: { code, verifier: flow.verifier } } }
   }
 
   /** The token request with a code. */
@@ -249,21 +218,6 @@ export class Subject {
     return this.once(`record ${at}`, () => this.signIn(at))
   }
 
-  /** The responses of the plugin at its endpoints so far. */
-  ofPlugin (): Exchange[] {
-    const { authorizeUrl } = this.integration
-    const isSuccess = (exchange: Exchange): boolean =>
-      exchange.request.url.startsWith(authorizeUrl) ? hasCode(exchange) : statusOf(exchange) === 200
-    return this.seen.filter(
-      (exchange) => this.#isEndpoint(exchange.request) && (reasonsOf(exchange).length > 0 || isSuccess(exchange))
-    )
-  }
-
-  #isEndpoint ({ url }: WireRequest): boolean {
-    const { authorizeUrl, tokenUrl, userUrl } = this.integration
-    return [authorizeUrl, tokenUrl, userUrl].includes(url.split('?')[0] as string)
-  }
-
   #arrived (arrival: Arrival): Arrival {
     this.secrets.add(codeOf(arrival) ?? '')
     return arrival
@@ -278,53 +232,26 @@ export class Subject {
       this.secrets.add(text)
     }
   }
-
-  /** @throws NoResponse; Failed for a rate limit or a cache */
-  async #send (request: WireRequest, network: Send): Promise<Exchange> {
-    const exchange = await this.#sendOnce(request, network)
-    // The limit of a login is not one of the portal.
-    if (statusOf(exchange) !== 429 || !this.#isEndpoint(request)) return exchange
-    const seconds = Number(header(exchange.response, 'retry-after') || Infinity)
-    const isSoon = seconds <= LONGEST_WAIT
-    if (isSoon) {
-      await this.options.wait(seconds * 1000 + 100, this.signal)
-      const again = await this.#sendOnce(request, network)
-      if (statusOf(again) !== 429) return again
-    }
-    const { pathname } = new URL(request.url)
-    const count = this.seen.filter(({ request: { url } }) => new URL(url).pathname === pathname).length
-    throw new Failed(`429 after ${count} requests to ${pathname}: ${describe(exchange)}`, {
-      rule: 'service.rate-limit',
-      severity: count < 20 && !isSoon ? 'must' : 'should'
-    })
-  }
-
-  async #sendOnce (request: WireRequest, network: Send): Promise<Exchange> {
-    const isBrowser = request.headers.some(([, value]) => value.startsWith('text/html'))
-    const agent = ['User-Agent', isBrowser ? BROWSER : AGENT] as const
-    const exchange = await network({ ...request, headers: [agent, ...request.headers] }, this.signal)
-    this.options.onExchange(exchange)
-    this.signal.throwIfAborted()
-    const { networkError, response } = exchange
-    if (networkError !== undefined) throw new NoResponse(`${networkError.sentence} ${fixFor(networkError.code)}`)
-    const cached = this.#isEndpoint(request) ? cacheOf(exchange, this.seen) : null
-    if (String(response?.body).length <= LONGEST_SEEN) this.seen.push(exchange)
-    if (cached !== null) throw new Failed(cached, { rule: 'service.no-cache' })
-    return exchange
-  }
 }
 
-/** A refused request is sent again: where it succeeds then, processes differ. */
-async function sameEverywhere<Value> (send: () => Promise<Leg<Value>>): Promise<Leg<Value>> {
-  const leg = await send()
-  for (let tries = 1; !leg.reading.ok && tries < 3; tries++) {
+interface Granted {
+  exchange: Exchange
+  reading: { ok: true; value: Grant } | { ok: false }
+}
+
+/** Sends a refused request again, in vain: where it succeeds then, processes differ. */
+async function sameEverywhere<Result extends { exchange: Exchange; reading: { ok: boolean } }> (
+  send: () => Promise<Result>
+): Promise<Result> {
+  const first = await send()
+  for (let tries = 1; !first.reading.ok && tries < TRIES; tries++) {
     const { reading } = await send()
-    expect(!reading.ok, `the same request gets different responses: ${describe(leg.exchange)}, then success`, {
+    expect(!reading.ok, `the same request gets different responses: ${describe(first.exchange)}, then success`, {
       rule: 'service.one-store',
       fix: SHARED
     })
   }
-  return leg
+  return first
 }
 
 /** The value of a leg that must succeed. */

@@ -1,4 +1,4 @@
-import type { Wait } from '../check/subject.ts'
+import type { Wait } from '../check/sending.ts'
 
 export type { Wait }
 
