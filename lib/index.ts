@@ -3,17 +3,14 @@ import fp from 'fastify-plugin'
 import { addRegistration } from './decorator.ts'
 import type { Registration } from './decorator.ts'
 import { reporterTo } from './events.ts'
-import type { Reporter } from './events.ts'
 import { accessTokens } from './grants/access-token.ts'
 import { authorizationCodes } from './grants/authorization-code.ts'
 import { grantKeys } from './grants/keys.ts'
 import { partnerSsoErrorHandler, routeOf } from './http/endpoint.ts'
-import type { Endpoint } from './http/endpoint.ts'
 import { readForms } from './http/form.ts'
 import { maskingSerializers } from './http/logged-request.ts'
 import { authorizePath, registerCookies, returnCookieAt } from './http/return-cookie.ts'
 import { checkPrefix, resolveOptions } from './options/checked-options.ts'
-import type { ResolvedOptions } from './options/checked-options.ts'
 import type { PartnerSsoOptions } from './options/options.ts'
 import { startupWarnings, warnOfRateLimit, warnOfSilence } from './options/startup-warnings.ts'
 import { portalsOf } from './portal/portals.ts'
@@ -67,7 +64,7 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
   app.addHook('onReady', store.start)
   app.addHook('onClose', store.close)
 
-  const { currentUser, portalEligibility, loginPage, errorPage, storeTimeout } = options
+  const { currentUser, portalEligibility, loginPage, errorPage, storeTimeout, routeOptions } = options
   const portals = portalsOf(options.portal, storeTimeout, warn)
   const keys = grantKeys(app.prefix)
   const codes = authorizationCodes(store, keys, options.codeLifetime)
@@ -79,21 +76,19 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
 
   await registerCookies(app)
   const returnCookie = returnCookieAt(authorizePath(app.prefix), app)
-  const ofHost = { currentUser, portalEligibility, loginPage, errorPage }
-  const parts = { portals, codes, tokens, reporter, returnCookie, warn, storeTimeout, ...ofHost }
-  for (const route of [authorizeRoute, tokenRoute, userRoute, wrongMethodRoute]) {
-    addRoute(app, options, route(parts), reporter)
+  const parts = {
+    portals, codes, tokens, reporter, returnCookie, warn, storeTimeout,
+    currentUser, portalEligibility, loginPage, errorPage
+  }
+  for (const endpointOf of [authorizeRoute, tokenRoute, userRoute, wrongMethodRoute]) {
+    const endpoint = endpointOf(parts)
+    const ofHost = routeOptions[endpoint.name]
+    const expected = Object.keys(endpoint.documentation.querystring?.properties ?? {})
+    const given = { ...options.logSerializers, ...ofHost.logSerializers }
+    const logSerializers = maskingSerializers(app.log, expected, given)
+    app.route(routeOf(endpoint, { ...ofHost, logSerializers }, reporter))
   }
   return { isReady: store.isReady, returnCookie }
-}
-
-function addRoute (
-  app: FastifyInstance, { routeOptions, logSerializers }: ResolvedOptions, endpoint: Endpoint, reporter: Reporter
-): void {
-  const ofHost = routeOptions[endpoint.name]
-  const expected = Object.keys(endpoint.documentation.querystring?.properties ?? {})
-  const serializers = maskingSerializers(app.log, expected, { ...logSerializers, ...ofHost.logSerializers })
-  app.route(routeOf(endpoint, { ...ofHost, logSerializers: serializers }, reporter))
 }
 
 /**

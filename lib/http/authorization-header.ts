@@ -2,12 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { formDecode } from './parameters.ts'
 
 /** What each part of HTTP Basic may mean: form-decoded, then as it was sent. */
-export interface BasicCredentials {
-  clientId: Spellings
-  clientSecret: Spellings
-}
-
-type Spellings = [decoded: string, sent: string]
+export type BasicCredentials = Record<'clientId' | 'clientSecret', string[]>
 
 type WithHeaders = Pick<IncomingMessage, 'headers'>
 
@@ -28,7 +23,7 @@ export function basicCredentials ({ headers }: WithHeaders): BasicCredentials | 
   return { clientId: spellings(text.slice(0, colon)), clientSecret: spellings(text.slice(colon + 1)) }
 }
 
-function spellings (sent: string): Spellings {
+function spellings (sent: string): string[] {
   return [formDecode(sent), sent]
 }
 

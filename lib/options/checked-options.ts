@@ -127,10 +127,11 @@ function checkNames (given: string[], warn: Warn): void {
   if (unknown.length > 0) warn(`partner-sso: unknown options are ignored: ${unknown.join(', ')}`)
 }
 
+type Present<T> = { [Name in keyof T]: Exclude<T[Name], undefined> }
+
 /** The options without those that are undefined. */
-function present<T extends object> (options: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
-  const entries = Object.entries(options).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(entries) as { [Name in keyof T]: Exclude<T[Name], undefined> }
+function present<T extends object> (options: T): Present<T> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Present<T>
 }
 
 function checkPortals (given: Portal | Portal[]): Portal[] {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { OAuthError } from '../errors.ts'
-import { describe, Outage } from './outage.ts'
+import { describe, outageLog } from './outage.ts'
 import type { Store, TimedStore } from './store.ts'
 import { within } from '../time-limit.ts'
 
@@ -26,15 +26,14 @@ export type GuardedStore = ReturnType<typeof guardStore>
  * may wait for the store.
  */
 export function guardStore (store: BackingStore, timeout: number, log: FastifyBaseLogger) {
-  const outage = new Outage(log)
+  const outage = outageLog(log)
+  const operations: TimedStore = {
+    put: (key, value, lifetime, deadline) => call(store.put(key, value, lifetime, deadline), ofPut),
+    take: (key, deadline) => call(store.take(key, deadline), ofTake),
+    revoke: (key, lifetime, deadline) => call(store.revoke(key, lifetime, deadline), ofRevoke)
+  }
   return {
-    put: (key: string, value: string, lifetime: number, deadline: number): Promise<boolean> =>
-      call(store.put(key, value, lifetime, deadline), ofPut),
-
-    take: (key: string, deadline: number): Promise<string | null> => call(store.take(key, deadline), ofTake),
-
-    revoke: (key: string, lifetime: number, deadline: number): Promise<string | null> =>
-      call(store.revoke(key, lifetime, deadline), ofRevoke),
+    ...operations,
 
     /** Waits for the store. Rejects when it can never serve a sign-in; one that is down does not hinder the start. */
     async start (): Promise<void> {

@@ -17,60 +17,54 @@ interface StoredRecord {
  * is atomic. It holds at most `limit` records and 64 MiB of values; past either, the oldest is removed, even before it
  * expires. An expired record is removed when it has become the oldest.
  */
-export class MemoryStore implements Store {
-  readonly #limit: number
+export function memoryStore (limit: number): Store {
   /** In the order of insertion: the oldest is the first. */
-  readonly #records = new Map<string, StoredRecord>()
-  #size = 0
+  const records = new Map<string, StoredRecord>()
+  let size = 0
 
-  constructor (limit: number) {
-    this.#limit = limit
+  return {
+    async put (key, value, lifetime) {
+      await nextTurn()
+      if (get(key) !== undefined) return false
+      set(key, value, lifetime)
+      return true
+    },
+
+    async take (key) {
+      await nextTurn()
+      const value = get(key) || null
+      remove(key)
+      return value
+    },
+
+    async revoke (key, lifetime) {
+      await nextTurn()
+      const value = get(key) || null
+      set(key, REVOKED, lifetime)
+      return value
+    }
   }
 
-  async put (key: string, value: string, lifetime: number): Promise<boolean> {
-    await nextTurn()
-    if (this.#get(key) !== undefined) return false
-    this.#set(key, value, lifetime)
-    return true
-  }
-
-  async take (key: string): Promise<string | null> {
-    await nextTurn()
-    const value = this.#get(key) || null
-    this.#delete(key)
-    return value
-  }
-
-  async revoke (key: string, lifetime: number): Promise<string | null> {
-    await nextTurn()
-    const value = this.#get(key) || null
-    this.#set(key, REVOKED, lifetime)
-    return value
-  }
-
-  #get (key: string): string | undefined {
-    const record = this.#records.get(key)
+  function get (key: string): string | undefined {
+    const record = records.get(key)
     return record === undefined || record.expiresAt <= performance.now() ? undefined : record.value
   }
 
-  #set (key: string, value: string, lifetime: number): void {
-    this.#delete(key)
+  function set (key: string, value: string, lifetime: number): void {
+    remove(key)
     const now = performance.now()
-    for (const [oldest, { expiresAt }] of this.#records) {
-      if (expiresAt > now && this.#hasRoomFor(value)) break
-      this.#delete(oldest)
+    for (const [oldest, { expiresAt }] of records) {
+      const hasRoom = records.size < limit && size + value.length <= VALUES_LIMIT
+      if (expiresAt > now && hasRoom) break
+      remove(oldest)
     }
-    this.#records.set(key, { value, expiresAt: now + lifetime * 1000 })
-    this.#size += value.length
+    records.set(key, { value, expiresAt: now + lifetime * 1000 })
+    size += value.length
   }
 
-  #delete (key: string): void {
-    this.#size -= this.#records.get(key)?.value.length ?? 0
-    this.#records.delete(key)
-  }
-
-  #hasRoomFor (value: string): boolean {
-    return this.#records.size < this.#limit && this.#size + value.length <= VALUES_LIMIT
+  function remove (key: string): void {
+    size -= records.get(key)?.value.length ?? 0
+    records.delete(key)
   }
 }
 

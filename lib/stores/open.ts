@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { guardStore, withDeadlines } from './guard.ts'
 import type { BackingStore, GuardedStore } from './guard.ts'
-import { MemoryStore } from './memory.ts'
+import { memoryStore } from './memory.ts'
 import type { RedisOption } from './redis-client.ts'
 import type { Store } from './store.ts'
 
@@ -30,7 +30,7 @@ async function open (
     return redisStore(redis, keyPrefix, storeTimeout)
   }
   if (store === undefined) warn(IN_PROCESS)
-  return store === undefined || store === 'memory' ? new MemoryStore(memoryLimit) : withDeadlines(store)
+  return store === undefined || store === 'memory' ? memoryStore(memoryLimit) : withDeadlines(store)
 }
 
 const IN_PROCESS = 'partner-sso: neither redis nor store is given: codes and tokens are kept in the memory of this ' +

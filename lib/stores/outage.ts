@@ -9,32 +9,28 @@ interface Current {
 }
 
 /** Logs once when the store becomes unavailable, and once when it is available again. */
-export class Outage {
-  readonly #log: FastifyBaseLogger
-  #current: Current | undefined
+export function outageLog (log: FastifyBaseLogger) {
+  let current: Current | undefined
+  return {
+    /** It is unavailable. The caller counts `refused`. */
+    lost (cause: string): Current {
+      if (current !== undefined) return current
+      const event = 'store_unavailable'
+      log.error({ event, reason: event, cause },
+        `partner-sso: ${event} (${cause}): no sign-in succeeds until the store is back`)
+      current = { since: performance.now(), refused: 0 }
+      return current
+    },
 
-  constructor (log: FastifyBaseLogger) {
-    this.#log = log
-  }
-
-  /** It is unavailable. The caller counts `refused`. */
-  lost (cause: string): Current {
-    if (this.#current !== undefined) return this.#current
-    const event = 'store_unavailable'
-    this.#log.error({ event, reason: event, cause },
-      `partner-sso: ${event} (${cause}): no sign-in succeeds until the store is back`)
-    this.#current = { since: performance.now(), refused: 0 }
-    return this.#current
-  }
-
-  /** It has responded. */
-  found (): void {
-    if (this.#current === undefined) return
-    const { since, refused } = this.#current
-    this.#current = undefined
-    const duration = Math.round(performance.now() - since)
-    this.#log.warn({ event: 'store_available', reason: 'ok', duration, refused },
-      `partner-sso: store_available after ${duration} ms, ${refused} requests refused`)
+    /** It has responded. */
+    found (): void {
+      if (current === undefined) return
+      const { since, refused } = current
+      current = undefined
+      const duration = Math.round(performance.now() - since)
+      log.warn({ event: 'store_available', reason: 'ok', duration, refused },
+        `partner-sso: store_available after ${duration} ms, ${refused} requests refused`)
+    }
   }
 }
 

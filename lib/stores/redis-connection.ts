@@ -93,28 +93,23 @@ export class RedisConnection {
 
   /** Cluster follows MOVED and ASK: such a command was not executed. */
   #sendNow (call: Call): void {
-    this.#client.call(...call.command).then(
-      (reply: unknown) => this.#settle(call, null, reply),
-      (error: Error) => this.#settle(call, error)
-    )
+    this.#client.call(...call.command).then((reply) => {
+      clearTimeout(call.timer)
+      this.#hear()
+      call.resolve(reply)
+    }, (error: Error) => this.#fail(call, error))
   }
 
-  #settle (call: Call, error: Error | null, reply?: unknown): void {
-    if (error !== null && NOT_SENT.test(error.message)) {
+  #fail (call: Call, error: Error): void {
+    if (NOT_SENT.test(error.message)) {
       this.#waiting.push(call)
       return
     }
     clearTimeout(call.timer)
-    if (error === null) {
-      this.#hear()
-      call.resolve(reply)
-    } else if (isReply(error)) {
-      this.#hear()
-      if (error.message.startsWith('MOVED ')) this.#moved = error
-      call.reject(error)
-    } else {
-      call.reject(new Error('The connection to Redis was lost before the reply came'))
-    }
+    if (!isReply(error)) return call.reject(new Error('The connection to Redis was lost before the reply came'))
+    this.#hear()
+    if (error.message.startsWith('MOVED ')) this.#moved = error
+    call.reject(error)
   }
 
   #hear (): void {

@@ -2,7 +2,7 @@
 // each promise would take half as much time again.
 import '../helpers/virtual-clock.ts'
 import type { Store } from '../../lib/index.ts'
-import { MemoryStore } from '../../lib/stores/memory.ts'
+import { memoryStore } from '../../lib/stores/memory.ts'
 import type { Exploration } from './explorer.ts'
 import { authorization, forged, play, redemption, user } from './scenes.ts'
 import type { Scene } from './scenes.ts'
@@ -46,7 +46,7 @@ async function explored (): Promise<object[]> {
 
 /** An in-process store whose `take` keeps the value. */
 const keepsValue = (limit: number): Store => {
-  const store = new MemoryStore(limit)
+  const store = memoryStore(limit)
   return {
     put: (...given) => store.put(...given),
     revoke: (...given) => store.revoke(...given),

@@ -1,14 +1,14 @@
 // The plugin's own in-process store. Every operation waits until the explorer lets it happen, and then runs to its end.
 import { byClock, newClock } from '../helpers/virtual-clock.ts'
 import type { Store } from '../../lib/index.ts'
-import { MemoryStore } from '../../lib/stores/memory.ts'
+import { memoryStore } from '../../lib/stores/memory.ts'
 import { begin, isProbe } from './world.ts'
 import type { SteppedStore } from './world.ts'
 
 const LIMIT = 100
 
 /** The in-process store under the explorer, or what is given in its place. */
-export function steppedMemory (makeStore: (limit: number) => Store = (limit) => new MemoryStore(limit)): SteppedStore {
+export function steppedMemory (makeStore: (limit: number) => Store = (limit) => memoryStore(limit)): SteppedStore {
   let inner = makeStore(LIMIT)
   // Its state cannot be read: the operations so far represent it.
   let past: Record<'code' | 'token', string[]> = { code: [], token: [] }

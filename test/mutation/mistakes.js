@@ -240,13 +240,13 @@ export const mistakes = [
   ],
   [
     'a revocation in the process returns the mark',
-    'const value = this.#get(key) || null\n    this.#set',
-    'const value = this.#get(key) ?? null\n    this.#set'
+    'const value = get(key) || null\n      set',
+    'const value = get(key) ?? null\n      set'
   ],
   [
     'a take in the process returns the mark',
-    'const value = this.#get(key) || null\n    this.#delete',
-    'const value = this.#get(key) ?? null\n    this.#delete'
+    'const value = get(key) || null\n      remove',
+    'const value = get(key) ?? null\n      remove'
   ],
   ['a mark in Redis is taken for a value', 'reply === null || reply === MARK', 'reply === null'],
   ['a revocation leaves the value in Redis', "prefix + key, MARK, 'EX'", "this.#prefix + key, 'value', 'EX'"],
@@ -332,7 +332,7 @@ export const mistakes = [
   ],
   [
     'at the limit, a revocation takes the room of another record',
-    'this.#delete(key)\n    const now',
+    'remove(key)\n    const now',
     'const now'
   ],
   ['a fault of the plugin names nobody', '{ ...known, cause: thrown }, wayBack)', '{ cause: thrown }, wayBack)'],
@@ -340,8 +340,8 @@ export const mistakes = [
   ['a carriage return is no line break', '/[\\r\\n]/.test(text)', '/\\n/.test(text)'],
   [
     'an expired record keeps its room in the in-process store',
-    'this.#delete(oldest)',
-    'this.#records.delete(oldest)'
+    'remove(oldest)',
+    'records.delete(oldest)'
   ],
   [
     'a malformed code is refused before the redirect_uri is compared',
@@ -355,8 +355,8 @@ export const mistakes = [
   ],
   [
     'log serializers of the whole registration win over those of a route',
-    '{ ...logSerializers, ...ofHost.logSerializers }',
-    '{ ...ofHost.logSerializers, ...logSerializers }'
+    '{ ...options.logSerializers, ...ofHost.logSerializers }',
+    '{ ...ofHost.logSerializers, ...options.logSerializers }'
   ],
   [
     'a callback with another value of a parameter of its own counts',
