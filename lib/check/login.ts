@@ -1,4 +1,3 @@
-import type { Arrival } from '../flow/browser.ts'
 import { codeOf } from '../flow/browser.ts'
 import { formsOf } from '../flow/login-form.ts'
 import type { Exchange, WireResponse } from '../flow/wire.ts'
@@ -9,7 +8,8 @@ import { expectUnframed } from './headers.ts'
 import { noInjection, noOpenRedirect } from './return-address.ts'
 import type { Rule } from './rule.ts'
 import { expect, Failed, Untested } from './rule.ts'
-import { endOf } from './session.ts'
+import type { Session } from './session.ts'
+import { endOf, isHtml, loginPage } from './session.ts'
 import { expectTravels } from './session-cookie.ts'
 import type { Subject } from './subject.ts'
 import { notThePlugin, reasonsOf } from './voice.ts'
@@ -30,7 +30,9 @@ export const LOGIN: readonly Rule[] = [
     id: 'login.cookie',
     severity: 'must',
     sentence: 'Browsers keep the session cookie, and send it when they come from the portal.',
-    fix: 'Set the session cookie with SameSite=Lax, Path=/, HttpOnly, over https Secure, and no Domain.',
+    fix:
+      'Set the session cookie with SameSite=Lax, Path=/, HttpOnly, over https Secure, and no Domain. Behind a proxy ' +
+      'see whether it takes Set-Cookie away, and whether the app trusts it (trustProxy).',
     isGate: true,
     test: expectTravels
   },
@@ -64,37 +66,29 @@ export const LOGIN_LAST: readonly Rule[] = [
     severity: 'must',
     sentence: 'The login leads to no other site, whatever the address of its page names.',
     fix: 'Redirect to app.partnerSso.returnTo(request, reply), which returns addresses of this app only.',
-    test: async (subject) => noOpenRedirect(subject, await loginPage(subject))
+    test: noOpenRedirect
   },
   {
     id: 'login.no-injection',
     severity: 'must',
     sentence: 'The login page does not print its address as HTML.',
     fix: 'Escape what the page shows of its URL, also in attributes and scripts.',
-    test: async (subject) => noInjection(subject, await loginPage(subject))
+    test: noInjection
   }
 ]
 
-/** The page that nobody in particular gets. @throws Untested where the app has none of its own */
-async function loginPage (subject: Subject): Promise<Arrival> {
-  const { arrival } = await subject.nobody()
-  const isPage = arrival.at === 'page' && statusOf(arrival.exchange) < 400
-  if (!isPage) throw new Untested('the app has no login page of its own')
-  return arrival
-}
-
 async function pageIsShown (subject: Subject): Promise<void> {
   const { arrival } = await subject.nobody()
-  const { at, exchange, url } = arrival
-  if (at === 'callback') throw new Untested('it needs a login page (option loginPage)')
-  if (at === 'elsewhere') return isReachable(subject, arrival.location)
-  expect(at !== 'loop', endOf(arrival), { fix: 'Exempt the login page from the login hook.' })
-  const { response } = exchange
+  const { exchange, url } = arrival
+  if (arrival.at === 'callback') throw new Untested('it needs a login page (option loginPage)')
+  if (arrival.at === 'elsewhere') return isReachable(subject, arrival.location)
+  expect(arrival.at === 'page', endOf(arrival), { fix: 'Exempt the login page from the login hook.' })
+  const { body } = exchange.response as WireResponse
   const isError = statusOf(exchange) >= 400
-  if (!isError && !/html/.test(header(response, 'content-type'))) throw notThePlugin(exchange, 'authorize')
+  if (!isError && !isHtml(exchange)) throw notThePlugin(exchange, 'authorize')
   // `currentUser` may send the login page itself, or refuse by itself: then the person is left without a login.
   const isOwn = url.startsWith(subject.integration.authorizeUrl)
-  if (!isError || (isOwn && formsOf(String(response?.body)).length > 0)) return
+  if (!isError || (isOwn && formsOf(body).length > 0)) return
   if (isOwn && subject.options.users[0]?.headers !== undefined) {
     throw new Untested('it needs a login page: without the header of its user the app refuses the request')
   }
@@ -115,17 +109,16 @@ function isReachable ({ integration: { base } }: Subject, location: string): voi
 
 /** Browsers apply the form-action of a page to the redirects that follow its form. */
 async function formLeadsBack (subject: Subject): Promise<void> {
-  const { url, exchange } = await loginPage(subject)
+  const { exchange } = await loginPage(subject)
   const response = exchange.response as WireResponse
   const forms = formsOf(response.body)
   if (forms.length === 0) throw new Untested('it needs a login page with a form')
   const { redirectUri } = subject.integration
-  const blocking = formActionBlocking(policiesOf(response), url, redirectUri)
-  if (blocking === undefined) return
+  const blocking = formActionBlocking(policiesOf(response), redirectUri)
   const steps = subject.options.users.length === 0 ? [] : (await subject.session()).steps
   // A login that responds with JSON was sent by a script, which form-action does not touch.
-  if (/json/.test(header(steps[0]?.hops[0]?.response, 'content-type'))) return
-  throw new Failed(blocking, {
+  const isScript = /json/.test(header(steps[0]?.hops[0]?.response, 'content-type'))
+  expect(blocking === undefined || isScript, String(blocking), {
     severity: forms.some(({ method }) => method === 'POST') ? 'must' : 'should',
     fix:
       `Add ${new URL(redirectUri).origin} to form-action on the login page: browsers apply it to the redirects ` +
@@ -135,31 +128,30 @@ async function formLeadsBack (subject: Subject): Promise<void> {
 
 /** The way back, by a real login: to the authorization request that it came from. */
 async function loginReturns (subject: Subject): Promise<void> {
-  if (subject.options.users.length === 0) throw new Untested('it needs a login by a form')
-  const { first, steps, arrival } = await subject.session()
-  const last = steps.at(-1)
+  const session = subject.options.users.length === 0 ? null : await subject.session()
+  const last = session?.steps.at(-1)
   if (last === undefined) throw new Untested('it needs a login by a form; sign in once in a browser, by serve')
+  const { first, steps, arrival } = session as Session
   const { authorizeUrl } = subject.integration
   const back = steps.flatMap(({ hops }) => hops).find(({ request }) => request.url.startsWith(authorizeUrl))
-  if (back !== undefined) return isUnchanged(first.hops[0] as Exchange, back)
+  if (back !== undefined) return isSame(first.hops[0] as Exchange, back)
   if (codeOf(arrival) === null) throw new Untested('it needs a login that succeeds')
-  const { exchange, hops } = last
-  const { response } = exchange
   // JSON for a script, or a page that names the endpoint.
-  const isJson = hops.length === 1 && !/html/.test(header(response, 'content-type'))
-  if (statusOf(exchange) < 400 && (isJson || response?.body.includes('/oauth/authorize') === true)) {
+  const { exchange, hops } = last
+  const isJson = hops.length === 1 && !isHtml(exchange)
+  const isNamed = exchange.response?.body.includes('/oauth/authorize') === true
+  if (statusOf(exchange) < 400 && (isJson || isNamed)) {
     throw new Untested(`it needs a browser: a script leads on (${endOf(last)})`)
   }
   throw new Failed(`after the login the browser is not sent back: ${endOf(last)}`)
 }
 
 /** The request that the login leads back to has the parameters of the first one. */
-function isUnchanged (first: Exchange, back: Exchange): void {
-  const { searchParams } = new URL(back.request.url)
-  const changed = [...new URL(first.request.url).searchParams]
-    .filter(([name, value]) => (searchParams.get(name) ?? '') !== value)
-    .map(([name]) => name)
-  expect(changed.length === 0, `the login returns to the request, and changes or drops its ${changed.join(', ')}`, {
+function isSame (first: Exchange, back: Exchange): void {
+  const { searchParams: sent } = new URL(first.request.url)
+  const { searchParams: returned } = new URL(back.request.url)
+  const names = [...sent.keys()].filter((name) => (returned.get(name) ?? '') !== sent.get(name))
+  expect(names.length === 0, `the login returns to the request, and changes or drops ${names.join(', ')}`, {
     reasons: reasonsOf(back),
     fix:
       'Encode the address once, for the URL of the login page and in its form (encodeURIComponent), and decode it ' +

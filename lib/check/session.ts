@@ -5,8 +5,9 @@ import { CookieJar } from '../flow/cookies.ts'
 import { describe } from '../flow/failure.ts'
 import type { User } from '../flow/user.ts'
 import { logIn } from '../flow/user.ts'
-import { statusOf } from '../flow/wire.ts'
-import { Stop } from './rule.ts'
+import type { Exchange } from '../flow/wire.ts'
+import { header, statusOf } from '../flow/wire.ts'
+import { Stop, Untested } from './rule.ts'
 import type { Subject } from './subject.ts'
 import { hasCode } from './voice.ts'
 
@@ -18,7 +19,7 @@ export interface Session {
   first: Arrival
   /** Where each request of the login arrived. Empty without a login. */
   steps: Arrival[]
-  /** Cookies that the login set or changed. */
+  /** Cookies that the login set. */
   set: Cookie[]
   /** Where an authorization request arrives then: with a code where any has one. */
   arrival: Arrival
@@ -31,18 +32,17 @@ export async function enter (subject: Subject, user: User): Promise<Session> {
   const browser = subject.browserOf(user)
   // Random, and of the characters that a random text may have: a login that decodes it twice changes it.
   const first = await subject.authorize(browser, { state: `${crypto.randomUUID()}+/=~` })
-  const before = cookiesIn(browser).map(({ name, value }) => name + value)
-  const { login } = user
-  const steps = first.at === 'page' && login !== undefined
-    ? await logIn(browser, first, login).catch(cannotLogIn)
-    : []
-  const set = cookiesIn(browser).filter(({ name, value }) => !before.includes(name + value))
+  const before = browser.jar.all()
+  const steps =
+    first.at === 'page' && user.login !== undefined
+      ? await logIn(browser, first, user.login).catch(cannotLogIn)
+      : []
+  const set = cookiesIn(browser).filter((cookie) => !before.includes(cookie))
   let arrival = steps.length === 0 ? first : await subject.authorize(browser)
   for (let tries = 1; tries < TRIES && arrival.at !== 'callback' && codeOf(arrival) === null; tries++) {
     arrival = await subject.authorize(browser)
   }
-  const codes = steps.map((step) => String(codeOf(step)))
-  for (const secret of [...codes, ...browser.jar.all().map(({ value }) => value)]) subject.secrets.add(secret)
+  for (const { value } of browser.jar.all()) subject.secrets.add(value)
   return { user, browser, first, steps, set, arrival }
 }
 
@@ -58,22 +58,38 @@ export const cookiesIn = ({ jar }: Browser): Cookie[] =>
   jar.all().filter(({ name }) => !/partner-sso-return$/.test(name))
 
 /** Whether a browser with these cookies and headers gets a code. */
-export async function isIssued (subject: Subject, cookies: Cookie[], headers: User['headers'] = {}): Promise<boolean> {
+export async function isIssued (
+  subject: Subject,
+  cookies: Cookie[],
+  headers: User['headers'] = {}
+): Promise<boolean> {
   const browser = new Browser(subject.integration, new CookieJar(cookies), Object.entries(headers))
   return hasCode(await subject.ask(browser))
 }
 
 /** Where a browser ended, in words. */
-export const endOf = ({ at, exchange, url }: Arrival): string =>
-  `${at === 'loop' ? 'redirects that do not end, the last ' : ''}${describe(exchange).replace(/\?\S*/, '')} at ` +
-  new URL(url).pathname
+export function endOf ({ at, exchange, url }: Arrival): string {
+  const seen = `${describe(exchange).replace(/\?[^\s”)]*/, '')} at ${new URL(url).pathname}`
+  return at === 'loop' ? `redirects that do not end, the last ${seen}` : seen
+}
+
+/** The login page of the app. @throws Untested where it has none of its own */
+export async function loginPage (subject: Subject): Promise<Arrival> {
+  const { arrival } = await subject.nobody()
+  const isPage = arrival.at === 'page' && statusOf(arrival.exchange) < 400
+  if (!isPage) throw new Untested('the app has no login page of its own')
+  return arrival
+}
+
+export const isHtml = ({ response }: Exchange): boolean => /html/.test(header(response, 'content-type'))
 
 /** Whether a browser ended where that of nobody ends: at the login. */
 export async function isAtLogin (subject: Subject, arrival: Arrival): Promise<boolean> {
-  const { arrival: ofNobody } = await subject.nobody()
-  const [one, other] = [arrival, ofNobody].map((end) => {
-    const [address] = (targetOf(end) ?? end.url).split('?')
-    return `${end.at} ${statusOf(end.exchange)} ${address}`
-  })
-  return one === other
+  const nobody = await subject.nobody()
+  return placeOf(arrival) === placeOf(nobody.arrival)
+}
+
+function placeOf (arrival: Arrival): string {
+  const address = targetOf(arrival) ?? arrival.url
+  return `${statusOf(arrival.exchange)} ${address.split('?')[0]}`
 }

@@ -3,13 +3,13 @@ import { codeOf, targetOf } from '../flow/browser.ts'
 import { CookieJar } from '../flow/cookies.ts'
 import { describe } from '../flow/failure.ts'
 import type { Exchange } from '../flow/wire.ts'
-import { header, statusOf } from '../flow/wire.ts'
+import { statusOf } from '../flow/wire.ts'
 import type { RefusalReason } from '../errors.ts'
 import { claimsOf, noForgedSession } from './forged-session.ts'
 import type { Rule } from './rule.ts'
 import { expect, Failed, Stop, Untested } from './rule.ts'
 import type { Session } from './session.ts'
-import { cookiesIn, endOf, isAtLogin } from './session.ts'
+import { endOf, isAtLogin, isHtml } from './session.ts'
 import type { Subject } from './subject.ts'
 import { becameOf, hasCode, notThePlugin, reasonsOf } from './voice.ts'
 
@@ -105,27 +105,26 @@ export const WHO: readonly Rule[] = [
 
 /** The redirect of the logged-in user, compared with what the plugin sends. */
 async function codeIsIssued (subject: Subject): Promise<void> {
-  const { users } = subject.options
-  const nobody = users.length === 0 ? endOf((await subject.nobody()).arrival) : ''
-  if (users.length === 0) {
-    throw new Stop(`Nobody is logged in (${nobody}): give a login, a cookie or a header of a user who may enter.`)
-  }
+  if (subject.options.users.length === 0) throw nobodyIn((await subject.nobody()).arrival)
   const session = await subject.session()
   if (codeOf(session.arrival) === null) throw await whyNoCode(subject, session)
-  // The login itself may lead back to another address.
-  for (const arrival of [...session.steps, session.arrival]) {
-    if (codeOf(arrival) !== null) isUnchanged(subject, arrival)
-  }
+  isUnchanged(subject, session.arrival)
 }
+
+const nobodyIn = (arrival: Arrival): Stop => new Stop(
+  `Nobody is logged in (${endOf(arrival)}): give the fields of a login, or a cookie or header that has not expired, ` +
+    'of a user who may enter.'
+)
 
 /** The whole `Location` is the redirect_uri with code and state. */
 function isUnchanged ({ integration: { redirectUri } }: Subject, arrival: Arrival): void {
-  const [location, expected] = [targetOf(arrival) as string, redirectUri].map((url) => new URL(url)) as [URL, URL]
-  for (const name of ['code', 'state']) {
-    expected.searchParams.append(name, String(location.searchParams.get(name)))
-  }
-  for (const { searchParams } of [location, expected]) searchParams.sort()
-  expect(location.href === expected.href, `the code is sent to ${location.href}, and not to ${expected.href}`, {
+  const [location, expected] = [targetOf(arrival) as string, redirectUri].map((address) => {
+    const url = new URL(address)
+    for (const name of ['code', 'state']) url.searchParams.set(name, name)
+    url.searchParams.sort()
+    return url.href
+  })
+  expect(location === expected, `the code is sent to ${location}, and not to ${expected}`, {
     fix: 'A proxy (nginx: proxy_redirect) or an onSend hook rewrites the Location of redirects: leave it as it is.'
   })
 }
@@ -137,59 +136,39 @@ async function whyNoCode (subject: Subject, session: Session): Promise<Error> {
   const became = becameOf(exchange, 'authorize.code')
   if (became !== null) return became
   if (await isAtLogin(subject, arrival)) return whyNobody(subject, session)
-  const isAtEndpoint = url.startsWith(subject.integration.authorizeUrl)
-  if (isAtEndpoint && statusOf(exchange) >= 400) return notThePlugin(exchange, 'authorize')
+  const isRefused = statusOf(exchange) >= 400 && url.startsWith(subject.integration.authorizeUrl)
+  if (isRefused) return notThePlugin(exchange, 'authorize')
   return new Failed(`after the login the browser is not sent to the portal: ${endOf(arrival)}`)
 }
 
 /** Why a user gets the login again. */
-function whyNobody ({ integration }: Subject, session: Session): Error {
-  const { user, first, steps, browser, set, arrival } = session
-  const seen = endOf(arrival)
+function whyNobody ({ integration }: Subject, { first, steps, browser, set, arrival }: Session): Error {
   const last = steps.at(-1)
-  if (last === undefined) {
-    const given = [...cookiesIn(browser).map(({ name }) => name), ...Object.keys(user.headers ?? {})]
-    return new Stop(
-      `${given.join(', ')} logs nobody in (${seen}): has it expired, is its name another one, is its value signed?`
-    )
+  if (last === undefined) return nobodyIn(arrival)
+  const [refused] = browser.jar.refused
+  if (refused !== undefined) {
+    return new Failed(`browsers do not keep the cookie ${refused.join(': ')}`, { rule: 'login.cookie' })
   }
-  const refused = [...browser.jar.refused].map(([name, why]) => `${name}: ${why}`)
-  if (refused.length > 0) {
-    return new Failed(`browsers do not keep the cookie ${refused.join('; ')}`, { rule: 'login.cookie' })
-  }
-  const page = new URL(first.url).pathname
-  const isLoggedIn = last.hops.slice(1).some(({ request }) => new URL(request.url).pathname !== page)
-  const status = statusOf(last.exchange)
-  if (!isLoggedIn && (status === 404 || status === 405 || status >= 500)) {
-    return new Failed(`the form of the login page leads to ${endOf(last)}`, {
-      rule: 'login.page',
-      fix: 'Give the form the address of the login.'
-    })
-  }
+  const { pathname } = new URL(first.url)
+  const isLoggedIn = last.hops.slice(1).some(({ request }) => new URL(request.url).pathname !== pathname)
   if (!isLoggedIn) {
-    return new Stop(`The login does not succeed (${endOf(last)}): give the fields of a user who may enter.`)
+    const isBroken = [404, 405, 500, 501, 502, 503].includes(statusOf(last.exchange))
+    return isBroken
+      ? new Failed(`the form of the login leads to ${endOf(last)}`, { rule: 'login.page', fix: FORM })
+      : nobodyIn(last)
   }
-  const names = set.map(({ name }) => name).join(', ')
-  if (names === '') {
-    return new Failed(`the login succeeds, and browsers have no cookie of it (${seen})`, {
-      rule: 'login.cookie',
-      fix:
-        'See whether the login sets a cookie that lasts, whether something in front takes Set-Cookie away, and, for ' +
-        'a Secure one behind a proxy, whether the app trusts it (trustProxy).'
-    })
-  }
-  if (new CookieJar(set).header(new URL(integration.authorizeUrl)) === '') {
-    return new Failed(`the login sets ${names}, which browsers do not send to /oauth/authorize (${seen})`, {
-      rule: 'login.cookie',
-      fix: 'Set the session cookie with Path=/.'
-    })
-  }
-  return new Failed(`the login sets ${names}, which is sent, and the login comes again (${seen})`, {
-    fix:
-      'See whether `currentUser` reads this session and returns its user, and whether something in front takes the ' +
-      'Cookie header away.'
-  })
+  const names = set.map(({ name }) => name).join(', ') || 'no cookie'
+  const again = `the login sets ${names}, and comes again (${endOf(arrival)})`
+  const isSent = new CookieJar(set).header(new URL(integration.authorizeUrl)) !== ''
+  return isSent
+    ? new Failed(again, { fix: READS })
+    : new Failed(`${again}: browsers send no cookie of it to /oauth/authorize`, { rule: 'login.cookie' })
 }
+
+const FORM = 'Give the form the address of the login.'
+const READS =
+  'See whether `currentUser` reads this session and returns its user, and whether something in front takes the ' +
+  'Cookie header away.'
 
 /** Where the user arrives who may not enter. */
 const ofIneligible = async (subject: Subject): Promise<Arrival> =>
@@ -198,29 +177,32 @@ const ofIneligible = async (subject: Subject): Promise<Arrival> =>
 async function accessDenied (subject: Subject): Promise<void> {
   const arrival = await ofIneligible(subject)
   const { exchange } = arrival
-  const got = describe(exchange)
   if (codeOf(arrival) !== null) throw new Untested('authorize.eligibility fails')
   if (arrival.at === 'callback') {
     const { searchParams } = new URL(arrival.callbackUrl)
-    expect(searchParams.get('error') === 'access_denied', got, {
+    expect(searchParams.has('state'), 'a redirect without the state', { rule: 'authorize.error-redirect' })
+    return expect(searchParams.get('error') === 'access_denied', describe(exchange), {
       reasons: reasonsOf(exchange),
-      fix:
-        'See `err` in the log line of the app: `portalEligibility` throws for this user, or gives a record that ' +
-        'breaks a rule.'
+      fix: USER.current_user_failed
     })
-    return expect(searchParams.has('state'), 'access_denied without the state', { rule: 'authorize.error-redirect' })
   }
   if (await isAtLogin(subject, arrival)) {
-    const { set } = await subject.ineligible()
-    expect(set.length === 0, `after the login the login comes again: ${got}`)
     throw new Untested('it needs a user who is logged in and may not enter: this one is not logged in')
   }
   // `portalEligibility` may send a page of its own.
-  const isPage = /html/.test(header(exchange.response, 'content-type')) && statusOf(exchange) < 500
-  expect(arrival.at === 'page' && isPage, got)
+  expect(isHtml(exchange) && statusOf(exchange) < 500, endOf(arrival))
 }
 
-const CLAIMS = [
+/** Headers and parameters that anybody can send. */
+const NAMES = [
+  'user',
+  'user_id',
+  'userId',
+  'username',
+  'email',
+  'login',
+  'login_hint',
+  'uid',
   'x-user',
   'x-user-id',
   'x-forwarded-user',
@@ -235,8 +217,6 @@ const CLAIMS = [
   'cf-access-authenticated-user-email'
 ]
 
-const NAMES = ['user', 'user_id', 'userId', 'username', 'email', 'login', 'login_hint', 'uid']
-
 /** Names the user in headers and in the query, without a session. */
 async function claimedUser (subject: Subject): Promise<void> {
   const { user } = await subject.session()
@@ -246,12 +226,11 @@ async function claimedUser (subject: Subject): Promise<void> {
   })
   // The headers of a gateway are its own.
   const gateway = Object.keys(user.headers ?? {}).map((name) => name.toLowerCase())
-  const names = CLAIMS.filter((name) => !gateway.includes(name))
+  const names = NAMES.filter((name) => !gateway.includes(name))
   const claims = await claimsOf(subject)
   for (const claim of claims.slice(0, 3)) {
-    const byHeader = await subject.askJson({}, names.map((name) => [name, claim]))
-    expect(!hasCode(byHeader), `a code, for one of the headers ${names.join(', ')} with the name of the user`)
-    const byQuery = await subject.askJson(Object.fromEntries(NAMES.map((name) => [name, claim])))
-    expect(!hasCode(byQuery), `a code, for one of the parameters ${NAMES.join(', ')} with the name of the user`)
+    const named = names.map((name) => [name, claim] as const)
+    const exchange = await subject.askJson(Object.fromEntries(named), named)
+    expect(!hasCode(exchange), `a code for ${claim}, named in a header or parameter (${names.join(', ')})`)
   }
 }
