@@ -1,79 +1,75 @@
 // The whole sign-in in a real browser, through the example and the portal simulator; and the page of the plugin for a
 // person whose sign-in cannot go back to the portal: nothing loads, nothing executes.
 import t from 'tap'
-import type { Test } from 'tap'
 import { startScene } from '../helpers/browser-scene.ts'
-import type { Scene } from '../helpers/browser-scene.ts'
 import { again, goToLogin, heading, logIn, outcome, reported, tabTo } from '../helpers/walk.ts'
 
-const tests: Record<string, (t: Test, scene: Scene) => Promise<unknown>> = {
-  'no address in the history, and no page, has a secret': async (_t, { partner, portal, calls, visit }) => {
-    await visit('logged in already: one click, no second password', async (t, { page, requests }) => {
-      await page.goto(`${partner}/login`)
-      await logIn(page, 'Ada Okafor')
-      await page.getByRole('link', { name: 'Open the dispute portal' }).click()
-      t.equal(await outcome(page), 'Ada Okafor is signed in')
-      t.strictSame(calls, ['POST /oauth/token 200', 'GET /oauth/user 200'])
-      t.notMatch(page.url(), /code=|state=/)
-      const { searchParams } = new URL(requests.find((url) => url.startsWith(`${portal}/oauth/callback?`)) as string)
-      t.notOk((await page.content()).includes(searchParams.get('code') as string))
-    })
-  },
+const SCRIPT = '"><script>document.title = "executed"</script><img src=x onerror="document.title = \'executed\'">'
 
-  'without JavaScript, and by keyboard alone': async (_t, { portal, partner, visit }) => {
-    await visit('without JavaScript', async (t, { page }) => {
-      await goToLogin(t, page, portal)
-      await logIn(page, 'Ada Okafor')
-      t.equal(await outcome(page), 'Ada Okafor is signed in')
-      await page.locator('#step-12 summary').click()
-      t.ok(await page.locator('#step-12 .wire').isVisible(), 'what was sent and came back opens')
-    }, { javaScriptEnabled: false })
-    await visit('by keyboard', async (t, { page }) => {
-      await page.goto(portal)
-      await page.keyboard.press('Tab')
-      const skip = page.getByRole('link', { name: 'Skip to the content' })
-      t.ok((await skip.boundingBox())?.x as number > 0, 'the first stop shows itself')
-      await page.keyboard.press('Enter')
-      t.equal(await tabTo(page, 'Sign in'), 1, 'and leads to the main action')
-      await page.keyboard.press('Enter')
-      await page.waitForURL(`${partner}/login?return_to=*`)
-      t.equal(await tabTo(page, 'Ada Okafor'), 1)
-      t.not(await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle), 'none')
-      await page.keyboard.press('Enter')
-      t.equal(await outcome(page), 'Ada Okafor is signed in')
-      t.ok(await tabTo(page, 'Sign in again') <= 3)
-      t.equal(await again(page, () => page.keyboard.press('Enter')), 'Ada Okafor is signed in')
-    })
-  },
+t.test('sign-in', async (t) => {
+  const { partner, portal, calls, visit } = await startScene(t)
 
-  'the error page': async (_t, { partner, portal, visit }) => {
-    const script = '"><script>document.title = "executed"</script><img src=x onerror="document.title = \'executed\'">'
-    const url = `${partner}/oauth/authorize?${new URLSearchParams({ client_id: script, redirect_uri: script })}`
-    await visit('loads and executes nothing, and leads to a new start', async (t, { page, requests, problems }) => {
-      await page.goto(url)
-      t.equal(await heading(page), 'This sign-in cannot go on')
-      t.strictSame(requests.splice(0), [url], 'the page is the only thing that was asked for')
-      const background = await page.getByRole('link').evaluate((link) => getComputedStyle(link).backgroundColor)
-      t.not(background, 'rgba(0, 0, 0, 0)', 'its own style is allowed')
-      await page.evaluate(() => {
-        const script = document.createElement('script')
-        script.textContent = 'document.title = "executed"'
-        document.body.append(script)
-        document.body.insertAdjacentHTML('beforeend', '<img src="/a.png"><style>h1 { display: none }</style>' +
-          '<iframe src="/b"></iframe><p onclick="document.title = \'executed\'">')
-        document.querySelector<HTMLElement>('p[onclick]')?.click()
-      })
-      // The status, and five that the policy has blocked: script, style, image, frame, handler.
-      const said = await reported(problems, 6)
-      t.equal(said.filter((problem) => problem.includes('Content Security Policy')).length, 5, said.join())
-      t.equal(await page.title(), 'Sign-in not possible')
-      t.ok(await page.locator('h1').isVisible())
-      t.equal(await tabTo(page, 'Start again'), 1, 'the first stop')
-      await page.keyboard.press('Enter')
-      await page.waitForURL(`${partner}/login?return_to=*`)
-      t.ok(requests.includes(`${portal}/external-oauth/demo`))
-    })
-  }
-}
+  visit('logged in already: one click; no address in the history, and no page, has the code', async (t, visit) => {
+    const { page, requests } = visit
+    await page.goto(`${partner}/login`)
+    await logIn(page, 'Ada Okafor')
+    await page.getByRole('link', { name: 'Open the dispute portal' }).click()
+    t.equal(await outcome(page), 'Ada Okafor is signed in')
+    t.strictSame(calls, ['POST /oauth/token 200', 'GET /oauth/user 200'])
+    t.notMatch(page.url(), /code=|state=/)
+    const { searchParams } = new URL(requests.find((url) => url.startsWith(`${portal}/oauth/callback?`)) as string)
+    t.notOk((await page.content()).includes(searchParams.get('code') as string))
+  })
 
-for (const [name, test] of Object.entries(tests)) t.test(name, async (t) => await test(t, await startScene(t)))
+  visit('without JavaScript', async (t, { page }) => {
+    await goToLogin(t, page, portal)
+    await logIn(page, 'Ada Okafor')
+    t.equal(await outcome(page), 'Ada Okafor is signed in')
+    await page.locator('#step-12 summary').click()
+    t.ok(await page.locator('#step-12 .wire').isVisible(), 'what was sent and came back opens')
+  }, { javaScriptEnabled: false })
+
+  visit('by keyboard alone', async (t, { page }) => {
+    await page.goto(portal)
+    await page.keyboard.press('Tab')
+    const skip = page.getByRole('link', { name: 'Skip to the content' })
+    t.ok((await skip.boundingBox())?.x as number > 0, 'the first stop shows itself')
+    await page.keyboard.press('Enter')
+    t.equal(await tabTo(page, 'Sign in'), 1, 'and leads to the main action')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${partner}/login?return_to=*`)
+    t.equal(await tabTo(page, 'Ada Okafor'), 1)
+    t.not(await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle), 'none')
+    await page.keyboard.press('Enter')
+    t.equal(await outcome(page), 'Ada Okafor is signed in')
+    t.ok(await tabTo(page, 'Sign in again') <= 3)
+    t.equal(await again(page, () => page.keyboard.press('Enter')), 'Ada Okafor is signed in')
+  })
+
+  visit('the error page loads and executes nothing, and leads to a new start', async (t, visit) => {
+    const { page, requests, problems } = visit
+    const url = `${partner}/oauth/authorize?${new URLSearchParams({ client_id: SCRIPT, redirect_uri: SCRIPT })}`
+    await page.goto(url)
+    t.equal(await heading(page), 'This sign-in cannot go on')
+    t.strictSame(requests.splice(0), [url], 'the page is the only thing that was asked for')
+    const background = await page.getByRole('link').evaluate((link) => getComputedStyle(link).backgroundColor)
+    t.not(background, 'rgba(0, 0, 0, 0)', 'its own style is allowed')
+    await page.evaluate(() => {
+      const script = document.createElement('script')
+      script.textContent = 'document.title = "executed"'
+      document.body.append(script)
+      document.body.insertAdjacentHTML('beforeend', '<img src="/a.png"><style>h1 { display: none }</style>' +
+        '<iframe src="/b"></iframe><p onclick="document.title = \'executed\'">')
+      document.querySelector<HTMLElement>('p[onclick]')?.click()
+    })
+    // The status, and what the policy has blocked: script, style, image, frame, handler.
+    const said = await reported(problems, 6)
+    t.equal(said.filter((problem) => problem.includes('Content Security Policy')).length, 5, said.join())
+    t.equal(await page.title(), 'Sign-in not possible')
+    t.ok(await page.locator('h1').isVisible())
+    t.equal(await tabTo(page, 'Start again'), 1, 'the first stop')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${partner}/login?return_to=*`)
+    t.ok(requests.includes(`${portal}/external-oauth/demo`))
+  })
+})
