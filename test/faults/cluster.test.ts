@@ -1,12 +1,11 @@
 // A Redis Cluster of three masters with replicas, while slots move and while masters hang and die; and the address of
 // one of its nodes.
-// Alone: it sets the clock of its process.
 import { advance, STORE_TIMEOUT } from '../helpers/long-timers.ts'
 import { once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'ioredis'
 import t from 'tap'
 import { checkStore } from '../../lib/testing/index.ts'
+import { prepared } from '../helpers/prepared.ts'
 import { startProxy } from '../helpers/proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
 import type { RedisServer } from '../helpers/redis.ts'
@@ -18,7 +17,7 @@ import {
 } from '../helpers/outages.ts'
 import { until } from '../helpers/until.ts'
 
-const cluster = await startCluster(t)
+const cluster = await prepared(() => startCluster(t))
 
 /** A key prefix that puts all keys in one slot, that slot, the master that serves it, and another one. */
 async function oneSlot (tag: string) {
@@ -63,26 +62,6 @@ t.test('while a slot moves (ASK), and after it has (MOVED)', async (t) => {
   await stillGood(t, host, moved)
   await signIn(t, host)
   t.equal(host.events.filter(({ type }) => type === 'store_unavailable').length, 0, 'nobody was refused')
-})
-
-t.test('waiting for the connection to a node that hangs: what was refused is never sent', async (t) => {
-  const [node] = cluster.masters as [RedisServer]
-  const keyPrefix = await prefixOn(node)
-  await node.client.slowlog('RESET')
-  node.process.kill('SIGSTOP')
-  const store = storeOn(t, cluster.connect(), keyPrefix)
-  // Connecting gets more time in each round: `advance` ends what has not been connected.
-  let [refusals, pause] = [0, 50]
-  await until(async () => {
-    const refused = store.take('a key').catch(({ message }: Error) => message)
-    await sleep(pause *= 1.5)
-    await advance(STORE_TIMEOUT)
-    if (/in time/.test(String(await refused))) refusals++
-    return refusals === 3
-  })
-  node.process.kill('SIGCONT')
-  t.ok(await until(async () => await store.put('another key', 'value', 1).catch(() => false)), 'available again')
-  t.strictSame([...new Set(await executed(node))], ['set'], 'nothing was sent later')
 })
 
 t.test('the cluster is down: refused, and nothing is executed later', async (t) => {
