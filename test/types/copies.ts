@@ -5,38 +5,32 @@ import type { Cluster, Redis } from 'ioredis'
 import type { Cluster as Cluster54, Redis as Redis54 } from 'ioredis-5.4'
 import type { Cluster as ValkeyCluster, Redis as Valkey } from 'iovalkey'
 import partnerSso from '../../lib/index.ts'
-import type { Portal, PartnerSsoOptions, RedisClient } from '../../lib/index.ts'
+import type { Portal, PartnerSsoOptions } from '../../lib/index.ts'
 
 declare const portal: Portal
 const app = Fastify()
 const app50 = Fastify50({ logger: true })
-const app2 = Fastify({ http2: true })
 
 // Inline: the request has its type, and nothing needs a cast.
 await app50.register(partnerSso, {
   portal,
   currentUser: (request, reply) => reply.sent ? null : request.headers.host?.toUpperCase(),
-  portalEligibility: (user, { request }) => user === request.id ? null : undefined,
-  loginPage: (returnTo, request) => returnTo + request.id,
-  prefix: '/sso'
+  portalEligibility: (user, { request }) => user === request.id ? null : undefined
 })
-
-// The request is not `any`.
 await app50.register(partnerSso, {
   portal,
   // @ts-expect-error -- the request has no such property
   currentUser: (request) => request.nothing,
   portalEligibility: () => null
 })
-// @ts-expect-error -- no such option
-await app2.register(partnerSso, { portal, currentUser: () => null, portalEligibility: () => null, codeLifeTime: 60 })
 
 // Every optional option may be undefined, as an environment variable may be.
 const absent = {
-  portal,
+  portal: { ...portal, level: undefined },
   currentUser: () => null,
   portalEligibility: () => null,
   loginPage: process.env.LOGIN_PAGE,
+  errorPage: undefined,
   redis: process.env.REDIS_URL,
   store: undefined,
   keyPrefix: undefined,
@@ -48,11 +42,10 @@ const absent = {
   routeOptions: undefined
 }
 await app.register(partnerSso, absent)
-await app.register(partnerSso, { ...absent, portal: { ...portal, level: undefined } })
+await Fastify({ http2: true }).register(partnerSso, absent)
 
 // Portals that a function finds, at once or later.
 export const finders: Array<PartnerSsoOptions['portal']> = [
-  () => portal,
   (clientId) => clientId === portal.clientId ? portal : null,
   async (clientId) => clientId === portal.clientId ? portal : undefined
 ]
@@ -61,8 +54,6 @@ export const badFinder: PartnerSsoOptions['portal'] = () => ({ clientId: 'x' })
 
 // Clients of the host.
 declare const clients: Redis | Cluster | Redis54 | Cluster54 | Valkey | ValkeyCluster
-export const client: RedisClient = clients
 await app.register(partnerSso, { ...absent, redis: clients })
-await app.register(partnerSso, { ...absent, redis: { host: 'x', port: 6379, tls: {} } })
 // @ts-expect-error -- no client, and no options
 await app.register(partnerSso, { ...absent, redis: 6379 })
