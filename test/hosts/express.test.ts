@@ -3,10 +3,8 @@
 import fastifyExpress from '@fastify/express'
 import express from 'express'
 import type { RequestHandler } from 'express'
-import type { preParsingHookHandler } from 'fastify'
 import t from 'tap'
 import type { Test } from 'tap'
-import { refusals } from '../../lib/errors.ts'
 import type { PartnerSsoEvent } from '../../lib/index.ts'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { refuses } from '../contract/replies.ts'
@@ -67,17 +65,4 @@ t.test('rewriteUrl', async (t) => {
   })
   // @fastify/express refuses what decodeURI cannot read, before any route is asked.
   await keepsQuery(t, `${url}/partner`, '%E9%zz%2526')
-})
-
-t.test('a platform that reads every body, as Google Cloud Functions does: the line of the hint', async (t) => {
-  const [, line = ''] = /`preParsing: (async .*?)`/.exec(refusals.body_already_read.hint ?? '') ?? []
-  const source = `import { Readable } from 'node:stream'; export const preParsing = ${line}`
-  const url = `data:text/javascript,${encodeURIComponent(source)}`
-  const { preParsing } = await import(url) as { preParsing: preParsingHookHandler }
-  const { app } = await startHost(t, { routeOptions: (route) => route === 'token' ? { preParsing } : {} })
-  const host = express()
-  host.use(express.urlencoded({ verify: (request, _response, rawBody) => Object.assign(request, { rawBody }) }))
-  host.use((request, response) => { app.routing(request, response) })
-  const portal = wire(await httpServer(t, host))
-  t.match((await portal.user(await portal.accessToken())).json, { external_id: 'alice' })
 })

@@ -1,6 +1,6 @@
 // Fastify's handlerTimeout ends while a handler of ours waits: the browser has its response, and when the handler goes
 // on, no code is stored or redeemed and no event says `ok`.
-import { setImmediate, setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
 import { memoryStore } from '../../lib/stores/memory.ts'
@@ -98,16 +98,3 @@ for (const [name, [waits, request, commands]] of isSupported ? Object.entries(ca
     t.strictSame(called.filter((name) => name === 'put' || name === 'take'), commands)
   })
 }
-
-t.test('a token request over a socket has no limit but storeTimeout: token and event are late', async (t) => {
-  const { url, events, issued, open, called } = await scene(t, 'take')
-  const late = redeem(wire(url), issued)
-  while (!called.includes('take')) await setImmediate()
-  // Timers of one length end in the order in which they began: the limit would be over.
-  await setTimeout(LIMIT.handlerTimeout)
-  await turns()
-  t.strictSame(events, [])
-  open()
-  t.equal((await late).status, 200)
-  t.match(events, [{ type: 'token_issued' }])
-})

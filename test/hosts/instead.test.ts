@@ -105,6 +105,7 @@ for (const [times, [prepare, text, policy]] of Object.entries(rows)) {
       const response = await send(wire(url), { 'x-break': times })
       t.match(response.text, text, what)
       t.equal(response.headers.get('location'), null, what)
+      t.equal(response.headers.get('cross-origin-opener-policy'), null, what)
       if (what.startsWith('authorize')) hasPolicy(t, response, policy)
       else isPrivate(t, response)
     }
