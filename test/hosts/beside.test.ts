@@ -32,7 +32,11 @@ interface Beside {
 
 const form = {
   path: '/form',
-  init: { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'a[b]=1&a[c]=2&d=3' }
+  init: {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'a[b]=1&a[c]=2&d=3'
+  }
 }
 
 const bodies: Record<string, Beside> = {
@@ -103,13 +107,22 @@ const plugins: Record<string, Beside> = {
   // The host may be read by pages of another origin, our routes not (RFC 9700 section 2.6).
   '@fastify/cors': {
     prepare: (app) => app.register(cors, { origin: true, credentials: true }),
-    fetch: (target, init) => fetch(target, { ...init, headers: { ...init.headers, ...origin } }),
+    fetch: (target, init) => fetch(target, {
+      ...init,
+      headers: { ...init.headers, ...origin }
+    }),
     init: { headers: origin },
-    headers: { 'access-control-allow-origin': origin.origin, 'access-control-allow-credentials': 'true' }
+    headers: {
+      'access-control-allow-origin': origin.origin,
+      'access-control-allow-credentials': 'true'
+    }
   },
   '@fastify/helmet': {
     prepare: (app) => app.register(helmet, { referrerPolicy: { policy: 'unsafe-url' } }),
-    headers: { 'content-security-policy': /^default-src 'self';/, 'referrer-policy': 'unsafe-url' }
+    headers: {
+      'content-security-policy': /^default-src 'self';/,
+      'referrer-policy': 'unsafe-url'
+    }
   },
   '@fastify/session': {
     async prepare (app) {

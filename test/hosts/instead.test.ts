@@ -30,7 +30,9 @@ const parserError = Object.assign(new Error('of the host'), {
 
 const hosts: Record<string, Instead> = {
   'a reply': {
-    prepare: (app) => app.addHook('onRequest', async (_request, reply) => await reply.code(401).send({ own: 1 })),
+    prepare: (app) => app.addHook('onRequest', async (_request, reply) => {
+      await reply.code(401).send({ own: 1 })
+    }),
     status: 401,
     json: { own: 1 }
   },
@@ -49,7 +51,11 @@ const hosts: Record<string, Instead> = {
     routeOptions: { config: { rateLimit: { max: 0 } } },
     prepare: (app) => app.register(rateLimit, { global: false }),
     status: 429,
-    json: { statusCode: 429, error: 'Too Many Requests', message: 'Rate limit exceeded, retry in 1 minute' },
+    json: {
+      statusCode: 429,
+      error: 'Too Many Requests',
+      message: 'Rate limit exceeded, retry in 1 minute'
+    },
     headers: { 'retry-after': '60' }
   }
 }

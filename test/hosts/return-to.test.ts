@@ -108,7 +108,10 @@ t.test('https that the login does not know of: Express that trusts no proxy, and
   ]
   for (const [read, of] of rows) {
     let removed: string[] = []
-    const reply = { getHeader: () => removed, setHeader (_name: string, value: string[]) { removed = value } }
+    const reply = {
+      getHeader: () => removed,
+      setHeader (_name: string, value: string[]) { removed = value }
+    }
     t.equal(app.partnerSso.returnTo({ headers, ...of }, reply), '/oauth/authorize?a', JSON.stringify(of))
     t.strictSame(removed.map((line) => line.replace(/=.*/, '')), read, JSON.stringify(of))
   }
@@ -128,12 +131,20 @@ t.test('the parameters of the endpoint, each as it was encoded, and no others', 
 const cookieHosts: Record<string, [own: string[], prepare: (app: FastifyInstance) => unknown]> = {
   '@fastify/cookie, before and after ours': [['a', 'b', 'early', 'late'], async (app) => {
     await app.register(cookie, { secret: 'the secret of the cookies' })
-    app.addHook('onRequest', async (_request, reply) => { reply.setCookie('early', '1', { signed: true }) })
-    app.addHook('onSend', async (_request, reply) => { reply.setCookie('late', '2') })
-    app.addHook('preHandler', async (_request, reply) => { reply.header('set-cookie', ['a=1', 'b=2']) })
+    app.addHook('onRequest', async (_request, reply) => {
+      reply.setCookie('early', '1', { signed: true })
+    })
+    app.addHook('onSend', async (_request, reply) => {
+      reply.setCookie('late', '2')
+    })
+    app.addHook('preHandler', async (_request, reply) => {
+      reply.header('set-cookie', ['a=1', 'b=2'])
+    })
   }],
   'middleware, on the response of Node': [['a', 'b'], async (app) => {
-    app.addHook('onRequest', async (_request, { raw }) => { raw.setHeader('Set-Cookie', ['a=1', 'b=2']) })
+    app.addHook('onRequest', async (_request, { raw }) => {
+      raw.setHeader('Set-Cookie', ['a=1', 'b=2'])
+    })
   }]
 }
 
@@ -188,7 +199,10 @@ t.test('a bare server of Node', async (t) => {
   t.strictSame(setBy(back), [REMOVAL])
   await leadsBack(t, at, back.text)
   await leadsBack(t, at, (await login.send(`/login?${(await begin(at)).redirect}`)).text)
-  const reply = { getHeader: () => undefined, setHeader: () => t.fail('there is nothing to remove') }
+  const reply = {
+    getHeader: () => undefined,
+    setHeader: () => t.fail('there is nothing to remove')
+  }
   t.equal(sso.partnerSso.returnTo({ headers: {} }, reply), null, 'a request without a URL')
 })
 
