@@ -1,11 +1,11 @@
-// Single use does not depend on timing. The requests of a sign-in, a replay, a forged token, lifetimes that end and
-// the faults of a store are run in every order in which they can happen, over the real routes, codes and tokens. No
-// code or token succeeds twice, and no token is alive after a replay was refused.
+// Single use does not depend on timing. The requests of a sign-in, a replay, lifetimes that end and the
+// faults of Redis are run in every order in which they can happen, over the real routes, codes and tokens. No code or
+// token succeeds twice, and no token is alive after a replay was refused.
 //
 // Faults, at each operation of the store: the command is lost before it is executed, its reply is lost, the reply comes
 // after the time limit, the reply has come when the time limit is over and is read before the timer fires, the command
-// is refused, the process ends. At any time: Redis is full, and refuses SET. A minute is the lifetime of codes and
-// tokens, and half that of a revocation.
+// is refused. At any time: Redis is full, and refuses SET. A minute is the lifetime of codes and tokens, and half that
+// of a revocation.
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'

@@ -19,8 +19,6 @@ export const MISTAKES = [
 export type Mistake = typeof MISTAKES[number] | 'a refused command is executed'
 
 export interface SteppedRedis extends SteppedStore {
-  options: { store: Store }
-  fill (full: boolean): void
   /** Seconds that the key is held for; -2 when it is not. */
   ttl (key: string): number
 }
@@ -56,12 +54,10 @@ export function steppedRedis (mistake?: Mistake): SteppedRedis {
       name: `${operation} ${nameOf(key)}`,
       execute,
       deliver: (reply) => reply instanceof Error ? reject(reply) : resolve(reply as string | null),
-      connection: {
-        lose: () => reject(new Error('The connection to Redis was lost before the reply came')),
-        refuse () {
-          if (mistake === 'a refused command is executed') execute()
-          reject(new ReplyError("READONLY You can't write against a read only replica."))
-        }
+      lose: () => reject(new Error('The connection to Redis was lost before the reply came')),
+      refuse () {
+        if (mistake === 'a refused command is executed') execute()
+        reject(new ReplyError("READONLY You can't write against a read only replica."))
       }
     }))
   }
@@ -73,7 +69,6 @@ export function steppedRedis (mistake?: Mistake): SteppedRedis {
   }
   return {
     options: { store },
-    perProcess: true,
     fill (full) { isFull = full },
     ttl: (key) => (entries.get(key)?.minutes ?? -2 / 60) * 60,
     age (minutes) {
@@ -88,7 +83,7 @@ export function steppedRedis (mistake?: Mistake): SteppedRedis {
     save () {
       const keptCodeKey = codeKey
       const kept = [...entries].filter(([key]) => !isProbe(key)).map(([key, entry]) => [key, { ...entry }] as const)
-      return async () => {
+      return () => {
         entries.clear()
         isFull = false
         codeKey = keptCodeKey

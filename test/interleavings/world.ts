@@ -1,12 +1,11 @@
 // A world in which requests of the portal meet: the real plugin on a store whose every operation waits until the
-// explorer lets it happen. Each request has a process of its own on Redis, and all share one on the in-process store.
+// explorer lets it happen. Each request has a process of its own.
 import { byClock, newClock, pass } from '../helpers/virtual-clock.ts'
 import type { Clock } from '../helpers/virtual-clock.ts'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import Fastify from 'fastify'
-import type { AccessToken } from '../../lib/grants/access-token.ts'
 import partnerSso from '../../lib/index.ts'
-import type { PartnerSsoOptions } from '../../lib/index.ts'
+import type { Store } from '../../lib/index.ts'
 import { hostOptions } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
 import { inProcess } from '../helpers/wire.ts'
@@ -30,7 +29,7 @@ type Request = (portal: Wire) => Promise<WireResponse>
 export interface Role {
   name: string
   /** The request; null until another role has got what it needs. */
-  request (outcomes: Outcomes, parts: AccessToken): Request | null
+  request (outcomes: Outcomes): Request | null
 }
 
 type AddStep = (label: string, happen: () => void | Promise<void>) => void
@@ -40,17 +39,15 @@ export type Outcomes = ReadonlyMap<string, Outcome>
 /** The store, beyond the plugin's own calls. */
 export interface SteppedStore {
   /** The option that gives the store to the plugin. */
-  options: Pick<PartnerSsoOptions, 'redis' | 'store'>
-  /** Whether every process has a clock of its own. */
-  perProcess: boolean
-  /** Makes the store full, so that it refuses `put`, or no longer full. Undefined where that cannot happen. */
-  fill? (full: boolean): void
+  options: { store: Store }
+  /** Makes the store full, so that it refuses `put`, or no longer full. */
+  fill (full: boolean): void
   /** Called when time has passed: removes what has expired. */
   age (minutes: number): void
   /** All that it holds, with names in place of keys and values. */
   held (): Record<string, string>
   /** Keeps the content as it is now; the function returned brings it back. */
-  save (): () => Promise<void>
+  save (): () => void
 }
 
 /** An operation of the store under way. */
@@ -61,13 +58,10 @@ export interface Operation {
   execute (): unknown
   /** Gives the reply to the plugin. */
   deliver (reply: unknown): void
-  /** What can happen between the plugin and the store; undefined where they are one process. */
-  connection?: {
-    /** Ends the connection. */
-    lose (): void
-    /** Replies that the command is refused. */
-    refuse (): void
-  }
+  /** Ends the connection. */
+  lose (): void
+  /** Replies that the command is refused. */
+  refuse (): void
 }
 
 interface Pending extends Operation {
@@ -83,7 +77,7 @@ class Actor {
   readonly clock: Clock
   /** What it has seen so far. With the role, that determines all that it will do. */
   readonly history: string[] = []
-  state: 'waiting' | 'running' | 'done' | 'gone' = 'waiting'
+  state: 'waiting' | 'running' | 'done' = 'waiting'
 
   constructor (name: string, clock: Clock) {
     this.name = name
@@ -97,7 +91,7 @@ let current: World | undefined
 /** Called by a store when the plugin begins an operation. Outside a scene it runs at once. */
 export function begin (operation: Operation): void {
   const actor = actors.getStore()
-  if (actor === undefined) queueMicrotask(async () => operation.deliver(await operation.execute()))
+  if (actor === undefined) queueMicrotask(() => operation.deliver(operation.execute()))
   else current?.add(actor, operation)
 }
 
@@ -118,9 +112,7 @@ export interface Setting {
   roles: Role[]
   /** The code that is there when the scene begins. */
   code: string | undefined
-  /** The parts of the token that the code is exchanged for. */
-  parts: AccessToken
-  /** How many faults may happen: losses, time limits, processes that end. */
+  /** How many faults may happen: losses, refusals, time limits. */
   faults: number
   /** How many minutes may pass. */
   minutes: number
@@ -147,8 +139,7 @@ export class World implements Play {
     this.setting = setting
     this.#minutes = setting.minutes
     this.outcomes.set('authorization', { status: 302, error: undefined, given: setting.code })
-    const shared = newClock()
-    this.#actors = setting.roles.map(({ name }) => new Actor(name, setting.store.perProcess ? newClock() : shared))
+    this.#actors = setting.roles.map(({ name }) => new Actor(name, newClock()))
     current = this
   }
 
@@ -165,7 +156,7 @@ export class World implements Play {
     if (steps.length === 0) return steps
     if (this.#minutes > 0) add('a minute passes', () => this.#age())
     if (this.#isFull) add('the store is no longer full', () => this.#fill(false))
-    else if (this.setting.store.fill !== undefined && this.#mayFail()) add(FULL, () => this.#fill(true))
+    else if (this.#mayFail()) add(FULL, () => this.#fill(true))
     return steps
   }
 
@@ -195,7 +186,7 @@ export class World implements Play {
   /** The status of a request after all is over, without faults. */
   async probe (request: Request): Promise<number> {
     const { clock } = this.#actors[0] as Actor
-    this.setting.store.fill?.(false)
+    this.setting.store.fill(false)
     const { status } = await byClock(clock, () => request(this.setting.portal))
     return status
   }
@@ -205,7 +196,7 @@ export class World implements Play {
   }
 
   #stepsOf (actor: Actor, role: Role, add: AddStep): void {
-    const request = actor.state === 'waiting' ? role.request(this.outcomes, this.setting.parts) : null
+    const request = actor.state === 'waiting' ? role.request(this.outcomes) : null
     if (request !== null) add(`${actor.name} begins`, () => this.#begin(actor, request))
     for (const pending of this.#pending) if (pending.actor === actor) this.#operationSteps(pending, add)
   }
@@ -213,14 +204,12 @@ export class World implements Play {
   #operationSteps (pending: Pending, add: AddStep): void {
     const { actor, name, isExecuted, isLate } = pending
     const label = `${actor.name}: ${name}`
-    const isGone = actor.state === 'gone'
-    const late = isLate || isGone ? ' late' : ''
+    const late = isLate ? ' late' : ''
     if (!isExecuted) add(`${label} is executed${late}`, () => this.#execute(pending))
     else add(`${label} gets its reply${late}`, () => this.#reply(pending))
-    if (pending.connection === undefined) return
     const lost = `${label} ${isExecuted ? 'reply ' : ''}is lost${late}`
-    if (late !== '') add(lost, () => this.#fail(pending, 'lose'))
-    if (late !== '' || !this.#mayFail()) return
+    if (isLate) add(lost, () => this.#fail(pending, 'lose'))
+    if (isLate || !this.#mayFail()) return
     const addFault = (what: string, happen: () => void | Promise<void>) => {
       add(what, () => {
         this.mishaps.push(what)
@@ -229,7 +218,6 @@ export class World implements Play {
     }
     addFault(lost, () => this.#fail(pending, 'lose'))
     addFault(`${label} takes too long`, () => this.#expire(pending))
-    addFault(`the process of ${actor.name} ends`, () => this.#end(actor))
     if (isExecuted) {
       addFault(`${label} gets its reply at the deadline`, () => this.#reply(pending, true))
     } else {
@@ -241,8 +229,7 @@ export class World implements Play {
     actor.state = 'running'
     actors.run(actor, () => byClock(actor.clock, () => {
       request(this.setting.portal).then((response) => {
-        const outcome = outcomeOf(response)
-        if (actor.state !== 'gone') this.#finish(actor, outcome)
+        this.#finish(actor, outcomeOf(response))
       }, (error: unknown) => { throw error })
     }))
   }
@@ -253,13 +240,10 @@ export class World implements Play {
     this.outcomes.set(actor.name, outcome)
   }
 
-  async #execute (pending: Pending): Promise<void> {
-    // The in-process store is in the process of the request, and goes by its clock.
-    pending.reply = await byClock(pending.actor.clock, () => pending.execute())
+  #execute (pending: Pending): void {
+    pending.reply = pending.execute()
     pending.isExecuted = true
     this.executed.push(`${pending.actor.name}: ${pending.name} ${valueName(pending.reply)}`)
-    // The process is gone: no reply reaches it.
-    if (pending.actor.state === 'gone') this.#drop(pending)
   }
 
   /** `isStalled`: the event loop was; the reply is there when the time is over, and is read before the timer fires. */
@@ -277,16 +261,15 @@ export class World implements Play {
   #fail (pending: Pending, how: 'lose' | 'refuse'): void {
     const { actor, name, isExecuted, isLate } = pending
     this.#drop(pending)
-    if (actor.state === 'gone') return
     if (!isLate) actor.history.push(`${name}: ${how}`)
     if (!isExecuted) this.unexecuted.push(`${actor.name}: ${name}`)
-    this.#run(actor, () => pending.connection?.[how]())
+    this.#run(actor, () => pending[how]())
   }
 
   #fill (full: boolean): void {
     this.#isFull = full
     if (full) this.mishaps.push(FULL)
-    this.setting.store.fill?.(full)
+    this.setting.store.fill(full)
   }
 
   #expire (pending: Pending): void {
@@ -296,18 +279,11 @@ export class World implements Play {
     this.#run(actor, () => pass(actor.clock, STORE_TIMEOUT))
   }
 
-  #end (actor: Actor): void {
-    actor.state = 'gone'
-    const unheard = this.#pending.filter((pending) => pending.actor === actor && pending.isExecuted)
-    for (const pending of unheard) this.#drop(pending)
-  }
-
   /** A minute is longer than any request waits. */
   #age (): void {
     this.#minutes--
     for (const pending of this.#pending) pending.isLate = true
-    const clocks = new Map(this.#actors.map((actor) => [actor.clock, actor]))
-    for (const actor of clocks.values()) this.#run(actor, () => pass(actor.clock, MINUTE))
+    for (const actor of this.#actors) this.#run(actor, () => pass(actor.clock, MINUTE))
     this.setting.store.age(1)
   }
 
