@@ -58,7 +58,7 @@ export const REACH: readonly Rule[] = [
       'Exempt /oauth/token from the hooks of the app (login, CSRF) and from body parsers in front ' +
       '(express.urlencoded, NestJS): the portal calls it without cookies.',
     isGate: true,
-    test: async (subject) => expectReached(subject, 'token', await subject.redeem({ code: 'c'.repeat(43) }), [400, 401])
+    test: async (subject) => expectReached('token', await subject.redeem({ code: 'c'.repeat(43) }), [400, 401])
   },
   {
     id: 'user.hook',
@@ -66,7 +66,7 @@ export const REACH: readonly Rule[] = [
     sentence: 'The portal’s server reaches the plugin at /oauth/user, with its Authorization header.',
     fix: 'Exempt /oauth/user from the hooks of the app (login, API keys): the portal calls it without cookies.',
     isGate: true,
-    test: async (subject) => expectReached(subject, 'user', await subject.user('t'.repeat(43)), [401])
+    test: async (subject) => expectReached('user', await subject.user('t'.repeat(43)), [401])
   },
   {
     id: 'address.no-downgrade',
@@ -89,43 +89,36 @@ export const REACH: readonly Rule[] = [
 const plain = async (subject: Subject): Promise<Exchange> =>
   (await subject.nobody()).arrival.hops[0] as Exchange
 
-/**
- * Requests without client_id, two of browsers and one of a program: the plugin refuses them before
- * it asks who the user is.
- */
-const incomplete = (subject: Subject): Promise<Exchange[]> =>
-  subject.once('incomplete', () => {
-    const changes = { client_id: undefined }
-    const browser = subject.browserOf()
-    return Promise.all([subject.ask(browser, changes), subject.ask(browser, changes), subject.askJson(changes)])
-  })
+/** Requests without client_id: the plugin refuses them before it asks who the user is. */
+const incomplete = (subject: Subject): Promise<Exchange[]> => {
+  const browser = subject.browserOf()
+  return Promise.all([1, 2, 3].map(() => subject.ask(browser, { client_id: undefined })))
+}
 
 /** A refusal of the plugin, perhaps in other words: the rules on refusals say so. */
 const isRefusal = (exchange: Exchange): boolean => reasonsOf(exchange).length > 0 || statusOf(exchange) === 400
 
-/** Whether a guard of the app leads nobody to a login before the plugin does: a real login tries the way back. */
-async function isGuarded (subject: Subject): Promise<boolean> {
-  const exchange = await plain(subject)
-  const from = new URL(exchange.request.url)
-  const to = new URL(redirectTarget(exchange, from.href) ?? from)
-  const isElsewhere = to.pathname.replace(/\/$/, '') !== from.pathname && to.origin === from.origin
-  return isElsewhere && !(await incomplete(subject)).some(isRefusal)
-}
-
 /** Without client_id the plugin must refuse: whatever else is said, a hook or a proxy said it. */
 async function authorizeIsReached (subject: Subject): Promise<void> {
   const exchanges = await incomplete(subject)
+  const other = exchanges.find((exchange) => !isRefusal(exchange))
+  if (other === undefined) return
   if (exchanges.some(isRefusal)) {
-    // The third one asks for JSON, which is another request.
-    const other = exchanges.slice(0, 2).find((exchange) => !isRefusal(exchange))
-    if (other === undefined) return
-    throw new Failed(`the plugin responds, and then, to the same request, something else: ${quoted(other)}`, {
+    throw new Failed(`the plugin responds, and to the same request something else: ${quoted(other)}`, {
       rule: 'service.one-store',
       fix: `One of the processes is down, or has not the plugin: ${SHARED}`
     })
   }
-  if ((await isGuarded(subject)) || (await isKnownPast(subject))) return
-  throw notThePlugin(await plain(subject), 'authorize')
+  const exchange = await plain(subject)
+  if (isLedOn(exchange) || (await isKnownPast(subject))) return
+  throw notThePlugin(exchange, 'authorize')
+}
+
+/** Whether a guard of the app leads nobody to a login: a real login tries the way back. */
+function isLedOn (exchange: Exchange): boolean {
+  const from = new URL(exchange.request.url)
+  const to = new URL(redirectTarget(exchange, from.href) ?? from)
+  return to.pathname.replace(/\/$/, '') !== from.pathname && to.origin === from.origin
 }
 
 /** Whether the user passes what is in front: a gateway that names the user in a header, or a single sign-on. */
@@ -140,19 +133,10 @@ async function isKnownPast (subject: Subject): Promise<boolean> {
  * The response to a token or user request with made-up values: that of the plugin, or at least its
  * status.
  */
-async function expectReached (
-  subject: Subject,
-  endpoint: 'token' | 'user',
-  { exchange }: Leg<unknown>,
-  statuses: number[]
-): Promise<void> {
-  const rule = `${endpoint}.hook`
+function expectReached (endpoint: 'token' | 'user', { exchange }: Leg<unknown>, statuses: number[]): void {
   const reasons = reasonsOf(exchange)
-  if (reasons.length === 0 && !statuses.includes(statusOf(exchange))) {
-    const { message, details } = notThePlugin(exchange, endpoint)
-    throw new Failed(message, { ...details, rule: (await isGuarded(subject)) ? 'authorize.hook' : rule })
-  }
+  if (reasons.length === 0 && !statuses.includes(statusOf(exchange))) throw notThePlugin(exchange, endpoint)
   // Wrong credentials are no matter of the way.
-  const became = reasons.includes('client_secret_wrong') ? null : becameOf(exchange, rule)
+  const became = reasons.includes('client_secret_wrong') ? null : becameOf(exchange, `${endpoint}.hook`)
   if (became !== null) throw became
 }

@@ -85,7 +85,9 @@ async function injected (
   app: Injectable, { method, url, headers, body }: WireRequest
 ): Promise<WireResponse> {
   const payload = body === undefined ? {} : { payload: body }
-  const options = { method: method as 'GET', url, headers: Object.fromEntries(headers), ...payload }
+  // As browsers send it: without the port of the scheme.
+  const all = { host: new URL(url).host, ...Object.fromEntries(headers) }
+  const options = { method: method as 'GET', url, headers: all, ...payload }
   try {
     const response = await app.inject(options)
     return { status: response.statusCode, headers: flat(response.headers), body: response.body }

@@ -85,6 +85,7 @@ const withoutPlugin = (): FastifyInstance => partner(hookAt('/oauth', 404, { err
 const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: string]> = [
   ['nothing', (request, app) => app(request), []],
   ['two processes, each with a store', inTurn(partner(), partner()), ['service.one-store']],
+  ['one of three without the plugin', inTurn(partner(), partner(), withoutPlugin()), ['service.one-store']],
   ['one of two without the plugin', inTurn(partner(), withoutPlugin()), ['service.one-store']],
   ['X-Cache: HIT', adding('X-Cache', 'HIT from edge'), ['service.no-cache']],
   ['Age', adding('Age', '7'), ['service.no-cache']],

@@ -109,6 +109,8 @@ export const CORRECT: Row[] = [
     plugin: { currentUser: ofHeader },
     users: { user: [byHeader('ada'), byHeader('cyd')], ineligible: byHeader('bo') }
   }],
+  ['a login that compares Origin and Host', onRequest(async ({ headers: { host, origin } }, reply) =>
+    origin !== undefined && new URL(origin).host !== host ? reply.code(403).send() : undefined)],
   ['a second user who may not enter', { users: { user: ['ada', 'bo'].map((user) => ({ login: { user } })) } }],
   ['redirects written again', location((url) => {
     const again = new URL(url, 'http://localhost')

@@ -9,7 +9,11 @@ export const REACH: Row[] = [
   ['a guard: 401 without a session', refuse(401, { message: 'Log in' }, isOutside), 'authorize.hook'],
   ['a guard at authorize', refuse(401, { message: 'Log in' }, at('authorize')), 'authorize.hook'],
   ['a guard that leads people to the login',
-    redirect((request) => isOutside(request) && !isLoggedIn(request), () => '/login'), 'authorize.hook'],
+    redirect((request) => isOutside(request) && !isLoggedIn(request), () => '/login'), 'token.hook'],
+  ['an index page for browsers in place of the plugin', onRequest(async (request, reply) =>
+    at('authorize')(request) && /html/.test(String(request.headers.accept)) && !isLoggedIn(request)
+      ? reply.type('text/html').send(title('Acme'))
+      : undefined), 'authorize.hook'],
   ['a guard at token and user', refuse(401, { message: 'Log in' }, server), 'token.hook'],
   ['a guard at user', refuse(401, { message: 'Log in' }, at('user')), 'user.hook'],
   ['a guard that redirects to the login', redirect(server, () => '/login'), 'token.hook'],
