@@ -32,6 +32,9 @@ function sentenceIn (exchange: Exchange): unknown {
 export const hasCode = ({ response }: Pick<Exchange, 'response'>): boolean =>
   /[?&]code=/.test(header(response, 'location'))
 
+/** The method and path of a request. */
+export const nameOf = ({ request: { method, url } }: Exchange): string => `${method} ${new URL(url).pathname}`
+
 /** What somebody other than the plugin said. */
 export function quoted (exchange: Exchange): string {
   const server = header(exchange.response, 'server')
@@ -40,13 +43,12 @@ export function quoted (exchange: Exchange): string {
 
 /** The finding on a response that the plugin did not give. */
 export function notThePlugin (exchange: Exchange, endpoint: Endpoint): Failed {
-  const { method, url } = exchange.request
-  const { pathname, hostname, protocol } = new URL(url)
+  const { pathname, hostname, protocol } = new URL(exchange.request.url)
   const moved = sameElsewhere(exchange)
   const isOtherScheme = endpoint === 'authorize' && moved?.hostname === hostname && moved.protocol !== protocol
   const scheme = protocol === 'http:' ? 'address.https' : 'address.no-downgrade'
   const [words, fix] = whoSpoke(exchange, pathname, moved !== null)
-  return new Failed(`${words}: ${method} ${pathname}: ${quoted(exchange)}`, {
+  return new Failed(`${words}: ${nameOf(exchange)}: ${quoted(exchange)}`, {
     rule: isOtherScheme ? scheme : `${endpoint}.hook`,
     fix
   })

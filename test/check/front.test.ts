@@ -94,6 +94,8 @@ const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: str
   ['service.no-cache']],
   ['codes kept by URL', keeping(at('/oauth/authorize'), ({ url, headers }) => url + JSON.stringify(headers)),
     ['service.no-cache']],
+  ['tokens kept by URL', keeping((exchange) => at('/oauth/token')(exchange) && exchange.response?.status === 200,
+    ({ url }) => url), ['service.no-cache']],
   ['records kept by token', keeping(at('/oauth/user'), ({ url, headers }) => url + JSON.stringify(headers)),
     ['service.no-cache']],
   ['refusals of user kept by URL',

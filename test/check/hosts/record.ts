@@ -46,6 +46,7 @@ export const RECORD: Row[] = [
   ['the identifier undefined', record(() => ({ external_id: 'undefined' })), 'user.record'],
   ['a name with undefined', record(({ name }) => ({ name: `${name} undefined` })), 'user.record'],
   ['an e-mail address null', record(() => ({ email: 'null' })), 'user.record'],
+  ['a name as e-mail address', record(({ name }) => ({ email: name })), 'advice:user.record'],
   ['[object Object]', record(() => ({ name: `${{}}` })), 'user.record'],
   ['escaped for HTML', record(({ name }) => ({ name: name.replace('&', '&amp;') })), 'advice:user.plain-text'],
   ['encoded for a URL', record(({ name }) => ({ name: encodeURIComponent(name) })), 'advice:user.plain-text'],
