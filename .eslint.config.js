@@ -138,8 +138,6 @@ export default [
       'no-restricted-syntax': ['error', typeImports]
     }
   },
-  // It holds source text, template strings among it.
-  { files: ['test/mutation/mistakes.js'], rules: { 'no-template-curly-in-string': 'off' } },
   {
     files: ['test/**/*.ts'],
     rules: {

@@ -1,6 +1,9 @@
-// Do the tests notice a mistake in lib? Applies each of mistakes.js in a worktree of the last commit, and runs the
+// Do the tests notice a mistake in lib? Applies each of mistakes.txt in a worktree of the last commit, and runs the
 // tests until one fails. A mistake that no test notices fails the run. It does not begin where a fragment does not
 // occur once, or where a test fails without any mistake.
+//
+// A mistake there: a sentence that says what is wrong, the lines of a fragment of lib that occurs once, after "- ", and
+// those that replace it, after "+ ". Fragments may begin and end within a line, but not with a space at its end.
 //
 //   node test/mutation/run.js [word of the sentence] [--mistakes file.json]     [{ sentence, file, from, to }]
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -8,7 +11,6 @@ import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import filesCoveredBy from '../coverage-map.js'
-import { mistakes } from './mistakes.js'
 
 const TREE = resolve('.tap/mutation')
 
@@ -18,6 +20,12 @@ const STEPS = [/contract/, /unit|attacks|stores|check|testing/, /(?:)/]
 const { values, positionals: [word = ''] } = parseArgs({
   allowPositionals: true, options: { mistakes: { type: 'string' } }
 })
+
+function read (mistake) {
+  const [sentence, ...lines] = mistake.split('\n')
+  const after = (sign) => lines.filter((line) => line.startsWith(sign)).map((line) => line.slice(2)).join('\n')
+  return { sentence, from: after('-'), to: after('+') }
+}
 
 const run = (command, ...args) => spawnSync(command, args, { cwd: TREE, encoding: 'utf8', maxBuffer: 2 ** 30 })
 
@@ -59,7 +67,7 @@ execFileSync('git', ['worktree', 'add', '--detach', '--force', TREE], { stdio: '
 try {
   symlinkSync(resolve('node_modules'), join(TREE, 'node_modules'))
   const all = values.mistakes === undefined
-    ? mistakes.map(([sentence, from, to]) => ({ sentence, from, to }))
+    ? readFileSync('test/mutation/mistakes.txt', 'utf8').trimEnd().split('\n\n').map(read)
     : JSON.parse(readFileSync(values.mistakes, 'utf8'))
   for (const mistake of all) pathOf(mistake)
   run('npm', 'run', '-s', 'pretest')
