@@ -26,14 +26,10 @@ export type Arrival = {
     | { at: 'nowhere' }
   )
 
-type Step = Arrival extends infer One ? (One extends unknown ? Omit<One, 'hops'> : never) : never
-
-interface Redirect {
-  next: string
-  method: string
-  body: string | undefined
-  exchange: Exchange
+interface Step {
   url: string
+  method: string
+  body?: string | undefined
 }
 
 /**
@@ -65,40 +61,29 @@ export class Browser {
     this.#headers = headers
   }
 
-  /** Whether the browser would leave the partner's application for this address. */
-  leaves (url: string): boolean {
-    return new URL(url).origin !== this.#integration.base.origin
-  }
-
   /** Opens an address of the application as a person would and follows at most ten redirects. */
   async open (url: string, method = 'GET', body?: string): Promise<Arrival> {
-    let step = await this.#step(url, method, body)
-    const hops = [step.exchange]
-    while ('next' in step) {
-      if (hops.length > MOST_REDIRECTS) {
-        return { at: 'loop', exchange: step.exchange, url: step.url, hops }
+    const hops: Exchange[] = []
+    let step: Step = { url, method, body }
+    for (;;) {
+      const exchange = await this.request(step.url, step.method, step.body)
+      hops.push(exchange)
+      const arrival = { exchange, url: step.url, hops }
+      if (exchange.response === undefined) return { at: 'nowhere', ...arrival }
+      const location = redirectTarget(exchange, step.url)
+      if (location === null) {
+        this.#page = step.url
+        return { at: 'page', ...arrival }
       }
-      step = await this.#step(step.next, step.method, step.body)
-      hops.push(step.exchange)
+      if (isCallback(location, this.#redirectUri)) {
+        return { at: 'callback', callbackUrl: location, ...arrival }
+      }
+      if (this.#leaves(location)) return { at: 'elsewhere', location, ...arrival }
+      if (hops.length > MOST_REDIRECTS) return { at: 'loop', ...arrival }
+      // RFC 9110 §15.4: only 307 and 308 keep the method, and with it the form.
+      const keepsMethod = [307, 308].includes(statusOf(exchange))
+      step = keepsMethod ? { ...step, url: location } : { url: location, method: 'GET' }
     }
-    if (step.at === 'page') this.#page = step.url
-    return { ...step, hops } as Arrival
-  }
-
-  async #step (url: string, method: string, body: string | undefined): Promise<Step | Redirect> {
-    const exchange = await this.request(url, method, body)
-    if (exchange.response === undefined) return { at: 'nowhere', exchange, url }
-    const location = redirectTarget(exchange, url)
-    if (location === null) return { at: 'page', exchange, url }
-    if (isCallback(location, this.#redirectUri)) {
-      return { at: 'callback', callbackUrl: location, exchange, url }
-    }
-    if (this.leaves(location)) return { at: 'elsewhere', location, exchange, url }
-    // RFC 9110 §15.4: only 307 and 308 keep the method, and with it the form.
-    const sent = [307, 308].includes(statusOf(exchange))
-      ? { method, body }
-      : { method: 'GET', body: undefined }
-    return { next: location, ...sent, exchange, url }
   }
 
   /**
@@ -108,38 +93,45 @@ export class Browser {
    */
   async request (url: string, method: string, body?: string): Promise<Exchange> {
     const address = new URL(url)
-    if (this.leaves(url)) {
+    if (this.#leaves(url)) {
       throw new TypeError(`${address.origin} is not the service: nothing is sent there`)
     }
+    const headers: Array<readonly [name: string, value: string]> = [
+      ['Accept', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8']
+    ]
     const cookie = this.jar.header(address)
-    const headers: Headers = [
-      ['Accept', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'],
-      ...(cookie === '' ? [] : [['Cookie', cookie] as const]),
-      ...this.#headers
-    ]
-    // Some apps compare the last two, against forms of other sites.
-    const form: Headers = [
-      ['Content-Type', 'application/x-www-form-urlencoded'],
-      ['Origin', this.#integration.base.origin],
-      ['Referer', this.#page]
-    ]
-    const request = body === undefined ? { headers } : { headers: [...headers, ...form], body }
-    const exchange = await this.#integration.send({ method, url, ...request })
+    if (cookie !== '') headers.push(['Cookie', cookie])
+    headers.push(...this.#headers)
+    if (body !== undefined) {
+      // Some apps compare the last two, against forms of other sites.
+      headers.push(
+        ['Content-Type', 'application/x-www-form-urlencoded'],
+        ['Origin', this.#integration.base.origin],
+        ['Referer', this.#page]
+      )
+    }
+    const request = { method, url, headers, ...body !== undefined && { body } }
+    const exchange = await this.#integration.send(request)
     for (const line of headerValues(exchange.response, 'set-cookie')) this.jar.take(line, address)
     return exchange
+  }
+
+  #leaves (url: string): boolean {
+    return new URL(url).origin !== this.#integration.base.origin
   }
 }
 
 /** The absolute address that a response redirects to, or null when it is not a redirect. */
-export function redirectTarget ({ response }: Exchange, url: string): string | null {
-  const location = header(response, 'location')
-  if (response === undefined || !isRedirect(response.status)) return null
-  return URL.canParse(location, url) ? new URL(location, url).href : null
+export function redirectTarget (exchange: Exchange, url: string): string | null {
+  const location = header(exchange.response, 'location')
+  const leads = isRedirect(statusOf(exchange)) && URL.canParse(location, url)
+  return leads ? new URL(location, url).href : null
 }
 
 /** The address that the last response of an arrival redirects to; null without a redirect. */
 export function targetOf (arrival: Arrival): string | null {
-  return arrival.at === 'callback' ? arrival.callbackUrl : redirectTarget(arrival.exchange, arrival.url)
+  if (arrival.at === 'callback') return arrival.callbackUrl
+  return redirectTarget(arrival.exchange, arrival.url)
 }
 
 /** The code in the address that an arrival redirects to, the callback or not; null without one. */

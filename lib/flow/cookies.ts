@@ -16,7 +16,6 @@ export interface Cookie {
   sameSite?: string | undefined
   secure: boolean
   httpOnly?: boolean
-  partitioned?: boolean
   expired?: boolean
 }
 
@@ -27,11 +26,9 @@ const ATTRIBUTES =
   /^\s*(?:path|domain|expires|max-age|samesite|secure|httponly|partitioned|priority)\s*(?:=|$)/i
 const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/
 
-/** Whether a host name is one of this machine. */
-export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname)
-
 /** Whether an address is https, or http on this machine. */
-export const isSecure = ({ protocol, hostname }: URL): boolean => protocol !== 'http:' || isLoopback(hostname)
+export const isSecure = ({ protocol, hostname }: URL): boolean =>
+  protocol !== 'http:' || LOOPBACK.test(hostname)
 
 /** Reads one `Set-Cookie` value (RFC 6265 §5.2). */
 function parseSetCookie (line: string): Cookie {
@@ -48,7 +45,6 @@ function parseSetCookie (line: string): Cookie {
     sameSite: (attributes.get('samesite') ?? '').toLowerCase(),
     secure: attributes.has('secure'),
     httpOnly: attributes.has('httponly'),
-    partitioned: attributes.has('partitioned'),
     expired: isExpired(attributes)
   }
 }
@@ -59,23 +55,21 @@ function parseSetCookie (line: string): Cookie {
  */
 export function parseGiven (text: string): Cookie[] {
   const lines = [...text.matchAll(/^set-cookie:(.*)$/gim)].map(([, line]) => String(line))
-  if (lines.length > 0) return lines.map(parseLine).reduce(keep, [])
+  if (lines.length > 0) {
+    return lines.map(parseSetCookie)
+      .map((cookie) => ({ ...cookie, path: cookie.path ?? '' }))
+      .reduce(keep, [])
+  }
   const parts = text.split(';')
   const attributes = parts.filter((part) => ATTRIBUTES.test(part))
-  const pairs = parts.filter((part) => !ATTRIBUTES.test(part))
+  const cookies = parts
+    .filter((part) => !ATTRIBUTES.test(part))
+    .map((pair) => parseSetCookie([pair, ...attributes].join(';')))
   // A cookie that a person gives is for the service, whatever its Domain.
-  const hasAttributes = attributes.length > 0
-  return pairs
-    .map((pair) => {
-      const cookie = parseSetCookie([pair, ...attributes].join(';'))
-      return { ...cookie, domain: undefined, sameSite: hasAttributes ? cookie.sameSite : undefined }
-    })
+  return cookies
+    .map((cookie) => ({ ...cookie, domain: undefined }))
+    .map((cookie) => attributes.length > 0 ? cookie : { ...cookie, sameSite: undefined })
     .filter(isKept)
-}
-
-function parseLine (line: string): Cookie {
-  const cookie = parseSetCookie(line)
-  return { ...cookie, path: cookie.path ?? '' }
 }
 
 const isKept = ({ name, expired }: Cookie): boolean => name !== '' && expired !== true
@@ -86,10 +80,9 @@ const isKept = ({ name, expired }: Cookie): boolean => name !== '' && expired !=
  */
 function keep (cookies: Cookie[], cookie: Cookie): Cookie[] {
   const { name, domain, path } = cookie
-  const others = cookies.filter(
-    (other) => other.name !== name || other.domain !== domain || (other.path || '/') !== (path || '/')
-  )
-  return [...others, cookie].filter(isKept)
+  const isReplaced = (other: Cookie): boolean =>
+    other.name === name && other.domain === domain && (other.path || '/') === (path || '/')
+  return [...cookies.filter((other) => !isReplaced(other)), cookie].filter(isKept)
 }
 
 /** The cookies that a browser keeps for the application. */
@@ -104,17 +97,23 @@ export class CookieJar {
 
   /** Keeps, replaces or removes a cookie as the `Set-Cookie` line of a response says. */
   take (line: string, address: URL): void {
-    const { hostname, pathname } = address
     const cookie = parseSetCookie(line)
-    const { name, domain = hostname, path = defaultPath(pathname) } = cookie
+    const { name, expired } = cookie
     const refusal = refusalOf(cookie, address)
-    if (refusal !== null && cookie.expired !== true) this.refused.set(name, refusal)
-    if (refusal !== null) return
+    if (refusal !== null) {
+      if (expired !== true) this.refused.set(name, refusal)
+      return
+    }
+    const { domain = address.hostname, path = defaultPath(address.pathname) } = cookie
     // A cookie without a domain was given by a person. It is dropped where the service renews it. Where the service
     // removes it, as it does with one for a single sign-in, it is given again.
-    const isRenewed = (other: Cookie): boolean => cookie.expired !== true && other.domain === undefined &&
-      other.name === name && (other.path || path) === path
-    this.#cookies = keep(this.#cookies.filter((other) => !isRenewed(other)), { ...cookie, domain, path })
+    const isRenewed = (other: Cookie): boolean =>
+      expired !== true &&
+      other.domain === undefined &&
+      other.name === name &&
+      (other.path || path) === path
+    const others = this.#cookies.filter((other) => !isRenewed(other))
+    this.#cookies = keep(others, { ...cookie, domain, path })
   }
 
   /**
@@ -124,7 +123,8 @@ export class CookieJar {
   header (address: URL): string {
     return this.#cookies
       .map(({ path = '/', ...cookie }) => ({ ...cookie, path }))
-      .filter(({ path, secure }) => isWithin(address.pathname, path) && (!secure || isSecure(address)))
+      .filter(({ path }) => isWithin(address.pathname, path))
+      .filter(({ secure }) => !secure || isSecure(address))
       .sort((one, other) => other.path.length - one.path.length)
       .map(({ name, value }) => `${name}=${value}`)
       .join('; ')
@@ -137,7 +137,7 @@ export class CookieJar {
 
 /** Why browsers refuse a cookie (RFC 6265bis §5.7), or null. */
 function refusalOf (
-  { name, value, domain, path, secure, sameSite, partitioned }: Cookie,
+  { name, value, domain, path, secure, sameSite }: Cookie,
   address: URL
 ): string | null {
   const bytes = Buffer.byteLength(name + value)
@@ -154,8 +154,7 @@ function refusalOf (
       'its name begins as that of a Secure cookie, which it is not'
     ],
     [secure && !isSecure(address), 'it is Secure, and the address is http'],
-    [sameSite === 'none' && !secure, 'SameSite=None needs Secure'],
-    [partitioned === true && !secure, 'Partitioned needs Secure']
+    [sameSite === 'none' && !secure, 'SameSite=None needs Secure']
   ]
   return refusals.find(([is]) => is)?.[1] ?? null
 }
@@ -177,7 +176,8 @@ const isWithinDomain = (host: string, domain: string): boolean =>
   host === domain || host.endsWith(`.${domain}`)
 
 /** RFC 6265 §5.1.4. */
-const defaultPath = (requestPath: string): string => requestPath.slice(0, requestPath.lastIndexOf('/')) || '/'
+const defaultPath = (requestPath: string): string =>
+  requestPath.slice(0, requestPath.lastIndexOf('/')) || '/'
 
 /** RFC 6265 §5.1.4. */
 function isWithin (path: string, cookiePath: string): boolean {

@@ -64,9 +64,6 @@ const FIXES: Record<string, string> = {
   unavailable: 'A proxy or a process that is being stopped responded in place of the service, or ' +
     'the service waited for a database in vain: see their logs, then try again.',
   temporarily_unavailable: 'The store of the service is down: check Redis.',
-  invalid_scope:
-    'The portal sends an empty scope, which means none: treat an empty parameter as one that is ' +
-    'missing.',
   unsupported_response_type: 'The service must support response_type=code.',
   unsupported_grant_type: 'The service must support grant_type=authorization_code.'
 }
@@ -93,23 +90,23 @@ export function describe ({ request, response, networkError }: Exchange): string
   if (response === undefined) return networkError?.sentence ?? redirectOf(request.url)
   const body = jsonObject(response)
   const location = header(response, 'location')
-  const parts = [
+  const words = [
     location === '' ? '' : redirectOf(location),
     typeof body?.error === 'string' ? `the error ${clip(body.error)}` : '',
     explained(body?.error_description ?? body?.message)
-  ].filter((part) => part !== '')
-  return `${response.status} with ${parts.length === 0 ? contentOf(response) : parts.join(' ')}`
+  ].filter((part) => part !== '').join(' ')
+  return `${response.status} with ${words === '' ? contentOf(response) : words}`
 }
 
 /** An OAuth error in a redirect, in words (RFC 6749 §4.1.2.1). */
 export function describeError (parameters: URLSearchParams): string {
-  const description = explained(parameters.get('error_description') ?? undefined)
+  const description = explained(parameters.get('error_description'))
   return `the error ${parameters.get('error')} ${description}`.trim()
 }
 
 function redirectOf (location: string): string {
   const url = URL.canParse(location, 'http://x') ? new URL(location, 'http://x') : null
-  if (url === null || !url.searchParams.has('error')) return `a redirect to ${location}`
+  if (url?.searchParams.has('error') !== true) return `a redirect to ${location}`
   return `a redirect to ${location.split('?')[0]} with ${describeError(url.searchParams)}`
 }
 
@@ -118,17 +115,17 @@ const explained = (text: unknown): string => typeof text === 'string' ? `(${clip
 /** The type of a body and its title or first words. */
 function contentOf (response: WireResponse): string {
   if (response.body === '') return 'an empty body'
-  const type = header(response, 'content-type').split(';')[0] as string
+  const [type = ''] = header(response, 'content-type').split(';')
   const words = wordsOf(response.body)
   return `${type === '' ? 'a body of no stated type' : type}${words === '' ? '' : ` (“${words}”)`}`
 }
 
 /** The title of a page, or the first words of a text. The beginning is enough, and cheap. */
-export function wordsOf (body: string): string {
+function wordsOf (body: string): string {
   const start = body.slice(0, 4096)
-  const title = /<title[^<>]*>([^<]+)/i.exec(start)?.[1] ?? start.replace(/<(?:style|script)[^<]*/gi, '')
-    .replace(/<[^<>]*>/g, ' ')
-  return title.replace(/\s+/g, ' ').trim().slice(0, 80)
+  const [, title] = /<title[^<>]*>([^<]+)/i.exec(start) ?? []
+  const text = title ?? start.replace(/<(?:style|script)[^<]*/gi, '').replace(/<[^<>]*>/g, ' ')
+  return text.replace(/\s+/g, ' ').trim().slice(0, 80)
 }
 
 const clip = (text: string): string => text.length > 160 ? `${text.slice(0, 160)}…` : text

@@ -49,35 +49,27 @@ export interface Integration extends Required<Omit<PortalSettings, 'prefix'>> {
   send: Send
 }
 
-const IN_PROCESS = 'http://localhost'
-
 /**
  * Checks the options and completes them.
  *
  * @throws TypeError that names the option and what it must be
  */
 export function createIntegration (options: PortalOptions): Integration {
-  for (const name of ['clientId', 'clientSecret', 'redirectUri'] as const) {
-    const isText = typeof options[name] === 'string' && options[name] !== ''
-    assertOption(isText, name, 'a non-empty string')
+  const { app, baseUrl, prefix = '', clientId, clientSecret, redirectUri } = options
+  const { timeout = 5000, level = 'partner', clientAuthentication = 'form', pkce = false } = options
+  for (const [name, value] of Object.entries({ clientId, clientSecret, redirectUri })) {
+    assertOption(typeof value === 'string' && value !== '', name, 'a non-empty string')
   }
-  const { timeout = 5000, level = 'partner', prefix = '' } = options
-  const { clientAuthentication = 'form', pkce = false } = options
+  assertOption(URL.canParse(redirectUri), 'redirectUri', 'an absolute URL')
   const isTime = Number.isFinite(timeout) && timeout > 0
   assertOption(isTime, 'timeout', 'a positive number of milliseconds')
   assertOption(['partner', 'client'].includes(level), 'level', '\'partner\' or \'client\'')
-  assertOption(
-    ['form', 'basic'].includes(clientAuthentication), 'clientAuthentication',
-    '\'form\' or \'basic\''
-  )
-  assertOption(URL.canParse(options.redirectUri), 'redirectUri', 'an absolute URL')
-  const { clientId, clientSecret, redirectUri } = options
-  const base = baseOf(options, prefix)
+  const isMethod = ['form', 'basic'].includes(clientAuthentication)
+  assertOption(isMethod, 'clientAuthentication', '\'form\' or \'basic\'')
+  const isOne = (app === undefined) !== (baseUrl === undefined)
+  assertOption(isOne, 'app', 'a Fastify app, or baseUrl instead: exactly one of the two')
+  const base = baseOf(baseUrl ?? 'http://localhost', prefix)
   const endpoint = (name: string) => `${base.href.replace(/\/$/, '')}/oauth/${name}`
-  const endpoints = {
-    authorizeUrl: endpoint('authorize'), tokenUrl: endpoint('token'), userUrl: endpoint('user')
-  }
-  const send = options.app === undefined ? overHttp(timeout) : inProcess(options.app, timeout)
   return {
     clientId,
     clientSecret,
@@ -87,22 +79,20 @@ export function createIntegration (options: PortalOptions): Integration {
     clientAuthentication,
     pkce,
     base,
-    send,
-    ...endpoints
+    send: app === undefined ? overHttp(timeout) : inProcess(app, timeout),
+    authorizeUrl: endpoint('authorize'),
+    tokenUrl: endpoint('token'),
+    userUrl: endpoint('user')
   }
 }
 
-function baseOf ({ app, baseUrl }: PortalOptions, prefix: string): URL {
-  assertOption((app === undefined) !== (baseUrl === undefined), 'app',
-    'a Fastify app, or baseUrl instead: exactly one of the two')
-  const text = baseUrl ?? IN_PROCESS
-  const isHttp = /^https?:\/\//.test(text) && URL.canParse(text)
+function baseOf (baseUrl: string, prefix: string): URL {
+  const isHttp = /^https?:\/\//.test(baseUrl) && URL.canParse(baseUrl)
   assertOption(isHttp, 'baseUrl', 'an absolute http or https URL')
-  const url = new URL(text)
+  const url = new URL(baseUrl)
   assertOption(url.search === '' && url.hash === '', 'baseUrl', 'a URL without query and fragment')
-  const parts = [url.pathname, prefix].map((part) => part.replace(/^\/+|\/+$/g, ''))
-    .filter((part) => part !== '')
-  return new URL(`/${parts.join('/')}`, url)
+  const path = `${url.pathname}/${prefix}`.split('/').filter((part) => part !== '').join('/')
+  return new URL(`/${path}`, url)
 }
 
 function assertOption (good: boolean, option: string, expected: string): asserts good {

@@ -23,18 +23,15 @@ export interface Grant {
 /** Changes a request as a whole before it is sent. */
 export type Edit = (request: WireRequest) => WireRequest
 
-const unchanged: Edit = (request) => request
-
 /** `POST /oauth/token`: exchanges a code for an access token. */
 export async function redeem (
   integration: Integration,
   secrets: Secrets,
   { code, verifier }: Grant,
-  changes: Changes = {},
-  edit = unchanged
+  changes: Changes = {}
 ): Promise<Leg<string>> {
   secrets.add(code)
-  const exchange = await integration.send(edit(tokenRequest(integration, code, verifier, changes)))
+  const exchange = await integration.send(tokenRequest(integration, code, verifier, changes))
   const reading = readToken(exchange)
   if (reading.ok) secrets.add(reading.value)
   return { exchange, reading: masked(reading, secrets) }
@@ -42,7 +39,10 @@ export async function redeem (
 
 /** `GET /oauth/user`: exchanges an access token for the user information record. */
 export async function fetchUser (
-  integration: Integration, secrets: Secrets, accessToken: string, edit = unchanged
+  integration: Integration,
+  secrets: Secrets,
+  accessToken: string,
+  edit: Edit = (request) => request
 ): Promise<Leg<UserInformation>> {
   secrets.add(accessToken)
   const exchange = await integration.send(edit(userRequest(integration, accessToken)))
@@ -57,15 +57,13 @@ export function secretsOf ({ clientId, clientSecret }: Integration): Secrets {
   return secrets
 }
 
-/** Hides the secrets when a text is read: `check` gets a thousand refusals and shows a few. */
 function masked<Value> (reading: Reading<Value>, secrets: Secrets): Reading<Value> {
   if (reading.ok) return reading
-  const { error, expected, got } = reading
   return {
     ...reading,
-    get error () { return secrets.mask(error) },
-    get expected () { return secrets.mask(expected) },
-    get got () { return secrets.mask(got) }
+    error: secrets.mask(reading.error),
+    expected: secrets.mask(reading.expected),
+    got: secrets.mask(reading.got)
   }
 }
 
@@ -87,15 +85,11 @@ export class SignIn implements Progress {
    * @param secrets - collects the secrets of the sign-in; by default it has those of the
    * integration
    */
-  constructor (
-    integration: Integration,
-    secrets = secretsOf(integration),
-    verifier = integration.pkce ? randomText() : undefined
-  ) {
+  constructor (integration: Integration, secrets = secretsOf(integration)) {
     this.integration = integration
     this.secrets = secrets
-    this.verifier = verifier
-    if (verifier !== undefined) secrets.add(verifier)
+    this.verifier = integration.pkce ? randomText() : undefined
+    secrets.add(this.verifier ?? '')
   }
 
   /** Steps 1 to 4. Returns the address that the browser has to open. */
@@ -109,32 +103,26 @@ export class SignIn implements Progress {
   /** Steps 5 to 8, where the caller's browser followed the redirects. */
   arrived (arrival: Arrival): Reading<string> {
     this.secrets.add(codeOf(arrival) ?? '')
-    const reading = masked(readArrival(arrival, this.state, this.integration), this.secrets)
-    return this.#end({ exchange: arrival.exchange, reading })
+    const reading = readArrival(arrival, this.state, this.integration)
+    return this.#end({ exchange: arrival.exchange, reading: masked(reading, this.secrets) })
   }
 
-  /** Steps 9 to 12. */
-  async redeem (code: string): Promise<Reading<string>> {
+  /** Steps 9 to 15, with the code of step 7. */
+  async complete (code: string): Promise<Reading<UserInformation>> {
+    const { integration, secrets, verifier } = this
     this.running = 9
-    return this.#end(
-      await redeem(this.integration, this.secrets, { code, verifier: this.verifier })
-    )
-  }
-
-  /** Steps 13 to 15. */
-  async fetchUser (accessToken: string): Promise<Reading<UserInformation>> {
+    const token = this.#end(await redeem(integration, secrets, { code, verifier }))
+    if (!token.ok) return token
     this.running = 13
-    const reading = this.#end(await fetchUser(this.integration, this.secrets, accessToken))
-    if (reading.ok) this.record = reading.value
-    return reading
+    const record = this.#end(await fetchUser(integration, secrets, token.value))
+    if (record.ok) this.record = record.value
+    return record
   }
 
   /** The fifteen steps so far, secrets hidden. */
   steps (): StepReport[] {
-    return stepsOf(this).map((step) =>
-      step.exchange === undefined
-        ? step
-        : { ...step, exchange: this.secrets.maskExchange(step.exchange) })
+    return stepsOf(this).map(({ exchange, ...step }) =>
+      exchange === undefined ? step : { ...step, exchange: this.secrets.maskExchange(exchange) })
   }
 
   #end<Value> ({ exchange, reading }: Leg<Value>): Reading<Value> {

@@ -12,26 +12,25 @@ export type Changes = Record<string, string | string[] | undefined>
 export const randomText = (): string => randomBytes(32).toString('base64url')
 
 /** RFC 7636 §4.2. */
-export const challengeOf = (verifier: string): string =>
+const challengeOf = (verifier: string): string =>
   createHash('sha256').update(verifier).digest('base64url')
 
 /** The address that the portal sends the browser to (RFC 6749 §4.1.1). */
 export function authorizeUrl (
   integration: Integration, state: string, verifier?: string, changes: Changes = {}
 ): string {
-  const { authorizeUrl: url, clientId, redirectUri } = integration
-  const challenge = verifier === undefined
-    ? {}
-    : { code_challenge: challengeOf(verifier), code_challenge_method: 'S256' }
-  const parameters = {
+  const { clientId, redirectUri } = integration
+  const parameters = encode({
     client_id: clientId,
     redirect_uri: redirectUri,
     response_type: 'code',
     state,
     scope: '',
-    ...challenge
-  }
-  return `${url}?${encode({ ...parameters, ...changes }).toString()}`
+    code_challenge: verifier && challengeOf(verifier),
+    code_challenge_method: verifier && 'S256',
+    ...changes
+  })
+  return `${integration.authorizeUrl}?${parameters}`
 }
 
 /**
@@ -42,41 +41,48 @@ export function tokenRequest (
   integration: Integration, code: string, verifier?: string, changes: Changes = {}
 ): WireRequest {
   const { tokenUrl, clientId, clientSecret, redirectUri, clientAuthentication } = integration
-  const basic = clientAuthentication === 'basic'
-  const credentials = basic ? {} : { client_id: clientId, client_secret: clientSecret }
-  const proof = verifier === undefined ? {} : { code_verifier: verifier }
-  const fields = {
-    ...credentials, redirect_uri: redirectUri, grant_type: 'authorization_code', code, ...proof
-  }
-  const authorization = basic
-    ? [['Authorization', basicCredentials(clientId, clientSecret)] as const]
-    : []
-  return {
-    method: 'POST',
-    url: tokenUrl,
-    headers: [
-      ['Accept', 'application/json'],
-      ['Content-Type', 'application/x-www-form-urlencoded'],
-      ...authorization
-    ],
-    body: encode({ ...fields, ...changes }).toString()
-  }
+  const isBasic = clientAuthentication === 'basic'
+  const headers: Array<[name: string, value: string]> = [
+    ['Accept', 'application/json'],
+    ['Content-Type', 'application/x-www-form-urlencoded']
+  ]
+  if (isBasic) headers.push(['Authorization', basicCredentials(clientId, clientSecret)])
+  const body = encode({
+    client_id: isBasic ? undefined : clientId,
+    client_secret: isBasic ? undefined : clientSecret,
+    redirect_uri: redirectUri,
+    grant_type: 'authorization_code',
+    code,
+    code_verifier: verifier,
+    ...changes
+  })
+  return { method: 'POST', url: tokenUrl, headers, body }
 }
 
 /** The portal's user request (RFC 6750 §2.1). */
-export function userRequest ({ userUrl }: Integration, accessToken: string): WireRequest {
-  const headers =
-    [['Accept', 'application/json'], ['Authorization', `Bearer ${accessToken}`]] as const
-  return { method: 'GET', url: userUrl, headers }
-}
+export const userRequest = ({ userUrl }: Integration, accessToken: string): WireRequest => ({
+  method: 'GET',
+  url: userUrl,
+  headers: [['Accept', 'application/json'], ['Authorization', `Bearer ${accessToken}`]]
+})
+
+/** A browser's request for a page. */
+export const pageRequest = (url: string): WireRequest =>
+  ({ method: 'GET', url, headers: [['Accept', 'text/html']] })
 
 /** RFC 6749 §2.3.1: each part is form-encoded before they are joined. */
 export function basicCredentials (clientId: string, clientSecret: string): string {
-  const part = (text: string) => new URLSearchParams({ v: text }).toString().slice(2)
-  return `Basic ${Buffer.from(`${part(clientId)}:${part(clientSecret)}`).toString('base64')}`
+  const pair = `${formEncoded(clientId)}:${formEncoded(clientSecret)}`
+  return `Basic ${Buffer.from(pair).toString('base64')}`
 }
 
-function encode (parameters: Changes): URLSearchParams {
-  return new URLSearchParams(Object.entries(parameters).flatMap(([name, value]) =>
-    [value ?? []].flat().map((one) => [name, one])))
+/** A text as a form has it. */
+export const formEncoded = (text: string): string =>
+  new URLSearchParams([['', text]]).toString().slice('='.length)
+
+/** The parameters as a form has them. */
+function encode (parameters: Changes): string {
+  const pairs = Object.entries(parameters).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one) => [name, one]))
+  return new URLSearchParams(pairs).toString()
 }

@@ -13,42 +13,70 @@ import { header, isRedirect, jsonObject, statusOf } from './wire.ts'
 export type Reading<Value> = { ok: true, value: Value } | Failure
 
 const CODE_EXPECTED = 'a redirect to the redirect_uri with code and the same state'
-const TOKEN_EXPECTED = '200 and JSON with token_type "Bearer" and access_token'
-const USER_EXPECTED = '200 and JSON with the user information record'
 const RECORD_EXPECTED = 'a record with the listed fields and the allowed values'
 
 /** The step of an error in the callback: 5 decides who may enter, 6 validates the request. */
 const CALLBACK_STEPS: Record<string, number> = {
   access_denied: 5,
-  login_required: 5,
   server_error: 5,
   invalid_request: 6,
-  unauthorized_client: 6,
-  unsupported_response_type: 6,
-  invalid_scope: 6
+  unsupported_response_type: 6
+}
+
+/** The step of a failure at an endpoint of the portal's server. */
+interface Endpoint {
+  /** No usable response. */
+  sent: number
+  /** An OAuth error. */
+  refused: (error: string) => number
+  /** 200 with a wrong body. */
+  returned: number
+  expected: string
+}
+
+const TOKEN_STEPS: Record<string, number> = {
+  invalid_grant: 10,
+  invalid_client: 11,
+  temporarily_unavailable: 12,
+  server_error: 12
+}
+
+const TOKEN: Endpoint = {
+  sent: 9,
+  refused: (error) => TOKEN_STEPS[error] ?? 9,
+  returned: 12,
+  expected: '200 and JSON with token_type "Bearer" and access_token'
+}
+
+const USER: Endpoint = {
+  sent: 13,
+  refused: () => 14,
+  returned: 15,
+  expected: '200 and JSON with the user information record'
 }
 
 /** Steps 5 to 8, seen from where the browser arrived. */
 export function readArrival (
   arrival: Arrival, state: string, integration: Integration
 ): Reading<string> {
-  if (arrival.at === 'callback') return readCallback(arrival.callbackUrl, state, integration)
-  if (arrival.at === 'loop') {
-    return failure(
-      5, 'redirect_loop', CODE_EXPECTED,
-      `more than ten redirects, the last ${describe(arrival.exchange)}`
-    )
+  const got = describe(arrival.exchange)
+  switch (arrival.at) {
+    case 'callback':
+      return readCallback(arrival.callbackUrl, state, integration)
+    case 'loop':
+      return failure(5, 'redirect_loop', CODE_EXPECTED, `more than ten redirects, the last ${got}`)
+    case 'elsewhere':
+      return readElsewhere(got, integration)
+    case 'nowhere':
+      return noResponse(4, arrival.exchange, CODE_EXPECTED)
+    case 'page':
+      return readPage(arrival, integration)
   }
-  if (arrival.at === 'elsewhere') return readElsewhere(arrival, integration)
-  if (arrival.at === 'nowhere') return noResponse(4, arrival.exchange, CODE_EXPECTED)
-  return readPage(arrival, integration)
 }
 
 /** Steps 7 and 8: the redirect as it reaches the portal. */
 function readCallback (
-  callbackUrl: string,
-  state: string,
-  { redirectUri }: Pick<Integration, 'redirectUri'>
+  callbackUrl: string, state: string, { redirectUri }: Integration
 ): Reading<string> {
   if (!isCallback(callbackUrl, new URL(redirectUri))) {
     return failure(7, 'not_redirected', CODE_EXPECTED, `a redirect to ${callbackUrl}`)
@@ -58,97 +86,70 @@ function readCallback (
   if (error !== null) {
     return failure(CALLBACK_STEPS[error] ?? 7, error, CODE_EXPECTED, describeError(parameters))
   }
-  const states = parameters.getAll('state')
+  const [states, codes] = [parameters.getAll('state'), parameters.getAll('code')]
   if (states.length !== 1 || states[0] !== state) {
-    const got = states.length === 0
-      ? 'no state'
-      : `${states.length} state, not the one that was sent`
+    const got = states.length === 0 ? 'no state' : 'another state'
     return failure(8, 'state_mismatch', 'exactly the state that was sent', got)
   }
-  const [code, ...more] = parameters.getAll('code')
-  if (code === undefined || code === '' || more.length > 0) {
-    return failure(7, 'no_code', CODE_EXPECTED, more.length > 0 ? 'more than one code' : 'no code')
-  }
-  return { ok: true, value: code }
+  const [code = ''] = codes
+  if (codes.length === 1 && code !== '') return { ok: true, value: code }
+  return failure(7, 'no_code', CODE_EXPECTED, codes.length > 1 ? 'more than one code' : 'no code')
 }
 
 /** Steps 10 to 12. */
 export function readToken (exchange: Exchange): Reading<string> {
-  const steps = { sent: 9, judged: (error: string) => TOKEN_STEPS[error] ?? 9, returned: 12 }
-  const read = readJson(exchange, steps, TOKEN_EXPECTED)
+  const read = readJson(exchange, TOKEN)
   if (!read.ok) return read
   const { token_type: type, access_token: token } = read.value
-  if (type === 'Bearer' && typeof token === 'string' && token !== '') {
-    return { ok: true, value: token }
-  }
-  const given = typeof token === 'string' ? 'given' : 'missing'
+  const isText = typeof token === 'string'
+  if (type === 'Bearer' && isText && token !== '') return { ok: true, value: token }
   return failure(
-    12, 'malformed_token', TOKEN_EXPECTED,
-    `token_type ${JSON.stringify(type)}, access_token ${given}`
+    12, 'malformed_token', TOKEN.expected,
+    `token_type ${JSON.stringify(type)}, access_token ${isText ? 'given' : 'missing'}`
   )
-}
-
-const TOKEN_STEPS: Record<string, number> = {
-  invalid_grant: 10,
-  invalid_client: 11,
-  unauthorized_client: 11,
-  temporarily_unavailable: 12,
-  server_error: 12
 }
 
 /** Steps 14 and 15. */
 export function readUser (
   exchange: Exchange, { level }: Pick<Integration, 'level'>
 ): Reading<UserInformation> {
-  const read = readJson(exchange, { sent: 13, judged: () => 14, returned: 15 }, USER_EXPECTED)
+  const read = readJson(exchange, USER)
   if (!read.ok) return read
   const { faults } = readUserInformation(read.value, level)
   if (faults.length > 0) return failure(15, 'malformed_record', RECORD_EXPECTED, faults.join('; '))
   return { ok: true, value: read.value as unknown as UserInformation }
 }
 
-/** The step that failed: no usable response, an OAuth error, or 200 with a wrong body. */
-interface StepNumbers { sent: number, judged: (error: string) => number, returned: number }
-
-function readJson (
-  exchange: Exchange, steps: StepNumbers, expected: string
-): Reading<Record<string, unknown>> {
+function readJson (exchange: Exchange, endpoint: Endpoint): Reading<Record<string, unknown>> {
+  const { sent, refused, returned, expected } = endpoint
   const { response } = exchange
-  if (response === undefined) return noResponse(steps.sent, exchange, expected)
+  if (response === undefined) return noResponse(sent, exchange, expected)
+  const got = describe(exchange)
   const error = oauthError(response)
-  if (response.status >= 400 && error !== null) {
-    return failure(steps.judged(error), error, expected, describe(exchange))
-  }
-  if (response.status !== 200) {
-    return failure(steps.sent, statusError(response.status), expected, describe(exchange))
-  }
+  if (response.status >= 400 && error !== null) return failure(refused(error), error, expected, got)
+  if (response.status !== 200) return failure(sent, statusError(response.status), expected, got)
   const body = jsonObject(response)
-  const typed = /^application\/json\s*(?:;|$)/i.test(header(response, 'content-type'))
-  if (body === null || !typed) {
-    return failure(steps.returned, 'not_json', expected, describe(exchange))
-  }
+  const isTyped = /^application\/json\s*(?:;|$)/i.test(header(response, 'content-type'))
+  if (body === null || !isTyped) return failure(returned, 'not_json', expected, got)
   return { ok: true, value: body }
 }
 
-function readPage ({ exchange, url }: Arrival, integration: Integration): Reading<never> {
+function readPage ({ exchange, url }: Arrival, { authorizeUrl }: Integration): Reading<never> {
   const status = statusOf(exchange)
-  const atEndpoint = url.split('?')[0] === integration.authorizeUrl
+  const isEndpoint = url.split('?')[0] === authorizeUrl
   const fails = (step: number, error: string, got = describe(exchange)) =>
     failure(step, error, CODE_EXPECTED, got)
-  if (status === 400 && atEndpoint) return fails(6, oauthError(exchange.response) ?? 'refused')
-  if (status === 404 || status >= 500) return fails(atEndpoint ? 4 : 5, statusError(status))
+  if (status === 400 && isEndpoint) return fails(6, oauthError(exchange.response) ?? 'refused')
+  if (status === 404 || status >= 500) return fails(isEndpoint ? 4 : 5, statusError(status))
   if (status === 401 || status === 403) return fails(5, 'login_required')
-  const error = status < 300 && !atEndpoint ? 'login_required' : 'not_redirected'
+  const error = status < 300 && !isEndpoint ? 'login_required' : 'not_redirected'
   return fails(5, error, `${describe(exchange)} at ${url}`)
 }
 
-function readElsewhere ({ exchange }: Arrival, integration: Integration): Reading<never> {
-  const got = describe(exchange)
-  const registered = new URL(integration.redirectUri).origin
-  if (got.includes(registered)) {
-    return failure(7, 'not_redirected', `a redirect to ${integration.redirectUri}`, got)
-  }
-  return failure(5, 'login_required', CODE_EXPECTED, got)
+function readElsewhere (got: string, { redirectUri }: Integration): Reading<never> {
+  return got.includes(new URL(redirectUri).origin)
+    ? failure(7, 'not_redirected', `a redirect to ${redirectUri}`, got)
+    : failure(5, 'login_required', CODE_EXPECTED, got)
 }
 
 function statusError (status: number): string {

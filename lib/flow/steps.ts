@@ -20,101 +20,39 @@ export interface StepReport {
   milliseconds?: number
 }
 
-interface Step extends Pick<StepReport, 'actor' | 'action'> {
-  /** Which of the four legs it belongs to, from 0. */
-  leg: number
-  /** Its report has the exchange of the leg. */
-  shows?: true
-  /** The portal’s own request: it succeeded where its leg has an exchange. */
-  sends?: true
-}
+type Action = [actor: StepReport['actor'], action: string]
 
-/** The fifteen steps of a sign-in (RFC 6749 §4.1, with the user request at the end). */
-const STEPS: readonly Step[] = [
-  {
-    leg: 0,
-    actor: 'Browser',
-    action: 'User is sent to the portal’s start URL, which ends with the credentials identifier.'
-  },
-  {
-    leg: 0,
-    actor: 'Portal',
-    action: 'Finds its OAuth configuration by the credentials identifier.'
-  },
-  {
-    leg: 0,
-    actor: 'Portal',
-    action: 'Creates a session and stores a random state in it, on the server only.'
-  },
-  {
-    leg: 0,
-    actor: 'Portal',
-    shows: true,
-    action: 'Redirects the browser to GET /oauth/authorize.'
-  },
-  {
-    leg: 1,
-    actor: 'Service',
-    action: 'Makes sure the user is logged in and may use the portal.'
-  },
-  {
-    leg: 1,
-    actor: 'Service',
-    action: 'Validates client_id and redirect_uri.'
-  },
-  {
-    leg: 1,
-    actor: 'Service',
-    shows: true,
-    action: 'Redirects the browser to the portal with a code and the same state.'
-  },
-  {
-    leg: 1,
-    actor: 'Portal',
-    action: 'Compares the state from the redirect with the one in the session.'
-  },
-  {
-    leg: 2,
-    actor: 'Portal',
-    shows: true,
-    sends: true,
-    action: 'Calls POST /oauth/token with its credentials and the code.'
-  },
-  {
-    leg: 2,
-    actor: 'Service',
-    action: 'Validates the code: single use, only at this step.'
-  },
-  {
-    leg: 2,
-    actor: 'Service',
-    action: 'Validates the client credentials.'
-  },
-  {
-    leg: 2,
-    actor: 'Service',
-    shows: true,
-    action: 'Returns an access token, linked to the user of the code.'
-  },
-  {
-    leg: 3,
-    actor: 'Portal',
-    shows: true,
-    sends: true,
-    action: 'Calls GET /oauth/user with the access token.'
-  },
-  {
-    leg: 3,
-    actor: 'Service',
-    action: 'Validates the access token: single use, only at this step.'
-  },
-  {
-    leg: 3,
-    actor: 'Service',
-    shows: true,
-    action: 'Returns the user information.'
-  }
+/** The fifteen steps of a sign-in (RFC 6749 §4.1, with the user request at the end), in four legs. */
+const LEGS: Action[][] = [
+  [
+    ['Browser', 'User is sent to the portal’s start URL, which ends with the credentials identifier.'],
+    ['Portal', 'Finds its OAuth configuration by the credentials identifier.'],
+    ['Portal', 'Creates a session and stores a random state in it, on the server only.'],
+    ['Portal', 'Redirects the browser to GET /oauth/authorize.']
+  ],
+  [
+    ['Service', 'Makes sure the user is logged in and may use the portal.'],
+    ['Service', 'Validates client_id and redirect_uri.'],
+    ['Service', 'Redirects the browser to the portal with a code and the same state.'],
+    ['Portal', 'Compares the state from the redirect with the one in the session.']
+  ],
+  [
+    ['Portal', 'Calls POST /oauth/token with its credentials and the code.'],
+    ['Service', 'Validates the code: single use, only at this step.'],
+    ['Service', 'Validates the client credentials.'],
+    ['Service', 'Returns an access token, linked to the user of the code.']
+  ],
+  [
+    ['Portal', 'Calls GET /oauth/user with the access token.'],
+    ['Service', 'Validates the access token: single use, only at this step.'],
+    ['Service', 'Returns the user information.']
+  ]
 ]
+
+/** The portal’s own requests: they succeeded where their leg has an exchange. */
+export const SENDS = [9, 13]
+/** The steps that report the exchange of their leg. */
+const SHOWS = [4, 7, 12, 15, ...SENDS]
 
 /** The steps of one exchange: the exchange, and what the portal reads in its response. */
 export interface Leg<Value> {
@@ -135,37 +73,35 @@ export interface Progress {
 }
 
 /** The fifteen steps, as far as the sign-in has come. */
-export const stepsOf = (progress: Progress): StepReport[] => STEPS.map((step, at) => {
-  const { actor, action } = step
-  const number = at + 1
-  return {
-    number, actor, action, outcome: 'waiting', note: '', ...reportOf(number, step, progress)
-  }
-})
+export function stepsOf (progress: Progress): StepReport[] {
+  const steps = LEGS.flatMap((actions, leg) =>
+    actions.map(([actor, action]) => ({ leg, actor, action })))
+  return steps.map(({ leg, actor, action }, at) => {
+    const number = at + 1
+    const report = reportOf(number, leg, progress)
+    return { number, actor, action, outcome: 'waiting', note: '', ...report }
+  })
+}
 
-function reportOf (number: number, step: Step, progress: Progress): Partial<StepReport> {
+function reportOf (number: number, leg: number, progress: Progress): Partial<StepReport> {
   const { exchanges, failure, running } = progress
-  const exchange = exchanges[step.leg]
+  const exchange = exchanges[leg]
   if (number === failure?.step) {
     return { outcome: 'failed', note: failure.got, ...timed(exchanges.at(-1) as Exchange) }
   }
   if (exchange === undefined) return number === running ? { outcome: 'running' } : {}
-  const hasFailed = failure !== null && step.leg === exchanges.length - 1
-  if (hasFailed) return isProven(number, step, failure) ? { outcome: 'done' } : {}
-  return { outcome: 'done', ...step.shows === true ? timed(exchange) : {} }
+  const hasFailed = failure !== null && leg === exchanges.length - 1
+  if (hasFailed) return isProven(number, failure) ? { outcome: 'done' } : {}
+  return { outcome: 'done', ...SHOWS.includes(number) && timed(exchange) }
 }
 
 /** Whether the failure proves that this earlier step succeeded. The others stay `waiting`. */
-const isProven = (number: number, { sends }: Step, failure: Failure): boolean =>
-  number < failure.step && (sends === true || LATE.includes(failure.error))
+const isProven = (number: number, failure: Failure): boolean =>
+  number < failure.step && (SENDS.includes(number) || LATE.includes(failure.error))
 
 /** An exchange and its duration. Without a duration if a real browser got the response. */
 function timed (exchange: Exchange): Partial<StepReport> {
   const { response, networkError, milliseconds } = exchange
-  return {
-    exchange,
-    ...response === undefined && networkError === undefined
-      ? {}
-      : { milliseconds }
-  }
+  const isSeen = response !== undefined || networkError !== undefined
+  return { exchange, ...isSeen && { milliseconds } }
 }

@@ -74,32 +74,34 @@ async function read (message: IncomingMessage): Promise<WireResponse> {
     if (size > LARGEST_BODY) throw Object.assign(new Error(), { code: 'TOO_LARGE' })
     chunks.push(chunk)
   }
-  const pairs = message.rawHeaders.flatMap((name, at, all) =>
-    at % 2 === 0 ? [[name, all[at + 1] as string] as const] : [])
   return {
-    status: message.statusCode as number, headers: pairs, body: Buffer.concat(chunks).toString()
+    status: message.statusCode as number,
+    headers: pairs(message.headersDistinct),
+    body: Buffer.concat(chunks).toString()
   }
 }
 
 async function injected (
   app: Injectable, { method, url, headers, body }: WireRequest
 ): Promise<WireResponse> {
-  const payload = body === undefined ? {} : { payload: body }
-  // As browsers send it: without the port of the scheme.
-  const all = { host: new URL(url).host, ...Object.fromEntries(headers) }
-  const options = { method: method as 'GET', url, headers: all, ...payload }
+  const options = {
+    method: method as 'GET',
+    url,
+    // As browsers send it: without the port of the scheme.
+    headers: { host: new URL(url).host, ...Object.fromEntries(headers) },
+    ...body !== undefined && { payload: body }
+  }
   try {
     const response = await app.inject(options)
-    return { status: response.statusCode, headers: flat(response.headers), body: response.body }
+    return { status: response.statusCode, headers: pairs(response.headers), body: response.body }
   } catch (error) {
     throw Object.assign(new Error((error as Error).message), { code: 'APP_FAILED' })
   }
 }
 
-function flat (headers: Record<string, unknown>): Headers {
-  return Object.entries(headers)
-    .flatMap(([name, value]) => [value].flat().map((one) => [name, String(one)] as const))
-}
+/** A pair for each value of a header. */
+const pairs = (headers: Record<string, unknown>): Headers => Object.entries(headers)
+  .flatMap(([name, values]) => [values].flat().map((value) => [name, String(value)] as const))
 
 async function aborted (signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await once(signal, 'abort')

@@ -1,8 +1,8 @@
 import type { Arrival } from './browser.ts'
 import { Browser } from './browser.ts'
-import type { Cookie } from './cookies.ts'
 import { CookieJar, parseGiven } from './cookies.ts'
 import type { Integration } from './integration.ts'
+import type { Form } from './login-form.ts'
 import { formWith } from './login-form.ts'
 import type { WireResponse } from './wire.ts'
 import { statusOf } from './wire.ts'
@@ -54,16 +54,19 @@ export interface LoginPage {
 const MOST_PAGES = 3
 
 /** A browser with what the user has before the login. */
-export const browserOf = (
+export function browserOf (
   integration: Pick<Integration, 'base' | 'redirectUri' | 'send'>,
-  { cookies, headers }: User = {}
-): Browser => new Browser(integration, new CookieJar(cookiesOf(cookies)), Object.entries(headers ?? {}))
+  { cookies = {}, headers = {} }: User = {}
+): Browser {
+  const given = typeof cookies === 'string'
+    ? parseGiven(cookies)
+    : Object.entries(cookies).map(([name, value]) => ({ name, value, secure: false }))
+  return new Browser(integration, new CookieJar(given), Object.entries(headers))
+}
 
 /** Logs the user in, from the page on which the browser is. Returns where each request arrived. */
 export async function logIn (
-  browser: Browser,
-  page: Arrival,
-  login: NonNullable<User['login']>
+  browser: Browser, page: Arrival, login: NonNullable<User['login']>
 ): Promise<Arrival[]> {
   if (typeof login !== 'function') return fillIn(browser, page, login)
   const arrivals: Arrival[] = []
@@ -75,7 +78,7 @@ export async function logIn (
   await login({
     url: page.url,
     status: statusOf(page.exchange),
-    body: page.exchange.response?.body as string,
+    body: bodyOf(page),
     post: (fields, url = page.url) => visit(url, 'POST', new URLSearchParams(fields).toString()),
     get: (url) => visit(url, 'GET')
   })
@@ -88,38 +91,26 @@ async function fillIn (browser: Browser, page: Arrival, given: Fields): Promise<
   let left = Object.keys(given)
   let at = page
   while (at.at === 'page' && left.length > 0 && arrivals.length < MOST_PAGES) {
-    const form = formWith(String(at.exchange.response?.body), given)
-    const names = Object.keys(form?.fields ?? {})
-    if (form === undefined || (arrivals.length > 0 && !left.some((name) => names.includes(name)))) break
-    const isSent = (name: string): boolean => names.includes(name)
+    const form = formWith(bodyOf(at), given)
+    const asked = left.filter((name) => form !== undefined && name in form.fields)
+    const isFirst = arrivals.length === 0
+    if (form === undefined || (asked.length === 0 && !isFirst)) break
     // Without any of them in the form, a script may add them.
-    const sent = left.some(isSent) ? left.filter(isSent) : left
-    at = await sendForm(
-      browser,
-      at.url,
-      form,
-      Object.fromEntries(sent.map((name) => [name, String(given[name])]))
-    )
-    left = left.filter((name) => !sent.includes(name))
+    const sent = asked.length > 0 ? asked : left
+    const filled = Object.fromEntries(sent.map((name) => [name, String(given[name])]))
+    at = await send(browser, at.url, { ...form, fields: { ...form.fields, ...filled } })
     arrivals.push(at)
+    left = left.filter((name) => !sent.includes(name))
   }
   return arrivals
 }
 
-function sendForm (
-  browser: Browser,
-  page: string,
-  { action, method, fields }: ReturnType<typeof formWith> & {},
-  filled: Fields
-): Promise<Arrival> {
+function send (browser: Browser, page: string, { action, method, fields }: Form): Promise<Arrival> {
   const url = new URL(action === '' ? page : action, page)
-  const query = new URLSearchParams({ ...fields, ...filled }).toString()
-  if (method === 'POST') return browser.open(url.href, 'POST', query)
-  url.search = query
+  const form = new URLSearchParams(fields).toString()
+  if (method === 'POST') return browser.open(url.href, method, form)
+  url.search = form
   return browser.open(url.href)
 }
 
-function cookiesOf (cookies: string | Record<string, string> = {}): Cookie[] {
-  if (typeof cookies === 'string') return parseGiven(cookies)
-  return Object.entries(cookies).map(([name, value]) => ({ name, value, secure: false }))
-}
+const bodyOf = ({ exchange }: Arrival): string => String(exchange.response?.body)

@@ -6,13 +6,7 @@ import { similarName } from '../options/misspellings.ts'
 export class CannotRun extends Error {}
 
 type Options = NonNullable<ParseArgsConfig['options']>
-interface Strict<Known extends Options> {
-  args: string[]
-  options: Known
-  strict: true
-  allowPositionals: false
-}
-type Values<Known extends Options> = ReturnType<typeof parseArgs<Strict<Known>>>['values']
+type Values<Known extends Options> = ReturnType<typeof parseArgs<{ options: Known }>>['values']
 
 /**
  * Reads the flags of a command.
@@ -21,14 +15,13 @@ type Values<Known extends Options> = ReturnType<typeof parseArgs<Strict<Known>>>
  */
 export function readFlags<Known extends Options> (args: string[], options: Known): Values<Known> {
   try {
-    return parseArgs({ args, options, strict: true, allowPositionals: false }).values
+    return parseArgs({ args, options }).values
   } catch (error) {
     const [sentence = ''] = (error as Error).message.split('. ')
     const [, name = ''] = /^Unknown option '--([^']*)'/.exec(sentence) ?? []
     const meant = name === '' ? undefined : similarName(name, Object.keys(options))
-    throw new CannotRun(
-      `${sentence}. ${meant === undefined ? '--help lists the flags.' : `Did you mean --${meant}?`}`
-    )
+    const hint = meant === undefined ? '--help lists the flags.' : `Did you mean --${meant}?`
+    throw new CannotRun(`${sentence}. ${hint}`)
   }
 }
 

@@ -107,17 +107,20 @@ const CODE_AGE = { inProcess: 100, overHttp: 3000 }
 export function portal (options: PortalOptions): PortalDouble {
   const integration = createIntegration(options)
   return {
-    async signIn (user = {}) {
+    async signIn (user) {
       const flow = new SignIn(integration)
-      const record = await walk(flow, user)
-      return { ...(record.ok ? { ok: true, record: record.value } : record), steps: flow.steps() }
+      const code = await arrive(flow, user)
+      const record = code.ok ? await flow.complete(code.value) : code
+      const steps = flow.steps()
+      return record.ok ? { ok: true, record: record.value, steps } : { ...record, steps }
     },
-    async authorize (user = {}, parameters = {}) {
+    async authorize (user, parameters) {
       const flow = new SignIn(integration)
       const code = await arrive(flow, user, parameters)
-      if (!code.ok) return { ...code, steps: flow.steps() }
-      const verifier = flow.verifier === undefined ? {} : { verifier: flow.verifier }
-      return { ok: true, code: code.value, state: flow.state, ...verifier, steps: flow.steps() }
+      const { state, verifier } = flow
+      const steps = flow.steps()
+      if (!code.ok) return { ...code, steps }
+      return { ok: true, code: code.value, state, ...verifier !== undefined && { verifier }, steps }
     },
     async token (code, { verifier, parameters } = {}) {
       const leg = await redeem(integration, secretsOf(integration), { code, verifier }, parameters)
@@ -130,27 +133,18 @@ export function portal (options: PortalOptions): PortalDouble {
     check ({ user = [], ineligible = null, codeLifetime = null } = {}) {
       const users = [user].flat() as User[]
       const codeAge = options.app === undefined ? CODE_AGE.overHttp : CODE_AGE.inProcess
-      return run(
-        new Subject(integration, { users, ineligible, codeAge, codeLifetime })
-      )
+      return run(new Subject(integration, { users, ineligible, codeAge, codeLifetime }))
     }
   }
 }
 
 function resultOf ({ reading, exchange: { response } }: Leg<unknown>, name: string): object {
-  const result = reading.ok ? { ok: true, [name]: reading.value } : { ...reading }
-  return response === undefined ? result : { ...result, response }
-}
-
-async function walk (flow: SignIn, user: User): Promise<Reading<UserInformation>> {
-  const code = await arrive(flow, user)
-  if (!code.ok) return code
-  const accessToken = await flow.redeem(code.value)
-  return accessToken.ok ? flow.fetchUser(accessToken.value) : accessToken
+  const result = reading.ok ? { ok: true, [name]: reading.value } : reading
+  return { ...result, ...response !== undefined && { response } }
 }
 
 /** Steps 1 to 8. */
-async function arrive (flow: SignIn, user: User, parameters: Changes = {}): Promise<Reading<string>> {
+async function arrive (flow: SignIn, user: User = {}, parameters?: Changes): Promise<Reading<string>> {
   const browser = browserOf(flow.integration, user)
   const url = flow.start(parameters)
   const arrival = await browser.open(url)

@@ -7,6 +7,7 @@ import { Subject } from '../../check/subject.ts'
 import { redirectTarget } from '../../flow/browser.ts'
 import type { Grant } from '../../flow/legs.ts'
 import { returned, secretsOf, SignIn } from '../../flow/legs.ts'
+import { pageRequest } from '../../flow/requests.ts'
 import type { Secrets } from '../../flow/masking.ts'
 import type { Integration } from '../../flow/integration.ts'
 import type { Exchange, Send } from '../../flow/wire.ts'
@@ -102,8 +103,7 @@ export class Attempt {
   async #send (): Promise<string | null> {
     const { integration } = this.signIn
     const url = this.signIn.start()
-    const exchange =
-      await integration.send({ method: 'GET', url, headers: [['Accept', 'text/html']] })
+    const exchange = await integration.send(pageRequest(url))
     if (isDown(exchange)) {
       const at = exchange.response === undefined ? 'nowhere' : 'page'
       this.signIn.arrived({ at, exchange, url, hops: [exchange] })
@@ -122,9 +122,8 @@ export class Attempt {
       await this.#try({ grant })
       return
     }
-    const token = await this.signIn.redeem(grant.code)
-    if (token.ok) await this.signIn.fetchUser(token.value)
-    if (this.signIn.record !== null && this.trial?.takes === 'redeemed code') {
+    const { ok } = await this.signIn.complete(grant.code)
+    if (ok && this.trial?.takes === 'redeemed code') {
       await this.#try({ redeemed: grant })
     }
   }

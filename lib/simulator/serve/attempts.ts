@@ -24,11 +24,6 @@ export class Attempts {
     return session
   }
 
-  /** The attempt with this identifier, if this browser began it. */
-  find (cookie: string | undefined, id: string): Attempt | undefined {
-    return this.of(cookie).find((attempt) => attempt.id === id)
-  }
-
   /** The attempt that a browser comes back to: its own with this state, or else its latest. */
   returned (cookie: string | undefined, state: unknown): Attempt | undefined {
     const own = this.of(cookie)

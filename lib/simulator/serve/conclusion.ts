@@ -62,15 +62,13 @@ export function conclusionOf (attempt: Attempt): Conclusion {
   return { outcome: 'untested', title: `${name} was let in`, sentence: LET_IN }
 }
 
-/** One line for the terminal: when, how long the service took, who or what, and how it ended. */
+/** One line for the terminal: when, who or what, and how it ended. */
 export function summaryOf (attempt: Attempt): string {
   const { trial, signIn: { record, failure, secrets } } = attempt
-  const { title } = conclusionOf(attempt)
-  const time = clockTime(new Date())
-  const took = `${Math.ceil(tookOf(attempt))} ms`.padStart(8)
+  const what = trial === null ? '' : `${trial.title}: `
   const who = record === null ? '' : ` (${secrets.mask(record.external_id)})`
   const why = failure === null ? '' : `: ${failure.got}`
-  return `${time} ${took}  ${trial === null ? '' : `${trial.title}: `}${title}${who}${why}`
+  return `${clockTime(new Date())} ${what}${conclusionOf(attempt).title}${who}${why}`
 }
 
 function judged ({ outcome, sentence, fix = '', reason = '' }: Finding): Conclusion {
@@ -93,12 +91,3 @@ function progressOf ({ sendsAt, isAway }: Attempt): Omit<Conclusion, 'outcome'> 
 
 /** The time by the clock of this machine. */
 export const clockTime = (date: Date): string => date.toTimeString().slice(0, 8)
-
-/**
- * Milliseconds that the service took for the requests of the portal. The browser's are not counted:
- * they include the time of a person.
- */
-function tookOf ({ signIn, exchanges }: Attempt): number {
-  return [...signIn.exchanges.slice(2), ...exchanges].reduce((sum, { milliseconds }) => sum +
-    milliseconds, 0)
-}

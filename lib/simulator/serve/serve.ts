@@ -3,7 +3,9 @@ import { isIPv6 } from 'node:net'
 import { escape } from '../../flow/escape.ts'
 import { fixFor } from '../../flow/failure.ts'
 import type { Integration } from '../../flow/integration.ts'
+import { pageRequest } from '../../flow/requests.ts'
 import { simulator } from './app.ts'
+import { START } from './pages/layout.ts'
 import { isOneSite } from './one-site.ts'
 import { openBrowser } from './open-browser.ts'
 import { CannotRun, needed, numberOf, readFlags } from '../flags.ts'
@@ -16,7 +18,6 @@ export const FLAGS = {
   host: { type: 'string', default: 'localhost' },
   'public-url': { type: 'string' },
   'redirect-uri': { type: 'string' },
-  credentials: { type: 'string', default: 'local' },
   'code-lifetime': { type: 'string', default: '60' },
   open: { type: 'boolean', default: false }
 } as const
@@ -33,7 +34,6 @@ ${INTEGRATION_HELP}
   --public-url <url>        where browsers reach the simulator (default the port at --host, or at 127.0.0.1). Have
                             your service at localhost: then the two are different sites for cookies, as in production
   --redirect-uri <url>      the callback; it must lead to the simulator (default <public-url>/oauth/callback)
-  --credentials <name>      the end of the login_url, /external-oauth/<name> (default local)
   --code-lifetime <seconds> how long a code is valid at the service (default 60). The trial of an expired code
                             waits one second longer
   --open                    open the start page in the browser
@@ -55,24 +55,19 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
   const publicUrl = originOf(values['public-url']) ?? `http://${reachedAt(host)}:${port}`
   const redirectUri = values['redirect-uri'] ?? `${publicUrl}/oauth/callback`
   const integration = integrationOf(values, env, redirectUri)
-  const loginUrl =
-    `${publicUrl}/external-oauth/${encodeURI(needed('credentials', values.credentials))}`
   const codeLifetime = numberOf('code-lifetime', values['code-lifetime'], 0, 3600)
   const ended = (line: string) => out(`${escape(line)}\n`)
-  const app =
-    await simulator({ integration, loginUrl, codeLifetime, ended }).catch(({ message }: Error) => {
-      throw new CannotRun(`The simulator cannot respond at ${loginUrl} and ${redirectUri}: ${message}. ` +
-      'Choose another --credentials or --redirect-uri.')
-    })
+  const app = await simulator({ integration, publicUrl, codeLifetime, ended })
   await app.listen({ host, port }).catch(({ message }: Error) => {
     throw new CannotRun(
       `The simulator cannot listen: ${message}. Choose another address with --host or --port.`
     )
   })
-  out(greeting(publicUrl, loginUrl, integration))
+  out(greeting(publicUrl, integration))
   if (new URL(redirectUri).origin !== publicUrl) {
     err(
-      `The redirect_uri ${redirectUri} is not under ${publicUrl}: sign-ins come back only if it leads here.\n`
+      `The redirect_uri ${redirectUri} is not under ${publicUrl}: ` +
+      'sign-ins come back only if it leads here.\n'
     )
   }
   reach(integration, stop).then((sentence) => err(sentence), () => {})
@@ -87,8 +82,7 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
 
 /** Why the service does not respond, and what to do; empty where it responds. */
 async function reach ({ send, authorizeUrl }: Integration, stop: AbortSignal): Promise<string> {
-  const { networkError } =
-    await send({ method: 'GET', url: authorizeUrl, headers: [['Accept', 'text/html']] }, stop)
+  const { networkError } = await send(pageRequest(authorizeUrl), stop)
   if (networkError === undefined || stop.aborted) return ''
   return `${escape(networkError.sentence)} ${fixFor(networkError.code)}\n`
 }
@@ -110,11 +104,11 @@ For browsers your service and this portal are one site: a session cookie with Sa
 here, and fails in production. Give two host names: --base-url at localhost, or another --public-url.
 `
 
-const greeting = (publicUrl: string, loginUrl: string, integration: Integration): string => `\
+const greeting = (publicUrl: string, integration: Integration): string => `\
 The portal runs at ${publicUrl}
 
 Your service needs:
-  login_url      ${loginUrl}
+  login_url      ${publicUrl}${START}
   client_id      ${integration.clientId}
   client_secret  (as given)
   redirect_uri   ${integration.redirectUri}

@@ -1,5 +1,5 @@
 import type { Secrets } from '../../../flow/masking.ts'
-import type { Level } from '../../../flow/integration.ts'
+import type { Integration, Level } from '../../../flow/integration.ts'
 import { unlistedFields } from '../../../user-information.ts'
 import type { UserInformation } from '../../../user-information.ts'
 import type { Finding } from '../../../check/run.ts'
@@ -10,7 +10,6 @@ import { TONES, trialsCard } from './home.ts'
 import { html } from './html.ts'
 import type { Html } from './html.ts'
 import { card, fact, layout, startPath } from './layout.ts'
-import type { Setup } from './layout.ts'
 import { timeline } from './timeline.ts'
 
 /**
@@ -20,29 +19,29 @@ import { timeline } from './timeline.ts'
  * @param all - the sign-ins of the same browser, newest first
  */
 export async function attemptPage (
-  setup: Setup, attempt: Attempt, all: readonly Attempt[]
+  integration: Integration, attempt: Attempt, all: readonly Attempt[]
 ): Promise<string> {
   const { ended, isAway, trial, signIn } = attempt
   const { outcome, title, sentence } = conclusionOf(attempt)
   const causes = isAway ? loginCard(hintOf(attempt, all), await attempt.loginFindings()) : null
-  return layout(setup, {
+  return layout(integration, {
     title,
     sentence,
     chip: html`<span class="chip ${TONES[outcome]}">${trial === null ? 'Sign-in' : `Trial: ${trial.title}`}</span>`,
-    buttons: ended ? buttons(setup, attempt) : {},
+    buttons: ended ? buttons(attempt) : {},
     inProgress: !ended,
     body: html`${causes}${problemCard(attempt)}
 <div class="columns">
 ${trialCard(attempt)}
-${signIn.record === null ? null : recordCard(signIn.record, setup.integration.level, signIn.secrets)}
+${signIn.record === null ? null : recordCard(signIn.record, integration.level, signIn.secrets)}
 ${card('steps', 'The fifteen steps', timeline(signIn.steps(), outcome === 'pass'), 'main')}
-${ended ? trialsCard(setup) : null}
+${ended ? trialsCard : null}
 </div>`
   })
 }
 
-function buttons (setup: Setup, { trial, loginPage }: Attempt): Record<string, string> {
-  const again = startPath(setup, trial)
+function buttons ({ trial, loginPage }: Attempt): Record<string, string> {
+  const again = startPath(trial)
   return {
     [trial === null ? 'Sign in again' : 'Try again']: again,
     ...loginPage === null

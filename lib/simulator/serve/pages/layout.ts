@@ -23,12 +23,6 @@ export const POLICY = [
 const PROGRESS = html`<noscript><meta http-equiv="refresh" content="2"></noscript>
 <script>${new Html(SCRIPT)}</script>`
 
-export interface Setup {
-  integration: Integration
-  /** Where a sign-in starts. */
-  loginUrl: string
-}
-
 export interface Page {
   title: string
   sentence: string
@@ -42,7 +36,7 @@ export interface Page {
 }
 
 /** A whole page. */
-export function layout ({ integration }: Setup, page: Page): string {
+export function layout (integration: Integration, page: Page): string {
   const { title, sentence, chip = null, buttons = {}, body = null, inProgress = false } = page
   const links = Object.entries(buttons)
     .map(([label, url]) => html`<a class="button" href="${url}">${label}</a>\n`)
@@ -85,8 +79,9 @@ ${body}
 export const fact = (name: string, value: string): Html =>
   html`<div><dt>${name}</dt><dd>${value}</dd></div>`
 
-/** The path of the page where a sign-in starts, or a trial. */
-export function startPath ({ loginUrl }: Setup, trial: Pick<Trial, 'id'> | null = null): string {
-  const { pathname } = new URL(loginUrl)
-  return trial === null ? pathname : `${pathname}?trial=${trial.id}`
-}
+/** The path where a sign-in starts. */
+export const START = '/external-oauth/local'
+
+/** The path where a sign-in or a trial starts. */
+export const startPath = (trial: Trial | null): string =>
+  trial === null ? START : `${START}?trial=${trial.id}`

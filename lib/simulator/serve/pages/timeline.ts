@@ -1,15 +1,16 @@
 import type { StepReport } from '../../../flow/steps.ts'
+import { SENDS } from '../../../flow/steps.ts'
 import { exchangeDetails } from './exchange.ts'
 import { html } from './html.ts'
 import type { Html } from './html.ts'
 
 /** How an outcome looks, and how it is read out. */
-const OUTCOMES = {
-  waiting: { tone: '', mark: '', words: 'not reached' },
-  running: { tone: 'wait', mark: '…', words: 'in progress' },
-  done: { tone: 'good', mark: '✓', words: 'done' },
-  failed: { tone: 'bad', mark: '✕', words: 'failed' },
-  expected: { tone: 'good', mark: '✕', words: 'rejected as expected' }
+const OUTCOMES: Record<string, [tone: string, mark: string, words: string]> = {
+  waiting: ['', '', 'not reached'],
+  running: ['wait', '…', 'in progress'],
+  done: ['good', '✓', 'done'],
+  failed: ['bad', '✕', 'failed'],
+  expected: ['good', '✕', 'rejected as expected']
 }
 
 /** The fifteen steps. A rejection that a trial asked for is shown as a success. */
@@ -19,7 +20,7 @@ export const timeline = (steps: StepReport[], rejectionExpected: boolean): Html 
 function row (step: StepReport, rejectionExpected: boolean): Html {
   const { number, actor, action, note, exchange, milliseconds } = step
   const outcome = step.outcome === 'failed' && rejectionExpected ? 'expected' : step.outcome
-  const { tone, mark, words } = OUTCOMES[outcome]
+  const [tone, mark, words] = OUTCOMES[outcome] as [string, string, string]
   const took = milliseconds === undefined ? '' : ` · ${Math.round(milliseconds)} ms`
   return html`<li class="step ${outcome}" value="${number}">
 <span class="dot ${tone}"><span aria-hidden="true">${mark || number}</span><span class="hidden">${words}</span></span>
@@ -30,11 +31,10 @@ ${exchange === undefined ? null : exchangeDetails(`step-${number}`, exchange)}
 </li>`
 }
 
-/** Steps 9 and 13 send a request: response and time are shown at the step that returns them. */
+/** A step that only sends a request: response and time are shown at the step that returns them. */
 function onlySent (step: StepReport): StepReport {
   const { exchange, milliseconds, ...others } = step
-  if (exchange === undefined || step.outcome !== 'done' || ![9, 13].includes(step.number)) {
-    return step
-  }
+  const isOnlySent = step.outcome === 'done' && SENDS.includes(step.number)
+  if (exchange === undefined || !isOnlySent) return step
   return { ...others, exchange: { request: exchange.request, milliseconds: 0 } }
 }
