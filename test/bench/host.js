@@ -6,8 +6,6 @@ export const portal = {
   redirectUri: 'https://portal.example/oauth/callback'
 }
 
-const RECORD_BYTES = 256
-
 /** The users of the partner application. Server and load generator make the same ones. */
 export const users = Array.from({ length: 10_000 }, (_, n) => makeUser(`u${String(n).padStart(6, '0')}`))
 
@@ -16,15 +14,15 @@ const sessions = new Map(users.map((user) => [user.session, user]))
 /** The user who is logged in, by the request's Cookie header. */
 export const currentUser = (cookie) => sessions.get(/(?:^|; )session=([^;]*)/.exec(cookie)?.[1])
 
+/** The record has some 256 bytes. */
 function makeUser (id) {
   const record = {
     external_id: id,
     email: `${id}@p.example`,
-    name: '',
+    name: 'name '.repeat(18),
     type: 'partner',
     control_role: 'Partner Read Only',
     product_role: 'Product Operator'
   }
-  record.name = 'Name'.padEnd(RECORD_BYTES - JSON.stringify(record).length, ' name')
   return { session: `session-of-${id}`, record }
 }

@@ -16,15 +16,11 @@ export async function start ({ redisUrl }) {
     return reply.redirect(`${redirectUri}?code=${code}&state=${state}`, 302)
   })
 
-  app.post('/oauth/token', async (request, reply) => {
-    const record = await redis.getdel(request.body.code)
-    if (record === null) return reply.code(400).send()
-    return { token_type: 'Bearer', access_token: await issue(record) }
-  })
+  app.post('/oauth/token', async ({ body }) =>
+    ({ token_type: 'Bearer', access_token: await issue(await redis.getdel(body.code)) }))
 
   app.get('/oauth/user', async (request, reply) => {
     const record = await redis.getdel(request.headers.authorization.slice('Bearer '.length))
-    if (record === null) return reply.code(401).send()
     return reply.type('application/json').send(record)
   })
 
