@@ -2,9 +2,11 @@
 // too few or too many. Only what the RFCs describe lets anyone in, and a code or token that came in a malformed header
 // is not used up.
 import t from 'tap'
-import { BASIC, request, say, tokenForm, tokenRequest } from '../helpers/raw-requests.ts'
+import { BASIC, request, say, tokenForm } from '../helpers/raw-requests.ts'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { wire } from '../helpers/wire.ts'
+
+const FORM = 'Content-Type: application/x-www-form-urlencoded'
 
 const id = PORTAL.clientId
 const secret = encodeURIComponent(PORTAL.clientSecret)
@@ -43,7 +45,8 @@ t.test('HTTP Basic at the token endpoint', async (t) => {
   const { url, events } = await startHost(t)
   const code = await wire(url).code()
   const attempt = async (status: number, reason: string, ...headers: string[]) => {
-    const { statuses } = await say(url, tokenRequest(`${tokenForm(code, false)}`, headers))
+    const form = String(tokenForm(code, false))
+    const { statuses } = await say(url, request('POST /oauth/token', [FORM, ...headers], form))
     t.strictSame([...statuses, events.at(-1)?.reason], [status, reason], headers.join().slice(0, 80))
   }
   for (const [reason, credentials] of Object.entries(badCredentials)) {

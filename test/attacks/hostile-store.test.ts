@@ -9,7 +9,7 @@ import { open, seal } from '../../lib/grants/sealing.ts'
 import type { Store } from '../../lib/index.ts'
 import { registeredPortal } from '../../lib/portal/registered-portal.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
-import { randomCode } from '../helpers/random-code.ts'
+import { randomCode } from '../helpers/never-issued.ts'
 import { inProcess } from '../helpers/wire.ts'
 import type { WireResponse, Wire } from '../helpers/wire.ts'
 

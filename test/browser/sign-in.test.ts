@@ -1,8 +1,28 @@
 // The whole sign-in in a real browser, through the example and the portal simulator; and the page of the plugin for a
 // person whose sign-in cannot go back to the portal: nothing loads, nothing executes.
+import type { Page } from 'playwright-core'
 import t from 'tap'
+import type { Test } from 'tap'
 import { startScene } from '../helpers/browser-scene.ts'
-import { again, goToLogin, heading, logIn, outcome, reported, tabTo } from '../helpers/walk.ts'
+import { again, arrives, heading, logIn, outcome, reported } from '../helpers/walk.ts'
+
+/** Begins a sign-in at the portal, which leads to the partner's login page. */
+async function goToLogin (t: Test, page: Page, portal: string): Promise<void> {
+  await page.goto(portal)
+  await page.getByRole('link', { name: 'Sign in', exact: true }).click()
+  await page.waitForURL('**/login?return_to=*')
+  await arrives(t, page, 'Log in to Acme Payments')
+}
+
+/** Presses Tab until the named element has the focus; returns how often. */
+async function tabTo (page: Page, name: string, most = 8): Promise<number> {
+  for (let times = 1; times <= most; times++) {
+    await page.keyboard.press('Tab')
+    const focused = await page.evaluate(() => (document.activeElement as HTMLElement).innerText)
+    if (focused.startsWith(name)) return times
+  }
+  throw new Error(`${most} times Tab do not reach ${name}`)
+}
 
 const SCRIPT = '"><script>document.title = "executed"</script><img src=x onerror="document.title = \'executed\'">'
 

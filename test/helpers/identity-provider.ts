@@ -4,7 +4,7 @@ import { Provider } from 'oidc-provider'
 import type { Test } from 'tap'
 import type { SamlProvider } from '../../examples/logins/saml.ts'
 import { addUser, users, userWith } from '../../examples/users.ts'
-import { httpServer } from './raw-server.ts'
+import { httpServer } from './listen.ts'
 
 const HEAD = '<!doctype html><html lang="en"><title>Log in</title><link rel="icon" href="data:,">'
 

@@ -1,4 +1,6 @@
-import type { Server as HttpServer } from 'node:http'
+import { createServer as createHttpServer } from 'node:http'
+import type { RequestListener, Server as HttpServer } from 'node:http'
+import { createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 
 interface Teardown { teardown (done: () => unknown): unknown }
@@ -16,4 +18,16 @@ export async function listen (t: Teardown, server: Server | HttpServer, host = '
   })
   await new Promise<void>((resolve, reject) => { server.once('error', reject).listen(0, host, resolve) })
   return (server.address() as AddressInfo).port
+}
+
+/** A server below HTTP. */
+export const rawServer = async (t: Teardown, onSocket: (socket: Socket) => void): Promise<string> =>
+  `http://127.0.0.1:${await listen(t, createServer(onSocket))}`
+
+/** A bare HTTP server. */
+export async function httpServer (t: Teardown, handler: RequestListener): Promise<string> {
+  const server = createHttpServer(handler)
+  // As Fastify has it. After Node's five seconds, `fetch` may use a connection again while the server closes it.
+  server.keepAliveTimeout = 72_000
+  return `http://127.0.0.1:${await listen(t, server)}`
 }

@@ -1,9 +1,9 @@
 // A partner's app: the plugin, a login form, three users. A test changes it in one place.
 import { createHmac } from 'node:crypto'
 import formbody from '@fastify/formbody'
-import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import partnerSso from '../../lib/index.ts'
-import type { PartnerSsoOptions, Store, UserInformation } from '../../lib/index.ts'
+import type { PartnerSsoOptions, UserInformation } from '../../lib/index.ts'
 import { Fastify } from './fastify.ts'
 
 interface Teardown { teardown (done: () => unknown): unknown }
@@ -50,13 +50,8 @@ const USERS = [...Object.keys(RECORDS), 'eve']
 /** The one thing in which an app differs. */
 export interface Change {
   options?: Partial<PartnerSsoOptions<string>> & { prefix?: string }
-  server?: FastifyServerOptions
   /** Before the plugin is registered. */
   prepare?: (app: FastifyInstance) => unknown
-  /** After it. */
-  finish?: (app: FastifyInstance) => unknown
-  /** Attributes of the session cookie. */
-  cookie?: string
   loginPage?: (request: FastifyRequest, reply: FastifyReply) => unknown
   /** Where a login leads. */
   returnTo?: (request: FastifyRequest, reply: FastifyReply, app: FastifyInstance) => string
@@ -68,7 +63,7 @@ const signed = (user: string): string => `${user}.${createHmac('sha256', 'of the
 export const sessionOf = (user: string): string => `sid=${signed(user)}`
 
 /** Who is logged in, by a signed cookie. */
-export function userOf ({ headers }: Pick<FastifyRequest, 'headers'>): string | null {
+function userOf ({ headers }: FastifyRequest): string | null {
   const given = /(?:^|; )sid=([^;]*)/.exec(headers.cookie ?? '')?.[1]
   return USERS.find((user) => signed(user) === given) ?? null
 }
@@ -79,8 +74,8 @@ const form = (_request: unknown, reply: FastifyReply): unknown => reply
 
 /** The app. It is ready when it is used. */
 export function partner (change: Change = {}): FastifyInstance {
-  const { options = {}, cookie = 'Path=/; HttpOnly; SameSite=Lax', loginPage = form } = change
-  const app = Fastify(change.server ?? {}) as FastifyInstance
+  const { options = {}, loginPage = form } = change
+  const app = Fastify() as FastifyInstance
   change.prepare?.(app)
   app.register(formbody)
   app.register(partnerSso<string>, {
@@ -98,11 +93,11 @@ export function partner (change: Change = {}): FastifyInstance {
       const { user = '' } = request.body
       if (!USERS.includes(user)) return loginPage(request, reply.code(401))
       const returnTo = change.returnTo ?? ((request, reply, app) => app.partnerSso.returnTo(request, reply) ?? '/')
-      return reply.header('set-cookie', `sid=${signed(user)}; ${cookie}`).redirect(returnTo(request, reply, app), 303)
+      reply.header('set-cookie', `${sessionOf(user)}; Path=/; HttpOnly; SameSite=Lax`)
+      return reply.redirect(returnTo(request, reply, app), 303)
     })
     app.get('/', (_request, reply) => reply.type('text/html').send('<!doctype html><title>Home</title>'))
   })
-  app.register(async (app) => { await change.finish?.(app) })
   return app
 }
 
@@ -143,13 +138,3 @@ export const locationAt = (change: (location: URL) => void): Change => ({
     return payload
   })
 })
-
-/** A store that keeps what it is asked to remove, for as long as it likes. */
-export const forgetful = (): Store => {
-  const values = new Map<string, string>()
-  return {
-    async put (key, value) { return Boolean(values.set(key, value)) },
-    async take (key) { return values.get(key) ?? null },
-    async revoke () { return null }
-  }
-}

@@ -12,8 +12,6 @@ export interface Proxy {
   port: number
   /** The port that new connections are passed on to. */
   target: number
-  /** Milliseconds that replies are held back. */
-  delay: number
   onRequest: Rule
   onReply: Rule
   /** Resets all connections. */
@@ -38,27 +36,24 @@ export async function startProxy (t: Teardown, target: number): Promise<Proxy> {
       pairs.delete(pair)
       for (const socket of pair) socket.destroy()
     }
-    const link = (from: Socket, to: Socket, rule: () => Rule, delay: () => number) => {
-      const write = (bytes: Buffer) => { if (!to.destroyed) to.write(bytes) }
+    const link = (from: Socket, to: Socket, rule: () => Rule) => {
       from.on('data', (bytes) => {
         if (forgotten.has(pair)) return
         const result = rule()(bytes)
         if (result === 'cut') reset(near)
-        else if (result !== 'swallow') delay() === 0 ? write(result) : setTimeout(write, delay(), result)
+        else if (result !== 'swallow' && !to.destroyed) to.write(result)
       })
       from.on('error', () => {}).on('close', end)
     }
-    link(near, far, () => proxy.onRequest, () => 0)
-    link(far, near, () => proxy.onReply, () => proxy.delay)
+    link(near, far, () => proxy.onRequest)
+    link(far, near, () => proxy.onReply)
   })
-  const cut = () => { for (const [near] of pairs) reset(near) }
   const proxy: Proxy = {
     port: await listen(t, server),
     target,
-    delay: 0,
     onRequest: pass,
     onReply: pass,
-    cut,
+    cut () { for (const [near] of pairs) reset(near) },
     forget () { forgotten = new Set(pairs) },
     get connections () { return pairs.size }
   }

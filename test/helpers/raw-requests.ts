@@ -31,8 +31,8 @@ export interface Conversation {
   closed: boolean
 }
 
-/** Sends the bytes of the text as they are, and listens until the server hangs up. `end` half-closes the connection. */
-export async function say (url: string, said: string, { end = false } = {}): Promise<Conversation> {
+/** Sends the bytes of the text as they are, and listens until the server hangs up. */
+export async function say (url: string, said: string): Promise<Conversation> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   let text = ''
@@ -45,7 +45,6 @@ export async function say (url: string, said: string, { end = false } = {}): Pro
     socket.destroy()
   })
   socket.write(said, 'latin1')
-  if (end) socket.end()
   await new Promise((resolve) => socket.once('close', resolve))
   return { text, closed, statuses: [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status)) }
 }
@@ -57,9 +56,4 @@ export function request (line: string, headers: string[] = [], body = ''): strin
   return [`${line} HTTP/1.1`, 'Host: partner.example', ...headers, ...length, 'Connection: close', '', body].join(
     '\r\n'
   )
-}
-
-/** The request of the token endpoint with this form. */
-export function tokenRequest (form: string, headers: string[] = []): string {
-  return request('POST /oauth/token', ['Content-Type: application/x-www-form-urlencoded', ...headers], form)
 }

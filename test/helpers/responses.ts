@@ -1,6 +1,6 @@
 // Services that are nothing but their responses.
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { httpServer } from './raw-server.ts'
+import { httpServer } from './listen.ts'
 
 interface Teardown { teardown (done: () => unknown): unknown }
 

@@ -20,14 +20,6 @@ export async function reported (problems: string[], count = 1): Promise<string[]
   return problems.splice(0)
 }
 
-/** Begins a sign-in at the portal, which leads to the partner's login page. */
-export async function goToLogin (t: Test, page: Page, portal: string): Promise<void> {
-  await page.goto(portal)
-  await page.getByRole('link', { name: 'Sign in', exact: true }).click()
-  await page.waitForURL('**/login?return_to=*')
-  await arrives(t, page, 'Log in to Acme Payments')
-}
-
 /** Chooses a user on the partner's login page. */
 export async function logIn (page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name }).click()
@@ -46,16 +38,6 @@ export async function again (page: Page, begin?: () => Promise<unknown>): Promis
   await (begin?.() ?? page.getByRole('link', { name: 'Sign in again' }).click())
   await page.waitForURL(({ href, pathname }) => href !== before && pathname.startsWith('/sign-ins/'))
   return await outcome(page)
-}
-
-/** Presses Tab until the named element has the focus; returns how often. */
-export async function tabTo (page: Page, name: string, most = 8): Promise<number> {
-  for (let times = 1; times <= most; times++) {
-    await page.keyboard.press('Tab')
-    const focused = await page.evaluate(() => (document.activeElement as HTMLElement).innerText)
-    if (focused.startsWith(name)) return times
-  }
-  throw new Error(`${most} times Tab do not reach ${name}`)
 }
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')

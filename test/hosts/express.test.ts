@@ -9,7 +9,7 @@ import type { PartnerSsoEvent } from '../../lib/index.ts'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { refuses } from '../contract/replies.ts'
 import { startHost } from '../helpers/host.ts'
-import { httpServer } from '../helpers/raw-server.ts'
+import { httpServer } from '../helpers/listen.ts'
 import { wire } from '../helpers/wire.ts'
 
 const parser = express.urlencoded({ extended: false })

@@ -9,7 +9,7 @@ import partnerSso from '../../lib/index.ts'
 import { routerOptions } from '../helpers/fastify.ts'
 import { hostOptions, startHost } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
-import { httpServer } from '../helpers/raw-server.ts'
+import { httpServer } from '../helpers/listen.ts'
 import { inProcess, wire } from '../helpers/wire.ts'
 import type { Wire, WireResponse } from '../helpers/wire.ts'
 

@@ -7,11 +7,10 @@ import { escapeJson } from '../../lib/flow/escape.ts'
 import { FLAGS as CHECK_FLAGS } from '../../lib/simulator/check/check.ts'
 import { FLAGS as SERVE_FLAGS } from '../../lib/simulator/serve/serve.ts'
 import { CERTIFICATE, KEY } from '../helpers/certificate.ts'
-import { listen } from '../helpers/listen.ts'
+import { httpServer, listen, rawServer } from '../helpers/listen.ts'
 import { listening, REDIRECT_URI, sessionOf } from '../helpers/partner.ts'
 import { freePort } from '../helpers/ports.ts'
 import { check, program, report } from '../helpers/program.ts'
-import { httpServer, rawServer } from '../helpers/raw-server.ts'
 import { responding } from '../helpers/responses.ts'
 
 const USER = ['--cookie', `${sessionOf('ada')}; SameSite=Lax`]

@@ -9,7 +9,7 @@ import {
   hookAt, jsonAt, listening, partner, REDIRECT_URI, sentAt, sessionOf, SETTINGS
 } from '../helpers/partner.ts'
 import { freePort } from '../helpers/ports.ts'
-import { httpServer } from '../helpers/raw-server.ts'
+import { httpServer } from '../helpers/listen.ts'
 import { respond, responding } from '../helpers/responses.ts'
 
 const textAt = (type: string, body: string): Change => sentAt('/oauth/token', (_payload, _request, reply) => {
@@ -170,7 +170,8 @@ t.test('a slow service ends at the timeout', async (t) => {
 })
 
 t.test('an app that does not start', async (t) => {
-  const app = partner({ finish: () => { throw new Error('no database') } })
+  const app = partner()
+  app.register(async () => { throw new Error('no database') })
   const result = await portal({ app, ...SETTINGS }).signIn()
   t.match(result, { step: 4, error: 'app_failed', got: 'The app failed: no database' })
 })

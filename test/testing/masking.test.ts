@@ -6,7 +6,7 @@ import { returned, SignIn } from '../../lib/flow/legs.ts'
 import { Secrets } from '../../lib/flow/masking.ts'
 import { portal } from '../../lib/testing/index.ts'
 import { CLIENT_SECRET, REDIRECT_URI, SETTINGS } from '../helpers/partner.ts'
-import { httpServer } from '../helpers/raw-server.ts'
+import { httpServer } from '../helpers/listen.ts'
 import { respond, responding } from '../helpers/responses.ts'
 
 const HIDDEN = '••••••••'

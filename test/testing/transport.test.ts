@@ -4,7 +4,7 @@ import { networkError } from '../../lib/flow/network-error.ts'
 import type { NetworkError } from '../../lib/flow/network-error.ts'
 import { inProcess, overHttp } from '../../lib/flow/transport.ts'
 import { jsonObject, statusOf } from '../../lib/flow/wire.ts'
-import { httpServer } from '../helpers/raw-server.ts'
+import { httpServer } from '../helpers/listen.ts'
 
 const MEGABYTE = 1024 * 1024
 

@@ -10,7 +10,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { isRedisOption, redisUrl } from '../../lib/stores/redis-client.ts'
 import { redisStore } from '../../lib/stores/redis.ts'
-import { rawServer } from '../helpers/raw-server.ts'
+import { rawServer } from '../helpers/listen.ts'
 
 /** Milliseconds: a call that is to fail fails then. */
 const soon = (milliseconds = 60_000): number => performance.now() + milliseconds

@@ -1,10 +1,21 @@
 // Invalid requests that a developer tries on purpose: what each says of a correct service and of one with a mistake.
 import t from 'tap'
+import type { Store } from '../../../lib/index.ts'
 import { TRIALS as ALL } from '../../../lib/simulator/serve/trials.ts'
 import { sendingBack } from '../../helpers/responses.ts'
-import { forgetful, jsonAt, locationAt, sentAt } from '../../helpers/partner.ts'
+import { jsonAt, locationAt, sentAt } from '../../helpers/partner.ts'
 import type { Change } from '../../helpers/partner.ts'
 import { simulator, start } from '../../helpers/serve.ts'
+
+/** A store that keeps what it is asked to remove, for as long as it likes. */
+const forgetful = (): Store => {
+  const values = new Map<string, string>()
+  return {
+    async put (key, value) { return Boolean(values.set(key, value)) },
+    async take (key) { return values.get(key) ?? null },
+    async revoke () { return null }
+  }
+}
 
 type Tone = 'good' | 'bad' | 'wait'
 
