@@ -17,11 +17,12 @@ export function policiesOf (response: WireResponse): string[] {
  * A directive of each policy, as one text. CSP Level 3 §2.2.1: of several with one name the first
  * one counts.
  */
-export const directivesOf = (policies: string[], name: string): string[] =>
-  policies.flatMap((policy) => {
+export function directivesOf (policies: string[], name: string): string[] {
+  return policies.flatMap((policy) => {
     const directives = policy.split(';').map((directive) => directive.trim())
     return directives.find((directive) => directive.toLowerCase().split(/\s/)[0] === name) ?? []
   })
+}
 
 /** The form-action that keeps forms from the target; undefined where none does. */
 export function formActionBlocking (policies: string[], target: string): string | undefined {

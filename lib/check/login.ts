@@ -8,8 +8,7 @@ import { expectUnframed } from './headers.ts'
 import { noInjection, noOpenRedirect } from './return-address.ts'
 import type { Rule } from './rule.ts'
 import { expect, Failed, Untested } from './rule.ts'
-import type { Session } from './session.ts'
-import { endOf, isHtml, loginPage } from './session.ts'
+import { backOf, endOf, isHtml, loginPage } from './session.ts'
 import { expectTravels } from './session-cookie.ts'
 import type { Subject } from './subject.ts'
 import { notThePlugin, reasonsOf } from './voice.ts'
@@ -128,12 +127,11 @@ async function formLeadsBack (subject: Subject): Promise<void> {
 
 /** The way back, by a real login: to the authorization request that it came from. */
 async function loginReturns (subject: Subject): Promise<void> {
-  const session = subject.options.users.length === 0 ? null : await subject.session()
-  const last = session?.steps.at(-1)
+  const session = await subject.session()
+  const { first, steps, arrival } = session
+  const last = steps.at(-1)
   if (last === undefined) throw new Untested('it needs a login by a form; sign in once in a browser, by serve')
-  const { first, steps, arrival } = session as Session
-  const { authorizeUrl } = subject.integration
-  const back = steps.flatMap(({ hops }) => hops).find(({ request }) => request.url.startsWith(authorizeUrl))
+  const back = backOf(subject, session)
   if (back !== undefined) return isSame(first.hops[0] as Exchange, back)
   if (codeOf(arrival) === null) throw new Untested('it needs a login that succeeds')
   // JSON for a script, or a page that names the endpoint.

@@ -1,5 +1,4 @@
 import type { Arrival } from '../flow/browser.ts'
-import { redirectTarget } from '../flow/browser.ts'
 import { logIn } from '../flow/user.ts'
 import { expect, Untested } from './rule.ts'
 import { isHtml, loginPage } from './session.ts'
@@ -28,10 +27,9 @@ export async function noOpenRedirect (subject: Subject): Promise<void> {
     const browser = subject.browserOf(user)
     const shown = await browser.open(url)
     const arrivals = [shown, ...(await logIn(browser, shown, login)), await browser.open(url)]
-    const targets = arrivals
-      .flatMap(({ hops }) => hops)
-      .map((hop) => redirectTarget(hop, hop.request.url) ?? hop.request.url)
-    const isForeign = targets.some((target) => new URL(target).hostname.endsWith(FOREIGN))
+    const isForeign = arrivals.some(
+      (arrival) => arrival.at === 'elsewhere' && new URL(arrival.location).hostname.endsWith(FOREIGN)
+    )
     expect(!isForeign, `with ${foreign} as the address to return to the login leads there`)
   }
 }

@@ -38,13 +38,20 @@ export async function enter (subject: Subject, user: User): Promise<Session> {
       ? await logIn(browser, first, user.login).catch(cannotLogIn)
       : []
   const set = cookiesIn(browser).filter((cookie) => !before.includes(cookie))
-  let arrival = steps.length === 0 ? first : await subject.authorize(browser)
-  for (let tries = 1; tries < TRIES && arrival.at !== 'callback' && codeOf(arrival) === null; tries++) {
+  let arrival = first
+  const isDone = (): boolean => arrival.at === 'callback' || codeOf(arrival) !== null
+  for (let tries = 1; tries < TRIES && !isDone(); tries++) {
     arrival = await subject.authorize(browser)
   }
   for (const { value } of browser.jar.all()) subject.secrets.add(value)
   return { user, browser, first, steps, set, arrival }
 }
+
+/** The authorization request that the login leads back to. */
+export const backOf = ({ integration: { authorizeUrl } }: Subject, { steps }: Session): Exchange | undefined =>
+  steps
+    .flatMap(({ hops }) => hops)
+    .find(({ request }) => request.url.startsWith(authorizeUrl))
 
 function cannotLogIn (error: unknown): never {
   if (!(error instanceof TypeError)) throw error

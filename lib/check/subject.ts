@@ -133,9 +133,11 @@ export class Subject {
     })
   }
 
-  /** The logged-in browser of a user, of whom there must be one. */
+  /** A user who may enter, after the login. @throws Untested without such a user */
   async session (at = 0): Promise<Session> {
-    return this.once(`session ${at}`, () => enter(this, this.options.users[at] as User))
+    const user = this.options.users[at]
+    if (user === undefined) throw new Untested('it needs a user who may enter')
+    return this.once(`session ${at}`, () => enter(this, user))
   }
 
   /** A user who may not enter, after the login. @throws Untested without such a user */

@@ -159,6 +159,12 @@ export const CORRECT: Row[] = [
         user.isAgent ? recordOf(user) : reply.code(403).type('text/html').send('Ask us')
     }
   }],
+  ['a page of another site for the ineligible', {
+    plugin: {
+      portalEligibility: (user, { reply }) =>
+        user.isAgent ? recordOf(user) : reply.redirect('https://help.partner.example/', 302)
+    }
+  }],
   ['two portals and a rotated secret', {
     plugin: {
       portal: [

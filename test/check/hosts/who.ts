@@ -51,6 +51,10 @@ export const WHO: Row[] = [
     json((text) => Buffer.from(text).toString('base64'), (text) => Buffer.from(text, 'base64').toString()),
     'authorize.forged-session'],
   ['sessions that are numbered', counted, 'authorize.forged-session'],
+  ['sessions that are numbered, one of them given', {
+    ...currentUser(({ cookies }) => claims(['', 'ada', 'cyd'][Number(cookies.sid)]) ?? null),
+    users: { user: { cookies: 'sid=2' } }
+  }, 'authorize.forged-session'],
   ['a token that is not verified', {
     plugin: {
       currentUser: ({ headers: { authorization = '' } }) =>
@@ -82,6 +86,8 @@ export const WHO: Row[] = [
       }
     }
   }, 'authorize.access-denied'],
+  ['the login again for the ineligible', currentUser((request) => userOf(request)?.isAgent ? userOf(request) : null),
+    'authorize.access-denied'],
   ['a role of the other type', record(() => ({ control_role: 'Client Administrator' })), 'authorize.code'],
   ['an identifier that is a number', record(() => ({ external_id: 7 })), 'authorize.code'],
   ['no e-mail address', record(() => ({ email: undefined })), 'authorize.code'],
