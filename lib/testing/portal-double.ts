@@ -16,28 +16,22 @@ import type { WireResponse } from '../flow/wire.ts'
 /** A failure and the fifteen steps up to it, secrets hidden. */
 export type Failed = Failure & { steps: StepReport[] }
 
-/** The result of `signIn`: the record that the portal gets, or the step that failed and why. */
-export type SignInResult = { ok: true; record: UserInformation; steps: StepReport[] } | Failed
+type WithSteps<Value> = ({ ok: true, steps: StepReport[] } & Value) | Failed
+type WithResponse<Value> =
+  | ({ ok: true, response: WireResponse } & Value)
+  | (Failure & { response?: WireResponse })
 
-/** The result of `authorize`. */
-export type AuthorizeResult =
-  | {
-    ok: true
-    code: string
-    state: string
-    /** The PKCE verifier. Absent without the option `pkce`. */
-    verifier?: string
-    steps: StepReport[]
-  }
-  | Failed
+/** The result of `signIn`: the record that the portal gets, or the step that failed and why. */
+export type SignInResult = WithSteps<{ record: UserInformation }>
+
+/** The result of `authorize`. The PKCE verifier is absent without the option `pkce`. */
+export type AuthorizeResult = WithSteps<{ code: string, state: string, verifier?: string }>
 
 /** The result of `token`. The response is as it was sent: secrets are not hidden in it. */
-export type TokenResult =
-  { ok: true; accessToken: string; response: WireResponse } | (Failure & { response?: WireResponse })
+export type TokenResult = WithResponse<{ accessToken: string }>
 
 /** The result of `user`. */
-export type UserResult =
-  { ok: true; record: UserInformation; response: WireResponse } | (Failure & { response?: WireResponse })
+export type UserResult = WithResponse<{ record: UserInformation }>
 
 /**
  * The portal, for the tests of a partner's service. No method rejects for what the service does:

@@ -5,7 +5,6 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Integration } from '../../flow/integration.ts'
 import { Attempt } from './attempt.ts'
 import { Attempts } from './attempts.ts'
-import { summaryOf } from './conclusion.ts'
 import { attemptPage } from './pages/attempt.ts'
 import { homePage } from './pages/home.ts'
 import { layout, POLICY, START } from './pages/layout.ts'
@@ -17,8 +16,6 @@ export interface SimulatorOptions {
   publicUrl: string
   /** Seconds that a code is valid at the service. */
   codeLifetime: number
-  /** Called with a line for the terminal when a sign-in or a trial has ended. */
-  ended: (line: string) => void
 }
 
 const SESSION = 'portal-session'
@@ -36,7 +33,7 @@ const HEADERS = {
 
 interface Route {
   Params: { id: string }
-  Querystring: { trial?: string, login?: string, state?: unknown }
+  Querystring: { trial?: string, state?: unknown }
 }
 
 /** The web application that plays the portal. */
@@ -52,7 +49,7 @@ export async function simulator (options: SimulatorOptions): Promise<FastifyInst
 
 /** The two routes of the portal: where a sign-in starts, and the callback. */
 function addFlow (app: FastifyInstance, options: SimulatorOptions, attempts: Attempts): void {
-  const { integration, publicUrl, codeLifetime, ended } = options
+  const { integration, publicUrl, codeLifetime } = options
   const callback = new URL(integration.redirectUri)
   const secure = publicUrl.startsWith('https:')
   const stop = new AbortController()
@@ -63,9 +60,8 @@ function addFlow (app: FastifyInstance, options: SimulatorOptions, attempts: Att
     const attempt = new Attempt({ integration, codeLifetime, trial, stop: stop.signal })
     const session = attempts.add(attempt, request.cookies[SESSION])
     reply.setCookie(SESSION, session, { path: '/', httpOnly: true, sameSite: 'lax', secure })
-    const url = await attempt.begin(request.query.login !== undefined)
+    const url = await attempt.begin()
     if (url !== null) return reply.redirect(url, 302)
-    ended(summaryOf(attempt))
     return reply.redirect(`/sign-ins/${attempt.id}`, 303)
   })
 
@@ -74,7 +70,6 @@ function addFlow (app: FastifyInstance, options: SimulatorOptions, attempts: Att
     if (attempt === undefined) return page(reply.code(400), messagePage(integration, ...NO_SESSION))
     if (!attempt.cameBack) {
       const finished = attempt.finish(new URL(request.url, callback).href)
-        .then(() => ended(summaryOf(attempt)))
       await Promise.race([finished, wait(GLANCE, undefined, { ref: false })])
     }
     return reply.redirect(`/sign-ins/${attempt.id}`, 303)

@@ -4,7 +4,6 @@ import type { Finding } from '../../check/run.ts'
 import { tryRule } from '../../check/run.ts'
 import type { Material } from '../../check/subject.ts'
 import { Subject } from '../../check/subject.ts'
-import { redirectTarget } from '../../flow/browser.ts'
 import type { Grant } from '../../flow/legs.ts'
 import { returned, secretsOf, SignIn } from '../../flow/legs.ts'
 import { pageRequest } from '../../flow/requests.ts'
@@ -42,14 +41,12 @@ export class Attempt {
   finding: Finding | null = null
   /** The exchanges of the trial, secrets not hidden. */
   readonly exchanges: Exchange[] = []
-  /** Whether the browser was sent to the service. */
-  wasSent = false
+  /** Whether the browser is at the service. */
+  isAway = false
   /** Whether it came back. */
   cameBack = false
   /** Whether nothing more will happen. */
   ended = false
-  /** Where the service redirects a browser that is not logged in; null without such a redirect. */
-  loginPage: string | null = null
   /** When the expired code will be sent. */
   sendsAt: Date | null = null
   readonly #options: AttemptOptions
@@ -64,27 +61,22 @@ export class Attempt {
     this.signIn = new SignIn({ ...integration, send }, secrets)
   }
 
-  /** Whether the browser is at the service. */
-  get isAway (): boolean {
-    return this.wasSent && !this.cameBack
-  }
-
   /**
    * Steps 1 to 4. First tries whether the service responds, so that the browser is not sent to a
    * dead address.
    *
-   * @param toLogin - whether the user wants to log in first, as somebody else
    * @returns where the browser has to go, or null when the attempt has ended
    */
-  async begin (toLogin: boolean): Promise<string | null> {
+  async begin (): Promise<string | null> {
     const url = this.trial?.takes === 'nothing' ? await this.#try({}) : await this.#send()
     this.ended = url === null
-    return toLogin && url !== null ? this.loginPage ?? url : url
+    return url
   }
 
   /** Steps 5 to 15, from the URL under which the browser came back. */
   async finish (callbackUrl: string): Promise<void> {
     this.cameBack = true
+    this.isAway = false
     const ineligible = returned(callbackUrl)
     const code = this.signIn.arrived(ineligible)
     if (code.ok) await this.#withCode({ code: code.value, verifier: this.signIn.verifier })
@@ -104,17 +96,11 @@ export class Attempt {
     const { integration } = this.signIn
     const url = this.signIn.start()
     const exchange = await integration.send(pageRequest(url))
-    if (isDown(exchange)) {
-      const at = exchange.response === undefined ? 'nowhere' : 'page'
-      this.signIn.arrived({ at, exchange, url, hops: [exchange] })
-      return null
-    }
-    const target = redirectTarget(exchange, url)
-    if (target !== null && new URL(target).origin === integration.base.origin) {
-      this.loginPage = target
-    }
-    this.wasSent = true
-    return url
+    this.isAway = !isDown(exchange)
+    if (this.isAway) return url
+    const at = exchange.response === undefined ? 'nowhere' : 'page'
+    this.signIn.arrived({ at, exchange, url, hops: [exchange] })
+    return null
   }
 
   async #withCode (grant: Grant): Promise<void> {
@@ -123,9 +109,7 @@ export class Attempt {
       return
     }
     const { ok } = await this.signIn.complete(grant.code)
-    if (ok && this.trial?.takes === 'redeemed code') {
-      await this.#try({ redeemed: grant })
-    }
+    if (ok && this.trial?.takes === 'redeemed code') await this.#try({ redeemed: grant })
   }
 
   /** Tries the rule of the trial. Returns null: the browser is not sent anywhere. */

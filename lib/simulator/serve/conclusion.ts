@@ -62,15 +62,6 @@ export function conclusionOf (attempt: Attempt): Conclusion {
   return { outcome: 'untested', title: `${name} was let in`, sentence: LET_IN }
 }
 
-/** One line for the terminal: when, who or what, and how it ended. */
-export function summaryOf (attempt: Attempt): string {
-  const { trial, signIn: { record, failure, secrets } } = attempt
-  const what = trial === null ? '' : `${trial.title}: `
-  const who = record === null ? '' : ` (${secrets.mask(record.external_id)})`
-  const why = failure === null ? '' : `: ${failure.got}`
-  return `${clockTime(new Date())} ${what}${conclusionOf(attempt).title}${who}${why}`
-}
-
 function judged ({ outcome, sentence, fix = '', reason = '' }: Finding): Conclusion {
   if (outcome === 'pass') return { outcome, title: 'Rejected, as it should be', sentence }
   if (outcome === 'untested') return { outcome, title: 'The trial could not be made', sentence: reason }

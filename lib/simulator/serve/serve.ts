@@ -56,8 +56,7 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
   const redirectUri = values['redirect-uri'] ?? `${publicUrl}/oauth/callback`
   const integration = integrationOf(values, env, redirectUri)
   const codeLifetime = numberOf('code-lifetime', values['code-lifetime'], 0, 3600)
-  const ended = (line: string) => out(`${escape(line)}\n`)
-  const app = await simulator({ integration, publicUrl, codeLifetime, ended })
+  const app = await simulator({ integration, publicUrl, codeLifetime })
   await app.listen({ host, port }).catch(({ message }: Error) => {
     throw new CannotRun(
       `The simulator cannot listen: ${message}. Choose another address with --host or --port.`
@@ -114,6 +113,6 @@ Your service needs:
   redirect_uri   ${integration.redirectUri}
 ${isOneSite(integration) ? SITE_NOTE : ''}
 It calls ${integration.authorizeUrl}, ${integration.tokenUrl} and ${integration.userUrl}.
-Each sign-in that ends is one line here. Press Ctrl-C to stop.
+Press Ctrl-C to stop.
 
 `

@@ -7,11 +7,9 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { browserCommand } from '../../../lib/simulator/serve/open-browser.ts'
-import { RECORDS } from '../../helpers/partner.ts'
 import { freePort } from '../../helpers/ports.ts'
 import { program } from '../../helpers/program.ts'
-import { respond, sendingBack } from '../../helpers/responses.ts'
-import { logIn, simulator, start } from '../../helpers/serve.ts'
+import { simulator } from '../../helpers/serve.ts'
 import { until } from '../../helpers/until.ts'
 
 t.test('what the service needs: the portal is at 127.0.0.1 unless a flag says otherwise', async (t) => {
@@ -33,33 +31,6 @@ t.test('what the service needs: the portal is at 127.0.0.1 unless a flag says ot
     t.equal(terminal.out.includes('your service and this portal are one site'), oneSite, row)
     t.equal(terminal.err.includes('sign-ins come back only if it leads here'), callback !== undefined, row)
     if (own.includes('PORT')) t.equal((await fetch(portal)).status, 200, row)
-  }
-})
-
-t.test('each sign-in that ends is a line: who, and why not', async (t) => {
-  const { terminal, browser, origin } = await simulator(t)
-  await browser.signIn(start(origin))
-  logIn(browser, 'eve')
-  await browser.signIn(start(origin))
-  await browser.signIn(start(origin, 'foreign-redirect-uri'))
-  const [, lines = ''] = terminal.out.split('Press Ctrl-C to stop.\n\n')
-  t.match(lines, new RegExp([
-    '^TIME Ada Lovelace is signed in \\(u-1\\)',
-    'TIME The sign-in stopped at step 5: the error access_denied .*',
-    'TIME Foreign redirect_uri: Rejected, as it should be\n$'
-  ].join('\n').replaceAll('TIME', '\\d\\d:\\d\\d:\\d\\d')))
-})
-
-t.test('what a service says is escaped in the terminal', async (t) => {
-  const hostile = '\x1b]0;title\x07'
-  for (const [status, record] of [[500, { message: hostile }], [200, { ...RECORDS.ada, name: hostile }]] as const) {
-    const baseUrl = await sendingBack(t, (path, response) => path === '/oauth/token'
-      ? respond(response, 200, { token_type: 'Bearer', access_token: 'the-token' })
-      : respond(response, status, record))
-    const { terminal, browser, origin } = await simulator(t, { baseUrl })
-    await browser.signIn(start(origin))
-    t.match(terminal.out, '\\u001b]0;title\\u0007', String(status))
-    t.notMatch(terminal.out, '\x1b', String(status))
   }
 })
 

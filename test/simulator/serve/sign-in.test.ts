@@ -40,24 +40,6 @@ t.test('a sign-in: fifteen steps, the record in words, codes and tokens hidden',
   t.match(after, /<span class="chip good">pass<\/span>\s<div><a href="[^"]*">Ada Lovelace is signed in/)
 })
 
-t.test('somebody else: the login page first, whoever is logged in', async (t) => {
-  const { origin, browser, baseUrl } = await simulator(t)
-  const page = await browser.signIn(start(origin))
-  t.match(page.text, 'href="/external-oauth/local?login">Log in as someone else</a>')
-  const login = await browser.open(`${start(origin)}?login`)
-  t.match(login.url, `${baseUrl}/login?return_to=`)
-  const other = await browser.submit(login.url, { user: 'bob' })
-  t.match(other.text, 'Bob &lt;b&gt;Client&lt;/b&gt; is signed in')
-  const trial = await browser.signIn(start(origin, 'ineligible-user'))
-  t.match(trial.text, 'href="/external-oauth/local?trial=ineligible-user&amp;login">Log in as someone else</a>')
-  const elsewhere = await simulator(t, {
-    change: { options: { loginPage: () => 'https://login.partner.example/' } }
-  })
-  const direct = await elsewhere.browser.signIn(`${start(elsewhere.origin)}?login`)
-  t.match(direct.text, 'Ada Lovelace is signed in')
-  t.notMatch(direct.text, 'Log in as someone else')
-})
-
 t.test('the login page stands between: the timeline waits, then continues', async (t) => {
   const { origin, browser, baseUrl } = await simulator(t)
   browser.cookies.delete('sid')

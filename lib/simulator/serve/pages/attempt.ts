@@ -40,16 +40,10 @@ ${ended ? trialsCard : null}
   })
 }
 
-function buttons ({ trial, loginPage }: Attempt): Record<string, string> {
-  const again = startPath(trial)
-  return {
-    [trial === null ? 'Sign in again' : 'Try again']: again,
-    ...loginPage === null
-      ? {}
-      : { 'Log in as someone else': `${again}${trial === null ? '?' : '&'}login` },
-    'Start page': '/'
-  }
-}
+const buttons = ({ trial }: Attempt): Record<string, string> => ({
+  [trial === null ? 'Sign in again' : 'Try again']: startPath(trial),
+  'Start page': '/'
+})
 
 const WORDS = { pass: 'passes', fail: 'fails', untested: 'not tested', advice: 'advice' }
 

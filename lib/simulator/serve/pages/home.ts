@@ -28,7 +28,7 @@ export const TONES = { running: 'wait', untested: 'wait', pass: 'good', fail: 'b
 
 const attemptsCard = (attempts: Attempt[]): Html =>
   card('attempts', 'Sign-ins of this browser', html`
-<p class="quiet">Another browser sees its own, the terminal all of them.</p>
+<p class="quiet">Another browser sees its own.</p>
 <ul>${attempts.map(attemptRow)}</ul>`)
 
 function attemptRow (attempt: Attempt): Html {
