@@ -92,6 +92,7 @@ t.test('Bearer at the user endpoint, also where the host joins repeated headers'
       locator + proof + base64('x'),
       spareBitsOf(locator) + proof + rest,
       locator + spareBitsOf(proof) + rest,
+      spareBitsOf(token),
       'A'.repeat(8000)
     ].map((value) => `Bearer ${value}`)
   }

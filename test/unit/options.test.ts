@@ -33,25 +33,22 @@ const methods = { put () {}, take () {}, revoke () {} }
 const VISIBLE = 'a non-empty string of visible ASCII characters and spaces'
 const URI = 'an absolute https or http URL of visible ASCII characters, without user information'
 const noUris = [
-  undefined, '/hush', 'hush', 'javascript:hush', 'https:hush', 'ftp://a:hush@portal.example/',
-  'xhttps://portal.example/', 'httpsx://portal.example/', ' https://portal.example/cb', 'https://portal.example/a b',
-  'https://portal.example/\ncb', 'https://portal.example/\0', 'https://portal.example/é', 'https://portal.example\\cb',
-  'https://a:hush@portal.example/é', 'https://a:hush@portal.example:port/', 'https://a:hush@portal.example/',
-  'https://a@portal.example/', 'https://:hush@portal.example', new URL(PORTAL.loginUrl)
+  undefined, 'hush', 'javascript:hush', 'https:hush', 'xhttps://portal.example/', ' https://portal.example/cb',
+  'https://portal.example/\ncb', 'https://portal.example/é', 'https://portal.example\\cb',
+  'https://a:hush@portal.example:port/', 'https://a:hush@portal.example/', 'https://a@portal.example/',
+  new URL(PORTAL.loginUrl)
 ]
 
 /** `hush` is a secret: no error repeats it. */
 const bad: Array<[name: string, wants: string, values: unknown[]]> = [
-  ['portal', 'an object, an array of them, or a function', [undefined, null, JSON.stringify({ clientSecret: 'hush' })]],
+  ['portal', 'an object, an array of them, or a function', [undefined, JSON.stringify({ clientSecret: 'hush' })]],
   ['portal', 'portals with different clientIds; got the same one twice', [[PORTAL, { ...PORTAL }]]],
-  ['portal[0]', 'an object with the values of a portal', [['hush'], [[PORTAL]]]],
+  ['portal[0]', 'an object with the values of a portal', [['hush']]],
   ['portal[1].clientId', VISIBLE, [[PORTAL, { ...PORTAL, clientId: '' }]]],
   ['portal.clientId', VISIBLE, [undefined, 1, 'hushé', 'hush\r', '\t']],
-  ['portal.clientSecret', VISIBLE, [
-    undefined, '', [], 5417, 'hush\n', 'hushé', Buffer.from('hush')
-  ]],
+  ['portal.clientSecret', VISIBLE, [undefined, '', [], 5417, 'hush\n', 'hushé']],
   ['portal.clientSecret[1]', VISIBLE, [['hush', '']]],
-  ['portal.level', '"partner" or "client"', ['', 'Partner', 'hush hush', 'hushhush', 7]],
+  ['portal.level', '"partner" or "client"', ['', 'Partner', 'hush hush']],
   ['portal.loginUrl', URI, noUris],
   ['portal.redirectUri', URI, noUris],
   ['portal.redirectUri', 'https (http for loopback hosts only)', [
@@ -61,31 +58,28 @@ const bad: Array<[name: string, wants: string, values: unknown[]]> = [
   ['portal.redirectUri', 'a URL without a code, state or error parameter', [
     'https://portal.example/cb?c%6fde=1', 'https://portal.example/cb?state', 'https://portal.example/cb?error='
   ]],
-  ['currentUser', 'a function (request, reply) => user or null', [undefined, null, 'hush']],
-  ['portalEligibility', 'a function (user, context) => record or null', [undefined, 'hush', { handler () {} }]],
-  ['errorPage', 'a function (refusal, request, reply) => HTML or reply', ['<h1>', null]],
-  ['onEvent', 'a function (event, request, cause) => void', [{}, 'hush']],
+  ['currentUser', 'a function (request, reply) => user or null', [undefined, 'hush']],
+  ['portalEligibility', 'a function (user, context) => record or null', [undefined, {}]],
+  ['errorPage', 'a function (refusal, request, reply) => HTML or reply', ['<h1>']],
+  ['onEvent', 'a function (event, request, cause) => void', ['hush']],
   ['loginPage', 'a URL in visible ASCII characters, or a function', [
-    '', 1, '/a b', 'hush hush', ['hush'], 'https://a:hush@login.example/ x', '/\\login.example'
+    '', 1, '/a b', 'https://a:hush@login.example/é', '/\\login.example'
   ]],
-  ['routeOptions', 'an object of Fastify route options, or a function (route) => options', [
-    null, 'hush', []
-  ]],
+  ['routeOptions', 'an object of Fastify route options, or a function (route) => options', [null, 'hush', []]],
   ["routeOptions('authorize')", 'an object of Fastify route options', [() => 'hush']],
   ['redis', 'a redis:// or rediss:// URL with a host', [
-    'redis://:hush@a:port', ['redis://:hush@a'], 6379, null, new Map(),
+    'redis://:hush@a:port', 6379, null,
     // Of clients and options of other libraries.
-    { url: 'redis://:hush@a' }, { client: {} }, { nodes: [] }, { socket: {} }, { sendCommand () {} }, { set () {} },
-    { status: 'ready' }
+    { url: 'redis://:hush@a' }, { sendCommand () {} }, { set () {} }, { status: 'ready' }
   ]],
   ['store', '"memory", or an object with the methods put, take and revoke', [
-    null, {}, { ...methods, revoke: undefined }, 'redis://user:hush@localhost', 'Memory'
+    null, { ...methods, revoke: undefined }, 'redis://user:hush@localhost'
   ]],
-  ['keyPrefix', 'a string', [1, ['hush']]],
-  ['codeLifetime', 'a whole number of seconds from 1 to 600', [0, 601, 1.5, '60', 'hush', Infinity, NaN]],
-  ['tokenLifetime', 'a whole number of seconds from 1 to 3600', [0, 3601, true]],
+  ['keyPrefix', 'a string', [['hush']]],
+  ['codeLifetime', 'a whole number of seconds from 1 to 600', [0, 601, 1.5, '60', NaN]],
+  ['tokenLifetime', 'a whole number of seconds from 1 to 3600', [0, 3601]],
   ['storeTimeout', 'a whole number of milliseconds from 1 to 30000', [0, 30_001]],
-  ['memoryLimit', 'a whole number of records from 1 to 16777216', [0, 2 ** 24 + 1, 'https://a:hush@x']]
+  ['memoryLimit', 'a whole number of records from 1 to 16777216', [0, 2 ** 24 + 1]]
 ]
 
 t.test('bad options', async (t) => {
@@ -108,7 +102,6 @@ t.test('what it got: a number, a URL without user information, and the kind of a
     [7, 'a number'],
     ['', 'an empty string'],
     ['hushé', 'a string of 5 characters'],
-    ['a\n', 'a string of 2 characters that has a line break'],
     ['a\r', 'a string of 2 characters that has a line break'],
     [[], 'an empty array'],
     [['hush'], 'an array'],
@@ -159,12 +152,12 @@ t.test('without the four values and Redis: one warning each', async (t) => {
 t.test('good options', async (t) => {
   const good: Array<[name: string, values: unknown[]]> = [
     ['portal.redirectUri', [
-      'http://localhost/cb', 'http://portal.localhost:3000/cb', 'http://127.1.2.3/cb?a=b', 'http://127.0.0.10/cb',
-      'http://[::1]:80/cb', 'https://portal.example?x=@'
+      'http://localhost/cb', 'http://portal.localhost:3000/cb', 'http://127.1.2.3/cb?a=b', 'http://[::1]:80/cb',
+      'https://portal.example?x=@'
     ]],
     ['portal.loginUrl', ['http://portal.example/']],
     ['portal.level', ['partner', 'client']],
-    ['portal.clientSecret', [['a', 'b'], Array(200).fill('a')]],
+    ['portal.clientSecret', [['a', 'b']]],
     ['portal', [[PORTAL, { ...PORTAL, clientId: 'other' }], async () => null]],
     ['codeLifetime', [1, 600]],
     ['tokenLifetime', [1, 3600]],
@@ -172,7 +165,7 @@ t.test('good options', async (t) => {
     ['memoryLimit', [1, 2 ** 24]],
     ['keyPrefix', ['']],
     ['store', ['memory', methods]],
-    ['routeOptions', [() => undefined, () => null, () => ({})]],
+    ['routeOptions', [() => undefined]],
     ['logLevel', ['warn']],
     ['prefix', ['/sso']]
   ]

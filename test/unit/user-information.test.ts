@@ -30,23 +30,24 @@ function sent (given: object, level: Level): object {
 }
 
 t.test('the three shapes of a record', async (t) => {
-  const identifiers = [
-    { client_id: '7' }, { client_id: 0 }, { client_id: -1.5 }, { client_external_id: 'x' },
-    { client_id: '7', client_name: 'N', client_external_id: 'x' }
-  ]
-  const records = [
-    ...['Partner Administrator', 'Partner Read Only'].map((role) => ({ ...partner, control_role: role })),
-    ...['Client Administrator', 'Client Read Only'].map((role) => ({ ...client, control_role: role })),
-    { ...partner, product_role: 'Product Read Only' },
-    ...identifiers.map((identifier) => ({ ...without(client, 'client_id'), ...identifier }))
-  ]
-  for (const record of records) {
-    const text = JSON.stringify(record)
-    t.match(sent(record, 'partner'), record, text)
-    t.ok(ofSchema.Check(record), `for the schema: ${text}`)
+  const { client_id: _, ...clientUser } = client
+  const ofLevel: Record<Level, object[]> = {
+    partner: [
+      partner,
+      { ...partner, control_role: 'Partner Administrator', product_role: 'Product Read Only' },
+      client,
+      { ...client, control_role: 'Client Read Only', client_id: '7', client_name: 'N', client_external_id: 'x' },
+      { ...client, client_id: -1.5 },
+      { ...clientUser, client_external_id: 'x' }
+    ],
+    client: [client, clientUser]
   }
-  for (const record of [client, without(client, 'client_id')]) {
-    t.match(sent(record, 'client'), record, JSON.stringify(record))
+  for (const level of ['partner', 'client'] as const) {
+    for (const record of ofLevel[level]) {
+      const text = JSON.stringify(record)
+      t.match(sent(record, level), record, text)
+      t.ok(level === 'client' || ofSchema.Check(record), `for the schema: ${text}`)
+    }
   }
 })
 
@@ -62,8 +63,7 @@ const MEANINGS = {
 t.test('each broken rule is named, without a word of the record', async (t) => {
   const text = (field: keyof typeof MEANINGS, got: string) =>
     new RegExp(`^${field} must be ${TEXT} \\(${MEANINGS[field]}\\), got ${got}$`)
-  type Case = [record: unknown, level: Level, message: RegExp]
-  const cases: Case[] = [
+  const cases: Array<[record: unknown, level: Level, message: RegExp]> = [
     ['hush', 'partner', /it must be an object, got a string of \d+ characters$/],
     [null, 'partner', /it must be an object, got null$/],
     [[], 'partner', /^type must be "partner" or "client", got undefined$/],
@@ -72,32 +72,29 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
     [{ ...partner, email: '' }, 'partner', text('email', 'an empty string')],
     [{ ...partner, product_role: 'operator' }, 'partner',
       /^product_role must be "Product Operator" or "Product Read Only", got "operator"$/],
-    [without(partner, 'type'), 'partner', /^type must be "partner" or "client", got undefined$/],
     [{ ...partner, type: 'Partner' }, 'partner', /^type must be "partner" or "client", got "Partner"$/],
     [{ ...partner, type: 'constructor' }, 'partner', /^type must .*, got a string of 11 characters$/],
-    [{ ...partner, type: ['partner'] }, 'partner', /^type must be "partner" or "client", got an array$/],
-    ...['Administrator', 'Read Only'].flatMap((role): Case[] => [
-      [{ ...partner, control_role: `Client ${role}` }, 'partner',
-        /^control_role must be "Partner Administrator" or "Partner Read Only" where type is "partner", got "Client/],
-      [{ ...client, control_role: `Partner ${role}` }, 'partner',
-        /^control_role must be "Client Administrator" or "Client Read Only" where type is "client", got "Partner/]
-    ]),
+    [{ ...partner, control_role: 'Client Administrator' }, 'partner',
+      /^control_role must be "Partner Administrator" or "Partner Read Only" where type is "partner", got "Client/],
+    [{ ...client, control_role: 'Partner Administrator' }, 'partner',
+      /^control_role must be "Client Administrator" or "Client Read Only" where type is "client", got "Partner/],
+    [{ ...client, control_role: 'Partner Read Only' }, 'partner', /^control_role must/],
+    [{ ...partner, control_role: 'Client Read Only' }, 'partner', /^control_role must/],
     [partner, 'client', /^type must be "client" at the client level, got "partner"$/],
     [{ ...partner, client_id: 'hush' }, 'partner',
       /^client_id must be absent where type is "partner", got a string of 4 characters$/],
-    ...['N\0', 'Zoë \ud83e', '\udd11x'].map((name): Case =>
-      [{ ...partner, name }, 'partner', text('name', `a string of ${name.length} characters`)]),
-    ...['external_id', 'email'].map((field): Case =>
-      [{ ...partner, [field]: 'x\0' }, 'partner', text(field as 'email', 'a string of 2 characters')]),
-    ...['client_name', 'client_external_id'].map((field): Case =>
-      [{ ...client, [field]: '\ud83e' }, 'partner', text(field as 'client_name', 'a string of 1 characters')]),
-    [{ ...client, client_id: 'x\0' }, 'partner', /^client_id must be .* without NUL, or a number .*, got a string/],
-    [{ ...partner, control_role: 'partner_admin' }, 'partner', /^control_role must .*, got "partner_admin"$/],
+    [{ ...partner, client_name: '' }, 'partner', /^client_name must be absent .*, got an empty string$/],
     [{ ...partner, client_external_id: '' }, 'partner', /^client_external_id must be absent .*, got an empty string$/],
+    [{ ...partner, name: 'N\0' }, 'partner', text('name', 'a string of 2 characters')],
+    [{ ...partner, name: 'Zoë \ud83e' }, 'partner', text('name', 'a string of 5 characters')],
+    [{ ...partner, email: '\udd11x' }, 'partner', text('email', 'a string of 2 characters')],
+    [{ ...partner, external_id: 'x\0' }, 'partner', text('external_id', 'a string of 2 characters')],
+    [{ ...client, client_name: 1 }, 'partner', text('client_name', 'a number')],
+    [{ ...client, client_external_id: '\ud83e' }, 'partner', text('client_external_id', 'a string of 1 characters')],
+    [{ ...client, client_id: 'x\0' }, 'partner', /^client_id must be .* without NUL, or a number .*, got a string/],
     [{ ...client, client_id: '' }, 'partner',
       /^client_id must be .* NUL, or a number \(the portal's client identifier\), got an empty string$/],
     [{ ...client, client_id: NaN }, 'partner', /^client_id must be .* or a number .*, got NaN$/],
-    [{ ...client, client_name: 1 }, 'partner', text('client_name', 'a number')],
     [without(client, 'client_id'), 'partner',
       /^client_id or client_external_id must be given for a client user at the partner level, got neither$/]
   ]
@@ -112,13 +109,13 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
 })
 
 t.test('a client field that is null counts as absent: a row of a database has it', async (t) => {
-  for (const record of [
-    { ...partner, client_id: null, client_name: null, client_external_id: null },
-    { ...client, client_name: null, client_external_id: null },
-    { ...client, client_id: null, client_name: null, client_external_id: 'x' }
-  ]) {
-    const given = Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null))
-    t.same(sent(record, 'partner'), given, JSON.stringify(record))
+  const none = { client_id: null, client_name: null, client_external_id: null }
+  for (const [record, expected] of [
+    [{ ...partner, ...none }, partner],
+    [{ ...client, ...none, client_id: 7 }, client],
+    [{ ...client, ...none, client_external_id: 'x' }, { ...without(client, 'client_id'), client_external_id: 'x' }]
+  ] as const) {
+    t.same(sent(record, 'partner'), expected, JSON.stringify(record))
     t.ok(ofSchema.Check(record), `for the schema: ${JSON.stringify(record)}`)
   }
 })
