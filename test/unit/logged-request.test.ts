@@ -8,17 +8,13 @@ const logger = (serializers?: object): FastifyBaseLogger => ({ [PINO]: serialize
 /** What is logged, where these parameters are expected. */
 const masked: Array<[expected: string[], given: string, logged: string]> = [
   [['state', 'scope'], '/a?token=hush&state=4&client_secret=hush&x', '/a?…&state=4&…'],
-  [['state', 'scope'], '/a?state=4&code=hush&scope=5', '/a?state=4&…&scope=5'],
   [['state'], '/a#token=hush&state=4', '/a#…&state=4'],
-  [['state'], '/a?state=4#hush', '/a?state=4#…'],
   [['state'], '/a;token=hush;state=4', '/a;…;state=4'],
   [['state'], '/a?states=hush&xstate=hush&state', '/a?…'],
   [[], '/a?state=hush&=hush', '/a?…'],
-  [[], '/a', '/a'],
   [['state'], 'HTTPS://id:hush@host/a?state=4&b=hush', 'HTTPS://…@host/a?state=4&…'],
   [['state'], 'http://id:hu/sh@hu@host/a', 'http://…@host/a'],
   [['state'], '//id:hush@host/a', '//…@host/a'],
-  [['state'], 'http://host/a?state=4@5', 'http://host/a?state=4@5'],
   [['state'], '/@a?state=4', '/@a?state=4']
 ]
 
@@ -31,14 +27,13 @@ t.test('expected parameters stay; any other, and user information, is masked', a
 })
 
 t.test('what is no URL is left alone', async (t) => {
-  for (const logged of [undefined, null, 'text', { url: 7 }, {}]) {
+  for (const logged of [undefined, 'text', { url: 7 }]) {
     t.equal(maskingSerializers(logger({ req: () => logged }), []).req?.({}), logged, JSON.stringify(logged))
   }
 })
 
 t.test('a logger without serializers is not given one', async (t) => {
   const given = { res: () => 'res' }
-  t.equal(maskingSerializers(logger(), [], given), given)
   t.equal(maskingSerializers(logger({ res: () => 'other' }), [], given), given)
   t.strictSame(maskingSerializers(logger(), []), {})
 })

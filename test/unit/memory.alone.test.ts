@@ -63,15 +63,9 @@ t.test('what has expired is dropped with a later put, where no older record is a
   for (const key of names(3)) await put(key, 60)
   await put('long', 600)
   await put('younger', 60)
-  const dropped: unknown[] = []
-  const remove = Map.prototype.delete
-  t.intercept(Map.prototype, 'delete', {
-    value (this: Map<unknown, unknown>, key: string) {
-      if (this.has(key)) dropped.push(key)
-      return remove.call(this, key)
-    }
-  })
+  const removed = t.capture(Map.prototype, 'delete', Map.prototype.delete)
   pass(clock, 60_000)
   await put('next', 600)
-  t.strictSame(dropped.filter((key) => [...names(3), 'long', 'younger'].includes(String(key))), names(3))
+  const dropped = removed().map(({ args: [key] }) => String(key))
+  t.strictSame(dropped.filter((key) => [...names(3), 'long', 'younger'].includes(key)), names(3))
 })

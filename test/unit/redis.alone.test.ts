@@ -32,43 +32,33 @@ async function replying (t: Test, reply: string) {
   return { store, sent }
 }
 
-t.test('one command for each operation, on one key', async (t) => {
-  const { store, sent } = await replying(t, '$-1\r\n')
-  t.equal(await store.put('key', 'value', 60, soon()), false)
-  t.equal(await store.take('key', soon()), null)
-  t.equal(await store.revoke('key', 90, soon()), null)
-  t.strictSame(sent, ['set prefix:key value EX 60 NX', 'getdel prefix:key', 'set prefix:key  EX 90 GET'])
-})
-
+/** A reply, and what put and the other operations return: undefined for an unexpected reply. */
 const replies: Array<[reply: string, put: unknown, value: unknown]> = [
+  ['$-1\r\n', false, null],
   ['+OK\r\n', true, 'OK'],
-  ['$5\r\nvalue\r\n', undefined, 'value'],
   ['$0\r\n\r\n', undefined, null],
-  [':1\r\n', undefined, undefined],
   ['*1\r\n$5\r\nvalue\r\n', undefined, undefined]
 ]
 
-t.test('an empty text is a mark; an unexpected reply is an error without it: it may be a stored value', async (t) => {
+t.test('one command for each operation; an unexpected reply is not shown: it may be a stored value', async (t) => {
   for (const [reply, put, value] of replies) {
-    const { store } = await replying(t, reply)
-    const calls = [
-      [put, 'SET', () => store.put('k', 'v', 1, soon())],
-      [value, 'GETDEL', () => store.take('k', soon())],
-      [value, 'SET', () => store.revoke('k', 1, soon())]
-    ] as const
-    for (const [expected, name, call] of calls) {
+    const { store, sent } = await replying(t, reply)
+    for (const [expected, name, call] of [
+      [put, 'SET', () => store.put('key', 'value', 60, soon())],
+      [value, 'GETDEL', () => store.take('key', soon())],
+      [value, 'SET', () => store.revoke('key', 90, soon())]
+    ] as const) {
       const result = await call().catch(({ message }: Error) => message)
-      t.equal(result, expected === undefined ? `Redis sent an unexpected reply to ${name} (a proxy?)` : expected,
-        `${name} ${inspect(reply)}`)
+      const error = `Redis sent an unexpected reply to ${name} (a proxy?)`
+      t.equal(result, expected === undefined ? error : expected, `${name} ${inspect(reply)}`)
     }
+    t.strictSame(sent, ['set prefix:key value EX 60 NX', 'getdel prefix:key', 'set prefix:key  EX 90 GET'], reply)
   }
 })
 
 const temporary = [
-  'LOADING Redis is loading', 'READONLY You can\'t write', 'CLUSTERDOWN Hash slot not served', 'WRONGPASS invalid',
-  'ERR max number of clients reached', 'WRONGTYPE Operation against a key',
-  // Proxies
-  'no upstream host', 'ERR Connection refused'
+  'LOADING Redis is loading', 'CLUSTERDOWN Hash slot not served', 'WRONGPASS invalid',
+  'ERR max number of clients reached', 'ERR Connection refused (a proxy)'
 ]
 const forGood = [
   "ERR unknown command 'getdel'", 'unsupported command', 'ERR syntax error',
@@ -79,10 +69,8 @@ const forGood = [
 ]
 
 /** A store that is never connected. */
-function away (t: Test, redis: string | RedisOptions | Cluster = {}, storeTimeout = 60_000) {
-  const store = redisStore(
-    typeof redis === 'string' || redis instanceof Cluster ? redis : { host: '127.0.0.1', port: 1, ...redis }, '',
-    storeTimeout)
+function away (t: Test, redis: string | RedisOptions = { host: '127.0.0.1', port: 1 }, storeTimeout = 60_000) {
+  const store = redisStore(redis, '', storeTimeout)
   t.teardown(() => store.close())
   return store
 }
@@ -107,11 +95,6 @@ async function causeOf (store: ReturnType<typeof redisStore>): Promise<Error> {
 t.test('not connected: the address, the last error as its cause, and never the password', async (t) => {
   const failed = await causeOf(away(t, 'redis://name:hush@127.0.0.1:1/2'))
   t.match(failed.message, /^Redis is not connected \(\w+\): connect ECONNREFUSED 127\.0\.0\.1:1$/)
-  const sentinels = away(t, { sentinels: [{ host: '127.0.0.1', port: 1 }], name: 'mymaster' })
-  t.match((await causeOf(sentinels)).message, /: All sentinels are unreachable/)
-  const cluster = new Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true })
-  t.teardown(() => cluster.disconnect())
-  t.match((await causeOf(away(t, cluster))).message, /: Failed to refresh/)
 })
 
 t.test('a server that accepts the connection and says nothing is left, and tried again', async (t) => {
@@ -120,21 +103,16 @@ t.test('a server that accepts the connection and says nothing is left, and tried
     rawServer(t, (socket) => {
       socket.on('error', () => {})
       if (++connections === 3) resolve('a third connection')
-    }).then((url) => away(t, { port: Number(new URL(url).port) }, 1), resolve)
+    }).then((url) => away(t, { host: '127.0.0.1', port: Number(new URL(url).port) }, 1), resolve)
   })
   t.equal(await third, 'a third connection')
 })
 
-/** A client whose duplicate is itself, and which gives these replies to one command after the other. */
+/** A client whose duplicate is itself, and which has not sent its first command. */
 class FakeClient extends EventEmitter {
   status = 'ready'
   options = {}
-  readonly replies: unknown[]
-
-  constructor (replies: unknown[]) {
-    super()
-    this.replies = replies
-  }
+  readonly replies = [new Error("Stream isn't writeable and enableOfflineQueue options is false"), 'value']
 
   duplicate (): this { return this }
   disconnect (): void {}
@@ -147,8 +125,7 @@ class FakeClient extends EventEmitter {
 }
 
 t.test('what ioredis has not sent, since the connection was being closed, is sent on the next one', async (t) => {
-  const notSent = new Error("Stream isn't writeable and enableOfflineQueue options is false")
-  const client = new FakeClient([notSent, 'value'])
+  const client = new FakeClient()
   const store = redisStore(client, '', 60_000)
   client.emit('ready')
   const taken = store.take('key', soon())
@@ -161,35 +138,31 @@ t.test('what ioredis has not sent, since the connection was being closed, is sen
 t.test('URL kinds: which URLs are taken, and how ioredis gets them', async (t) => {
   for (const [given, got] of [
     ['redis://a', 'redis://a'],
-    ['rediss://user:pass%20word@a:1/2', 'rediss://user:pass%20word@a:1/2'],
-    ['REDISS://a:1', 'rediss://a:1'],
+    ['REDISS://user:pass%20word@a:1/2', 'rediss://user:pass%20word@a:1/2'],
     [' \tReDiS://a/\n', 'redis://a/'],
     ['redis://[::1]:7?family=6', 'redis://[::1]:7?family=6']
   ] as const) t.equal(redisUrl(given), got, given)
   for (const url of [
-    '', 'localhost:6379', 'http://a', 'xredis://a', 'redisx://a', 'redis:/:hush@a', 'redis:a', 'redis:///0',
-    'redis://a/orders', 'redis://a/1/2', 'redis://a/-1', 'redis://:hush@a:port', 'redis://%zz@a', 'redis://:%ff@a',
-    'redis://user:12#hush@a', 'redis://user:12?hush@a', 'redis://user:12/hush@a'
+    'localhost:6379', 'xredis://a', 'redisx://a', 'redis:/:hush@a', 'redis:///0', 'redis://a/orders', 'redis://a/1/2',
+    'redis://:hush@a:port', 'redis://%zz@a', 'redis://:%ff@a', 'redis://user:12#hush@a', 'redis://user:12?hush@a'
   ]) t.equal(redisUrl(url), undefined, url)
 })
 
 t.test('clients, options, and values that are none of these', async (t) => {
   const cluster = new Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true })
   t.teardown(() => cluster.disconnect())
-  for (const value of [new Redis({ lazyConnect: true }), cluster, {}, { host: 'a' }, Object.create(null),
-    runInNewContext('({ port: 1 })')]) t.equal(isRedisOption(value), true, inspect(value, { depth: 0 }))
+  const redis = new Redis({ lazyConnect: true })
+  for (const value of [redis, cluster, {}, { host: 'a' }, Object.create(null), runInNewContext('({ port: 1 })')]) {
+    t.equal(isRedisOption(value), true, inspect(value, { depth: 0 }))
+  }
   const others = [
     { isReady: true, options: {}, sendCommand () {}, duplicate () {} },
     { status: 'ready', options: {}, sendCommand () {} },
     { url: 'redis://localhost' },
-    { client: {} },
-    { nodes: [] },
     { socket: { host: 'localhost' } },
     [],
     new Map(),
-    null,
-    7,
-    new URL('redis://a')
+    7
   ]
   for (const value of others) t.equal(isRedisOption(value), false, inspect(value))
 })

@@ -5,7 +5,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import t from 'tap'
 import type { Test } from 'tap'
 import partnerSso from '../../lib/index.ts'
-import { startupWarnings, warnOfSilence } from '../../lib/options/startup-warnings.ts'
+import { startupWarnings } from '../../lib/options/startup-warnings.ts'
 import { hostOptions } from '../helpers/host.ts'
 
 /** The warnings of the process while the test runs. */
@@ -15,14 +15,13 @@ function processWarnings (t: Test): unknown[][] {
   return warnings
 }
 
+const stream = { write: () => {} }
+
 t.test('by the log, and by the process where the log drops warnings', async (t) => {
   const emitted = processWarnings(t)
   const custom = (level: string) => ({ level, warn () {}, trace () {} }) as unknown as FastifyBaseLogger
-  const stream = { write: () => {} }
   for (const [name, log, isOff] of [
-    ['no logger', Fastify().log, true],
     ['pino, error', Fastify({ logger: { level: 'error', stream } }).log, true],
-    ['pino, warn', Fastify({ logger: { level: 'warn', stream } }).log, false],
     ['a logger of another kind', custom('info'), false],
     ['a logger of another kind, silent', custom('silent'), true]
   ] as const) {
@@ -33,34 +32,23 @@ t.test('by the log, and by the process where the log drops warnings', async (t) 
   }
 })
 
-t.test('at register(), once each, by the log or by the process', async (t) => {
+/** The warnings of a registration with these options and this level of the logger. */
+async function register (t: Test, options: object, level?: string): Promise<unknown[]> {
   const emitted = processWarnings(t)
-  const logged: unknown[] = []
-  const stream = { write: (line: string) => { logged.push(JSON.parse(line)) } }
-  for (const logger of [false, { level: 'warn', stream }]) {
-    const app = Fastify({ logger })
-    t.teardown(() => app.close())
-    await app.register(partnerSso, Object.assign(hostOptions(), { dir: '/app' }))
-    await app.ready()
-  }
-  const expected = [/^partner-sso: unknown options are ignored: dir$/, /no loginPage is given/, /this process/]
-  t.match(logged, expected.map((msg) => ({ level: 40, msg })))
-  const silent = [...expected.slice(0, 2), /the logger is off and there is no onEvent/, ...expected.slice(2)]
-  t.match(emitted, silent.map((message) => [message, 'PartnerSsoWarning']))
-  t.strictSame([logged.length, emitted.length], [expected.length, silent.length])
-  const app = Fastify()
+  const app = Fastify({ logger: level === undefined ? false : { level, stream } })
   t.teardown(() => app.close())
-  await app.register(partnerSso, hostOptions({ store: 'memory', loginPage: '/login', onEvent: () => {} }))
-  t.equal(emitted.length, silent.length, 'nothing to warn of')
-})
+  await app.register(partnerSso, Object.assign(hostOptions(), options))
+  return emitted.map(([message]) => message)
+}
 
-t.test('a host that neither logs errors nor has onEvent is warned that nobody sees them', async (t) => {
-  const stream = { write: () => {} }
-  for (const [level, onEvent, isWarned] of [
-    ['fatal', undefined, true], ['error', undefined, false], ['fatal', () => {}, false]
-  ] as const) {
-    const warnings: string[] = []
-    warnOfSilence(Fastify({ logger: { level, stream } }).log, onEvent, (message) => { warnings.push(message) })
-    t.equal(warnings.length, isWarned ? 1 : 0, level)
-  }
+const SILENT = /the logger is off and there is no onEvent/
+
+t.test('at register(), where they are due', async (t) => {
+  t.match(await register(t, { dir: '/app' }), [
+    /^partner-sso: unknown options are ignored: dir$/, /no loginPage is given/, SILENT, /this process/
+  ])
+  const quiet = { store: 'memory', loginPage: '/login' }
+  t.match(await register(t, quiet, 'fatal'), [SILENT], 'errors are not logged')
+  t.strictSame(await register(t, quiet, 'error'), [])
+  t.strictSame(await register(t, { ...quiet, onEvent () {} }), [])
 })
