@@ -3,7 +3,7 @@ import { advance, STORE_TIMEOUT, turns } from './long-timers.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
-import type { PartnerSsoEvent, PartnerSsoOptions } from '../../lib/index.ts'
+import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { refuses } from '../contract/replies.ts'
 import { recordOf, startHost } from './host.ts'
 import type { User } from './host.ts'
@@ -11,22 +11,12 @@ import { neverIssued } from './never-issued.ts'
 import { until } from './until.ts'
 import type { RedisServer } from './redis.ts'
 import { wire } from './wire.ts'
-import type { Wire } from './wire.ts'
 
 export const NEVER_ISSUED = neverIssued()
 
 export interface Issued { code: string, token: string }
 
-export interface Scene {
-  portal: Wire
-  events: PartnerSsoEvent[]
-  log: LogLine[]
-  /** The requests so far, in order. */
-  requests: HostRequest[]
-  /** Whether the host says that it is ready. */
-  ready (): Promise<boolean>
-  close (): Promise<unknown>
-}
+export type Scene = Awaited<ReturnType<typeof scene>>
 
 /** A request, seen from inside the host. */
 interface HostRequest {
@@ -45,8 +35,9 @@ export interface LogLine {
 }
 
 /** A host whose store may take `STORE_TIMEOUT`, which passes by `advance`; codes and tokens outlive the test. */
-export async function scene (t: Test, options: Partial<PartnerSsoOptions<User>>): Promise<Scene> {
+export async function scene (t: Test, options: Partial<PartnerSsoOptions<User>>) {
   const log: LogLine[] = []
+  /** The requests so far, in order. */
   const requests: HostRequest[] = []
   const logger = { level: 'debug', stream: { write: (line: string) => log.push(JSON.parse(line) as LogLine) } }
   const { app, url, events } = await startHost(

@@ -18,17 +18,8 @@ const PATH = [process.env.PATH, ...installed.sort().reverse()].join(delimiter)
 const NOBODY = 65_534
 const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
 
-export interface PostgresServer {
-  url: string
-  pool: Pool
-  /** Stops the server at once, as a crash would. */
-  stop (): Promise<unknown>
-  /** Starts it again, with its data. */
-  start (): Promise<unknown>
-}
-
 /** Starts a real PostgreSQL for one test, on a free port of 127.0.0.1, in a folder that is removed after it. */
-export async function startPostgres (t: Teardown): Promise<PostgresServer> {
+export async function startPostgres (t: Teardown) {
   const directory = await mkdtemp(join(tmpdir(), 'partner-sso-postgres-'))
   await chown(directory, user.uid ?? -1, user.gid ?? -1)
   const run = async (program: string, ...args: string[]) =>
@@ -38,6 +29,7 @@ export async function startPostgres (t: Teardown): Promise<PostgresServer> {
   const port = await freePort()
   const settings = `-p ${port} -h 127.0.0.1 -k "" -F -N 50`
   const start = () => run('pg_ctl', '-o', settings, '-l', 'log', 'start')
+  /** Stops the server at once, as a crash would; `start` starts it again, with its data. */
   const stop = () => run('pg_ctl', '-m', 'immediate', 'stop')
   const url = `postgres://sso@127.0.0.1:${port}/postgres`
   const pool = new Pool({ connectionString: url, connectionTimeoutMillis: 60_000, max: 40 })

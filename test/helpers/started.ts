@@ -7,17 +7,12 @@ import { until } from './until.ts'
 interface Teardown { teardown (stop: () => unknown): void }
 
 /** A program in a process of its own, which ends with the test. */
-export interface Started {
-  child: ChildProcess
-  output: { out: string, err: string }
-  /** Waits until it has printed this. */
-  printed (text: RegExp): Promise<unknown>
-}
+export type Started = ReturnType<typeof started>
 
 /** Starts a program without REDIS_URL, and without what tap loads into each program of Node: it takes half a second. */
 export function started (
   t: Teardown, [program = '', ...args]: string[], more: NodeJS.ProcessEnv = {}, cwd = process.cwd()
-): Started {
+) {
   const { REDIS_URL, NODE_OPTIONS, ...env } = process.env
   const child = spawn(program, args, { cwd, env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] })
   const exited = once(child, 'exit')
@@ -28,6 +23,7 @@ export function started (
   const output = { out: '', err: '' }
   child.stdout.on('data', (chunk) => { output.out += String(chunk) })
   child.stderr.on('data', (chunk) => { output.err += String(chunk) })
+  /** Waits until it has printed this. */
   const printed = (text: RegExp) => until(() => {
     const [isPrinted, end] = [text.test(output.out), child.exitCode ?? child.signalCode]
     if (!isPrinted && end !== null) throw new Error(`It ended by ${end} before it printed ${text}:\n${output.err}`)

@@ -11,34 +11,9 @@ export type Changes = Record<string, string | undefined>
 interface Credentials { clientId: string, clientSecret: string, redirectUri: string }
 
 /** The portal's requests. A test may change each parameter. */
-export interface Wire {
-  /** Any request. */
-  send (path: string, init?: RequestInit): Promise<WireResponse>
-  /** GET /oauth/authorize; with the user logged in unless null. `more` is added to the query as it is. */
-  authorize (
-    changes?: Changes, user?: string | null, headers?: Record<string, string>, more?: string
-  ): Promise<WireResponse>
-  /** POST /oauth/token */
-  token (changes?: Changes, headers?: Record<string, string>): Promise<WireResponse>
-  /** GET /oauth/user */
-  user (token: string | undefined, headers?: Record<string, string>): Promise<WireResponse>
-  /** A code for the user. */
-  code (user?: string, changes?: Changes): Promise<string>
-  /** A token for the user. */
-  accessToken (user?: string): Promise<string>
-}
+export type Wire = ReturnType<typeof wire>
 
-export interface WireResponse {
-  /** What was sent: the message of assertions about the response. */
-  request: string
-  status: number
-  headers: Headers
-  text: string
-  /** The body as JSON. */
-  json: any
-  /** The parameters of the redirection. */
-  redirect: URLSearchParams
-}
+export type WireResponse = Awaited<ReturnType<Wire['send']>>
 
 /** Characters of a request that a message shows. */
 const SHOWN = 160
@@ -71,17 +46,21 @@ export function basicAsSent (id: string, secret: string): { authorization: strin
 /** The portal of `PORTAL`, or of `portal`, against a base URL. */
 export function wire (
   url: string, portal: Credentials = PORTAL, { fetch = globalThis.fetch }: { fetch?: Fetch } = {}
-): Wire {
-  const send = async (path: string, init: RequestInit = {}): Promise<WireResponse> => {
+) {
+  /** Any request. */
+  const send = async (path: string, init: RequestInit = {}) => {
     const response = await fetch(url + path, { redirect: 'manual', ...init })
     const text = await response.text()
     const location = response.headers.get('location')
     return {
+      /** What was sent: the message of assertions about the response. */
       get request () { return described(path, init) },
       status: response.status,
       headers: response.headers,
       text,
+      /** The body as JSON. */
       get json () { return JSON.parse(text) },
+      /** The parameters of the redirection. */
       redirect: new URLSearchParams(location === null ? '' : new URL(location, 'http://partner.example').search)
     }
   }
@@ -89,14 +68,18 @@ export function wire (
 
   return {
     send,
-    async authorize (changes = {}, user = 'alice', headers = {}, more = '') {
+    /** GET /oauth/authorize; with the user logged in unless null. `more` is added to the query as it is. */
+    async authorize (
+      changes: Changes = {}, user: string | null = 'alice', headers: Record<string, string> = {}, more = ''
+    ) {
       const asked = {
         client_id: clientId, redirect_uri: redirectUri, response_type: 'code', state: 'a state', ...changes
       }
       const loggedIn: Record<string, string> = user === null ? {} : { 'x-user': user }
       return await send(`/oauth/authorize?${encode(asked)}${more}`, { headers: { ...loggedIn, ...headers } })
     },
-    async token (changes = {}, headers = {}) {
+    /** POST /oauth/token */
+    async token (changes: Changes = {}, headers: Record<string, string> = {}) {
       return await send('/oauth/token', {
         method: 'POST',
         headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded', ...headers },
@@ -109,14 +92,17 @@ export function wire (
         })
       })
     },
-    async user (token, headers = {}) {
+    /** GET /oauth/user */
+    async user (token: string | undefined, headers: Record<string, string> = {}) {
       const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
       return await send('/oauth/user', { headers: { accept: 'application/json', ...authorization, ...headers } })
     },
-    async code (user = 'alice', changes = {}) {
+    /** A code for the user. */
+    async code (user = 'alice', changes: Changes = {}): Promise<string> {
       return (await this.authorize(changes, user)).redirect.get('code') as string
     },
-    async accessToken (user = 'alice') {
+    /** A token for the user. */
+    async accessToken (user = 'alice'): Promise<string> {
       return (await this.token({ code: await this.code(user) })).json.access_token as string
     }
   }
