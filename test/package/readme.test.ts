@@ -68,7 +68,7 @@ t.test('each option, value of a portal and method has its place in the README, a
   const [, defaults = ''] = /^const defaults = \{\n(.*?)^\}/ms
     .exec(readFileSync('lib/options/checked-options.ts', 'utf8')) ?? []
   const values = [...defaults.matchAll(/^ {2}(\w+): (.+?),?$/gm)]
-  t.ok(values.length > 3)
+  t.not(values.length, 0)
   for (const [, name = '', value = ''] of values) {
     t.match(options, `| \`${name}\` | \`${value.replaceAll('_', '')}\` |`, name)
   }
@@ -87,7 +87,7 @@ t.test('the table of events has the type of every refusal, and no type that does
 t.test('the matrix of RFCs names tests that are there', async (t) => {
   const matrix = texts.get('test/RFC.md') as string
   const named = found(matrix, /`((?:c|a|unit|flow|stores|hosts|interleavings)\/[\w-]+)`/g)
-  t.ok(named.length > 20)
+  t.not(named.length, 0)
   for (const name of named) {
     const file = name.startsWith('c/')
       ? `test/contract/checks/${name.slice(2)}.ts`
@@ -100,9 +100,9 @@ t.test('the scripts and files that the documents name in commands are there', as
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
   const all = [...texts.values()].join('\n')
   const files = found(all, /(?:node|npm run only|tap)\s+((?:compiled\/)?test\/[\w./-]+)/g)
-  t.ok(files.length > 5)
+  t.not(files.length, 0)
   t.strictSame(files.filter((path) => !existsSync(path)), [])
   const used = found(all, /\bnpm (?:run )?(?!install|init|pkg|ci\b|publish|version|warns)(\w+)/g)
-  t.ok(used.length > 3)
+  t.not(used.length, 0)
   t.strictSame(used.filter((script) => !scripts[script]), [])
 })

@@ -27,7 +27,7 @@ t.test('each reason that is named elsewhere exists', async (t) => {
   const known = [...Object.keys(refusals), 'login_required', 'store_available', 'token_issued']
   const named = [...symptoms.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, name = '']) => name)
   t.strictSame(named.filter((name) => !known.includes(name)), [])
-  t.ok(named.length > 5)
+  t.not(named.length, 0)
 })
 
 t.test('the log lines of a user who may not enter', async (t) => {
