@@ -7,8 +7,7 @@ import { promtool } from './promtool.ts'
 const TESTS = 'test/examples/alerts.test.yml'
 
 t.test('each alert fires by its cause', async (t) => {
-  const { status, output } = promtool(TESTS)
-  t.equal(status, 0, output)
+  t.match(promtool(TESTS), /^ *SUCCESS\s*$/m)
 })
 
 t.test('each alert is tested, and asks for reasons and types that exist', async (t) => {

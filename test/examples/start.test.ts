@@ -30,15 +30,10 @@ The portal                 http://127.0.0.1:${portalPort}
   t.notMatch(output.out, 'code=', 'the log has no query')
 })
 
-t.test('a port in use, or none: one line with the variable to set, and exit code 1', async (t) => {
+t.test('a port in use: one line with the variable to set, and exit code 1', async (t) => {
   const port = await listen(t, createServer(), 'localhost')
-  const rows = [
-    [String(port), `Port ${port} is in use. Choose another one: PORTAL_PORT=${port + 100} npm start\n`],
-    ['abc', 'PORTAL_PORT must be a port number, not abc.\n']
-  ] as const
-  for (const [value, err] of rows) {
-    const { child, output } = start(t, { PORT: String(await freePort()), PORTAL_PORT: value })
-    t.strictSame(await once(child, 'close'), [1, null], value)
-    t.strictSame(output, { out: '', err }, value)
-  }
+  const { child, output } = start(t, { PORT: String(await freePort()), PORTAL_PORT: String(port) })
+  t.strictSame(await once(child, 'close'), [1, null])
+  const err = `Port ${port} is in use. Choose another one: PORTAL_PORT=${port + 100} npm start\n`
+  t.strictSame(output, { out: '', err })
 })
