@@ -51,15 +51,12 @@ export function header (response: WireResponse | undefined, name: string): strin
   return headerValues(response, name).join(', ')
 }
 
-/** Characters of the longest body that is read as JSON. These endpoints send less. */
-const LONGEST_JSON = 64 * 1024
-
 /** The JSON object in the body; null when the body is not one. */
 export function jsonObject (response: WireResponse | undefined): Record<string, unknown> | null {
-  if (response === undefined || response.body.length > LONGEST_JSON) return null
-  if (!/^\s*\{/.test(response.body)) return null
+  const { body = '' } = response ?? {}
+  if (!/^\s*\{/.test(body)) return null
   try {
-    return JSON.parse(response.body) as Record<string, unknown>
+    return JSON.parse(body) as Record<string, unknown>
   } catch {
     return null
   }

@@ -117,6 +117,7 @@ t.test('a cookie is sent where RFC 6265 says, and nowhere else', async (t) => {
     jar.take(line, new URL(SERVICE))
   }
   t.equal(jar.header(new URL('/a/b', SERVICE)), 'below=2; given=1; also=2; kept=1', 'the longest path first')
+  t.equal(jar.header(new URL('/', SERVICE.replace('https', 'http'))), 'kept=1')
 })
 
 t.test('cookies that browsers refuse, and why', async (t) => {

@@ -1,5 +1,6 @@
 // A partner's test signs a user in and reads the record that the portal would get.
 import t from 'tap'
+import { basicCredentials } from '../../lib/flow/requests.ts'
 import { portal } from '../../lib/testing/index.ts'
 import type { LoginPage } from '../../lib/testing/index.ts'
 import { listening, partner, sessionOf, SETTINGS } from '../helpers/partner.ts'
@@ -35,6 +36,11 @@ t.test('the fifteen steps: who acts, and which of them show an exchange', async 
   ])
   const times = steps.flatMap(({ milliseconds }) => milliseconds ?? [])
   t.ok(times.length === 5 && times.every((time) => time >= 0 && time < 1e9), `of each request: ${times}`)
+})
+
+t.test('HTTP Basic is form-encoded', async (t) => {
+  const [, encoded = ''] = basicCredentials('a b', 'c+:').split(' ')
+  t.equal(Buffer.from(encoded, 'base64').toString(), 'a+b:c%2B%3A')
 })
 
 t.test('each step can be made by itself', async (t) => {

@@ -3,7 +3,7 @@ import t from 'tap'
 import { networkError } from '../../lib/flow/network-error.ts'
 import type { NetworkError } from '../../lib/flow/network-error.ts'
 import { inProcess, overHttp } from '../../lib/flow/transport.ts'
-import { jsonObject, statusOf } from '../../lib/flow/wire.ts'
+import { statusOf } from '../../lib/flow/wire.ts'
 import { httpServer } from '../helpers/listen.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -45,36 +45,20 @@ t.test('a signal from outside ends the request before its time', async (t) => {
   t.match(await inProcess(app, 10_000)(request('http://x/'), stopToo.signal), stopped)
 })
 
-const REASONS: Record<NetworkError['code'], string[]> = {
-  unreachable: ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EACCES'],
-  hung_up: ['ECONNRESET', 'EPIPE'],
-  timeout: ['TimeoutError', 'AbortError', 'ETIMEDOUT'],
-  // Codes of certificates, of https://nodejs.org/api/tls.html
-  tls: [
-    'UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_DECRYPT_CERT_SIGNATURE', 'CERT_SIGNATURE_FAILURE', 'CERT_NOT_YET_VALID',
-    'CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-    'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'CERT_CHAIN_TOO_LONG', 'CERT_REVOKED', 'INVALID_CA', 'PATH_LENGTH_EXCEEDED',
-    'INVALID_PURPOSE', 'CERT_UNTRUSTED', 'CERT_REJECTED', 'HOSTNAME_MISMATCH', 'ERR_TLS_CERT_ALTNAME_INVALID',
-    'EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER'
-  ],
-  not_http: ['HPE_INVALID_CONSTANT', 'HPE_HEADER_OVERFLOW'],
-  too_large: ['TOO_LARGE'],
-  app_failed: ['APP_FAILED']
-}
+/** What no server of the tests can be made to cause. */
+const REASONS: Array<[code: NetworkError['code'], errors: string[]]> = [
+  ['unreachable', ['EAI_AGAIN', 'EHOSTUNREACH', 'EACCES']],
+  ['hung_up', ['ECONNRESET', 'EPIPE']],
+  ['timeout', ['AbortError', 'ETIMEDOUT']],
+  ['tls', [
+    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'CERT_HAS_EXPIRED', 'INVALID_CA',
+    'PATH_LENGTH_EXCEEDED', 'INVALID_PURPOSE', 'HOSTNAME_MISMATCH', 'ERR_TLS_CERT_ALTNAME_INVALID', 'EPROTO'
+  ]]
+]
 
-t.test('why there is no response, by the code of the error or its name', (t) => {
-  for (const [code, reasons] of Object.entries(REASONS)) {
-    for (const reason of reasons) {
-      for (const error of [{ code: reason, name: 'Error' }, { name: reason }]) {
-        t.equal(networkError({ ...error, message: 'no' }, 'http://x', 5000).code, code, JSON.stringify(error))
-      }
-    }
+t.test('why there is no response, by the code of the error or its name', async (t) => {
+  for (const [code, reasons] of REASONS) {
+    for (const name of reasons) t.equal(networkError({ name, message: 'no' }, 'http://x', 5000).code, code, name)
   }
-  t.end()
-})
-
-t.test('JSON of 64 KB is read, and none that is longer', (t) => {
-  const object = (length: number) => jsonObject({ status: 200, headers: [], body: '{}'.padEnd(length) })
-  t.strictSame([object(64 * 1024), object(64 * 1024 + 1)], [{}, null])
-  t.end()
+  t.equal(networkError({ code: 'EPIPE', name: 'Error', message: 'no' }, 'http://x', 5000).code, 'hung_up')
 })
