@@ -20,10 +20,9 @@ export const summary = (run: Run) => ({
  */
 export function text (run: Run, width: number, isColoured: boolean): string {
   const { passed, failed, advice, untested } = summary(run)
-  const isSanity = ({ id }: Finding): boolean => SANITY.has(id)
-  const sanity = those(run, 'pass').filter(isSanity).length
-  const app = those(run, 'pass').filter((finding) => !isSanity(finding))
-  const needs = those(run, 'untested').map(({ reason }) => String(reason))
+  const app = those(run, 'pass').filter(({ id }) => !SANITY.has(id))
+  const sanity = passed - app.length
+  const needs = new Set(those(run, 'untested').map(({ reason }) => reason))
   const lines = [
     ...[...those(run, 'fail'), ...those(run, 'advice')].map(block),
     // After a failure the others do not help.
@@ -33,7 +32,7 @@ export function text (run: Run, width: number, isColoured: boolean): string {
     ...app.map(({ id, sentence }) => `pass      ${id}: ${sentence}`),
     '',
     `${passed} pass (${sanity} about the plugin itself), ${failed} fail, ${advice} advice, ${untested} untested.`,
-    untested === 0 ? '' : `Not tested: ${untested}, since ${[...new Set(needs)].join('; ')}.`
+    untested === 0 ? '' : `Not tested: ${untested}, since ${[...needs].join('; ')}.`
   ]
   const plain = wrap(`${lines.join('\n').trim()}\n`, width)
   return isColoured ? paint(plain) : plain

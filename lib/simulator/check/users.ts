@@ -28,9 +28,6 @@ export const USER_HELP = `\
   --ineligible-cookie <cookie>
                             the session cookie of a user who may not enter (or PORTAL_INELIGIBLE_COOKIE)`
 
-const FIELD = [/^([^=]+)=(.*)$/s, 'name=value: the name of a field of the login form'] as const
-const HEADER = [/^([!#$%&'*+.^_`|~\w-]+):\s*([\t\x20-\x7e]*)$/, '"name: value"'] as const
-
 type Values = ReturnType<typeof readFlags<typeof USER_FLAGS>>
 
 /**
@@ -39,16 +36,17 @@ type Values = ReturnType<typeof readFlags<typeof USER_FLAGS>>
  * @throws CannotRun for a value that cannot be read
  */
 export function usersOf (values: Values, env: Process['env']): Pick<SubjectOptions, 'users' | 'ineligible'> {
-  const hasHeaders = values.header.length > 0
-  const headers = Object.fromEntries(values.header.map((text) => pairOf('header', text, ...HEADER)))
-  const common: User = hasHeaders ? { headers } : {}
+  const headers = values.header.map((text) =>
+    pairOf('header', text, /^([!#$%&'*+.^_`|~\w-]+):\s*([\t\x20-\x7e]*)$/, '"name: value"')
+  )
+  const common: User[] = headers.length > 0 ? [{ headers: Object.fromEntries(headers) }] : []
   const users = identified('', values, env)
   const [ineligible = null] = identified('ineligible-', values, env)
   // A header alone is the user; beside a login or a cookie it is for everybody.
-  if (users.length === 0) return { users: hasHeaders ? [common] : [], ineligible }
+  if (users.length === 0) return { users: common, ineligible }
   return {
-    users: users.map((user) => ({ ...user, ...common })),
-    ineligible: ineligible && { ...ineligible, ...common }
+    users: users.map((user) => ({ ...user, ...common[0] })),
+    ineligible: ineligible && { ...ineligible, ...common[0] }
   }
 }
 
@@ -63,9 +61,11 @@ function identified (kind: '' | 'ineligible-', values: Values, env: Process['env
 
 /** The fields of each user: a name that was given before begins the next one. */
 function loginsOf (flag: string, given: string[], form = ''): Fields[] {
-  const pairs = given.length === 0 ? [...new URLSearchParams(form)] : given.map((text) => pairOf(flag, text, ...FIELD))
+  const fields = given.map((text) =>
+    pairOf(flag, text, /^([^=]+)=(.*)$/s, 'name=value: the name of a field of the login form')
+  )
   const logins: Fields[] = []
-  for (const [name, value] of pairs) {
+  for (const [name, value] of given.length > 0 ? fields : new URLSearchParams(form)) {
     const last = logins.at(-1)
     if (last === undefined || name in last) logins.push({ [name]: value })
     else last[name] = value
@@ -84,11 +84,11 @@ function pairOf (flag: string, text: string, pattern: RegExp, form: string): [na
 function cookiesOf (flag: string, given: string[], variable?: string): string {
   const texts = given.length > 0 || variable === undefined ? given : [variable]
   for (const text of texts) {
-    const status = text.match(/^HTTP\/\S+ .*$/gm)?.at(-1)?.trim()
-    const hasCookie = status === undefined || /^set-cookie:/im.test(text)
+    const status = text.match(/^HTTP\/\S+ .*$/gm)?.at(-1)?.trim() ?? ''
+    const cookies = status === '' || /^set-cookie:/im.test(text) ? parseGiven(text) : []
     if (text.trim() === '') throw new CannotRun(`--${flag} is empty: the login printed nothing.`)
-    if (/^\S+ [45]/.test(status ?? '')) throw new CannotRun(`The login failed: the response in --${flag} is ${status}.`)
-    if (!hasCookie || parseGiven(text).length === 0) throw new CannotRun(`There is no cookie in --${flag}.`)
+    if (/^\S+ [45]/.test(status)) throw new CannotRun(`The login failed: the response in --${flag} is ${status}.`)
+    if (cookies.length === 0) throw new CannotRun(`There is no cookie in --${flag}.`)
   }
   return texts.join(';\n')
 }
