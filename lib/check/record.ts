@@ -26,7 +26,11 @@ export const RECORD: readonly Rule[] = [
     sentence: 'The response to a right token request is the plugin’s, unchanged.',
     fix: 'Leave responses of /oauth/token as they are: an onSend hook, a serializer or a proxy changes them.',
     isGate: true,
-    test: signIns
+    test: async (subject) => {
+      const { exchange } = await subject.redeem(await subject.code())
+      const isExact = /^\{"token_type":"Bearer","access_token":"[^"]+"\}$/.test(String(exchange.response?.body))
+      advise(isExact, 'the response was written again, or has more members than token_type and access_token')
+    }
   },
   {
     id: 'user.record',

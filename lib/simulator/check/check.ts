@@ -55,8 +55,12 @@ Example:
  */
 export async function check (argv: string[], process: Process): Promise<number> {
   const values = readFlags(argv, FLAGS)
-  const { out, columns, env } = process
-  const report = await checked(values, process)
+  const { out, err, columns, env } = process
+  // On a terminal one line, which is written again, shows the rule that is tried.
+  const show = (line: string): void => {
+    if (columns !== undefined) err(`\r\x1b[2K${line.slice(0, columns - 1)}`)
+  }
+  const report = await checked(values, process, show).finally(() => show(''))
   const { rules, stopped } = report
   const counts = summary(report)
   const isUnjudged = stopped !== undefined && counts.failed === 0
@@ -71,11 +75,11 @@ export async function check (argv: string[], process: Process): Promise<number> 
   return counts.failed > 0 ? 1 : 0
 }
 
-/** On a terminal one line, which is written again, shows the rule that is tried. */
-async function checked (values: Values, { env, err, columns, stop, wait }: Process): Promise<Run> {
-  const show = (line: string): void => {
-    if (columns !== undefined) err(`\r\x1b[2K${line.slice(0, columns - 1)}`)
-  }
+async function checked (
+  values: Values,
+  { env, stop, wait }: Process,
+  show: (line: string) => void
+): Promise<Run> {
   try {
     const integration = integrationOf(values, env, needed('redirect-uri', values['redirect-uri']))
     const lifetime = values['code-lifetime']
@@ -88,7 +92,5 @@ async function checked (values: Values, { env, err, columns, stop, wait }: Proce
     if (stop.aborted) return { ok: false, rules: [], stopped: 'The check was interrupted.' }
     if (error instanceof CannotRun) return { ok: false, rules: [], stopped: error.message }
     throw error
-  } finally {
-    show('')
   }
 }

@@ -55,8 +55,9 @@ function identified (kind: '' | 'ineligible-', values: Values, env: Process['env
   const variable = `PORTAL_${kind.toUpperCase().replace('-', '_')}`
   const logins = loginsOf(`${kind}login`, values[`${kind}login`], env[`${variable}LOGIN`])
   const cookies = cookiesOf(`${kind}cookie`, values[`${kind}cookie`], env[`${variable}COOKIE`])
-  if (cookies === '') return logins.map((login) => ({ login }))
-  return logins.length === 0 ? [{ cookies }] : logins.map((login) => ({ login, cookies }))
+  const common: User = cookies === '' ? {} : { cookies }
+  const users = logins.map((login) => ({ ...common, login }))
+  return users.length === 0 && cookies !== '' ? [common] : users
 }
 
 /** The fields of each user: a name that was given before begins the next one. */

@@ -53,6 +53,8 @@ export const RECORD: Row[] = [
   ['read as Latin-1', record(({ name }) => ({ name: Buffer.from(name).toString('latin1') })), 'advice:user.plain-text'],
   ['a partner user for the client level', { double: { level: 'client' } }, 'user.record'],
   ['another name in the record', json(({ name, ...others }) => others, at('user')), 'user.record'],
+  ['a member more', json((data) => 'access_token' in data ? { ...data, expires_in: 60 } : data, at('token')),
+    'advice:token.response'],
   ['token_type in lower case', json((data) => ({ ...data, token_type: 'bearer' }), at('token')), 'token.response'],
   ['text/plain', onSend((_payload, reply) => { reply.type('text/plain') }, server), 'token.response'],
   ['a plus becomes a space', location((url) => url.replaceAll('%2B', '%20').replaceAll('+', '%20')), 'authorize.state'],
