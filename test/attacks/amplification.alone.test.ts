@@ -25,8 +25,8 @@ const ROUNDS = 10
 const distinct = Array.from({ length: SIZE / 3 }, (_, index) => index.toString(36)).join('&')
 /** One for each thing that lib does with a character: splits at it, decodes, escapes, negotiates, masks, compares. */
 const ALPHABETS = [
-  '<', '%', '&', '&a=', '&%41', '&%zz', '=', '+', '%41', '%zz', '%C3%A9', '\xe9', '/', '//', '/../', ':', ';', '#',
-  'a@', ', ', 'a/b,', 'text/*;q=0.1,', 'text/html;a="', '====', 'Bearer '
+  '<', '%', '&', '&a=', '&%zz', '+', '%41', '%zz', '%C3%A9', '\xe9', '//', '/../', ':', ';', '#',
+  'a/b,', 'text/*;q=0.1,', 'text/html;a="', '====', 'Bearer '
 ]
 const repeated = (alphabet: string): string => alphabet.repeat(Math.ceil(SIZE / alphabet.length)).slice(0, SIZE)
 // Malformed by a % alone, not by an escape that is cut off.
@@ -79,8 +79,7 @@ const places: Record<string, { benign: Buffer, hostile: Record<string, (text: st
     benign: user('', `Authorization: Bearer ${padding}`),
     hostile: {
       'the Authorization header': (text) => user('', `Authorization: ${text}`),
-      'the token': (text) => user('', `Authorization: Bearer ${text}`),
-      'the query': (text) => user(text)
+      'the token': (text) => user('', `Authorization: Bearer ${text}`)
     }
   }
 }

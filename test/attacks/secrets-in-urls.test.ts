@@ -25,7 +25,6 @@ const queries = [
   `${credentials}${SECRET}&${sent}`,
   `CLIENT_SECRET=${SECRET};Code=${CODE}`,
   `access_token=${TOKEN}`,
-  `x=1&access_token=${TOKEN}#code=${CODE}`,
   `client%5Fsecret=x;${SECRET}&client_secret[]=${SECRET}&code_verifier%5B0%5D%3d${VERIFIER}&code%3D${CODE}`,
   `to=${encodeURIComponent(`/a?b&client_secret=${SECRET}`)}`
 ]

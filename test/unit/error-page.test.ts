@@ -19,8 +19,7 @@ const ids: Record<string, string> = {
   ['x'.repeat(100)]: ` Request ID: ${'x'.repeat(100)}`,
   '<b>&"\'~!': ' Request ID: &#60;b&#62;&#38;&#34;&#39;~!',
   'Call 0900 123 and say your password': '',
-  ['x'.repeat(101)]: '',
-  'caf\u00e9!': ''
+  ['x'.repeat(101)]: ''
 }
 
 t.test('an id of the caller is escaped, and says nothing to a person', async (t) => {

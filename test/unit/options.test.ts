@@ -55,8 +55,8 @@ const bad: Array<[name: string, wants: string, values: unknown[]]> = [
   ['portal.redirectUri', 'a URL without a code, state or error parameter', [
     'https://portal.example/cb?c%6fde=1', 'https://portal.example/cb?state', 'https://portal.example/cb?error='
   ]],
-  ['currentUser', 'a function (request, reply) => user or null', [undefined, 'hush']],
-  ['portalEligibility', 'a function (user, context) => record or null', [undefined, {}]],
+  ['currentUser', 'a function (request, reply) => user or null', ['hush']],
+  ['portalEligibility', 'a function (user, context) => record or null', [undefined]],
   ['errorPage', 'a function (refusal, request, reply) => HTML or reply', ['<h1>']],
   ['onEvent', 'a function (event, request, cause) => void', ['hush']],
   ['loginPage', 'a URL in visible ASCII characters, or a function', [
@@ -102,9 +102,8 @@ t.test('what it got: a number, a URL without user information, and the kind of a
 })
 
 t.test('a path with a parameter or two slashes', async (t) => {
-  for (const prefix of ['/:tenant', '/sso/*', '/hush:hush']) {
-    const got = `got a string of ${prefix.length} characters`
-    t.throws(() => checkPrefix(prefix), new RegExp(`"prefix" must be a path without parameters: .*; ${got}$`), prefix)
+  for (const prefix of ['/:tenant', '/sso/*', '/sso:id']) {
+    t.throws(() => checkPrefix(prefix), /"prefix" must be a path without parameters: .*; got a string of/, prefix)
   }
   t.throws(() => checkPrefix('//sso'), /"prefix" must be a path that begins with one slash; got a string of 5 char/)
   t.doesNotThrow(() => checkPrefix('/a::b'))
@@ -145,8 +144,7 @@ t.test('good options', async (t) => {
     ['tokenLifetime', [1, 3600]],
     ['storeTimeout', [1, 30_000]],
     ['memoryLimit', [1, 2 ** 24]],
-    ['keyPrefix', ['']],
-    ['logLevel', ['warn']]
+    ['keyPrefix', ['']]
   ]
   for (const [name, values] of good) {
     for (const value of values) t.equal(refusal(name, value), 'It was accepted', `${name}: ${String(value)}`)

