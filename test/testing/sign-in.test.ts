@@ -93,11 +93,9 @@ t.test('after a login that leads elsewhere the request is made again, with its p
 })
 
 t.test('nobody logs in where the browser ends on no page', async (t) => {
-  for (const loginPage of [(returnTo: string) => returnTo, () => 'https://login.partner.example/']) {
-    const app = partner({ options: { loginPage } })
-    const result = await portal({ app, ...SETTINGS }).signIn({ login: () => t.fail('the login is called') })
-    t.match(result, { ok: false, step: 5 }, String(loginPage))
-  }
+  const app = partner({ options: { loginPage: (returnTo) => returnTo } })
+  const result = await portal({ app, ...SETTINGS }).signIn({ login: () => t.fail('the login is called') })
+  t.match(result, { ok: false, step: 5 })
 })
 
 t.test('a user known by a header, or by cookies of an object over http', async (t) => {
