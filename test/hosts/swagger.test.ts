@@ -22,7 +22,7 @@ async function operationsOf (t: Test, overrides: Partial<PartnerSsoOptions<User>
 
 const ROUTES = ['get /oauth/authorize', 'post /oauth/token', 'get /oauth/user']
 const QUERY = ['client_id', 'redirect_uri', 'response_type', 'state']
-const OPTIONAL = ['scope', 'code_challenge', 'code_challenge_method']
+const OPTIONAL = ['scope?', 'code_challenge?', 'code_challenge_method?']
 const FORM = ['grant_type', 'code', 'redirect_uri']
 const CREDENTIALS = ['client_id', 'client_secret', 'code_verifier']
 
@@ -34,13 +34,9 @@ t.test('what each route takes and sends', async (t) => {
     t.match(operation, { summary: /.{5}/, description: /.{5}/ }, route)
   }
   const [authorize, token, user] = Object.values(operations)
-  t.match(authorize, {
-    parameters: [
-      ...QUERY.map((name) => ({ in: 'query', name, required: true })),
-      ...OPTIONAL.map((name) => ({ in: 'query', name }))
-    ],
-    responses: { 302: {} }
-  })
+  const names = authorize.parameters.map(({ name, required }: any) => required ? name : `${name}?`)
+  t.strictSame(names, [...QUERY, ...OPTIONAL])
+  t.ok(authorize.responses[302])
 
   const { schema: form } = token.requestBody.content['application/x-www-form-urlencoded']
   t.strictSame([form.required, Object.keys(form.properties)], [FORM, [...FORM, ...CREDENTIALS]])
