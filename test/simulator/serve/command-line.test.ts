@@ -18,6 +18,7 @@ t.test('what the service needs: the portal is at 127.0.0.1 unless a flag says ot
     [['--base-url', 'http://localhost:1'], 'http://127.0.0.1:PORT', undefined, false],
     [['--base-url', 'http://127.0.0.1:1'], 'http://127.0.0.1:PORT', undefined, true],
     [['--host', '::1'], 'http://[::1]:PORT', undefined, false],
+    [['--host', '127.0.0.1'], 'http://127.0.0.1:PORT', undefined, false],
     [others, 'https://portal.test', 'http://localhost:1/cb', true]
   ] as const) {
     const env = { PORTAL_CLIENT_ID: 'from-env' }
