@@ -121,10 +121,12 @@ export function unlistedFields (record: Record<string, unknown>): string[] {
 
 /** A client field that is null is undefined here. */
 function listedFields (given: Fields): Fields {
-  return Object.fromEntries(fields.map((field) => {
+  const record = {} as Fields
+  for (const field of fields) {
     const value = given[field]
-    return [field, value === null && field.startsWith('client_') ? undefined : value]
-  })) as Fields
+    record[field] = value === null && field.startsWith('client_') ? undefined : value
+  }
+  return record
 }
 
 function faultsOf (record: Fields, level: PortalLevel): string[] {

@@ -33,7 +33,7 @@ export function encodeGrant (grant: Grant): string {
  * lifetime, and a value that is written back to it later is rejected. A code from the future is rejected too.
  */
 export function decodeGrant (text: string, lifetime: number): Grant | null {
-  const { issuedAt, ...grant } = JSON.parse(text) as Grant & { issuedAt: number }
-  const age = (Date.now() - issuedAt) / 1000
+  const grant = JSON.parse(text) as Grant & { issuedAt: number }
+  const age = (Date.now() - grant.issuedAt) / 1000
   return age > lifetime + CLOCK_TOLERANCE || age < -CLOCK_TOLERANCE ? null : grant
 }
