@@ -185,7 +185,7 @@ export class OAuthError extends Error {
   }
 
   /** A refusal with what the route knows in addition. Anything else that was thrown becomes an `internal_error`. */
-  static from (thrown: unknown, known: RefusalContext = {}, wayBack?: WayBack): OAuthError {
+  static from (thrown: unknown, known: RefusalContext, wayBack?: WayBack): OAuthError {
     if (!(thrown instanceof OAuthError)) {
       return new OAuthError('internal_error', { ...known, cause: thrown }, wayBack)
     }

@@ -14,16 +14,11 @@ export function atDeadline (deadline: number, expire: () => void): NodeJS.Timeou
   return setTimeout(() => setImmediate(expire), Math.max(0, Math.ceil(deadline - performance.now())))
 }
 
-/** Whether the deadline has passed. */
-export function isPast (deadline: number): boolean {
-  return performance.now() >= deadline
-}
-
 /** The outcome of the call, or a rejection with `late()` at the deadline. After the deadline the call is not made. */
 export function within<T> (deadline: number, call: () => T | Promise<T>, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
     const expire = (): void => reject(late())
-    if (isPast(deadline)) return expire()
+    if (performance.now() >= deadline) return expire()
     const timer = atDeadline(deadline, expire)
     Promise.resolve().then(call).then(resolve, reject).finally(() => clearTimeout(timer))
   })

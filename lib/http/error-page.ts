@@ -53,7 +53,7 @@ const ACCEPT_LIMIT = 1000
 /** Whether the Accept header prefers the page to JSON. */
 export function prefersPage (accept: string | undefined): boolean {
   // Negotiator sorts all media types of the header: the limit keeps a long header cheap.
-  const headers = accept === undefined ? {} : { accept: accept.slice(0, ACCEPT_LIMIT) }
+  const headers = { accept: accept?.slice(0, ACCEPT_LIMIT) }
   return new Negotiator({ headers }).mediaType(['application/json', 'text/html']) === 'text/html'
 }
 

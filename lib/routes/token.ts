@@ -95,10 +95,10 @@ function formOf (request: FastifyRequest): Parameters {
 
 /** The credentials of the form or of HTTP Basic, not of both (RFC 6749 section 2.3). */
 function credentials (request: FastifyRequest, form: Parameters): Credentials {
-  if (isAuthorizationRepeated(request.raw)) throw new OAuthError('authentication_repeated')
+  if (isAuthorizationRepeated(request.raw.rawHeaders)) throw new OAuthError('authentication_repeated')
   const clientId = form.get('client_id')
   const clientSecret = form.get('client_secret')
-  const basic = basicCredentials(request)
+  const basic = basicCredentials(request.headers.authorization)
   if (basic === undefined) {
     // RFC 6749 section 5.2: no client authentication included
     if (clientSecret === undefined) throw new OAuthError('authentication_missing')

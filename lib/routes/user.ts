@@ -62,8 +62,8 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
 }
 
 function tokenOf (request: FastifyRequest): string {
-  if (isAuthorizationRepeated(request.raw)) throw new OAuthError('authorization_malformed')
-  const token = bearerToken(request)
+  if (isAuthorizationRepeated(request.raw.rawHeaders)) throw new OAuthError('authorization_malformed')
+  const token = bearerToken(request.headers.authorization)
   if (token === undefined) throw new OAuthError('credentials_missing')
   if (token === null) throw new OAuthError('authorization_malformed')
   return token

@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis'
 import type { RedisOption } from './redis-client.ts'
 import { isCluster, ownClient } from './redis-own-client.ts'
-import { atDeadline, clearTimeout, isPast, setImmediate, within } from '../time-limit.ts'
+import { atDeadline, clearTimeout, setImmediate, within } from '../time-limit.ts'
 
 /** Milliseconds without a reply after which a connection is asked before it gets a command. */
 const IDLE = 5000
@@ -85,7 +85,7 @@ export class RedisConnection {
   #sendWaiting (): void {
     if (this.#client.status !== 'ready') return
     if (Math.abs(Date.now() - this.#heardAt) > IDLE) return this.#ask()
-    const calls = this.#waiting.splice(0).filter(({ deadline }) => !isPast(deadline))
+    const calls = this.#waiting.splice(0).filter(({ deadline }) => deadline > performance.now())
     // A node of a Cluster may be silent while others reply.
     if (calls.length > 0 && !isCluster(this.#client)) this.#silentSince ??= performance.now()
     for (const call of calls) this.#sendNow(call)

@@ -26,23 +26,9 @@ function templateOf (redis: RedisOption): Redis | Cluster {
   return isRedisClient(redis) ? redis as Redis | Cluster : new Redis({ ...redis as object, lazyConnect })
 }
 
-function duplicate (template: Redis | Cluster, patience: number): Redis | Cluster {
-  const options = ownOptions(patience)
-  if (!isCluster(template)) return template.duplicate({ ...options, lazyConnect: false, monitor: false })
-  return template.duplicate([], {
-    ...options,
-    redisOptions: { ...template.options.redisOptions as object, ...options },
-    lazyConnect: false,
-    clusterRetryStrategy: retryDelay,
-    retryDelayOnFailover: 0,
-    retryDelayOnClusterDown: 0,
-    retryDelayOnMoved: 0
-  })
-}
-
 /** Nothing is kept to be sent later, nothing is sent twice, and no connection is given up for good. */
-function ownOptions (patience: number): object {
-  return {
+function duplicate (template: Redis | Cluster, patience: number): Redis | Cluster {
+  const options = {
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     // With 1, commands of a lost connection would pend for ever.
@@ -61,7 +47,17 @@ function ownOptions (patience: number): object {
     // Nothing of RESP3 is used, and some proxies refuse its HELLO.
     protocol: 2,
     replyMapping: 'legacy'
-  }
+  } as const
+  if (!isCluster(template)) return template.duplicate({ ...options, lazyConnect: false, monitor: false })
+  return template.duplicate([], {
+    ...options,
+    redisOptions: { ...template.options.redisOptions as object, ...options },
+    lazyConnect: false,
+    clusterRetryStrategy: retryDelay,
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
+    retryDelayOnMoved: 0
+  })
 }
 
 /** Milliseconds. */
