@@ -42,7 +42,7 @@ const faulty: Array<[name: keyof Store, operation: () => Promise<any>, cause: st
   ['revoke', fails(Object.create(null)), 'An error without a readable message'],
   ['put', fails(unreadable), 'An error without a readable message'],
   ['put', async () => null, 'put returned null instead of a boolean'],
-  ['take', async () => undefined, 'take returned undefined instead of a string or null'],
+  ['put', async () => 'OK', 'put returned string instead of a boolean'],
   ['revoke', async () => true, 'revoke returned boolean instead of a string or null']
 ]
 
