@@ -46,6 +46,5 @@ t.test('who prefers the page', async (t) => {
   for (const accept of [undefined, '*/*', 'text/html;q=0.5, application/json', 'text/html;q=0']) {
     t.equal(prefersPage(accept), false, String(accept))
   }
-  t.equal(prefersPage(`${'a/b,'.repeat(200)}text/html`), true, 'a long header is read')
-  t.equal(prefersPage(`${'a/b,'.repeat(300)}text/html`), false, 'to its thousandth character')
+  t.equal(prefersPage(`${'a/b,'.repeat(300)}text/html`), false, 'a header is read to its thousandth character')
 })

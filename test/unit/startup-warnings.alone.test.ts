@@ -21,7 +21,6 @@ t.test('by the log, and by the process where the log drops warnings', async (t) 
   const emitted = processWarnings(t)
   const custom = (level: string) => ({ level, warn () {}, trace () {} }) as unknown as FastifyBaseLogger
   for (const [name, log, isOff] of [
-    ['pino, error', Fastify({ logger: { level: 'error', stream } }).log, true],
     ['a logger of another kind', custom('info'), false],
     ['a logger of another kind, silent', custom('silent'), true]
   ] as const) {
