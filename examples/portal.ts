@@ -11,7 +11,7 @@ const url = `http://127.0.0.1:${port}`
 
 /** What the app and the portal know of each other. */
 export const portal = {
-  loginUrl: `${url}/external-oauth/demo`,
+  loginUrl: `${url}/external-oauth/local`,
   clientId: 'acme-payments',
   clientSecret: process.env.PORTAL_CLIENT_SECRET ?? randomBytes(24).toString('base64url'),
   redirectUri: `${url}/oauth/callback`
@@ -23,9 +23,7 @@ export const portal = {
  */
 export function startPortal (appUrl: string, prefix = ''): ChildProcess {
   const main = fileURLToPath(new URL('simulator/main.js', import.meta.resolve('fastify-partner-sso')))
-  const flags = [
-    '--base-url', appUrl + prefix, '--client-id', portal.clientId, '--credentials', 'demo', '--port', String(port)
-  ]
+  const flags = ['--base-url', appUrl + prefix, '--client-id', portal.clientId, '--port', String(port)]
   const child = spawn(process.execPath, [main, 'serve', ...flags], {
     env: { ...process.env, PORTAL_CLIENT_SECRET: portal.clientSecret },
     stdio: ['ignore', 'pipe', 'inherit']

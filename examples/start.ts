@@ -16,7 +16,7 @@ const clientSecret = randomBytes(24).toString('base64url')
 
 const app = await partnerApp({
   portal: {
-    loginUrl: `${portalUrl}/external-oauth/demo`,
+    loginUrl: `${portalUrl}/external-oauth/local`,
     clientId: 'acme-payments',
     clientSecret,
     redirectUri: `${portalUrl}/oauth/callback`
@@ -38,7 +38,7 @@ await app.listen({ port, host: 'localhost' })
 
 // The portal runs in a process of its own: it knows the application by the URLs of its three endpoints.
 const main = fileURLToPath(new URL('simulator/main.js', import.meta.resolve('fastify-partner-sso')))
-const flags = ['--base-url', url, '--client-id', 'acme-payments', '--credentials', 'demo', '--port', String(portalPort)]
+const flags = ['--base-url', url, '--client-id', 'acme-payments', '--port', String(portalPort)]
 const portal = spawn(process.execPath, [main, 'serve', ...flags, ...process.argv.slice(2)], {
   env: { ...process.env, PORTAL_CLIENT_SECRET: clientSecret },
   stdio: ['ignore', 'pipe', 'inherit']

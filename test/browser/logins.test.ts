@@ -34,7 +34,7 @@ const entered = (name: string): string => `${name} is signed in`
 
 /** From the portal to the login page. */
 async function begin (t: Test, page: Page, { portal }: Place): Promise<void> {
-  await page.goto(`${portal}/external-oauth/demo`)
+  await page.goto(`${portal}/external-oauth/local`)
   await arrives(t, page, LOGIN)
 }
 
@@ -72,7 +72,7 @@ const questions: Record<string, Question> = {
     t.equal(await signIn(page, BO), entered(BO))
     await page.goBack()
     await arrives(t, page, place.back)
-    await page.goto(`${place.portal}/external-oauth/demo`)
+    await page.goto(`${place.portal}/external-oauth/local`)
     t.equal(await outcome(page), entered(BO), 'logged in already')
   },
 

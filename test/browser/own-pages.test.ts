@@ -8,7 +8,7 @@ t.test('the pages of the partner', async (t) => {
   const { partner, portal, calls, visit } = await startScene(t, { app: { prepare: addTemplates, sso: ownPages } })
 
   await visit('a user who may not enter', async (t, { page, problems }) => {
-    await page.goto(`${portal}/external-oauth/demo`)
+    await page.goto(`${portal}/external-oauth/local`)
     await logIn(page, 'Dev Patel')
     await page.getByRole('heading', { name: 'Kein Zugang zum Portal' }).waitFor()
     t.equal(new URL(page.url()).origin, partner)
@@ -22,7 +22,7 @@ t.test('the pages of the partner', async (t) => {
     t.equal(await heading(page), 'Die Anmeldung kann so nicht weitergehen')
     t.ok(await looksRight(t, page))
     const link = page.getByRole('link', { name: 'Neu beginnen' })
-    t.equal(await link.getAttribute('href'), `${portal}/external-oauth/demo`)
+    t.equal(await link.getAttribute('href'), `${portal}/external-oauth/local`)
     t.match(await reported(problems), [/status of 400/])
   })
 })

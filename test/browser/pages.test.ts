@@ -22,7 +22,7 @@ t.test('pages', { jobs: 3 }, async (t) => {
 
   for (const javaScriptEnabled of [true, false]) {
     visit(`a trial that waits continues by itself, JavaScript: ${javaScriptEnabled}`, async (t, { page }) => {
-      await page.goto(`${portal}/external-oauth/demo?trial=expired-code`)
+      await page.goto(`${portal}/external-oauth/local?trial=expired-code`)
       await logIn(page, 'Bo Lindqvist')
       t.equal(await outcome(page), 'The service fails this trial', 'the codes of the example live longer')
     }, { javaScriptEnabled })

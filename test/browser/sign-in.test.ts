@@ -90,6 +90,6 @@ t.test('sign-in', async (t) => {
     t.equal(await tabTo(page, 'Start again'), 1, 'the first stop')
     await page.keyboard.press('Enter')
     await page.waitForURL(`${partner}/login?return_to=*`)
-    t.ok(requests.includes(`${portal}/external-oauth/demo`))
+    t.ok(requests.includes(`${portal}/external-oauth/local`))
   })
 })

@@ -41,7 +41,7 @@ async function start (t: Test, command: string): Promise<Example> {
     NOTICE: '0'
   }, cwd)
   await printed(/^The portal: /m)
-  const [loginUrl, redirectUri] = [`${portal}/external-oauth/demo`, `${portal}/oauth/callback`]
+  const [loginUrl, redirectUri] = [`${portal}/external-oauth/local`, `${portal}/oauth/callback`]
   return { app, loginUrl, redirectUri, browser: new Browser() }
 }
 

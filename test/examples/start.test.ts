@@ -22,7 +22,7 @@ The partner's application  http://localhost:${port}
 The portal                 http://127.0.0.1:${portalPort}
 `)
   const browser = new Browser()
-  const login = await browser.open(`http://127.0.0.1:${portalPort}/external-oauth/demo`)
+  const login = await browser.open(`http://127.0.0.1:${portalPort}/external-oauth/local`)
   t.match((await browser.submit(login.url, { user: 'u-1' })).text, 'Ada Okafor is signed in')
   child.kill('SIGTERM')
   t.strictSame(await once(child, 'close'), [0, null])

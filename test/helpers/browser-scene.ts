@@ -69,7 +69,7 @@ export async function startScene (t: Test, options: SceneOptions = {}): Promise<
   const [partner, portal] = [`http://localhost:${port}`, `http://127.0.0.1:${portalPort}`]
   const calls: string[] = []
   await startPartner(t, port, portal, calls, app)
-  const argv = ['--client-id', CLIENT_ID, '--credentials', 'demo', '--port', String(portalPort), ...flags]
+  const argv = ['--client-id', CLIENT_ID, '--port', String(portalPort), ...flags]
   await serve(t, ['--base-url', partner + prefix, ...argv], { PORTAL_CLIENT_SECRET: CLIENT_SECRET })
 
   return {
@@ -94,7 +94,7 @@ async function startPartner (
 ): Promise<void> {
   const app = await partnerApp({
     portal: {
-      loginUrl: `${portal}/external-oauth/demo`,
+      loginUrl: `${portal}/external-oauth/local`,
       clientId: CLIENT_ID,
       clientSecret: CLIENT_SECRET,
       redirectUri: `${portal}/oauth/callback`
