@@ -87,7 +87,8 @@ async function pageIsShown (subject: Subject): Promise<void> {
   if (!isError && !isHtml(exchange)) throw notThePlugin(exchange, 'authorize')
   // `currentUser` may send the login page itself, or refuse by itself: then the person is left without a login.
   const isOwn = url.startsWith(subject.integration.authorizeUrl)
-  if (!isError || (isOwn && formsOf(body).length > 0)) return
+  const isLogin = isOwn || [401, 403].includes(statusOf(exchange))
+  if (!isError || (isLogin && formsOf(body).length > 0)) return
   if (isOwn && subject.options.users[0]?.headers !== undefined) {
     throw new Untested('it needs a login page: without the header of its user the app refuses the request')
   }
@@ -138,7 +139,7 @@ async function loginReturns (subject: Subject): Promise<void> {
   const { exchange, hops } = last
   const isJson = hops.length === 1 && !isHtml(exchange)
   const isNamed = exchange.response?.body.includes('/oauth/authorize') === true
-  if (statusOf(exchange) < 400 && (isJson || isNamed)) {
+  if (last.at === 'page' && statusOf(exchange) < 400 && (isJson || isNamed)) {
     throw new Untested(`it needs a browser: a script leads on (${endOf(last)})`)
   }
   throw new Failed(`after the login the browser is not sent back: ${endOf(last)}`)

@@ -20,9 +20,9 @@ export async function noOpenRedirect (subject: Subject): Promise<void> {
   const { user } = await subject.session()
   const { login } = user
   if (login === undefined) throw new Untested('it needs a login by a form')
-  const { protocol, hostname } = subject.integration.base
+  const { origin, hostname } = subject.integration.base
   // One begins as the app's own, one passes where only `//` is refused.
-  for (const foreign of [`${protocol}//${hostname}.${FOREIGN}/`, `/\\${FOREIGN}/`]) {
+  for (const foreign of [`${origin}@${hostname}.${FOREIGN}/`, `/\\${FOREIGN}/`]) {
     const url = withReturn(page, foreign)
     const browser = subject.browserOf(user)
     const shown = await browser.open(url)

@@ -16,15 +16,20 @@ export const RULES: Record<Group, readonly Rule[]> = {
   store: STORE
 }
 
+const [page, ...login] = LOGIN
+const [code, ...who] = WHO
+
 /**
- * The order in which they are tried: what the plugin says of nobody comes before the login, and
- * other logins, which may end a session, come last.
+ * The order in which they are tried: what the plugin says of nobody comes before the login, the
+ * code before what it needs, and other logins, which may end a session, come last.
  */
 export const IN_ORDER: readonly Rule[] = [
   ...REACH,
   LOGIN_NEEDED,
-  ...LOGIN,
-  ...WHO,
+  page as Rule,
+  code as Rule,
+  ...login,
+  ...who,
   ...RECORD,
   ...FRONT,
   ...STORE,

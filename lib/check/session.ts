@@ -6,7 +6,7 @@ import { describe } from '../flow/failure.ts'
 import type { User } from '../flow/user.ts'
 import { logIn } from '../flow/user.ts'
 import type { Exchange } from '../flow/wire.ts'
-import { header, statusOf } from '../flow/wire.ts'
+import { header, headerValues, statusOf } from '../flow/wire.ts'
 import { Stop, Untested } from './rule.ts'
 import type { Subject } from './subject.ts'
 import { hasCode } from './voice.ts'
@@ -21,6 +21,8 @@ export interface Session {
   steps: Arrival[]
   /** Cookies that the login set. */
   set: Cookie[]
+  /** The session ends with a sign-in. */
+  isSpent: boolean
   /** Where an authorization request arrives then: with a code where any has one. */
   arrival: Arrival
 }
@@ -44,14 +46,24 @@ export async function enter (subject: Subject, user: User): Promise<Session> {
     arrival = await subject.authorize(browser)
   }
   for (const { value } of browser.jar.all()) subject.secrets.add(value)
-  return { user, browser, first, steps, set, arrival }
+  const isSpent =
+    [...steps, arrival].some((one) => codeOf(one) !== null && clearsCookie(one, browser)) &&
+    codeOf(await subject.authorize(browser)) === null
+  return { user, browser, first, steps, set, isSpent, arrival }
 }
+
+/** Whether a cookie of the app was set or removed on the way, and is not there now. */
+const clearsCookie = ({ hops }: Arrival, browser: Browser): boolean =>
+  hops
+    .flatMap(({ response }) => headerValues(response, 'set-cookie'))
+    .map((line) => line.split('=')[0] as string)
+    .some((name) => isOfApp({ name }) && !browser.jar.all().some((cookie) => cookie.name === name))
 
 /** The authorization request that the login leads back to. */
 export const backOf = ({ integration: { authorizeUrl } }: Subject, { steps }: Session): Exchange | undefined =>
   steps
     .flatMap(({ hops }) => hops)
-    .find(({ request }) => request.url.startsWith(authorizeUrl))
+    .find(({ request: { method, url } }) => method === 'GET' && url.startsWith(authorizeUrl))
 
 function cannotLogIn (error: unknown): never {
   if (!(error instanceof TypeError)) throw error
@@ -61,8 +73,9 @@ function cannotLogIn (error: unknown): never {
 }
 
 /** The cookies of the app, one of which may be the session. */
-export const cookiesIn = ({ jar }: Browser): Cookie[] =>
-  jar.all().filter(({ name }) => !/partner-sso-return$/.test(name))
+export const cookiesIn = ({ jar }: Browser): Cookie[] => jar.all().filter(isOfApp)
+
+const isOfApp = ({ name }: Pick<Cookie, 'name'>): boolean => !/partner-sso-return$/.test(name)
 
 /** Whether a browser with these cookies and headers gets a code. */
 export async function isIssued (

@@ -9,7 +9,7 @@ import type { Secrets } from '../flow/masking.ts'
 import type { Changes } from '../flow/requests.ts'
 import type { Leg } from '../flow/steps.ts'
 import type { Fields, User } from '../flow/user.ts'
-import { browserOf } from '../flow/user.ts'
+import { browserOf, logIn } from '../flow/user.ts'
 import type { Exchange, WireRequest } from '../flow/wire.ts'
 import { header, statusOf } from '../flow/wire.ts'
 import type { UserInformation } from '../user-information.ts'
@@ -133,8 +133,14 @@ export class Subject {
     })
   }
 
-  /** A user who may enter, after the login. @throws Untested without such a user */
+  /** A user who may enter, after the login. @throws Untested without such a user, or where the session serves once */
   async session (at = 0): Promise<Session> {
+    const session = await this.#entered(at)
+    if (session.isSpent) throw new Untested('it needs a session that does not end with a sign-in')
+    return session
+  }
+
+  async #entered (at: number): Promise<Session> {
     const user = this.options.users[at]
     if (user === undefined) throw new Untested('it needs a user who may enter')
     return this.once(`session ${at}`, () => enter(this, user))
@@ -151,7 +157,10 @@ export class Subject {
   async code (at = 0): Promise<Grant> {
     const { grant } = this.options.material
     if (grant !== undefined) return grant
-    const ask = async (): Promise<Granted> => this.grant((await this.session(at)).browser)
+    const ask = async (): Promise<Granted> => {
+      const { user, browser, isSpent } = await this.#entered(at)
+      return isSpent ? this.grant(this.browserOf(user), user.login) : this.grant(browser)
+    }
     const first = await sameEverywhere(ask)
     if (first.reading.ok) return first.reading.value
     // Another login of the same user may have ended this session.
@@ -165,10 +174,13 @@ export class Subject {
     })
   }
 
-  /** An authorization request of a browser, and the code that it got. */
-  async grant (browser: Browser): Promise<Granted> {
+  /** An authorization request of a browser, with its login where it has one, and the code that it got. */
+  async grant (browser: Browser, login?: User['login']): Promise<Granted> {
     const flow = new SignIn(this.integration, this.secrets)
-    const arrival = this.#arrived(await browser.open(flow.start()))
+    const page = await browser.open(flow.start())
+    const steps = page.at === 'page' && login !== undefined ? await logIn(browser, page, login) : [page]
+    const back = steps.find((step) => codeOf(step) !== null || step === page)
+    const arrival = this.#arrived(back ?? (await browser.open(flow.start())))
     const { exchange } = arrival
     const code = codeOf(arrival)
     if (code === null) return { exchange, reading: { ok: false } }

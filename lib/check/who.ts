@@ -120,9 +120,11 @@ const nobodyIn = (arrival: Arrival): Stop => new Stop(
 /** The whole `Location` is the redirect_uri with code and state. */
 function isUnchanged ({ integration: { redirectUri } }: Subject, arrival: Arrival): void {
   const target = targetOf(arrival) as string
-  const added = new URL(target).searchParams.size - new URL(redirectUri).searchParams.size
-  const isExact = arrival.at === 'callback' && added === 2
-  expect(isExact, `the code is sent to ${target}, and the redirect_uri is ${redirectUri}`, {
+  const { searchParams } = new URL(target)
+  const sent = new URL(arrival.exchange.request.url).searchParams.get('state')
+  const added = searchParams.size - new URL(redirectUri).searchParams.size
+  const isExact = arrival.at === 'callback' && added === 2 && searchParams.get('state') === sent
+  expect(isExact, `the code is sent to ${target} for the redirect_uri ${redirectUri} and the state ${sent}`, {
     fix:
       'A proxy (nginx: proxy_redirect) or an onSend hook rewrites the Location of redirects: leave it as ' +
       'it is.'

@@ -63,6 +63,11 @@ const once: Change = {
   users: { user: [byToken('ada'), byToken('cyd')], ineligible: byToken('bo') }
 }
 
+const oneSignIn = (): Change => currentUser((request, reply) => {
+  reply.clearCookie('sid', { path: '/' })
+  return userOf(request)
+})
+
 const byScript = (user: string): Tester => ({ login: (page) => page.post({ user }) })
 const byHeader = (name: string) => ({ headers: { 'x-session': name } })
 const ofHeader = (request: FastifyRequest) => USERS[String(request.headers['x-session'])] ?? null
@@ -75,6 +80,15 @@ export const CORRECT: Row[] = [
   ['one session for each user', oneSession],
   ['a password that works once', oneLogin],
   ['a cookie that serves one sign-in', once],
+  ['a login that serves one sign-in, by a form', oneSignIn()],
+  ['a login that serves one sign-in, by a script', {
+    ...oneSignIn(),
+    sendBack: (reply, url) => reply.send({ url }),
+    users: { user: [byScript('ada'), byScript('cyd')], ineligible: byScript('bo') }
+  }],
+  ['a login page with status 401', {
+    page: async (_request, reply) => { reply.code(401).type('text/html').send(form()) }
+  }],
   ['users known by a header', {
     plugin: { currentUser: ofHeader, loginPage: 'https://login.partner.example/' },
     users: { user: [byHeader('ada'), byHeader('cyd')], ineligible: byHeader('bo') }

@@ -33,6 +33,8 @@ export const LOGIN: Row[] = [
   ['a limit for users', refuse(429, 'Slow down', (request) => request.url.startsWith('/oauth') && isLoggedIn(request)),
     'service.rate-limit'],
   ['return_to is ignored', { back: () => '/' }, 'login.return'],
+  ['307 after the form', { sendBack: (reply, url) => reply.redirect(url, 307) }, 'login.return'],
+  ['return_to at another host', { back: back((url) => `http://staging.partner.example${url}`) }, 'login.return'],
   ['return_to without its query', { back: () => '/oauth/authorize' }, 'login.return'],
   ['return_to without a parameter', { back: back((url) => url.replace(/response_type=[^&]*&?/, '')) }, 'login.return'],
   ['return_to is decoded twice', { back: back(decodeURIComponent) }, 'login.return'],
