@@ -51,10 +51,13 @@ export function header (response: WireResponse | undefined, name: string): strin
   return headerValues(response, name).join(', ')
 }
 
+/** No response of the endpoints is longer: a megabyte costs no more than its beginning. */
+const LONGEST_JSON = 64 * 1024
+
 /** The JSON object in the body; null when the body is not one. */
 export function jsonObject (response: WireResponse | undefined): Record<string, unknown> | null {
   const { body = '' } = response ?? {}
-  if (!/^\s*\{/.test(body)) return null
+  if (body.length > LONGEST_JSON || !/^\s*\{/.test(body)) return null
   try {
     return JSON.parse(body) as Record<string, unknown>
   } catch {

@@ -3,7 +3,7 @@ import t from 'tap'
 import { networkError } from '../../lib/flow/network-error.ts'
 import type { NetworkError } from '../../lib/flow/network-error.ts'
 import { inProcess, overHttp } from '../../lib/flow/transport.ts'
-import { statusOf } from '../../lib/flow/wire.ts'
+import { jsonObject, statusOf } from '../../lib/flow/wire.ts'
 import { httpServer } from '../helpers/listen.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -19,6 +19,12 @@ t.test('a body of a megabyte is read, and none that is larger', async (t) => {
   const tooLarge = await send(request(`${baseUrl}/${MEGABYTE + 1}`))
   t.equal(tooLarge.networkError?.code, 'too_large')
   t.equal(statusOf(tooLarge), 0, 'there is no response')
+})
+
+t.test('JSON that is longer than any response is not read', (t) => {
+  const body = JSON.stringify({ access_token: 'x'.repeat(64 * 1024) })
+  t.equal(jsonObject({ status: 200, headers: [], body }), null)
+  t.end()
 })
 
 t.test('a character whose bytes arrive in two parts is one', async (t) => {
