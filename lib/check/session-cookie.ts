@@ -1,4 +1,3 @@
-import { codeOf } from '../flow/browser.ts'
 import { advise, expect, Untested } from './rule.ts'
 import type { Session } from './session.ts'
 import { cookiesIn, isIssued } from './session.ts'
@@ -8,8 +7,6 @@ import type { Subject } from './subject.ts'
 export async function expectTravels (subject: Subject): Promise<void> {
   if (subject.options.users.length === 0) return ofNobody(subject)
   const session = await subject.session()
-  // The rule on the code says why there is none.
-  if (codeOf(session.arrival) === null) throw new Untested('it needs a user who is logged in')
   await isNotStrict(subject, session)
   const isHttp = subject.integration.base.protocol === 'http:'
   const cookies = cookiesIn(session.browser)

@@ -7,6 +7,7 @@ const isOutside = ({ url }: { url: string }): boolean => url.startsWith('/oauth/
 
 export const REACH: Row[] = [
   ['a guard: 401 without a session', refuse(401, { message: 'Log in' }, isOutside), 'authorize.hook'],
+  ['a guard with status 400', refuse(400, { message: 'Bad' }, at('authorize')), 'authorize.hook'],
   ['a guard at authorize', refuse(401, { message: 'Log in' }, at('authorize')), 'authorize.hook'],
   ['a guard that leads people to the login',
     redirect((request) => isOutside(request) && !isLoggedIn(request), () => '/login'), 'token.hook'],
