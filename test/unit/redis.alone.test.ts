@@ -15,10 +15,11 @@ import { rawServer } from '../helpers/listen.ts'
 /** Milliseconds: a call that is to fail fails then. */
 const soon = (milliseconds = 60_000): number => performance.now() + milliseconds
 
-/** A store on a server that gives SET and GETDEL this reply, and what they were. */
-async function replying (t: Test, reply: string) {
+/** A store on a server whose first connection gives SET and GETDEL the first reply, and so on; and what they were. */
+async function replying (t: Test, ...replies: string[]) {
   const sent: string[] = []
   const { port } = new URL(await rawServer(t, (socket) => {
+    const reply = replies.shift() ?? ''
     socket.on('error', () => {}).on('data', (bytes) => {
       for (const command of bytes.toString().split(/(?=\*\d+\r\n)/)) {
         const isOurs = /\r\n(?:set|getdel)\r\n/.test(command)
@@ -54,6 +55,12 @@ t.test('one command for each operation; an unexpected reply is not shown: it may
     }
     t.strictSame(sent, ['set prefix:key value EX 60 NX', 'getdel prefix:key', 'set prefix:key  EX 90 GET'], reply)
   }
+})
+
+t.test('a master that became a replica is left: Sentinel may know another by now', async (t) => {
+  const { store } = await replying(t, "-READONLY You can't write against a read only replica.\r\n", '+OK\r\n')
+  await t.rejects(store.put('key', 'value', 60, soon()), { message: /^READONLY/ })
+  t.equal(await store.put('key', 'value', 60, soon()), true)
 })
 
 const temporary = [
@@ -133,6 +140,15 @@ t.test('what ioredis has not sent, since the connection was being closed, is sen
   client.emit('close')
   client.emit('ready')
   t.equal(await taken, 'value')
+})
+
+t.test('a server that refuses PING is alive: it is not left while it reads its data', async (t) => {
+  const client = new FakeClient()
+  client.replies.shift()
+  client.ping = async () => { throw new ReplyError('LOADING Redis is loading') }
+  const store = redisStore(client, '', 60_000)
+  client.emit('ready')
+  t.equal(await store.take('key', soon()), 'value')
 })
 
 t.test('URL kinds: which URLs are taken, and how ioredis gets them', async (t) => {
