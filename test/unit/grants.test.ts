@@ -2,25 +2,16 @@
 // can do who writes to the store: contract/checks/store, attacks/hostile-store.
 import * as crypto from 'node:crypto'
 import t from 'tap'
-import { accessTokens } from '../../lib/grants/access-token.ts'
 import type { authorizationCodes } from '../../lib/grants/authorization-code.ts'
 import { grantKeys } from '../../lib/grants/keys.ts'
 import type { Store } from '../../lib/index.ts'
 import { registeredPortal } from '../../lib/portal/registered-portal.ts'
-import { PORTAL, recordOf } from '../helpers/host.ts'
+import { memoryStore } from '../../lib/stores/memory.ts'
+import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { lib } from '../helpers/lib.ts'
+import { wire } from '../helpers/wire.ts'
 
 const portal = registeredPortal(PORTAL)
-
-/** A store that notes the lifetimes that it is given. */
-const noting = (lifetimes: number[]): Store => ({
-  async put (_key, _value, lifetime) { return lifetimes.push(lifetime) > 0 },
-  async take () { return null },
-  async revoke (_key, lifetime) {
-    lifetimes.push(lifetime)
-    return null
-  }
-})
 
 t.test('a code is 33 bytes that the system drew, and that no other code has', async (t) => {
   const draws: Buffer[] = []
@@ -31,7 +22,7 @@ t.test('a code is 33 bytes that the system drew, and that no other code has', as
   const mocked = await t.mockImport<{ authorizationCodes: typeof authorizationCodes }>(
     lib('grants/authorization-code.ts'), { 'node:crypto': { ...crypto, randomBytes } }
   )
-  const codes = mocked.authorizationCodes(noting([]), grantKeys(''), 60)
+  const codes = mocked.authorizationCodes(memoryStore(10), grantKeys(''), 60)
   const issued: string[] = []
   while (draws.length < 3) {
     issued.push((await codes.issue(portal, { codeChallenge: '', record: recordOf('u-1') }, Infinity)).code)
@@ -40,11 +31,25 @@ t.test('a code is 33 bytes that the system drew, and that no other code has', as
   t.strictSame(issued.slice(0, -1).sort(), drawn?.sort())
 })
 
-t.test('a revocation outlives the token by a minute', async (t) => {
+t.test('the store is given the lifetimes: a revocation outlives the token by a minute', async (t) => {
+  const memory = memoryStore(10)
   const lifetimes: number[] = []
-  const tokens = accessTokens(noting(lifetimes), grantKeys(''), 60, 30)
-  const code = { code: '', portal, locator: 'l'.repeat(43), tokenKey: '', signInId: '' }
-  await tokens.issue(code, { proof: 'p'.repeat(43), sealed: '' }, Infinity)
-  await tokens.revoke(code, Infinity)
-  t.strictSame(lifetimes, [30, 90])
+  const store: Store = {
+    async put (key, value, lifetime) {
+      lifetimes.push(lifetime)
+      return await memory.put(key, value, lifetime)
+    },
+    take: memory.take,
+    async revoke (key, lifetime) {
+      lifetimes.push(lifetime)
+      return await memory.revoke(key, lifetime)
+    }
+  }
+  const { url } = await startHost(t, { store, codeLifetime: 50, tokenLifetime: 30 })
+  lifetimes.length = 0
+  const at = wire(url)
+  const code = await at.code()
+  t.equal((await at.token({ code })).status, 200)
+  t.equal((await at.token({ code })).status, 400)
+  t.strictSame(lifetimes, [50, 30, 90])
 })
