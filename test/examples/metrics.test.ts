@@ -3,13 +3,15 @@ import { channel } from 'node:diagnostics_channel'
 import t from 'tap'
 import { metricsRoute, refusals, serveMetrics } from '../../examples/prometheus.ts'
 import { refusals as rows } from '../../lib/errors.ts'
-import { PORTAL, startHost } from '../helpers/host.ts'
+import { hostOptions, PORTAL, startHost } from '../helpers/host.ts'
 import { freePort } from '../helpers/ports.ts'
 import { wire } from '../helpers/wire.ts'
 
 const EXPECTED = [
   'type="code_issued",reason="ok",client_id="partner-123"} 2',
   'type="code_replayed",reason="code_replayed",client_id="partner-123"} 1',
+  'type="login_required",reason="current_user_replied",client_id="partner-123"} 1',
+  'type="login_required",reason="login_page",client_id="partner-123"} 1',
   'type="request_rejected",reason="client_id_unknown",client_id="unknown"} 1',
   'type="token_issued",reason="ok",secret_index="0",client_id="partner-123"} 2',
   'type="user_information_returned",reason="ok",client_id="partner-123"} 1'
@@ -18,7 +20,11 @@ const EXPECTED = [
 t.test('Prometheus reads them at /metrics, each from 0, until the app closes', async (t) => {
   const events = channel('fastify-partner-sso:event')
   t.notOk(events.hasSubscribers)
-  const { app, url } = await startHost(t, {}, { prepare: (app) => metricsRoute(app, [PORTAL.clientId]) })
+  const { currentUser } = hostOptions()
+  const { app, url } = await startHost(t, {
+    loginPage: '/login',
+    currentUser: (request, reply) => 'x-page' in request.headers ? reply.send('') : currentUser(request, reply)
+  }, { prepare: (app) => metricsRoute(app, [PORTAL.clientId]) })
   const portal = wire(url)
   const series = async (): Promise<string[]> => {
     const { text, headers } = await portal.send('/metrics')
@@ -29,6 +35,8 @@ t.test('Prometheus reads them at /metrics, each from 0, until the app closes', a
   const before = await series()
   await portal.user(await portal.accessToken('alice'))
   await portal.authorize({ client_id: 'zzz-invented' })
+  await portal.authorize({}, null)
+  await portal.authorize({}, null, { 'x-page': '1' })
   const code = await portal.code('bob')
   for (let times = 0; times < 2; times++) await portal.token({ code })
   const after = await series()
