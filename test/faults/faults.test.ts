@@ -212,13 +212,12 @@ t.test('a connection that a firewall forgot while nobody spoke: nobody is refuse
 
 t.test('frozen process: stopped while Redis closed its connection, it succeeds at its first sign-in', async (t) => {
   const redis = await startRedis(t)
-  const proxy = await startProxy(t, redis.port)
-  const host = await startHostProcess(t, { redis: `redis://127.0.0.1:${proxy.port}` })
+  const host = await startHostProcess(t, { redis: redis.url })
   const portal = wire(host.url)
   // So that the request comes by a connection that is open.
   await portal.accessToken()
   host.process.kill('SIGSTOP')
-  proxy.cut()
+  await redis.client.call('CLIENT', 'KILL', 'TYPE', 'normal')
   const code = portal.code()
   await turns()
   host.process.kill('SIGCONT')
