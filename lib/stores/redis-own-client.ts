@@ -30,8 +30,7 @@ function templateOf (redis: RedisOption): Redis | Cluster {
 function duplicate (template: Redis | Cluster, patience: number): Redis | Cluster {
   const options = {
     enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    // With 1, commands of a lost connection would pend for ever.
+    // With more, ioredis would send the commands of a lost connection again.
     maxRetriesPerRequest: 0,
     // It holds commands back while others have no reply.
     enableAutoPipelining: false,
