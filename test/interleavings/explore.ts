@@ -19,7 +19,6 @@ const used = user('user')
 const scenes: Scene[] = [
   sceneOf('an authorization, its redemption and a replay', 1, 0, authorization, first, second),
   sceneOf('a redemption and a replay, and the record', 1, 0, first, second, used),
-  sceneOf('a redemption and a replay, while a revocation ends', 0, 2, first, second),
   sceneOf('a token used twice', 1, 1, first, used, user('again')),
   sceneOf('three redemptions', 0, 0, first, second, redemption('third'))
 ]

@@ -4,8 +4,7 @@
 //
 // Faults, at each operation of the store: the command is lost before it is executed, its reply is lost, the reply comes
 // after the time limit, the reply has come when the time limit is over and is read before the timer fires, the command
-// is refused. At any time: Redis is full, and refuses SET. A minute is the lifetime of codes and tokens, and half that
-// of a revocation.
+// is refused. At any time: Redis is full, and refuses SET. A minute is the lifetime of codes and tokens.
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
