@@ -56,7 +56,9 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
   const redirectUri = values['redirect-uri'] ?? `${publicUrl}/oauth/callback`
   const integration = integrationOf(values, env, redirectUri)
   const codeLifetime = numberOf('code-lifetime', values['code-lifetime'], 0, 3600)
-  const app = await simulator({ integration, publicUrl, codeLifetime })
+  const app = await simulator({ integration, publicUrl, codeLifetime }).catch(({ message }: Error) => {
+    throw new CannotRun(`The simulator cannot respond at ${redirectUri}: ${message}. Choose another --redirect-uri.`)
+  })
   await app.listen({ host, port }).catch(({ message }: Error) => {
     throw new CannotRun(
       `The simulator cannot listen: ${message}. Choose another address with --host or --port.`

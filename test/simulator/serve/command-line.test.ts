@@ -51,6 +51,13 @@ t.test('a port in use', async (t) => {
   })
 })
 
+t.test('a callback at a page of the simulator', async (t) => {
+  const argv = ['serve', '--base-url', 'http://localhost:1', '--client-id', 'a', '--client-secret', 'b']
+  t.match(await program([...argv, '--redirect-uri', 'http://127.0.0.1:4180/']), {
+    code: 2, err: /^The simulator cannot respond at http:\/\/127\.0\.0\.1:4180\/: .* Choose another --redirect-uri\.\n$/
+  })
+})
+
 t.test('the command that opens a browser, with no shell in between', async (t) => {
   const url = 'http://localhost:4180'
   t.strictSame(browserCommand('darwin', url), ['open', [url]])
