@@ -7,14 +7,8 @@ import type { AuthorizationCode, Grant } from './grant.ts'
 import type { GrantKeys } from './keys.ts'
 import { open, seal } from './sealing.ts'
 
-/** Codes that will be issued: drawn one by one, their random bytes would cost 3 % of a sign-in. */
-let drawn: string[] = []
-
-/** 264 random bits in base64url. A multiple of 3 bytes has one encoding: 33 bytes are 44 characters. */
-function drawCode (): string {
-  if (drawn.length === 0) drawn = randomBytes(33 * 100).toString('base64url').match(/.{44}/g) as string[]
-  return drawn.pop() as string
-}
+/** 264 bits. A multiple of 3 bytes has one base64url encoding. */
+const CODE_BYTES = 33
 
 /** What a code represented. */
 export interface RedeemedCode {
@@ -32,7 +26,7 @@ export function authorizationCodes (store: TimedStore, keys: GrantKeys, lifetime
   return {
     /** Issues a code that is bound to the portal. Its grant can be opened with each of the portal's secrets. */
     async issue (portal: RegisteredPortal, grant: Grant, deadline: number): Promise<AuthorizationCode> {
-      const code = codeOf(drawCode(), portal)
+      const code = codeOf(randomBytes(CODE_BYTES).toString('base64url'), portal)
       const sealed = seal(keys.sealingKeys(code.locator, portal), encodeGrant(grant))
       const isStored = await store.put(keys.codeKey(code.code, portal), sealed, lifetime, deadline)
       if (isStored) return code
