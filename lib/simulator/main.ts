@@ -16,6 +16,5 @@ process.exitCode = await run(process.argv.slice(2), {
   env: process.env,
   out: (text) => { process.stdout.write(text) },
   err: (text) => { process.stderr.write(text) },
-  columns: process.stdout.columns,
   stop: stop.signal
 })

@@ -7,13 +7,8 @@ export interface Process {
   env: Record<string, string | undefined>
   /** Results. */
   out: (text: string) => void
-  /** Progress and errors. */
+  /** Errors. */
   err: (text: string) => void
-  /**
-   * Columns of the terminal. Undefined when the output goes elsewhere: then it has no colours, and
-   * no line that rewrites itself.
-   */
-  columns?: number | undefined
   /** Ends the command. */
   stop: AbortSignal
   /** Lets time pass, until the signal is aborted. Default: real time. */

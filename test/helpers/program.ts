@@ -11,18 +11,16 @@ export interface Ran extends Terminal { code: number }
 
 interface Around {
   env?: Record<string, string>
-  columns?: number | undefined
   wait?: Wait
   stop?: AbortSignal
 }
 
 /** Runs the program in this process. */
-export async function program (argv: string[], { env = {}, columns, ...around }: Around = {}): Promise<Ran> {
+export async function program (argv: string[], { env = {}, ...around }: Around = {}): Promise<Ran> {
   let out = ''
   let err = ''
   const code = await run(argv, {
     env,
-    columns,
     out: (text) => { out += text },
     err: (text) => { err += text },
     stop: new AbortController().signal,

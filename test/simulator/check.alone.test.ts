@@ -1,6 +1,5 @@
 // A partner checks a running app before the portal does.
 import { readFile } from 'node:fs/promises'
-import { stripVTControlCharacters } from 'node:util'
 import t from 'tap'
 import { IN_ORDER } from '../../lib/check/rules.ts'
 import { CLIENT_SECRET, hookAt, listening, sessionOf } from '../helpers/partner.ts'
@@ -75,15 +74,4 @@ t.test('--version', async (t) => {
   for (const argv of [['--version'], ['check', '--version']]) {
     t.match(await program(argv), { code: 0, out: `${version}\n`, err: '' }, argv.join(' '))
   }
-})
-
-t.test('on a terminal: colours, one line that rewrites itself, the width of the terminal', async (t) => {
-  const { baseUrl } = await listening(t, hookAt('/oauth/user', 403, { error: 'Forbidden' }))
-  const { out, err } = await check(baseUrl, USERS, { columns: 40 })
-  t.match(out, '\x1b[31mFAIL\x1b[39m')
-  t.strictSame(stripVTControlCharacters(out).split('\n').filter((line) => line.length > 40), [])
-  t.match(err, `\r\x1b[2K1/${IN_ORDER.length} authorize.hook: The`)
-  t.notMatch(err, '\n')
-  const env = { PORTAL_CLIENT_SECRET: CLIENT_SECRET, NO_COLOR: '1' }
-  t.notMatch((await check(baseUrl, USERS, { env, columns: 200 })).out, '\x1b')
 })

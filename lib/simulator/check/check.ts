@@ -1,4 +1,3 @@
-import type { Run } from '../../check/run.ts'
 import { run } from '../../check/run.ts'
 import { Subject } from '../../check/subject.ts'
 import { escapeJson } from '../../flow/escape.ts'
@@ -15,8 +14,6 @@ export const FLAGS = {
   'code-lifetime': { type: 'string' },
   json: { type: 'boolean', default: false }
 } as const
-
-type Values = ReturnType<typeof readFlags<typeof FLAGS>>
 
 export const CHECK_HELP = `Usage: fastify-partner-sso check --base-url <url> --login <name=value> [flags]
 
@@ -53,44 +50,24 @@ Example:
  * @returns 0; 1 when a rule fails that must not; 2 when nothing could be judged
  * @throws CannotRun
  */
-export async function check (argv: string[], process: Process): Promise<number> {
+export async function check (argv: string[], { env, out, stop, wait }: Process): Promise<number> {
   const values = readFlags(argv, FLAGS)
-  const { out, err, columns, env } = process
-  // On a terminal one line, which is written again, shows the rule that is tried.
-  const show = (line: string): void => {
-    if (columns !== undefined) err(`\r\x1b[2K${line.slice(0, columns - 1)}`)
+  const lifetime = values['code-lifetime']
+  const integration = integrationOf(values, env, needed('redirect-uri', values['redirect-uri']))
+  const options = {
+    ...usersOf(values, env),
+    codeLifetime: lifetime === undefined ? null : numberOf('code-lifetime', lifetime, 0, 3600),
+    ...wait && { wait }
   }
-  const report = await checked(values, process, show).finally(() => show(''))
+  const report = await run(new Subject(integration, options, stop)).catch((error: unknown) => {
+    throw stop.aborted ? new CannotRun('The check was interrupted.') : error
+  })
   const { rules, stopped } = report
   const counts = summary(report)
   const isUnjudged = stopped !== undefined && counts.failed === 0
   if (isUnjudged && !values.json) throw new CannotRun(stopped)
-  const width = Math.max(20, Math.min(columns ?? 100, 100))
-  out(
-    values.json
-      ? `${escapeJson(JSON.stringify({ summary: counts, rules, stopped }, null, 2))}\n`
-      : text(report, width, columns !== undefined && !env.NO_COLOR)
-  )
+  const json = { summary: counts, rules, stopped }
+  out(values.json ? `${escapeJson(JSON.stringify(json, null, 2))}\n` : text(report))
   if (isUnjudged) return 2
   return counts.failed > 0 ? 1 : 0
-}
-
-async function checked (
-  values: Values,
-  { env, stop, wait }: Process,
-  show: (line: string) => void
-): Promise<Run> {
-  try {
-    const integration = integrationOf(values, env, needed('redirect-uri', values['redirect-uri']))
-    const lifetime = values['code-lifetime']
-    const codeLifetime = lifetime === undefined ? null : numberOf('code-lifetime', lifetime, 0, 3600)
-    const options = { ...usersOf(values, env), codeLifetime, ...(wait === undefined ? {} : { wait }) }
-    return await run(new Subject(integration, options, stop), ({ id, sentence }, number, total) =>
-      show(`${number}/${total} ${id}: ${sentence}`)
-    )
-  } catch (error) {
-    if (stop.aborted) return { ok: false, rules: [], stopped: 'The check was interrupted.' }
-    if (error instanceof CannotRun) return { ok: false, rules: [], stopped: error.message }
-    throw error
-  }
 }

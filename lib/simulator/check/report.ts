@@ -1,4 +1,3 @@
-import { styleText } from 'node:util'
 import { SANITY } from '../../check/rules.ts'
 import { GROUPS } from '../../check/rule.ts'
 import type { Finding, Run } from '../../check/run.ts'
@@ -18,53 +17,28 @@ export const summary = (run: Run) => ({
  * The report for people: what fails and what is advice; the rules about the app that were not
  * tested, and those that pass; the counts.
  */
-export function text (run: Run, width: number, isColoured: boolean): string {
+export function text (run: Run): string {
   const { passed, failed, advice, untested } = summary(run)
   const app = those(run, 'pass').filter(({ id }) => !SANITY.has(id))
-  const sanity = passed - app.length
   const needs = new Set(those(run, 'untested').map(({ reason }) => reason))
   const lines = [
-    ...[...those(run, 'fail'), ...those(run, 'advice')].map(block),
+    ...those(run, 'fail').map(block),
+    ...those(run, 'advice').map(block),
     // After a failure the others do not help.
     ...those(run, 'untested')
       .filter(({ reason }) => !/ fails$| ended /.test(String(reason)))
       .map(({ id, reason }) => `untested  ${id}: ${reason}`),
     ...app.map(({ id, sentence }) => `pass      ${id}: ${sentence}`),
-    '',
-    `${passed} pass (${sanity} about the plugin itself), ${failed} fail, ${advice} advice, ${untested} untested.`,
-    untested === 0 ? '' : `Not tested: ${untested}, since ${[...needs].join('; ')}.`
+    `\n${passed} pass (${passed - app.length} about the plugin itself), ` +
+      `${failed} fail, ${advice} advice, ${untested} untested.`
   ]
-  const plain = wrap(`${lines.join('\n').trim()}\n`, width)
-  return isColoured ? paint(plain) : plain
+  if (untested > 0) lines.push(`Not tested: ${untested}, since ${[...needs].join('; ')}.`)
+  return `${lines.join('\n')}\n`
 }
 
-const block = ({ id, group, outcome, sentence, got, fix, reason }: Finding): string =>
-  [
-    `${outcome === 'fail' ? 'FAIL' : outcome} ${id}`,
-    `  rule ${GROUPS[group]} ${sentence}`,
-    `  got  ${got}${reason === undefined ? '' : ` [reason: ${reason}]`}`,
-    `  fix  ${fix}`,
-    ''
-  ].join('\n')
-
-/** Breaks long lines at spaces, and within a word that is longer than a line. What follows is below the first words. */
-const wrap = (report: string, width: number): string =>
-  report.replace(/^( {2}\w+ +|\w+ {2,})?(.+)$/gm, (_line, label = '', words) => {
-    const most = width - label.length
-    const lines = words.match(new RegExp(`(?! ).{1,${most}}(?= |$)|(?! ).{${most}}`, 'gu'))
-    return label + lines.join(`\n${' '.repeat(label.length)}`)
-  })
-
-const COLOURS = [
-  ['red', /^(?:FAIL\b|\d+ pass.*, [1-9]\d* fail.*)/gm],
-  ['green', /^\d+ pass.*, 0 fail.*/gm],
-  ['yellow', /^advice\b/gm],
-  ['bold', /(?<=^ {2})(?:rule|got|fix)/gm]
-] as const
-
-const paint = (report: string): string =>
-  COLOURS.reduce(
-    (painted, [colour, words]) =>
-      painted.replace(words, (part) => styleText(colour, part, { validateStream: false })),
-    report
-  )
+const block = ({ id, group, outcome, sentence, got, fix, reason }: Finding): string => `\
+${outcome === 'fail' ? 'FAIL' : 'advice'} ${id}
+  rule ${GROUPS[group]} ${sentence}
+  got  ${got}${reason === undefined ? '' : ` [reason: ${reason}]`}
+  fix  ${fix}
+`
