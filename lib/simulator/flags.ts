@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
 import type { ParseArgsConfig } from 'node:util'
-import { similarName } from '../options/misspellings.ts'
 
 /** Ends the program with one plain sentence and exit code 2: it could not run. */
 export class CannotRun extends Error {}
@@ -17,21 +16,17 @@ export function readFlags<Known extends Options> (args: string[], options: Known
   try {
     return parseArgs({ args, options }).values
   } catch (error) {
-    const [sentence = ''] = (error as Error).message.split('. ')
-    const [, name = ''] = /^Unknown option '--([^']*)'/.exec(sentence) ?? []
-    const meant = name === '' ? undefined : similarName(name, Object.keys(options))
-    const hint = meant === undefined ? '--help lists the flags.' : `Did you mean --${meant}?`
-    throw new CannotRun(`${sentence}. ${hint}`)
+    const [sentence] = (error as Error).message.split('. ')
+    throw new CannotRun(`${sentence}. --help lists the flags.`)
   }
 }
 
-/**
- * The value of a flag that must be given. @throws CannotRun that names the flag, and its
- * environment variable
- */
-export function needed (flag: string, value: string | undefined, variable?: string): string {
-  if (value !== undefined && value !== '') return value
-  const other = variable === undefined ? '' : ` (or the environment variable ${variable})`
+/** The environment variable that has the value of a flag. */
+export const variableOf = (flag: string): string => `PORTAL_${flag.toUpperCase().replaceAll('-', '_')}`
+
+/** The value of a flag that must be given. @throws CannotRun that names the flag */
+export function needed (flag: string, value = '', other = ''): string {
+  if (value !== '') return value
   throw new CannotRun(`--${flag} is needed${other}.`)
 }
 

@@ -1,6 +1,6 @@
 import { createIntegration } from '../flow/integration.ts'
 import type { Integration, Level } from '../flow/integration.ts'
-import { CannotRun, needed, numberOf } from './flags.ts'
+import { CannotRun, needed, numberOf, variableOf } from './flags.ts'
 import type { readFlags } from './flags.ts'
 import type { Process } from './process.ts'
 
@@ -35,20 +35,24 @@ export const INTEGRATION_HELP = `\
 export function integrationOf (
   values: Values, env: Process['env'], redirectUri: string
 ): Integration {
-  const given = (flag: 'base-url' | 'client-id' | 'client-secret', variable: string): string =>
-    needed(flag, values[flag] ?? env[variable], variable)
-  const settings = {
-    baseUrl: given('base-url', 'PORTAL_BASE_URL'),
-    clientId: given('client-id', 'PORTAL_CLIENT_ID'),
-    clientSecret: given('client-secret', 'PORTAL_CLIENT_SECRET'),
-    redirectUri,
-    level: values.level as Level,
-    clientAuthentication: values.basic ? 'basic' as const : 'form' as const,
-    pkce: values.pkce,
+  const given = (flag: 'base-url' | 'client-id' | 'client-secret'): string => {
+    const variable = variableOf(flag)
+    return needed(flag, values[flag] ?? env[variable], ` (or the environment variable ${variable})`)
+  }
+  const service = {
+    baseUrl: given('base-url'),
+    clientId: given('client-id'),
+    clientSecret: given('client-secret'),
     timeout: numberOf('timeout', values.timeout, 0.1, 600) * 1000
   }
   try {
-    return createIntegration(settings)
+    return createIntegration({
+      ...service,
+      redirectUri,
+      level: values.level as Level,
+      clientAuthentication: values.basic ? 'basic' : 'form',
+      pkce: values.pkce
+    })
   } catch (error) {
     // `portal(): option "baseUrl" must be …`
     const [, option = '', complaint] = (error as Error).message.split('"')

@@ -29,21 +29,18 @@ const COMMANDS = new Map([
 export async function run (argv: string[], process: Process): Promise<number> {
   const [name = '', ...flags] = argv
   const command = COMMANDS.get(name)
-  if (argv.includes('--help') || argv.includes('-h')) return show(command?.help ?? HELP, process)
-  if (argv.includes('--version')) return show(`${version()}\n`, process)
+  const isHelp = argv.includes('--help') || argv.includes('-h')
+  if (isHelp || argv.includes('--version')) {
+    process.out(isHelp ? command?.help ?? HELP : `${version()}\n`)
+    return 0
+  }
   try {
     if (command !== undefined) return await command.run(flags, process)
-    const commands = [...COMMANDS.keys()].join(', ')
-    process.err(name === '' ? HELP : `There is no command ${escape(name)}. The commands are: ${commands}.\n`)
+    process.err(name === '' ? HELP : `There is no command ${escape(name)}: see --help.\n`)
   } catch (error) {
     process.err(`${messageOf(error)}\n`)
   }
   return 2
-}
-
-function show (text: string, { out }: Process): number {
-  out(text)
-  return 0
 }
 
 /** One line for an expected error; a stack for any other. */

@@ -1,5 +1,4 @@
 // The server is not the service, or does not respond: a plain sentence, an exit code, within a bounded time.
-import { STATUS_CODES } from 'node:http'
 import { createServer } from 'node:https'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -63,8 +62,8 @@ t.test('an interruption: of the waiting for a code to expire, of the first reque
     stop.abort()
     throw stop.signal.reason
   }
-  t.match(await report(baseUrl, [...USER, '--code-lifetime', '3600'], { stop: stop.signal, wait }), {
-    code: 2, stopped: 'The check was interrupted.'
+  t.match(await check(baseUrl, [...USER, '--code-lifetime', '3600', '--json'], { stop: stop.signal, wait }), {
+    code: 2, out: '', err: 'The check was interrupted.\n'
   })
   const first = new AbortController()
   const silent = await httpServer(t, () => first.abort())
@@ -80,9 +79,6 @@ const NEEDED = ['--base-url', 'http://localhost:1', '--client-id', 'a', '--clien
 const CHECK = ['check', ...NEEDED, '--redirect-uri', 'http://localhost/cb']
 const SERVE = ['serve', ...NEEDED]
 const REDIRECTED = 'HTTP/1.1 303 See Other\r\nSet-Cookie: sid=1\r\n\r\n'
-/** The first lines of responses to a login that failed. */
-const FAILURES = Object.entries(STATUS_CODES).filter(([status]) => Number(status) >= 400)
-  .flatMap(([status, phrase]) => [`HTTP/1.1 ${status} ${phrase}`, `HTTP/2 ${status}`])
 
 const COMMANDS: Array<[argv: string[], sentence: string]> = [
   [['check'], '--redirect-uri is needed.'],
@@ -98,22 +94,16 @@ const COMMANDS: Array<[argv: string[], sentence: string]> = [
   [[...CHECK, '--ineligible-login', '=x'], '--ineligible-login must look like name=value'],
   [[...CHECK, '--header', 'nonsense'], '--header must look like "name: value".'],
   [['check', '--nonsense'], 'Unknown option \'--nonsense\'. --help lists the flags.'],
-  [['check', '--cokie', 'a=b'], 'Unknown option \'--cokie\'. Did you mean --cookie?'],
   [['check', '-x'], 'Unknown option \'-x\'. --help lists the flags.'],
   [['check', '--cookie'], 'Option \'--cookie <value>\' argument missing'],
   [['check', 'stray'], 'Unexpected argument \'stray\''],
-  ...FAILURES.map((line): [string[], string] => [
-    [...CHECK, '--cookie', `${REDIRECTED}${line}\r\nSet-Cookie: sid=1\r\n\r\nset-cookie: no=1`],
-    `The login failed: the response in --cookie is ${line}.`
-  ]),
-  [[...CHECK, '--ineligible-cookie', 'HTTP/2 200 \n\n'], 'There is no cookie in --ineligible-cookie.'],
+  [[...CHECK, '--ineligible-cookie', 'HTTP/2 200 \n\n'], 'There is no cookie in --ineligible-cookie'],
   [[...CHECK, '--cookie', `${REDIRECTED}HTTP/1.1 200 OK\r\nSet-Cookie: sid=; Max-Age=0\r\n\r\n`],
-    'There is no cookie in --cookie.'],
-  [[...CHECK, '--cookie', ''], '--cookie is empty: the login printed nothing.'],
-  [[...CHECK, '--cookie', `HTTP/1.1 500 ${HOSTILE}\r\n\r\n`], ESCAPED],
+    'There is no cookie in --cookie: see whether the login succeeds.'],
+  [[...CHECK, '--cookie', ''], 'There is no cookie in --cookie'],
   [['check', `--${HOSTILE}`], ESCAPED],
   [[HOSTILE], ESCAPED],
-  [['dance'], 'There is no command dance. The commands are: serve, check.'],
+  [['dance'], 'There is no command dance: see --help.'],
   [[], 'Usage: fastify-partner-sso <command>'],
   [[...SERVE, '--host', ''], '--host is needed.'],
   [[...SERVE, '--port', '0'], '--port must be a number from 1 to 65535.'],

@@ -1,7 +1,7 @@
 import type { SubjectOptions } from '../../check/subject.ts'
 import { parseGiven } from '../../flow/cookies.ts'
 import type { Fields, User } from '../../flow/user.ts'
-import { CannotRun } from '../flags.ts'
+import { CannotRun, variableOf } from '../flags.ts'
 import type { readFlags } from '../flags.ts'
 import type { Process } from '../process.ts'
 
@@ -52,21 +52,24 @@ export function usersOf (values: Values, env: Process['env']): Pick<SubjectOptio
 
 /** The users who have a login or a cookie, by flags or by environment variables. */
 function identified (kind: '' | 'ineligible-', values: Values, env: Process['env']): User[] {
-  const variable = `PORTAL_${kind.toUpperCase().replace('-', '_')}`
-  const logins = loginsOf(`${kind}login`, values[`${kind}login`], env[`${variable}LOGIN`])
-  const cookies = cookiesOf(`${kind}cookie`, values[`${kind}cookie`], env[`${variable}COOKIE`])
-  const common: User = cookies === '' ? {} : { cookies }
-  const users = logins.map((login) => ({ ...common, login }))
-  return users.length === 0 && cookies !== '' ? [common] : users
+  const login = `${kind}login` as const
+  const cookie = `${kind}cookie` as const
+  const fields = values[login].map((text) =>
+    pairOf(login, text, /^([^=]+)=(.*)$/s, 'name=value: the name of a field of the login form')
+  )
+  const form = new URLSearchParams(env[variableOf(login)])
+  const logins = loginsOf(fields.length > 0 ? fields : [...form])
+  const variable = env[variableOf(cookie)]
+  const texts = values[cookie].length > 0 || variable === undefined ? values[cookie] : [variable]
+  if (texts.length === 0) return logins.map((login) => ({ login }))
+  const cookies = texts.map((text) => cookiesIn(cookie, text)).join(';\n')
+  return logins.length === 0 ? [{ cookies }] : logins.map((login) => ({ cookies, login }))
 }
 
 /** The fields of each user: a name that was given before begins the next one. */
-function loginsOf (flag: string, given: string[], form = ''): Fields[] {
-  const fields = given.map((text) =>
-    pairOf(flag, text, /^([^=]+)=(.*)$/s, 'name=value: the name of a field of the login form')
-  )
+function loginsOf (fields: Array<[name: string, value: string]>): Fields[] {
   const logins: Fields[] = []
-  for (const [name, value] of given.length > 0 ? fields : new URLSearchParams(form)) {
+  for (const [name, value] of fields) {
     const last = logins.at(-1)
     if (last === undefined || name in last) logins.push({ [name]: value })
     else last[name] = value
@@ -81,15 +84,9 @@ function pairOf (flag: string, text: string, pattern: RegExp, form: string): [na
   throw new CannotRun(`--${flag} must look like ${form}.`)
 }
 
-/** The cookies as text. Checks the response to a login, as `curl -si` prints it. */
-function cookiesOf (flag: string, given: string[], variable?: string): string {
-  const texts = given.length > 0 || variable === undefined ? given : [variable]
-  for (const text of texts) {
-    const status = text.match(/^HTTP\/\S+ .*$/gm)?.at(-1)?.trim() ?? ''
-    const cookies = status === '' || /^set-cookie:/im.test(text) ? parseGiven(text) : []
-    if (text.trim() === '') throw new CannotRun(`--${flag} is empty: the login printed nothing.`)
-    if (/^\S+ [45]/.test(status)) throw new CannotRun(`The login failed: the response in --${flag} is ${status}.`)
-    if (cookies.length === 0) throw new CannotRun(`There is no cookie in --${flag}.`)
-  }
-  return texts.join(';\n')
+/** Checks that a text has a cookie: the response to a login that failed has none. */
+function cookiesIn (flag: string, text: string): string {
+  const isEmptyResponse = /^HTTP\//.test(text) && !/^set-cookie:/im.test(text)
+  if (!isEmptyResponse && parseGiven(text).length > 0) return text
+  throw new CannotRun(`There is no cookie in --${flag}: see whether the login succeeds.`)
 }
