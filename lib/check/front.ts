@@ -1,6 +1,6 @@
 import { refusals } from '../errors.ts'
 import { describe } from '../flow/failure.ts'
-import type { Leg } from '../flow/steps.ts'
+import type { Leg } from '../flow/legs.ts'
 import type { Exchange } from '../flow/wire.ts'
 import { header, isRedirect, statusOf } from '../flow/wire.ts'
 import type { Details, Rule } from './rule.ts'

@@ -79,7 +79,7 @@ async function pageIsShown (subject: Subject): Promise<void> {
   const { arrival } = await subject.nobody()
   const { exchange, url } = arrival
   if (arrival.at === 'callback') throw new Untested('it needs a login page (option loginPage)')
-  if (arrival.at === 'elsewhere') return isReachable(subject, arrival.location)
+  if (arrival.at === 'elsewhere') return isReachable(subject, arrival.target as URL)
   expect(arrival.at === 'page', endOf(arrival), { fix: 'Exempt the login page from the login hook.' })
   const { body } = exchange.response as WireResponse
   const isError = statusOf(exchange) >= 400
@@ -99,8 +99,7 @@ const NO_LOGIN =
   '`currentUser` return null where nobody is logged in.'
 
 /** A login at another site is fine, but for one that browsers cannot reach. */
-function isReachable ({ integration: { base } }: Subject, location: string): void {
-  const { hostname, origin } = new URL(location)
+function isReachable ({ integration: { base } }: Subject, { hostname, origin }: URL): void {
   expect(!isPrivate(hostname) || isPrivate(base.hostname), `the browser is sent to ${origin}`, {
     fix: 'A proxy or the app builds redirects with an internal host name: build them without scheme and host.'
   })

@@ -1,6 +1,6 @@
-import { redirectTarget, targetOf } from '../flow/browser.ts'
+import { redirectTarget } from '../flow/browser.ts'
 import { isSecure } from '../flow/cookies.ts'
-import type { Leg } from '../flow/steps.ts'
+import type { Leg } from '../flow/legs.ts'
 import type { Exchange } from '../flow/wire.ts'
 import { statusOf } from '../flow/wire.ts'
 import { isPrivate } from './address.ts'
@@ -77,7 +77,7 @@ export const REACH: readonly Rule[] = [
       'or build redirects without scheme and host.',
     test: async (subject) => {
       const { arrival } = await subject.nobody()
-      const target = new URL(targetOf(arrival) ?? arrival.url)
+      const target = arrival.target ?? new URL(arrival.url)
       const { protocol, hostname } = subject.integration.base
       const isKept = target.protocol === 'https:' || (isSecure(target) && target.hostname !== hostname)
       expect(protocol !== 'https:' || isKept, `a redirect to ${target.origin}${target.pathname}`)
@@ -117,7 +117,7 @@ async function authorizeIsReached (subject: Subject): Promise<void> {
 /** Whether a guard of the app leads nobody to a login: a real login tries the way back. */
 function isLedOn (exchange: Exchange): boolean {
   const from = new URL(exchange.request.url)
-  const to = new URL(redirectTarget(exchange, from.href) ?? from)
+  const to = redirectTarget(exchange) ?? from
   return to.pathname.replace(/\/$/, '') !== from.pathname && to.origin === from.origin
 }
 

@@ -28,7 +28,7 @@ export async function noOpenRedirect (subject: Subject): Promise<void> {
     const shown = await browser.open(url)
     const arrivals = [shown, ...(await logIn(browser, shown, login)), await browser.open(url)]
     const isForeign = arrivals.some(
-      (arrival) => arrival.at === 'elsewhere' && new URL(arrival.location).hostname.endsWith(FOREIGN)
+      (arrival) => arrival.at === 'elsewhere' && arrival.target?.hostname.endsWith(FOREIGN)
     )
     expect(!isForeign, `with ${foreign} as the address to return to the login leads there`)
   }

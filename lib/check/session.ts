@@ -1,5 +1,5 @@
 import type { Arrival } from '../flow/browser.ts'
-import { Browser, codeOf, targetOf } from '../flow/browser.ts'
+import { Browser, codeOf } from '../flow/browser.ts'
 import type { Cookie } from '../flow/cookies.ts'
 import { CookieJar } from '../flow/cookies.ts'
 import { describe } from '../flow/failure.ts'
@@ -110,6 +110,6 @@ export async function isAtLogin (subject: Subject, arrival: Arrival): Promise<bo
 }
 
 function placeOf (arrival: Arrival): string {
-  const address = targetOf(arrival) ?? arrival.url
-  return `${statusOf(arrival.exchange)} ${address.split('?')[0]}`
+  const { origin, pathname } = arrival.target ?? new URL(arrival.url)
+  return `${statusOf(arrival.exchange)} ${origin}${pathname}`
 }

@@ -1,5 +1,5 @@
 import { describe } from '../flow/failure.ts'
-import type { Leg } from '../flow/steps.ts'
+import type { Leg } from '../flow/legs.ts'
 import type { Rule } from './rule.ts'
 import { expect, Untested } from './rule.ts'
 import type { Subject } from './subject.ts'

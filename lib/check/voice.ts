@@ -21,8 +21,8 @@ export function reasonsOf (exchange: Exchange): readonly RefusalReason[] {
 }
 
 function sentenceIn (exchange: Exchange): unknown {
-  const target = redirectTarget(exchange, exchange.request.url)
-  if (target !== null) return new URL(target).searchParams.get('error_description')
+  const target = redirectTarget(exchange)
+  if (target !== null) return target.searchParams.get('error_description')
   const { response } = exchange
   const shown = /For support: ([^<]{1,200}?)(?: Request ID:|<)/.exec(String(response?.body).slice(0, 8192))
   return jsonObject(response)?.error_description ?? shown?.[1]
@@ -57,7 +57,7 @@ export function notThePlugin (exchange: Exchange, endpoint: Endpoint): Failed {
 /** Where a redirect leads to the same path at another scheme or host; null elsewhere. */
 function sameElsewhere (exchange: Exchange): URL | null {
   const from = new URL(exchange.request.url)
-  const to = new URL(redirectTarget(exchange, from.href) ?? from)
+  const to = redirectTarget(exchange) ?? from
   return from.pathname === to.pathname && from.origin !== to.origin ? to : null
 }
 

@@ -1,5 +1,5 @@
 import type { Arrival } from '../flow/browser.ts'
-import { codeOf, targetOf } from '../flow/browser.ts'
+import { codeOf } from '../flow/browser.ts'
 import { CookieJar } from '../flow/cookies.ts'
 import { describe } from '../flow/failure.ts'
 import type { Exchange } from '../flow/wire.ts'
@@ -119,12 +119,11 @@ const nobodyIn = (arrival: Arrival): Stop => new Stop(
 
 /** The whole `Location` is the redirect_uri with code and state. */
 function isUnchanged ({ integration: { redirectUri } }: Subject, arrival: Arrival): void {
-  const target = targetOf(arrival) as string
-  const { searchParams } = new URL(target)
+  const { href, searchParams } = arrival.target as URL
   const sent = new URL(arrival.exchange.request.url).searchParams.get('state')
   const added = searchParams.size - new URL(redirectUri).searchParams.size
   const isExact = arrival.at === 'callback' && added === 2 && searchParams.get('state') === sent
-  expect(isExact, `the code is sent to ${target} for the redirect_uri ${redirectUri} and the state ${sent}`, {
+  expect(isExact, `the code is sent to ${href} for the redirect_uri ${redirectUri} and the state ${sent}`, {
     fix:
       'A proxy (nginx: proxy_redirect) or an onSend hook rewrites the Location of redirects: leave it as ' +
       'it is.'
@@ -181,7 +180,7 @@ async function accessDenied (subject: Subject): Promise<void> {
   const { exchange } = arrival
   if (codeOf(arrival) !== null) throw new Untested('authorize.eligibility fails')
   if (arrival.at === 'callback') {
-    const { searchParams } = new URL(arrival.callbackUrl)
+    const { searchParams } = arrival.target as URL
     expect(searchParams.has('state'), 'a redirect without the state', { rule: 'authorize.error-redirect' })
     return expect(searchParams.get('error') === 'access_denied', describe(exchange), {
       reasons: reasonsOf(exchange),

@@ -6,25 +6,20 @@ import { header, headerValues, isRedirect, statusOf } from './wire.ts'
 const MOST_REDIRECTS = 10
 
 /** Where following redirects ended. */
-export type Arrival = {
+export interface Arrival {
+  /**
+   * A redirect to the portal's callback; a page, or another response that is not a redirect; a
+   * redirect out of the partner's application; more than ten redirects; no response.
+   */
+  at: 'callback' | 'page' | 'elsewhere' | 'loop' | 'nowhere'
   exchange: Exchange
   /** Address of the last request. */
   url: string
+  /** Where its response redirects to; null where it does not. */
+  target: URL | null
   /** Every exchange on the way, the last one included. Empty where a real browser went. */
   hops: Exchange[]
-} &
-  /** A redirect to the portal's callback. */
-  (
-    | { at: 'callback'; callbackUrl: string }
-    /** A page, or another response that is not a redirect. */
-    | { at: 'page' }
-    /** A redirect out of the partner's application that is not the callback. */
-    | { at: 'elsewhere'; location: string }
-    /** More than ten redirects. */
-    | { at: 'loop' }
-    /** No response. */
-    | { at: 'nowhere' }
-  )
+}
 
 interface Step {
   url: string
@@ -68,22 +63,23 @@ export class Browser {
     for (;;) {
       const exchange = await this.request(step.url, step.method, step.body)
       hops.push(exchange)
-      const arrival = { exchange, url: step.url, hops }
-      if (exchange.response === undefined) return { at: 'nowhere', ...arrival }
-      const location = redirectTarget(exchange, step.url)
-      if (location === null) {
-        this.#page = step.url
-        return { at: 'page', ...arrival }
-      }
-      if (isCallback(location, this.#redirectUri)) {
-        return { at: 'callback', callbackUrl: location, ...arrival }
-      }
-      if (this.#leaves(location)) return { at: 'elsewhere', location, ...arrival }
-      if (hops.length > MOST_REDIRECTS) return { at: 'loop', ...arrival }
+      const target = redirectTarget(exchange)
+      const at = this.#endOf(exchange, target, hops.length)
+      if (at === 'page') this.#page = step.url
+      if (at !== null) return { at, exchange, url: step.url, target, hops }
       // RFC 9110 §15.4: only 307 and 308 keep the method, and with it the form.
-      const keepsMethod = [307, 308].includes(statusOf(exchange))
-      step = keepsMethod ? { ...step, url: location } : { url: location, method: 'GET' }
+      const kept = [307, 308].includes(statusOf(exchange)) ? step : { method: 'GET' }
+      step = { ...kept, url: String(target) }
     }
+  }
+
+  /** Where a browser ends with this response; null: it follows the redirect. */
+  #endOf (exchange: Exchange, target: URL | null, hops: number): Arrival['at'] | null {
+    if (exchange.response === undefined) return 'nowhere'
+    if (target === null) return 'page'
+    if (isCallback(target, this.#redirectUri)) return 'callback'
+    if (this.#leaves(target)) return 'elsewhere'
+    return hops > MOST_REDIRECTS ? 'loop' : null
   }
 
   /**
@@ -93,7 +89,7 @@ export class Browser {
    */
   async request (url: string, method: string, body?: string): Promise<Exchange> {
     const address = new URL(url)
-    if (this.#leaves(url)) {
+    if (this.#leaves(address)) {
       throw new TypeError(`${address.origin} is not the service: nothing is sent there`)
     }
     const headers: Array<readonly [name: string, value: string]> = [
@@ -110,43 +106,30 @@ export class Browser {
         ['Referer', this.#page]
       )
     }
-    const request = { method, url, headers, ...body !== undefined && { body } }
-    const exchange = await this.#integration.send(request)
+    const exchange = await this.#integration.send({ method, url, headers, body })
     for (const line of headerValues(exchange.response, 'set-cookie')) this.jar.take(line, address)
     return exchange
   }
 
-  #leaves (url: string): boolean {
-    return new URL(url).origin !== this.#integration.base.origin
+  #leaves (address: URL): boolean {
+    return address.origin !== this.#integration.base.origin
   }
 }
 
-/** The absolute address that a response redirects to, or null when it is not a redirect. */
-export function redirectTarget (exchange: Exchange, url: string): string | null {
+/** The address that a response redirects to, or null when it is not a redirect. */
+export function redirectTarget (exchange: Exchange): URL | null {
   const location = header(exchange.response, 'location')
+  const { url } = exchange.request
   const leads = isRedirect(statusOf(exchange)) && URL.canParse(location, url)
-  return leads ? new URL(location, url).href : null
-}
-
-/** The address that the last response of an arrival redirects to; null without a redirect. */
-export function targetOf (arrival: Arrival): string | null {
-  if (arrival.at === 'callback') return arrival.callbackUrl
-  return redirectTarget(arrival.exchange, arrival.url)
+  return leads ? new URL(location, url) : null
 }
 
 /** The code in the address that an arrival redirects to, the callback or not; null without one. */
-export function codeOf (arrival: Arrival): string | null {
-  const target = targetOf(arrival)
-  return target === null ? null : new URL(target).searchParams.get('code')
-}
+export const codeOf = ({ target }: Arrival): string | null =>
+  target?.searchParams.get('code') ?? null
 
 /** Whether an address is the callback and has all parameters of the registered query. */
-export function isCallback (address: string, redirectUri: URL): boolean {
-  const url = new URL(address)
-  const registered = [...redirectUri.searchParams]
-  return (
-    url.origin === redirectUri.origin &&
-    url.pathname === redirectUri.pathname &&
-    registered.every(([name, value]) => url.searchParams.getAll(name).includes(value))
-  )
-}
+export const isCallback = (address: URL, redirectUri: URL): boolean =>
+  address.origin === redirectUri.origin &&
+  address.pathname === redirectUri.pathname &&
+  [...redirectUri.searchParams].every(([name, value]) => address.searchParams.getAll(name).includes(value))

@@ -71,7 +71,15 @@ const FIXES: Record<string, string> = {
 /** What to do about an error code. */
 export const fixFor = (error: string): string => FIXES[error] ?? 'See the log of the service.'
 
-export function failure (step: number, error: string, expected: string, got: string): Failure {
+/** What the portal expects, up to a step. */
+const EXPECTED: Array<[step: number, expected: string]> = [
+  [8, 'a redirect to the redirect_uri with code and the same state'],
+  [12, '200 and JSON with token_type "Bearer" and access_token'],
+  [15, '200 and JSON with a user information record: the listed fields, the allowed values']
+]
+
+export function failure (step: number, error: string, got: string): Failure {
+  const [, expected] = EXPECTED.find(([last]) => step <= last) as typeof EXPECTED[number]
   return { ok: false, step, error: escape(error), expected, got: escape(got), fix: fixFor(error) }
 }
 
@@ -98,16 +106,13 @@ export function describe ({ request, response, networkError }: Exchange): string
   return `${response.status} with ${words === '' ? contentOf(response) : words}`
 }
 
-/** An OAuth error in a redirect, in words (RFC 6749 §4.1.2.1). */
-export function describeError (parameters: URLSearchParams): string {
-  const description = explained(parameters.get('error_description'))
-  return `the error ${parameters.get('error')} ${description}`.trim()
-}
-
+/** Where a redirect leads. An OAuth error in it is said in words (RFC 6749 §4.1.2.1). */
 function redirectOf (location: string): string {
-  const url = URL.canParse(location, 'http://x') ? new URL(location, 'http://x') : null
-  if (url?.searchParams.has('error') !== true) return `a redirect to ${location}`
-  return `a redirect to ${location.split('?')[0]} with ${describeError(url.searchParams)}`
+  const [address, query] = location.split('?')
+  const parameters = new URLSearchParams(query)
+  const error = parameters.get('error')
+  if (error === null) return `a redirect to ${location}`
+  return `a redirect to ${address} with the error ${error} ${explained(parameters.get('error_description'))}`.trim()
 }
 
 const explained = (text: unknown): string => typeof text === 'string' ? `(${clip(text)})` : ''

@@ -1,5 +1,5 @@
 import type { Arrival } from './browser.ts'
-import { codeOf } from './browser.ts'
+import { codeOf, isCallback } from './browser.ts'
 import type { Failure } from './failure.ts'
 import { Secrets } from './masking.ts'
 import type { Changes } from './requests.ts'
@@ -9,10 +9,10 @@ import {
 import type { Reading } from './responses.ts'
 import { readArrival, readToken, readUser } from './responses.ts'
 import type { Integration } from './integration.ts'
-import type { Leg, Progress, StepReport } from './steps.ts'
+import type { Progress, StepReport } from './steps.ts'
 import { stepsOf } from './steps.ts'
 import type { UserInformation } from '../user-information.ts'
-import type { Exchange, WireRequest } from './wire.ts'
+import type { Exchange } from './wire.ts'
 
 /** An authorization code, and the PKCE verifier whose challenge was sent in its request. */
 export interface Grant {
@@ -20,8 +20,11 @@ export interface Grant {
   verifier?: string | undefined
 }
 
-/** Changes a request as a whole before it is sent. */
-export type Edit = (request: WireRequest) => WireRequest
+/** An exchange, and what the portal reads in its response. */
+export interface Leg<Value> {
+  exchange: Exchange
+  reading: Reading<Value>
+}
 
 /** `POST /oauth/token`: exchanges a code for an access token. */
 export async function redeem (
@@ -41,11 +44,10 @@ export async function redeem (
 export async function fetchUser (
   integration: Integration,
   secrets: Secrets,
-  accessToken: string,
-  edit: Edit = (request) => request
+  accessToken: string
 ): Promise<Leg<UserInformation>> {
   secrets.add(accessToken)
-  const exchange = await integration.send(edit(userRequest(integration, accessToken)))
+  const exchange = await integration.send(userRequest(integration, accessToken))
   return { exchange, reading: masked(readUser(exchange, integration), secrets) }
 }
 
@@ -59,12 +61,7 @@ export function secretsOf ({ clientId, clientSecret }: Integration): Secrets {
 
 function masked<Value> (reading: Reading<Value>, secrets: Secrets): Reading<Value> {
   if (reading.ok) return reading
-  return {
-    ...reading,
-    error: secrets.mask(reading.error),
-    expected: secrets.mask(reading.expected),
-    got: secrets.mask(reading.got)
-  }
+  return { ...reading, error: secrets.mask(reading.error), got: secrets.mask(reading.got) }
 }
 
 /** One sign-in as the portal performs it, leg by leg. The caller provides the browser. */
@@ -121,8 +118,8 @@ export class SignIn implements Progress {
 
   /** The fifteen steps so far, secrets hidden. */
   steps (): StepReport[] {
-    return stepsOf(this).map(({ exchange, ...step }) =>
-      exchange === undefined ? step : { ...step, exchange: this.secrets.maskExchange(exchange) })
+    return stepsOf(this).map((step) =>
+      ({ ...step, exchange: step.exchange && this.secrets.maskExchange(step.exchange) }))
   }
 
   #end<Value> ({ exchange, reading }: Leg<Value>): Reading<Value> {
@@ -133,9 +130,12 @@ export class SignIn implements Progress {
   }
 }
 
-/** The arrival of a real browser at this callback address. */
-export const returned = (callbackUrl: string): Arrival =>
-  ({ at: 'callback', callbackUrl, exchange: visit(callbackUrl), url: callbackUrl, hops: [] })
+/** The arrival of a real browser that came back to this address. */
+export function returned (url: string, { redirectUri }: Integration): Arrival {
+  const target = new URL(url)
+  const at = isCallback(target, new URL(redirectUri)) ? 'callback' : 'elsewhere'
+  return { at, target, exchange: visit(url), url, hops: [] }
+}
 
 /** An address that a real browser opens: its response is not seen here. */
 function visit (url: string): Exchange {

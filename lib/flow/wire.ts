@@ -8,7 +8,7 @@ export interface WireRequest {
   /** Absolute. */
   url: string
   headers: Headers
-  body?: string
+  body?: string | undefined
 }
 
 export interface WireResponse {
@@ -34,8 +34,7 @@ export interface Exchange {
 export type Send = (request: WireRequest, signal?: AbortSignal) => Promise<Exchange>
 
 /** The status of the response; 0 without a response. */
-export const statusOf = ({ response }: Exchange): number =>
-  response === undefined ? 0 : response.status
+export const statusOf = ({ response }: Exchange): number => response?.status ?? 0
 
 /** The statuses with which a browser follows `Location` (Fetch standard §2.2.3). */
 export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)

@@ -33,7 +33,7 @@ t.test('307 and 308 keep the method and the form, the other redirects do not', a
       '/a': [307, '/b'], '/b': [308, '/c'], '/c': [dropping, '/d?e'], '/d': [302, `${REDIRECT_URI}?code=x`]
     })
     const arrival = await browser.open(`${SERVICE}/a`, 'POST', 'user=ada')
-    t.match(arrival, { at: 'callback', callbackUrl: `${REDIRECT_URI}?code=x` }, `${dropping}`)
+    t.match(arrival, { at: 'callback', target: { href: `${REDIRECT_URI}?code=x` } }, `${dropping}`)
     t.strictSame(seen, ['POST /a user=ada', 'POST /b user=ada', 'POST /c user=ada', 'GET /d?e'], `${dropping}`)
   }
 })
@@ -81,7 +81,7 @@ t.test('the callback is told by its origin, its path and each parameter of its o
     ['https://portal.example/cb?tenant=7', false],
     ['https://portal.example/cb/?tenant=7&mode=a', false],
     ['https://portal.example:1/cb?tenant=7&mode=a', false]
-  ] as const) t.equal(isCallback(address, redirectUri), expected, address)
+  ] as const) t.equal(isCallback(new URL(address), redirectUri), expected, address)
 })
 
 /** What browsers send to an address, of a cookie that `/oauth/authorize` of the same host has set. */

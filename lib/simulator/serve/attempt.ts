@@ -77,7 +77,7 @@ export class Attempt {
   async finish (callbackUrl: string): Promise<void> {
     this.cameBack = true
     this.isAway = false
-    const ineligible = returned(callbackUrl)
+    const ineligible = returned(callbackUrl, this.signIn.integration)
     const code = this.signIn.arrived(ineligible)
     if (code.ok) await this.#withCode({ code: code.value, verifier: this.signIn.verifier })
     else if (this.trial?.takes === 'refusal') await this.#try({ ineligible })
@@ -99,7 +99,7 @@ export class Attempt {
     this.isAway = !isDown(exchange)
     if (this.isAway) return url
     const at = exchange.response === undefined ? 'nowhere' : 'page'
-    this.signIn.arrived({ at, exchange, url, hops: [exchange] })
+    this.signIn.arrived({ at, exchange, url, target: null, hops: [exchange] })
     return null
   }
 

@@ -1,5 +1,4 @@
 import type { StepReport } from '../../../flow/steps.ts'
-import { SENDS } from '../../../flow/steps.ts'
 import { exchangeDetails } from './exchange.ts'
 import { html } from './html.ts'
 import type { Html } from './html.ts'
@@ -15,13 +14,15 @@ const OUTCOMES: Record<string, [tone: string, mark: string, words: string]> = {
 
 /** The fifteen steps. A rejection that a trial asked for is shown as a success. */
 export const timeline = (steps: StepReport[], rejectionExpected: boolean): Html =>
-  html`<ol>${steps.map((step) => row(onlySent(step), rejectionExpected))}</ol>`
+  html`<ol>${steps.map((step) => row(step, rejectionExpected))}</ol>`
 
 function row (step: StepReport, rejectionExpected: boolean): Html {
-  const { number, actor, action, note, exchange, milliseconds } = step
+  const { number, actor, action, note, exchange } = step
   const outcome = step.outcome === 'failed' && rejectionExpected ? 'expected' : step.outcome
   const [tone, mark, words] = OUTCOMES[outcome] as [string, string, string]
-  const took = milliseconds === undefined ? '' : ` · ${Math.round(milliseconds)} ms`
+  // 0: the response is not seen here, or at a later step.
+  const { milliseconds = 0 } = exchange ?? {}
+  const took = milliseconds === 0 ? '' : ` · ${Math.round(milliseconds)} ms`
   return html`<li class="step ${outcome}" value="${number}">
 <span class="dot ${tone}"><span aria-hidden="true">${mark || number}</span><span class="hidden">${words}</span></span>
 <p class="quiet">${number} · ${actor}<span class="took">${took}</span></p>
@@ -29,12 +30,4 @@ function row (step: StepReport, rejectionExpected: boolean): Html {
 ${note === '' ? null : html`<p class="quiet">${note}</p>`}
 ${exchange === undefined ? null : exchangeDetails(`step-${number}`, exchange)}
 </li>`
-}
-
-/** A step that only sends a request: response and time are shown at the step that returns them. */
-function onlySent (step: StepReport): StepReport {
-  const { exchange, milliseconds, ...others } = step
-  const isOnlySent = step.outcome === 'done' && SENDS.includes(step.number)
-  if (exchange === undefined || !isOnlySent) return step
-  return { ...others, exchange: { request: exchange.request, milliseconds: 0 } }
 }
