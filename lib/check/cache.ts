@@ -1,4 +1,3 @@
-import { describe } from '../flow/failure.ts'
 import type { Exchange, Headers } from '../flow/wire.ts'
 import { header } from '../flow/wire.ts'
 import { nameOf } from './voice.ts'
@@ -18,25 +17,17 @@ const givenIn = ({ response }: Exchange): string | undefined =>
  * response with the same code or token
  */
 export function cacheOf (exchange: Exchange, earlier: readonly Exchange[]): string | null {
-  const { response } = exchange
-  const name = nameOf(exchange)
-  const own = stateOf(exchange)
-  const location = header(response, 'location')
-  const isCopy = earlier
-    .map(stateOf)
-    .some((state) => state !== undefined && state !== own && location.includes(state))
-  if (own !== undefined && isCopy) {
-    return `${name} gets the redirect of an earlier request, with its state: ${describe(exchange)}`
-  }
+  const location = header(exchange.response, 'location')
   const given = givenIn(exchange)
-  if (given !== undefined && earlier.some((other) => givenIn(other) === given)) {
-    return `${name} gets the code or token of an earlier request`
-  }
-  const mark = response?.headers.find(isMark)
-  return mark === undefined ? null : `${name}: ${mark.join(': ')}`
+  const isCopy = earlier.some((other) => {
+    const state = stateOf(other)
+    const isOfOther = state !== undefined && state !== stateOf(exchange) && location.includes(state)
+    return isOfOther || (given !== undefined && given === givenIn(other))
+  })
+  if (isCopy) return `${nameOf(exchange)} gets the state, code or token of an earlier request`
+  const mark = exchange.response?.headers.find(isMark)
+  return mark === undefined ? null : `${nameOf(exchange)}: ${mark.join(': ')}`
 }
 
-const isMark = ([name, value]: Headers[number]): boolean => {
-  const isHit = /cache/i.test(name) && /\bhit\b/i.test(value)
-  return isHit || (/^age$/i.test(name) && Number(value) > 0)
-}
+const isMark = ([name, value]: Headers[number]): boolean =>
+  (/cache/i.test(name) && /\bhit\b/i.test(value)) || (/^age$/i.test(name) && value !== '0')

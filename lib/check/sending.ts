@@ -1,6 +1,6 @@
 import { describe, fixFor } from '../flow/failure.ts'
 import type { Integration } from '../flow/integration.ts'
-import type { Exchange, Send } from '../flow/wire.ts'
+import type { Exchange, Send, WireRequest } from '../flow/wire.ts'
 import { header, statusOf } from '../flow/wire.ts'
 import { cacheOf } from './cache.ts'
 import { Failed, NoResponse } from './rule.ts'
@@ -17,10 +17,10 @@ export interface Sending {
 /** Names the requests of the check in the log of the app; those of a browser for apps that want one. */
 const AGENT = 'fastify-partner-sso'
 const BROWSER = `Mozilla/5.0 (compatible; ${AGENT})`
-/** No response of the endpoints is longer. */
-const LONGEST_SEEN = 10_000
 /** Seconds that a rate limit may ask to wait. */
 const LONGEST_WAIT = 10
+/** Requests until a limit is one that does not pass. */
+const TRIES = 3
 
 /**
  * Sends the requests of a check. What is wrong with a response whoever asked is thrown: NoResponse,
@@ -34,39 +34,40 @@ export function sending (
   signal: AbortSignal,
   seen: Exchange[]
 ): Send {
-  const addressOf = (url: string): string => url.split('?')[0] as string
-
   const sendOnce: Send = async (request) => {
     const isBrowser = request.headers.some(([, value]) => value.startsWith('text/html'))
     const agent = ['User-Agent', isBrowser ? BROWSER : AGENT] as const
     const exchange = await send({ ...request, headers: [agent, ...request.headers] }, signal)
     onExchange(exchange)
     signal.throwIfAborted()
-    const { networkError, response } = exchange
-    if (networkError !== undefined) throw new NoResponse(`${networkError.sentence} ${fixFor(networkError.code)}`)
-    if (![authorizeUrl, tokenUrl, userUrl].includes(addressOf(request.url))) return exchange
-    const cached = cacheOf(exchange, seen)
-    if (String(response?.body).length <= LONGEST_SEEN) seen.push(exchange)
-    if (cached !== null) throw new Failed(cached, { rule: 'service.no-cache' })
-    return exchange
+    const { networkError } = exchange
+    if (networkError === undefined) return exchange
+    throw new NoResponse(`${networkError.sentence} ${fixFor(networkError.code)}`)
   }
 
   return async (request) => {
-    const exchange = await sendOnce(request)
-    const address = addressOf(request.url)
-    const count = seen.filter(({ request: { url } }) => addressOf(url) === address).length
-    // The limit of a login is not one of the portal.
-    if (statusOf(exchange) !== 429 || count === 0) return exchange
-    const seconds = Number(header(exchange.response, 'retry-after') || Infinity)
-    const isSoon = seconds <= LONGEST_WAIT
-    if (isSoon) {
+    const address = addressOf(request)
+    for (let tries = 1; ; tries++) {
+      const exchange = await sendOnce(request)
+      if (![authorizeUrl, tokenUrl, userUrl].includes(address)) return exchange
+      const cached = cacheOf(exchange, seen)
+      seen.push(exchange)
+      if (cached !== null) throw new Failed(cached, { rule: 'service.no-cache' })
+      if (statusOf(exchange) !== 429) return exchange
+      const seconds = Number(header(exchange.response, 'retry-after') || Infinity)
+      if (tries === TRIES || seconds > LONGEST_WAIT) throw limited(exchange, seen)
       await wait(seconds * 1000 + 100, signal)
-      const again = await sendOnce(request)
-      if (statusOf(again) !== 429) return again
     }
-    throw new Failed(`429 after ${count} requests to ${address}: ${describe(exchange)}`, {
-      rule: 'service.rate-limit',
-      severity: count < 20 && !isSoon ? 'must' : 'should'
-    })
   }
+}
+
+const addressOf = ({ url }: WireRequest): string => url.split('?')[0] as string
+
+function limited (exchange: Exchange, seen: Exchange[]): Failed {
+  const address = addressOf(exchange.request)
+  const count = seen.filter(({ request }) => addressOf(request) === address).length
+  return new Failed(`429 after ${count} requests to ${address}: ${describe(exchange)}`, {
+    rule: 'service.rate-limit',
+    severity: count < 20 ? 'must' : 'should'
+  })
 }
