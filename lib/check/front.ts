@@ -10,7 +10,6 @@ import { hasCode, nameOf, quoted, reasonsOf } from './voice.ts'
 
 /** What the rules on refusals have in common. */
 const REFUSAL = {
-  severity: 'must',
   fix: 'A hook, an error handler or a proxy changes the plugin’s refusal: leave it as it is.',
   isSanity: true
 } as const
@@ -19,14 +18,12 @@ const REFUSAL = {
 export const FRONT: readonly Rule[] = [
   {
     id: 'service.headers',
-    severity: 'must',
     sentence: 'The headers that protect the plugin’s responses arrive.',
     fix: 'Something behind the plugin, a proxy or a header set on the raw response, changes its headers: leave them.',
     test: headersArrive
   },
   {
     id: 'service.no-cache',
-    severity: 'must',
     sentence: 'No response of the plugin comes from a cache.',
     fix: 'Exempt /oauth/* from every cache in front (CDN, proxy_cache, a hook): the plugin sends no-store.',
     // The same request twice: of a cache the second response is a copy, which ends the check.
@@ -48,7 +45,6 @@ export const FRONT: readonly Rule[] = [
   },
   {
     id: 'service.rate-limit',
-    severity: 'must',
     sentence: 'A rate limit lets right requests pass: the portal’s servers have few addresses.',
     fix:
       'Set the limit of /oauth/token and /oauth/user far above the sign-ins of a minute, also where a limit is ' +

@@ -14,7 +14,6 @@ import { reasonsOf } from './voice.ts'
 export const RECORD: readonly Rule[] = [
   {
     id: 'service.one-store',
-    severity: 'must',
     sentence: 'The same request gets the same response, whichever process of the app it reaches.',
     fix: SHARED,
     isGate: true,
@@ -22,7 +21,6 @@ export const RECORD: readonly Rule[] = [
   },
   {
     id: 'token.response',
-    severity: 'must',
     sentence: 'The response to a right token request is the plugin’s, unchanged.',
     fix: 'Leave responses of /oauth/token as they are: an onSend hook, a serializer or a proxy changes them.',
     isGate: true,
@@ -34,7 +32,6 @@ export const RECORD: readonly Rule[] = [
   },
   {
     id: 'user.record',
-    severity: 'must',
     sentence: 'The record has the fields and values that the portal accepts, and makes sense to a person.',
     fix: 'Correct what `portalEligibility` returns for this user.',
     isGate: true,
@@ -52,7 +49,6 @@ export const RECORD: readonly Rule[] = [
   },
   {
     id: 'user.same-user',
-    severity: 'must',
     sentence: 'Each sign-in of one user gives the same record.',
     fix:
       'Give the identifier that the app keeps for the user, not a new one each time; keep no user in a variable that ' +
@@ -64,7 +60,6 @@ export const RECORD: readonly Rule[] = [
   },
   {
     id: 'user.other-user',
-    severity: 'must',
     sentence: 'Users who sign in at the same time get each their own record.',
     fix: 'Keep no user in a variable that requests share: `portalEligibility` gets its user as an argument.',
     test: (subject) => (subject.options.users.length > 1 ? bothGetIn(subject) : oneGetsIn(subject))
@@ -78,7 +73,6 @@ export const RECORD: readonly Rule[] = [
   },
   {
     id: 'authorize.state',
-    severity: 'must',
     sentence: 'The state comes back exactly as the portal sent it, whatever its characters and its length.',
     fix: 'Something on the way reads the query and writes it again, or refuses it: pass it on as it came.',
     test: async (subject) => {

@@ -20,7 +20,8 @@ export type Group = keyof typeof GROUPS
 export interface Rule {
   /** Stable: endpoint or subject, dot, what it is about. */
   id: string
-  severity: Severity
+  /** `must` by default. */
+  severity?: Severity
   /** What a correct app does, in one sentence. */
   sentence: string
   /** What to do where it fails, unless the finding knows more. */

@@ -7,7 +7,6 @@ import { quoted, reasonsOf } from './voice.ts'
 
 /** What the rules have in common. */
 const PROMISE = {
-  severity: 'must',
   fix:
     'Let the store take a value in one atomic command (Redis: GETDEL), which reads and removes it; try it with ' +
     'checkStore of fastify-partner-sso/testing.',

@@ -1,4 +1,4 @@
-import type { Rule } from '../../check/rule.ts'
+import type { GroupedRule } from '../../check/rules.ts'
 import { rulesOf } from '../../check/run.ts'
 
 /**
@@ -17,12 +17,12 @@ export interface Trial {
   title: string
   /** What the simulator does. */
   does: string
-  rule: Rule
+  rule: GroupedRule
   takes: Material
 }
 
 const trial = (id: string, title: string, rule: string, takes: Material, does: string): Trial =>
-  ({ id, title, does, rule: rulesOf([rule])[0] as Rule, takes })
+  ({ id, title, does, rule: rulesOf([rule])[0] as GroupedRule, takes })
 
 /** The trials, in the order in which the pages offer them. */
 export const TRIALS: readonly Trial[] = [
