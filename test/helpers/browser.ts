@@ -38,7 +38,7 @@ export class Browser {
 
   /** Opens the page of a sign-in in progress again, until it has ended. */
   async ended (page: Page): Promise<Page> {
-    if (!page.text.includes('data-ended="false"')) return page
+    if (!page.text.includes('http-equiv="refresh"')) return page
     await sleep(20)
     return await this.signIn(page.url)
   }

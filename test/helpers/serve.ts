@@ -65,6 +65,12 @@ export function start (origin: string, trial?: string): string {
   return `${origin}/external-oauth/local${trial === undefined ? '' : `?trial=${trial}`}`
 }
 
+/** Where a browser is sent from there. */
+export async function redirected (browser: Browser, url: string): Promise<string> {
+  const { headers } = await browser.fetch(url)
+  return String(headers.get('location'))
+}
+
 /** The response to a request under another host name. */
 export async function asked (url: string, host: string): Promise<IncomingMessage> {
   const [response] = await once(request(url, { headers: { host } }).end(), 'response') as [IncomingMessage]

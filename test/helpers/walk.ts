@@ -28,7 +28,8 @@ export async function logIn (page: Page, name: string): Promise<void> {
 /** Waits until a sign-in has ended, and returns what its page says. */
 export async function outcome (page: Page): Promise<string> {
   await page.waitForURL('**/sign-ins/*')
-  await page.locator('#live[data-ended=true]').waitFor()
+  // The trials are offered then.
+  await page.locator('#trials').waitFor()
   return await heading(page)
 }
 

@@ -3,12 +3,10 @@ import { once } from 'node:events'
 import type { Process } from '../process.ts'
 
 /** The program that opens a URL in the user's browser, and its arguments. */
-export function browserCommand (
-  platform: NodeJS.Platform, url: string
-): [program: string, args: string[]] {
-  if (platform === 'darwin') return ['open', [url]]
-  if (platform === 'win32') return ['rundll32', ['url.dll,FileProtocolHandler', url]]
-  return ['xdg-open', [url]]
+export function browserCommand (platform: NodeJS.Platform, url: string): [string, ...string[]] {
+  if (platform === 'darwin') return ['open', url]
+  if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler', url]
+  return ['xdg-open', url]
 }
 
 /**
@@ -16,11 +14,15 @@ export function browserCommand (
  * secret. No shell reads the URL. Rejects on failure.
  */
 export async function openBrowser (url: string, env: Process['env']): Promise<void> {
-  const [program, args] = browserCommand(process.platform, url)
-  const ours = Object.entries(env).filter(([name]) => !name.startsWith('PORTAL_'))
-  const settings = { stdio: 'ignore', detached: true, windowsHide: true } as const
-  const child = spawn(program, args, { env: Object.fromEntries(ours), ...settings })
+  const [program, ...args] = browserCommand(process.platform, url)
+  const others = Object.entries(env).filter(([name]) => !name.startsWith('PORTAL_'))
+  const child = spawn(program, args, {
+    env: Object.fromEntries(others),
+    stdio: 'ignore',
+    detached: true,
+    windowsHide: true
+  })
   child.unref()
-  const [code] = await once(child, 'exit') as [number | null]
+  const [code] = await once(child, 'exit')
   if (code !== 0) throw new Error(`${program} failed`)
 }

@@ -1,13 +1,9 @@
 import { once } from 'node:events'
 import { isIPv6 } from 'node:net'
-import { escape } from '../../flow/escape.ts'
-import { fixFor } from '../../flow/failure.ts'
 import type { Integration } from '../../flow/integration.ts'
-import { pageRequest } from '../../flow/requests.ts'
 import { simulator } from './app.ts'
-import { START } from './pages/layout.ts'
-import { isOneSite } from './one-site.ts'
 import { openBrowser } from './open-browser.ts'
+import { START } from './trials.ts'
 import { CannotRun, needed, numberOf, readFlags } from '../flags.ts'
 import { INTEGRATION_FLAGS, INTEGRATION_HELP, integrationOf } from '../integration-flags.ts'
 import type { Process } from '../process.ts'
@@ -52,18 +48,12 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
   const values = readFlags(argv, FLAGS)
   const port = numberOf('port', values.port, 1, 65_535)
   const host = needed('host', values.host)
-  const publicUrl = originOf(values['public-url']) ?? `http://${reachedAt(host)}:${port}`
+  const publicUrl = originOf(values['public-url'] ?? `http://${reachedAt(host)}:${port}`)
   const redirectUri = values['redirect-uri'] ?? `${publicUrl}/oauth/callback`
   const integration = integrationOf(values, env, redirectUri)
   const codeLifetime = numberOf('code-lifetime', values['code-lifetime'], 0, 3600)
-  const app = await simulator({ integration, publicUrl, codeLifetime }).catch(({ message }: Error) => {
-    throw new CannotRun(`The simulator cannot respond at ${redirectUri}: ${message}. Choose another --redirect-uri.`)
-  })
-  await app.listen({ host, port }).catch(({ message }: Error) => {
-    throw new CannotRun(
-      `The simulator cannot listen: ${message}. Choose another address with --host or --port.`
-    )
-  })
+  const app = await simulator({ integration, publicUrl, codeLifetime, stop }).catch(cannotStart)
+  await app.listen({ host, port }).catch(cannotStart)
   out(greeting(publicUrl, integration))
   if (new URL(redirectUri).origin !== publicUrl) {
     err(
@@ -71,7 +61,6 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
       'sign-ins come back only if it leads here.\n'
     )
   }
-  reach(integration, stop).then((sentence) => err(sentence), () => {})
   if (values.open) {
     openBrowser(publicUrl, env).catch(({ message }: Error) =>
       err(`The browser could not be opened (${message}). Open ${publicUrl} yourself.\n`))
@@ -81,11 +70,9 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
   return 0
 }
 
-/** Why the service does not respond, and what to do; empty where it responds. */
-async function reach ({ send, authorizeUrl }: Integration, stop: AbortSignal): Promise<string> {
-  const { networkError } = await send(pageRequest(authorizeUrl), stop)
-  if (networkError === undefined || stop.aborted) return ''
-  return `${escape(networkError.sentence)} ${fixFor(networkError.code)}\n`
+function cannotStart ({ message }: Error): never {
+  const fix = 'Choose another --host, --port or --redirect-uri.'
+  throw new CannotRun(`The simulator cannot start: ${message}. ${fix}`)
 }
 
 /** The host in the address of a server that listens there. */
@@ -94,16 +81,10 @@ function reachedAt (host: string): string {
   return isIPv6(host) ? `[${host}]` : host
 }
 
-function originOf (url: string | undefined): string | undefined {
-  if (url === undefined) return undefined
+function originOf (url: string): string {
   if (/^https?:\/\//.test(url) && URL.canParse(url)) return new URL(url).origin
   throw new CannotRun('--public-url must be an absolute http or https URL.')
 }
-
-const SITE_NOTE = `
-For browsers your service and this portal are one site: a session cookie with SameSite=Strict works
-here, and fails in production. Give two host names: --base-url at localhost, or another --public-url.
-`
 
 const greeting = (publicUrl: string, integration: Integration): string => `\
 The portal runs at ${publicUrl}
@@ -113,7 +94,7 @@ Your service needs:
   client_id      ${integration.clientId}
   client_secret  (as given)
   redirect_uri   ${integration.redirectUri}
-${isOneSite(integration) ? SITE_NOTE : ''}
+
 It calls ${integration.authorizeUrl}, ${integration.tokenUrl} and ${integration.userUrl}.
 Press Ctrl-C to stop.
 

@@ -1,28 +1,31 @@
 import type { GroupedRule } from '../../check/rules.ts'
 import { rulesOf } from '../../check/run.ts'
 
+/** The path where a sign-in starts. */
+export const START = '/external-oauth/local'
+
 /**
  * What a trial's rule is tried with: nothing, the code, a code that was redeemed, or the return of
  * a refused user.
  */
-type Material = 'nothing' | 'code' | 'redeemed code' | 'refusal'
+export type Taken = 'nothing' | 'code' | 'redeemed code' | 'refusal'
 
 /**
  * An invalid request that the developer sends on purpose: a rule of `check`, tried with a sign-in
  * of this browser.
  */
 export interface Trial {
-  /** In URLs. */
-  id: string
+  /** Where it starts. */
+  path: string
   title: string
   /** What the simulator does. */
   does: string
   rule: GroupedRule
-  takes: Material
+  takes: Taken
 }
 
-const trial = (id: string, title: string, rule: string, takes: Material, does: string): Trial =>
-  ({ id, title, does, rule: rulesOf([rule])[0] as GroupedRule, takes })
+const trial = (id: string, title: string, rule: string, takes: Taken, does: string): Trial =>
+  ({ path: `${START}?trial=${id}`, title, does, rule: rulesOf([rule])[0] as GroupedRule, takes })
 
 /** The trials, in the order in which the pages offer them. */
 export const TRIALS: readonly Trial[] = [
@@ -33,7 +36,7 @@ export const TRIALS: readonly Trial[] = [
   trial('foreign-redirect-uri', 'Foreign redirect_uri', 'authorize.foreign-redirect-uri', 'nothing',
     'Requests a code for a redirect_uri that is not registered.'),
   trial('expired-code', 'Expired code', 'token.code-lifetime', 'code',
-    'Waits until the lifetime of the code is over, then sends it.'),
+    'Waits until the lifetime of the code is over, a minute by default, then sends it.'),
   trial('ineligible-user', 'User not eligible', 'authorize.access-denied', 'refusal',
     'Signs in. Before you start, log in at your application as a user who may not use the portal.')
 ]

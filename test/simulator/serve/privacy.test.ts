@@ -61,7 +61,7 @@ t.test('the client secret is hidden in HTML, in the record, in the terminal', as
   const signedIn = await browser.signIn(start(origin))
   t.match(signedIn.text, '<h1>•••••••• is signed in</h1>')
   const refused = await browser.signIn(start(origin))
-  t.match(refused.text, '&lt;h1&gt;Not ••••••••&lt;/h1&gt;')
+  t.match(refused.text, '&#60;h1&#62;Not ••••••••&#60;/h1&#62;')
   const home = await browser.open(origin)
   t.notMatch([signedIn.text, refused.text, home.text, terminal.out].join('\n'), /pepper/i)
 })
@@ -123,7 +123,7 @@ t.test('another browser sees no sign-in, whatever it asks for', async (t) => {
   const { origin, browser, another } = await simulator(t)
   const page = await browser.signIn(start(origin))
   const own = another('bob')
-  t.match((await own.signIn(start(origin))).text, 'Bob &lt;b&gt;Client&lt;/b&gt; is signed in')
+  t.match((await own.signIn(start(origin))).text, 'Bob &#60;b&#62;Client&#60;/b&#62; is signed in')
   const forged = another()
   forged.cookies.set('portal-session', 'made-up')
   for (const [who, other] of Object.entries({ nobody: another(), own, forged })) {

@@ -17,9 +17,9 @@ const forgetful = (): Store => {
   }
 }
 
-type Tone = 'good' | 'bad' | 'wait'
+type Outcome = 'pass' | 'fail' | 'untested'
 
-type Case = [trial: string, change: Change, tone: Tone, title: string, sentence: RegExp, user?: string]
+type Case = [trial: string, change: Change, outcome: Outcome, title: string, sentence: RegExp, user?: string]
 
 const PASS = 'Rejected, as it should be'
 const FAIL = 'The service fails this trial'
@@ -46,20 +46,20 @@ const toAnybody: Change = {
 }
 
 const TRIALS: Case[] = [
-  ['replayed-code', {}, 'good', PASS, /A used code is refused\./],
-  ['replayed-code', { options: { store: forgetful() } }, 'bad', FAIL, /one atomic command/],
-  ['wrong-secret', {}, 'good', PASS, /leaves the code as it was\./],
-  ['wrong-secret', burning(), 'bad', FAIL, /repeats the request/],
-  ['wrong-secret', anySecret, 'bad', FAIL, /repeats the request/],
-  ['foreign-redirect-uri', {}, 'good', PASS, /nobody is redirected there/],
-  ['foreign-redirect-uri', toAnybody, 'bad', FAIL, /leave it as it is/],
-  ['expired-code', {}, 'good', PASS, /and expires\./],
-  ['expired-code', { options: { store: forgetful() } }, 'bad', FAIL, /in seconds/],
-  ['ineligible-user', {}, 'good', PASS, /with access_denied/, 'eve'],
-  ['ineligible-user', {}, 'wait', 'Ada Lovelace was let in', /as a user who may not use the portal, then try/],
-  ['ineligible-user', jsonAt('/oauth/user', { control_role: 'Boss' }), 'bad', 'The sign-in stopped at step 15',
+  ['replayed-code', {}, 'pass', PASS, /A used code is refused\./],
+  ['replayed-code', { options: { store: forgetful() } }, 'fail', FAIL, /one atomic command/],
+  ['wrong-secret', {}, 'pass', PASS, /leaves the code as it was\./],
+  ['wrong-secret', burning(), 'fail', FAIL, /repeats the request/],
+  ['wrong-secret', anySecret, 'fail', FAIL, /repeats the request/],
+  ['foreign-redirect-uri', {}, 'pass', PASS, /nobody is redirected there/],
+  ['foreign-redirect-uri', toAnybody, 'fail', FAIL, /leave it as it is/],
+  ['expired-code', {}, 'pass', PASS, /and expires\./],
+  ['expired-code', { options: { store: forgetful() } }, 'fail', FAIL, /in seconds/],
+  ['ineligible-user', {}, 'pass', PASS, /with access_denied/, 'eve'],
+  ['ineligible-user', {}, 'untested', 'Ada Lovelace was let in', /as a user who may not use the portal, then try/],
+  ['ineligible-user', jsonAt('/oauth/user', { control_role: 'Boss' }), 'fail', 'The sign-in stopped at step 15',
     /Correct the record/],
-  ['ineligible-user', locationAt(({ searchParams }) => searchParams.delete('state')), 'bad', FAIL,
+  ['ineligible-user', locationAt(({ searchParams }) => searchParams.delete('state')), 'fail', FAIL,
     /changes the plugin’s refusal/, 'eve']
 ]
 
@@ -72,22 +72,20 @@ t.test('the start page offers them: what each does, and what a correct service d
   t.equal(said, ALL.map(({ title, does, rule }) => `${title} ${does} ${rule.sentence} Try`).join(' '))
 })
 
-for (const [row, [trial, change, tone, title, sentence, user]] of TRIALS.entries()) {
+for (const [row, [trial, change, outcome, title, sentence, user]] of TRIALS.entries()) {
   t.test(`${row}: ${trial}: ${title} ${user ?? ''}`, async (t) => {
     const flags = ['--code-lifetime', '1']
     // Codes of the other trials must not expire, however slow the machine is.
     const lifetime = trial === 'expired-code' ? 1 : 60
-    const { origin, browser } = await simulator(t, {
-      change, flags, user, lifetime
-    })
+    const { origin, browser } = await simulator(t, { change, flags, user, lifetime })
     const page = await browser.signIn(start(origin, trial))
     t.match(page.text, `<h1>${title}</h1>`)
     t.match(page.text.replace(/&#39;/g, '\''), sentence)
-    t.match(page.text, `<span class="chip ${tone}">Trial: `)
+    t.match(page.text, `<span class="chip ${outcome}">Trial: `)
     t.equal(page.text.includes('What went wrong'), title.startsWith('The sign-in stopped'))
     t.equal(page.text.includes('rejected as expected'), title === PASS && user === 'eve')
     t.match(page.text, '<h2 id="trial">The trial</h2>')
-    if (title === PASS) t.match(page.text, '<span class="chip good">passes</span>')
+    if (title === PASS) t.match(page.text, '<span class="chip pass">pass</span>')
   })
 }
 

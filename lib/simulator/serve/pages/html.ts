@@ -1,27 +1,16 @@
 /** Markup that is safe to send. */
-export class Html {
-  readonly text: string
+export class Html extends String {}
 
-  constructor (text: string) {
-    this.text = text
-  }
-}
+/** What a template takes. Nothing is rendered for what is absent. */
+export type Part = Html | string | number | false | null | undefined | Part[]
 
-type Part = Html | string | number | null | readonly Html[]
-
-const ENTITIES: Record<string, string> = {
-  '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\'': '&#39;'
-}
-
-/** Template tag. Escapes every value that is not markup itself; null renders nothing. */
-export function html (strings: TemplateStringsArray, ...parts: Part[]): Html {
-  return new Html(strings.map((string, at) => string +
-    (at < parts.length ? markup(parts[at] as Part) : '')).join(''))
-}
+/** Template tag. Escapes every value that is not markup itself. */
+export const html = (strings: TemplateStringsArray, ...parts: Part[]): Html =>
+  new Html(String.raw({ raw: strings }, ...parts.map(markup)))
 
 function markup (part: Part): string {
-  if (part === null) return ''
-  if (part instanceof Html) return part.text
-  if (typeof part === 'object') return part.map(({ text }) => text).join('')
-  return String(part).replace(/[&<>"']/g, (character) => ENTITIES[character] as string)
+  if (Array.isArray(part)) return part.map(markup).join('')
+  const text = String(part || '')
+  if (part instanceof Html) return text
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

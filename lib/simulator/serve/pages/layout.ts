@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Integration } from '../../../flow/integration.ts'
-import type { Trial } from '../trials.ts'
+import type { Outcome } from '../conclusion.ts'
 import { html, Html } from './html.ts'
+import type { Part } from './html.ts'
 import { SCRIPT } from './script.ts'
 import { STYLE } from './style.ts'
 
@@ -20,27 +21,26 @@ export const POLICY = [
   "frame-ancestors 'none'"
 ].join('; ')
 
-const PROGRESS = html`<noscript><meta http-equiv="refresh" content="2"></noscript>
+/** Shows a page again that changes by itself. */
+const REFRESH = html`<noscript><meta http-equiv="refresh" content="2"></noscript>
 <script>${new Html(SCRIPT)}</script>`
 
-export interface Page {
+interface Page {
   title: string
   sentence: string
   /** Above the title. */
-  chip?: Html
-  /** Buttons below the sentence: labels and addresses, the main one first. */
-  buttons?: Record<string, string>
+  label?: Html
+  /** Below the sentence, the main one first. */
+  buttons?: Html[]
   body?: Html
   /** Whether the page may change by itself. */
   inProgress?: boolean
 }
 
 /** A whole page. */
-export function layout (integration: Integration, page: Page): string {
-  const { title, sentence, chip = null, buttons = {}, body = null, inProgress = false } = page
-  const links = Object.entries(buttons)
-    .map(([label, url]) => html`<a class="button" href="${url}">${label}</a>\n`)
-  return html`<!doctype html>
+export function layout ({ base }: Integration, page: Page): string {
+  const { title, sentence, label, buttons, body, inProgress = false } = page
+  return String(html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -48,40 +48,42 @@ export function layout (integration: Integration, page: Page): string {
 <title>${title} · Portal simulator</title>
 <link rel="icon" href="data:,">
 <style>${new Html(STYLE)}</style>
-${inProgress ? PROGRESS : null}
+${inProgress && REFRESH}
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <header>
-<div class="wrap"><a class="brand" href="/">Portal simulator</a> Service: ${integration.base.href}</div>
+<div class="wrap"><a class="brand" href="/">Portal simulator</a> Service: ${base.href}</div>
 </header>
-<main id="content"><div class="wrap" id="live" data-ended="${String(!inProgress)}">
+<main id="content"><div class="wrap">
 <div class="lede">
-${chip}
+${label}
 <h1>${title}</h1>
 <p>${sentence}</p>
-<div class="actions">${links}</div>
+<div class="actions">${buttons}</div>
 </div>
 ${body}
 </div></main>
 </body>
 </html>
-`.text
+`)
 }
 
+export const button = (label: string, url: string): Html =>
+  html`<a class="button" href="${url}">${label}</a>\n`
+
+export const chip = (outcome: Outcome, text: string): Html =>
+  html`<span class="chip ${outcome}">${text}</span>`
+
 /** A part of a page with a heading of its own. */
-export const card = (id: string, title: string, body: Html, kind = ''): Html =>
-  html`<section class="card ${kind}" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
+export const card = (id: string, title: string, ...body: Part[]): Html =>
+  html`<section class="card" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
 ${body}
 </section>`
 
-/** A row of a `dl`. */
-export const fact = (name: string, value: string): Html =>
-  html`<div><dt>${name}</dt><dd>${value}</dd></div>`
-
-/** The path where a sign-in starts. */
-export const START = '/external-oauth/local'
-
-/** The path where a sign-in or a trial starts. */
-export const startPath = (trial: Trial | null): string =>
-  trial === null ? START : `${START}?trial=${trial.id}`
+/** Names and values, without those that are absent. */
+export function facts (values: Record<string, string | undefined>): Html {
+  const rows = Object.entries(values).map(([name, value]) =>
+    value !== undefined && html`<div><dt>${name}</dt><dd>${value}</dd></div>`)
+  return html`<dl>${rows}</dl>`
+}

@@ -27,19 +27,20 @@ main { padding: 2.5rem 0 }
 .chip, .dot { background: var(--ground); border: 1px solid; border-radius: 1rem; font-size: .8rem; font-weight: 600 }
 .chip { padding: .1rem .7rem }
 .dot { position: absolute; left: 0; width: 1.75rem; height: 1.75rem; display: grid; place-items: center }
-.good { color: var(--good) }
-.bad { color: var(--bad) }
-.wait { color: var(--wait) }
+.pass, .done, .expected { color: var(--good) }
+.fail, .failed { color: var(--bad) }
+.running, .untested, .advice { color: var(--wait) }
 .card, header { background: var(--surface) }
 .card { border: 1px solid var(--line); border-radius: 14px; padding: 1.5rem; margin-bottom: 1.75rem }
-.problem { border-color: var(--bad) }
+.card:has(#problem) { border-color: var(--bad) }
 .columns { display: grid; column-gap: 1.75rem; align-items: start; grid-template-columns: minmax(0, 1fr) }
 @media (min-width: 940px) {
   .columns { grid-template: auto auto 1fr / minmax(0, 1fr) 22.5rem }
   .columns > .card { grid-column: 2 }
-  .columns > .main { grid-column: 1; grid-row: 1 / span 3 }
+  .columns > :has(#steps) { grid-column: 1; grid-row: 1 / span 3 }
 }
-dl div, li { margin-top: .8rem }
+dl div, li, .quiet + h3, dl + details { margin-top: .8rem }
+h3 + dl div { margin-top: .3rem }
 .beside, .actions { display: flex; gap: 1rem; align-items: center; flex-wrap: wrap }
 .beside div { flex: 1 1 12rem }
 .actions { margin-top: 1.4rem }

@@ -1,15 +1,15 @@
 import type { StepReport } from '../../../flow/steps.ts'
-import { exchangeDetails } from './exchange.ts'
+import type { Exchange, Headers } from '../../../flow/wire.ts'
 import { html } from './html.ts'
 import type { Html } from './html.ts'
 
 /** How an outcome looks, and how it is read out. */
-const OUTCOMES: Record<string, [tone: string, mark: string, words: string]> = {
-  waiting: ['', '', 'not reached'],
-  running: ['wait', '…', 'in progress'],
-  done: ['good', '✓', 'done'],
-  failed: ['bad', '✕', 'failed'],
-  expected: ['good', '✕', 'rejected as expected']
+const OUTCOMES: Record<string, [mark: string, words: string]> = {
+  waiting: ['', 'not reached'],
+  running: ['…', 'in progress'],
+  done: ['✓', 'done'],
+  failed: ['✕', 'failed'],
+  expected: ['✕', 'rejected as expected']
 }
 
 /** The fifteen steps. A rejection that a trial asked for is shown as a success. */
@@ -19,15 +19,43 @@ export const timeline = (steps: StepReport[], rejectionExpected: boolean): Html 
 function row (step: StepReport, rejectionExpected: boolean): Html {
   const { number, actor, action, note, exchange } = step
   const outcome = step.outcome === 'failed' && rejectionExpected ? 'expected' : step.outcome
-  const [tone, mark, words] = OUTCOMES[outcome] as [string, string, string]
+  const [mark, words] = OUTCOMES[outcome] as [string, string]
   // 0: the response is not seen here, or at a later step.
-  const { milliseconds = 0 } = exchange ?? {}
-  const took = milliseconds === 0 ? '' : ` · ${Math.round(milliseconds)} ms`
-  return html`<li class="step ${outcome}" value="${number}">
-<span class="dot ${tone}"><span aria-hidden="true">${mark || number}</span><span class="hidden">${words}</span></span>
-<p class="quiet">${number} · ${actor}<span class="took">${took}</span></p>
+  const { milliseconds } = exchange ?? {}
+  return html`<li class="step" value="${number}">
+<span class="dot ${outcome}">
+<span aria-hidden="true">${mark || number}</span>
+<span class="hidden">${words}</span>
+</span>
+<p class="quiet">${number} · ${actor}
+<span class="took">${milliseconds && ` · ${Math.round(milliseconds)} ms`}</span></p>
 <p>${action}</p>
-${note === '' ? null : html`<p class="quiet">${note}</p>`}
-${exchange === undefined ? null : exchangeDetails(`step-${number}`, exchange)}
+<p class="quiet">${note}</p>
+${exchange && exchangeDetails(`step-${number}`, exchange)}
 </li>`
+}
+
+/**
+ * An HTTP exchange that opens on demand, as it went over the wire, with a line for each parameter.
+ */
+export function exchangeDetails (id: string, { request, response, networkError }: Exchange): Html {
+  const { method, url, headers, body = '' } = request
+  const { pathname } = new URL(url)
+  const target = `${method} ${url.replace(/[?&]/g, '\n  $&')}`
+  return html`<details id="${id}">
+<summary>${method} ${pathname}${response && ` → ${response.status}`}</summary>
+<div class="wire">
+<h3>Request</h3>
+<pre>${message(target, headers, body.replaceAll('&', '\n&'))}</pre>
+${response && html`<h3>Response</h3>
+<pre>${message(String(response.status), response.headers, response.body)}</pre>`}
+${networkError && html`<h3>No response</h3>
+<p>${networkError.sentence}</p>`}
+</div>
+</details>`
+}
+
+function message (first: string, headers: Headers, body: string): string {
+  const lines = headers.map(([name, value]) => `${name}: ${value}`)
+  return [first, ...lines, '', body].join('\n').trim()
 }
