@@ -23,7 +23,7 @@ app.get('/slow', async () => {
 process.send(await app.listen({ port: 0, host: '127.0.0.1' }))`
 
 async function start (t: Test, notice: number): Promise<{ child: ChildProcess, url: string }> {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', HOST], {
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, '--input-type=module', '--eval', HOST], {
     env: { NOTICE: String(notice) }, stdio: ['ignore', 'inherit', 'ignore', 'ipc']
   })
   t.teardown(() => child.kill('SIGKILL'))

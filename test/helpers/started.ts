@@ -10,11 +10,11 @@ interface Teardown { teardown (stop: () => unknown): void }
 export type Started = ReturnType<typeof started>
 
 /** Starts a program without REDIS_URL, and without what tap loads into each program of Node: it takes half a second. */
-export function started (
-  t: Teardown, [program = '', ...args]: string[], more: NodeJS.ProcessEnv = {}, cwd = process.cwd()
-) {
-  const { REDIS_URL, NODE_OPTIONS, ...env } = process.env
-  const child = spawn(program, args, { cwd, env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] })
+export function started (t: Teardown, command: string[], more: NodeJS.ProcessEnv = {}, cwd = process.cwd()) {
+  const { REDIS_URL, ...env } = process.env
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', ...command], {
+    cwd, env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe']
+  })
   const exited = once(child, 'exit')
   t.teardown(async () => {
     child.kill()

@@ -21,9 +21,10 @@ const program = (options: object, isUsed: boolean) => `
 t.test('no handle is left open', async (t) => {
   const { url: redis } = await startRedis(t)
   for (const [options, isUsed] of [[{}, true], [{ redis }, true], [{ redis }, false]] as const) {
-    const args = ['--input-type=module', '--eval', program(options, isUsed)]
+    // Without what tap loads into each program of Node: it takes half a second.
+    const args = ['-u', 'NODE_OPTIONS', process.execPath, '--input-type=module', '--eval', program(options, isUsed)]
     // The limit only ends the wait for a process that hangs.
-    const { stdout } = await promisify(execFile)(process.execPath, args, {
+    const { stdout } = await promisify(execFile)('env', args, {
       cwd: new URL('../..', import.meta.url), timeout: 60_000
     })
     t.equal(stdout, isUsed ? '200\nclosed\n' : 'closed\n', JSON.stringify(options))
