@@ -1,7 +1,8 @@
-// Before `npm test`: installs the packages and the programs that the tests need, and names the test files that run
-// together. All files of a folder are one process, since loading tap and Fastify takes longer than most files;
-// `x.alone.test.ts` has its own.
-import { execSync, spawnSync } from 'node:child_process'
+// Before `npm test`: installs the packages and the programs that the tests need, names the test files that run
+// together, and compiles. All files of a folder are one process, since loading tap and Fastify takes longer than most
+// files; `x.alone.test.ts` has its own.
+import { execSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 
 /** Whether it is there, as a command of the shell; Debian's package; the command for macOS. */
@@ -21,13 +22,7 @@ const PROGRAMS = [
 const run = (command) => execSync(command, { stdio: 'inherit' })
 const succeeds = (command) => spawnSync(command, { shell: true }).status === 0
 
-/** npm removes the mark with the packages. tap is built once: with the plugins of .taprc. */
-const BUILT = 'node_modules/.tap-is-built'
 if (!existsSync('node_modules/.package-lock.json')) run('npm ci --no-audit --no-fund')
-if (!existsSync(BUILT)) {
-  run('npx tap build')
-  writeFileSync(BUILT, '')
-}
 
 const missing = PROGRAMS.filter(([isThere]) => !succeeds(isThere))
 const aptGet = `apt-get install -y --no-install-recommends ${missing.map(([, debian]) => debian).join(' ')}`
@@ -51,3 +46,12 @@ for (const folder of new Set(files.map((file) => file.split('/')[0]))) {
   const together = files.filter((file) => file.startsWith(`${folder}/`))
   writeFileSync(`compiled/test/${folder}.js`, together.map((file) => `import './${file.slice(0, -2)}js'\n`).join(''))
 }
+
+// Beside each other, since each uses one core. tap is built once, with the plugins of .taprc: npm removes the mark.
+const builds = [
+  'npm run -s compile',
+  'npm run -s build && npx tsc -p examples',
+  'ls node_modules/.tap-is-built > /dev/null 2>&1 || (npx tap build && touch node_modules/.tap-is-built)'
+]
+const ends = builds.map((command) => once(spawn(command, { shell: true, stdio: 'inherit' }), 'close'))
+for (const [code] of await Promise.all(ends)) process.exitCode ||= code ?? 1
