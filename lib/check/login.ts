@@ -1,3 +1,4 @@
+import { codeOf } from '../flow/browser.ts'
 import { formsOf } from '../flow/login-form.ts'
 import type { Exchange, WireResponse } from '../flow/wire.ts'
 import { header, statusOf } from '../flow/wire.ts'
@@ -6,8 +7,8 @@ import { formActionBlocking, policiesOf } from './content-security-policy.ts'
 import { expectUnframed } from './headers.ts'
 import { noInjection, noOpenRedirect } from './return-address.ts'
 import type { Rule } from './rule.ts'
-import { expect, Failed, Untested } from './rule.ts'
-import { backOf, endOf, isHtml, loginPage } from './session.ts'
+import { advise, expect, Failed, Untested } from './rule.ts'
+import { endOf, isHtml, loginPage, stateOf } from './session.ts'
 import { expectTravels } from './session-cookie.ts'
 import type { Subject } from './subject.ts'
 import { notThePlugin, reasonsOf } from './voice.ts'
@@ -16,7 +17,6 @@ import { notThePlugin, reasonsOf } from './voice.ts'
 export const LOGIN: readonly Rule[] = [
   {
     id: 'login.page',
-    severity: 'must',
     sentence: 'A browser whose user is not logged in ends on the login page.',
     fix:
       'Create the login page, or correct the option loginPage. Where a proxy strips a path, /app, give loginPage as ' +
@@ -26,7 +26,6 @@ export const LOGIN: readonly Rule[] = [
   },
   {
     id: 'login.cookie',
-    severity: 'must',
     sentence: 'Browsers keep the session cookie, and send it when they come from the portal.',
     fix:
       'Set the session cookie with SameSite=Lax, Path=/, HttpOnly, over https Secure, and no Domain. Behind a proxy ' +
@@ -36,9 +35,10 @@ export const LOGIN: readonly Rule[] = [
   },
   {
     id: 'login.form-action',
-    severity: 'must',
     sentence: 'The login page’s Content-Security-Policy lets its form lead back to the portal.',
-    fix: 'Add the portal’s origin to form-action on the login page.',
+    fix:
+      'Add the portal’s origin to form-action on the login page: browsers apply it to the redirects that follow the ' +
+      "form. Helmet’s default is 'self'.",
     test: formLeadsBack
   },
   {
@@ -50,9 +50,10 @@ export const LOGIN: readonly Rule[] = [
   },
   {
     id: 'login.return',
-    severity: 'must',
     sentence: 'The login leads back to the authorization request, and so to the portal.',
-    fix: "After the login redirect to app.partnerSso.returnTo(request, reply) ?? '/'.",
+    fix:
+      "After the login redirect to app.partnerSso.returnTo(request, reply) ?? '/'. Where the address is in the URL " +
+      'of the login page or in its form, encode it once (encodeURIComponent), and decode it once.',
     test: loginReturns
   }
 ]
@@ -61,14 +62,12 @@ export const LOGIN: readonly Rule[] = [
 export const LOGIN_LAST: readonly Rule[] = [
   {
     id: 'login.open-redirect',
-    severity: 'must',
     sentence: 'The login leads to no other site, whatever the address of its page names.',
     fix: 'Redirect to app.partnerSso.returnTo(request, reply), which returns addresses of this app only.',
     test: noOpenRedirect
   },
   {
     id: 'login.no-injection',
-    severity: 'must',
     sentence: 'The login page does not print its address as HTML.',
     fix: 'Escape what the page shows of its URL, also in attributes and scripts.',
     test: noInjection
@@ -76,34 +75,30 @@ export const LOGIN_LAST: readonly Rule[] = [
 ]
 
 async function pageIsShown (subject: Subject): Promise<void> {
+  const { integration: { base, authorizeUrl }, options: { users } } = subject
   const { arrival } = await subject.nobody()
-  const { exchange, url } = arrival
+  const { exchange } = arrival
   if (arrival.at === 'callback') throw new Untested('it needs a login page (option loginPage)')
-  if (arrival.at === 'elsewhere') return isReachable(subject, arrival.target as URL)
-  expect(arrival.at === 'page', endOf(arrival), { fix: 'Exempt the login page from the login hook.' })
-  const { body } = exchange.response as WireResponse
-  const isError = statusOf(exchange) >= 400
-  if (!isError && !isHtml(exchange)) throw notThePlugin(exchange, 'authorize')
-  // `currentUser` may send the login page itself, or refuse by itself: then the person is left without a login.
-  const isOwn = url.startsWith(subject.integration.authorizeUrl)
-  const isLogin = isOwn || [401, 403].includes(statusOf(exchange))
-  if (!isError || (isLogin && formsOf(body).length > 0)) return
-  if (isOwn && subject.options.users[0]?.headers !== undefined) {
-    throw new Untested('it needs a login page: without the header of its user the app refuses the request')
+  if (arrival.at === 'elsewhere') {
+    // A login at another site is fine, but for one that browsers cannot reach.
+    const isReachable = isPrivate(base.hostname) || !isPrivate((arrival.target as URL).hostname)
+    return expect(isReachable, endOf(arrival), { fix: RELATIVE })
   }
-  throw new Failed(endOf(arrival), isOwn ? { severity: 'should', fix: NO_LOGIN } : {})
+  expect(arrival.at === 'page', endOf(arrival), { fix: 'Exempt the login page from the login hook.' })
+  const status = statusOf(exchange)
+  if (status < 400 && !isHtml(exchange)) throw notThePlugin(exchange, 'authorize')
+  // `currentUser` may send the login page itself, or refuse by itself: then the person is left without a login.
+  const isForm = [401, 403].includes(status) && formsOf(String(exchange.response?.body)).length > 0
+  if (status < 400 || isForm) return
+  if (!arrival.url.startsWith(authorizeUrl)) throw new Failed(endOf(arrival))
+  advise(users[0]?.headers !== undefined, endOf(arrival), NO_LOGIN)
+  throw new Untested('it needs a login page: without the header of its user the app refuses the request')
 }
 
+const RELATIVE = 'A proxy or the app builds redirects with an internal host name: build them without scheme and host.'
 const NO_LOGIN =
   'A user who is not logged in has no way to log in here: give the plugin the option loginPage, and let ' +
   '`currentUser` return null where nobody is logged in.'
-
-/** A login at another site is fine, but for one that browsers cannot reach. */
-function isReachable ({ integration: { base } }: Subject, { hostname, origin }: URL): void {
-  expect(!isPrivate(hostname) || isPrivate(base.hostname), `the browser is sent to ${origin}`, {
-    fix: 'A proxy or the app builds redirects with an internal host name: build them without scheme and host.'
-  })
-}
 
 /** Browsers apply the form-action of a page to the redirects that follow its form. */
 async function formLeadsBack (subject: Subject): Promise<void> {
@@ -111,46 +106,30 @@ async function formLeadsBack (subject: Subject): Promise<void> {
   const response = exchange.response as WireResponse
   const forms = formsOf(response.body)
   if (forms.length === 0) throw new Untested('it needs a login page with a form')
-  const { redirectUri } = subject.integration
-  const blocking = formActionBlocking(policiesOf(response), redirectUri)
+  const blocking = formActionBlocking(policiesOf(response), subject.integration.redirectUri)
   const steps = subject.options.users.length === 0 ? [] : (await subject.session()).steps
   // A login that responds with JSON was sent by a script, which form-action does not touch.
   const isScript = /json/.test(header(steps[0]?.hops[0]?.response, 'content-type'))
   expect(blocking === undefined || isScript, String(blocking), {
-    severity: forms.some(({ method }) => method === 'POST') ? 'must' : 'should',
-    fix:
-      `Add ${new URL(redirectUri).origin} to form-action on the login page: browsers apply it to the redirects ` +
-      "that follow the form. Helmet’s default is 'self'."
+    severity: forms.some(({ method }) => method === 'POST') ? 'must' : 'should'
   })
 }
 
 /** The way back, by a real login: to the authorization request that it came from. */
 async function loginReturns (subject: Subject): Promise<void> {
-  const session = await subject.session()
-  const { first, steps } = session
+  const { first, steps } = await subject.session()
   const last = steps.at(-1)
   if (last === undefined) throw new Untested('it needs a login by a form; sign in once in a browser, by serve')
-  const back = backOf(subject, session)
-  if (back !== undefined) return isSame(first.hops[0] as Exchange, back)
+  const [sent] = first.hops as [Exchange]
+  if (steps.some((step) => codeOf(step) !== null && stateOf(step.exchange) === stateOf(sent))) return
   // JSON for a script, or a page that names the endpoint.
   const { exchange, hops } = last
   const isJson = hops.length === 1 && !isHtml(exchange)
-  const isNamed = exchange.response?.body.includes('/oauth/authorize') === true
+  const isNamed = String(exchange.response?.body).includes('/oauth/authorize')
   if (last.at === 'page' && statusOf(exchange) < 400 && (isJson || isNamed)) {
     throw new Untested(`it needs a browser: a script leads on (${endOf(last)})`)
   }
-  throw new Failed(`after the login the browser is not sent back: ${endOf(last)}`)
-}
-
-/** The request that the login leads back to has the parameters of the first one. */
-function isSame (first: Exchange, back: Exchange): void {
-  const { searchParams: sent } = new URL(first.request.url)
-  const { searchParams: returned } = new URL(back.request.url)
-  const names = [...sent.keys()].filter((name) => (returned.get(name) ?? '') !== sent.get(name))
-  expect(names.length === 0, `the login returns to the request, and changes or drops ${names.join(', ')}`, {
-    reasons: reasonsOf(back),
-    fix:
-      'Encode the address once, for the URL of the login page and in its form (encodeURIComponent), and decode it ' +
-      'once.'
+  throw new Failed(`the login does not lead back to the request that it came from: ${endOf(last)}`, {
+    reasons: reasonsOf(exchange)
   })
 }

@@ -1,24 +1,18 @@
-import { redirectTarget } from '../flow/browser.ts'
 import { isSecure } from '../flow/cookies.ts'
-import type { Leg } from '../flow/legs.ts'
+import { describe } from '../flow/failure.ts'
 import type { Exchange } from '../flow/wire.ts'
 import { statusOf } from '../flow/wire.ts'
 import { isPrivate } from './address.ts'
-import { explainRefusal } from './registered.ts'
 import type { Rule } from './rule.ts'
 import { expect, Failed } from './rule.ts'
 import type { Subject } from './subject.ts'
-import { SHARED } from './subject.ts'
-import { becameOf, hasCode, notThePlugin, quoted, reasonsOf } from './voice.ts'
-
-/** Refusals that do not depend on who the user is. */
-const UNREGISTERED = ['client_id_unknown', 'redirect_uri_unregistered']
+import type { Endpoint } from './voice.ts'
+import { becameOf, notThePlugin, quoted, reasonsOf } from './voice.ts'
 
 /** Does the portal reach the plugin? */
 export const REACH: readonly Rule[] = [
   {
     id: 'authorize.hook',
-    severity: 'must',
     sentence: 'The browser of a user who is not logged in reaches the plugin at /oauth/authorize.',
     fix: 'Exempt /oauth/authorize from the hooks of the app: the plugin itself finds out who the user is.',
     isGate: true,
@@ -26,7 +20,6 @@ export const REACH: readonly Rule[] = [
   },
   {
     id: 'address.https',
-    severity: 'must',
     sentence: 'The portal calls the app by https, at an address that needs no redirect.',
     fix: 'Put TLS in front of the app and give the portal the https addresses.',
     test: async ({ integration: { base } }) => {
@@ -37,106 +30,119 @@ export const REACH: readonly Rule[] = [
   },
   {
     id: 'authorize.registered',
-    severity: 'must',
     sentence: 'The app has registered this client_id and this redirect_uri.',
     fix: 'Register both exactly as the portal sends them.',
     isGate: true,
-    test: async (subject) => {
-      const exchange = await plain(subject)
-      const reasons = reasonsOf(exchange)
-      const became = becameOf(exchange, 'authorize.hook')
-      if (became !== null) throw became
-      if (reasons.some((reason) => UNREGISTERED.includes(reason))) throw await explainRefusal(subject, exchange)
-      if (reasons.length === 0 && statusOf(exchange) === 400) throw notThePlugin(exchange, 'authorize')
-    }
+    test: isRegistered
   },
   {
     id: 'token.hook',
-    severity: 'must',
     sentence: 'The portal’s server reaches the plugin at /oauth/token, with its form as it was sent.',
     fix:
       'Exempt /oauth/token from the hooks of the app (login, CSRF) and from body parsers in front ' +
       '(express.urlencoded, NestJS): the portal calls it without cookies.',
     isGate: true,
-    test: async (subject) => expectReached('token', await subject.redeem({ code: 'c'.repeat(43) }), [400, 401])
+    test: async (subject) => {
+      const { exchange } = await subject.redeem({ code: 'c'.repeat(43) })
+      expectReached('token', exchange, /^40[01]$/)
+    }
   },
   {
     id: 'user.hook',
-    severity: 'must',
     sentence: 'The portal’s server reaches the plugin at /oauth/user, with its Authorization header.',
     fix: 'Exempt /oauth/user from the hooks of the app (login, API keys): the portal calls it without cookies.',
     isGate: true,
-    test: async (subject) => expectReached('user', await subject.user('t'.repeat(43)), [401])
+    test: async (subject) => {
+      const { exchange } = await subject.user('t'.repeat(43))
+      expectReached('user', exchange, /^401$/)
+    }
   },
   {
     id: 'address.no-downgrade',
-    severity: 'must',
     sentence: 'The browser is not sent from https to http.',
     fix:
       'Let the app know that TLS ends in front of it (Fastify: trustProxy; the proxy: X-Forwarded-Proto), ' +
       'or build redirects without scheme and host.',
     test: async (subject) => {
       const { arrival } = await subject.nobody()
-      const target = arrival.target ?? new URL(arrival.url)
-      const { protocol, hostname } = subject.integration.base
-      const isKept = target.protocol === 'https:' || (isSecure(target) && target.hostname !== hostname)
-      expect(protocol !== 'https:' || isKept, `a redirect to ${target.origin}${target.pathname}`)
+      const { protocol } = subject.integration.base
+      const isDown = arrival.at === 'elsewhere' && arrival.target?.protocol === 'http:'
+      expect(!isDown || protocol === 'http:', describe(arrival.exchange))
     }
   }
 ]
 
-/** The response to an authorization request of nobody. */
-const plain = async (subject: Subject): Promise<Exchange> =>
-  (await subject.nobody()).arrival.hops[0] as Exchange
-
-/** Requests without client_id: the plugin refuses them before it asks who the user is. */
-const incomplete = (subject: Subject): Promise<Exchange[]> => {
-  const browser = subject.browserOf()
-  return Promise.all([1, 2, 3].map(() => subject.ask(browser, { client_id: undefined })))
-}
-
 /** A refusal of the plugin, perhaps in other words: the rules on refusals say so. */
 const isRefusal = (exchange: Exchange): boolean => reasonsOf(exchange).length > 0 || statusOf(exchange) === 400
 
-/** Without client_id the plugin must refuse: whatever else is said, a hook or a proxy said it. */
+/**
+ * Without client_id the plugin must refuse, before it asks who the user is: whatever else is said, a
+ * hook or a proxy said it.
+ */
 async function authorizeIsReached (subject: Subject): Promise<void> {
-  const exchanges = await incomplete(subject)
+  // A gateway lets only the user pass, by a header or cookie.
+  const browser = subject.browserOf(subject.options.users[0])
+  const exchanges = await Promise.all([1, 2, 3].map(() => subject.ask(browser, { client_id: undefined })))
   const other = exchanges.find((exchange) => !isRefusal(exchange))
   if (other === undefined) return
-  if (exchanges.some(isRefusal)) {
-    throw new Failed(`the plugin responds, and to the same request something else: ${quoted(other)}`, {
-      rule: 'service.one-store',
-      fix: `One of the processes is down, or has not the plugin: ${SHARED}`
-    })
+  expect(!exchanges.some(isRefusal), `the plugin responds, and to the same request something else: ${quoted(other)}`, {
+    rule: 'service.one-store'
+  })
+  // A guard of the app may lead nobody to a login: a real login tries the way back.
+  const { arrival } = await subject.nobody()
+  const [first, next] = arrival.hops as [Exchange, Exchange?]
+  const isLedOn = next !== undefined && !next.request.url.startsWith(subject.integration.authorizeUrl)
+  if (!isLedOn) throw notThePlugin(first, 'authorize')
+}
+
+async function isRegistered (subject: Subject): Promise<void> {
+  const { clientId, redirectUri } = subject.integration
+  const { arrival } = await subject.nobody()
+  const [exchange] = arrival.hops as [Exchange]
+  expectReached('authorize', exchange, /^(?!400)/)
+  if (!isUnregistered(exchange)) return
+  throw new Failed(`${describe(exchange)}${await registeredInstead(subject)}`, {
+    reasons: reasonsOf(exchange),
+    fix: `Register exactly the client_id ${clientId} and the redirect_uri ${redirectUri}, or give the registered ones.`
+  })
+}
+
+function isUnregistered (exchange: Exchange): boolean {
+  const reasons = reasonsOf(exchange)
+  return reasons.includes('client_id_unknown') || reasons.includes('redirect_uri_unregistered')
+}
+
+/** In what addresses usually differ: what to replace. */
+const DIFFERENCES: Array<[part: RegExp, other: string]> = [
+  [/\/(?=\?|$)/, ''],
+  [/(?=\?|$)/, '/'],
+  [/^https:/, 'http:'],
+  [/^http:/, 'https:'],
+  [/\/\/localhost/, '//127.0.0.1'],
+  [/\/\/www\./, '//'],
+  [/\?.*/, '']
+]
+
+/** A similar redirect_uri that the app has registered, in words. */
+async function registeredInstead (subject: Subject): Promise<string> {
+  const { redirectUri } = subject.integration
+  const similar = DIFFERENCES.map(([part, other]) => redirectUri.replace(part, other))
+  for (const uri of [...similar, redirectUri.toLowerCase()]) {
+    const exchange = await subject.askJson({ redirect_uri: uri })
+    if (!isUnregistered(exchange)) return `; the app has registered ${uri}`
   }
-  const exchange = await plain(subject)
-  if (isLedOn(exchange) || (await isKnownPast(subject))) return
-  throw notThePlugin(exchange, 'authorize')
-}
-
-/** Whether a guard of the app leads nobody to a login: a real login tries the way back. */
-function isLedOn (exchange: Exchange): boolean {
-  const from = new URL(exchange.request.url)
-  const to = redirectTarget(exchange) ?? from
-  return to.pathname.replace(/\/$/, '') !== from.pathname && to.origin === from.origin
-}
-
-/** Whether the user passes what is in front: a gateway that names the user in a header, or a single sign-on. */
-async function isKnownPast (subject: Subject): Promise<boolean> {
-  const [user] = subject.options.users
-  if (user?.headers === undefined && user?.cookies === undefined) return false
-  const known = await subject.ask(subject.browserOf(user))
-  return reasonsOf(known).length > 0 || hasCode(known)
+  return ''
 }
 
 /**
- * The response to a token or user request with made-up values: that of the plugin, or at least its
- * status.
+ * The response to a request is that of the plugin, or has at least a status of the plugin, and the
+ * request was not changed on its way.
  */
-function expectReached (endpoint: 'token' | 'user', { exchange }: Leg<unknown>, statuses: number[]): void {
+function expectReached (endpoint: Endpoint, exchange: Exchange, status: RegExp): void {
   const reasons = reasonsOf(exchange)
-  if (reasons.length === 0 && !statuses.includes(statusOf(exchange))) throw notThePlugin(exchange, endpoint)
+  const isPlugin = reasons.length > 0 || status.test(String(statusOf(exchange)))
+  if (!isPlugin) throw notThePlugin(exchange, endpoint)
+  const became = becameOf(exchange, `${endpoint}.hook`)
   // Wrong credentials are no matter of the way.
-  const became = reasons.includes('client_secret_wrong') ? null : becameOf(exchange, `${endpoint}.hook`)
-  if (became !== null) throw became
+  if (became !== null && !reasons.includes('client_secret_wrong')) throw became
 }

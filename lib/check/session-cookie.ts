@@ -1,16 +1,28 @@
+import type { Cookie } from '../flow/cookies.ts'
 import { advise, expect, Untested } from './rule.ts'
-import type { Session } from './session.ts'
 import { cookiesIn, isIssued } from './session.ts'
 import type { Subject } from './subject.ts'
 
 /** The session cookie, as browsers treat it on the way from the portal. */
 export async function expectTravels (subject: Subject): Promise<void> {
-  if (subject.options.users.length === 0) return ofNobody(subject)
-  const session = await subject.session()
-  await isNotStrict(subject, session)
+  if (subject.options.users.length === 0) {
+    const strict = cookiesIn((await subject.nobody()).browser).find(isStrict)
+    advise(strict === undefined, `SameSite=Strict on ${strict?.name}: is it the session?`)
+  }
+  const { user, browser, set } = await subject.session()
+  const cookies = cookiesIn(browser)
+  const strict = cookies.find(isStrict)
+  if (strict !== undefined) {
+    // Another site redirects: browsers leave them out.
+    const others = cookies.filter((cookie) => !isStrict(cookie)).map(({ name, value }) => [name, value])
+    const isKnown = await isIssued(subject, { ...user, cookies: Object.fromEntries(others) })
+    expect(isKnown, `SameSite=Strict on ${strict.name}: browsers do not send it when the portal redirects`)
+  }
+  if (cookies.every(({ sameSite }) => sameSite === undefined)) {
+    throw new Untested('it needs the attributes of the session cookie: a login, or the whole response to one')
+  }
   const isHttp = subject.integration.base.protocol === 'http:'
-  const cookies = cookiesIn(session.browser)
-  for (const { name, value, httpOnly, secure } of session.set) {
+  for (const { name, value, httpOnly, secure } of set) {
     const isReplaced = cookies.some((now) => now.name === name && now.value !== value)
     advise(httpOnly === true, `no HttpOnly on ${name}: scripts can read it`)
     advise(secure || isHttp, `no Secure on ${name}: it is sent over http, too`)
@@ -22,24 +34,4 @@ export async function expectTravels (subject: Subject): Promise<void> {
   }
 }
 
-/** Without a user it is not known which of the cookies is the session. */
-async function ofNobody (subject: Subject): Promise<void> {
-  const { browser } = await subject.nobody()
-  for (const { name, sameSite } of cookiesIn(browser)) {
-    advise(sameSite !== 'strict', `SameSite=Strict on ${name}: is it the session?`)
-  }
-  throw new Untested('it needs a user')
-}
-
-/** Leaves out each Strict cookie, as a browser does that another site redirects. */
-async function isNotStrict (subject: Subject, { user, browser }: Session): Promise<void> {
-  const cookies = cookiesIn(browser)
-  for (const cookie of cookies.filter(({ sameSite }) => sameSite === 'strict')) {
-    const others = cookies.filter((other) => other !== cookie)
-    const isKnown = await isIssued(subject, others, user.headers)
-    expect(isKnown, `SameSite=Strict on ${cookie.name}: browsers do not send it when the portal redirects`)
-  }
-  if (cookies.length === 0 || cookies.some(({ sameSite }) => sameSite === undefined)) {
-    throw new Untested('it needs the attributes of the session cookie: a login, or the whole response to one')
-  }
-}
+const isStrict = ({ sameSite }: Cookie): boolean => sameSite === 'strict'

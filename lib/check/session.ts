@@ -1,12 +1,11 @@
-import type { Arrival } from '../flow/browser.ts'
-import { Browser, codeOf } from '../flow/browser.ts'
+import type { Arrival, Browser } from '../flow/browser.ts'
+import { codeOf } from '../flow/browser.ts'
 import type { Cookie } from '../flow/cookies.ts'
-import { CookieJar } from '../flow/cookies.ts'
 import { describe } from '../flow/failure.ts'
 import type { User } from '../flow/user.ts'
 import { logIn } from '../flow/user.ts'
 import type { Exchange } from '../flow/wire.ts'
-import { header, headerValues, statusOf } from '../flow/wire.ts'
+import { header, statusOf } from '../flow/wire.ts'
 import { Stop, Untested } from './rule.ts'
 import type { Subject } from './subject.ts'
 import { hasCode } from './voice.ts'
@@ -23,7 +22,7 @@ export interface Session {
   set: Cookie[]
   /** The session ends with a sign-in. */
   isSpent: boolean
-  /** Where an authorization request arrives then: with a code where any has one. */
+  /** Where an authorization request arrived: with a code, or else at the portal, where any did. */
   arrival: Arrival
 }
 
@@ -39,31 +38,23 @@ export async function enter (subject: Subject, user: User): Promise<Session> {
     first.at === 'page' && user.login !== undefined
       ? await logIn(browser, first, user.login).catch(cannotLogIn)
       : []
-  const set = cookiesIn(browser).filter((cookie) => !before.includes(cookie))
-  let arrival = first
-  const isDone = (): boolean => arrival.at === 'callback' || codeOf(arrival) !== null
-  for (let tries = 1; tries < TRIES && !isDone(); tries++) {
-    arrival = await subject.authorize(browser)
+  const added = (): Cookie[] => cookiesIn(browser).filter((cookie) => !before.includes(cookie))
+  const set = added()
+  let again = await subject.authorize(browser)
+  for (let tries = 2; tries < TRIES && codeOf(again) === null; tries++) {
+    again = await subject.authorize(browser)
   }
   for (const { value } of browser.jar.all()) subject.secrets.add(value)
+  const arrivals = [again, first, ...steps]
+  const withCode = arrivals.find((one) => codeOf(one) !== null)
   const isSpent =
-    [...steps, arrival].some((one) => codeOf(one) !== null && clearsCookie(one, browser)) &&
-    codeOf(await subject.authorize(browser)) === null
+    withCode !== undefined && added().length === 0 && codeOf(await subject.authorize(browser)) === null
+  const arrival = withCode ?? arrivals.find(({ at }) => at === 'callback') ?? again
   return { user, browser, first, steps, set, isSpent, arrival }
 }
 
-/** Whether a cookie of the app was set or removed on the way, and is not there now. */
-const clearsCookie = ({ hops }: Arrival, browser: Browser): boolean =>
-  hops
-    .flatMap(({ response }) => headerValues(response, 'set-cookie'))
-    .map((line) => line.split('=')[0] as string)
-    .some((name) => isOfApp({ name }) && !browser.jar.all().some((cookie) => cookie.name === name))
-
-/** The authorization request that the login leads back to. */
-export const backOf = ({ integration: { authorizeUrl } }: Subject, { steps }: Session): Exchange | undefined =>
-  steps
-    .flatMap(({ hops }) => hops)
-    .find(({ request: { method, url } }) => method === 'GET' && url.startsWith(authorizeUrl))
+/** The state of an authorization request. */
+export const stateOf = ({ request }: Exchange): string | null => new URL(request.url).searchParams.get('state')
 
 function cannotLogIn (error: unknown): never {
   if (!(error instanceof TypeError)) throw error
@@ -77,21 +68,13 @@ export const cookiesIn = ({ jar }: Browser): Cookie[] => jar.all().filter(isOfAp
 
 const isOfApp = ({ name }: Pick<Cookie, 'name'>): boolean => !/partner-sso-return$/.test(name)
 
-/** Whether a browser with these cookies and headers gets a code. */
-export async function isIssued (
-  subject: Subject,
-  cookies: Cookie[],
-  headers: User['headers'] = {}
-): Promise<boolean> {
-  const browser = new Browser(subject.integration, new CookieJar(cookies), Object.entries(headers))
-  return hasCode(await subject.ask(browser))
-}
+/** Whether a user gets a code without a login. */
+export const isIssued = async (subject: Subject, user: User): Promise<boolean> =>
+  hasCode(await subject.ask(subject.browserOf(user)))
 
 /** Where a browser ended, in words. */
-export function endOf ({ at, exchange, url }: Arrival): string {
-  const seen = `${describe(exchange).replace(/\?[^\s”)]*/, '')} at ${new URL(url).pathname}`
-  return at === 'loop' ? `redirects that do not end, the last ${seen}` : seen
-}
+export const endOf = ({ exchange, url }: Arrival): string =>
+  `${describe(exchange).replace(/\?[^\s”)]*/, '')} at ${new URL(url).pathname}`
 
 /** The login page of the app. @throws Untested where it has none of its own */
 export async function loginPage (subject: Subject): Promise<Arrival> {
@@ -106,10 +89,5 @@ export const isHtml = ({ response }: Exchange): boolean => /html/.test(header(re
 /** Whether a browser ended where that of nobody ends: at the login. */
 export async function isAtLogin (subject: Subject, arrival: Arrival): Promise<boolean> {
   const nobody = await subject.nobody()
-  return placeOf(arrival) === placeOf(nobody.arrival)
-}
-
-function placeOf (arrival: Arrival): string {
-  const { origin, pathname } = arrival.target ?? new URL(arrival.url)
-  return `${statusOf(arrival.exchange)} ${origin}${pathname}`
+  return endOf(arrival) === endOf(nobody.arrival)
 }

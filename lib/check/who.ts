@@ -4,38 +4,29 @@ import { CookieJar } from '../flow/cookies.ts'
 import { describe } from '../flow/failure.ts'
 import type { Exchange } from '../flow/wire.ts'
 import { statusOf } from '../flow/wire.ts'
-import type { RefusalReason } from '../errors.ts'
 import { claimsOf, noForgedSession } from './forged-session.ts'
 import type { Rule } from './rule.ts'
 import { expect, Failed, Stop, Untested } from './rule.ts'
 import type { Session } from './session.ts'
-import { backOf, endOf, isAtLogin, isHtml } from './session.ts'
+import { endOf, isAtLogin, isHtml, stateOf } from './session.ts'
 import type { Subject } from './subject.ts'
 import { becameOf, hasCode, notThePlugin, reasonsOf } from './voice.ts'
 
 /** What to do where the plugin refuses a browser, by its reason. */
-type Fixes = Partial<Record<RefusalReason, string>>
-
-const NOBODY: Fixes = {
-  not_eligible: '`currentUser` returns something for a browser without a session, such as {}: return null there.',
-  current_user_failed:
-    'See `err` in the log line of the app: most often `currentUser` reads a property of a user who is not there ' +
-    '(request.session.user.id). Return null where nobody is logged in.'
-}
-
-const USER: Fixes = {
+const FIXES: Record<string, string> = {
   not_eligible:
-    'Give a user who may enter. If this one may, `portalEligibility` returned null, or nothing (a forgotten return).',
+    'For a browser without a session `currentUser` must return null, not {}. For this user, if one who may enter, ' +
+    '`portalEligibility` returned null, or nothing (a forgotten return).',
   current_user_failed:
-    'See `err` in the log line of the app: a function of the app threw, or the record of this user breaks a rule ' +
-    '(`rule`).'
+    'See `err` in the log line of the app: a function of the app threw, such as `currentUser` where nobody is logged ' +
+    'in (return null there), or the record of this user breaks a rule (`rule`).'
 }
 
 /** @throws Failed where the plugin refuses for one of these reasons */
-function expectNot (fixes: Fixes, exchange: Exchange): void {
+function expectNoRefusal (exchange: Exchange): void {
   const reasons = reasonsOf(exchange)
   // Of several that share a sentence, the first one names them.
-  const fix = fixes[reasons[0] as RefusalReason]
+  const fix = FIXES[String(reasons[0])]
   expect(fix === undefined, describe(exchange), { reasons, fix })
 }
 
@@ -45,14 +36,13 @@ function expectNot (fixes: Fixes, exchange: Exchange): void {
  */
 export const LOGIN_NEEDED: Rule = {
   id: 'authorize.login-needed',
-  severity: 'must',
   sentence: 'A browser without a session is that of nobody: it gets no code, and a login.',
   fix: 'Let `currentUser` return null where nobody is logged in.',
   isGate: true,
   test: async (subject) => {
     const { arrival } = await subject.nobody()
     expect(codeOf(arrival) === null, 'a code, without any session')
-    expectNot(NOBODY, arrival.exchange)
+    expectNoRefusal(arrival.exchange)
   }
 }
 
@@ -60,7 +50,6 @@ export const LOGIN_NEEDED: Rule = {
 export const WHO: readonly Rule[] = [
   {
     id: 'authorize.code',
-    severity: 'must',
     sentence:
       'A browser whose user is logged in is redirected to the redirect_uri with a code and the state.',
     fix: 'Try the sign-in in a browser: fastify-partner-sso serve shows every step.',
@@ -69,7 +58,6 @@ export const WHO: readonly Rule[] = [
   },
   {
     id: 'authorize.forged-session',
-    severity: 'must',
     sentence: 'A session that somebody else made up or changed is that of nobody.',
     fix:
       'Sign the session cookie or token, and verify the signature (request.unsignCookie; @fastify/session), or ' +
@@ -78,7 +66,6 @@ export const WHO: readonly Rule[] = [
   },
   {
     id: 'authorize.claimed-user',
-    severity: 'must',
     sentence: 'A user who is only named, in a header or the query, is nobody.',
     fix:
       'Do not take the user from a header or parameter that anybody can send; a gateway in front must remove it from ' +
@@ -87,7 +74,6 @@ export const WHO: readonly Rule[] = [
   },
   {
     id: 'authorize.eligibility',
-    severity: 'must',
     sentence: 'A user who may not enter gets no code.',
     fix: 'Return null from `portalEligibility` for this user.',
     test: async (subject) => {
@@ -96,7 +82,6 @@ export const WHO: readonly Rule[] = [
   },
   {
     id: 'authorize.access-denied',
-    severity: 'must',
     sentence:
       'A user who may not enter is sent back to the portal with access_denied, or gets a page that says why.',
     fix: 'Return null from `portalEligibility` for a user who may not enter, or send a page.',
@@ -108,8 +93,15 @@ export const WHO: readonly Rule[] = [
 async function codeIsIssued (subject: Subject): Promise<void> {
   if (subject.options.users.length === 0) throw nobodyIn((await subject.nobody()).arrival)
   const session = await subject.session()
-  if (codeOf(session.arrival) === null) throw await whyNoCode(subject, session)
-  isUnchanged(subject, session.arrival)
+  const { arrival } = session
+  if (codeOf(arrival) === null) throw await whyNoCode(subject, session)
+  const { redirectUri } = subject.integration
+  const { href, searchParams } = arrival.target as URL
+  const added = searchParams.size - new URL(redirectUri).searchParams.size
+  const isSame = arrival.at === 'callback' && added === 2 && searchParams.get('state') === stateOf(arrival.exchange)
+  expect(isSame, `for the redirect_uri ${redirectUri} the code is sent to ${href}, or not with the right state`, {
+    fix: 'A proxy (nginx: proxy_redirect) or an onSend hook rewrites the Location of redirects: leave it as it is.'
+  })
 }
 
 const nobodyIn = (arrival: Arrival): Stop => new Stop(
@@ -117,54 +109,38 @@ const nobodyIn = (arrival: Arrival): Stop => new Stop(
     'of a user who may enter.'
 )
 
-/** The whole `Location` is the redirect_uri with code and state. */
-function isUnchanged ({ integration: { redirectUri } }: Subject, arrival: Arrival): void {
-  const { href, searchParams } = arrival.target as URL
-  const sent = new URL(arrival.exchange.request.url).searchParams.get('state')
-  const added = searchParams.size - new URL(redirectUri).searchParams.size
-  const isExact = arrival.at === 'callback' && added === 2 && searchParams.get('state') === sent
-  expect(isExact, `the code is sent to ${href} for the redirect_uri ${redirectUri} and the state ${sent}`, {
-    fix:
-      'A proxy (nginx: proxy_redirect) or an onSend hook rewrites the Location of redirects: leave it as ' +
-      'it is.'
-  })
-}
-
 async function whyNoCode (subject: Subject, session: Session): Promise<Error> {
-  const { arrival } = session
-  const { exchange, url } = arrival
-  expectNot(USER, exchange)
+  const { exchange, url } = session.arrival
+  expectNoRefusal(exchange)
   const became = becameOf(exchange, 'authorize.code')
   if (became !== null) return became
-  if (await isAtLogin(subject, arrival)) return whyNobody(subject, session)
+  if (await isAtLogin(subject, session.arrival)) return whyNobody(subject, session)
   const isRefused = statusOf(exchange) >= 400 && url.startsWith(subject.integration.authorizeUrl)
   if (isRefused) return notThePlugin(exchange, 'authorize')
-  return new Failed(`after the login the browser is not sent to the portal: ${endOf(arrival)}`)
+  return new Failed(`after the login the browser is not sent to the portal: ${endOf(session.arrival)}`)
 }
 
 /** Why a user gets the login again. */
-function whyNobody ({ integration }: Subject, { first, steps, browser, set, arrival }: Session): Error {
+function whyNobody (subject: Subject, { steps, browser, set, arrival }: Session): Error {
   const last = steps.at(-1)
   if (last === undefined) return nobodyIn(arrival)
   const [refused] = browser.jar.refused
   if (refused !== undefined) {
     return new Failed(`browsers do not keep the cookie ${refused.join(': ')}`, { rule: 'login.cookie' })
   }
-  const { pathname } = new URL(first.url)
-  const isLoggedIn = last.hops.slice(1).some(({ request }) => new URL(request.url).pathname !== pathname)
-  if (!isLoggedIn) {
-    const isBroken = [404, 405, 500, 501, 502, 503].includes(statusOf(last.exchange))
-    return isBroken
-      ? new Failed(`the form of the login leads to ${endOf(last)}`, { rule: 'login.page', fix: FORM })
-      : nobodyIn(last)
+  if ([404, 405, 500].includes(statusOf(last.exchange))) {
+    return new Failed(`the form of the login leads to ${endOf(last)}`, { rule: 'login.page', fix: FORM })
   }
-  const names = set.map(({ name }) => name).join(', ') || 'no cookie'
-  const again = `the login sets ${names}, and comes again (${endOf(arrival)})`
-  const isSent = new CookieJar(set).header(new URL(integration.authorizeUrl)) !== ''
+  if (!leadsBack(subject, steps)) return nobodyIn(last)
+  const isSent = new CookieJar(set).header(new URL(subject.integration.authorizeUrl)) !== ''
   return isSent
-    ? new Failed(again, { fix: READS })
-    : new Failed(`${again}: browsers send no cookie of it to /oauth/authorize`, { rule: 'login.cookie' })
+    ? new Failed(`after the login the login comes again: ${endOf(arrival)}`, { fix: READS })
+    : new Failed('browsers send no cookie of the login to /oauth/authorize', { rule: 'login.cookie' })
 }
+
+/** Whether a login led to an authorization request. */
+const leadsBack = ({ integration: { authorizeUrl } }: Subject, steps: Arrival[]): boolean =>
+  steps.some(({ hops }) => hops.some(({ request }) => request.url.startsWith(authorizeUrl)))
 
 const FORM = 'Give the form the address of the login; where the login itself fails, see the log of the app.'
 const READS =
@@ -184,15 +160,12 @@ async function accessDenied (subject: Subject): Promise<void> {
     expect(searchParams.has('state'), 'a redirect without the state', { rule: 'authorize.error-redirect' })
     return expect(searchParams.get('error') === 'access_denied', describe(exchange), {
       reasons: reasonsOf(exchange),
-      fix: USER.current_user_failed
+      fix: FIXES.current_user_failed
     })
   }
   if (await isAtLogin(subject, arrival)) {
-    const session = await subject.ineligible()
-    // A session may end with a sign-in.
-    const isRefused = session.steps.some(({ exchange }) => reasonsOf(exchange).includes('not_eligible'))
-    if (isRefused) return
-    expect(backOf(subject, session) === undefined, `after the login the login comes again: ${endOf(arrival)}`)
+    const { steps } = await subject.ineligible()
+    expect(!leadsBack(subject, steps), `after the login the login comes again: ${endOf(arrival)}`)
     throw new Untested('it needs a user who is logged in and may not enter: this one is not logged in')
   }
   // `portalEligibility` may send a page of its own, or lead to one.
@@ -232,10 +205,9 @@ async function claimedUser (subject: Subject): Promise<void> {
     fix: 'Keep no user in a variable that requests share: `currentUser` reads the session of its request.'
   })
   // The headers of a gateway are its own.
-  const gateway = Object.keys(user.headers ?? {}).map((name) => name.toLowerCase())
-  const names = NAMES.filter((name) => !gateway.includes(name))
-  const claims = await claimsOf(subject)
-  for (const claim of claims.slice(0, 3)) {
+  const gateway = JSON.stringify(user.headers ?? {}).toLowerCase()
+  const names = NAMES.filter((name) => !gateway.includes(`"${name}"`))
+  for (const claim of await claimsOf(subject)) {
     const named = names.map((name) => [name, claim] as const)
     const exchange = await subject.askJson(Object.fromEntries(named), named)
     expect(!hasCode(exchange), `a code for ${claim}, named in a header or parameter (${names.join(', ')})`)
