@@ -1,12 +1,7 @@
 import { randomInt } from 'node:crypto'
-import { mkdirSync, rmdirSync } from 'node:fs'
+import { createSocket } from 'node:dgram'
+import type { EventEmitter } from 'node:events'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-
-/** Test processes run beside each other: an empty folder claims the port for this one. */
-const claims = new Set<string>()
-process.once('exit', () => { for (const claim of claims) rmdirSync(claim) })
 
 /**
  * A TCP port that nothing listens on, never the same twice in the test processes of this machine. It lies below those
@@ -17,24 +12,16 @@ process.once('exit', () => { for (const claim of claims) rmdirSync(claim) })
 export async function freePort (): Promise<number> {
   for (;;) {
     const port = randomInt(10_100, 20_000)
-    if (!claim(port)) continue
+    // Test processes run beside each other: the UDP port of the same number is this one's until it ends.
+    const isClaimed = await listens(createSocket('udp4').unref().bind(port, '127.0.0.1'))
+    if (!isClaimed) continue
     const server = createServer().listen(port, '127.0.0.1')
-    const isFree = await new Promise<boolean>((resolve) =>
-      server.once('listening', () => resolve(true)).once('error', () => resolve(false)))
-    if (!isFree) continue
+    if (!await listens(server)) continue
     await new Promise((resolve) => server.close(resolve))
     return port
   }
 }
 
-/** A process that was killed leaves its claims behind: there are 9,900 ports. */
-function claim (port: number): boolean {
-  const folder = join(tmpdir(), `partner-sso-port-${port}`)
-  try {
-    mkdirSync(folder)
-  } catch {
-    return false
-  }
-  claims.add(folder)
-  return true
-}
+const listens = (server: EventEmitter): Promise<boolean> => new Promise((resolve) => {
+  server.once('listening', () => resolve(true)).once('error', () => resolve(false))
+})
