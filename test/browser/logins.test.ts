@@ -24,12 +24,14 @@ interface Place {
   home: string
   /** What Back shows after a sign-in. */
   back: string
+  /** The origin of its identity provider. */
+  others: string[]
   /** Makes the token of the client one that has expired. */
   expire?: () => void
 }
 
 const LOGIN = 'Log in to Acme Payments'
-const [ADA, BO] = ['Ada Okafor', 'Bo Lindqvist']
+const [ADA, BO, EVE] = ['Ada Okafor', 'Bo Lindqvist', 'Eve Novak']
 const entered = (name: string): string => `${name} is signed in`
 
 /** From the portal to the login page. */
@@ -59,6 +61,21 @@ async function logOut (page: Page, { partner, home }: Place): Promise<void> {
   await page.getByRole('link', { name: 'Log in' }).or(page.getByRole('heading', { name: LOGIN })).waitFor()
 }
 
+/** A wrong password, then a registration. An identity provider has its own pages for that: only logs in. */
+async function register (page: Page, { others }: Place): Promise<string> {
+  if (others.length > 0) {
+    await logIn(page, ADA)
+    return ADA
+  }
+  await logIn(page, 'Somebody else')
+  await page.getByRole('alert').waitFor()
+  const link = page.getByRole('link', { name: 'Register' })
+  if (await link.count() > 0) await link.click()
+  await page.getByLabel('Your name').fill(EVE)
+  await page.getByRole('button', { name: 'Register' }).click()
+  return EVE
+}
+
 type Question = (t: Test, visit: Visit, place: Place) => Promise<unknown>
 
 const questions: Record<string, Question> = {
@@ -77,8 +94,8 @@ const questions: Record<string, Question> = {
   },
 
   async 'three tabs: each comes back to its own sign-in, with a login or without' (t, visit, place) {
-    const { page, context, requests } = visit
-    const [second, third] = [await context.newPage(), await context.newPage()]
+    const { page, tab, requests } = visit
+    const [second, third] = [await tab(), await tab()]
     await begin(t, page, place)
     const login = requests.find((url) => url.startsWith(`${place.partner}${place.path}?`)) as string
     for (const tab of [second, third]) await begin(t, tab, place)
@@ -90,16 +107,11 @@ const questions: Record<string, Question> = {
   },
 
   async 'a wrong password, a registration, an expired session' (t, { page, context, problems }, place) {
-    await begin(t, page, place)
-    await logIn(page, 'Somebody else')
-    await page.getByRole('alert').waitFor()
-    const link = page.getByRole('link', { name: 'Register' })
-    if (await link.count() > 0) await link.click()
-    await page.getByLabel('Your name').fill('Eve Novak')
-    await page.getByRole('button', { name: 'Register' }).click()
-    t.equal(await outcome(page), entered('Eve Novak'))
-
     const { partner, home, expire } = place
+    await begin(t, page, place)
+    const name = await register(page, place)
+    t.equal(await outcome(page), entered(name))
+
     const cookies = await context.cookies(partner)
     await page.goto(partner + home)
     await (expire === undefined ? logOut(page, place) : page.evaluate(expire))
@@ -113,16 +125,14 @@ const questions: Record<string, Question> = {
 interface Column extends Omit<Place, 'partner' | 'portal'> {
   login: Login
   prefix?: string
-  /** The origin of its identity provider. */
-  others?: string[]
   ports?: [number, number]
 }
 
 /** Asks all questions of a login. */
-async function askAll (t: Test, { login, prefix = '', others = [], ports, ...paths }: Column): Promise<void> {
+async function askAll (t: Test, { login, prefix = '', ports, ...paths }: Column): Promise<void> {
   const { partner, portal, visit } = await startScene(t, {
-    app: { login, formActions: others },
-    others,
+    app: { login, formActions: paths.others },
+    others: paths.others,
     prefix,
     ...ports && { ports }
   })
@@ -131,7 +141,7 @@ async function askAll (t: Test, { login, prefix = '', others = [], ports, ...pat
   }
 }
 
-const AT_ROOT = { path: '/login', home: '/', back: entered(BO) }
+const AT_ROOT = { path: '/login', home: '/', back: entered(BO), others: [] }
 
 const columns: Record<string, Column> = {
   'a page with a form': { login: formLogin, ...AT_ROOT },

@@ -25,6 +25,8 @@ export interface SceneOptions {
 export interface Visit {
   context: BrowserContext
   page: Page
+  /** Opens another tab. */
+  tab: () => Promise<Page>
   /** Addresses that the browser asked for. */
   requests: string[]
   /** Console errors and warnings, exceptions, requests to other sites. A visit that leaves one here fails. */
@@ -39,7 +41,7 @@ export interface Scene {
   portal: string
   /** What the portal's server asked of the partner during the visit, with the status of the response. */
   calls: string[]
-  /** A test with a fresh profile. */
+  /** A test in a profile without cookies and storage; with options, in one of its own. */
   visit: (name: string, body: VisitBody, options?: BrowserContextOptions) => Promise<unknown>
 }
 
@@ -78,12 +80,22 @@ export async function startScene (t: Test, options: SceneOptions = {}): Promise<
     calls,
     visit: (name, body, options = {}) => t.test(name, async (t) => {
       calls.length = 0
-      const browser = await (launched ??= launch())
-      const context = await browser.newContext({ viewport: { width: 1100, height: 800 }, ...options })
-      t.teardown(() => context.close())
-      context.setDefaultTimeout(60_000)
-      const { requests, problems } = watch(context, [partner, portal, ...others])
-      await body(t, { context, page: await context.newPage(), requests, problems })
+      const isPlain = Object.keys(options).length === 0
+      const profile = (isPlain && idle.pop()) || await newProfile(options)
+      const { context, requests, problems } = profile
+      profile.origins = [partner, portal, ...others]
+      t.teardown(async () => {
+        if (!isPlain) return await context.close()
+        await clear(profile)
+        idle.push(profile)
+      })
+      const pages = context.pages()
+      const tab = async (): Promise<Page> => {
+        const page = pages.shift() ?? await context.newPage()
+        await page.setViewportSize({ width: 1100, height: 800 })
+        return page
+      }
+      await body(t, { context, tab, requests, problems, page: await tab() })
       t.strictSame(problems, [], 'the browser reports no problem, and no request went to another site')
     })
   }
@@ -110,17 +122,46 @@ async function startPartner (
   await app.listen({ port, host: 'localhost' })
 }
 
-function watch (context: BrowserContext, origins: string[]): Pick<Visit, 'requests' | 'problems'> {
-  const requests: string[] = []
-  const problems: string[] = []
+/** A profile, and what the visit in it is given. */
+interface Profile extends Pick<Visit, 'context' | 'requests' | 'problems'> {
+  /** Sites that it may visit. */
+  origins: string[]
+}
+
+/** Profiles that no visit uses. A window costs the browser more than several pages. */
+const idle: Profile[] = []
+
+async function newProfile (options: BrowserContextOptions): Promise<Profile> {
+  const browser = await (launched ??= launch())
+  const context = await browser.newContext(options)
+  context.setDefaultTimeout(60_000)
+  const profile: Profile = { context, requests: [], problems: [], origins: [] }
+  const { requests, problems } = profile
   context.on('request', (request) => {
     requests.push(request.url())
     const { protocol, origin } = new URL(request.url())
-    if (protocol !== 'data:' && !origins.includes(origin)) problems.push(`request: ${request.url()}`)
+    const isAllowed = protocol === 'data:' || profile.origins.includes(origin)
+    if (!isAllowed) problems.push(`request: ${request.url()}`)
   })
   context.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) problems.push(`console: ${message.text()}`)
   })
   context.on('weberror', (error) => { problems.push(`exception: ${error.error().message}`) })
-  return { requests, problems }
+  return profile
+}
+
+async function clear ({ context, requests, problems, origins }: Profile): Promise<void> {
+  const pages = context.pages()
+  for (const page of pages) {
+    await page.goto('about:blank')
+    await page.emulateMedia({ colorScheme: null })
+  }
+  await context.clearCookies()
+  const session = await context.newCDPSession(pages[0] as Page)
+  for (const origin of origins) {
+    await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' })
+  }
+  await session.detach()
+  requests.length = 0
+  problems.length = 0
 }

@@ -3,26 +3,22 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Provider } from 'oidc-provider'
 import type { Test } from 'tap'
 import type { SamlProvider } from '../../examples/logins/saml.ts'
-import { addUser, users, userWith } from '../../examples/users.ts'
+import { users, userWith } from '../../examples/users.ts'
 import { httpServer } from './listen.ts'
 
 const HEAD = '<!doctype html><html lang="en"><title>Log in</title><link rel="icon" href="data:,">'
 
-function page (isRefused: boolean): string {
-  const buttons = [...users, { id: 'u-0', name: 'Somebody else' }]
-    .map(({ id, name }) => `<button name="user" value="${id}">${name}</button>`)
+function page (): string {
+  const buttons = users.map(({ id, name }) => `<button name="user" value="${id}">${name}</button>`)
   return `${HEAD}<h1>Log in to Acme Payments</h1>
-${isRefused ? '<p role="alert">There is no such user.</p>' : ''}
-<form method="post">${buttons.join('')}</form>
-<form method="post"><label>Your name <input name="name"></label><button>Register</button></form></html>`
+<form method="post">${buttons.join('')}</form></html>`
 }
 
-/** Shows the page, until a user is chosen or registered. */
+/** Shows the page, until a user is chosen. */
 async function askUser (request: IncomingMessage, response: ServerResponse): Promise<string | undefined> {
   const body = new URLSearchParams(String(await request.setEncoding('utf8').toArray()))
-  const name = body.get('name')
-  const user = name === null ? userWith(body.get('user')) : addUser(name)
-  if (user === null) response.setHeader('content-type', 'text/html').end(page(request.method === 'POST'))
+  const user = userWith(body.get('user'))
+  if (user === null) response.setHeader('content-type', 'text/html').end(page())
   return user?.id
 }
 
