@@ -3,10 +3,10 @@ import type { Arrival, Browser } from '../flow/browser.ts'
 import { codeOf } from '../flow/browser.ts'
 import { describe } from '../flow/failure.ts'
 import type { Integration } from '../flow/integration.ts'
-import type { Grant, Leg } from '../flow/legs.ts'
-import { fetchUser, redeem, secretsOf, SignIn } from '../flow/legs.ts'
-import type { Secrets } from '../flow/masking.ts'
-import type { Changes } from '../flow/requests.ts'
+import type { Leg } from '../flow/legs.ts'
+import { fetchUser, redeem, SignIn } from '../flow/legs.ts'
+import { Secrets } from '../flow/masking.ts'
+import type { Changes, Grant } from '../flow/requests.ts'
 import type { Fields, User } from '../flow/user.ts'
 import { browserOf, logIn } from '../flow/user.ts'
 import type { Exchange, WireRequest } from '../flow/wire.ts'
@@ -72,7 +72,7 @@ export class Subject {
       codeLifetime: null,
       codeAge: 3000,
       material: {},
-      secrets: secretsOf(integration),
+      secrets: new Secrets(integration),
       wait: (milliseconds, signal) => realTime(milliseconds, undefined, { signal }),
       onExchange: () => {},
       ...options

@@ -21,12 +21,6 @@ export interface Arrival {
   hops: Exchange[]
 }
 
-interface Step {
-  url: string
-  method: string
-  body?: string | undefined
-}
-
 /**
  * Plays the user's browser: keeps cookies, follows redirects inside the partner's application,
  * stops at the portal's callback. It sends requests to the application's origin only, and so the
@@ -34,9 +28,8 @@ interface Step {
  */
 export class Browser {
   readonly jar: CookieJar
-  readonly #integration: Pick<Integration, 'base' | 'send'>
+  readonly #integration: Integration
   readonly #headers: Headers
-  readonly #redirectUri: URL
   /** The page whose form is sent. */
   #page: string
 
@@ -44,40 +37,36 @@ export class Browser {
    * @param headers - sent with every request to the partner's application, for users known by a
    * header
    */
-  constructor (
-    integration: Pick<Integration, 'base' | 'redirectUri' | 'send'>,
-    jar: CookieJar,
-    headers: Headers = []
-  ) {
+  constructor (integration: Integration, jar: CookieJar, headers: Headers = []) {
     this.#integration = integration
-    this.#redirectUri = new URL(integration.redirectUri)
     this.jar = jar
     this.#page = integration.base.href
     this.#headers = headers
   }
 
   /** Opens an address of the application as a person would and follows at most ten redirects. */
-  async open (url: string, method = 'GET', body?: string): Promise<Arrival> {
-    const hops: Exchange[] = []
-    let step: Step = { url, method, body }
-    for (;;) {
-      const exchange = await this.request(step.url, step.method, step.body)
-      hops.push(exchange)
-      const target = redirectTarget(exchange)
-      const at = this.#endOf(exchange, target, hops.length)
-      if (at === 'page') this.#page = step.url
-      if (at !== null) return { at, exchange, url: step.url, target, hops }
-      // RFC 9110 §15.4: only 307 and 308 keep the method, and with it the form.
-      const kept = [307, 308].includes(statusOf(exchange)) ? step : { method: 'GET' }
-      step = { ...kept, url: String(target) }
-    }
+  open (url: string, method = 'GET', body?: string): Promise<Arrival> {
+    return this.#follow([], url, method, body)
+  }
+
+  async #follow (before: Exchange[], url: string, method: string, body?: string): Promise<Arrival> {
+    const exchange = await this.request(url, method, body)
+    const hops = [...before, exchange]
+    const target = redirectTarget(exchange)
+    const at = this.#endOf(exchange, target, hops.length)
+    if (at === 'page') this.#page = url
+    if (at !== null) return { at, exchange, url, target, hops }
+    // RFC 9110 §15.4: only 307 and 308 keep the method, and with it the form.
+    return [307, 308].includes(statusOf(exchange))
+      ? this.#follow(hops, String(target), method, body)
+      : this.#follow(hops, String(target), 'GET')
   }
 
   /** Where a browser ends with this response; null: it follows the redirect. */
   #endOf (exchange: Exchange, target: URL | null, hops: number): Arrival['at'] | null {
     if (exchange.response === undefined) return 'nowhere'
     if (target === null) return 'page'
-    if (isCallback(target, this.#redirectUri)) return 'callback'
+    if (isCallback(target, this.#integration.redirectUri)) return 'callback'
     if (this.#leaves(target)) return 'elsewhere'
     return hops > MOST_REDIRECTS ? 'loop' : null
   }
@@ -92,23 +81,25 @@ export class Browser {
     if (this.#leaves(address)) {
       throw new TypeError(`${address.origin} is not the service: nothing is sent there`)
     }
-    const headers: Array<readonly [name: string, value: string]> = [
-      ['Accept', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8']
-    ]
     const cookie = this.jar.header(address)
-    if (cookie !== '') headers.push(['Cookie', cookie])
-    headers.push(...this.#headers)
-    if (body !== undefined) {
-      // Some apps compare the last two, against forms of other sites.
-      headers.push(
-        ['Content-Type', 'application/x-www-form-urlencoded'],
-        ['Origin', this.#integration.base.origin],
-        ['Referer', this.#page]
-      )
-    }
+    const headers: Headers = [
+      ['Accept', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'],
+      ...cookie === '' ? [] : [['Cookie', cookie] as const],
+      ...this.#headers,
+      ...body === undefined ? [] : this.#formHeaders()
+    ]
     const exchange = await this.#integration.send({ method, url, headers, body })
     for (const line of headerValues(exchange.response, 'set-cookie')) this.jar.take(line, address)
     return exchange
+  }
+
+  /** Some apps compare the last two, against forms of other sites. */
+  #formHeaders (): Headers {
+    return [
+      ['Content-Type', 'application/x-www-form-urlencoded'],
+      ['Origin', this.#integration.base.origin],
+      ['Referer', this.#page]
+    ]
   }
 
   #leaves (address: URL): boolean {
@@ -129,7 +120,11 @@ export const codeOf = ({ target }: Arrival): string | null =>
   target?.searchParams.get('code') ?? null
 
 /** Whether an address is the callback and has all parameters of the registered query. */
-export const isCallback = (address: URL, redirectUri: URL): boolean =>
-  address.origin === redirectUri.origin &&
-  address.pathname === redirectUri.pathname &&
-  [...redirectUri.searchParams].every(([name, value]) => address.searchParams.getAll(name).includes(value))
+export function isCallback ({ origin, pathname, searchParams }: URL, redirectUri: string): boolean {
+  const registered = new URL(redirectUri)
+  return (
+    origin === registered.origin &&
+    pathname === registered.pathname &&
+    [...registered.searchParams].every(([name, value]) => searchParams.getAll(name).includes(value))
+  )
+}

@@ -2,10 +2,7 @@
 export interface Cookie {
   name: string
   value: string
-  /**
-   * Empty: `Set-Cookie` has no Path. Absent: a person gave the cookie without it. Either is sent to
-   * every path.
-   */
+  /** Absent in a cookie that a person gave without it: it is sent to every path. */
   path?: string | undefined
   /** The host where `Set-Cookie` has no Domain. Absent in a cookie that a person gave. */
   domain?: string | undefined
@@ -15,8 +12,8 @@ export interface Cookie {
    */
   sameSite?: string | undefined
   secure: boolean
-  httpOnly?: boolean
-  expired?: boolean
+  httpOnly: boolean
+  expired: boolean
 }
 
 /** Bytes of the longest name and value together that browsers keep (RFC 6265bis §5.6). */
@@ -35,18 +32,28 @@ function parseSetCookie (line: string): Cookie {
   const [pair = '', ...rest] = line.split(';')
   const [name, value] = split(pair)
   const attributes = new Map(rest.map(split).map(([name, value]) => [name.toLowerCase(), value]))
-  const path = attributes.get('path')
-  const domain = attributes.get('domain')?.toLowerCase().replace(/^\./, '')
+  const textOf = (name: string): string => attributes.get(name)?.toLowerCase() ?? ''
   return {
     name,
     value,
-    path: path?.startsWith('/') === true ? path : undefined,
-    domain: domain || undefined,
-    sameSite: (attributes.get('samesite') ?? '').toLowerCase(),
+    path: /^\/.*/.exec(attributes.get('path') ?? '')?.[0],
+    domain: textOf('domain').replace(/^\./, '') || undefined,
+    sameSite: textOf('samesite'),
     secure: attributes.has('secure'),
     httpOnly: attributes.has('httponly'),
-    expired: isExpired(attributes)
+    expired: isExpired(textOf('max-age'), textOf('expires'))
   }
+}
+
+/** RFC 6265 §5.3, step 3: Max-Age has precedence over Expires. */
+function isExpired (maxAge: string, expires: string): boolean {
+  const age = parseInt(maxAge)
+  return Number.isNaN(age) ? Date.parse(expires) <= Date.now() : age <= 0
+}
+
+function split (part: string): [name: string, value: string] {
+  const [name = '', ...value] = part.split('=')
+  return [name.trim(), value.join('=').trim()]
 }
 
 /**
@@ -55,34 +62,31 @@ function parseSetCookie (line: string): Cookie {
  */
 export function parseGiven (text: string): Cookie[] {
   const lines = [...text.matchAll(/^set-cookie:(.*)$/gim)].map(([, line]) => String(line))
-  if (lines.length > 0) {
-    return lines.map(parseSetCookie)
-      .map((cookie) => ({ ...cookie, path: cookie.path ?? '' }))
-      .reduce(keep, [])
-  }
-  const parts = text.split(';')
-  const attributes = parts.filter((part) => ATTRIBUTES.test(part))
-  const cookies = parts
-    .filter((part) => !ATTRIBUTES.test(part))
-    .map((pair) => parseSetCookie([pair, ...attributes].join(';')))
-  // A cookie that a person gives is for the service, whatever its Domain.
-  return cookies
-    .map((cookie) => ({ ...cookie, domain: undefined }))
-    .map((cookie) => attributes.length > 0 ? cookie : { ...cookie, sameSite: undefined })
-    .filter(isKept)
+  const cookies = lines.length > 0 ? lines.map(parseSetCookie) : parsePairs(text)
+  // They are for the service, whatever their Domain.
+  return cookies.map((cookie) => ({ ...cookie, domain: undefined })).reduce(keep, [])
 }
 
-const isKept = ({ name, expired }: Cookie): boolean => name !== '' && expired !== true
+/** Names and values, and perhaps the attributes of all of them. */
+function parsePairs (text: string): Cookie[] {
+  const parts = text.split(';')
+  const attributes = parts.filter((part) => ATTRIBUTES.test(part))
+  const pairs = parts.filter((part) => !ATTRIBUTES.test(part))
+  const cookies = pairs.map((pair) => parseSetCookie([pair, ...attributes].join(';')))
+  return attributes.length > 0
+    ? cookies
+    : cookies.map((cookie) => ({ ...cookie, sameSite: undefined }))
+}
 
 /**
  * RFC 6265 §5.3: a cookie replaces the one of the same name, domain and path; an expired one
  * removes it.
  */
 function keep (cookies: Cookie[], cookie: Cookie): Cookie[] {
-  const { name, domain, path } = cookie
-  const isReplaced = (other: Cookie): boolean =>
-    other.name === name && other.domain === domain && (other.path || '/') === (path || '/')
-  return [...cookies.filter((other) => !isReplaced(other)), cookie].filter(isKept)
+  const { name, domain, path, expired } = cookie
+  const others = cookies.filter((other) =>
+    other.name !== name || other.domain !== domain || other.path !== path)
+  return name === '' || expired ? others : [...others, cookie]
 }
 
 /** The cookies that a browser keeps for the application. */
@@ -91,29 +95,24 @@ export class CookieJar {
   /** Why browsers refuse a cookie, by its name. */
   readonly refused = new Map<string, string>()
 
-  constructor (given: Iterable<Cookie> = []) {
-    this.#cookies = [...given]
+  constructor (given: Cookie[] = []) {
+    this.#cookies = given
   }
 
   /** Keeps, replaces or removes a cookie as the `Set-Cookie` line of a response says. */
   take (line: string, address: URL): void {
     const cookie = parseSetCookie(line)
-    const { name, expired } = cookie
+    const { name, expired, domain = address.hostname, path = defaultPath(address.pathname) } = cookie
     const refusal = refusalOf(cookie, address)
-    if (refusal !== null) {
-      if (expired !== true) this.refused.set(name, refusal)
-      return
+    if (refusal === null) {
+      // One that a person gave is dropped where the service renews it. Where the service removes it, as it does
+      // with one for a single sign-in, it is given again.
+      const others = this.#cookies.filter((other) =>
+        expired || other.domain !== undefined || other.name !== name)
+      this.#cookies = keep(others, { ...cookie, domain, path })
+    } else if (!expired) {
+      this.refused.set(name, refusal)
     }
-    const { domain = address.hostname, path = defaultPath(address.pathname) } = cookie
-    // A cookie without a domain was given by a person. It is dropped where the service renews it. Where the service
-    // removes it, as it does with one for a single sign-in, it is given again.
-    const isRenewed = (other: Cookie): boolean =>
-      expired !== true &&
-      other.domain === undefined &&
-      other.name === name &&
-      (other.path || path) === path
-    const others = this.#cookies.filter((other) => !isRenewed(other))
-    this.#cookies = keep(others, { ...cookie, domain, path })
   }
 
   /**
@@ -122,35 +121,33 @@ export class CookieJar {
    */
   header (address: URL): string {
     return this.#cookies
-      .map(({ path = '/', ...cookie }) => ({ ...cookie, path }))
-      .filter(({ path }) => isWithin(address.pathname, path))
+      .filter(({ path = '/' }) => isWithin(address.pathname, path))
       .filter(({ secure }) => !secure || isSecure(address))
-      .sort((one, other) => other.path.length - one.path.length)
+      .sort(({ path: one = '/' }, { path: other = '/' }) => other.length - one.length)
       .map(({ name, value }) => `${name}=${value}`)
       .join('; ')
   }
 
   all (): Cookie[] {
-    return [...this.#cookies]
+    return this.#cookies
   }
 }
 
 /** Why browsers refuse a cookie (RFC 6265bis §5.7), or null. */
-function refusalOf (
-  { name, value, domain, path, secure, sameSite }: Cookie,
-  address: URL
-): string | null {
+function refusalOf (cookie: Cookie, address: URL): string | null {
+  const { name, value, domain, path, secure, sameSite } = cookie
+  const { hostname } = address
   const bytes = Buffer.byteLength(name + value)
   const isHost = /^__host-/i.test(name)
   const refusals: Array<[is: boolean, why: string]> = [
     [bytes > LONGEST, `it has ${bytes} bytes, and browsers keep ${LONGEST}`],
     [
-      domain !== undefined && !isWithinDomain(address.hostname, domain),
-      `its Domain is ${domain}, and the service is at ${address.hostname}`
+      !`.${hostname}`.endsWith(`.${domain ?? hostname}`),
+      `its Domain is ${domain}, and the service is at ${hostname}`
     ],
     [isHost && (domain !== undefined || path !== '/'), '__Host- needs Path=/ and no Domain'],
     [
-      (isHost || /^__secure-/i.test(name)) && !secure,
+      /^__(?:host|secure)-/i.test(name) && !secure,
       'its name begins as that of a Secure cookie, which it is not'
     ],
     [secure && !isSecure(address), 'it is Secure, and the address is http'],
@@ -159,27 +156,10 @@ function refusalOf (
   return refusals.find(([is]) => is)?.[1] ?? null
 }
 
-function split (part: string): [name: string, value: string] {
-  const [name = '', ...value] = part.split('=')
-  return [name.trim(), value.join('=').trim()]
-}
-
-/** RFC 6265 §5.3, step 3: Max-Age has precedence over Expires. */
-function isExpired (attributes: Map<string, string>): boolean {
-  const age = attributes.get('max-age')
-  if (age !== undefined && /^-?\d+$/.test(age)) return Number(age) <= 0
-  return Date.parse(attributes.get('expires') ?? '') <= Date.now()
-}
-
-/** RFC 6265 §5.1.3. */
-const isWithinDomain = (host: string, domain: string): boolean =>
-  host === domain || host.endsWith(`.${domain}`)
-
 /** RFC 6265 §5.1.4. */
 const defaultPath = (requestPath: string): string =>
   requestPath.slice(0, requestPath.lastIndexOf('/')) || '/'
 
 /** RFC 6265 §5.1.4. */
-function isWithin (path: string, cookiePath: string): boolean {
-  return path === cookiePath || path.startsWith(cookiePath.endsWith('/') ? cookiePath : `${cookiePath}/`)
-}
+const isWithin = (path: string, cookiePath: string): boolean =>
+  path === cookiePath || path.startsWith(cookiePath.replace(/\/?$/, '/'))

@@ -63,9 +63,7 @@ const FIXES: Record<string, string> = {
     'See the error log of the service: a hook threw, or the user’s record breaks a rule.',
   unavailable: 'A proxy or a process that is being stopped responded in place of the service, or ' +
     'the service waited for a database in vain: see their logs, then try again.',
-  temporarily_unavailable: 'The store of the service is down: check Redis.',
-  unsupported_response_type: 'The service must support response_type=code.',
-  unsupported_grant_type: 'The service must support grant_type=authorization_code.'
+  temporarily_unavailable: 'The store of the service is down: check Redis.'
 }
 
 /** What to do about an error code. */
@@ -83,54 +81,41 @@ export function failure (step: number, error: string, got: string): Failure {
   return { ok: false, step, error: escape(error), expected, got: escape(got), fix: fixFor(error) }
 }
 
-/**
- * The OAuth error code in a JSON body (RFC 6749 §5.2), or null. Fastify's own error bodies name no
- * OAuth code.
- */
-export function oauthError (response: WireResponse | undefined): string | null {
-  const error = jsonObject(response)?.error
-  return typeof error === 'string' && /^[a-z_]+$/.test(error) ? error : null
-}
-
 /** Describes a response in one line: status, error and its description, content, redirect. */
 export function describe ({ request, response, networkError }: Exchange): string {
   // A real browser sent the request: its response is not seen here.
   if (response === undefined) return networkError?.sentence ?? redirectOf(request.url)
-  const body = jsonObject(response)
-  const location = header(response, 'location')
+  const { error, error_description: description, message } = jsonObject(response) ?? {}
   const words = [
-    location === '' ? '' : redirectOf(location),
-    typeof body?.error === 'string' ? `the error ${clip(body.error)}` : '',
-    explained(body?.error_description ?? body?.message)
-  ].filter((part) => part !== '').join(' ')
-  return `${response.status} with ${words === '' ? contentOf(response) : words}`
+    redirectOf(header(response, 'location')),
+    typeof error === 'string' ? `the error ${clip(error)}` : '',
+    explained(description ?? message)
+  ]
+  return `${response.status} with ${words.filter(Boolean).join(' ') || contentOf(response)}`
 }
 
 /** Where a redirect leads. An OAuth error in it is said in words (RFC 6749 §4.1.2.1). */
 function redirectOf (location: string): string {
+  if (location === '') return ''
   const [address, query] = location.split('?')
   const parameters = new URLSearchParams(query)
   const error = parameters.get('error')
   if (error === null) return `a redirect to ${location}`
-  return `a redirect to ${address} with the error ${error} ${explained(parameters.get('error_description'))}`.trim()
+  const description = explained(parameters.get('error_description'))
+  return `a redirect to ${address} with the error ${error} ${description}`.trim()
 }
 
 const explained = (text: unknown): string => typeof text === 'string' ? `(${clip(text)})` : ''
 
-/** The type of a body and its title or first words. */
+const clip = (text: string): string => text.length > 160 ? `${text.slice(0, 160)}…` : text
+
+/** The type of a body and its title or first words. The beginning is enough, and cheap. */
 function contentOf (response: WireResponse): string {
   if (response.body === '') return 'an empty body'
-  const [type = ''] = header(response, 'content-type').split(';')
-  const words = wordsOf(response.body)
-  return `${type === '' ? 'a body of no stated type' : type}${words === '' ? '' : ` (“${words}”)`}`
-}
-
-/** The title of a page, or the first words of a text. The beginning is enough, and cheap. */
-function wordsOf (body: string): string {
-  const start = body.slice(0, 4096)
+  const type = header(response, 'content-type').replace(/;.*/, '') || 'a body of no stated type'
+  const start = response.body.slice(0, 4096)
   const [, title] = /<title[^<>]*>([^<]+)/i.exec(start) ?? []
   const text = title ?? start.replace(/<(?:style|script)[^<]*/gi, '').replace(/<[^<>]*>/g, ' ')
-  return text.replace(/\s+/g, ' ').trim().slice(0, 80)
+  const words = text.replace(/\s+/g, ' ').trim().slice(0, 80)
+  return words === '' ? type : `${type} (“${words}”)`
 }
-
-const clip = (text: string): string => text.length > 160 ? `${text.slice(0, 160)}…` : text

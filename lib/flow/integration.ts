@@ -55,25 +55,35 @@ export interface Integration extends Required<Omit<PortalSettings, 'prefix'>> {
  * @throws TypeError that names the option and what it must be
  */
 export function createIntegration (options: PortalOptions): Integration {
-  const { app, baseUrl, prefix = '', clientId, clientSecret, redirectUri } = options
-  const { timeout = 5000, level = 'partner', clientAuthentication = 'form', pkce = false } = options
-  for (const [name, value] of Object.entries({ clientId, clientSecret, redirectUri })) {
-    assertOption(typeof value === 'string' && value !== '', name, 'a non-empty string')
+  const { app, baseUrl = 'http://localhost', prefix = '', ...settings } = options
+  const { timeout = 5000, level = 'partner', clientAuthentication = 'form', pkce = false } = settings
+  const rules: Array<[option: keyof PortalOptions, isGood: boolean, wanted: string]> = [
+    ['clientId', isText(settings.clientId), 'a non-empty string'],
+    ['clientSecret', isText(settings.clientSecret), 'a non-empty string'],
+    ['redirectUri', URL.canParse(settings.redirectUri), 'an absolute URL'],
+    ['timeout', Number.isFinite(timeout) && timeout > 0, 'a positive number of milliseconds'],
+    ['level', /^(?:partner|client)$/.test(level), '\'partner\' or \'client\''],
+    [
+      'clientAuthentication',
+      /^(?:form|basic)$/.test(clientAuthentication),
+      '\'form\' or \'basic\''
+    ],
+    [
+      'app',
+      (app === undefined) !== (options.baseUrl === undefined),
+      'a Fastify app, or baseUrl instead: exactly one of the two'
+    ],
+    ['baseUrl', /^https?:/.test(baseUrl) && URL.canParse(baseUrl), 'an absolute http or https URL'],
+    ['baseUrl', !/[?#]/.test(baseUrl), 'a URL without query and fragment']
+  ]
+  for (const [option, isGood, wanted] of rules) {
+    if (!isGood) throw new TypeError(`portal(): option "${option}" must be ${wanted}`)
   }
-  assertOption(URL.canParse(redirectUri), 'redirectUri', 'an absolute URL')
-  const isTime = Number.isFinite(timeout) && timeout > 0
-  assertOption(isTime, 'timeout', 'a positive number of milliseconds')
-  assertOption(['partner', 'client'].includes(level), 'level', '\'partner\' or \'client\'')
-  const isMethod = ['form', 'basic'].includes(clientAuthentication)
-  assertOption(isMethod, 'clientAuthentication', '\'form\' or \'basic\'')
-  const isOne = (app === undefined) !== (baseUrl === undefined)
-  assertOption(isOne, 'app', 'a Fastify app, or baseUrl instead: exactly one of the two')
-  const base = baseOf(baseUrl ?? 'http://localhost', prefix)
-  const endpoint = (name: string) => `${base.href.replace(/\/$/, '')}/oauth/${name}`
+  const base = new URL(baseUrl)
+  base.pathname = `${base.pathname}/${prefix}`.replace(/\/+/g, '/').replace(/\/$/, '')
+  const endpoint = (name: string): string => `${base.href.replace(/\/$/, '')}/oauth/${name}`
   return {
-    clientId,
-    clientSecret,
-    redirectUri,
+    ...settings,
     timeout,
     level,
     clientAuthentication,
@@ -86,15 +96,4 @@ export function createIntegration (options: PortalOptions): Integration {
   }
 }
 
-function baseOf (baseUrl: string, prefix: string): URL {
-  const isHttp = /^https?:\/\//.test(baseUrl) && URL.canParse(baseUrl)
-  assertOption(isHttp, 'baseUrl', 'an absolute http or https URL')
-  const url = new URL(baseUrl)
-  assertOption(url.search === '' && url.hash === '', 'baseUrl', 'a URL without query and fragment')
-  const path = `${url.pathname}/${prefix}`.split('/').filter((part) => part !== '').join('/')
-  return new URL(`/${path}`, url)
-}
-
-function assertOption (good: boolean, option: string, expected: string): asserts good {
-  if (!good) throw new TypeError(`portal(): option "${option}" must be ${expected}`)
-}
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''

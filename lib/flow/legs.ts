@@ -2,10 +2,8 @@ import type { Arrival } from './browser.ts'
 import { codeOf, isCallback } from './browser.ts'
 import type { Failure } from './failure.ts'
 import { Secrets } from './masking.ts'
-import type { Changes } from './requests.ts'
-import {
-  authorizeUrl, basicCredentials, randomText, tokenRequest, userRequest
-} from './requests.ts'
+import type { Changes, Grant } from './requests.ts'
+import { authorizeUrl, randomText, tokenRequest, userRequest } from './requests.ts'
 import type { Reading } from './responses.ts'
 import { readArrival, readToken, readUser } from './responses.ts'
 import type { Integration } from './integration.ts'
@@ -13,12 +11,6 @@ import type { Progress, StepReport } from './steps.ts'
 import { stepsOf } from './steps.ts'
 import type { UserInformation } from '../user-information.ts'
 import type { Exchange } from './wire.ts'
-
-/** An authorization code, and the PKCE verifier whose challenge was sent in its request. */
-export interface Grant {
-  code: string
-  verifier?: string | undefined
-}
 
 /** An exchange, and what the portal reads in its response. */
 export interface Leg<Value> {
@@ -30,11 +22,11 @@ export interface Leg<Value> {
 export async function redeem (
   integration: Integration,
   secrets: Secrets,
-  { code, verifier }: Grant,
-  changes: Changes = {}
+  grant: Grant,
+  changes?: Changes
 ): Promise<Leg<string>> {
-  secrets.add(code)
-  const exchange = await integration.send(tokenRequest(integration, code, verifier, changes))
+  secrets.add(grant.code)
+  const exchange = await integration.send(tokenRequest(integration, grant, changes))
   const reading = readToken(exchange)
   if (reading.ok) secrets.add(reading.value)
   return { exchange, reading: masked(reading, secrets) }
@@ -49,14 +41,6 @@ export async function fetchUser (
   secrets.add(accessToken)
   const exchange = await integration.send(userRequest(integration, accessToken))
   return { exchange, reading: masked(readUser(exchange, integration), secrets) }
-}
-
-/** The secrets of an integration. */
-export function secretsOf ({ clientId, clientSecret }: Integration): Secrets {
-  const secrets = new Secrets()
-  secrets.addForGood(clientSecret)
-  secrets.add(basicCredentials(clientId, clientSecret).slice('Basic '.length))
-  return secrets
 }
 
 function masked<Value> (reading: Reading<Value>, secrets: Secrets): Reading<Value> {
@@ -82,7 +66,7 @@ export class SignIn implements Progress {
    * @param secrets - collects the secrets of the sign-in; by default it has those of the
    * integration
    */
-  constructor (integration: Integration, secrets = secretsOf(integration)) {
+  constructor (integration: Integration, secrets = new Secrets(integration)) {
     this.integration = integration
     this.secrets = secrets
     this.verifier = integration.pkce ? randomText() : undefined
@@ -90,8 +74,9 @@ export class SignIn implements Progress {
   }
 
   /** Steps 1 to 4. Returns the address that the browser has to open. */
-  start (changes: Changes = {}): string {
-    const url = authorizeUrl(this.integration, this.state, this.verifier, changes)
+  start (changes?: Changes): string {
+    const { integration, state, verifier } = this
+    const url = authorizeUrl(integration, verifier, { state, ...changes })
     this.exchanges.push(visit(url))
     this.running = 5
     return url
@@ -133,7 +118,7 @@ export class SignIn implements Progress {
 /** The arrival of a real browser that came back to this address. */
 export function returned (url: string, { redirectUri }: Integration): Arrival {
   const target = new URL(url)
-  const at = isCallback(target, new URL(redirectUri)) ? 'callback' : 'elsewhere'
+  const at = isCallback(target, redirectUri) ? 'callback' : 'elsewhere'
   return { at, target, exchange: visit(url), url, hops: [] }
 }
 

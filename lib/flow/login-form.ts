@@ -8,8 +8,6 @@ export interface Form {
   fields: Fields
 }
 
-const UNSENT = new Set(['submit', 'button', 'image', 'reset', 'file'])
-
 /**
  * The forms of a page. Splits at tags instead of matching from tag to tag: the time grows with the
  * size of the page.
@@ -19,8 +17,8 @@ export function formsOf (page: string): Form[] {
     const [inside = ''] = text.split(/<\/form\b/i)
     const [attributes = ''] = inside.split('>')
     return {
-      action: attribute(attributes, 'action') ?? '',
-      method: attribute(attributes, 'method')?.toUpperCase() === 'POST' ? 'POST' : 'GET',
+      action: attribute(attributes, 'action'),
+      method: /^post$/i.test(attribute(attributes, 'method')) ? 'POST' : 'GET',
       fields: fieldsOf(inside.slice(attributes.length))
     }
   })
@@ -36,31 +34,30 @@ export function formWith (page: string, fields: Fields): Form | undefined {
 function fieldsOf (form: string): Fields {
   const fields: Fields = {}
   let hasButton = false
-  for (const [, tag, attributes = ''] of form.matchAll(/<(input|button|select|textarea)\b([^<>]*)/gi)) {
-    const name = attribute(attributes, 'name') ?? ''
-    const byDefault = tag?.toLowerCase() === 'button' ? 'submit' : 'text'
-    const type = attribute(attributes, 'type')?.toLowerCase() ?? byDefault
+  for (const [tag] of form.matchAll(/<(?:input|button|select|textarea)\b[^<>]*/gi)) {
+    const name = attribute(tag, 'name')
+    const type = attribute(tag, 'type') || (/^<button/i.test(tag) ? 'submit' : 'text')
+    const isButton = /^submit$/i.test(type)
+    const isLeftOut = /^(?:button|image|reset|file)$/i.test(type) ||
+      (/^(?:checkbox|radio)$/i.test(type) && !/\schecked\b/i.test(tag))
     // A person clicks the first button.
-    const isClicked = type === 'submit' && !hasButton
-    if (name !== '' && type === 'submit') hasButton = true
-    const isChecked = !/^(?:checkbox|radio)$/.test(type) || /\schecked\b/i.test(attributes)
-    const isSent = name !== '' && isChecked && (isClicked || !UNSENT.has(type))
-    if (isSent) fields[name] ??= attribute(attributes, 'value') ?? ''
+    if (name === '' || isLeftOut || (isButton && hasButton)) continue
+    if (isButton) hasButton = true
+    fields[name] ??= attribute(tag, 'value')
   }
   return fields
 }
 
-function attribute (tag: string, name: string): string | undefined {
+/** The value of an attribute; empty where there is none. */
+function attribute (tag: string, name: string): string {
   const pattern = new RegExp(`\\s${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, 'i')
-  const found = pattern.exec(` ${tag}`)
-  return found === null ? undefined : decoded(found.slice(1).join(''))
+  const [, ...values] = pattern.exec(` ${tag}`) ?? []
+  return decoded(values.join(''))
 }
 
 const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
 /** Decodes what an attribute of a login form may have: `&amp;`, `&#39;`, `&#x2F;`. */
 const decoded = (text: string): string =>
-  text.replace(/&(?:#(\d{1,6})|#x([\da-f]{1,5})|([a-z]+));/gi, (all, decimal, hexadecimal, name) =>
-    name === undefined
-      ? String.fromCodePoint(decimal ?? parseInt(hexadecimal, 16))
-      : NAMED[name] ?? all)
+  text.replace(/&(?:#(\d{1,6}|x[\da-f]{1,5})|([a-z]+));/gi, (all, number, name) =>
+    number === undefined ? NAMED[name] ?? all : String.fromCodePoint(Number(`0${number}`)))

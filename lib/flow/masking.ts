@@ -1,18 +1,33 @@
-import { formEncoded } from './requests.ts'
+import type { Integration } from './integration.ts'
+import { basicCredentials, formEncoded } from './requests.ts'
 import type { Exchange, Headers, WireRequest, WireResponse } from './wire.ts'
+
+type Credentials = Pick<Integration, 'clientId' | 'clientSecret'>
 
 const HIDDEN = '••••••••'
 const SHORTEST = 4
-const SECRET_HEADERS = new Set(['authorization', 'cookie', 'set-cookie', 'proxy-authorization'])
-const SECRET_FIELDS =
-  /("(?:access_token|refresh_token|id_token|client_secret|code_verifier)"\s*:\s*")[^"]*/g
-const SECRET_PARAMETERS =
-  /((?:^|[?&;\s])(?:access_token|client_secret|code|code_verifier)=)[^&\s"'<]*/g
+/** What is secret in a header. Scheme, cookie names and attributes are shown. */
+const IN_HEADERS: Record<string, RegExp> = {
+  authorization: /(?<= ).*/,
+  'proxy-authorization': /(?<= ).*/,
+  cookie: /(?<==)[^;]*/g,
+  'set-cookie': /(?<==)[^;]*/
+}
+const FIELDS =
+  /(?<="(?:access_token|refresh_token|id_token|client_secret|code_verifier)"\s*:\s*")[^"]*/g
+const PARAMETERS =
+  /(?<=(?:^|[?&;\s])(?:access_token|client_secret|code|code_verifier)=)[^&\s"'<]*/g
 
 /** Knows the secrets of a sign-in and hides them in everything that is shown or written. */
 export class Secrets {
   /** What finds each secret in a text. */
   readonly #known = new Map<string, string | RegExp>()
+
+  /** The client secret outlives the sign-in: it is found in every encoding. */
+  constructor ({ clientId, clientSecret }: Credentials) {
+    this.#known.set(clientSecret, everySpelling(clientSecret))
+    this.add(basicCredentials(clientId, clientSecret))
+  }
 
   /**
    * Remembers a secret of one sign-in, as it is and as a form has it. Values of fewer than four
@@ -25,50 +40,43 @@ export class Secrets {
     }
   }
 
-  /** Remembers a secret that outlives the sign-in. It is found in every encoding. */
-  addForGood (value: string): void {
-    this.#known.set(value, everySpelling(value))
-  }
-
   /** The text with all known secrets hidden, and the value of each field that holds a secret. */
   mask (text: string): string {
     // A secret may contain another.
     const longestFirst = [...this.#known].sort(([one], [other]) => other.length - one.length)
-    return longestFirst
-      .reduce((rest, [, known]) => rest.replaceAll(known, HIDDEN), text)
-      .replace(SECRET_FIELDS, `$1${HIDDEN}`)
-      .replace(SECRET_PARAMETERS, `$1${HIDDEN}`)
+    return [...longestFirst.map(([, known]) => known), FIELDS, PARAMETERS]
+      .reduce<string>((rest, secret) => rest.replaceAll(secret, HIDDEN), text)
   }
 
   /** The exchange with its secrets hidden, ready to be shown, logged or printed. */
-  maskExchange ({ request, response, ...others }: Exchange): Exchange {
-    const masked = {
-      ...others, request: { ...this.#maskContent(request), url: this.mask(request.url) }
+  maskExchange (exchange: Exchange): Exchange {
+    const { request, response } = exchange
+    return {
+      ...exchange,
+      request: { ...this.#maskContent(request), url: this.mask(request.url) },
+      response: response && this.#maskContent(response)
     }
-    return response === undefined ? masked : { ...masked, response: this.#maskContent(response) }
   }
 
   #maskContent<Message extends WireRequest | WireResponse> (message: Message): Message {
     const headers = message.headers.map(([name, value]): Headers[number] => {
-      const lower = name.toLowerCase()
-      return [name, SECRET_HEADERS.has(lower) ? maskHeader(lower, value) : this.mask(value)]
+      const secret = IN_HEADERS[name.toLowerCase()]
+      return [name, secret === undefined ? this.mask(value) : value.replace(secret, HIDDEN)]
     })
-    return {
-      ...message,
-      headers,
-      ...message.body === undefined
-        ? {}
-        : { body: this.mask(message.body) }
-    }
+    return { ...message, headers, body: this.mask(message.body ?? '') }
   }
 }
 
 /** A pattern for a secret in every encoding. */
 function everySpelling (secret: string): RegExp {
   // One backslash for several: each of them may be doubled, and the time would grow with their power.
-  const every = [...secret.replace(/\\+/g, '\\')].map(spellingsOf).join('')
-  const hex = Buffer.from(secret).toString('hex')
-  return new RegExp([every, hex, ...base64Of(secret)].join('|'), 'gi')
+  const characters = [...secret.replace(/\\+/g, '\\')]
+  const spellings = [
+    characters.map(spellingsOf).join(''),
+    Buffer.from(secret).toString('hex'),
+    ...base64Of(secret)
+  ]
+  return new RegExp(spellings.join('|'), 'gi')
 }
 
 /** A secret in Base64 and Base64url, where it begins at each of the three bytes of a group. */
@@ -92,29 +100,18 @@ function base64Of (secret: string): string[] {
  * spellingsOf('/') // finds: /  \/  %2F  %252f  &#47;  &#x2F  &sol;  &amp;#47;  \u002f
  */
 function spellingsOf (character: string): string {
-  const literal = character.replace(/[$()*+.?[\]^{|}\\]/, '\\$&')
-  const space = character === ' ' ? '|\\+' : ''
-  const percent = [...Buffer.from(character)].map((byte) => `%(?:25)*${hexOf(byte, 2)}`).join('')
-  const units = character.split('').map((unit) => hexOf(unit.charCodeAt(0), 4))
-  const script = units.map((unit) => `\\\\{1,6}u${unit}`).join('')
-  return `(?:\\\\{0,3}(?:${literal}${space}|${percent}|${referenceOf(character)})|${script})`
-}
-
-/**
- * `&#47;`, `&#x2f`, `&sol;`, `&amp;#47;` … Letters and digits have no named reference; any name
- * matches any other character.
- */
-function referenceOf (character: string): string {
   const point = character.codePointAt(0) as number
+  const bytes = [...Buffer.from(character)].map((byte) => `%(?:25)*${hexOf(byte, 2)}`)
+  const units = character.split('').map((unit) => `u${hexOf(unit.charCodeAt(0), 4)}`)
+  // Letters and digits have no named reference. Any name matches any other character.
   const name = /[a-z0-9]/i.test(character) ? '' : '|[a-z][a-z0-9]{1,30}'
-  return `&(?:amp;)*(?:#0*${point}|#x0*${hexOf(point, 1)}${name});?`
+  const spellings = [
+    character === ' ' ? ' |\\+' : character.replace(/[$()*+.?[\]^{|}\\]/, '\\$&'),
+    bytes.join(''),
+    `&(?:amp;)*(?:#0*${point}|#x0*${hexOf(point, 1)}${name});?`,
+    units.join('\\\\{1,6}')
+  ]
+  return `\\\\{0,6}(?:${spellings.join('|')})`
 }
 
 const hexOf = (number: number, digits: number): string => number.toString(16).padStart(digits, '0')
-
-/** Keeps what a reader needs (scheme, cookie names and attributes) and hides the values. */
-function maskHeader (name: string, value: string): string {
-  if (name === 'cookie') return value.replace(/=[^;]*/g, `=${HIDDEN}`)
-  if (name === 'set-cookie') return value.replace(/=[^;]*/, `=${HIDDEN}`)
-  return value.replace(/ .*/, ` ${HIDDEN}`)
-}

@@ -8,25 +8,26 @@ import type { WireRequest } from './wire.ts'
  */
 export type Changes = Record<string, string | string[] | undefined>
 
+/** An authorization code, and the PKCE verifier whose challenge was sent in its request. */
+export interface Grant {
+  code: string
+  verifier?: string | undefined
+}
+
 /** 256 random bits as base64url: a state, or a PKCE verifier. */
 export const randomText = (): string => randomBytes(32).toString('base64url')
 
-/** RFC 7636 §4.2. */
-const challengeOf = (verifier: string): string =>
-  createHash('sha256').update(verifier).digest('base64url')
-
 /** The address that the portal sends the browser to (RFC 6749 §4.1.1). */
-export function authorizeUrl (
-  integration: Integration, state: string, verifier?: string, changes: Changes = {}
-): string {
+export function authorizeUrl (integration: Integration, verifier?: string, changes?: Changes): string {
   const { clientId, redirectUri } = integration
+  // RFC 7636 §4.2.
+  const challenge = verifier && createHash('sha256').update(verifier).digest('base64url')
   const parameters = encode({
     client_id: clientId,
     redirect_uri: redirectUri,
     response_type: 'code',
-    state,
     scope: '',
-    code_challenge: verifier && challengeOf(verifier),
+    code_challenge: challenge,
     code_challenge_method: verifier && 'S256',
     ...changes
   })
@@ -38,7 +39,7 @@ export function authorizeUrl (
  * them.
  */
 export function tokenRequest (
-  integration: Integration, code: string, verifier?: string, changes: Changes = {}
+  integration: Integration, { code, verifier }: Grant, changes?: Changes
 ): WireRequest {
   const { tokenUrl, clientId, clientSecret, redirectUri, clientAuthentication } = integration
   const isBasic = clientAuthentication === 'basic'
@@ -46,10 +47,9 @@ export function tokenRequest (
     ['Accept', 'application/json'],
     ['Content-Type', 'application/x-www-form-urlencoded']
   ]
-  if (isBasic) headers.push(['Authorization', basicCredentials(clientId, clientSecret)])
+  if (isBasic) headers.push(['Authorization', `Basic ${basicCredentials(clientId, clientSecret)}`])
   const body = encode({
-    client_id: isBasic ? undefined : clientId,
-    client_secret: isBasic ? undefined : clientSecret,
+    ...isBasic ? {} : { client_id: clientId, client_secret: clientSecret },
     redirect_uri: redirectUri,
     grant_type: 'authorization_code',
     code,
@@ -71,14 +71,11 @@ export const pageRequest = (url: string): WireRequest =>
   ({ method: 'GET', url, headers: [['Accept', 'text/html']] })
 
 /** RFC 6749 §2.3.1: each part is form-encoded before they are joined. */
-export function basicCredentials (clientId: string, clientSecret: string): string {
-  const pair = `${formEncoded(clientId)}:${formEncoded(clientSecret)}`
-  return `Basic ${Buffer.from(pair).toString('base64')}`
-}
+export const basicCredentials = (clientId: string, clientSecret: string): string =>
+  Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString('base64')
 
 /** A text as a form has it. */
-export const formEncoded = (text: string): string =>
-  new URLSearchParams([['', text]]).toString().slice('='.length)
+export const formEncoded = (text: string): string => encode({ '': text }).slice('='.length)
 
 /** The parameters as a form has them. */
 function encode (parameters: Changes): string {

@@ -1,5 +1,5 @@
 import type { Arrival } from './browser.ts'
-import { describe, failure, oauthError } from './failure.ts'
+import { describe, failure } from './failure.ts'
 import type { Failure } from './failure.ts'
 import type { NetworkError } from './network-error.ts'
 import type { Integration } from './integration.ts'
@@ -31,53 +31,59 @@ const TOKEN_STEPS: Record<string, number> = {
 export function readArrival (
   arrival: Arrival, state: string, integration: Integration
 ): Reading<string> {
-  const got = describe(arrival.exchange)
-  switch (arrival.at) {
+  const { at, exchange, target } = arrival
+  const got = describe(exchange)
+  switch (at) {
     case 'callback':
-      return readCallback(arrival, state)
+      return readCallback(target as URL, state, got)
     case 'loop':
       return failure(5, 'redirect_loop', `more than ten redirects, the last ${got}`)
     case 'elsewhere':
-      return arrival.target?.origin === new URL(integration.redirectUri).origin
+      return target?.origin === new URL(integration.redirectUri).origin
         ? failure(7, 'not_redirected', got)
         : failure(5, 'login_required', got)
     case 'nowhere':
-      return noResponse(4, arrival.exchange)
+      return noResponse(4, exchange)
     case 'page':
       return readPage(arrival, integration)
   }
 }
 
 /** Steps 7 and 8: the redirect as it reaches the portal. */
-function readCallback ({ exchange, target }: Arrival, state: string): Reading<string> {
-  const { searchParams } = target as URL
+function readCallback ({ searchParams }: URL, state: string, got: string): Reading<string> {
   const error = searchParams.get('error')
-  if (error !== null) return failure(CALLBACK_STEPS[error] ?? 7, error, describe(exchange))
-  const [states, codes] = [searchParams.getAll('state'), searchParams.getAll('code')]
-  if (states.length !== 1 || states[0] !== state) {
-    return failure(8, 'state_mismatch', states.length === 0 ? 'no state' : 'another state')
-  }
-  const [code = ''] = codes
-  if (codes.length === 1 && code !== '') return { ok: true, value: code }
-  return failure(7, 'no_code', codes.length > 1 ? 'more than one code' : 'no code')
+  if (error !== null) return failure(CALLBACK_STEPS[error] ?? 7, error, got)
+  const states = searchParams.getAll('state')
+  if (states.length !== 1 || states[0] !== state) return failure(8, 'state_mismatch', got)
+  const [code = '', ...others] = searchParams.getAll('code')
+  if (code === '' || others.length > 0) return failure(7, 'no_code', got)
+  return { ok: true, value: code }
+}
+
+function readPage ({ exchange, url }: Arrival, { authorizeUrl }: Integration): Failure {
+  const status = statusOf(exchange)
+  const got = `${describe(exchange)} at ${url}`
+  const isEndpoint = url.split('?')[0] === authorizeUrl
+  if (status === 400 && isEndpoint) return failure(6, oauthError(exchange) ?? 'refused', got)
+  if (status === 404 || status >= 500) return failure(isEndpoint ? 4 : 5, statusError(status), got)
+  const isLogin = !isEndpoint || status === 401 || status === 403
+  return failure(5, isLogin ? 'login_required' : 'not_redirected', got)
 }
 
 /** Steps 10 to 12. */
 export function readToken (exchange: Exchange): Reading<string> {
-  const read = readJson(exchange, { sent: 9, returned: 12 }, (error) => TOKEN_STEPS[error] ?? 9)
+  const read = readJson(exchange, 9, 12, (error) => TOKEN_STEPS[error] ?? 9)
   if (!read.ok) return read
-  const { token_type: type, access_token: token } = read.value
-  const isText = typeof token === 'string'
-  if (type === 'Bearer' && isText && token !== '') return { ok: true, value: token }
-  const got = `token_type ${JSON.stringify(type)}, access_token ${isText ? 'given' : 'missing'}`
-  return failure(12, 'malformed_token', got)
+  const { token_type: type, access_token: value } = read.value
+  const isToken = type === 'Bearer' && typeof value === 'string' && value !== ''
+  return isToken ? { ok: true, value } : failure(12, 'malformed_token', describe(exchange))
 }
 
 /** Steps 14 and 15. */
 export function readUser (
-  exchange: Exchange, { level }: Pick<Integration, 'level'>
+  exchange: Exchange, { level }: Integration
 ): Reading<UserInformation> {
-  const read = readJson(exchange, { sent: 13, returned: 15 }, () => 14)
+  const read = readJson(exchange, 13, 15, () => 14)
   if (!read.ok) return read
   const { faults } = readUserInformation(read.value, level)
   if (faults.length > 0) return failure(15, 'malformed_record', faults.join('; '))
@@ -85,35 +91,31 @@ export function readUser (
 }
 
 /**
- * @param steps - where no usable response came, and where 200 came with a wrong body
+ * @param first - the step that sends the request: no usable response came
+ * @param last - the step that returns the value
  * @param refusedAt - the step of an OAuth error
  */
 function readJson (
-  exchange: Exchange,
-  steps: { sent: number, returned: number },
-  refusedAt: (error: string) => number
+  exchange: Exchange, first: number, last: number, refusedAt: (error: string) => number
 ): Reading<Record<string, unknown>> {
   const { response } = exchange
-  if (response === undefined) return noResponse(steps.sent, exchange)
+  if (response === undefined) return noResponse(first, exchange)
   const got = describe(exchange)
-  const error = oauthError(response)
+  const error = oauthError(exchange)
   if (response.status >= 400 && error !== null) return failure(refusedAt(error), error, got)
-  if (response.status !== 200) return failure(steps.sent, statusError(response.status), got)
+  if (response.status !== 200) return failure(first, statusError(response.status), got)
   const value = jsonObject(response)
   const isTyped = /^application\/json\s*(?:;|$)/i.test(header(response, 'content-type'))
-  if (value === null || !isTyped) return failure(steps.returned, 'not_json', got)
-  return { ok: true, value }
+  return value !== null && isTyped ? { ok: true, value } : failure(last, 'not_json', got)
 }
 
-function readPage ({ exchange, url }: Arrival, { authorizeUrl }: Integration): Failure {
-  const status = statusOf(exchange)
-  const got = describe(exchange)
-  const isEndpoint = url.split('?')[0] === authorizeUrl
-  if (status === 400 && isEndpoint) return failure(6, oauthError(exchange.response) ?? 'refused', got)
-  if (status === 404 || status >= 500) return failure(isEndpoint ? 4 : 5, statusError(status), got)
-  if (status === 401 || status === 403) return failure(5, 'login_required', got)
-  const isLogin = status < 300 && !isEndpoint
-  return failure(5, isLogin ? 'login_required' : 'not_redirected', `${got} at ${url}`)
+/**
+ * The OAuth error code in a JSON body (RFC 6749 §5.2), or null. Fastify's own error bodies name no
+ * OAuth code.
+ */
+function oauthError ({ response }: Exchange): string | null {
+  const error = jsonObject(response)?.error
+  return typeof error === 'string' && /^[a-z_]+$/.test(error) ? error : null
 }
 
 function statusError (status: number): string {

@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { networkError } from './network-error.ts'
-import type { Exchange, Headers, Send, WireRequest, WireResponse } from './wire.ts'
+import type { Headers, Send, WireRequest, WireResponse } from './wire.ts'
 
 /** Bytes of the largest body that is read. */
 const LARGEST_BODY = 1024 * 1024
@@ -11,12 +11,14 @@ const LARGEST_BODY = 1024 * 1024
 /** The part of a Fastify app that is used: it is called in-process, with no port. */
 export interface Injectable {
   inject (options: {
-    method: 'GET' | 'POST' | 'HEAD' | 'OPTIONS'
+    method: 'GET' | 'POST'
     url: string
     headers: Record<string, string>
     payload?: string
   }): Promise<{ statusCode: number, headers: Record<string, unknown>, body: string }>
 }
+
+type Respond = (request: WireRequest, signal: AbortSignal) => Promise<WireResponse>
 
 /**
  * Sends requests to a running server. Uses node:http, because fetch adds headers of its own: an
@@ -24,49 +26,41 @@ export interface Injectable {
  *
  * @param timeout - milliseconds until the whole response must be there
  */
-export const overHttp = (timeout: number): Send => (request, signal) =>
-  timed(request, timeout, signal, (ended) => exchangeOverHttp(request, ended))
+export const overHttp = (timeout: number): Send => sender(timeout, responseOverHttp)
 
 /**
  * Calls a Fastify app in-process.
  *
  * @param timeout - milliseconds until the app must have responded
  */
-export const inProcess = (app: Injectable, timeout: number): Send => (request, signal) =>
-  timed(request, timeout, signal, (ended) => Promise.race([injected(app, request), aborted(ended)]))
+export const inProcess = (app: Injectable, timeout: number): Send =>
+  sender(timeout, (request, signal) => Promise.race([injected(app, request), aborted(signal)]))
 
-async function timed (
-  request: WireRequest,
-  timeout: number,
-  outer: AbortSignal | undefined,
-  exchange: (signal: AbortSignal) => Promise<WireResponse>
-): Promise<Exchange> {
-  const start = performance.now()
-  const late = new AbortController()
-  const timer = setTimeout(() => late.abort(new DOMException('Too late', 'TimeoutError')), timeout)
-  const signal = outer === undefined ? late.signal : AbortSignal.any([late.signal, outer])
-  const { origin } = new URL(request.url)
-  const outcome = await exchange(signal).then(
-    (response) => ({ response }),
-    (error: unknown) =>
-      ({ networkError: networkError(signal.aborted ? signal.reason : error, origin, timeout) })
-  )
-  clearTimeout(timer)
-  return { request, ...outcome, milliseconds: Math.round((performance.now() - start) * 10) / 10 }
+function sender (timeout: number, respond: Respond): Send {
+  return async (request, outer) => {
+    const start = performance.now()
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(new DOMException('Too late', 'TimeoutError')), timeout)
+    const signal = outer === undefined ? late.signal : AbortSignal.any([late.signal, outer])
+    const { origin } = new URL(request.url)
+    const outcome = await respond(request, signal).then(
+      (response) => ({ response }),
+      (error: unknown) =>
+        ({ networkError: networkError(signal.aborted ? signal.reason : error, origin, timeout) })
+    )
+    clearTimeout(timer)
+    return { request, ...outcome, milliseconds: performance.now() - start }
+  }
 }
 
-function exchangeOverHttp (
+async function responseOverHttp (
   { method, url, headers, body }: WireRequest, signal: AbortSignal
 ): Promise<WireResponse> {
-  return new Promise((resolve, reject) => {
-    const open = url.startsWith('https:') ? httpsRequest : httpRequest
-    const options = { method, signal, agent: false as const, headers: Object.fromEntries(headers) }
-    open(url, options, (message) => { read(message).then(resolve, reject) }).on('error', reject)
-      .end(body)
-  })
-}
-
-async function read (message: IncomingMessage): Promise<WireResponse> {
+  const open = url.startsWith('https:') ? httpsRequest : httpRequest
+  const request = open(url, { method, signal, agent: false, headers: Object.fromEntries(headers) })
+  // An error that comes later ends the reading of the response, too.
+  request.on('error', () => {}).end(body)
+  const [message] = await once(request, 'response') as [IncomingMessage]
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of message as AsyncIterable<Buffer>) {
@@ -84,15 +78,11 @@ async function read (message: IncomingMessage): Promise<WireResponse> {
 async function injected (
   app: Injectable, { method, url, headers, body }: WireRequest
 ): Promise<WireResponse> {
-  const options = {
-    method: method as 'GET',
-    url,
-    // As browsers send it: without the port of the scheme.
-    headers: { host: new URL(url).host, ...Object.fromEntries(headers) },
-    ...body !== undefined && { payload: body }
-  }
+  // As browsers send it: without the port of the scheme.
+  const { host } = new URL(url)
+  const options = { method: method as 'GET', url, headers: { host, ...Object.fromEntries(headers) } }
   try {
-    const response = await app.inject(options)
+    const response = await app.inject({ ...options, ...body !== undefined && { payload: body } })
     return { status: response.statusCode, headers: pairs(response.headers), body: response.body }
   } catch (error) {
     throw Object.assign(new Error((error as Error).message), { code: 'APP_FAILED' })

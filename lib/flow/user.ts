@@ -55,19 +55,21 @@ const MOST_PAGES = 3
 
 /** A browser with what the user has before the login. */
 export function browserOf (
-  integration: Pick<Integration, 'base' | 'redirectUri' | 'send'>,
-  { cookies = {}, headers = {} }: User = {}
+  integration: Integration, { cookies = '', headers = {} }: User = {}
 ): Browser {
-  const given = typeof cookies === 'string'
-    ? parseGiven(cookies)
-    : Object.entries(cookies).map(([name, value]) => ({ name, value, secure: false }))
+  const pairs = Object.entries(cookies).map((pair) => pair.join('='))
+  const given = parseGiven(typeof cookies === 'string' ? cookies : pairs.join(';'))
   return new Browser(integration, new CookieJar(given), Object.entries(headers))
 }
 
-/** Logs the user in, from the page on which the browser is. Returns where each request arrived. */
+/**
+ * Logs the user in, where the browser is on a page. Returns where each request arrived; none
+ * without a login.
+ */
 export async function logIn (
-  browser: Browser, page: Arrival, login: NonNullable<User['login']>
+  browser: Browser, page: Arrival, login: User['login']
 ): Promise<Arrival[]> {
+  if (page.at !== 'page' || login === undefined) return []
   if (typeof login !== 'function') return fillIn(browser, page, login)
   const arrivals: Arrival[] = []
   const visit = async (url: string, method: string, body?: string) => {
@@ -88,28 +90,29 @@ export async function logIn (
 /** Fills in the form of the page, and of the next pages as long as they ask for other fields. */
 async function fillIn (browser: Browser, page: Arrival, given: Fields): Promise<Arrival[]> {
   const arrivals: Arrival[] = []
-  let left = Object.keys(given)
-  let at = page
-  while (at.at === 'page' && left.length > 0 && arrivals.length < MOST_PAGES) {
+  const left = { ...given }
+  for (let at = page; at.at === 'page' && arrivals.length < MOST_PAGES; arrivals.push(at)) {
     const form = formWith(bodyOf(at), given)
-    const asked = left.filter((name) => form !== undefined && name in form.fields)
-    const isFirst = arrivals.length === 0
-    if (form === undefined || (asked.length === 0 && !isFirst)) break
-    // Without any of them in the form, a script may add them.
-    const sent = asked.length > 0 ? asked : left
-    const filled = Object.fromEntries(sent.map((name) => [name, String(given[name])]))
-    at = await send(browser, at.url, { ...form, fields: { ...form.fields, ...filled } })
-    arrivals.push(at)
-    left = left.filter((name) => !sent.includes(name))
+    const names = Object.keys(left)
+    const asked = names.filter((name) => form !== undefined && name in form.fields)
+    // Without any of them in the first form, a script may add them.
+    const sent = asked.length > 0 || arrivals.length > 0 ? asked : names
+    if (form === undefined || sent.length === 0) break
+    for (const name of sent) {
+      form.fields[name] = String(left[name])
+      delete left[name]
+    }
+    at = await send(browser, at.url, form)
   }
   return arrivals
 }
 
-function send (browser: Browser, page: string, { action, method, fields }: Form): Promise<Arrival> {
+async function send (browser: Browser, page: string, form: Form): Promise<Arrival> {
+  const { action, method } = form
   const url = new URL(action === '' ? page : action, page)
-  const form = new URLSearchParams(fields).toString()
-  if (method === 'POST') return browser.open(url.href, method, form)
-  url.search = form
+  const fields = new URLSearchParams(form.fields).toString()
+  if (method === 'POST') return browser.open(url.href, method, fields)
+  url.search = fields
   return browser.open(url.href)
 }
 

@@ -21,7 +21,7 @@ export interface WireResponse {
 /** A request and its outcome: a response, or why there is no response. */
 export interface Exchange {
   request: WireRequest
-  response?: WireResponse
+  response?: WireResponse | undefined
   networkError?: NetworkError
   /** Time until the whole response was read. */
   milliseconds: number

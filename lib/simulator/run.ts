@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { escape } from '../flow/escape.ts'
+import { escape, escapeLines } from '../flow/escape.ts'
 import { check, CHECK_HELP } from './check/check.ts'
 import { CannotRun } from './flags.ts'
 import type { Process } from './process.ts'
@@ -47,7 +47,7 @@ export async function run (argv: string[], process: Process): Promise<number> {
 const messageOf = (error: unknown): string =>
   error instanceof CannotRun
     ? escape(error.message)
-    : `Unexpected error: ${String((error as Error).stack).split('\n').map(escape).join('\n')}`
+    : `Unexpected error: ${escapeLines(String((error as Error).stack))}`
 
 /** The version of the package. */
 const version = (): string => createRequire(import.meta.url)('fastify-partner-sso/package.json').version

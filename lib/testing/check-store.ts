@@ -50,25 +50,26 @@ const expiry: Step = async () => { await wait(1400) }
 const atOnce = <Value>(call: (racer: number) => Promise<Value>): Promise<Value[]> =>
   Promise.all(Array.from({ length: RACERS }, (_none, racer) => call(racer)))
 
-function expectOne (what: string, results: unknown[], wanted: unknown): void {
-  expect(`the number of ${what} was`, results.filter((result) => result === wanted).length, 1)
+/** Makes RACERS calls at once, of which exactly one must win. Returns its number. */
+async function race (winning: unknown, call: (racer: number) => Promise<unknown>): Promise<number> {
+  const results = await atOnce(call)
+  const winners = results.filter((result) => result === winning)
+  expect('the number of winners was', winners.length, 1)
+  return results.indexOf(winning)
 }
 
 const takesRace: Step = async (store, keys) => {
-  expectOne('values', await atOnce(() => store.take(keys('a'))), 'value')
+  await race('value', () => store.take(keys('a')))
 }
 
 const putsRace: Step = async (store, keys) => {
-  const results = await atOnce((racer) => store.put(keys('a'), `racer-${racer}`, LIFETIME))
-  expectOne('winners', results, true)
-  await take('a', `racer-${results.indexOf(true)}`)(store, keys)
+  const winner = await race(true, (racer) => store.put(keys('a'), `racer-${racer}`, LIFETIME))
+  await take('a', `racer-${winner}`)(store, keys)
 }
 
 const takesRaceRevokes: Step = async (store, keys) => {
   const key = keys('a')
-  const results = await atOnce((racer) =>
-    racer % 2 === 0 ? store.revoke(key, LIFETIME) : store.take(key))
-  expectOne('values', results, 'value')
+  await race('value', (racer) => racer % 2 === 0 ? store.revoke(key, LIFETIME) : store.take(key))
 }
 
 const putsRaceRevoke: Step = async (store, keys) => {
@@ -170,16 +171,14 @@ const PROMISES: Record<string, Step[]> = {
  * counts), values of base64url text. Takes about two seconds. What it leaves in the store expires
  * within half a minute.
  *
- * @throws Error that names every broken promise, or says that there is no connection to the store
+ * @throws Error that names every broken promise, or says why the store cannot be used
  */
 export async function checkStore (store: Store): Promise<void> {
   await connect(store)
   const promises = Object.entries(PROMISES)
-  const complaints = await Promise.all(promises.map(async ([sentence, steps]) => {
-    const complaint = await complaintOf(store, steps)
-    return complaint === null ? '' : `\n- ${sentence}: ${complaint}`
-  }))
-  const broken = complaints.filter((complaint) => complaint !== '')
+  const complaints = await Promise.all(promises.map(([sentence, steps]) =>
+    complaintsOf(sentence, steps, store)))
+  const broken = complaints.flat()
   if (broken.length === 0) return
   throw new Error(
     `The store breaks ${broken.length} of ${promises.length} promises:${broken.join('')}`
@@ -187,39 +186,37 @@ export async function checkStore (store: Store): Promise<void> {
 }
 
 /**
- * Takes the steps one after the other. Returns what the first wrong one got; null: none is wrong. A
- * test with an expiry is repeated: on a busy machine a value expires before the next step.
+ * Takes the steps one after the other. Returns what the first wrong one got. A test with an expiry
+ * is repeated: on a busy machine a value expires before the next step.
  */
-async function complaintOf (store: Store, steps: Step[], tries = 3): Promise<string | null> {
+async function complaintsOf (
+  sentence: string, steps: Step[], store: Store, tries = 3
+): Promise<string[]> {
   const prefix = newKey().slice(1)
   try {
     for (const step of steps) await step(store, (letter) => prefix + letter)
-    return null
+    return []
   } catch (error) {
-    if (tries > 1 && steps.includes(expiry)) return complaintOf(store, steps, tries - 1)
-    return error instanceof Broken ? error.message : `it threw ${String(error)}`
+    if (tries > 1 && steps.includes(expiry)) return complaintsOf(sentence, steps, store, tries - 1)
+    const got = error instanceof Broken ? error.message : `it threw ${String(error)}`
+    return [`\n- ${sentence}: ${got}`]
   }
 }
 
-/** Throws where every operation fails: then the promises cannot be tested. */
+/** Throws where the first put fails: then the promises cannot be tested. */
 async function connect (store: Store): Promise<void> {
   const stop = new AbortController()
-  const silent = wait(CONNECT_TIMEOUT, undefined, { signal: stop.signal }).then(() => {
+  const silence = wait(CONNECT_TIMEOUT, undefined, { signal: stop.signal }).then(() => {
     throw new Error(`no response within ${CONNECT_TIMEOUT / 1000} s`)
   })
-  const calls = [
-    async () => store.put(newKey(), 'value', 1),
-    async () => store.take(newKey()),
-    async () => store.revoke(newKey(), 1)
-  ].map((call) => Promise.race<unknown>([silent, call()]))
-  await Promise.any(calls)
-    .catch(({ errors: [reason] }: AggregateError) => {
-      throw new Error(`There is no connection to the store: ${String(reason)}`)
-    })
-    .finally(() => stop.abort())
+  try {
+    await Promise.race([silence, store.put(newKey(), 'value', 1)])
+  } catch (error) {
+    throw new Error(`The store cannot be used: ${String(error)}`)
+  } finally {
+    stop.abort()
+  }
 }
 
 /** A key as long as those of codes and tokens. */
-function newKey (): string {
-  return randomBytes(15).toString('base64url')
-}
+const newKey = (): string => randomBytes(15).toString('base64url')

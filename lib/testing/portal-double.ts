@@ -3,7 +3,8 @@ import type { Run } from '../check/run.ts'
 import { run } from '../check/run.ts'
 import { Subject } from '../check/subject.ts'
 import type { Leg } from '../flow/legs.ts'
-import { fetchUser, redeem, secretsOf, SignIn } from '../flow/legs.ts'
+import { fetchUser, redeem, SignIn } from '../flow/legs.ts'
+import { Secrets } from '../flow/masking.ts'
 import type { Changes } from '../flow/requests.ts'
 import type { Reading } from '../flow/responses.ts'
 import type { PortalOptions } from '../flow/integration.ts'
@@ -20,13 +21,14 @@ export type Failed = Failure & { steps: StepReport[] }
 type WithSteps<Value> = ({ ok: true, steps: StepReport[] } & Value) | Failed
 type WithResponse<Value> =
   | ({ ok: true, response: WireResponse } & Value)
-  | (Failure & { response?: WireResponse })
+  | (Failure & { response?: WireResponse | undefined })
 
 /** The result of `signIn`: the record that the portal gets, or the step that failed and why. */
 export type SignInResult = WithSteps<{ record: UserInformation }>
 
-/** The result of `authorize`. The PKCE verifier is absent without the option `pkce`. */
-export type AuthorizeResult = WithSteps<{ code: string, state: string, verifier?: string }>
+/** The result of `authorize`. Without the option `pkce` there is no PKCE verifier. */
+export type AuthorizeResult =
+  WithSteps<{ code: string, state: string, verifier?: string | undefined }>
 
 /** The result of `token`. The response is as it was sent: secrets are not hidden in it. */
 export type TokenResult = WithResponse<{ accessToken: string }>
@@ -58,7 +60,7 @@ export interface PortalDouble {
    *
    * @param options - the verifier that `authorize` returned, and changes to the form
    */
-  token(code: string, options?: { verifier?: string; parameters?: Changes }): Promise<TokenResult>
+  token(code: string, options?: { verifier?: string | undefined; parameters?: Changes }): Promise<TokenResult>
   /** Steps 13 to 15, `GET /oauth/user`: exchanges an access token for the record. */
   user(accessToken: string): Promise<UserResult>
   /**
@@ -114,15 +116,14 @@ export function portal (options: PortalOptions): PortalDouble {
       const code = await arrive(flow, user, parameters)
       const { state, verifier } = flow
       const steps = flow.steps()
-      if (!code.ok) return { ...code, steps }
-      return { ok: true, code: code.value, state, ...verifier !== undefined && { verifier }, steps }
+      return code.ok ? { ok: true, code: code.value, state, verifier, steps } : { ...code, steps }
     },
     async token (code, { verifier, parameters } = {}) {
-      const leg = await redeem(integration, secretsOf(integration), { code, verifier }, parameters)
+      const leg = await redeem(integration, new Secrets(integration), { code, verifier }, parameters)
       return resultOf(leg, 'accessToken') as TokenResult
     },
     async user (accessToken) {
-      const leg = await fetchUser(integration, secretsOf(integration), accessToken)
+      const leg = await fetchUser(integration, new Secrets(integration), accessToken)
       return resultOf(leg, 'record') as UserResult
     },
     check ({ user = [], ineligible = null, codeLifetime = null } = {}) {
@@ -134,16 +135,15 @@ export function portal (options: PortalOptions): PortalDouble {
 }
 
 function resultOf ({ reading, exchange: { response } }: Leg<unknown>, name: string): object {
-  const result = reading.ok ? { ok: true, [name]: reading.value } : reading
-  return { ...result, ...response !== undefined && { response } }
+  return { ...reading.ok ? { ok: true, [name]: reading.value } : reading, response }
 }
 
 /** Steps 1 to 8. */
 async function arrive (flow: SignIn, user: User = {}, parameters?: Changes): Promise<Reading<string>> {
   const browser = browserOf(flow.integration, user)
   const url = flow.start(parameters)
-  const arrival = await browser.open(url)
-  if (arrival.at !== 'page' || user.login === undefined) return flow.arrived(arrival)
-  const logins = await logIn(browser, arrival, user.login)
+  const first = await browser.open(url)
+  const logins = await logIn(browser, first, user.login)
+  if (logins.length === 0) return flow.arrived(first)
   return flow.arrived(logins.find(({ at }) => at === 'callback') ?? (await browser.open(url)))
 }

@@ -2,7 +2,7 @@
 import { createServer } from 'node:https'
 import t from 'tap'
 import type { Test } from 'tap'
-import { escapeJson } from '../../lib/flow/escape.ts'
+import { escapeLines } from '../../lib/flow/escape.ts'
 import { FLAGS as CHECK_FLAGS } from '../../lib/simulator/check/check.ts'
 import { FLAGS as SERVE_FLAGS } from '../../lib/simulator/serve/serve.ts'
 import { CERTIFICATE, KEY } from '../helpers/certificate.ts'
@@ -115,7 +115,7 @@ t.test('the command line: what is missing or wrong is named', async (t) => {
     const { code, err } = await program(argv)
     t.equal(code, 2, argv.join(' '))
     t.match(err, sentence, argv.join(' '))
-    t.equal(escapeJson(err), err, `${argv.join(' ')}: nothing that the terminal obeys`)
+    t.equal(escapeLines(err), err, `${argv.join(' ')}: nothing that the terminal obeys`)
   }
 })
 

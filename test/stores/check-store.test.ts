@@ -155,12 +155,12 @@ const MISTAKES: Record<string, [change: Change, ...complaints: RegExp[]]> = {
         return value
       }
     }),
-    /of 200 concurrent takes exactly one gets the value: the number of values was 200 instead of 1/
+    /of 200 concurrent takes exactly one gets the value: the number of winners was 200 instead of 1/
   ],
   'takes and revokes that meet at a key all give way': [
     givingWay,
-    /of 200 concurrent takes .*: the number of values was 0 instead of 1/,
-    /of 200 concurrent takes and revokes .*: the number of values was 0 instead of 1/
+    /of 200 concurrent takes .*: the number of winners was 0 instead of 1/,
+    /of 200 concurrent takes and revokes .*: the number of winners was 0 instead of 1/
   ],
   'take leaves the value': [
     ({ held }) => ({ take: async (key) => held(key) ?? null }),
@@ -309,6 +309,6 @@ t.test('a lost connection is reported once, and nothing else; five seconds of si
   ] as const) {
     const store = { put: operation, take: operation, revoke: operation }
     t.strictSame(await outcome(t, () => checkStore(store)),
-      { text: `There is no connection to the store: Error: ${cause}`, took }, cause)
+      { text: `The store cannot be used: Error: ${cause}`, took }, cause)
   }
 })

@@ -54,7 +54,7 @@ t.test('PostgreSQL, the store of the examples', async (t) => {
   const { url } = await startHost(t, { store, storeTimeout: 10_000 })
   await stop()
   // A connection that the pool kept may not have noticed yet.
-  const cause = /^There is no connection to the store: Error: (?:Connection terminated|connect ECONNREFUSED)/
+  const cause = /^The store cannot be used: Error: (?:Connection terminated|connect ECONNREFUSED)/
   await t.rejects(checkStore(store), { message: cause })
   t.equal((await wire(url).authorize()).redirect.get('error'), 'temporarily_unavailable')
 })

@@ -1,6 +1,6 @@
 // What is shown has no secret, in whatever encoding a service repeats it, and the text around stays readable.
 import t from 'tap'
-import { escape, escapeJson } from '../../lib/flow/escape.ts'
+import { escape, escapeLines } from '../../lib/flow/escape.ts'
 import { Secrets } from '../../lib/flow/masking.ts'
 import { portal } from '../../lib/testing/index.ts'
 import { CLIENT_SECRET, REDIRECT_URI, SETTINGS } from '../helpers/partner.ts'
@@ -12,9 +12,7 @@ const HIDDEN = '••••••••'
 const SECRET = 'Aé &<>"\'+/\\%=S3cret🔑?>~¿ÿ!!'
 
 function hide (text: string, secret = SECRET): string {
-  const secrets = new Secrets()
-  secrets.addForGood(secret)
-  return secrets.mask(text)
+  return new Secrets({ clientId: 'partner-123', clientSecret: secret }).mask(text)
 }
 
 const percent = (text: string): string => Buffer.from(text).toString('hex').replace(/../g, '%$&')
@@ -89,16 +87,15 @@ t.test('no text costs more than its size: nothing is tried in two ways', async (
 })
 
 t.test('secrets of one sign-in: as they are and in a form, the longest first, four characters at least', async (t) => {
-  const secrets = new Secrets()
+  const secrets = new Secrets({ clientId: 'partner-123', clientSecret: 'the-secret' })
   for (const secret of ['abc', 'wxyz', 'wxyz/and more']) secrets.add(secret)
   t.equal(secrets.mask('abc wxyz wxyz/and more wxyz%2Fand+more'), `abc ${HIDDEN} ${HIDDEN} ${HIDDEN}`)
-  secrets.addForGood('the-secret')
   secrets.add('the-secret')
   t.equal(secrets.mask(percent('the-secret')), HIDDEN, 'a code that is the client secret')
 })
 
 t.test('a value where a secret belongs is hidden, though it is not known', async (t) => {
-  const secrets = new Secrets()
+  const secrets = new Secrets(SETTINGS)
   for (const name of ['access_token', 'refresh_token', 'id_token', 'client_secret', 'code_verifier']) {
     const body = (value: string) => `{"a":"b","${name}" : "${value}","c":"d"}`
     t.equal(secrets.mask(body('unknown')), body(HIDDEN), name)
@@ -125,7 +122,7 @@ t.test('headers that carry secrets show their scheme, names and attributes only'
     response: { status: 200, ...message(secret) },
     milliseconds: 1
   })
-  t.strictSame(new Secrets().maskExchange(exchange('unknown')), exchange(HIDDEN))
+  t.strictSame(new Secrets(SETTINGS).maskExchange(exchange('unknown')), exchange(HIDDEN))
 })
 
 t.test('a sign-in that the service repeats: credentials, session, code, token and verifier', async (t) => {
@@ -183,11 +180,11 @@ t.test('characters that control a terminal, or are invisible, are escaped: one o
   const controls = ['\0', '\b', '\t', '\r', '\x1b', '\x7f', '\x9b']
   const invisible = ['\u00ad', '\u200b', '\u202e', '\u{e0001}', '\ud800', '\udc00', '\u2028', '\u2029']
   for (const character of [...controls, ...invisible]) {
-    for (const text of [escape(`a${character}b`), escapeJson(JSON.stringify(`a${character}b`)).slice(1, -1)]) {
+    for (const text of [escape(`a${character}b`), escapeLines(JSON.stringify(`a${character}b`)).slice(1, -1)]) {
       t.match(text, /^a\\[a-z][\x20-\x7e]*b$/, text)
       t.equal(JSON.parse(`"${text}"`), `a${character}b`, text)
     }
   }
-  t.equal(escapeJson('{\n}'), '{\n}')
+  t.equal(escapeLines('{\n}'), '{\n}')
   t.equal(escape('é€🔑~'), 'é€🔑~', 'what is visible stays')
 })

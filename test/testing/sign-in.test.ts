@@ -40,8 +40,7 @@ t.test('the fifteen steps: who acts, and which of them show an exchange', async 
 })
 
 t.test('HTTP Basic is form-encoded', async (t) => {
-  const [, encoded = ''] = basicCredentials('a b', 'c+:').split(' ')
-  t.equal(Buffer.from(encoded, 'base64').toString(), 'a+b:c%2B%3A')
+  t.equal(Buffer.from(basicCredentials('a b', 'c+:'), 'base64').toString(), 'a+b:c%2B%3A')
 })
 
 t.test('each step can be made by itself', async (t) => {
@@ -73,7 +72,7 @@ t.test('parameters of the authorization request can be changed, left out, repeat
   t.match(implicit, { ok: false, step: 6, error: 'unsupported_response_type' })
   const authorized = await authorize(ada, { scope: undefined })
   t.match(authorized, { ok: true, code: /./, state: /^[\w-]{43}$/ })
-  t.notOk('verifier' in authorized, 'there is none without PKCE')
+  t.match(authorized, { verifier: undefined }, 'there is none without PKCE')
   t.match(await authorize(ada, { state: ['a', 'b'] }), { ok: false, error: 'invalid_request' })
 })
 

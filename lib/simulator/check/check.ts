@@ -1,6 +1,6 @@
 import { run } from '../../check/run.ts'
 import { Subject } from '../../check/subject.ts'
-import { escapeJson } from '../../flow/escape.ts'
+import { escapeLines } from '../../flow/escape.ts'
 import { CannotRun, needed, numberOf, readFlags } from '../flags.ts'
 import { INTEGRATION_FLAGS, INTEGRATION_HELP, integrationOf } from '../integration-flags.ts'
 import type { Process } from '../process.ts'
@@ -67,7 +67,7 @@ export async function check (argv: string[], { env, out, stop, wait }: Process):
   const isUnjudged = stopped !== undefined && counts.failed === 0
   if (isUnjudged && !values.json) throw new CannotRun(stopped)
   const json = { summary: counts, rules, stopped }
-  out(values.json ? `${escapeJson(JSON.stringify(json, null, 2))}\n` : text(report))
+  out(values.json ? `${escapeLines(JSON.stringify(json, null, 2))}\n` : text(report))
   if (isUnjudged) return 2
   return counts.failed > 0 ? 1 : 0
 }

@@ -4,9 +4,9 @@ import { tryRule } from '../../check/run.ts'
 import type { Material } from '../../check/subject.ts'
 import { Subject } from '../../check/subject.ts'
 import type { Integration } from '../../flow/integration.ts'
-import type { Grant } from '../../flow/legs.ts'
-import { returned, secretsOf, SignIn } from '../../flow/legs.ts'
-import type { Secrets } from '../../flow/masking.ts'
+import { returned, SignIn } from '../../flow/legs.ts'
+import { Secrets } from '../../flow/masking.ts'
+import type { Grant } from '../../flow/requests.ts'
 import { pageRequest } from '../../flow/requests.ts'
 import type { Exchange, Send } from '../../flow/wire.ts'
 import { statusOf } from '../../flow/wire.ts'
@@ -53,7 +53,7 @@ export class Attempt {
 
   constructor (session: string, trial: Trial | undefined, settings: Settings) {
     const { integration } = settings
-    const secrets = secretsOf(integration)
+    const secrets = new Secrets(integration)
     const send = firstKilobytes(integration.send, secrets)
     this.session = session
     this.trial = trial

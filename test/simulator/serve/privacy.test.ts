@@ -11,7 +11,7 @@ const FORMS = [
   CLIENT_SECRET,
   formEncoded(CLIENT_SECRET),
   encodeURIComponent(CLIENT_SECRET),
-  basicCredentials(CLIENT_ID, CLIENT_SECRET).slice('Basic '.length)
+  basicCredentials(CLIENT_ID, CLIENT_SECRET)
 ].map((text) => text.toLowerCase())
 
 const secretIn = (text: string): string[] => FORMS.filter((form) => text.toLowerCase().includes(form))
