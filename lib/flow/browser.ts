@@ -49,21 +49,33 @@ export class Browser {
     return this.#follow([], url, method, body)
   }
 
-  async #follow (before: Exchange[], url: string, method: string, body?: string): Promise<Arrival> {
+  async #follow (
+    before: Exchange[],
+    url: string,
+    method: string,
+    body?: string
+  ): Promise<Arrival> {
     const exchange = await this.request(url, method, body)
     const hops = [...before, exchange]
     const target = redirectTarget(exchange)
     const at = this.#endOf(exchange, target, hops.length)
     if (at === 'page') this.#page = url
-    if (at !== null) return { at, exchange, url, target, hops }
+    if (at !== null) {
+      return { at, exchange, url, target, hops }
+    }
     // RFC 9110 §15.4: only 307 and 308 keep the method, and with it the form.
-    return [307, 308].includes(statusOf(exchange))
+    const keepsMethod = [307, 308].includes(statusOf(exchange))
+    return keepsMethod
       ? this.#follow(hops, String(target), method, body)
       : this.#follow(hops, String(target), 'GET')
   }
 
   /** Where a browser ends with this response; null: it follows the redirect. */
-  #endOf (exchange: Exchange, target: URL | null, hops: number): Arrival['at'] | null {
+  #endOf (
+    exchange: Exchange,
+    target: URL | null,
+    hops: number
+  ): Arrival['at'] | null {
     if (exchange.response === undefined) return 'nowhere'
     if (target === null) return 'page'
     if (isCallback(target, this.#integration.redirectUri)) return 'callback'
@@ -89,7 +101,9 @@ export class Browser {
       ...body === undefined ? [] : this.#formHeaders()
     ]
     const exchange = await this.#integration.send({ method, url, headers, body })
-    for (const line of headerValues(exchange.response, 'set-cookie')) this.jar.take(line, address)
+    for (const line of headerValues(exchange.response, 'set-cookie')) {
+      this.jar.take(line, address)
+    }
     return exchange
   }
 
@@ -120,11 +134,15 @@ export const codeOf = ({ target }: Arrival): string | null =>
   target?.searchParams.get('code') ?? null
 
 /** Whether an address is the callback and has all parameters of the registered query. */
-export function isCallback ({ origin, pathname, searchParams }: URL, redirectUri: string): boolean {
+export function isCallback (
+  { origin, pathname, searchParams }: URL,
+  redirectUri: string
+): boolean {
   const registered = new URL(redirectUri)
   return (
     origin === registered.origin &&
     pathname === registered.pathname &&
-    [...registered.searchParams].every(([name, value]) => searchParams.getAll(name).includes(value))
+    [...registered.searchParams]
+      .every(([name, value]) => searchParams.getAll(name).includes(value))
   )
 }

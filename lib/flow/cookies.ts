@@ -31,8 +31,11 @@ export const isSecure = ({ protocol, hostname }: URL): boolean =>
 function parseSetCookie (line: string): Cookie {
   const [pair = '', ...rest] = line.split(';')
   const [name, value] = split(pair)
-  const attributes = new Map(rest.map(split).map(([name, value]) => [name.toLowerCase(), value]))
-  const textOf = (name: string): string => attributes.get(name)?.toLowerCase() ?? ''
+  const attributes = new Map(rest
+    .map(split)
+    .map(([name, value]) => [name.toLowerCase(), value]))
+  const textOf = (name: string): string =>
+    attributes.get(name)?.toLowerCase() ?? ''
   return {
     name,
     value,
@@ -48,7 +51,8 @@ function parseSetCookie (line: string): Cookie {
 /** RFC 6265 §5.3, step 3: Max-Age has precedence over Expires. */
 function isExpired (maxAge: string, expires: string): boolean {
   const age = parseInt(maxAge)
-  return Number.isNaN(age) ? Date.parse(expires) <= Date.now() : age <= 0
+  if (!Number.isNaN(age)) return age <= 0
+  return Date.parse(expires) <= Date.now()
 }
 
 function split (part: string): [name: string, value: string] {
@@ -61,10 +65,15 @@ function split (part: string): [name: string, value: string] {
  * a whole response as `curl -si` prints it.
  */
 export function parseGiven (text: string): Cookie[] {
-  const lines = [...text.matchAll(/^set-cookie:(.*)$/gim)].map(([, line]) => String(line))
-  const cookies = lines.length > 0 ? lines.map(parseSetCookie) : parsePairs(text)
+  const lines = [...text.matchAll(/^set-cookie:(.*)$/gim)]
+    .map(([, line]) => String(line))
+  const cookies = lines.length > 0
+    ? lines.map(parseSetCookie)
+    : parsePairs(text)
   // They are for the service, whatever their Domain.
-  return cookies.map((cookie) => ({ ...cookie, domain: undefined })).reduce(keep, [])
+  return cookies
+    .map((cookie) => ({ ...cookie, domain: undefined }))
+    .reduce(keep, [])
 }
 
 /** Names and values, and perhaps the attributes of all of them. */
@@ -72,7 +81,9 @@ function parsePairs (text: string): Cookie[] {
   const parts = text.split(';')
   const attributes = parts.filter((part) => ATTRIBUTES.test(part))
   const pairs = parts.filter((part) => !ATTRIBUTES.test(part))
-  const cookies = pairs.map((pair) => parseSetCookie([pair, ...attributes].join(';')))
+  const cookies = pairs
+    .map((pair) => [pair, ...attributes].join(';'))
+    .map(parseSetCookie)
   return attributes.length > 0
     ? cookies
     : cookies.map((cookie) => ({ ...cookie, sameSite: undefined }))
@@ -85,7 +96,9 @@ function parsePairs (text: string): Cookie[] {
 function keep (cookies: Cookie[], cookie: Cookie): Cookie[] {
   const { name, domain, path, expired } = cookie
   const others = cookies.filter((other) =>
-    other.name !== name || other.domain !== domain || other.path !== path)
+    other.name !== name ||
+    other.domain !== domain ||
+    other.path !== path)
   return name === '' || expired ? others : [...others, cookie]
 }
 
@@ -102,13 +115,20 @@ export class CookieJar {
   /** Keeps, replaces or removes a cookie as the `Set-Cookie` line of a response says. */
   take (line: string, address: URL): void {
     const cookie = parseSetCookie(line)
-    const { name, expired, domain = address.hostname, path = defaultPath(address.pathname) } = cookie
+    const {
+      name,
+      expired,
+      domain = address.hostname,
+      path = defaultPath(address.pathname)
+    } = cookie
     const refusal = refusalOf(cookie, address)
     if (refusal === null) {
       // One that a person gave is dropped where the service renews it. Where the service removes it, as it does
       // with one for a single sign-in, it is given again.
       const others = this.#cookies.filter((other) =>
-        expired || other.domain !== undefined || other.name !== name)
+        expired ||
+        other.domain !== undefined ||
+        other.name !== name)
       this.#cookies = keep(others, { ...cookie, domain, path })
     } else if (!expired) {
       this.refused.set(name, refusal)
@@ -123,7 +143,8 @@ export class CookieJar {
     return this.#cookies
       .filter(({ path = '/' }) => isWithin(address.pathname, path))
       .filter(({ secure }) => !secure || isSecure(address))
-      .sort(({ path: one = '/' }, { path: other = '/' }) => other.length - one.length)
+      .sort(({ path: one = '/' }, { path: other = '/' }) =>
+        other.length - one.length)
       .map(({ name, value }) => `${name}=${value}`)
       .join('; ')
   }

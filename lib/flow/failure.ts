@@ -67,7 +67,8 @@ const FIXES: Record<string, string> = {
 }
 
 /** What to do about an error code. */
-export const fixFor = (error: string): string => FIXES[error] ?? 'See the log of the service.'
+export const fixFor = (error: string): string =>
+  FIXES[error] ?? 'See the log of the service.'
 
 /** What the portal expects, up to a step. */
 const EXPECTED: Array<[step: number, expected: string]> = [
@@ -78,7 +79,14 @@ const EXPECTED: Array<[step: number, expected: string]> = [
 
 export function failure (step: number, error: string, got: string): Failure {
   const [, expected] = EXPECTED.find(([last]) => step <= last) as typeof EXPECTED[number]
-  return { ok: false, step, error: escape(error), expected, got: escape(got), fix: fixFor(error) }
+  return {
+    ok: false,
+    step,
+    error: escape(error),
+    expected,
+    got: escape(got),
+    fix: fixFor(error)
+  }
 }
 
 /** Describes a response in one line: status, error and its description, content, redirect. */
@@ -91,7 +99,8 @@ export function describe ({ request, response, networkError }: Exchange): string
     typeof error === 'string' ? `the error ${clip(error)}` : '',
     explained(description ?? message)
   ]
-  return `${response.status} with ${words.filter(Boolean).join(' ') || contentOf(response)}`
+  const said = words.filter(Boolean).join(' ')
+  return `${response.status} with ${said || contentOf(response)}`
 }
 
 /** Where a redirect leads. An OAuth error in it is said in words (RFC 6749 §4.1.2.1). */
@@ -105,9 +114,11 @@ function redirectOf (location: string): string {
   return `a redirect to ${address} with the error ${error} ${description}`.trim()
 }
 
-const explained = (text: unknown): string => typeof text === 'string' ? `(${clip(text)})` : ''
+const explained = (text: unknown): string =>
+  typeof text === 'string' ? `(${clip(text)})` : ''
 
-const clip = (text: string): string => text.length > 160 ? `${text.slice(0, 160)}…` : text
+const clip = (text: string): string =>
+  text.length > 160 ? `${text.slice(0, 160)}…` : text
 
 /** The type of a body and its title or first words. The beginning is enough, and cheap. */
 function contentOf (response: WireResponse): string {
@@ -115,7 +126,12 @@ function contentOf (response: WireResponse): string {
   const type = header(response, 'content-type').replace(/;.*/, '') || 'a body of no stated type'
   const start = response.body.slice(0, 4096)
   const [, title] = /<title[^<>]*>([^<]+)/i.exec(start) ?? []
-  const text = title ?? start.replace(/<(?:style|script)[^<]*/gi, '').replace(/<[^<>]*>/g, ' ')
-  const words = text.replace(/\s+/g, ' ').trim().slice(0, 80)
+  const text = title ?? start
+    .replace(/<(?:style|script)[^<]*/gi, '')
+    .replace(/<[^<>]*>/g, ' ')
+  const words = text
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, 80)
   return words === '' ? type : `${type} (“${words}”)`
 }

@@ -56,7 +56,12 @@ export interface Integration extends Required<Omit<PortalSettings, 'prefix'>> {
  */
 export function createIntegration (options: PortalOptions): Integration {
   const { app, baseUrl = 'http://localhost', prefix = '', ...settings } = options
-  const { timeout = 5000, level = 'partner', clientAuthentication = 'form', pkce = false } = settings
+  const {
+    timeout = 5000,
+    level = 'partner',
+    clientAuthentication = 'form',
+    pkce = false
+  } = settings
   const rules: Array<[option: keyof PortalOptions, isGood: boolean, wanted: string]> = [
     ['clientId', isText(settings.clientId), 'a non-empty string'],
     ['clientSecret', isText(settings.clientSecret), 'a non-empty string'],
@@ -73,15 +78,21 @@ export function createIntegration (options: PortalOptions): Integration {
       (app === undefined) !== (options.baseUrl === undefined),
       'a Fastify app, or baseUrl instead: exactly one of the two'
     ],
-    ['baseUrl', /^https?:/.test(baseUrl) && URL.canParse(baseUrl), 'an absolute http or https URL'],
+    [
+      'baseUrl',
+      /^https?:/.test(baseUrl) && URL.canParse(baseUrl),
+      'an absolute http or https URL'
+    ],
     ['baseUrl', !/[?#]/.test(baseUrl), 'a URL without query and fragment']
   ]
   for (const [option, isGood, wanted] of rules) {
     if (!isGood) throw new TypeError(`portal(): option "${option}" must be ${wanted}`)
   }
   const base = new URL(baseUrl)
-  base.pathname = `${base.pathname}/${prefix}`.replace(/\/+/g, '/').replace(/\/$/, '')
-  const endpoint = (name: string): string => `${base.href.replace(/\/$/, '')}/oauth/${name}`
+  base.pathname = `${base.pathname}/${prefix}`
+    .replace(/\/+/g, '/')
+    .replace(/\/$/, '')
+  const address = base.href.replace(/\/$/, '')
   return {
     ...settings,
     timeout,
@@ -90,10 +101,11 @@ export function createIntegration (options: PortalOptions): Integration {
     pkce,
     base,
     send: app === undefined ? overHttp(timeout) : inProcess(app, timeout),
-    authorizeUrl: endpoint('authorize'),
-    tokenUrl: endpoint('token'),
-    userUrl: endpoint('user')
+    authorizeUrl: `${address}/oauth/authorize`,
+    tokenUrl: `${address}/oauth/token`,
+    userUrl: `${address}/oauth/user`
   }
 }
 
-const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
+const isText = (value: unknown): boolean =>
+  typeof value === 'string' && value !== ''

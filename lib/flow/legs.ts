@@ -45,7 +45,12 @@ export async function fetchUser (
 
 function masked<Value> (reading: Reading<Value>, secrets: Secrets): Reading<Value> {
   if (reading.ok) return reading
-  return { ...reading, error: secrets.mask(reading.error), got: secrets.mask(reading.got) }
+  const { error, got } = reading
+  return {
+    ...reading,
+    error: secrets.mask(error),
+    got: secrets.mask(got)
+  }
 }
 
 /** One sign-in as the portal performs it, leg by leg. The caller provides the browser. */

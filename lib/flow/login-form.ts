@@ -28,7 +28,8 @@ export function formsOf (page: string): Form[] {
 export function formWith (page: string, fields: Fields): Form | undefined {
   const forms = formsOf(page)
   const names = Object.keys(fields)
-  return forms.find((form) => names.every((name) => name in form.fields)) ?? forms[0]
+  const hasAll = ({ fields }: Form): boolean => names.every((name) => name in fields)
+  return forms.find(hasAll) ?? forms[0]
 }
 
 function fieldsOf (form: string): Fields {
@@ -55,9 +56,17 @@ function attribute (tag: string, name: string): string {
   return decoded(values.join(''))
 }
 
-const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+const NAMED: Record<string, string> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'"
+}
 
 /** Decodes what an attribute of a login form may have: `&amp;`, `&#39;`, `&#x2F;`. */
 const decoded = (text: string): string =>
   text.replace(/&(?:#(\d{1,6}|x[\da-f]{1,5})|([a-z]+));/gi, (all, number, name) =>
-    number === undefined ? NAMED[name] ?? all : String.fromCodePoint(Number(`0${number}`)))
+    number === undefined
+      ? NAMED[name] ?? all
+      : String.fromCodePoint(Number(`0${number}`)))

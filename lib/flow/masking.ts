@@ -43,8 +43,10 @@ export class Secrets {
   /** The text with all known secrets hidden, and the value of each field that holds a secret. */
   mask (text: string): string {
     // A secret may contain another.
-    const longestFirst = [...this.#known].sort(([one], [other]) => other.length - one.length)
-    return [...longestFirst.map(([, known]) => known), FIELDS, PARAMETERS]
+    const longestFirst = [...this.#known]
+      .sort(([one], [other]) => other.length - one.length)
+      .map(([, known]) => known)
+    return [...longestFirst, FIELDS, PARAMETERS]
       .reduce<string>((rest, secret) => rest.replaceAll(secret, HIDDEN), text)
   }
 
@@ -53,7 +55,10 @@ export class Secrets {
     const { request, response } = exchange
     return {
       ...exchange,
-      request: { ...this.#maskContent(request), url: this.mask(request.url) },
+      request: {
+        ...this.#maskContent(request),
+        url: this.mask(request.url)
+      },
       response: response && this.#maskContent(response)
     }
   }
@@ -61,9 +66,13 @@ export class Secrets {
   #maskContent<Message extends WireRequest | WireResponse> (message: Message): Message {
     const headers = message.headers.map(([name, value]): Headers[number] => {
       const secret = IN_HEADERS[name.toLowerCase()]
-      return [name, secret === undefined ? this.mask(value) : value.replace(secret, HIDDEN)]
+      const masked = secret === undefined
+        ? this.mask(value)
+        : value.replace(secret, HIDDEN)
+      return [name, masked]
     })
-    return { ...message, headers, body: this.mask(message.body ?? '') }
+    const { body = '' } = message
+    return { ...message, headers, body: this.mask(body) }
   }
 }
 
@@ -85,7 +94,10 @@ function base64Of (secret: string): string[] {
   return [0, 1, 2].map((start) => {
     const text = Buffer.from('-'.repeat(start) + secret).toString('base64')
     // The characters that have bits of the secret only, and the one that has bits of the next byte.
-    const own = text.slice(Math.ceil(start * 8 / 6), Math.floor((start + length) * 8 / 6))
+    const from = Math.ceil(start * 8 / 6)
+    const end = Math.floor((start + length) * 8 / 6)
+    const own = text
+      .slice(from, end)
       .replaceAll('+', `(?:-|${spellingsOf('+')})`)
       .replaceAll('/', `(?:_|${spellingsOf('/')})`)
     return `${own}[\\w+/-]?={0,2}`
@@ -101,8 +113,11 @@ function base64Of (secret: string): string[] {
  */
 function spellingsOf (character: string): string {
   const point = character.codePointAt(0) as number
-  const bytes = [...Buffer.from(character)].map((byte) => `%(?:25)*${hexOf(byte, 2)}`)
-  const units = character.split('').map((unit) => `u${hexOf(unit.charCodeAt(0), 4)}`)
+  const bytes = [...Buffer.from(character)]
+    .map((byte) => `%(?:25)*${hexOf(byte, 2)}`)
+  const units = character
+    .split('')
+    .map((unit) => `u${hexOf(unit.charCodeAt(0), 4)}`)
   // Letters and digits have no named reference. Any name matches any other character.
   const name = /[a-z0-9]/i.test(character) ? '' : '|[a-z][a-z0-9]{1,30}'
   const spellings = [
@@ -114,4 +129,5 @@ function spellingsOf (character: string): string {
   return `\\\\{0,6}(?:${spellings.join('|')})`
 }
 
-const hexOf = (number: number, digits: number): string => number.toString(16).padStart(digits, '0')
+const hexOf = (number: number, digits: number): string =>
+  number.toString(16).padStart(digits, '0')

@@ -35,9 +35,12 @@ export function networkError (error: unknown, origin: string, timeout: number): 
   const [, code, sentence] =
     KNOWN.find(([errors]) => names.some((one) => errors.test(one))) as typeof KNOWN[number]
   const words: Record<string, string> = {
-    ORIGIN: origin, SECONDS: String(timeout / 1000), MESSAGE: message
+    ORIGIN: origin,
+    SECONDS: String(timeout / 1000),
+    MESSAGE: message
   }
   return {
-    code, sentence: sentence.replace(/ORIGIN|SECONDS|MESSAGE/g, (word) => words[word] as string)
+    code,
+    sentence: sentence.replace(/ORIGIN|SECONDS|MESSAGE/g, (word) => String(words[word]))
   }
 }

@@ -18,10 +18,15 @@ export interface Grant {
 export const randomText = (): string => randomBytes(32).toString('base64url')
 
 /** The address that the portal sends the browser to (RFC 6749 §4.1.1). */
-export function authorizeUrl (integration: Integration, verifier?: string, changes?: Changes): string {
+export function authorizeUrl (
+  integration: Integration,
+  verifier?: string,
+  changes?: Changes
+): string {
   const { clientId, redirectUri } = integration
   // RFC 7636 §4.2.
-  const challenge = verifier && createHash('sha256').update(verifier).digest('base64url')
+  const challenge = verifier &&
+    createHash('sha256').update(verifier).digest('base64url')
   const parameters = encode({
     client_id: clientId,
     redirect_uri: redirectUri,
@@ -39,15 +44,18 @@ export function authorizeUrl (integration: Integration, verifier?: string, chang
  * them.
  */
 export function tokenRequest (
-  integration: Integration, { code, verifier }: Grant, changes?: Changes
+  integration: Integration,
+  { code, verifier }: Grant,
+  changes?: Changes
 ): WireRequest {
   const { tokenUrl, clientId, clientSecret, redirectUri, clientAuthentication } = integration
   const isBasic = clientAuthentication === 'basic'
+  const basic = basicCredentials(clientId, clientSecret)
   const headers: Array<[name: string, value: string]> = [
     ['Accept', 'application/json'],
     ['Content-Type', 'application/x-www-form-urlencoded']
   ]
-  if (isBasic) headers.push(['Authorization', `Basic ${basicCredentials(clientId, clientSecret)}`])
+  if (isBasic) headers.push(['Authorization', `Basic ${basic}`])
   const body = encode({
     ...isBasic ? {} : { client_id: clientId, client_secret: clientSecret },
     redirect_uri: redirectUri,
@@ -75,7 +83,8 @@ export const basicCredentials = (clientId: string, clientSecret: string): string
   Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString('base64')
 
 /** A text as a form has it. */
-export const formEncoded = (text: string): string => encode({ '': text }).slice('='.length)
+export const formEncoded = (text: string): string =>
+  encode({ '': text }).slice('='.length)
 
 /** The parameters as a form has them. */
 function encode (parameters: Changes): string {

@@ -65,7 +65,9 @@ function readPage ({ exchange, url }: Arrival, { authorizeUrl }: Integration): F
   const got = `${describe(exchange)} at ${url}`
   const isEndpoint = url.split('?')[0] === authorizeUrl
   if (status === 400 && isEndpoint) return failure(6, oauthError(exchange) ?? 'refused', got)
-  if (status === 404 || status >= 500) return failure(isEndpoint ? 4 : 5, statusError(status), got)
+  if (status === 404 || status >= 500) {
+    return failure(isEndpoint ? 4 : 5, statusError(status), got)
+  }
   const isLogin = !isEndpoint || status === 401 || status === 403
   return failure(5, isLogin ? 'login_required' : 'not_redirected', got)
 }
@@ -75,8 +77,10 @@ export function readToken (exchange: Exchange): Reading<string> {
   const read = readJson(exchange, 9, 12, (error) => TOKEN_STEPS[error] ?? 9)
   if (!read.ok) return read
   const { token_type: type, access_token: value } = read.value
-  const isToken = type === 'Bearer' && typeof value === 'string' && value !== ''
-  return isToken ? { ok: true, value } : failure(12, 'malformed_token', describe(exchange))
+  if (type === 'Bearer' && typeof value === 'string' && value !== '') {
+    return { ok: true, value }
+  }
+  return failure(12, 'malformed_token', describe(exchange))
 }
 
 /** Steps 14 and 15. */
@@ -96,7 +100,10 @@ export function readUser (
  * @param refusedAt - the step of an OAuth error
  */
 function readJson (
-  exchange: Exchange, first: number, last: number, refusedAt: (error: string) => number
+  exchange: Exchange,
+  first: number,
+  last: number,
+  refusedAt: (error: string) => number
 ): Reading<Record<string, unknown>> {
   const { response } = exchange
   if (response === undefined) return noResponse(first, exchange)
@@ -106,7 +113,8 @@ function readJson (
   if (response.status !== 200) return failure(first, statusError(response.status), got)
   const value = jsonObject(response)
   const isTyped = /^application\/json\s*(?:;|$)/i.test(header(response, 'content-type'))
-  return value !== null && isTyped ? { ok: true, value } : failure(last, 'not_json', got)
+  if (value === null || !isTyped) return failure(last, 'not_json', got)
+  return { ok: true, value }
 }
 
 /**
@@ -115,7 +123,8 @@ function readJson (
  */
 function oauthError ({ response }: Exchange): string | null {
   const error = jsonObject(response)?.error
-  return typeof error === 'string' && /^[a-z_]+$/.test(error) ? error : null
+  const isCode = typeof error === 'string' && /^[a-z_]+$/.test(error)
+  return isCode ? error : null
 }
 
 function statusError (status: number): string {
@@ -127,5 +136,6 @@ function statusError (status: number): string {
 }
 
 function noResponse (step: number, exchange: Exchange): Failure {
-  return failure(step, (exchange.networkError as NetworkError).code, describe(exchange))
+  const { code } = exchange.networkError as NetworkError
+  return failure(step, code, describe(exchange))
 }

@@ -67,12 +67,23 @@ export function stepsOf (progress: Progress): StepReport[] {
     const number = at + 1
     const step = { number, actor, action, note: '' }
     if (number === failure?.step) {
-      return { ...step, outcome: 'failed', note: failure.got, exchange: exchanges.at(-1) }
+      return {
+        ...step,
+        outcome: 'failed',
+        note: failure.got,
+        exchange: exchanges.at(-1)
+      }
     }
-    if (number > done) return { ...step, outcome: number === running ? 'running' : 'waiting' }
+    if (number > done) {
+      return { ...step, outcome: number === running ? 'running' : 'waiting' }
+    }
     const exchange = exchanges[shows]
     const sent = exchange && { request: exchange.request, milliseconds: 0 }
-    return { ...step, outcome: 'done', exchange: SENDS.includes(number) ? sent : exchange }
+    return {
+      ...step,
+      outcome: 'done',
+      exchange: SENDS.includes(number) ? sent : exchange
+    }
   })
 }
 

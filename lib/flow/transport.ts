@@ -34,30 +34,45 @@ export const overHttp = (timeout: number): Send => sender(timeout, responseOverH
  * @param timeout - milliseconds until the app must have responded
  */
 export const inProcess = (app: Injectable, timeout: number): Send =>
-  sender(timeout, (request, signal) => Promise.race([injected(app, request), aborted(signal)]))
+  sender(timeout, (request, signal) => Promise.race([
+    injected(app, request),
+    aborted(signal)
+  ]))
 
 function sender (timeout: number, respond: Respond): Send {
   return async (request, outer) => {
     const start = performance.now()
     const late = new AbortController()
-    const timer = setTimeout(() => late.abort(new DOMException('Too late', 'TimeoutError')), timeout)
-    const signal = outer === undefined ? late.signal : AbortSignal.any([late.signal, outer])
+    const reason = new DOMException('Too late', 'TimeoutError')
+    const timer = setTimeout(() => late.abort(reason), timeout)
+    const signal = outer === undefined
+      ? late.signal
+      : AbortSignal.any([late.signal, outer])
     const { origin } = new URL(request.url)
     const outcome = await respond(request, signal).then(
       (response) => ({ response }),
-      (error: unknown) =>
-        ({ networkError: networkError(signal.aborted ? signal.reason : error, origin, timeout) })
+      (error: unknown) => {
+        const cause = signal.aborted ? signal.reason : error
+        return { networkError: networkError(cause, origin, timeout) }
+      }
     )
     clearTimeout(timer)
-    return { request, ...outcome, milliseconds: performance.now() - start }
+    const milliseconds = performance.now() - start
+    return { request, ...outcome, milliseconds }
   }
 }
 
 async function responseOverHttp (
-  { method, url, headers, body }: WireRequest, signal: AbortSignal
+  { method, url, headers, body }: WireRequest,
+  signal: AbortSignal
 ): Promise<WireResponse> {
   const open = url.startsWith('https:') ? httpsRequest : httpRequest
-  const request = open(url, { method, signal, agent: false, headers: Object.fromEntries(headers) })
+  const request = open(url, {
+    method,
+    signal,
+    agent: false,
+    headers: Object.fromEntries(headers)
+  })
   // An error that comes later ends the reading of the response, too.
   request.on('error', () => {}).end(body)
   const [message] = await once(request, 'response') as [IncomingMessage]
@@ -65,7 +80,7 @@ async function responseOverHttp (
   let size = 0
   for await (const chunk of message as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > LARGEST_BODY) throw Object.assign(new Error(), { code: 'TOO_LARGE' })
+    if (size > LARGEST_BODY) throw failed('TOO_LARGE')
     chunks.push(chunk)
   }
   return {
@@ -76,22 +91,36 @@ async function responseOverHttp (
 }
 
 async function injected (
-  app: Injectable, { method, url, headers, body }: WireRequest
+  app: Injectable,
+  { method, url, headers, body }: WireRequest
 ): Promise<WireResponse> {
   // As browsers send it: without the port of the scheme.
   const { host } = new URL(url)
-  const options = { method: method as 'GET', url, headers: { host, ...Object.fromEntries(headers) } }
+  const options = {
+    method: method as 'GET',
+    url,
+    headers: { host, ...Object.fromEntries(headers) },
+    ...body !== undefined && { payload: body }
+  }
   try {
-    const response = await app.inject({ ...options, ...body !== undefined && { payload: body } })
-    return { status: response.statusCode, headers: pairs(response.headers), body: response.body }
+    const response = await app.inject(options)
+    return {
+      status: response.statusCode,
+      headers: pairs(response.headers),
+      body: response.body
+    }
   } catch (error) {
-    throw Object.assign(new Error((error as Error).message), { code: 'APP_FAILED' })
+    throw failed('APP_FAILED', (error as Error).message)
   }
 }
 
+const failed = (code: string, message?: string): Error =>
+  Object.assign(new Error(message), { code })
+
 /** A pair for each value of a header. */
-const pairs = (headers: Record<string, unknown>): Headers => Object.entries(headers)
-  .flatMap(([name, values]) => [values].flat().map((value) => [name, String(value)] as const))
+const pairs = (headers: Record<string, unknown>): Headers =>
+  Object.entries(headers).flatMap(([name, values]) =>
+    [values].flat().map((value) => [name, String(value)] as const))
 
 async function aborted (signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await once(signal, 'abort')

@@ -57,8 +57,10 @@ const MOST_PAGES = 3
 export function browserOf (
   integration: Integration, { cookies = '', headers = {} }: User = {}
 ): Browser {
-  const pairs = Object.entries(cookies).map((pair) => pair.join('='))
-  const given = parseGiven(typeof cookies === 'string' ? cookies : pairs.join(';'))
+  const text = typeof cookies === 'string'
+    ? cookies
+    : Object.entries(cookies).map((pair) => pair.join('=')).join(';')
+  const given = parseGiven(text)
   return new Browser(integration, new CookieJar(given), Object.entries(headers))
 }
 
@@ -67,13 +69,16 @@ export function browserOf (
  * without a login.
  */
 export async function logIn (
-  browser: Browser, page: Arrival, login: User['login']
+  browser: Browser,
+  page: Arrival,
+  login: User['login']
 ): Promise<Arrival[]> {
   if (page.at !== 'page' || login === undefined) return []
   if (typeof login !== 'function') return fillIn(browser, page, login)
   const arrivals: Arrival[] = []
   const visit = async (url: string, method: string, body?: string) => {
-    const arrival = await browser.open(new URL(url, page.url).href, method, body)
+    const { href } = new URL(url, page.url)
+    const arrival = await browser.open(href, method, body)
     arrivals.push(arrival)
     return arrival.exchange.response
   }
@@ -81,14 +86,19 @@ export async function logIn (
     url: page.url,
     status: statusOf(page.exchange),
     body: bodyOf(page),
-    post: (fields, url = page.url) => visit(url, 'POST', new URLSearchParams(fields).toString()),
+    post: (fields, url = page.url) =>
+      visit(url, 'POST', new URLSearchParams(fields).toString()),
     get: (url) => visit(url, 'GET')
   })
   return arrivals
 }
 
 /** Fills in the form of the page, and of the next pages as long as they ask for other fields. */
-async function fillIn (browser: Browser, page: Arrival, given: Fields): Promise<Arrival[]> {
+async function fillIn (
+  browser: Browser,
+  page: Arrival,
+  given: Fields
+): Promise<Arrival[]> {
   const arrivals: Arrival[] = []
   const left = { ...given }
   for (let at = page; at.at === 'page' && arrivals.length < MOST_PAGES; arrivals.push(at)) {
@@ -108,12 +118,12 @@ async function fillIn (browser: Browser, page: Arrival, given: Fields): Promise<
 }
 
 async function send (browser: Browser, page: string, form: Form): Promise<Arrival> {
-  const { action, method } = form
-  const url = new URL(action === '' ? page : action, page)
+  const url = new URL(form.action || page, page)
   const fields = new URLSearchParams(form.fields).toString()
-  if (method === 'POST') return browser.open(url.href, method, fields)
+  if (form.method === 'POST') return browser.open(url.href, 'POST', fields)
   url.search = fields
   return browser.open(url.href)
 }
 
-const bodyOf = ({ exchange }: Arrival): string => String(exchange.response?.body)
+const bodyOf = ({ exchange }: Arrival): string =>
+  String(exchange.response?.body)

@@ -34,14 +34,17 @@ export interface Exchange {
 export type Send = (request: WireRequest, signal?: AbortSignal) => Promise<Exchange>
 
 /** The status of the response; 0 without a response. */
-export const statusOf = ({ response }: Exchange): number => response?.status ?? 0
+export const statusOf = ({ response }: Exchange): number =>
+  response?.status ?? 0
 
 /** The statuses with which a browser follows `Location` (Fetch standard §2.2.3). */
-export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
+export const isRedirect = (status: number): boolean =>
+  [301, 302, 303, 307, 308].includes(status)
 
 /** All values of a header, whatever the case of its name. */
 export function headerValues (response: WireResponse | undefined, name: string): string[] {
-  return (response?.headers ?? []).filter(([key]) => key.toLowerCase() === name)
+  return (response?.headers ?? [])
+    .filter(([key]) => key.toLowerCase() === name)
     .map(([, value]) => value)
 }
 

@@ -60,7 +60,10 @@ export interface PortalDouble {
    *
    * @param options - the verifier that `authorize` returned, and changes to the form
    */
-  token(code: string, options?: { verifier?: string | undefined; parameters?: Changes }): Promise<TokenResult>
+  token(
+    code: string,
+    options?: { verifier?: string | undefined; parameters?: Changes }
+  ): Promise<TokenResult>
   /** Steps 13 to 15, `GET /oauth/user`: exchanges an access token for the record. */
   user(accessToken: string): Promise<UserResult>
   /**
@@ -109,41 +112,60 @@ export function portal (options: PortalOptions): PortalDouble {
       const code = await arrive(flow, user)
       const record = code.ok ? await flow.complete(code.value) : code
       const steps = flow.steps()
-      return record.ok ? { ok: true, record: record.value, steps } : { ...record, steps }
+      return record.ok
+        ? { ok: true, record: record.value, steps }
+        : { ...record, steps }
     },
     async authorize (user, parameters) {
       const flow = new SignIn(integration)
       const code = await arrive(flow, user, parameters)
       const { state, verifier } = flow
       const steps = flow.steps()
-      return code.ok ? { ok: true, code: code.value, state, verifier, steps } : { ...code, steps }
+      return code.ok
+        ? { ok: true, code: code.value, state, verifier, steps }
+        : { ...code, steps }
     },
     async token (code, { verifier, parameters } = {}) {
-      const leg = await redeem(integration, new Secrets(integration), { code, verifier }, parameters)
+      const secrets = new Secrets(integration)
+      const leg = await redeem(integration, secrets, { code, verifier }, parameters)
       return resultOf(leg, 'accessToken') as TokenResult
     },
     async user (accessToken) {
-      const leg = await fetchUser(integration, new Secrets(integration), accessToken)
+      const secrets = new Secrets(integration)
+      const leg = await fetchUser(integration, secrets, accessToken)
       return resultOf(leg, 'record') as UserResult
     },
     check ({ user = [], ineligible = null, codeLifetime = null } = {}) {
       const users = [user].flat() as User[]
-      const codeAge = options.app === undefined ? CODE_AGE.overHttp : CODE_AGE.inProcess
-      return run(new Subject(integration, { users, ineligible, codeAge, codeLifetime }))
+      const codeAge = options.app === undefined
+        ? CODE_AGE.overHttp
+        : CODE_AGE.inProcess
+      return run(new Subject(integration, {
+        users,
+        ineligible,
+        codeAge,
+        codeLifetime
+      }))
     }
   }
 }
 
 function resultOf ({ reading, exchange: { response } }: Leg<unknown>, name: string): object {
-  return { ...reading.ok ? { ok: true, [name]: reading.value } : reading, response }
+  const result = reading.ok ? { ok: true, [name]: reading.value } : reading
+  return { ...result, response }
 }
 
 /** Steps 1 to 8. */
-async function arrive (flow: SignIn, user: User = {}, parameters?: Changes): Promise<Reading<string>> {
+async function arrive (
+  flow: SignIn,
+  user: User = {},
+  parameters?: Changes
+): Promise<Reading<string>> {
   const browser = browserOf(flow.integration, user)
   const url = flow.start(parameters)
   const first = await browser.open(url)
   const logins = await logIn(browser, first, user.login)
   if (logins.length === 0) return flow.arrived(first)
-  return flow.arrived(logins.find(({ at }) => at === 'callback') ?? (await browser.open(url)))
+  const back = logins.find(({ at }) => at === 'callback')
+  return flow.arrived(back ?? (await browser.open(url)))
 }
