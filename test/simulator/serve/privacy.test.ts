@@ -4,7 +4,7 @@ import t from 'tap'
 import { basicCredentials, formEncoded } from '../../../lib/flow/requests.ts'
 import { CLIENT_ID, CLIENT_SECRET, RECORDS } from '../../helpers/partner.ts'
 import { respond, responding, sendingBack } from '../../helpers/responses.ts'
-import { asked, simulator, start } from '../../helpers/serve.ts'
+import { asked, redirected, simulator, start } from '../../helpers/serve.ts'
 
 /** The client secret as it travels in a form, in a URL and in HTTP Basic. */
 const FORMS = [
@@ -16,30 +16,45 @@ const FORMS = [
 
 const secretIn = (text: string): string[] => FORMS.filter((form) => text.toLowerCase().includes(form))
 
-for (const flags of [[], ['--basic'], ['--pkce']]) {
+const TOKEN = { token_type: 'Bearer', access_token: 'the-token' }
+
+const TRIALS = ['replayed-code', 'wrong-secret', 'foreign-redirect-uri', 'expired-code']
+
+for (const [flags, hidden] of [
+  [[], []],
+  [['--basic', '--pkce'], ['Basic ••••••••', 'code_verifier=••••••••']]
+] as const) {
   t.test(`no page shows the client secret: ${flags.join()}`, async (t) => {
-    const options = { flags: [...flags, '--code-lifetime', '1'], lifetime: 1 }
-    const { origin, browser, terminal } = await simulator(t, options)
+    const { origin, browser, terminal } = await simulator(t, {
+      flags: [...flags, '--code-lifetime', '1'],
+      lifetime: 1
+    })
     const { text } = await browser.signIn(start(origin))
-    t.strictSame(new Set(text.match(/Basic •{8}|code_verifier=•{8}/g)), new Set(flags.map((flag) =>
-      flag === '--basic' ? 'Basic ••••••••' : 'code_verifier=••••••••')))
-    const trials = ['replayed-code', 'wrong-secret', 'foreign-redirect-uri', 'expired-code']
-    const pages = [text]
-    for (const trial of trials) pages.push((await browser.signIn(start(origin, trial))).text)
-    t.strictSame(secretIn([...pages, (await browser.open(origin)).text, terminal.out, terminal.err].join()), [])
+    const found = text.match(/Basic •{8}|code_verifier=•{8}/g)
+    t.strictSame(new Set(found), new Set(hidden))
+    const texts = [text, terminal.out, terminal.err]
+    for (const trial of TRIALS) {
+      const page = await browser.signIn(start(origin, trial))
+      texts.push(page.text)
+    }
+    const home = await browser.open(origin)
+    t.strictSame(secretIn([...texts, home.text].join()), [])
   })
 }
 
+/** JSON with every character escaped: readable only after it was parsed. */
+const escaped = (text: string): string =>
+  text.replace(/./g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
 t.test('no page shows the client secret where the service repeats it', async (t) => {
-  const baseUrl = await sendingBack(t, (_path, response) => {
-    // JSON with every character escaped: readable only after it was parsed.
-    const escaped = CLIENT_SECRET.replace(/./g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
-    respond(response, 400, `{"error":"invalid_client","error_description":"${escaped} is wrong"}`, {
-      'content-type': 'application/json',
-      'x-secret': encodeURIComponent(CLIENT_SECRET),
-      'set-cookie': `s=${encodeURI(CLIENT_SECRET)}`
-    })
-  })
+  const description = `${escaped(CLIENT_SECRET)} is wrong`
+  const body = `{"error":"invalid_client","error_description":"${description}"}`
+  const headers = {
+    'content-type': 'application/json',
+    'x-secret': encodeURIComponent(CLIENT_SECRET),
+    'set-cookie': `s=${encodeURI(CLIENT_SECRET)}`
+  }
+  const baseUrl = await sendingBack(t, (_path, response) => respond(response, 400, body, headers))
   const { origin, browser } = await simulator(t, { baseUrl })
   for (const trial of [undefined, 'wrong-secret', 'ineligible-user']) {
     const { text } = await browser.signIn(start(origin, trial))
@@ -51,13 +66,14 @@ t.test('no page shows the client secret where the service repeats it', async (t)
 t.test('the client secret is hidden in HTML, in the record, in the terminal', async (t) => {
   const secret = 'Salt & <Pepper> "42"'
   const records = [{ ...RECORDS.ada, name: secret, external_id: secret, [secret]: secret }]
+  const spelled = '<h1>Not sAlT &#38; &lt;pepper&#x3E; &quot;42&quot;</h1>'
   const baseUrl = await sendingBack(t, (path, response) => {
-    if (path === '/oauth/token') return respond(response, 200, { token_type: 'Bearer', access_token: 'the-token' })
+    if (path === '/oauth/token') return respond(response, 200, TOKEN)
     const record = records.pop()
-    if (record !== undefined) return respond(response, 200, record)
-    return respond(response, 400, '<h1>Not sAlT &#38; &lt;pepper&#x3E; &quot;42&quot;</h1>')
+    return record === undefined ? respond(response, 400, spelled) : respond(response, 200, record)
   })
-  const { browser, origin, terminal } = await simulator(t, { baseUrl, env: { PORTAL_CLIENT_SECRET: secret } })
+  const env = { PORTAL_CLIENT_SECRET: secret }
+  const { browser, origin, terminal } = await simulator(t, { baseUrl, env })
   const signedIn = await browser.signIn(start(origin))
   t.match(signedIn.text, '<h1>•••••••• is signed in</h1>')
   const refused = await browser.signIn(start(origin))
@@ -71,7 +87,7 @@ t.test('the token that a trial was given is hidden wherever the service repeats 
   const baseUrl = await sendingBack(t, (path, response) => {
     if (path === '/oauth/user') return respond(response, 200, RECORDS.ada)
     const token = `the-token-${++tokens}`
-    return respond(response, 200, { token_type: 'Bearer', access_token: token, said: `here is ${token}` })
+    return respond(response, 200, { ...TOKEN, access_token: token, said: `here is ${token}` })
   })
   const { origin, browser } = await simulator(t, { baseUrl })
   const { text } = await browser.signIn(start(origin, 'replayed-code'))
@@ -79,24 +95,27 @@ t.test('the token that a trial was given is hidden wherever the service repeats 
   t.notMatch(text, /the-token-\d/)
 })
 
-t.test('a token response of a megabyte of brackets costs no more than its first kilobytes', async (t) => {
-  const half = 512 * 1024
+const HALF = 512 * 1024
+
+/** Token responses of a megabyte. */
+const LONG = {
+  brackets: '['.repeat(HALF) + ']'.repeat(HALF),
+  'brackets in an object': `{"a":${'['.repeat(HALF - 8)}${']'.repeat(HALF - 8)}}`,
+  'a token': `{"token_type":"Bearer","access_token":"${'x'.repeat(2 * HALF - 100)}"}`
+}
+
+t.test('a token response of a megabyte costs no more than its first kilobytes', async (t) => {
   let body = '{}'
   const type = { 'content-type': 'application/json' }
   const baseUrl = await sendingBack(t, (_path, response) => respond(response, 200, body, type))
   const { browser, origin } = await simulator(t, { baseUrl })
   await browser.signIn(start(origin))
-  for (const text of [
-    '['.repeat(half) + ']'.repeat(half),
-    `{"a":${'['.repeat(half - 8)}${']'.repeat(half - 8)}}`,
-    `{"token_type":"Bearer","access_token":"${'x'.repeat(2 * half - 100)}"}`
-  ]) {
+  for (const [name, text] of Object.entries(LONG)) {
     body = text
     const before = process.cpuUsage()
     const page = await browser.signIn(start(origin))
     for (let count = 0; count < 5; count++) await browser.open(page.url)
     const { user } = process.cpuUsage(before)
-    const name = text.slice(0, 20)
     t.match(page.text, 'The sign-in stopped at step 12', name)
     t.ok(page.text.length < 60_000, `${name}: a page of ${page.text.length} characters`)
     t.ok(user < 3e6, `${name}: ${user} µs`)
@@ -104,15 +123,15 @@ t.test('a token response of a megabyte of brackets costs no more than its first 
 })
 
 t.test('a secret on the edge of what is read or shown is not shown in half', async (t) => {
+  const type = { 'content-type': 'text/plain' }
+  const secret = CLIENT_SECRET + 'y'.repeat(2000)
   for (const [length, rest, shown] of [
-    [32 * 1024 - 20, CLIENT_SECRET + 'y'.repeat(2000), /x{1000}…<\/pre>/],
-    [31 * 1024 - 20, CLIENT_SECRET + 'y'.repeat(2000), /x{1000}•*…<\/pre>/],
+    [32 * 1024 - 20, secret, /x{1000}…<\/pre>/],
+    [31 * 1024 - 20, secret, /x{1000}•*…<\/pre>/],
     [32 * 1024, '', /\n\nx{32768}<\/pre>/]
   ] as const) {
-    const type = { 'content-type': 'text/plain' }
-    const { browser, origin } = await simulator(t, {
-      baseUrl: await responding(t, 500, 'x'.repeat(length) + rest, type)
-    })
+    const baseUrl = await responding(t, 500, 'x'.repeat(length) + rest, type)
+    const { browser, origin } = await simulator(t, { baseUrl })
     const { text } = await browser.signIn(start(origin))
     t.match(text, shown, `${length}`)
     t.notMatch(text, CLIENT_SECRET.slice(0, 8), `${length}`)
@@ -123,14 +142,18 @@ t.test('another browser sees no sign-in, whatever it asks for', async (t) => {
   const { origin, browser, another } = await simulator(t)
   const page = await browser.signIn(start(origin))
   const own = another('bob')
-  t.match((await own.signIn(start(origin))).text, 'Bob &#60;b&#62;Client&#60;/b&#62; is signed in')
+  const bobs = await own.signIn(start(origin))
+  t.match(bobs.text, 'Bob &#60;b&#62;Client&#60;/b&#62; is signed in')
   const forged = another()
   forged.cookies.set('portal-session', 'made-up')
   for (const [who, other] of Object.entries({ nobody: another(), own, forged })) {
-    t.equal((await other.open(page.url)).status, 404, who)
-    t.notMatch((await other.open(origin)).text, 'Ada Lovelace', `${who}: nor in the list`)
+    const { status } = await other.open(page.url)
+    t.equal(status, 404, who)
+    const home = await other.open(origin)
+    t.notMatch(home.text, 'Ada Lovelace', `${who}: nor in the list`)
   }
-  t.match((await browser.open(page.url)).text, 'Ada Lovelace is signed in')
+  const again = await browser.open(page.url)
+  t.match(again.text, 'Ada Lovelace is signed in')
   await forged.open(start(origin))
   t.match(forged.cookies.get('portal-session'), /^[\w-]{43}$/, 'nor is a session of others taken over')
 })
@@ -139,23 +162,28 @@ t.test('another browser cannot finish a sign-in', async (t) => {
   const { origin, browser, baseUrl, another } = await simulator(t)
   browser.cookies.delete('sid')
   const login = await browser.open(start(origin))
-  const authorize = new URL(String(new URL(login.url).searchParams.get('return_to')), baseUrl).href
-  const issued = await another('ada').fetch(authorize)
-  const callback = String(issued.headers.get('location'))
+  const returnTo = new URL(login.url).searchParams.get('return_to')
+  const callback = await redirected(another('ada'), baseUrl + String(returnTo))
   const other = another('bob')
   await other.open(start(origin, 'foreign-redirect-uri'))
-  t.notMatch((await other.open(callback)).text, 'Ada Lovelace')
-  t.match((await browser.open(origin)).text, 'Waiting for your service', 'the sign-in still waits for its browser')
-  t.match((await browser.signIn(callback)).text, 'Ada Lovelace is signed in', 'which can use the code')
+  const taken = await other.open(callback)
+  t.notMatch(taken.text, 'Ada Lovelace')
+  const home = await browser.open(origin)
+  t.match(home.text, 'Waiting for your service', 'the sign-in still waits for its browser')
+  const page = await browser.signIn(callback)
+  t.match(page.text, 'Ada Lovelace is signed in', 'which can use the code')
 })
 
 t.test('the session cookie: HttpOnly, SameSite=Lax, and Secure behind https', async (t) => {
-  for (const [flags, host, secure] of [
-    [[], undefined, ''], [['--public-url', 'https://portal.test'], 'portal.test', 'Secure; ']
+  for (const [flags, secure] of [
+    [[], ''],
+    [['--public-url', 'https://portal.test'], 'Secure; ']
   ] as const) {
     const { origin } = await simulator(t, { flags: [...flags] })
-    const { headers } = await asked(start(origin), host ?? new URL(origin).host)
-    const expected = new RegExp(`^portal-session=[\\w-]{43}; Path=/; HttpOnly; ${secure}SameSite=Lax$`)
-    t.match(String(headers['set-cookie']), expected, flags.join())
+    const { host } = new URL(origin)
+    const { headers } = await asked(start(origin), host)
+    const [cookie] = headers['set-cookie'] ?? []
+    const expected = `^portal-session=[\\w-]{43}; Path=/; HttpOnly; ${secure}SameSite=Lax$`
+    t.match(cookie, new RegExp(expected), flags.join())
   }
 })
