@@ -3,16 +3,19 @@ import t from 'tap'
 import { startHost } from '../helpers/host.ts'
 import { authorizePath, request, say } from '../helpers/raw-requests.ts'
 
-const numbers = (from: number, to: number): number[] => Array.from({ length: to - from }, (_none, at) => from + at)
+const numbers = (from: number, to: number): number[] =>
+  Array.from({ length: to - from }, (_none, at) => from + at)
+
+const percent = (byte: number): string => `%${byte.toString(16).padStart(2, '0')}`
 
 t.test('each visible character as it is, and each byte in percent', async (t) => {
   const { url } = await startHost(t)
   const visible = String.fromCharCode(...numbers(0x21, 0x7f)).replace('&', '')
-  const escapes = numbers(0, 256).map((byte) => `%${byte.toString(16).padStart(2, '0')}`)
+  const escapes = numbers(0, 256).map(percent)
   for (const state of [visible, escapes.join(''), escapes.join('').toUpperCase(), 'a=b=%zz+%']) {
     const { text } = await say(url, request(`GET ${authorizePath(state)}`, ['X-User: alice']))
     // Encoded as it was, but for what would end the query it is put into.
-    const expected = state.replace(/["#<>]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+    const expected = state.replace(/["#<>]/g, (one) => percent(one.charCodeAt(0)).toUpperCase())
     t.equal(/^location: .*?[?&]state=(.*)\r$/im.exec(text)?.[1], expected, state)
   }
 })

@@ -28,12 +28,16 @@ function scene (redirects: Record<string, [status: number, location: string]>, g
 }
 
 t.test('307 and 308 keep the method and the form, the other redirects do not', async (t) => {
+  const callback = `${REDIRECT_URI}?code=x`
   for (const dropping of [301, 302, 303]) {
     const { browser, seen } = scene({
-      '/a': [307, '/b'], '/b': [308, '/c'], '/c': [dropping, '/d?e'], '/d': [302, `${REDIRECT_URI}?code=x`]
+      '/a': [307, '/b'],
+      '/b': [308, '/c'],
+      '/c': [dropping, '/d?e'],
+      '/d': [302, callback]
     })
     const arrival = await browser.open(`${SERVICE}/a`, 'POST', 'user=ada')
-    t.match(arrival, { at: 'callback', target: { href: `${REDIRECT_URI}?code=x` } }, `${dropping}`)
+    t.match(arrival, { at: 'callback', target: { href: callback } }, `${dropping}`)
     t.strictSame(seen, ['POST /a user=ada', 'POST /b user=ada', 'POST /c user=ada', 'GET /d?e'], `${dropping}`)
   }
 })
@@ -46,8 +50,10 @@ t.test('where a browser stops', async (t) => {
     [302, '/a', 'loop']
   ] as const) {
     const { browser, seen } = scene({ '/a': [status, location] }, 'sid=a')
-    t.equal((await browser.open(`${SERVICE}/a`)).at, at, `${status} ${location}`)
-    t.equal(seen.length, at === 'loop' ? 11 : 1, `${status} ${location}`)
+    const arrival = await browser.open(`${SERVICE}/a`)
+    const row = `${status} ${location}`
+    t.equal(arrival.at, at, row)
+    t.equal(seen.length, at === 'loop' ? 11 : 1, row)
   }
   const { browser, seen } = scene({})
   await t.rejects(browser.open('http://127.0.0.1:1/login'), {
@@ -138,7 +144,8 @@ t.test('cookies that browsers refuse, and why', async (t) => {
     const jar = new CookieJar()
     jar.take(line, new URL(address))
     t.equal(jar.refused.get(String(line.split('=')[0])), why, line)
-    t.equal(jar.all().length, why === undefined && !line.includes('Max-Age') ? 1 : 0, line)
+    const isKept = why === undefined && !line.includes('Max-Age')
+    t.equal(jar.all().length, isKept ? 1 : 0, line)
   }
 })
 

@@ -12,10 +12,11 @@ import { freePort } from '../helpers/ports.ts'
 import { httpServer } from '../helpers/listen.ts'
 import { respond, responding } from '../helpers/responses.ts'
 
-const textAt = (type: string, body: string): Change => sentAt('/oauth/token', (_payload, _request, reply) => {
-  reply.type(type)
-  return body
-})
+const textAt = (type: string, body: string): Change =>
+  sentAt('/oauth/token', (_payload, _request, reply) => {
+    reply.type(type)
+    return body
+  })
 const leadingTo = (loginPage: (returnTo: string) => string): Change => ({ options: { loginPage } })
 const failing = (): never => { throw new Error('view not found') }
 const [ada, eve] = [sessionOf('ada'), sessionOf('eve')]
@@ -44,7 +45,9 @@ for (const [change, cookies, step, error, got] of CASES) {
     const app = partner(change)
     const result = await portal({ app, ...SETTINGS }).signIn({ cookies })
     t.match(result, { ok: false, step, error, got, expected: String, fix: String })
-    const outcomes = result.steps.slice(step - 1).map(({ outcome }) => outcome)
+    const outcomes = result.steps
+      .slice(step - 1)
+      .map(({ outcome }) => outcome)
     t.strictSame(outcomes, ['failed', ...Array(15 - step).fill('waiting')])
   })
 }
@@ -86,7 +89,8 @@ t.test('what the redirect to the portal says', async (t) => {
   })
   for (const [query, step, error, got] of CALLBACKS) {
     given = query
-    t.match(await portal({ baseUrl, ...SETTINGS }).authorize(), { step, error, got, fix: String }, query)
+    const result = await portal({ baseUrl, ...SETTINGS }).authorize()
+    t.match(result, { step, error, got, fix: String }, query)
   }
 })
 
@@ -151,21 +155,29 @@ t.test('a failure shows which of the steps before it succeeded', async (t) => {
   for (const [error, step, legs, done] of PROVEN) {
     const exchanges = Array(legs).fill(exchange)
     const steps = stepsOf({ exchanges, failure: failure(step, error, 'something else') })
-    const outcomes = Array(15).fill('waiting').fill('done', 0, done).fill('failed', step - 1, step)
+    const outcomes = Array(15)
+      .fill('waiting')
+      .fill('done', 0, done)
+      .fill('failed', step - 1, step)
     t.strictSame(steps.map(({ outcome }) => outcome), outcomes, error)
   }
-  t.equal(stepsOf({ exchanges: [exchange], failure: null, running: 5 })[4]?.outcome, 'running')
+  const started = stepsOf({ exchanges: [exchange], failure: null, running: 5 })
+  t.equal(started[4]?.outcome, 'running')
 })
 
 t.test('a slow service ends at the timeout', async (t) => {
-  const app = partner({ prepare: (app) => app.addHook('onRequest', (_request, _reply, _done) => {}) })
+  const app = partner({
+    prepare: (app) => app.addHook('onRequest', (_request, _reply, _done) => {})
+  })
   const baseUrl = await httpServer(t, () => {})
   for (const where of [{ app }, { baseUrl }]) {
+    const row = `${Object.keys(where)}`
     const { signIn, token, user } = portal({ ...where, ...SETTINGS, timeout: 50 })
     const { steps, ...result } = await signIn()
-    t.match(result, { step: 4, error: 'timeout', got: /within 0\.05 s/ }, `${Object.keys(where)}`)
-    t.match(steps[3], { outcome: 'failed', exchange: { milliseconds: Number } }, `${Object.keys(where)}: its time`)
-    t.match([await token('code'), await user('token')], [{ step: 9 }, { step: 13 }], `${Object.keys(where)}`)
+    t.match(result, { step: 4, error: 'timeout', got: /within 0\.05 s/ }, row)
+    t.match(steps[3], { outcome: 'failed', exchange: { milliseconds: Number } }, `${row}: its time`)
+    t.match(await token('code'), { step: 9 }, row)
+    t.match(await user('token'), { step: 13 }, row)
   }
   const { timeout, ...settings } = SETTINGS
   t.match([timeout, createIntegration({ ...settings, baseUrl }).timeout], [60_000, 5000])
@@ -193,6 +205,7 @@ t.test('a bad option is named', async (t) => {
     [{ app: undefined, baseUrl: 'ftp://localhost' }, '"baseUrl" must be an absolute http'],
     [{ app: undefined, baseUrl: 'http://localhost#x' }, 'without query and fragment']
   ] as Array<[object, string]>) {
-    t.throws(() => portal({ app, ...SETTINGS, ...changes }), { name: 'TypeError', message: sentence }, sentence)
+    const create = () => portal({ app, ...SETTINGS, ...changes })
+    t.throws(create, { name: 'TypeError', message: sentence }, sentence)
   }
 })

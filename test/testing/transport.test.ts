@@ -11,7 +11,10 @@ const MEGABYTE = 1024 * 1024
 const request = (url: string) => ({ method: 'GET', url, headers: [] })
 
 t.test('a body of a megabyte is read, and none that is larger', async (t) => {
-  const baseUrl = await httpServer(t, ({ url = '' }, response) => { response.end('x'.repeat(Number(url.slice(1)))) })
+  const baseUrl = await httpServer(t, ({ url = '' }, response) => {
+    const length = Number(url.slice(1))
+    response.end('x'.repeat(length))
+  })
   const send = overHttp(60_000)
   const largest = await send(request(`${baseUrl}/${MEGABYTE}`))
   t.equal(statusOf(largest), 200)
@@ -64,7 +67,10 @@ const REASONS: Array<[code: NetworkError['code'], errors: string[]]> = [
 
 t.test('why there is no response, by the code of the error or its name', async (t) => {
   for (const [code, reasons] of REASONS) {
-    for (const name of reasons) t.equal(networkError({ name, message: 'no' }, 'http://x', 5000).code, code, name)
+    for (const name of reasons) {
+      const found = networkError({ name, message: 'no' }, 'http://x', 5000)
+      t.equal(found.code, code, name)
+    }
   }
   t.equal(networkError({ code: 'EPIPE', name: 'Error', message: 'no' }, 'http://x', 5000).code, 'hung_up')
 })
