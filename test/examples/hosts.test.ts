@@ -18,16 +18,15 @@ t.test('what it adds to a host of Fastify', async (t) => {
   const found = JSON.parse(mustRun('npm', ['query', added], { cwd })) as Array<{ location: string }>
   t.ok(found.some(({ location }) => location === 'node_modules/ioredis'))
   const { packages } = JSON.parse(readFileSync(join(cwd, 'node_modules/.package-lock.json'), 'utf8'))
-  for (const { location } of found) {
-    const { hasInstallScript, engines } = packages[location]
-    t.notOk(hasInstallScript, `${location}: no script runs when it is installed`)
-    t.notMatch(engines?.node ?? '', /^>=\s*2[2-9]/, `${location}: npm does not warn of Node 20`)
-  }
+  const withScript = found.filter(({ location }) => packages[location].hasInstallScript)
+  t.strictSame(withScript, [], 'no script runs when they are installed')
+  const newer = found.filter(({ location }) => /^>=\s*2[2-9]/.test(packages[location].engines?.node))
+  t.strictSame(newer, [], 'npm does not warn of Node 20')
 })
 
 t.test('TypeScript, strict, with skipLibCheck: false, as an ES module and as CommonJS', async (t) => {
   copyFileSync(join(cwd, 'typed.mts'), join(cwd, 'typed.cts'))
-  t.equal(mustRun('npx', ['tsc', '--outDir', 'typed'], { cwd }), '', 'compiles')
+  t.equal(mustRun('node_modules/.bin/tsc', ['--outDir', 'typed', '--checkers', '1'], { cwd }), '', 'compiles')
   for (const file of ['typed.mjs', 'typed.cjs']) t.equal(run(join('typed', file)), 'alice\n', file)
 })
 
