@@ -37,8 +37,10 @@ t.test('sign-in', async (t) => {
     t.equal(await outcome(page), 'Ada Okafor is signed in')
     t.strictSame(calls, ['POST /oauth/token 200', 'GET /oauth/user 200'])
     t.notMatch(page.url(), /code=|state=/)
-    const { searchParams } = new URL(requests.find((url) => url.startsWith(`${portal}/oauth/callback?`)) as string)
-    t.notOk((await page.content()).includes(searchParams.get('code') as string))
+    const callback = requests.find((url) => url.startsWith(`${portal}/oauth/callback?`))
+    const { searchParams } = new URL(String(callback))
+    const content = await page.content()
+    t.notOk(content.includes(String(searchParams.get('code'))))
   })
 
   visit('without JavaScript', async (t, { page }) => {
@@ -53,13 +55,16 @@ t.test('sign-in', async (t) => {
     await page.goto(portal)
     await page.keyboard.press('Tab')
     const skip = page.getByRole('link', { name: 'Skip to the content' })
-    t.ok((await skip.boundingBox())?.x as number > 0, 'the first stop shows itself')
+    const box = await skip.boundingBox()
+    t.ok(Number(box?.x) > 0, 'the first stop shows itself')
     await page.keyboard.press('Enter')
     t.equal(await tabTo(page, 'Sign in'), 1, 'and leads to the main action')
     await page.keyboard.press('Enter')
     await page.waitForURL(`${partner}/login?return_to=*`)
     t.equal(await tabTo(page, 'Ada Okafor'), 1)
-    t.not(await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle), 'none')
+    const outline = await page.evaluate(() =>
+      getComputedStyle(document.activeElement as Element).outlineStyle)
+    t.not(outline, 'none')
     await page.keyboard.press('Enter')
     t.equal(await outcome(page), 'Ada Okafor is signed in')
     t.ok(await tabTo(page, 'Sign in again') <= 3)
@@ -68,11 +73,13 @@ t.test('sign-in', async (t) => {
 
   visit('the error page loads and executes nothing, and leads to a new start', async (t, visit) => {
     const { page, requests, problems } = visit
-    const url = `${partner}/oauth/authorize?${new URLSearchParams({ client_id: SCRIPT, redirect_uri: SCRIPT })}`
+    const query = new URLSearchParams({ client_id: SCRIPT, redirect_uri: SCRIPT })
+    const url = `${partner}/oauth/authorize?${query}`
     await page.goto(url)
     t.equal(await heading(page), 'This sign-in cannot go on')
     t.strictSame(requests.splice(0), [url], 'the page is the only thing that was asked for')
-    const background = await page.getByRole('link').evaluate((link) => getComputedStyle(link).backgroundColor)
+    const link = page.getByRole('link')
+    const background = await link.evaluate((link) => getComputedStyle(link).backgroundColor)
     t.not(background, 'rgba(0, 0, 0, 0)', 'its own style is allowed')
     await page.evaluate(() => {
       const script = document.createElement('script')
@@ -84,7 +91,8 @@ t.test('sign-in', async (t) => {
     })
     // The status, and what the policy has blocked: script, style, image, frame, handler.
     const said = await reported(problems, 6)
-    t.equal(said.filter((problem) => problem.includes('Content Security Policy')).length, 5, said.join())
+    const blocked = said.filter((problem) => problem.includes('Content Security Policy'))
+    t.equal(blocked.length, 5, said.join())
     t.equal(await page.title(), 'Sign-in not possible')
     t.ok(await page.locator('h1').isVisible())
     t.equal(await tabTo(page, 'Start again'), 1, 'the first stop')

@@ -116,6 +116,21 @@ for (const { step, got, expected, fix, options } of FAILURES) {
   })
 }
 
+t.test('a service that knows nobody by 401 or 403 is not down', async (t) => {
+  for (const status of [401, 403]) {
+    const { origin, browser } = await simulator(t, {
+      change: {
+        prepare: (app) => app.addHook('onRequest', async ({ headers, url }, reply) => {
+          const isNobody = url.startsWith('/oauth/authorize') && headers.cookie === undefined
+          if (isNobody) return reply.code(status).send('Log in')
+        })
+      }
+    })
+    const { text } = await browser.signIn(start(origin))
+    t.match(text, 'Ada Lovelace is signed in', `${status}`)
+  }
+})
+
 t.test('a callback that lacks a part of the redirect_uri', async (t) => {
   const redirectUri = 'http://localhost:1/cb?tenant=7'
   const change = { options: { portal: { ...PORTAL, redirectUri } } }

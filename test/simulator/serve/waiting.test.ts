@@ -16,14 +16,20 @@ async function begun ({ browser, origin }: Simulator): Promise<string> {
   return origin + path
 }
 
-t.test('the rules on the login are shown until the browser comes back', async (t) => {
-  const scene = await simulator(t)
+t.test('the rules on the login are tried once, and shown until the browser comes back', async (t) => {
+  let requests = 0
+  const scene = await simulator(t, {
+    change: { prepare: (app) => app.addHook('onRequest', async () => { requests++ }) }
+  })
   const { browser, origin } = scene
   const url = await begun(scene)
   const { text } = await browser.open(url)
   t.match(text, 'Take your time if you are logging in.')
   for (const { sentence } of LOGIN_RULES) t.match(text, `<h3>${sentence} <span class="chip`, sentence)
   t.notMatch(text, '<span class="chip fail">', 'a correct service: no rule fails')
+  const before = requests
+  await browser.open(url)
+  t.equal(requests, before)
   t.equal(origin + await redirected(browser, `${origin}/oauth/callback?error=access_denied`), url)
   t.notMatch((await browser.open(url)).text, 'id="causes"')
 })
