@@ -1,4 +1,4 @@
-import type { Exchange, Headers } from '../flow/wire.ts'
+import type { Exchange } from '../flow/wire.ts'
 import { header } from '../flow/wire.ts'
 import { nameOf } from './voice.ts'
 
@@ -25,9 +25,7 @@ export function cacheOf (exchange: Exchange, earlier: readonly Exchange[]): stri
     return isOfOther || (given !== undefined && given === givenIn(other))
   })
   if (isCopy) return `${nameOf(exchange)} gets the state, code or token of an earlier request`
-  const mark = exchange.response?.headers.find(isMark)
-  return mark === undefined ? null : `${nameOf(exchange)}: ${mark.join(': ')}`
+  const lines = exchange.response?.headers.map((line) => line.join(': '))
+  const mark = lines?.find((line) => /^age: [1-9]|^\S*cache\S*: .*\bhit\b/i.test(line))
+  return mark === undefined ? null : `${nameOf(exchange)}: ${mark}`
 }
-
-const isMark = ([name, value]: Headers[number]): boolean =>
-  (/cache/i.test(name) && /\bhit\b/i.test(value)) || (/^age$/i.test(name) && value !== '0')

@@ -1,11 +1,8 @@
-import { codeOf } from '../flow/browser.ts'
 import { describe } from '../flow/failure.ts'
-import { readArrival } from '../flow/responses.ts'
 import type { UserInformation } from '../user-information.ts'
 import { readUserInformation, unlistedFields } from '../user-information.ts'
 import type { Rule } from './rule.ts'
-import { advise, expect, Failed } from './rule.ts'
-import { enter } from './session.ts'
+import { advise, expect } from './rule.ts'
 import type { Subject } from './subject.ts'
 import { SHARED } from './subject.ts'
 import { reasonsOf } from './voice.ts'
@@ -36,15 +33,13 @@ export const RECORD: readonly Rule[] = [
     fix: 'Correct what `portalEligibility` returns for this user.',
     isGate: true,
     test: async (subject) => {
-      await expectNone(subject, MISSING)
-      const record = await subject.signIn()
-      const added = unlistedFields({ ...record })
-      advise(
-        added.length === 0,
-        `the record has ${added.join(', ')} besides, which the plugin does not send`,
-        'An onSend hook or a proxy adds to the response of /oauth/user: leave it as it is.'
-      )
-      advise(/^[^\s@]+@[^\s@]+$/.test(record.email), `email is not an e-mail address: ${record.email}`)
+      const records = await signIns(subject)
+      expectNone(records, MISSING)
+      for (const record of records) {
+        advise(/^[^\s@]+@[^\s@]+$/.test(record.email), `email is not an e-mail address: ${record.email}`)
+        const added = unlistedFields({ ...record }).join(', ')
+        advise(added === '', `a hook or a proxy adds ${added}`, 'Leave the response of /oauth/user as it is.')
+      }
     }
   },
   {
@@ -54,22 +49,31 @@ export const RECORD: readonly Rule[] = [
       'Give the identifier that the app keeps for the user, not a new one each time; keep no user in a variable that ' +
       'requests share.',
     isGate: true,
-    test: async (subject) => {
-      expectSame([...(await signIns(subject)), ...(await afterLogin(subject))], 'differ between sign-ins of one user')
-    }
+    test: async (subject) => expectSame(await signIns(subject))
   },
   {
     id: 'user.other-user',
     sentence: 'Users who sign in at the same time get each their own record.',
-    fix: 'Keep no user in a variable that requests share: `portalEligibility` gets its user as an argument.',
-    test: (subject) => (subject.options.users.length > 1 ? bothGetIn(subject) : oneGetsIn(subject))
+    fix:
+      'Give each user the identifier that the app has for this user. Keep no user in a variable that requests share: ' +
+      '`portalEligibility` gets its user as an argument.',
+    test: async (subject) => {
+      // In turn: where a session has ended, a new one begins.
+      const own = [await subject.signIn(), await subject.signIn(1)]
+      const [one, other] = own.map(({ external_id: id }) => id)
+      const { reading } = await subject.user('n'.repeat(43))
+      expect(!reading.ok, 'the record, for a token that nobody issued', { rule: 'service.no-cache' })
+      expect(one !== other, `two users have the same external_id, ${one}`)
+      const atOnce = [0, 1, 0, 1, 0, 1].map(async (at) => expectSame([own[at], await subject.signIn(at)]))
+      await Promise.all(atOnce)
+    }
   },
   {
     id: 'user.plain-text',
     severity: 'should',
     sentence: 'The record is plain text: not escaped for HTML or URLs, not read in a wrong encoding.',
     fix: 'Give the text as the user wrote it: UTF-8, with no HTML entities, without spaces around it.',
-    test: (subject) => expectNone(subject, ENCODED)
+    test: async (subject) => expectNone(await signIns(subject), ENCODED)
   },
   {
     id: 'authorize.state',
@@ -77,10 +81,10 @@ export const RECORD: readonly Rule[] = [
     fix: 'Something on the way reads the query and writes it again, or refuses it: pass it on as it came.',
     test: async (subject) => {
       const { browser } = await subject.session()
-      for (const [what, state] of STATES) {
-        const arrival = await subject.authorize(browser, { state })
-        const reading = readArrival(arrival, state, subject.integration)
-        if (!reading.ok) throw new Failed(`${what}: ${reading.got}`, { reasons: reasonsOf(arrival.exchange) })
+      for (const state of STATES) {
+        const { exchange, target } = await subject.authorize(browser, { state })
+        const isSame = target?.searchParams.get('state') === state
+        expect(isSame, `for the state ${state}: ${describe(exchange)}`, { reasons: reasonsOf(exchange) })
       }
     }
   }
@@ -103,29 +107,20 @@ const ENCODED: Faults = [
   [/^\s|\s$/, 'has spaces around it']
 ]
 
-/** Characters that programs change, and the longest state that is usual. */
-const STATES = [
-  ['a state with commas, plus and percent signs, and Unicode', 'a,b;c+d e%25f&g=h~!*()é€🙂'],
-  ['a state of 1,500 characters', '-._~ABCDEFGHIJKLMNOPQRSTUVWXY'.repeat(50)]
-] as const
+/** Characters that programs change, and the longest state that is usual: 1,500 characters. */
+const STATES = ['a,b;c+d e%25f&g=h~!*()é€🙂', '-._~ABCDEFGHIJKLMNOPQRSTUVWXY'.repeat(50)]
 
-/** No text of any user has one of these faults. */
-async function expectNone (subject: Subject, faults: Faults): Promise<void> {
-  // Without those who get no record.
-  const others = subject.options.users.map((_user, at) => subject.recordOf(at).catch(() => []))
-  const records = [...(await signIns(subject)), ...(await Promise.all(others)).flat()]
-  for (const [field, value = ''] of records.flatMap((record) => Object.entries(listed(record)))) {
+/** No text has one of these faults. */
+function expectNone (records: UserInformation[], faults: Faults): void {
+  for (const [field, value] of records.flatMap((record) => Object.entries(record))) {
     for (const [pattern, what] of faults) expect(!pattern.test(String(value)), `${field} ${what}: ${value}`)
   }
 }
 
-/** The fields of a record that the plugin sends. */
-const listed = (record: unknown): Record<string, unknown> => ({ ...readUserInformation(record, 'partner').record })
-
-function expectSame (records: unknown[], what: string): void {
-  const [first = {}, ...others] = records.map(listed)
-  const fields = Object.keys(first).filter((name) => others.some((other) => other[name] !== first[name]))
-  expect(fields.length === 0, `${fields.join(', ')} ${what}`)
+/** The fields that the plugin sends are the same. */
+function expectSame (records: unknown[]): void {
+  const different = new Set(records.map((record) => JSON.stringify(readUserInformation(record, 'partner').record)))
+  expect(different.size === 1, `different records: ${[...different].join(' and ')}`)
 }
 
 /** Sign-ins of the first user, at once and in turn. */
@@ -134,39 +129,4 @@ function signIns (subject: Subject): Promise<UserInformation[]> {
     const atOnce = await Promise.all([1, 2, 3].map(() => subject.signIn()))
     return [...atOnce, await subject.signIn()]
   })
-}
-
-/** A record after another login of the same user; none without a login, or where that user gets no code now. */
-async function afterLogin (subject: Subject): Promise<UserInformation[]> {
-  const [user] = subject.options.users
-  if (user?.login === undefined) return []
-  const { browser } = await enter(subject, user)
-  const { reading } = await subject.grant(browser)
-  return reading.ok ? [await subject.record(await subject.token(reading.value))] : []
-}
-
-const AT_ONCE = 'of another user, where two sign in at the same time'
-
-async function bothGetIn (subject: Subject): Promise<void> {
-  // In turn: where the login of user.same-user has ended a session, a new one begins.
-  const own = [await subject.signIn(), await subject.signIn(1)]
-  const [one, other] = own.map(({ external_id: id }) => id)
-  const { reading } = await subject.user('n'.repeat(43))
-  expect(!reading.ok, 'the record, for a token that nobody issued', { rule: 'service.no-cache' })
-  expect(one !== other, `two users have the same external_id, ${one}`, {
-    fix: 'Give each user the identifier that the app has for this user.'
-  })
-  const users = [0, 1, 0, 1, 0, 1]
-  await Promise.all(users.map(async (at) => expectSame([own[at], await subject.signIn(at)], AT_ONCE)))
-}
-
-/** The user who may not enter must not get in meanwhile, and must not keep the other one out. */
-async function oneGetsIn (subject: Subject): Promise<void> {
-  const both = [await subject.ineligible(), await subject.session()]
-  const tries = [...both, ...both, ...both].map(async ({ browser, arrival }) => {
-    const again = await subject.authorize(browser)
-    const isSame = (codeOf(again) === null) === (codeOf(arrival) === null)
-    expect(isSame, `the outcome ${AT_ONCE}: ${describe(again.exchange)}`)
-  })
-  await Promise.all(tries)
 }

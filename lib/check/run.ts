@@ -32,10 +32,8 @@ export interface Run {
   stopped?: string
 }
 
-const byId = (id: string): GroupedRule => RULES.find((rule) => rule.id === id) as GroupedRule
-
-/** The rules with these identifiers. */
-export const rulesOf = (ids: readonly string[]): GroupedRule[] => ids.map(byId)
+/** The rule with this identifier. */
+export const byId = (id: string): GroupedRule => RULES.find((rule) => rule.id === id) as GroupedRule
 
 /** Tries all rules. Rejects when the signal of the subject is aborted. */
 export async function run (subject: Subject): Promise<Run> {
@@ -55,7 +53,7 @@ export async function run (subject: Subject): Promise<Run> {
     // A rule that found the cause elsewhere is not judged itself.
     if (finding.id !== rule.id || (rule.isGate && finding.outcome === 'fail')) break
   }
-  const rules = RULES.map((rule) => findings.get(rule.id) ?? untested(rule, end))
+  const rules = RULES.map((rule) => findings.get(rule.id) ?? found(rule, { outcome: 'untested', reason: end }))
   const ok = stopped === undefined && rules.every(({ outcome }) => outcome !== 'fail')
   return { ok, rules, ...stopped !== undefined && { stopped } }
 }
@@ -90,23 +88,22 @@ async function thrownTwice (subject: Subject, rule: Rule): Promise<Thrown> {
 
 function findingOf ({ secrets }: Subject, rule: GroupedRule, error: Thrown): Finding {
   const mask = (text: string): string => escape(secrets.mask(text))
-  if (error === null) return found(rule, 'pass')
-  if (error instanceof Untested) return untested(rule, mask(error.message))
+  if (error === null) return found(rule, { outcome: 'pass' })
+  if (error instanceof Untested) return found(rule, { outcome: 'untested', reason: mask(error.message) })
   const { details, message } = error
   const cause = details.rule === undefined ? rule : byId(details.rule)
   const severity = details.severity ?? cause.severity ?? 'must'
   const reason = details.reasons?.join(', ')
-  return {
-    ...found(cause, severity === 'must' ? 'fail' : 'advice'),
+  return found(cause, {
     severity,
+    outcome: severity === 'must' ? 'fail' : 'advice',
     got: mask(message),
     fix: mask(details.fix ?? cause.fix),
     ...reason && { reason }
-  }
+  })
 }
 
-const found = (
-  { id, group, severity = 'must', sentence }: GroupedRule, outcome: Finding['outcome']
-): Finding => ({ id, group, severity, sentence, outcome })
+type Found = Pick<Finding, 'outcome'> & Partial<Finding>
 
-const untested = (rule: GroupedRule, reason: string): Finding => ({ ...found(rule, 'untested'), reason })
+const found = ({ id, group, severity = 'must', sentence }: GroupedRule, more: Found): Finding =>
+  ({ id, group, severity, sentence, ...more })

@@ -38,82 +38,47 @@ export const nameOf = ({ request: { method, url } }: Exchange): string => `${met
 /** What somebody other than the plugin said. */
 export function quoted (exchange: Exchange): string {
   const server = header(exchange.response, 'server')
-  return `${describe(exchange)}${server === '' ? '' : ` [server: ${server.slice(0, 60)}]`}`
+  return `${describe(exchange)}${server && ` [server: ${server}]`}`
 }
+
+/** Whether a response has a token or a record. */
+export const isGiven = ({ response }: Exchange): boolean =>
+  /"(?:access_token|external_id)"/.test(String(response?.body))
 
 /** The finding on a response that the plugin did not give. */
 export function notThePlugin (exchange: Exchange, endpoint: Endpoint): Failed {
-  const { pathname, hostname, protocol } = new URL(exchange.request.url)
-  const moved = sameElsewhere(exchange)
-  const isOtherScheme = endpoint === 'authorize' && moved?.hostname === hostname && moved.protocol !== protocol
-  const scheme = protocol === 'http:' ? 'address.https' : 'address.no-downgrade'
-  const [words, fix] = whoSpoke(exchange, pathname, moved !== null)
-  return new Failed(`${words}: ${nameOf(exchange)}: ${quoted(exchange)}`, {
-    rule: isOtherScheme ? scheme : `${endpoint}.hook`,
-    fix
+  const from = new URL(exchange.request.url)
+  const to = redirectTarget(exchange) ?? from
+  const isMoved = from.pathname === to.pathname && from.origin !== to.origin
+  const isOtherScheme = isMoved && endpoint === 'authorize' && from.hostname === to.hostname
+  const scheme = from.protocol === 'http:' ? 'address.https' : 'address.no-downgrade'
+  return new Failed(`the plugin does not respond: ${nameOf(exchange)}: ${quoted(exchange)}`, {
+    rule: isOtherScheme && from.protocol !== to.protocol ? scheme : `${endpoint}.hook`,
+    fix: isMoved
+      ? 'Give the portal the address at which the app responds without a redirect, and that as base URL.'
+      : whereToLook(exchange)
   })
 }
 
-/** Where a redirect leads to the same path at another scheme or host; null elsewhere. */
-function sameElsewhere (exchange: Exchange): URL | null {
-  const from = new URL(exchange.request.url)
-  const to = redirectTarget(exchange) ?? from
-  return from.pathname === to.pathname && from.origin !== to.origin ? to : null
-}
-
-/** Who responded in place of the plugin, and where to look. */
-function whoSpoke (exchange: Exchange, path: string, isMoved: boolean): [words: string, fix: string] {
-  const status = statusOf(exchange)
+/** Who responded in place of the plugin, and what to do. */
+function whereToLook (exchange: Exchange): string {
   const { response } = exchange
-  const absent = /Route [A-Z]+:(\S+?)(?:\?\S*)? not found/.exec(String(response?.body))?.[1]
+  if ([404, 405].includes(statusOf(exchange))) {
+    return 'Register the plugin; check the base URL and the prefix; see whether a proxy changes the path or the method.'
+  }
   // The plugin's headers are on each response of its routes.
   const isOnRoute = /no-store/i.test(header(response, 'cache-control')) && header(response, 'pragma') !== ''
-  const exempt = `Exempt ${path} from it: the portal’s server calls its endpoints without cookies.`
-  const causes: Array<[isIt: boolean, words: string, fix: string]> = [
-    [
-      absent === path,
-      'the app has no such route',
-      'Register the plugin; check the base URL and the prefix.'
-    ],
-    [
-      absent !== undefined,
-      `${path} arrives as ${absent}`,
-      'Something in front changes the path: pass it on as it is, or give the plugin the prefix that the app sees.'
-    ],
-    [
-      isMoved,
-      'it is redirected to another scheme or host',
-      'Give the portal the address at which the app responds without a redirect, and that as base URL.'
-    ],
-    [
-      isOnRoute,
-      'a hook of the app responds before the plugin',
-      `Look for a hook of the app (onRequest, preHandler: login, CSRF, API keys, bot protection). ${exempt}`
-    ],
-    [
-      [502, 503, 504].includes(status),
-      'a proxy responds, and no app behind it',
-      'Start the app, and see whether the proxy leads to its port.'
-    ],
-    [
-      status === 404 || status === 405,
-      'nothing is at this path for this method',
-      'Check the base URL and the prefix; a proxy in front must pass the request on, with its path and method.'
-    ]
-  ]
-  const [, words, fix] = causes.find(([isIt]) => isIt) ?? [
-    true,
-    'something in front of the plugin responds',
-    `It is a proxy, firewall or CDN in front of the app, or middleware or a hook of the app. ${exempt}`
-  ]
-  return [words, fix]
+  const speaker = isOnRoute
+    ? 'a hook of the app (onRequest, preHandler: login, CSRF, API keys, bot protection)'
+    : 'a proxy, firewall or CDN in front of the app, with the app or without, or middleware or a hook of the app'
+  return `Look for ${speaker}, and exempt this path: the portal’s server calls its endpoints without cookies.`
 }
 
 /** Why the plugin refuses a complete request: what to do, and for which reasons. */
 const CHANGED: ReadonlyArray<[fix: string, ...reasons: RefusalReason[]]> = [
   [
-    'The whole query was sent, each parameter once. Something on the way, in front of the app or in a hook, drops or ' +
-      'adds a parameter, or reads the query and writes it again: pass it on as it is.',
+    'The whole query was sent, each parameter once. Something on the way, in front of the app or in a hook, changes ' +
+      'it: pass it on as it is.',
     'client_id_missing',
     'client_id_repeated',
     'redirect_uri_missing',
@@ -126,17 +91,13 @@ const CHANGED: ReadonlyArray<[fix: string, ...reasons: RefusalReason[]]> = [
     'parameters_excessive'
   ],
   [
-    'The whole form was sent. A body parser of the app, or middleware in front, reads it first, most often an ' +
-      'Express one (express.urlencoded, NestJS): exempt /oauth/token from it.',
+    'The whole form was sent, by POST. A body parser or middleware reads it first, most often an Express one ' +
+      '(express.urlencoded, NestJS): exempt /oauth/token from it. Or a redirect changes the request.',
     'grant_type_missing',
     'grant_type_unsupported',
     'code_missing',
     'body_unreadable',
-    'content_type_unsupported'
-  ],
-  [
-    'The form was sent by POST. Something on the way changes the request, most often a redirect: give the portal the ' +
-      'address that needs none.',
+    'content_type_unsupported',
     'credentials_in_url',
     'method_not_allowed'
   ],
@@ -149,18 +110,16 @@ const CHANGED: ReadonlyArray<[fix: string, ...reasons: RefusalReason[]]> = [
     'authorization_malformed'
   ],
   [
-    'Compare the client_id and the client_secret with what the app has registered: the secret exactly, with no space ' +
-      'or line break.',
-    'client_secret_wrong'
+    'Compare client_id, client_secret and redirect_uri with what the app has registered: exactly, with no space or ' +
+      'line break.',
+    'client_secret_wrong',
+    'redirect_uri_mismatch'
   ],
-  ['Register exactly the redirect_uri of the portal.', 'redirect_uri_mismatch'],
   [
-    'See `err` in the log line of the app: the `portal` function threw, or a hook changed the request.',
+    'See `err` in the log line of the app: it cannot reach its store, the `portal` function threw, or a hook changed ' +
+      'the request.',
     'internal_error',
-    'portal_failed'
-  ],
-  [
-    'See why the app cannot reach its store, or the `portal` function what it needs.',
+    'portal_failed',
     'store_unavailable'
   ]
 ]

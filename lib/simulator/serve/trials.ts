@@ -1,5 +1,5 @@
 import type { GroupedRule } from '../../check/rules.ts'
-import { rulesOf } from '../../check/run.ts'
+import { byId } from '../../check/run.ts'
 
 /** The path where a sign-in starts. */
 export const START = '/external-oauth/local'
@@ -25,7 +25,7 @@ export interface Trial {
 }
 
 const trial = (id: string, title: string, rule: string, takes: Taken, does: string): Trial =>
-  ({ path: `${START}?trial=${id}`, title, does, rule: rulesOf([rule])[0] as GroupedRule, takes })
+  ({ path: `${START}?trial=${id}`, title, does, rule: byId(rule), takes })
 
 /** The trials, in the order in which the pages offer them. */
 export const TRIALS: readonly Trial[] = [
@@ -43,4 +43,4 @@ export const TRIALS: readonly Trial[] = [
 
 /** Rules that are tried when a browser does not come back. */
 export const LOGIN_RULES =
-  rulesOf(['authorize.hook', 'login.page', 'login.return', 'login.form-action', 'login.cookie'])
+  ['authorize.hook', 'login.page', 'login.return', 'login.form-action', 'login.cookie'].map(byId)

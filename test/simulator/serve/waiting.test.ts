@@ -1,7 +1,7 @@
 // What the page says while a browser is at the service, and how it continues.
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { rulesOf } from '../../../lib/check/run.ts'
+import { byId } from '../../../lib/check/run.ts'
 import { SCRIPT } from '../../../lib/simulator/serve/pages/script.ts'
 import { LOGIN_RULES } from '../../../lib/simulator/serve/trials.ts'
 import type { Change } from '../../helpers/partner.ts'
@@ -55,7 +55,7 @@ for (const [rule, got, change] of [
     const [, list = ''] = /id="causes">[^]*?<ul>([^]*?)<\/ul>/.exec(text) ?? []
     const failed = list.split('<li>').filter((item) => /<span class="chip (?:fail|advice)">/.test(item))
     t.equal(failed.length, 1, 'and nothing else is accused')
-    t.match(failed[0], `<h3>${rulesOf([rule])[0]?.sentence} `)
+    t.match(failed[0], `<h3>${byId(rule).sentence} `)
     t.match(failed[0], got)
     t.match(failed[0], '<dt>What to do</dt>')
   })
