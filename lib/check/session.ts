@@ -34,10 +34,7 @@ export async function enter (subject: Subject, user: User): Promise<Session> {
   // Random, and of the characters that a random text may have: a login that decodes it twice changes it.
   const first = await subject.authorize(browser, { state: `${crypto.randomUUID()}+/=~` })
   const before = browser.jar.all()
-  const steps =
-    first.at === 'page' && user.login !== undefined
-      ? await logIn(browser, first, user.login).catch(cannotLogIn)
-      : []
+  const steps = await logIn(browser, first, user.login).catch(cannotLogIn)
   const added = (): Cookie[] => cookiesIn(browser).filter((cookie) => !before.includes(cookie))
   const set = added()
   let again = await subject.authorize(browser)

@@ -32,33 +32,31 @@ const FIXES: Record<string, string> = {
   too_large: 'Check the address: this is not the response of an OAuth endpoint.',
   app_failed: 'See the error of the app: it did not start or inject() threw.',
   login_required: 'Log the user in first: pass a session cookie or header, or a login.',
-  redirect_loop: 'The login page and the authorization endpoint send the browser to each other: ' +
-    'most often the session cookie is not kept or not sent.',
+  redirect_loop:
+    'The login and the authorization endpoint lead to each other: most often the session cookie is not sent.',
   not_redirected: 'The authorization endpoint must redirect a good request to the redirect_uri.',
   refused:
-    'Compare client_id and redirect_uri with what the service has registered, character by ' +
-    'character.',
+    'Compare client_id and redirect_uri with what the service has registered, character by character.',
   not_found: 'Check the base URL and prefix; a proxy in front may strip or add a part of the path.',
   redirected:
     'Exempt this endpoint from the application’s login hook: the portal calls it without cookies.',
-  forbidden: 'Exempt this endpoint from the application’s global hooks (login, CSRF): ' +
-    'the portal calls it server to server, without cookies.',
+  forbidden:
+    'Exempt this endpoint from the application’s hooks (login, CSRF): the portal calls it without cookies.',
   state_mismatch: 'Send the received state back unchanged; ' +
     'if it is unchanged, another sign-in was started in the same browser.',
   no_code: 'The redirect to the portal must carry the parameter code.',
-  not_json: 'Respond with JSON and Content-Type: application/json; ' +
-    'an error page or a proxy may have responded in its place.',
+  not_json:
+    'Respond with JSON and Content-Type: application/json; a proxy may have responded in its place.',
   malformed_token: 'Return exactly token_type "Bearer" and a non-empty access_token.',
   malformed_record: 'Correct the record that the service builds for this user.',
-  access_denied: 'The service says that this user may not use the portal: ' +
-    'check who is logged in and what makes a user eligible.',
+  access_denied:
+    'This user may not use the portal: check who is logged in and what makes a user eligible.',
   invalid_request: 'See the log of the service for the parameter that it did not accept.',
   invalid_client: 'Compare client_id and client_secret with what the service has registered.',
   invalid_grant: 'The code was unknown, used, expired, or issued for another redirect_uri: ' +
     'check that all processes of the service share one store.',
   invalid_token:
-    'The token was unknown, used or expired: check that all processes of the service share one ' +
-    'store.',
+    'The token was unknown, used or expired: check that all processes of the service share one store.',
   server_error:
     'See the error log of the service: a hook threw, or the user’s record breaks a rule.',
   unavailable: 'A proxy or a process that is being stopped responded in place of the service, or ' +

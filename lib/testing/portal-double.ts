@@ -90,8 +90,8 @@ export interface CheckedUsers {
   codeLifetime?: number
 }
 
-/** Milliseconds that a code waits before it is redeemed: in-process nothing takes longer. */
-const CODE_AGE = { inProcess: 100, overHttp: 3000 }
+/** Milliseconds that a code waits in-process before it is redeemed: nothing takes longer there. */
+const CODE_AGE = 100
 
 /**
  * Plays the portal against a service: a Fastify app in-process (`app`), or a running server
@@ -137,14 +137,11 @@ export function portal (options: PortalOptions): PortalDouble {
     },
     check ({ user = [], ineligible = null, codeLifetime = null } = {}) {
       const users = [user].flat() as User[]
-      const codeAge = options.app === undefined
-        ? CODE_AGE.overHttp
-        : CODE_AGE.inProcess
       return run(new Subject(integration, {
         users,
         ineligible,
-        codeAge,
-        codeLifetime
+        codeLifetime,
+        ...options.app && { codeAge: CODE_AGE }
       }))
     }
   }
