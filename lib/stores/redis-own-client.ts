@@ -1,15 +1,18 @@
 import { Redis } from 'ioredis'
-import type { Cluster } from 'ioredis'
+import type { Cluster, RedisOptions } from 'ioredis'
 import { isRedisClient, redisUrl } from './redis-client.ts'
 import type { RedisOption } from './redis-client.ts'
 import { clearTimeout, setTimeout } from '../time-limit.ts'
 
 /**
  * A client of the plugin's own, to the servers that the URL, the options or the client of the host name. It connects at
- * once and reconnects for ever. `patience` is the number of milliseconds that each step of connecting may take.
+ * once and reconnects for ever. `patience` is the number of milliseconds that each step of connecting may take. A
+ * single node is connected to by `connector`.
  */
-export function ownClient (redis: RedisOption, patience: number): Redis | Cluster {
-  const client = duplicate(templateOf(redis), patience)
+export function ownClient (
+  redis: RedisOption, patience: number, connector: RedisOptions['Connector']
+): Redis | Cluster {
+  const client = duplicate(templateOf(redis), patience, connector)
   let timer: NodeJS.Timeout | undefined
   // A server may accept the connection and then say nothing.
   client.on('connect', () => {
@@ -27,7 +30,9 @@ function templateOf (redis: RedisOption): Redis | Cluster {
 }
 
 /** Nothing is kept to be sent later, nothing is sent twice, and no connection is given up for good. */
-function duplicate (template: Redis | Cluster, patience: number): Redis | Cluster {
+function duplicate (
+  template: Redis | Cluster, patience: number, connector: RedisOptions['Connector']
+): Redis | Cluster {
   const options = {
     enableOfflineQueue: false,
     // With more, ioredis would send the commands of a lost connection again.
@@ -47,7 +52,10 @@ function duplicate (template: Redis | Cluster, patience: number): Redis | Cluste
     protocol: 2,
     replyMapping: 'legacy'
   } as const
-  if (!isCluster(template)) return template.duplicate({ ...options, lazyConnect: false, monitor: false })
+  if (!isCluster(template)) {
+    const { sentinels, Connector = sentinels ? undefined : connector } = template.options
+    return template.duplicate({ ...options, Connector, lazyConnect: false, monitor: false })
+  }
   return template.duplicate([], {
     ...options,
     redisOptions: { ...template.options.redisOptions as object, ...options },
