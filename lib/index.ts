@@ -6,6 +6,7 @@ import { reporterTo } from './events.ts'
 import { accessTokens } from './grants/access-token.ts'
 import { authorizationCodes } from './grants/authorization-code.ts'
 import { grantKeys } from './grants/keys.ts'
+import { CLAIM } from './http/browser-headers.ts'
 import { partnerSsoErrorHandler, routeOf } from './http/endpoint.ts'
 import { readForms } from './http/form.ts'
 import { maskingSerializers } from './http/logged-request.ts'
@@ -71,13 +72,14 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
   const tokens = accessTokens(store, keys, options.codeLifetime, options.tokenLifetime)
   const reporter = reporterTo(options.onEvent)
 
+  app.decorateReply(CLAIM, null)
   await readForms(app)
   app.setErrorHandler(partnerSsoErrorHandler)
 
   await registerCookies(app)
   const returnCookie = returnCookieAt(authorizePath(app.prefix), app)
   const parts = {
-    portals, codes, tokens, reporter, returnCookie, warn, storeTimeout,
+    portals, codes, tokens, reporter, returnCookie, storeTimeout,
     currentUser, portalEligibility, loginPage, errorPage
   }
   for (const endpointOf of [authorizeRoute, tokenRoute, userRoute, wrongMethodRoute]) {

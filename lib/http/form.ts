@@ -15,9 +15,6 @@ export async function readForms (app: FastifyInstance): Promise<void> {
   app.addContentTypeParser(FORM, { parseAs: 'string' }, async (_request: unknown, body: string) => parser(body))
 }
 
-/** Requests whose body Fastify may be reading. */
-const reading = new WeakSet<FastifyRequest>()
-
 /**
  * Rejects a body that is not a form, and one that was read before Fastify could, by an Express parser for instance:
  * waiting for it would hang. Runs after the host's own `preParsing` hooks, which may replace the stream.
@@ -27,7 +24,8 @@ export function partnerSsoPreParsing (
 ): void {
   if (!FORM.test(request.headers['content-type'] ?? '')) return done(new OAuthError('content_type_unsupported'))
   if (body.readableEnded === true) return done(new OAuthError('body_already_read'))
-  reading.add(request)
+  // Tells a body that Fastify may be reading from one that it has not begun to read, which is undefined.
+  request.body = null
   done(null)
 }
 
@@ -38,5 +36,5 @@ export function partnerSsoPreParsing (
 export function bodyRefusal (error: unknown, request: FastifyRequest): OAuthError | undefined {
   const { code } = Object(error) as { code?: unknown }
   const isOfBody = typeof code === 'string' && code.startsWith('FST_ERR_CTP_')
-  return isOfBody && reading.has(request) && request.body === undefined ? new OAuthError('body_unreadable') : undefined
+  return isOfBody && request.body === null ? new OAuthError('body_unreadable') : undefined
 }
