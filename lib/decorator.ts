@@ -37,12 +37,9 @@ const registrations = new WeakMap<PartnerSsoDecorator, Registration[]>()
 
 /** Adds a registration to the app's decorator, which the first one creates. Child scopes share the decorator. */
 export function addRegistration (app: FastifyInstance, registration: Registration): void {
-  const known = registrations.get(app.partnerSso)
-  if (known !== undefined) {
-    known.push(registration)
-    return
-  }
-  const list = [registration]
+  const list = registrations.get(app.partnerSso) ?? []
+  list.push(registration)
+  if (list.length > 1) return
   const decorator: PartnerSsoDecorator = {
     ready: async () => (await Promise.all(list.map(({ isReady }) => isReady()))).every(Boolean),
     returnTo: (request, reply) =>

@@ -27,42 +27,40 @@ export interface ResolvedOptions extends Omit<PartnerSsoOptions, keyof Defaults 
   logSerializers?: Record<string, (value: any) => unknown>
 }
 
-interface Rule {
-  isValid: (value: any) => boolean
-  /** Completes the sentence "option … must be …". */
-  expected: string
-}
+/** What a value must be. `expected` completes the sentence "option … must be …". */
+type Rule = [isValid: (value: any) => boolean, expected: string]
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const rule = (isValid: Rule['isValid'], expected: string): Rule => ({ isValid, expected })
-const optional = (isValid: Rule['isValid'], expected: string): Rule =>
-  ({ isValid: (value) => value === undefined || isValid(value), expected })
-const whole = (least: number, most: number, unit: string): Rule =>
-  rule((value) => Number.isInteger(value) && value >= least && value <= most,
-    `a whole number of ${unit} from ${least} to ${most}`)
+const optional = (...[isValid, expected]: Rule): Rule => [(value) => value === undefined || isValid(value), expected]
+const whole = (least: number, most: number, unit: string): Rule => [
+  (value) => Number.isInteger(value) && value >= least && value <= most,
+  `a whole number of ${unit} from ${least} to ${most}`
+]
 
 const ROUTE_OPTIONS = 'an object of Fastify route options, or a function (route) => options'
 
 const rules: Record<Exclude<keyof PartnerSsoOptions, 'prefix'>, Rule> = {
-  portal: rule((value) => isObject(value) || Array.isArray(value) || isFunction(value),
-    'an object, an array of them, or a function (clientId) => portal'),
-  currentUser: rule(isFunction, 'a function (request, reply) => user or null'),
-  portalEligibility: rule(isFunction, 'a function (user, context) => record or null'),
+  portal: [
+    (value) => isObject(value) || Array.isArray(value) || isFunction(value),
+    'an object, an array of them, or a function (clientId) => portal'
+  ],
+  currentUser: [isFunction, 'a function (request, reply) => user or null'],
+  portalEligibility: [isFunction, 'a function (user, context) => record or null'],
   loginPage: optional((value) => isFunction(value) || (isVisibleAscii(value) && !/[ \\]/.test(value)),
     'a URL in visible ASCII characters, or a function (returnTo, request) => URL'),
   errorPage: optional(isFunction, 'a function (refusal, request, reply) => HTML or reply'),
   redis: optional(isRedisOption, REDIS_EXPECTED),
   store: optional((value) => value === 'memory' || [value?.put, value?.take, value?.revoke].every(isFunction),
     '"memory", or an object with the methods put, take and revoke'),
-  keyPrefix: rule((value) => typeof value === 'string', 'a string'),
+  keyPrefix: [(value) => typeof value === 'string', 'a string'],
   memoryLimit: whole(1, 2 ** 24, 'records'),
   storeTimeout: whole(1, 30_000, 'milliseconds'),
   codeLifetime: whole(1, 600, 'seconds'),
   tokenLifetime: whole(1, 3600, 'seconds'),
   onEvent: optional(isFunction, 'a function (event, request, cause) => void'),
-  routeOptions: rule((value) => isObject(value) || isFunction(value), ROUTE_OPTIONS)
+  routeOptions: [(value) => isObject(value) || isFunction(value), ROUTE_OPTIONS]
 }
 
 const NO_LOGIN_PAGE = 'partner-sso: no loginPage is given: unless currentUser sends a reply of its own, a browser ' +
@@ -75,7 +73,7 @@ export function resolveOptions (given: PartnerSsoOptions, warn: Warn): ResolvedO
   checkNames(Object.keys(given), warn)
   const redis = given.redis === '' ? undefined : given.redis
   const options = { ...defaults, routeOptions: {}, ...present({ ...given, redis }) }
-  for (const [name, { isValid, expected }] of Object.entries(rules)) {
+  for (const [name, [isValid, expected]] of Object.entries(rules)) {
     const value: unknown = options[name as keyof typeof options]
     assertOption(isValid(value), name, expected, typeof value === 'number' ? String(value) : kindOf(value))
   }
@@ -121,8 +119,9 @@ function checkNames (given: string[], warn: Warn): void {
   const unknown = given.filter((name) => !names.includes(name))
   for (const name of unknown) {
     const similar = similarName(name, names)
-    if (similar === undefined) continue
-    throw new TypeError(`partner-sso: there is no option "${name}"; did you mean "${similar}"?`)
+    if (similar !== undefined) {
+      throw new TypeError(`partner-sso: there is no option "${name}"; did you mean "${similar}"?`)
+    }
   }
   if (unknown.length > 0) warn(`partner-sso: unknown options are ignored: ${unknown.join(', ')}`)
 }

@@ -29,8 +29,9 @@ const UNLIMITED = 'partner-sso: routeOptions has a config.rateLimit, but @fastif
 export function warnOfRateLimit (
   app: Pick<FastifyInstance, 'hasDecorator'>, routeOptions: Record<string, RouteShorthandOptions>, warn: Warn
 ): void {
-  const isLimited = ({ config }: { config?: { rateLimit?: unknown } }): boolean => Boolean(config?.rateLimit)
-  if (Object.values(routeOptions).some(isLimited) && !app.hasDecorator('rateLimit')) warn(UNLIMITED)
+  const options = Object.values<{ config?: { rateLimit?: unknown } }>(routeOptions)
+  const isLimited = options.some(({ config }) => config?.rateLimit)
+  if (isLimited && !app.hasDecorator('rateLimit')) warn(UNLIMITED)
 }
 
 /** With `logger: false`, Fastify's logger has no level, and one empty function for all of its methods. */

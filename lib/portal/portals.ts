@@ -22,8 +22,6 @@ export interface Authentication {
   secretIndex: number
 }
 
-type Awaitable<T> = T | Promise<T>
-
 export type Portals = ReturnType<typeof portalsOf>
 
 /**
@@ -34,8 +32,9 @@ export function portalsOf (portal: Portal[] | PortalFinder, timeout: number, war
   const all = typeof portal === 'function' ? [] : portal.map((one) => registered(one, warn))
   const byClientId = new Map(all.map((one) => [one.information.clientId, one]))
   /** The portal of the `client_id`; undefined when it is unknown. A promise only where `portal` is a function. */
-  const find: (clientId: string) => Awaitable<RegisteredPortal | undefined> =
-    typeof portal === 'function' ? foundBy(portal, timeout, warn) : (clientId) => byClientId.get(clientId)
+  const find = typeof portal === 'function'
+    ? foundBy(portal, timeout, warn)
+    : (clientId: string) => byClientId.get(clientId)
   return {
     find,
 
@@ -65,12 +64,11 @@ export function portalsOf (portal: Portal[] | PortalFinder, timeout: number, war
 
 /** Finds portals by the host's function, at each request anew. A client_id that nobody registered is never logged. */
 function foundBy (find: PortalFinder, timeout: number, warn: (message: string) => void) {
-  const late = () => new OAuthError('portal_timeout')
-
   return async (clientId: string): Promise<RegisteredPortal | undefined> => {
     if (!isClientId(clientId)) return undefined
     try {
-      const given = await within(performance.now() + timeout, () => find(clientId), late)
+      const deadline = performance.now() + timeout
+      const given = await within(deadline, () => find(clientId), () => new OAuthError('portal_timeout'))
       if (given === null || given === undefined) return undefined
       const portal = registered(checkPortal(given, 'portal()'), warn)
       if (portal.information.clientId === clientId) return portal

@@ -20,11 +20,9 @@ import { readUserInformation } from '../user-information.ts'
 import type { UserInformation } from '../user-information.ts'
 import type { Parts } from './parts.ts'
 
-const NO_EMAIL = 'partner-sso: a record of portalEligibility has an "email" without "@": is it an address?'
-
 /** GET /oauth/authorize: the authorization endpoint (RFC 6749 section 3.1). */
 export function authorizeRoute (parts: Parts): Endpoint {
-  const { portals, codes, reporter, storeTimeout, returnCookie, warn } = parts
+  const { portals, codes, reporter, storeTimeout, returnCookie } = parts
   return {
     name: 'authorize',
     method: 'GET',
@@ -46,7 +44,6 @@ export function authorizeRoute (parts: Parts): Endpoint {
         const given = await askEligibility(parts, user, request, reply, portal)
         if (given === REPLIED) return reply
         const record = checkRecord(given, portal, known)
-        if (!record.email.includes('@')) warn(NO_EMAIL)
         const deadline = performance.now() + storeTimeout
         const { code, signInId } = await codes.issue(portal, { codeChallenge, record }, deadline)
         // Fastify has responded.

@@ -15,8 +15,6 @@ export interface Parts {
   tokens: AccessTokens
   reporter: Reporter
   returnCookie: ReturnCookie
-  /** Warns the host, by the log of the app. */
-  warn: (message: string) => void
   /** Milliseconds that the store calls of one request may take together. */
   storeTimeout: number
   currentUser: (request: FastifyRequest, reply: FastifyReply) => unknown

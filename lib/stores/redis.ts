@@ -11,11 +11,8 @@ const CLUSTER = '"redis" is the address of one node of a Redis Cluster, which re
   'new Cluster([…]) of ioredis'
 
 /** The errors of Redis after which it can never serve. Others may be a passing state of the server, or of a proxy. */
-const unfit: Array<[error: RegExp, reason: string]> = [
-  [/^MOVED /, CLUSTER],
-  [/unknown command|unsupported command|wrong number of arg|syntax error/i, NEEDED],
-  [/NOPERM|no permissions|can't run this command|can't access at least one of the keys/i, NEEDED]
-]
+const REFUSED =
+  /unknown command|unsupported command|wrong number of arg|syntax error|NOPERM|no permissions|can't (?:run|access) /i
 
 /**
  * The Redis store: one command for each operation, each on one key, so it runs on a single node, on Sentinel and on
@@ -44,7 +41,8 @@ export function redisStore (given: RedisOption, prefix: string, storeTimeout: nu
     unfit (error) {
       const { name, message } = error as Error
       if (name !== 'ReplyError') return undefined
-      return unfit.find(([pattern]) => pattern.test(message))?.[1]
+      if (message.startsWith('MOVED ')) return CLUSTER
+      return REFUSED.test(message) ? NEEDED : undefined
     },
 
     close: () => redis.close()
