@@ -19,7 +19,7 @@ export function policiesOf (response: WireResponse): string[] {
  */
 export function directivesOf (policies: string[], name: string): string[] {
   return policies.flatMap((policy) => {
-    const directives = policy.toLowerCase().split(';').map((directive) => directive.trim())
+    const directives = policy.trim().toLowerCase().split(/\s*;\s*/)
     return directives.find((directive) => directive.startsWith(name)) ?? []
   })
 }
@@ -27,9 +27,11 @@ export function directivesOf (policies: string[], name: string): string[] {
 /** The form-action that keeps forms from the target; undefined where none does. */
 export function formActionBlocking (policies: string[], target: string): string | undefined {
   const url = new URL(target)
-  return directivesOf(policies, 'form-action').find((directive) =>
-    !directive.split(/\s+/).some((source) => allows(source, url))
-  )
+  const directives = directivesOf(policies, 'form-action')
+  return directives.find((directive) => {
+    const sources = directive.split(/\s+/)
+    return !sources.some((source) => allows(source, url))
+  })
 }
 
 /**
@@ -37,7 +39,11 @@ export function formActionBlocking (policies: string[], target: string): string 
  * reached by a redirect.
  */
 function allows (source: string, { hostname, host }: URL): boolean {
-  const place = source.replace(/^https?:\/\//, '').replace(/\/.*/, '').replace(/:443$/, '')
+  const place = source
+    .replace(/^https?:\/\//, '')
+    .replace(/\/.*/, '')
+    .replace(/:443$/, '')
   const isParent = place.startsWith('*.') && host.endsWith(place.slice(1))
-  return isParent || ['*', 'http:', 'https:', host, `${hostname}:*`].includes(place)
+  const allowing = ['*', 'http:', 'https:', host, `${hostname}:*`]
+  return isParent || allowing.includes(place)
 }

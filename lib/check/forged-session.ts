@@ -32,21 +32,35 @@ export async function noForgedSession (subject: Subject): Promise<void> {
   const isCounted = cookiesIn(session.browser).some(({ value }) => COUNTED.test(value))
   const { browser } = isCounted ? await enter(subject, user) : session
 
+  const cookies = cookiesIn(browser)
+  const headers = Object.entries(user.headers ?? {})
+
   /** Whether a code is issued for what the forgery makes of the session. */
   const isFooled = (forge: Forge): Promise<boolean> => {
-    const cookies = cookiesIn(browser).map(({ name, value }) => [name, encodeURIComponent(forge(unescape(value)))])
-    const headers = Object.entries(user.headers ?? {}).map(([name, value]) =>
-      [name, SIGNED.test(value) ? forge(value) : value]
-    )
-    return isIssued(subject, { cookies: Object.fromEntries(cookies), headers: Object.fromEntries(headers) })
+    const forgedCookies = cookies.map(({ name, value }) => [
+      name,
+      encodeURIComponent(forge(unescape(value)))
+    ])
+    const forgedHeaders = headers.map(([name, value]) => [
+      name,
+      SIGNED.test(value) ? forge(value) : value
+    ])
+    return isIssued(subject, {
+      cookies: Object.fromEntries(forgedCookies),
+      headers: Object.fromEntries(forgedHeaders)
+    })
   }
 
   // Without them the user may be known as well: then they are not the session.
-  if (await isFooled(() => '')) throw new Untested('it needs a session in a cookie or a signed token')
+  if (await isFooled(() => '')) {
+    throw new Untested('it needs a session in a cookie or a signed token')
+  }
   const claims = await claimsOf(subject)
   const isNamed = await isFooled((text) => {
-    const readings = ENCODINGS.map((encoding) => Buffer.from(text, encoding).toString())
-    return readings.some((reading) => claims.includes(reading)) ? text : ''
+    const isName = ENCODINGS.some((encoding) =>
+      claims.includes(Buffer.from(text, encoding).toString())
+    )
+    return isName ? text : ''
   })
   expect(!isNamed, 'the session is what the user is called: anybody can write it')
   for (const [how, forge] of FORGERIES) {

@@ -1,6 +1,6 @@
 import { codeOf } from '../flow/browser.ts'
 import { formsOf } from '../flow/login-form.ts'
-import type { Exchange, WireResponse } from '../flow/wire.ts'
+import type { WireResponse } from '../flow/wire.ts'
 import { header, statusOf } from '../flow/wire.ts'
 import { isPrivate } from './address.ts'
 import { formActionBlocking, policiesOf } from './content-security-policy.ts'
@@ -117,11 +117,10 @@ async function formLeadsBack (subject: Subject): Promise<void> {
 
 /** The way back, by a real login: to the authorization request that it came from. */
 async function loginReturns (subject: Subject): Promise<void> {
-  const { first, steps } = await subject.session()
+  const { state, steps } = await subject.session()
   const last = steps.at(-1)
   if (last === undefined) throw new Untested('it needs a login by a form; sign in once in a browser, by serve')
-  const [sent] = first.hops as [Exchange]
-  if (steps.some((step) => codeOf(step) !== null && stateOf(step.exchange) === stateOf(sent))) return
+  if (steps.some((step) => codeOf(step) !== null && stateOf(step.exchange) === state)) return
   // JSON for a script, or a page that names the endpoint.
   const { exchange, hops } = last
   const isJson = hops.length === 1 && !isHtml(exchange)

@@ -65,9 +65,9 @@ export const REACH: readonly Rule[] = [
       'or build redirects without scheme and host.',
     test: async (subject) => {
       const { arrival } = await subject.nobody()
-      const { protocol } = subject.integration.base
-      const isDown = arrival.at === 'elsewhere' && arrival.target?.protocol === 'http:'
-      expect(!isDown || protocol === 'http:', describe(arrival.exchange))
+      const { at, target } = arrival
+      const way = `${subject.integration.base.protocol} ${at} ${target?.protocol}`
+      expect(way !== 'https: elsewhere http:', describe(arrival.exchange))
     }
   }
 ]
@@ -100,16 +100,11 @@ async function isRegistered (subject: Subject): Promise<void> {
   const { arrival } = await subject.nobody()
   const [exchange] = arrival.hops as [Exchange]
   expectReached('authorize', exchange, /^(?!400)/)
-  if (!isUnregistered(exchange)) return
+  if (statusOf(exchange) !== 400) return
   throw new Failed(`${describe(exchange)}${await registeredInstead(subject)}`, {
     reasons: reasonsOf(exchange),
     fix: `Register exactly the client_id ${clientId} and the redirect_uri ${redirectUri}, or give the registered ones.`
   })
-}
-
-function isUnregistered (exchange: Exchange): boolean {
-  const reasons = reasonsOf(exchange)
-  return reasons.includes('client_id_unknown') || reasons.includes('redirect_uri_unregistered')
 }
 
 /** In what addresses usually differ: what to replace. */
@@ -129,7 +124,7 @@ async function registeredInstead (subject: Subject): Promise<string> {
   const similar = DIFFERENCES.map(([part, other]) => redirectUri.replace(part, other))
   for (const uri of [...similar, redirectUri.toLowerCase()]) {
     const exchange = await subject.askJson({ redirect_uri: uri })
-    if (!isUnregistered(exchange)) return `; the app has registered ${uri}`
+    if (statusOf(exchange) !== 400) return `; the app has registered ${uri}`
   }
   return ''
 }

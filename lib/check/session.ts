@@ -14,8 +14,8 @@ import { hasCode } from './voice.ts'
 export interface Session {
   user: User
   browser: Browser
-  /** Where the browser was before the login. */
-  first: Arrival
+  /** The state of the authorization request before the login. */
+  state: string
   /** Where each request of the login arrived. Empty without a login. */
   steps: Arrival[]
   /** Cookies that the login set. */
@@ -32,10 +32,12 @@ const TRIES = 4
 export async function enter (subject: Subject, user: User): Promise<Session> {
   const browser = subject.browserOf(user)
   // Random, and of the characters that a random text may have: a login that decodes it twice changes it.
-  const first = await subject.authorize(browser, { state: `${crypto.randomUUID()}+/=~` })
+  const state = `${crypto.randomUUID()}+/=~`
+  const first = await subject.authorize(browser, { state })
   const before = browser.jar.all()
   const steps = await logIn(browser, first, user.login).catch(cannotLogIn)
-  const added = (): Cookie[] => cookiesIn(browser).filter((cookie) => !before.includes(cookie))
+  const added = (): Cookie[] =>
+    cookiesIn(browser).filter((cookie) => !before.includes(cookie))
   const set = added()
   let again = await subject.authorize(browser)
   for (let tries = 2; tries < TRIES && codeOf(again) === null; tries++) {
@@ -45,13 +47,23 @@ export async function enter (subject: Subject, user: User): Promise<Session> {
   const arrivals = [again, first, ...steps]
   const withCode = arrivals.find((one) => codeOf(one) !== null)
   const isSpent =
-    withCode !== undefined && added().length === 0 && codeOf(await subject.authorize(browser)) === null
-  const arrival = withCode ?? arrivals.find(({ at }) => at === 'callback') ?? again
-  return { user, browser, first, steps, set, isSpent, arrival }
+    withCode !== undefined &&
+    added().length === 0 &&
+    codeOf(await subject.authorize(browser)) === null
+  return {
+    user,
+    browser,
+    state,
+    steps,
+    set,
+    isSpent,
+    arrival: withCode ?? arrivals.find(({ at }) => at === 'callback') ?? again
+  }
 }
 
 /** The state of an authorization request. */
-export const stateOf = ({ request }: Exchange): string | null => new URL(request.url).searchParams.get('state')
+export const stateOf = ({ request }: Exchange): string | null =>
+  new URL(request.url).searchParams.get('state')
 
 function cannotLogIn (error: unknown): never {
   if (!(error instanceof TypeError)) throw error
@@ -61,9 +73,8 @@ function cannotLogIn (error: unknown): never {
 }
 
 /** The cookies of the app, one of which may be the session. */
-export const cookiesIn = ({ jar }: Browser): Cookie[] => jar.all().filter(isOfApp)
-
-const isOfApp = ({ name }: Pick<Cookie, 'name'>): boolean => !/partner-sso-return$/.test(name)
+export const cookiesIn = ({ jar }: Browser): Cookie[] =>
+  jar.all().filter(({ name }) => !name.endsWith('partner-sso-return'))
 
 /** Whether a user gets a code without a login. */
 export const isIssued = async (subject: Subject, user: User): Promise<boolean> =>

@@ -126,26 +126,33 @@ function whyNobody (subject: Subject, { steps, browser, set, arrival }: Session)
   if (last === undefined) return nobodyIn(arrival)
   const [refused] = browser.jar.refused
   if (refused !== undefined) {
-    return new Failed(`browsers do not keep the cookie ${refused.join(': ')}`, { rule: 'login.cookie' })
+    return new Failed(`browsers do not keep the cookie ${refused.join(': ')}`, {
+      rule: 'login.cookie'
+    })
   }
   if ([404, 405, 500].includes(statusOf(last.exchange))) {
-    return new Failed(`the form of the login leads to ${endOf(last)}`, { rule: 'login.page', fix: FORM })
+    return new Failed(`the form of the login leads to ${endOf(last)}`, {
+      rule: 'login.page',
+      fix: 'Give the form the address of the login; where the login itself fails, see the log of the app.'
+    })
   }
   if (!leadsBack(subject, steps)) return nobodyIn(last)
   const isSent = new CookieJar(set).header(new URL(subject.integration.authorizeUrl)) !== ''
-  return isSent
-    ? new Failed(`after the login the login comes again: ${endOf(arrival)}`, { fix: READS })
-    : new Failed('browsers send no cookie of the login to /oauth/authorize', { rule: 'login.cookie' })
+  if (!isSent) {
+    return new Failed('browsers send no cookie of the login to /oauth/authorize', {
+      rule: 'login.cookie'
+    })
+  }
+  return new Failed(`after the login the login comes again: ${endOf(arrival)}`, {
+    fix:
+      'See whether `currentUser` reads this session and returns its user, and whether something in front takes the ' +
+      'Cookie header away.'
+  })
 }
 
 /** Whether a login led to an authorization request. */
 const leadsBack = ({ integration: { authorizeUrl } }: Subject, steps: Arrival[]): boolean =>
   steps.some(({ hops }) => hops.some(({ request }) => request.url.startsWith(authorizeUrl)))
-
-const FORM = 'Give the form the address of the login; where the login itself fails, see the log of the app.'
-const READS =
-  'See whether `currentUser` reads this session and returns its user, and whether something in front takes the ' +
-  'Cookie header away.'
 
 /** Where the user arrives who may not enter. */
 const ofIneligible = async (subject: Subject): Promise<Arrival> =>

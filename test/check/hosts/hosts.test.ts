@@ -37,6 +37,13 @@ t.test('a running server', async (t) => {
   t.match(await portal({ baseUrl, ...PORTAL }).check(USERS), { ok: true })
 })
 
+t.test('a similar redirect_uri that the app has registered is shown', async (t) => {
+  const { redirectUri } = PORTAL
+  const { rules } = await portal({ app: await start(), ...PORTAL, redirectUri: `${redirectUri}/` }).check()
+  const { got } = rules.find(({ id }) => id === 'authorize.registered') ?? {}
+  t.match(got, new RegExp(`the app has registered ${redirectUri}$`))
+})
+
 const groups = { REACH, LOGIN, WHO, RECORD, FRONT, STORE, CORRECT }
 for (const [group, rows] of Object.entries<Row[]>(groups)) {
   for (const [name, change, ...expected] of rows) {
