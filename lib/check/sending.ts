@@ -45,20 +45,20 @@ export function sending (
     throw new NoResponse(`${networkError.sentence} ${fixFor(networkError.code)}`)
   }
 
-  return async (request) => {
-    const address = addressOf(request)
-    for (let tries = 1; ; tries++) {
-      const exchange = await sendOnce(request)
-      if (![authorizeUrl, tokenUrl, userUrl].includes(address)) return exchange
-      const cached = cacheOf(exchange, seen)
-      seen.push(exchange)
-      if (cached !== null) throw new Failed(cached, { rule: 'service.no-cache' })
-      if (statusOf(exchange) !== 429) return exchange
-      const seconds = Number(header(exchange.response, 'retry-after') || Infinity)
-      if (tries === TRIES || seconds > LONGEST_WAIT) throw limited(exchange, seen)
-      await wait(seconds * 1000 + 100, signal)
-    }
+  const sendUntilAllowed = async (request: WireRequest, tries: number): Promise<Exchange> => {
+    const exchange = await sendOnce(request)
+    if (![authorizeUrl, tokenUrl, userUrl].includes(addressOf(request))) return exchange
+    const cached = cacheOf(exchange, seen)
+    seen.push(exchange)
+    if (cached !== null) throw new Failed(cached, { rule: 'service.no-cache' })
+    if (statusOf(exchange) !== 429) return exchange
+    const seconds = Number(header(exchange.response, 'retry-after') || Infinity)
+    if (tries === 1 || seconds > LONGEST_WAIT) throw limited(exchange, seen)
+    await wait(seconds * 1000 + 100, signal)
+    return sendUntilAllowed(request, tries - 1)
   }
+
+  return (request) => sendUntilAllowed(request, TRIES)
 }
 
 const addressOf = ({ url }: WireRequest): string => url.split('?')[0] as string

@@ -18,7 +18,7 @@ t.test('a correct app: every rule passes, by at most 150 requests, code 0', asyn
 
 const WAYS: Array<[flags: string[], env?: Record<string, string>]> = [
   [[...USERS, '--basic', '--pkce']],
-  [['--login', 'user=bob', '--level', 'client']],
+  [['--login', 'user=bob', '--cookie', 'theme=dark', '--level', 'client']],
   [['--cookie', `${sessionOf('ada')}; Path=/; SameSite=Lax`, '--ineligible-cookie', sessionOf('eve')]],
   [['--cookie', `HTTP/1.1 303 See Other\r\nSet-Cookie: ${sessionOf('ada')}; Path=/; SameSite=Lax\r\n\r\n`]],
   [['--header', `cookie: ${sessionOf('ada')}`]],
