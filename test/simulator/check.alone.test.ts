@@ -22,7 +22,7 @@ const WAYS: Array<[flags: string[], env?: Record<string, string>]> = [
   [['--cookie', `${sessionOf('ada')}; Path=/; SameSite=Lax`, '--ineligible-cookie', sessionOf('eve')]],
   [['--cookie', `HTTP/1.1 303 See Other\r\nSet-Cookie: ${sessionOf('ada')}; Path=/; SameSite=Lax\r\n\r\n`]],
   [['--header', `cookie: ${sessionOf('ada')}`]],
-  [[], { PORTAL_LOGIN: 'user=ada&more=1', PORTAL_INELIGIBLE_LOGIN: 'user=eve' }],
+  [[], { PORTAL_LOGIN: 'user=ada&password=of-ada', PORTAL_INELIGIBLE_LOGIN: 'user=eve' }],
   [[], { PORTAL_COOKIE: sessionOf('ada'), PORTAL_INELIGIBLE_COOKIE: sessionOf('eve') }]
 ]
 
