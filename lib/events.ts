@@ -90,7 +90,7 @@ export function reporterTo (onEvent?: OnEvent) {
     if (onEvent === undefined && !events.hasSubscribers) return
     const event = { ...outcome, requestId: requestIdOf(request) }
     // It may be async: unhandled, its rejection would end the process.
-    const callHost = async (): Promise<void> => await onEvent?.(event, request, cause)
+    const callHost = async () => await onEvent?.(event, request, cause)
     callHost().catch((error: unknown) => logFailure(request, 'onEvent threw', error))
     events.publish(event)
   }

@@ -55,7 +55,7 @@ export function routeOf (endpoint: Endpoint, ofHost: RouteShorthandOptions, repo
     // A hook of the host may throw while the response is sent: then our onSend does not run.
     protect(reply)
     const error = thrown instanceof OAuthError ? thrown : bodyRefusal(thrown, request)
-    if (error === undefined) return leaveToHost(thrown)
+    if (error === undefined) return partnerSsoErrorHandler(thrown, request, reply)
     reporter.refused(request, error)
     return refuse(error, reply)
   }
@@ -71,10 +71,6 @@ export function partnerSsoErrorHandler (
 ): Promise<never> {
   protect(reply)
   yieldToHost(reply)
-  return leaveToHost(error)
-}
-
-/** Leaves an error of the host to the next error handler. Fastify would send a thrown value that is not an Error. */
-function leaveToHost (error: unknown): Promise<never> {
+  // Fastify would send a thrown value that is not an Error.
   return Promise.reject(error)
 }

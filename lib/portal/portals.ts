@@ -64,7 +64,7 @@ export function portalsOf (portal: Portal[] | PortalFinder, timeout: number, war
 
 /** Finds portals by the host's function, at each request anew. A client_id that nobody registered is never logged. */
 function foundBy (find: PortalFinder, timeout: number, warn: (message: string) => void) {
-  return async (clientId: string): Promise<RegisteredPortal | undefined> => {
+  return async (clientId: string) => {
     if (!isClientId(clientId)) return undefined
     try {
       const deadline = performance.now() + timeout

@@ -120,8 +120,10 @@ function checkRedirectUri (given: string, { information: { redirectUri: expected
 
 /** RFC 7636 section 4.6; a verifier without a challenge would be a downgrade (RFC 9700 section 2.1.1). */
 function checkVerifier (verifier: string | undefined, { codeChallenge }: Grant): void {
-  if (codeChallenge === '' && verifier === undefined) return
-  if (codeChallenge === '') throw new OAuthError('code_verifier_unexpected')
+  if (codeChallenge === '') {
+    if (verifier === undefined) return
+    throw new OAuthError('code_verifier_unexpected')
+  }
   if (verifier === undefined) throw new OAuthError('code_verifier_missing')
   if (!verifies(verifier, codeChallenge)) throw new OAuthError('code_verifier_mismatch')
 }

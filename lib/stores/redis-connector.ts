@@ -17,7 +17,7 @@ export const connectorTo = (onSocket: (socket: Socket) => void): RedisOptions['C
       this.#options = options
     }
 
-    async connect (): Promise<Socket> {
+    async connect () {
       const { path, host, port, family, tls } = this.#options
       const address = { path, host, port, family, ...tls }
       this.stream = tls ? connectByTls(address) : connect(address)

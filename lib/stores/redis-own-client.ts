@@ -24,9 +24,8 @@ export function ownClient (
 
 /** The host's client, or one that never connects. */
 function templateOf (redis: RedisOption): Redis | Cluster {
-  const lazyConnect = true
-  if (typeof redis === 'string') return new Redis(redisUrl(redis) as string, { lazyConnect })
-  return isRedisClient(redis) ? redis as Redis | Cluster : new Redis({ ...redis as object, lazyConnect })
+  if (typeof redis === 'string') return new Redis(redisUrl(redis) as string, { lazyConnect: true })
+  return isRedisClient(redis) ? redis as Redis | Cluster : new Redis({ ...redis as object, lazyConnect: true })
 }
 
 /** Nothing is kept to be sent later, nothing is sent twice, and no connection is given up for good. */
