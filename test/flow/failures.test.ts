@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { refuses } from '../contract/replies.ts'
-import { hostOptions, PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import { hostOptions, PORTAL, startHost } from '../helpers/host.ts'
 import type { User } from '../helpers/host.ts'
 import { capture } from '../helpers/log.ts'
 import { wire } from '../helpers/wire.ts'
@@ -88,14 +88,4 @@ t.test('the log level that the host registers the plugin with', async (t) => {
   t.notMatch(log.text(), '"reqId"')
   await wire(url).token()
   t.match(log.text(), '"event":"request_rejected"')
-})
-
-t.test('an e-mail address without an @: one warning, and nobody is refused', async (t) => {
-  const log = capture()
-  const portalEligibility = ({ id }: User) => ({ ...recordOf(id), email: id === 'ada' ? 'ada@partner.example' : id })
-  const { url } = await startHost(t, { portalEligibility }, { server: log })
-  for (const [user, warnings] of [['ada', 0], ['bo', 1], ['cy', 1]] as const) {
-    t.ok(await wire(url).code(user), user)
-    t.equal(log.text().split('has an \\"email\\" without \\"@\\"').length - 1, warnings, user)
-  }
 })
