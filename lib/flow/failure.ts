@@ -23,7 +23,7 @@ export interface Failure {
   fix: string
 }
 
-const FIXES: Record<string, string> = {
+const FIXES = new Map(Object.entries({
   unreachable: 'Start the service, and check the base URL, its port and its path.',
   timeout: 'See what the service waits for: its database, its store, a hook that never replies.',
   not_http: 'Check the port: something other than the service listens there.',
@@ -62,11 +62,11 @@ const FIXES: Record<string, string> = {
   unavailable: 'A proxy or a process that is being stopped responded in place of the service, or ' +
     'the service waited for a database in vain: see their logs, then try again.',
   temporarily_unavailable: 'The store of the service is down: check Redis.'
-}
+}))
 
 /** What to do about an error code. */
 export const fixFor = (error: string): string =>
-  FIXES[error] ?? 'See the log of the service.'
+  FIXES.get(error) ?? 'See the log of the service.'
 
 /** What the portal expects, up to a step. */
 const EXPECTED: Array<[step: number, expected: string]> = [

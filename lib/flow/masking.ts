@@ -7,12 +7,12 @@ type Credentials = Pick<Integration, 'clientId' | 'clientSecret'>
 const HIDDEN = '••••••••'
 const SHORTEST = 4
 /** What is secret in a header. Scheme, cookie names and attributes are shown. */
-const IN_HEADERS: Record<string, RegExp> = {
-  authorization: /(?<= ).*/,
-  'proxy-authorization': /(?<= ).*/,
-  cookie: /(?<==)[^;]*/g,
-  'set-cookie': /(?<==)[^;]*/
-}
+const IN_HEADERS = new Map([
+  ['authorization', /(?<= ).*/],
+  ['proxy-authorization', /(?<= ).*/],
+  ['cookie', /(?<==)[^;]*/g],
+  ['set-cookie', /(?<==)[^;]*/]
+])
 const FIELDS =
   /(?<="(?:access_token|refresh_token|id_token|client_secret|code_verifier)"\s*:\s*")[^"]*/g
 const PARAMETERS =
@@ -65,7 +65,7 @@ export class Secrets {
 
   #maskContent<Message extends WireRequest | WireResponse> (message: Message): Message {
     const headers = message.headers.map(([name, value]): Headers[number] => {
-      const secret = IN_HEADERS[name.toLowerCase()]
+      const secret = IN_HEADERS.get(name.toLowerCase())
       const masked = secret === undefined
         ? this.mask(value)
         : value.replace(secret, HIDDEN)

@@ -12,20 +12,20 @@ import { header, isRedirect, jsonObject, statusOf } from './wire.ts'
 export type Reading<Value> = { ok: true, value: Value } | Failure
 
 /** The step of an error in the callback: 5 decides who may enter, 6 validates the request. */
-const CALLBACK_STEPS: Record<string, number> = {
-  access_denied: 5,
-  server_error: 5,
-  invalid_request: 6,
-  unsupported_response_type: 6
-}
+const CALLBACK_STEPS = new Map([
+  ['access_denied', 5],
+  ['server_error', 5],
+  ['invalid_request', 6],
+  ['unsupported_response_type', 6]
+])
 
 /** The step of an OAuth error at the token endpoint. */
-const TOKEN_STEPS: Record<string, number> = {
-  invalid_grant: 10,
-  invalid_client: 11,
-  temporarily_unavailable: 12,
-  server_error: 12
-}
+const TOKEN_STEPS = new Map([
+  ['invalid_grant', 10],
+  ['invalid_client', 11],
+  ['temporarily_unavailable', 12],
+  ['server_error', 12]
+])
 
 /** Steps 5 to 8, seen from where the browser arrived. */
 export function readArrival (
@@ -52,7 +52,7 @@ export function readArrival (
 /** Steps 7 and 8: the redirect as it reaches the portal. */
 function readCallback ({ searchParams }: URL, state: string, got: string): Reading<string> {
   const error = searchParams.get('error')
-  if (error !== null) return failure(CALLBACK_STEPS[error] ?? 7, error, got)
+  if (error !== null) return failure(CALLBACK_STEPS.get(error) ?? 7, error, got)
   const states = searchParams.getAll('state')
   if (states.length !== 1 || states[0] !== state) return failure(8, 'state_mismatch', got)
   const [code = '', ...others] = searchParams.getAll('code')
@@ -74,13 +74,15 @@ function readPage ({ exchange, url }: Arrival, { authorizeUrl }: Integration): F
 
 /** Steps 10 to 12. */
 export function readToken (exchange: Exchange): Reading<string> {
-  const read = readJson(exchange, 9, 12, (error) => TOKEN_STEPS[error] ?? 9)
+  const read = readJson(exchange, 9, 12, (error) => TOKEN_STEPS.get(error) ?? 9)
   if (!read.ok) return read
   const { token_type: type, access_token: value } = read.value
   if (type === 'Bearer' && typeof value === 'string' && value !== '') {
     return { ok: true, value }
   }
-  return failure(12, 'malformed_token', describe(exchange))
+  // Not the body: its other members may be tokens.
+  const kinds = `token_type ${typeof type === 'string' ? type : typeof type}, access_token ${typeof value}`
+  return failure(12, 'malformed_token', kinds)
 }
 
 /** Steps 14 and 15. */

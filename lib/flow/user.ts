@@ -57,10 +57,9 @@ const MOST_PAGES = 3
 export function browserOf (
   integration: Integration, { cookies = '', headers = {} }: User = {}
 ): Browser {
-  const text = typeof cookies === 'string'
-    ? cookies
-    : Object.entries(cookies).map((pair) => pair.join('=')).join(';')
-  const given = parseGiven(text)
+  const given = typeof cookies === 'string'
+    ? parseGiven(cookies)
+    : Object.entries(cookies).map(([name, value]) => ({ name, value, secure: false, httpOnly: false, expired: false }))
   return new Browser(integration, new CookieJar(given), Object.entries(headers))
 }
 

@@ -93,8 +93,11 @@ export class RedisConnection {
     // A node of a Cluster may be silent while others reply.
     if (calls.length > 0 && !isCluster(this.#client)) this.#silentSince ??= performance.now()
     this.#socket?.cork()
-    for (const call of calls) this.#sendNow(call)
-    this.#socket?.uncork()
+    try {
+      for (const call of calls) this.#sendNow(call)
+    } finally {
+      this.#socket?.uncork()
+    }
   }
 
   /** Cluster follows MOVED and ASK: such a command was not executed. */

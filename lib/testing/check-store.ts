@@ -210,7 +210,8 @@ async function connect (store: Store): Promise<void> {
     throw new Error(`no response within ${CONNECT_TIMEOUT / 1000} s`)
   })
   try {
-    await Promise.race([silence, store.put(newKey(), 'value', 1)])
+    const first = async () => store.put(newKey(), 'value', 1)
+    await Promise.race([silence, first()])
   } catch (error) {
     throw new Error(`The store cannot be used: ${String(error)}`)
   } finally {

@@ -303,9 +303,12 @@ for (const [mistake, [change, ...complaints]] of Object.entries(MISTAKES)) {
 
 t.test('a lost connection is reported once, and nothing else; five seconds of silence count as lost', async (t) => {
   const refuse = async (): Promise<never> => { throw new Error('connect ECONNREFUSED 127.0.0.1:5432') }
+  const throwing = (): never => { throw new Error('no client') }
   const silent = (): Promise<never> => new Promise(() => {})
   for (const [operation, cause, took] of [
-    [refuse, 'connect ECONNREFUSED 127.0.0.1:5432', 0], [silent, 'no response within 5 s', 5000]
+    [refuse, 'connect ECONNREFUSED 127.0.0.1:5432', 0],
+    [throwing, 'no client', 0],
+    [silent, 'no response within 5 s', 5000]
   ] as const) {
     const store = { put: operation, take: operation, revoke: operation }
     t.strictSame(await outcome(t, () => checkStore(store)),

@@ -128,7 +128,9 @@ t.test('each response of the token endpoint belongs to a step', async (t) => {
   for (const [status, body, step, error] of RESPONSES) {
     t.match(await redeemed(status, body), { step, error }, JSON.stringify([status, body]))
   }
-  t.match(await redeemed(200, { token_type: 'b' }), { got: '200 with application/json (“{"token_type":"b"}”)' })
+  // Not the body: a token under another name would be shown.
+  t.match(await redeemed(200, { token_type: 'b' }), { got: 'token_type b, access_token undefined' })
+  t.match(await redeemed(200, { access_token: ['a-token'] }), { got: 'token_type undefined, access_token object' })
   t.match(await redeemed(400, { error: 'invalid_grant', message: 'x'.repeat(10_000) }), {
     got: /^400 with the error invalid_grant \(x{160}…\)$/
   })
@@ -136,6 +138,12 @@ t.test('each response of the token endpoint belongs to a step', async (t) => {
   for (const type of ['text/json', 'application/json-seq']) {
     t.match(await redeemed(200, bearer, type), { error: 'not_json' }, type)
   }
+})
+
+t.test('an error that is called as a property of every object', async (t) => {
+  const headers = { Location: `${REDIRECT_URI}?error=constructor` }
+  const baseUrl = await responding(t, 302, {}, headers)
+  t.match(await portal({ baseUrl, ...SETTINGS }).signIn(), { step: 7, error: 'constructor', fix: String })
 })
 
 const PROVEN: Array<[error: string, step: number, legs: number, done: number]> = [

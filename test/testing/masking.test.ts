@@ -130,7 +130,9 @@ t.test('headers that carry secrets show their scheme, names and attributes only'
   const message = (secret: string) => ({
     headers: [
       ['AUTHORIZATION', `Digest ${secret}`], ['Proxy-Authorization', `Basic ${secret}`],
-      ['cookie', `a=${secret}; b=${secret}`], ['Set-Cookie', `a=${secret}; Path=/`], ['X-Other', 'a=b']
+      ['cookie', `a=${secret}; b=${secret}`], ['Set-Cookie', `a=${secret}; Path=/`], ['X-Other', 'a=b'],
+      // Every object has a property of this name.
+      ['constructor', `code=${secret}`]
     ] as const,
     body: `code=${secret}`
   })

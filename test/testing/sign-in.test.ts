@@ -99,6 +99,13 @@ t.test('after a login that leads elsewhere the request is made again, with its p
   }
 })
 
+t.test('a login function may log the user in without a request of the browser', async (t) => {
+  let isLoggedIn = false
+  const app = partner({ options: { currentUser: () => isLoggedIn ? 'ada' : null } })
+  const login = () => { isLoggedIn = true }
+  t.match(await portal({ app, ...SETTINGS }).signIn({ login }), { ok: true })
+})
+
 t.test('nobody logs in where the browser ends on no page', async (t) => {
   const app = partner({ options: { loginPage: (returnTo) => returnTo } })
   const login = () => t.fail('the login is called')
@@ -112,5 +119,6 @@ t.test('a user known by a header, or by cookies of an object over http', async (
   const double = portal({ baseUrl: baseUrl.replace('127.0.0.1', '0.0.0.0'), ...SETTINGS })
   t.match(await double.signIn({ headers: { cookie: ada.cookies } }), { ok: true })
   const sid = ada.cookies.slice('sid='.length)
-  t.match(await double.signIn({ cookies: { sid } }), { ok: true })
+  // Of an object no name is an attribute.
+  t.match(await double.signIn({ cookies: { sid, expires: '0', domain: 'x' } }), { ok: true })
 })
