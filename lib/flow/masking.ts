@@ -83,7 +83,8 @@ function everySpelling (secret: string): RegExp {
   const spellings = [
     characters.map(spellingsOf).join(''),
     Buffer.from(secret).toString('hex'),
-    ...base64Of(secret)
+    ...base64Of(secret),
+    ...base64Of(formEncoded(secret))
   ]
   return new RegExp(spellings.join('|'), 'gi')
 }

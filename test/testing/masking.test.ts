@@ -65,9 +65,10 @@ for (const [name, encode] of Object.entries(ENCODINGS)) {
 }
 
 t.test('the client secret within a longer text in Base64 or hex, wherever it begins', async (t) => {
-  for (const encoding of ['base64', 'base64url', 'hex'] as const) {
+  const spellings = [['base64', SECRET], ['base64url', SECRET], ['hex', SECRET], ['base64', form(SECRET)]] as const
+  for (const [encoding, secret] of spellings) {
     for (const around of ['', 'x', 'xy']) {
-      const text = Buffer.from(`${around}${SECRET}${around}`).toString(encoding)
+      const text = Buffer.from(`${around}${secret}${around}`).toString(encoding)
       for (const shown of [hide(text), hide(form(text))]) {
         const rest = shown.split(HIDDEN)
         t.equal(rest.length, 2, `${encoding}: ${around}`)
