@@ -38,12 +38,14 @@ export function formActionBlocking (policies: string[], target: string): string 
  * CSP Level 3 §6.7.2: `http:` allows https too. The path of a source does not count: the portal is
  * reached by a redirect.
  */
-function allows (source: string, { hostname, host }: URL): boolean {
+function allows (source: string, { protocol, hostname, host }: URL): boolean {
   const place = source
-    .replace(/^https?:\/\//, '')
-    .replace(/\/.*/, '')
+    .replace('http://', '')
+    .replace(`${protocol}//`, '')
+    .replace(/(?<=[^:/])\/.*/, '')
     .replace(/:443$/, '')
-  const isParent = place.startsWith('*.') && host.endsWith(place.slice(1))
-  const allowing = ['*', 'http:', 'https:', host, `${hostname}:*`]
+  const hosts = [host, `${hostname}:*`]
+  const isParent = place.startsWith('*.') && hosts.some((one) => one.endsWith(place.slice(1)))
+  const allowing = ['*', 'http:', protocol, ...hosts]
   return isParent || allowing.includes(place)
 }

@@ -6,6 +6,7 @@ import type { WireResponse } from '../../lib/flow/wire.ts'
 
 const PORTAL = 'https://portal.example/cb'
 const PORT = 'https://portal.example:8443/cb'
+const LOCAL = 'http://127.0.0.1:4180/cb'
 
 function blocked (policy: string, redirectUri: string): string | undefined {
   const headers = [['Content-Security-Policy', policy]] as const
@@ -17,6 +18,7 @@ await t.test('policies that let the form lead to the portal', async (t) => {
     ['default-src \'none\'', PORTAL], ['form-action *', PORTAL], ['form-action https:', PORTAL],
     ['form-action https://portal.example', PORTAL], ['form-action \'self\' portal.example', PORTAL],
     ['form-action http:', PORTAL], ['form-action http://portal.example', PORTAL], ['form-action *.example', PORTAL],
+    ['form-action *.example:*', PORTAL], ['form-action *.example:*', PORT], ['form-action http:', LOCAL],
     ['FORM-ACTION https://portal.example/other/path', PORTAL], ['form-action https://portal.example:443', PORTAL],
     ['form-action https://portal.example:*', PORT],
     ['form-action HTTPS://Portal.Example', PORTAL],
@@ -31,7 +33,8 @@ await t.test('policies that do not', async (t) => {
     ['form-action wss://portal.example', PORTAL],
     ['form-action https://other.example', PORTAL], ['form-action *.portal.example', PORTAL],
     ['form-action https://portal.example', PORT],
-    ['form-action https://portal.example:x', PORTAL]
+    ['form-action https://portal.example:x', PORTAL], ['form-action https:', LOCAL],
+    ['form-action https://127.0.0.1:4180', LOCAL]
   ]
   for (const [policy, redirectUri] of forbidden) t.equal(blocked(policy, redirectUri), policy, policy)
   t.equal(blocked('default-src *; form-action *, form-action \'self\'', PORTAL), 'form-action \'self\'')
