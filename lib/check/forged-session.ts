@@ -2,6 +2,7 @@ import { unescape } from 'node:querystring'
 import { expect, Untested } from './rule.ts'
 import { cookiesIn, enter, isIssued } from './session.ts'
 import type { Subject } from './subject.ts'
+import { SECRET_FIELD } from './subject.ts'
 
 /** What somebody makes of the text of a session; empty where there is nothing to change. */
 type Forge = (text: string) => string
@@ -77,7 +78,7 @@ export async function claimsOf (subject: Subject): Promise<string[]> {
   const none = { external_id: '', email: '' }
   const { external_id: id, email } = await subject.recordOf().catch(() => none)
   const typed = Object.entries(user.login ?? {})
-    .filter(([name]) => !/pass|secret|pin|code/i.test(name))
+    .filter(([name]) => !SECRET_FIELD.test(name))
     .map(([, value]) => value)
   return [...typed, id, email].filter((text) => /^[\x21-\x7e]+$/.test(text))
 }

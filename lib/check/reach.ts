@@ -98,7 +98,9 @@ async function authorizeIsReached (subject: Subject): Promise<void> {
 async function isRegistered (subject: Subject): Promise<void> {
   const { clientId, redirectUri } = subject.integration
   const { arrival } = await subject.nobody()
-  const [exchange] = arrival.hops as [Exchange]
+  const [shown] = arrival.hops as [Exchange]
+  // A page of the host's own does not say why: JSON does.
+  const exchange = statusOf(shown) === 400 && reasonsOf(shown).length === 0 ? await subject.askJson() : shown
   expectReached('authorize', exchange, /^(?!400)/)
   if (statusOf(exchange) !== 400) return
   throw new Failed(`${describe(exchange)}${await registeredInstead(subject)}`, {
@@ -114,6 +116,7 @@ const DIFFERENCES: Array<[part: RegExp, other: string]> = [
   [/^https:/, 'http:'],
   [/^http:/, 'https:'],
   [/\/\/localhost/, '//127.0.0.1'],
+  [/\/\/127\.0\.0\.1/, '//localhost'],
   [/\/\/www\./, '//'],
   [/\?.*/, '']
 ]

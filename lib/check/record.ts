@@ -33,7 +33,7 @@ export const RECORD: readonly Rule[] = [
     fix: 'Correct what `portalEligibility` returns for this user.',
     isGate: true,
     test: async (subject) => {
-      const records = await signIns(subject)
+      const records = await recordsOf(subject)
       expectNone(records, MISSING)
       for (const record of records) {
         advise(/^[^\s@]+@[^\s@]+$/.test(record.email), `email is not an e-mail address: ${record.email}`)
@@ -49,7 +49,7 @@ export const RECORD: readonly Rule[] = [
       'Give the identifier that the app keeps for the user, not a new one each time; keep no user in a variable that ' +
       'requests share.',
     isGate: true,
-    test: async (subject) => expectSame(await signIns(subject))
+    test: async (subject) => expectSame([...(await signIns(subject)), ...(await afterLogin(subject))])
   },
   {
     id: 'user.other-user',
@@ -73,7 +73,7 @@ export const RECORD: readonly Rule[] = [
     severity: 'should',
     sentence: 'The record is plain text: not escaped for HTML or URLs, not read in a wrong encoding.',
     fix: 'Give the text as the user wrote it: UTF-8, with no HTML entities, without spaces around it.',
-    test: async (subject) => expectNone(await signIns(subject), ENCODED)
+    test: async (subject) => expectNone(await recordsOf(subject), ENCODED)
   },
   {
     id: 'authorize.state',
@@ -129,4 +129,18 @@ function signIns (subject: Subject): Promise<UserInformation[]> {
     const atOnce = await Promise.all([1, 2, 3].map(() => subject.signIn()))
     return [...atOnce, await subject.signIn()]
   })
+}
+
+/** The records of the first user, and of the others who get one: why somebody gets none is said elsewhere. */
+async function recordsOf (subject: Subject): Promise<UserInformation[]> {
+  const others = subject.options.users.map((_user, at) => subject.recordOf(at).catch(() => []))
+  return [...(await signIns(subject)), ...(await Promise.all(others)).flat()]
+}
+
+/** The record after another login of the first user; none without a login, or where it gets no code now. */
+async function afterLogin (subject: Subject): Promise<UserInformation[]> {
+  const [user = {}] = subject.options.users
+  if (user.login === undefined) return []
+  const { reading } = await subject.grant(subject.browserOf(user), user.login)
+  return reading.ok ? [await subject.record(await subject.token(reading.value))] : []
 }

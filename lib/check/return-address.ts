@@ -1,6 +1,6 @@
 import type { Arrival } from '../flow/browser.ts'
 import { logIn } from '../flow/user.ts'
-import { expect, Untested } from './rule.ts'
+import { expect, Failed, Untested } from './rule.ts'
 import { isHtml, loginPage } from './session.ts'
 import type { Subject } from './subject.ts'
 
@@ -29,12 +29,18 @@ export async function noOpenRedirect (subject: Subject): Promise<void> {
     const shown = await browser.open(url)
     const arrivals = [
       shown,
-      ...(await logIn(browser, shown, user.login)),
+      ...(await logIn(browser, shown, user.login).catch((error) => leadsAway(error, foreign))),
       await browser.open(url)
     ]
     const isForeign = arrivals.some(({ target }) => target?.hostname.endsWith(FOREIGN))
     expect(!isForeign, `with ${foreign} as the address to return to the login leads there`)
   }
+}
+
+/** A form that would be sent to another site, which it was not in the login before. */
+function leadsAway (error: unknown, foreign: string): never {
+  if (!(error instanceof TypeError)) throw error
+  throw new Failed(`with ${foreign} as the address to return to: ${error.message}`)
 }
 
 /** The probe as an element, or behind the end of an attribute. */

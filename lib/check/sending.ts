@@ -1,7 +1,8 @@
 import { describe, fixFor } from '../flow/failure.ts'
 import type { Integration } from '../flow/integration.ts'
+import type { Secrets } from '../flow/masking.ts'
 import type { Exchange, Send, WireRequest } from '../flow/wire.ts'
-import { header, statusOf } from '../flow/wire.ts'
+import { header, headerValues, statusOf } from '../flow/wire.ts'
 import { cacheOf } from './cache.ts'
 import { Failed, NoResponse } from './rule.ts'
 
@@ -12,6 +13,8 @@ export interface Sending {
   wait: Wait
   /** Called with each exchange, secrets not hidden. */
   onExchange: (exchange: Exchange) => void
+  /** Gets the value of each cookie that the app sets. */
+  secrets: Secrets
 }
 
 /** Names the requests of the check in the log of the app; those of a browser for apps that want one. */
@@ -30,7 +33,7 @@ const TRIES = 3
  */
 export function sending (
   { authorizeUrl, tokenUrl, userUrl, send }: Integration,
-  { wait, onExchange }: Sending,
+  { wait, onExchange, secrets }: Sending,
   signal: AbortSignal,
   seen: Exchange[]
 ): Send {
@@ -40,7 +43,8 @@ export function sending (
     const exchange = await send({ ...request, headers: [agent, ...request.headers] }, signal)
     onExchange(exchange)
     signal.throwIfAborted()
-    const { networkError } = exchange
+    const { networkError, response } = exchange
+    for (const line of headerValues(response, 'set-cookie')) secrets.add(/(?<==)[^;]*/.exec(line)?.[0] ?? '')
     if (networkError === undefined) return exchange
     throw new NoResponse(`${networkError.sentence} ${fixFor(networkError.code)}`)
   }
@@ -53,7 +57,7 @@ export function sending (
     if (cached !== null) throw new Failed(cached, { rule: 'service.no-cache' })
     if (statusOf(exchange) !== 429) return exchange
     const seconds = Number(header(exchange.response, 'retry-after') || Infinity)
-    if (tries === 1 || seconds > LONGEST_WAIT) throw limited(exchange, seen)
+    if (tries === 1 || !(seconds <= LONGEST_WAIT)) throw limited(exchange, seen)
     await wait(seconds * 1000 + 100, signal)
     return sendUntilAllowed(request, tries - 1)
   }

@@ -43,7 +43,6 @@ export async function enter (subject: Subject, user: User): Promise<Session> {
   for (let tries = 2; tries < TRIES && codeOf(again) === null; tries++) {
     again = await subject.authorize(browser)
   }
-  for (const { value } of browser.jar.all()) subject.secrets.add(value)
   const arrivals = [again, first, ...steps]
   const withCode = arrivals.find((one) => codeOf(one) !== null)
   const isSpent =

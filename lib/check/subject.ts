@@ -39,7 +39,6 @@ export interface SubjectOptions extends Sending {
   /** Milliseconds after which a code is redeemed to see that it is still good. */
   codeAge: number
   material: Material
-  secrets: Secrets
 }
 
 /** Requests until it is certain that a session is over: each may reach another process. */
@@ -47,6 +46,8 @@ const TRIES = 4
 /** Who the users are, the one who may not enter after the others. */
 const WHO = ['a user who may enter', 'a second user', 'a user who may not enter']
 const INELIGIBLE = 2
+/** The name of a login field whose value is nobody's business. */
+export const SECRET_FIELD = /pass|pwd|secret|pin|code|token|otp/i
 export const SHARED =
   'Let all processes share one store (the option redis or store), one of sessions, and one configuration.'
 
@@ -153,7 +154,7 @@ export class Subject {
     if (grant !== undefined) return grant
     const ask = async (): Promise<Leg<Grant>> => {
       const { user, browser, isSpent } = await this.#entered(at)
-      return isSpent ? this.#grant(this.browserOf(user), user.login) : this.#grant(browser)
+      return isSpent ? this.grant(this.browserOf(user), user.login) : this.grant(browser)
     }
     const first = await sameEverywhere(ask)
     if (first.reading.ok) return first.reading.value
@@ -169,7 +170,7 @@ export class Subject {
   }
 
   /** An authorization request of a browser, with a login where that is given, and the code that it got. */
-  async #grant (browser: Browser, login?: User['login']): Promise<Leg<Grant>> {
+  async grant (browser: Browser, login?: User['login']): Promise<Leg<Grant>> {
     const flow = new SignIn(this.integration, this.secrets)
     const page = await browser.open(flow.start())
     const steps = login === undefined ? [page] : await logIn(browser, page, login)
@@ -221,8 +222,6 @@ export class Subject {
     for (const text of [...cookies, ...words, ...fields]) this.secrets.add(text)
   }
 }
-
-const SECRET_FIELD = /pass|secret|pin|code/i
 
 /** Sends a refused request again, in vain: where it succeeds then, processes differ. */
 async function sameEverywhere<Value> (send: () => Promise<Leg<Value>>): Promise<Leg<Value>> {

@@ -38,7 +38,7 @@ export const nameOf = ({ request: { method, url } }: Exchange): string => `${met
 /** What somebody other than the plugin said. */
 export function quoted (exchange: Exchange): string {
   const server = header(exchange.response, 'server')
-  return `${describe(exchange)}${server && ` [server: ${server}]`}`
+  return `${describe(exchange)}${server && ` [server: ${server.slice(0, 60)}]`}`
 }
 
 /** Whether a response has a token or a record. */

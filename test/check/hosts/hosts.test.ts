@@ -1,11 +1,11 @@
 // What a host breaks, one change each: which rules of `check` fail.
 import t from 'tap'
-import type { User } from '../../../lib/testing/index.ts'
+import type { LoginPage, User } from '../../../lib/testing/index.ts'
 import { portal } from '../../../lib/testing/index.ts'
 import { CORRECT } from './correct.ts'
 import { FRONT } from './front.ts'
 import type { Change, Row } from './host.ts'
-import { PORTAL, start } from './host.ts'
+import { byCookie, PORTAL, start } from './host.ts'
 import { LOGIN } from './login.ts'
 import { REACH } from './reach.ts'
 import { RECORD } from './record.ts'
@@ -25,9 +25,15 @@ async function failing (change: Change): Promise<string[]> {
   return stopped === undefined ? found : [...found, 'stopped']
 }
 
-t.test('what a login throws is thrown', async (t) => {
-  const login = () => { throw new Error('no browser') }
-  await t.rejects(portal({ app: await start(), ...PORTAL }).check({ user: { login } }), { message: 'no browser' })
+t.test('what a login throws is thrown, at its first use and at a later one', async (t) => {
+  for (const address of ['return_to', 'attacker']) {
+    const login = async (page: LoginPage) => {
+      if (page.url.includes(address)) throw new Error('no browser')
+      await page.post({ user: 'ada' })
+    }
+    const run = portal({ app: await start(), ...PORTAL }).check({ user: { login } })
+    await t.rejects(run, { message: 'no browser' }, address)
+  }
 })
 
 t.test('a running server', async (t) => {
@@ -38,10 +44,49 @@ t.test('a running server', async (t) => {
 })
 
 t.test('a similar redirect_uri that the app has registered is shown', async (t) => {
-  const { redirectUri } = PORTAL
-  const { rules } = await portal({ app: await start(), ...PORTAL, redirectUri: `${redirectUri}/` }).check()
-  const { got } = rules.find(({ id }) => id === 'authorize.registered') ?? {}
-  t.match(got, new RegExp(`the app has registered ${redirectUri}$`))
+  const local = 'http://localhost:4180/cb'
+  for (const [redirectUri, given] of [
+    [PORTAL.redirectUri, `${PORTAL.redirectUri}/`],
+    [local, 'http://127.0.0.1:4180/cb'],
+    ['http://127.0.0.1:4180/cb', local]
+  ] as const) {
+    const app = await start({ portal: { redirectUri } })
+    const { rules } = await portal({ app, ...PORTAL, redirectUri: given }).check()
+    const { got } = rules.find(({ id }) => id === 'authorize.registered') ?? {}
+    t.match(got, new RegExp(`the app has registered ${redirectUri}$`), given)
+  }
+})
+
+t.test('a cookie whose attributes are not known, beside one of the app, is not judged', async (t) => {
+  const prepare: Change['prepare'] = (app) => app.addHook('onRequest', async (_request, reply) => {
+    reply.setCookie('lang', 'de', { sameSite: 'lax', path: '/' })
+  })
+  const { rules } = await portal({ app: await start({ prepare }), ...PORTAL }).check({ user: byCookie('ada') })
+  t.match(rules.find(({ id }) => id === 'login.cookie'), { outcome: 'untested' })
+})
+
+t.test('a password is sent to the login only', async (t) => {
+  const seen: string[] = []
+  const prepare: Change['prepare'] = (app) => app.addHook('onRequest', async ({ url, headers }) => {
+    seen.push(url, ...Object.values(headers).map(String))
+  })
+  const user = { login: { user: 'ada', pwd: 'a-password' } }
+  t.match(await portal({ app: await start({ prepare }), ...PORTAL }).check({ user }), { ok: true })
+  t.notMatch(seen.join(), 'a-password')
+})
+
+t.test('a session that is renewed is not shown', async (t) => {
+  const sessions: string[] = []
+  const prepare: Change['prepare'] = (app) => app.addHook('onRequest', async ({ url, cookies }, reply) => {
+    const [last = ''] = sessions.slice(-1)
+    if (url === '/oauth/user' && sessions.length > 0) return reply.redirect(`/error/${last}`)
+    if (cookies.rolling !== undefined || cookies.sid === undefined) return undefined
+    sessions.push(crypto.randomUUID())
+    reply.setCookie('rolling', String(sessions.at(-1)), { path: '/', maxAge: 0 })
+  })
+  const run = await portal({ app: await start({ prepare }), ...PORTAL }).check({ user: as('ada') })
+  t.match(run.rules.find(({ id }) => id === 'user.hook'), { outcome: 'fail' })
+  for (const session of sessions) t.notMatch(JSON.stringify(run), session, session)
 })
 
 const groups = { REACH, LOGIN, WHO, RECORD, FRONT, STORE, CORRECT }

@@ -49,6 +49,9 @@ export const LOGIN: Row[] = [
   ['an open redirect for users who are logged in', {
     page: async (request, reply) => userOf(request) === null ? form() : reply.redirect(returnTo(request))
   }, 'login.open-redirect'],
+  ['an open redirect: the form is sent there', {
+    page: async (request) => formTo(returnTo(request).startsWith('/oauth') ? '' : 'https://attacker.example/')
+  }, 'login.open-redirect'],
   ['return_to as HTML', { page: async (request) => `<p>${returnTo(request)}</p>${form()}` }, 'login.no-injection'],
   ['return_to in an attribute', {
     page: async (request) => form(`<input name="to" value="${returnTo(request).replaceAll('<', '&lt;')}">`)

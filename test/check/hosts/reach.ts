@@ -49,6 +49,10 @@ export const REACH: Row[] = [
   ['another prefix', { plugin: { prefix: '/sso' } }, 'authorize.hook'],
   ['a constraint', { plugin: { routeOptions: { constraints: { host: 'sso.partner.example' } } } }, 'authorize.hook'],
   ['another client_id', { portal: { clientId: 'partner-124' } }, 'authorize.registered'],
+  ['another client_id, and an error page of the app', {
+    portal: { clientId: 'partner-124' },
+    plugin: { errorPage: () => '<title>Sorry</title>' }
+  }, 'authorize.registered'],
   ['a redirect_uri with a slash more', { portal: { redirectUri: `${PORTAL.redirectUri}/` } }, 'authorize.registered'],
   ['the redirect_uri of the test portal', {
     portal: { redirectUri: 'https://test.portal.example/oauth/callback' }

@@ -62,6 +62,18 @@ export const RECORD: Row[] = [
   ['in lower case', location((url) => url.toLowerCase()), 'authorize.code'],
   ['a parameter more', location((url) => url.includes('code=') ? `${url}&from=partner` : url), 'authorize.code'],
   ['an identifier of the sign-in', record(() => ({ external_id: crypto.randomUUID() })), 'user.same-user'],
+  ['an identifier of the login', {
+    remember: (reply, name, options) =>
+      reply.setCookie('sid', name, options).setCookie('login', crypto.randomUUID(), { ...options, signed: false }),
+    plugin: {
+      portalEligibility: (user, { request }) =>
+        user.isAgent ? { ...recordOf(user), external_id: String(request.cookies.login) } : null
+    }
+  }, 'user.same-user'],
+  ['a second user with undefined', record(({ id, name }) => id === 'u-3' ? { name: `undefined ${name}` } : {}),
+    'user.record'],
+  ['a second user escaped for HTML', record(({ id }) => id === 'u-3' ? { name: 'Cyd &amp; Co' } : {}),
+    'advice:user.plain-text'],
   ['status 201', onSend((_payload, reply) => { reply.code(201) }, at('token')), 'token.response'],
   ['compressed unasked', onSend((payload, reply) => {
     reply.header('content-encoding', 'gzip').removeHeader('content-length')
