@@ -44,7 +44,7 @@ export function sending (
     onExchange(exchange)
     signal.throwIfAborted()
     const { networkError, response } = exchange
-    for (const line of headerValues(response, 'set-cookie')) secrets.add(/(?<==)[^;]*/.exec(line)?.[0] ?? '')
+    for (const line of headerValues(response, 'set-cookie')) secrets.add(line.replace(/^[^=]*=|;.*/g, ''))
     if (networkError === undefined) return exchange
     throw new NoResponse(`${networkError.sentence} ${fixFor(networkError.code)}`)
   }
