@@ -4,6 +4,9 @@ import t from 'tap'
 import { PORTAL, startHost } from '../helpers/host.ts'
 import { inProcess } from '../helpers/wire.ts'
 
+/** The same character as East Asian texts have it, which normalisation (NFKC) makes the ASCII one. */
+const fullWidth = (character: string): string => String.fromCharCode(character.charCodeAt(0) + 0xfee0)
+
 /** Spellings of an ASCII text that some folding, trimming or decoding turns into it. */
 const spellings = (text: string): string[] => [
   text.toUpperCase(),
@@ -11,8 +14,8 @@ const spellings = (text: string): string[] => [
   `${text}\n`,
   `${text}\0x`,
   `${text}\u0301`,
-  text.replace('a', 'ａ'),
-  text.replace('1', '¹'),
+  text.replace(/^./, fullWidth),
+  text.replace(/.$/, fullWidth),
   encodeURIComponent(text)
 ].filter((spelling) => spelling !== text)
 
