@@ -18,8 +18,8 @@ import {
 } from '../helpers/outages.ts'
 import { until } from '../helpers/until.ts'
 
-/** Milliseconds after which the cluster takes a silent node for failed: no busy machine is silent so long. */
-const NODE_TIMEOUT = 10_000
+/** Milliseconds after which the cluster takes a silent node for failed: longer than a test waits (`until`). */
+const NODE_TIMEOUT = 150_000
 
 const SETTINGS = [
   '--cluster-enabled', 'yes', '--cluster-node-timeout', String(NODE_TIMEOUT),
