@@ -77,8 +77,9 @@ export function accessTokens (store: TimedStore, keys: GrantKeys, codeLifetime: 
 
 /** The parts of a token. Returns null for a text that is not exactly as it would be issued. */
 export function readAccessToken (text: string): AccessToken | null {
-  const [, locator, proof, encoded] = TOKEN.exec(text) as [string, string, string, string] | null ?? []
-  if (locator === undefined || proof === undefined || encoded === undefined) return null
+  const parts = TOKEN.exec(text) as [string, string, string, string] | null
+  if (parts === null) return null
+  const [, locator, proof, encoded] = parts
   const clientId = Buffer.from(encoded, 'base64url').toString()
   return encodeClientId(clientId) === encoded ? { locator, proof, clientId } : null
 }

@@ -1,5 +1,4 @@
 import { createCipheriv, createDecipheriv, createSecretKey } from 'node:crypto'
-import type { KeyObject } from 'node:crypto'
 
 const TAG_BYTES = 16
 
@@ -23,15 +22,17 @@ export function open (keys: readonly string[], value: string): string | null {
   return null
 }
 
+// On Node 24 a cipher takes three times as long with a key of bytes, of which a sign-in has three: a fifth of its time.
 function sealOne (key: string, text: string): string {
-  const cipher = createCipheriv('aes-256-gcm', keyObject(key), NONCE)
+  const cipher = createCipheriv('aes-256-gcm', createSecretKey(key, 'base64url'), NONCE)
   const sealed = cipher.update(text, 'utf8')
   cipher.final()
   return Buffer.concat([sealed, cipher.getAuthTag()]).toString('base64url')
 }
 
 function openOne (key: string, copy: Buffer): string | null {
-  const decipher = createDecipheriv('aes-256-gcm', keyObject(key), NONCE, { authTagLength: TAG_BYTES })
+  const keyObject = createSecretKey(key, 'base64url')
+  const decipher = createDecipheriv('aes-256-gcm', keyObject, NONCE, { authTagLength: TAG_BYTES })
   try {
     decipher.setAuthTag(copy.subarray(-TAG_BYTES))
     const text = decipher.update(copy.subarray(0, -TAG_BYTES))
@@ -40,9 +41,4 @@ function openOne (key: string, copy: Buffer): string | null {
   } catch {
     return null
   }
-}
-
-// On Node 24 a cipher takes three times as long with a key of bytes, of which a sign-in has three: a fifth of its time.
-function keyObject (key: string): KeyObject {
-  return createSecretKey(key, 'base64url')
 }

@@ -41,7 +41,7 @@ export interface PageRefusal {
   requestId: string
 }
 
-/** A request id that is shown. With `requestIdHeader` the caller chooses it. */
+/** A request id that is shown. With `requestIdHeader` the caller chooses it: without spaces, it says nothing. */
 const SHOWN_ID = /^[\x21-\x7e]{1,100}$/
 
 const INVALID = 'The link that you followed is not a valid sign-in request of the portal.'
@@ -63,6 +63,7 @@ export function prefersPage (accept: string | undefined): boolean {
  * to the log line.
  */
 export function ownErrorPage ({ status, description, loginUrl, requestId }: PageRefusal): string {
+  const shownId = SHOWN_ID.test(requestId) ? ` Request ID: ${escapeHtml(requestId)}` : ''
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -76,16 +77,11 @@ export function ownErrorPage ({ status, description, loginUrl, requestId }: Page
 <h1>This sign-in cannot go on</h1>
 <p>${status < 500 ? INVALID : FAILED} You were not signed in, and no data was sent.</p>
 ${loginUrl === undefined ? '' : `<p><a href="${escapeHtml(loginUrl)}">Start again</a></p>`}
-<p><small>For support: ${escapeHtml(description)}${shownId(requestId)}</small></p>
+<p><small>For support: ${escapeHtml(description)}${shownId}</small></p>
 </main>
 </body>
 </html>
 `
-}
-
-/** Without spaces, an id of the caller cannot say anything to the reader. */
-function shownId (requestId: string): string {
-  return SHOWN_ID.test(requestId) ? ` Request ID: ${escapeHtml(requestId)}` : ''
 }
 
 function escapeHtml (text: string): string {

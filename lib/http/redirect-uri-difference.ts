@@ -9,18 +9,14 @@ import { formDecode } from './parameters.ts'
 export function redirectUriDifference (given: string, registered: string): RedirectUriDifference {
   if (withoutTrailingSlash(given) === withoutTrailingSlash(registered)) return 'trailing slash'
   if (given.toLowerCase() === registered.toLowerCase()) return 'case'
-  if (differsInEncoding(given, registered)) return 'encoding'
+  // Encoded differently, or once more.
+  if ([registered, formDecode(registered)].includes(formDecode(given))) return 'encoding'
   const [one, other] = [partsOf(given), partsOf(registered)]
   return (['scheme', 'host', 'port', 'path'] as const).find((part) => one[part] !== other[part]) ?? 'query'
 }
 
 function withoutTrailingSlash (uri: string): string {
   return uri.replace(/^([^?#]*?)\/(?=[?#]|$)/, '$1')
-}
-
-/** Whether the URI was encoded differently, or once more. */
-function differsInEncoding (given: string, registered: string): boolean {
-  return [registered, formDecode(registered)].includes(formDecode(given))
 }
 
 /** RFC 3986 appendix B, with the authority split at its port. */

@@ -180,8 +180,7 @@ async function askEligibility (
   const given = await askHost(reply, 'portal_eligibility_failed',
     () => portalEligibility(user, { portal, request, reply }))
   if (given === REPLIED) {
-    const { clientId } = portal
-    if (!isOverdue(request)) reporter.refused(request, new OAuthError('not_eligible', { clientId }))
+    if (!isOverdue(request)) reporter.refused(request, new OAuthError('not_eligible', { clientId: portal.clientId }))
     return REPLIED
   }
   if (given === undefined) throw new OAuthError('eligibility_undefined')
