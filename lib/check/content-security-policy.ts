@@ -1,5 +1,6 @@
-import type { WireResponse } from '../flow/wire.ts'
+import type { Exchange, WireResponse } from '../flow/wire.ts'
 import { header } from '../flow/wire.ts'
+import { expect } from './rule.ts'
 
 /**
  * All policies of a page: those of the header, separated by commas, and those of meta elements. The
@@ -17,7 +18,7 @@ export function policiesOf (response: WireResponse): string[] {
  * A directive of each policy, as one text in lower case. CSP Level 3 §2.2.1: of several with one
  * name the first one counts.
  */
-export function directivesOf (policies: string[], name: string): string[] {
+function directivesOf (policies: string[], name: string): string[] {
   return policies.flatMap((policy) => {
     const directives = policy.trim().toLowerCase().split(/\s*;\s*/)
     return directives.find((directive) => directive.startsWith(name)) ?? []
@@ -48,4 +49,14 @@ function allows (source: string, { protocol, hostname, host }: URL): boolean {
   const isParent = place.startsWith('*.') && hosts.some((one) => one.endsWith(place.slice(1)))
   const allowing = ['*', 'http:', protocol, ...hosts]
   return isParent || allowing.includes(place)
+}
+
+/** What keeps a page out of the frames of other sites. */
+const CLOSED = /^\s*(?:frame-ancestors(?:\s+'(?:none|self)')*|deny|sameorigin)\s*$/i
+
+/** CSP Level 3 §6.4.2.1: where a policy has frame-ancestors, browsers ignore X-Frame-Options. */
+export function expectUnframed ({ response }: Pick<Exchange, 'response'>): void {
+  const ancestors = directivesOf(header(response, 'content-security-policy').split(','), 'frame-ancestors')
+  const sent = ancestors.length > 0 ? ancestors : header(response, 'x-frame-options').split(',')
+  expect(sent.some((one) => CLOSED.test(one)), `frame-ancestors, X-Frame-Options: ${sent.join(', ') || 'none'}`)
 }

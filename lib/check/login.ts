@@ -1,15 +1,14 @@
 import { codeOf } from '../flow/browser.ts'
+import type { Cookie } from '../flow/cookies.ts'
 import { formsOf } from '../flow/login-form.ts'
 import type { WireResponse } from '../flow/wire.ts'
 import { header, statusOf } from '../flow/wire.ts'
 import { isPrivate } from './address.ts'
-import { formActionBlocking, policiesOf } from './content-security-policy.ts'
-import { expectUnframed } from './headers.ts'
+import { expectUnframed, formActionBlocking, policiesOf } from './content-security-policy.ts'
 import { noInjection, noOpenRedirect } from './return-address.ts'
 import type { Rule } from './rule.ts'
 import { advise, expect, Failed, Untested } from './rule.ts'
-import { endOf, isHtml, loginPage, stateOf } from './session.ts'
-import { expectTravels } from './session-cookie.ts'
+import { cookiesIn, endOf, isHtml, isIssued, loginPage, stateOf } from './session.ts'
 import type { Subject } from './subject.ts'
 import { notThePlugin, reasonsOf } from './voice.ts'
 
@@ -99,6 +98,43 @@ const RELATIVE = 'A proxy or the app builds redirects with an internal host name
 const NO_LOGIN =
   'A user who is not logged in has no way to log in here: give the plugin the option loginPage, and let ' +
   '`currentUser` return null where nobody is logged in.'
+
+/** The session cookie, as browsers treat it on the way from the portal. */
+async function expectTravels (subject: Subject): Promise<void> {
+  const [user] = subject.options.users
+  const { browser } = user === undefined ? await subject.nobody() : await subject.session()
+  const cookies = cookiesIn(browser)
+  const strict = cookies.find(isStrict)
+  if (strict !== undefined) {
+    // Another site redirects: browsers leave them out.
+    const others = cookies
+      .filter((cookie) => !isStrict(cookie))
+      .map(({ name, value }) => [name, value])
+    const isKnown = await isIssued(subject, { ...user, cookies: Object.fromEntries(others) })
+    expect(
+      isKnown,
+      `SameSite=Strict on ${strict.name}: browsers do not send it when the portal redirects`,
+      { severity: user === undefined ? 'should' : 'must' }
+    )
+  }
+  const { set } = await subject.session()
+  if (cookies.length === 0 || cookies.some(({ sameSite }) => sameSite === undefined)) {
+    throw new Untested('it needs the attributes of the session cookie: a login, or the whole response to one')
+  }
+  const isHttp = subject.integration.base.protocol === 'http:'
+  for (const { name, value, httpOnly, secure } of set) {
+    const isReplaced = cookies.some((now) => now.name === name && now.value !== value)
+    advise(httpOnly === true, `no HttpOnly on ${name}: scripts can read it`)
+    advise(secure || isHttp, `no Secure on ${name}: it is sent over http, too`)
+    advise(
+      !isReplaced,
+      `/oauth/authorize replaces the cookie ${name}`,
+      'See which hook sets it again: two requests at once may lose the session.'
+    )
+  }
+}
+
+const isStrict = ({ sameSite }: Cookie): boolean => sameSite === 'strict'
 
 /** Browsers apply the form-action of a page to the redirects that follow its form. */
 async function formLeadsBack (subject: Subject): Promise<void> {

@@ -1,6 +1,5 @@
 import { setTimeout as realTime } from 'node:timers/promises'
 import type { Arrival, Browser } from '../flow/browser.ts'
-import { codeOf } from '../flow/browser.ts'
 import { describe } from '../flow/failure.ts'
 import type { Integration } from '../flow/integration.ts'
 import type { Leg } from '../flow/legs.ts'
@@ -8,7 +7,7 @@ import { fetchUser, redeem, SignIn } from '../flow/legs.ts'
 import { Secrets } from '../flow/masking.ts'
 import type { Changes, Grant } from '../flow/requests.ts'
 import type { User } from '../flow/user.ts'
-import { browserOf, logIn } from '../flow/user.ts'
+import { browserOf } from '../flow/user.ts'
 import type { Exchange, Headers } from '../flow/wire.ts'
 import { statusOf } from '../flow/wire.ts'
 import type { UserInformation } from '../user-information.ts'
@@ -172,12 +171,9 @@ export class Subject {
   /** An authorization request of a browser, with a login where that is given, and the code that it got. */
   async grant (browser: Browser, login?: User['login']): Promise<Leg<Grant>> {
     const flow = new SignIn(this.integration, this.secrets)
-    const page = await browser.open(flow.start())
-    const steps = login === undefined ? [page] : await logIn(browser, page, login)
-    const arrival = steps.find((step) => codeOf(step) !== null || step === page) ?? (await browser.open(flow.start()))
-    const { exchange } = arrival
-    const code = flow.arrived(arrival)
-    return { exchange, reading: code.ok ? { ok: true, value: { code: code.value, verifier: flow.verifier } } : code }
+    const { exchange, reading } = await flow.visit(browser, login)
+    if (!reading.ok) return { exchange, reading }
+    return { exchange, reading: { ok: true, value: { code: reading.value, verifier: flow.verifier } } }
   }
 
   /** The token request with a code. */

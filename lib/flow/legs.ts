@@ -1,4 +1,4 @@
-import type { Arrival } from './browser.ts'
+import type { Arrival, Browser } from './browser.ts'
 import { codeOf, isCallback } from './browser.ts'
 import type { Failure } from './failure.ts'
 import { Secrets } from './masking.ts'
@@ -10,6 +10,8 @@ import type { Integration } from './integration.ts'
 import type { Progress, StepReport } from './steps.ts'
 import { stepsOf } from './steps.ts'
 import type { UserInformation } from '../user-information.ts'
+import type { User } from './user.ts'
+import { logIn } from './user.ts'
 import type { Exchange } from './wire.ts'
 
 /** An exchange, and what the portal reads in its response. */
@@ -85,6 +87,17 @@ export class SignIn implements Progress {
     this.exchanges.push(visit(url))
     this.running = 5
     return url
+  }
+
+  /** Steps 1 to 8, with a browser, and the login of its user where it ends on a page. */
+  async visit (browser: Browser, login?: User['login'], changes?: Changes): Promise<Leg<string>> {
+    const url = this.start(changes)
+    const page = await browser.open(url)
+    const steps = await logIn(browser, page, login)
+    const isLogin = page.at === 'page' && login !== undefined
+    // A function may log the user in without a request of the browser.
+    const again = isLogin ? steps.find(({ at }) => at === 'callback') ?? (await browser.open(url)) : page
+    return { exchange: again.exchange, reading: this.arrived(again) }
   }
 
   /** Steps 5 to 8, where the caller's browser followed the redirects. */

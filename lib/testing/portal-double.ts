@@ -12,7 +12,7 @@ import { createIntegration } from '../flow/integration.ts'
 import type { StepReport } from '../flow/steps.ts'
 import type { UserInformation } from '../user-information.ts'
 import type { User } from '../flow/user.ts'
-import { browserOf, logIn } from '../flow/user.ts'
+import { browserOf } from '../flow/user.ts'
 import type { WireResponse } from '../flow/wire.ts'
 
 /** A failure and the fifteen steps up to it, secrets hidden. */
@@ -153,17 +153,7 @@ function resultOf ({ reading, exchange: { response } }: Leg<unknown>, name: stri
 }
 
 /** Steps 1 to 8. */
-async function arrive (
-  flow: SignIn,
-  user: User = {},
-  parameters?: Changes
-): Promise<Reading<string>> {
-  const browser = browserOf(flow.integration, user)
-  const url = flow.start(parameters)
-  const first = await browser.open(url)
-  // A function may log the user in without a request of the browser.
-  if (first.at !== 'page' || user.login === undefined) return flow.arrived(first)
-  const logins = await logIn(browser, first, user.login)
-  const back = logins.find(({ at }) => at === 'callback')
-  return flow.arrived(back ?? (await browser.open(url)))
+async function arrive (flow: SignIn, user: User = {}, parameters?: Changes): Promise<Reading<string>> {
+  const { reading } = await flow.visit(browserOf(flow.integration, user), user.login, parameters)
+  return reading
 }
