@@ -1,6 +1,6 @@
 // What a sign-in costs a server in processor time: README.md beside this file.
 //
-//   npm run bench -- [--turns 15] [--other ../other-checkout]     the other one is built
+//   npm run bench -- [--rounds 5] [--other ../other-checkout]     the other one is built
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -9,10 +9,13 @@ import { parseArgs } from 'node:util'
 import { CONNECTIONS, signIn } from './load.js'
 
 /** Sign-ins on each connection, in a turn of a server. */
-const EACH = 30
+const EACH = 50
+/** Turns of each server in a round, and before it. */
+const TURNS = 8
+const WARM_UP = 4
 
-const { values: { turns, other } } = parseArgs({
-  options: { turns: { type: 'string', default: '15' }, other: { type: 'string' } }
+const { values: { rounds, other } } = parseArgs({
+  options: { rounds: { type: 'string', default: '5' }, other: { type: 'string' } }
 })
 
 /** The first is what the others are compared with. */
@@ -23,7 +26,7 @@ const servers = [
   { title: '@node-oauth/oauth2-server, equal promises', module: 'peer' }
 ]
 
-/** The server's process, warm: a function that signs in, and returns the microseconds of a sign-in. */
+/** A process of the server, warm, with a function that signs in and returns the microseconds of a sign-in. */
 async function started (server, redisUrl) {
   const argument = JSON.stringify({ ...server, redisUrl })
   const execArgv = ['--no-deprecation', '--disable-warning=PartnerSsoWarning']
@@ -38,8 +41,8 @@ async function started (server, redisUrl) {
     await signIn(`http://127.0.0.1:${port}`, EACH)
     return (await ask() - before) / (EACH * CONNECTIONS)
   }
-  for (let turn = 0; turn < 5; turn++) await cost()
-  return cost
+  for (let turn = 0; turn < WARM_UP; turn++) await cost()
+  return { child, cost, costs: [] }
 }
 
 /** A Redis on a free port, with nothing on disk. The shell ends it when its own input ends, as with this process. */
@@ -53,20 +56,30 @@ async function startRedis () {
   return `redis://127.0.0.1:${port}`
 }
 
-const quantile = (values, share) => values.toSorted((a, b) => a - b)[Math.round(share * (values.length - 1))]
+const backAndForth = (list, turn) => turn % 2 === 0 ? list : list.toReversed()
 
-const redisUrl = await startRedis()
-const running = []
-for (const server of servers) running.push({ ...server, cost: await started(server, redisUrl), costs: [] })
-// By turns: other work slows neighbours alike. There and back, so that none always follows the same other.
-for (let turn = 0; turn < Number(turns); turn++) {
-  for (const server of turn % 2 === 0 ? running : running.toReversed()) server.costs.push(await server.cost())
+/** The cost of a sign-in of each server, in a round. V8 compiles no two processes alike: each round has new ones. */
+async function roundOf (redisUrl) {
+  const running = []
+  for (const server of servers) running.push(await started(server, redisUrl))
+  // By turns: other work slows neighbours alike. There and back, so that none always follows the same other.
+  for (let turn = 0; turn < TURNS; turn++) {
+    for (const { cost, costs } of backAndForth(running, turn)) costs.push(await cost())
+  }
+  for (const { child } of running) child.kill()
+  return running.map(({ costs }) => median(costs))
 }
 
-console.log('| CPU of a sign-in | µs | × the first | middle half |\n|---|--:|--:|--:|')
-for (const { title, costs } of running) {
-  const ratios = costs.map((cost, turn) => cost / running[0].costs[turn])
-  const [low, median, high] = [0.25, 0.5, 0.75].map((share) => quantile(ratios, share).toFixed(2))
-  console.log(`| ${title} | ${quantile(costs, 0.5).toFixed(0)} | ${median} | ${low} to ${high} |`)
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
+
+const redisUrl = await startRedis()
+const all = []
+for (let round = 0; round < Number(rounds); round++) all.push(await roundOf(redisUrl))
+
+console.log('| CPU of a sign-in | µs | × the first | lowest to highest |\n|---|--:|--:|--:|')
+for (const [at, { title }] of servers.entries()) {
+  const ratios = all.map((costs) => costs[at] / costs[0])
+  const [ratio, low, high] = [median(ratios), Math.min(...ratios), Math.max(...ratios)].map((one) => one.toFixed(2))
+  console.log(`| ${title} | ${median(all.map((costs) => costs[at])).toFixed(0)} | ${ratio} | ${low} to ${high} |`)
 }
 process.exit()
