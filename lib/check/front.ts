@@ -6,6 +6,7 @@ import { header, statusOf } from '../flow/wire.ts'
 import type { Details, Rule } from './rule.ts'
 import { expect } from './rule.ts'
 import type { Subject } from './subject.ts'
+import { WRONG_SECRET } from './subject.ts'
 import { hasCode, isGiven, nameOf, quoted, reasonsOf } from './voice.ts'
 
 /** What the rules on refusals have in common. */
@@ -71,8 +72,8 @@ export const FRONT: readonly Rule[] = [
 
 /** A refused authorization request, and where it redirects to: `portal` stands for the redirect_uri. */
 async function isRefused (subject: Subject, changes: Record<string, string>, target = /^$/): Promise<void> {
-  const { browser } = await subject.session().catch(() => ({ browser: subject.browserOf() }))
-  const exchange = await subject.ask(browser, changes)
+  // A gateway lets only the user pass.
+  const exchange = await subject.ask(subject.browserOf(subject.options.users[0]), changes)
   const location = header(exchange.response, 'location').replace(subject.integration.redirectUri, 'portal')
   expect(target.test(location), describe(exchange))
 }
@@ -110,7 +111,7 @@ async function refusalsArrive (subject: Subject): Promise<void> {
   const grant = { code: 'c'.repeat(43) }
   expectRefusal(await subject.redeem(grant), 'code_unknown')
   expectRefusal(await subject.user('t'.repeat(43)), 'token_unknown')
-  expectRefusal(await subject.redeem(grant, subject.wrongSecret), 'client_secret_wrong')
+  expectRefusal(await subject.redeem(grant, WRONG_SECRET), 'client_secret_wrong')
 }
 
 function expectRefusal ({ exchange }: Leg<unknown>, reason: RefusalReason): void {

@@ -17,9 +17,8 @@ export interface Sending {
   secrets: Secrets
 }
 
-/** Names the requests of the check in the log of the app; those of a browser for apps that want one. */
-const AGENT = 'fastify-partner-sso'
-const BROWSER = `Mozilla/5.0 (compatible; ${AGENT})`
+/** Names the requests of the check in the log of the app. Some apps want that of a browser. */
+const AGENT = ['User-Agent', 'Mozilla/5.0 (compatible; fastify-partner-sso)'] as const
 /** Seconds that a rate limit may ask to wait. */
 const LONGEST_WAIT = 10
 /** Requests until a limit is one that does not pass. */
@@ -38,9 +37,7 @@ export function sending (
   seen: Exchange[]
 ): Send {
   const sendOnce: Send = async (request) => {
-    const isBrowser = request.headers.some(([, value]) => value.startsWith('text/html'))
-    const agent = ['User-Agent', isBrowser ? BROWSER : AGENT] as const
-    const exchange = await send({ ...request, headers: [agent, ...request.headers] }, signal)
+    const exchange = await send({ ...request, headers: [AGENT, ...request.headers] }, signal)
     onExchange(exchange)
     signal.throwIfAborted()
     const { networkError, response } = exchange

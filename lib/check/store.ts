@@ -3,6 +3,7 @@ import type { Leg } from '../flow/legs.ts'
 import type { Rule } from './rule.ts'
 import { expect, Untested } from './rule.ts'
 import type { Subject } from './subject.ts'
+import { WRONG_SECRET } from './subject.ts'
 import { quoted, reasonsOf } from './voice.ts'
 
 /** What the rules have in common. */
@@ -56,7 +57,7 @@ export const STORE: readonly Rule[] = [
     fix: 'The plugin checks the credentials before it takes the code: see whether something repeats the request.',
     test: async (subject) => {
       const grant = await subject.code()
-      const refused = await subject.redeem(grant, subject.wrongSecret)
+      const refused = await subject.redeem(grant, WRONG_SECRET)
       expectRefused(refused, 'a token, for a wrong client_secret')
       const { reading, exchange } = await subject.redeem(grant)
       expect(reading.ok, `then, with the right one: ${describe(exchange)}`)

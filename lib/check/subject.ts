@@ -47,6 +47,7 @@ const WHO = ['a user who may enter', 'a second user', 'a user who may not enter'
 const INELIGIBLE = 2
 /** The name of a login field whose value is nobody's business. */
 export const SECRET_FIELD = /pass|pwd|secret|pin|code|token|otp/i
+export const WRONG_SECRET = 'a-secret-that-is-wrong'
 export const SHARED =
   'Let all processes share one store (the option redis or store), one of sessions, and one configuration.'
 
@@ -59,7 +60,6 @@ export class Subject {
   readonly signal: AbortSignal
   /** The exchanges with the endpoints so far. */
   readonly seen: Exchange[] = []
-  readonly wrongSecret: string
   readonly #kept = new Map<string, Promise<unknown>>()
 
   constructor (
@@ -81,7 +81,6 @@ export class Subject {
     const { users, ineligible, secrets } = this.options
     this.secrets = secrets
     this.signal = signal
-    this.wrongSecret = `${integration.clientSecret}x`
     this.integration = { ...integration, send: sending(integration, this.options, signal, this.seen) }
     for (const user of [...users, ineligible ?? {}]) this.#hide(user)
   }
