@@ -217,6 +217,9 @@ t.test('several registrations under one app, and a scope of its own', async (t) 
     const location = locationOf(await walk(inProcess(app, prefix), inProcess(app)))
     t.ok(location.startsWith(`${prefix}/oauth/authorize?client_id=`), prefix)
     await leadsBack(t, inProcess(app), location)
+    const headers = cookiesOf(await begin(inProcess(app, prefix)))
+    const back = await inProcess(app).send(`/login?${(await begin(inProcess(app, '/one'))).redirect}`, { headers })
+    t.strictSame(setBy(back), [REMOVAL], prefix)
   }
 })
 

@@ -19,6 +19,7 @@ t.test('GET is refused, and what was sent is not logged', async (t) => {
     server: {
       logger: log.logger,
       exposeHeadRoutes: true,
+      rewriteUrl: ({ url = '' }) => url.replace('client_secret', 'secret'),
       ...routerOptions({ ignoreTrailingSlash: true, caseSensitive: false })
     },
     async prepare (app) {

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
-import { AbstractConnector } from 'ioredis'
+import { AbstractConnector, Cluster } from 'ioredis'
 import t from 'tap'
 import type { Test } from 'tap'
 import { connectorTo } from '../../lib/stores/redis-connector.ts'
@@ -33,7 +33,12 @@ t.test('connects to a path', async (t) => {
 
 t.test('connects by TLS with the options of the host: this certificate is not trusted without them', async (t) => {
   const port = await listen(t, createTlsServer({ cert: CERTIFICATE, key: KEY }))
-  await connect(t, { host: '127.0.0.1', port, tls: { ca: CERTIFICATE, servername: 'localhost' } }, 'secureConnect')
+  const lookup = (_host: string, { family }: { family: number }, done: any) => {
+    t.equal(family, 4)
+    done(null, '127.0.0.1', 4)
+  }
+  const tls = { ca: CERTIFICATE, servername: 'localhost', lookup }
+  await connect(t, { host: 'redis.invalid', port, family: 4, tls }, 'secureConnect')
 })
 
 t.test('keeps the error of a connection that failed at once, for ioredis', async (t) => {
@@ -48,4 +53,11 @@ t.test('leaves the connector of the host in its place', async (t) => {
   const client = ownClient({ Connector: Own as never }, 1000, connectorTo(() => t.fail('ours was used')))
   const [error] = await once(client, 'error')
   t.equal(error.message, 'not from here')
+})
+
+t.test('the time limits are ours, also for the nodes of a Cluster of the host', async (t) => {
+  const host = new Cluster([{ port: 1 }], { lazyConnect: true, redisOptions: { commandTimeout: 5 } })
+  const client = ownClient(host, 1000, undefined)
+  t.teardown(() => client.disconnect())
+  t.match(client.options, { redisOptions: { commandTimeout: undefined, connectTimeout: 1000 } })
 })

@@ -142,6 +142,28 @@ t.test('what ioredis has not sent, since the connection was being closed, is sen
   t.equal(await taken, 'value')
 })
 
+t.test('what was refused while there was no connection is not sent on the next one', async (t) => {
+  const client = new FakeClient()
+  client.replies.shift()
+  client.status = 'connecting'
+  const store = redisStore(client, '', 60_000)
+  await t.rejects(store.take('refused', soon(1)))
+  client.status = 'ready'
+  client.emit('ready')
+  t.equal(await store.take('key', soon()), 'value')
+})
+
+t.test('an outage is not younger for an attempt to connect that failed: refused at once', async (t) => {
+  const client = new FakeClient()
+  client.status = 'reconnecting'
+  const store = redisStore(client, '', 1)
+  await t.rejects(store.take('key', soon(5)))
+  client.emit('close')
+  const deadline = soon()
+  await t.rejects(store.take('key', deadline))
+  t.ok(performance.now() < deadline)
+})
+
 t.test('a server that refuses PING is alive: it is not left while it reads its data', async (t) => {
   const client = new FakeClient()
   client.replies.shift()
