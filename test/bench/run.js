@@ -10,9 +10,8 @@ import { CONNECTIONS, signIn } from './load.js'
 
 /** Sign-ins on each connection, in a turn of a server. */
 const EACH = 50
-/** Turns of each server in a round, and before it. */
+/** Turns of each server in a round. */
 const TURNS = 8
-const WARM_UP = 4
 
 const { values: { rounds, other } } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, other: { type: 'string' } }
@@ -41,7 +40,7 @@ async function started (server, redisUrl) {
     await signIn(`http://127.0.0.1:${port}`, EACH)
     return (await ask() - before) / (EACH * CONNECTIONS)
   }
-  for (let turn = 0; turn < WARM_UP; turn++) await cost()
+  for (let turn = 0; turn < TURNS / 2; turn++) await cost()
   return { child, cost, costs: [] }
 }
 
@@ -56,15 +55,13 @@ async function startRedis () {
   return `redis://127.0.0.1:${port}`
 }
 
-const backAndForth = (list, turn) => turn % 2 === 0 ? list : list.toReversed()
-
 /** The cost of a sign-in of each server, in a round. V8 compiles no two processes alike: each round has new ones. */
 async function roundOf (redisUrl) {
   const running = []
   for (const server of servers) running.push(await started(server, redisUrl))
   // By turns: other work slows neighbours alike. There and back, so that none always follows the same other.
   for (let turn = 0; turn < TURNS; turn++) {
-    for (const { cost, costs } of backAndForth(running, turn)) costs.push(await cost())
+    for (const { cost, costs } of turn % 2 === 0 ? running : running.toReversed()) costs.push(await cost())
   }
   for (const { child } of running) child.kill()
   return running.map(({ costs }) => median(costs))
@@ -78,8 +75,8 @@ for (let round = 0; round < Number(rounds); round++) all.push(await roundOf(redi
 
 console.log('| CPU of a sign-in | µs | × the first | lowest to highest |\n|---|--:|--:|--:|')
 for (const [at, { title }] of servers.entries()) {
-  const ratios = all.map((costs) => costs[at] / costs[0])
-  const [ratio, low, high] = [median(ratios), Math.min(...ratios), Math.max(...ratios)].map((one) => one.toFixed(2))
-  console.log(`| ${title} | ${median(all.map((costs) => costs[at])).toFixed(0)} | ${ratio} | ${low} to ${high} |`)
+  const ratios = all.map((costs) => (costs[at] / costs[0]).toFixed(2)).sort()
+  const cost = median(all.map((costs) => costs[at])).toFixed(0)
+  console.log(`| ${title} | ${cost} | ${median(ratios)} | ${ratios[0]} to ${ratios.at(-1)} |`)
 }
 process.exit()
