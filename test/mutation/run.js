@@ -33,7 +33,8 @@ const run = (command, ...args) => spawnSync(command, args, { cwd: TREE, encoding
 function failureOf (files) {
   const { status, stdout } = run('npx', 'tap', '--disable-coverage', '--reporter=tap', '--bail', ...files)
   if (status === 0) return null
-  return [...stdout.matchAll(/^ *(?:not ok \d+ -|Bail out!) (.*?)(?: # time.*)?$/gm)].map(([, name]) => name).reverse().join(' > ')
+  return [...stdout.matchAll(/^ *(?:not ok \d+ -|Bail out!) (.*?)(?: # time.*)?$/gm)]
+    .map(([, name]) => name).reverse().join(' > ')
 }
 
 /** The path of the file of lib that has the fragment. Throws unless it is there once. */
