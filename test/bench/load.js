@@ -3,13 +3,11 @@ import { require } from './packages.js'
 
 const autocannon = require('autocannon')
 
-export const CONNECTIONS = 32
-
 const client = { client_id: portal.clientId, redirect_uri: portal.redirectUri }
 const encoded = (fields) => String(new URLSearchParams(fields))
 
-/** Plays browsers and portal: so many whole sign-ins on each connection. Throws where a response is wrong. */
-export async function signIn (url, each) {
+/** Plays browsers and portal: so many whole sign-ins over the connections. Throws where a response is wrong. */
+export async function signIn (url, connections, signIns) {
   const wrong = []
   const expect = (isRight, status, body) => { if (!isRight) wrong.push(`${status} ${body}`) }
   let begun = 0
@@ -46,10 +44,8 @@ export async function signIn (url, each) {
     }
   }
 
-  const amount = 3 * each * CONNECTIONS
-  const { errors, requests } = await autocannon({
-    url, connections: CONNECTIONS, amount, requests: [authorize, token, user]
-  })
+  const amount = 3 * signIns
+  const { errors, requests } = await autocannon({ url, connections, amount, requests: [authorize, token, user] })
   if (wrong.length + errors > 0 || requests.total !== amount) {
     throw new Error(`${wrong.length} wrong responses, ${errors} errors: ${wrong[0]}`)
   }

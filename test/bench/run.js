@@ -1,20 +1,24 @@
 // What a sign-in costs a server in processor time: README.md beside this file.
 //
-//   npm run bench -- [--rounds 5] [--other ../other-checkout]     the other one is built
+//   npm run bench -- [--rounds 5] [--connections 32] [--other ../other-checkout]     the other one is built
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { CONNECTIONS, signIn } from './load.js'
+import { signIn } from './load.js'
 
-/** Sign-ins on each connection, in a turn of a server. */
-const EACH = 50
+/** Sign-ins in a turn of a server. As many on each of 32 connections, or of 128. */
+const SIGN_INS = 1536
 /** Turns of each server in a round. */
 const TURNS = 8
 
-const { values: { rounds, other } } = parseArgs({
-  options: { rounds: { type: 'string', default: '5' }, other: { type: 'string' } }
+const { values: { rounds, connections, other } } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    connections: { type: 'string', default: '32' },
+    other: { type: 'string' }
+  }
 })
 
 /** The first is what the others are compared with. */
@@ -37,8 +41,8 @@ async function started (server, redisUrl) {
   const [port] = await once(child, 'message')
   const cost = async () => {
     const before = await ask()
-    await signIn(`http://127.0.0.1:${port}`, EACH)
-    return (await ask() - before) / (EACH * CONNECTIONS)
+    await signIn(`http://127.0.0.1:${port}`, connections, SIGN_INS)
+    return (await ask() - before) / SIGN_INS
   }
   for (let turn = 0; turn < TURNS / 2; turn++) await cost()
   return { child, cost, costs: [] }
