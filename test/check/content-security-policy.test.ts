@@ -43,13 +43,13 @@ await t.test('policies that do not', async (t) => {
 // A time that grew with the square of the size would exceed tap's limit.
 await t.test('the time grows with the size of a page', (t) => {
   const parts = [
-    '<meta', '<meta content="', '<meta http-equiv=content-security-policy ',
-    '<meta http-equiv=content-security-policy content="', '<form', '<form action="'
+    'x', '<meta', '<meta ', '<meta http-equiv=', '<meta content="', '<meta http-equiv=content-security-policy ',
+    '<meta http-equiv=content-security-policy content="', '<form', '<form action="', '<form ', ' onx', ' on'
   ]
   for (const part of parts) {
     const body = part.repeat(2 ** 22 / part.length)
     t.equal(policiesOf({ status: 200, headers: [], body })[0], '', part)
-    t.type(formsOf(body.slice(0, 2 ** 20)), Array)
+    t.type(formsOf(body), Array)
   }
   t.end()
 })
