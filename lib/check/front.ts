@@ -31,8 +31,8 @@ export const FRONT: readonly Rule[] = [
     test: async (subject) => {
       const { browser } = await subject.session()
       const url = subject.authorizeUrl()
-      await browser.request(url, 'GET')
-      await browser.request(url, 'GET')
+      await browser.request(url)
+      await browser.request(url)
     }
   },
   {

@@ -109,7 +109,7 @@ export class Subject {
 
   /** One request to the authorization endpoint; no redirect is followed. */
   ask (browser: Browser, changes: Changes = {}): Promise<Exchange> {
-    return browser.request(this.authorizeUrl(changes), 'GET')
+    return browser.request(this.authorizeUrl(changes))
   }
 
   /** The same without a browser, for a refusal in JSON. */

@@ -44,18 +44,14 @@ export class Browser {
     this.#headers = headers
   }
 
-  /** Opens an address of the application as a person would and follows at most ten redirects. */
-  open (url: string, method = 'GET', body?: string): Promise<Arrival> {
-    return this.#follow([], url, method, body)
-  }
-
-  async #follow (
-    before: Exchange[],
-    url: string,
-    method: string,
-    body?: string
-  ): Promise<Arrival> {
-    const exchange = await this.request(url, method, body)
+  /**
+   * Opens an address of the application as a person would and follows at most ten redirects.
+   *
+   * @param form - sent with POST; without one the method is GET
+   * @param before - the exchanges that led to this address
+   */
+  async open (url: string, form?: string, before: Exchange[] = []): Promise<Arrival> {
+    const exchange = await this.request(url, form)
     const hops = [...before, exchange]
     const target = redirectTarget(exchange)
     const at = this.#endOf(exchange, target, hops.length)
@@ -64,10 +60,8 @@ export class Browser {
       return { at, exchange, url, target, hops }
     }
     // RFC 9110 §15.4: only 307 and 308 keep the method, and with it the form.
-    const keepsMethod = [307, 308].includes(statusOf(exchange))
-    return keepsMethod
-      ? this.#follow(hops, String(target), method, body)
-      : this.#follow(hops, String(target), 'GET')
+    const keepsForm = [307, 308].includes(statusOf(exchange))
+    return this.open(String(target), keepsForm ? form : undefined, hops)
   }
 
   /** Where a browser ends with this response; null: it follows the redirect. */
@@ -86,9 +80,10 @@ export class Browser {
   /**
    * One request with the browser's cookies; no redirect is followed.
    *
+   * @param form - sent with POST; without one the method is GET
    * @throws TypeError when the address is of another origin
    */
-  async request (url: string, method: string, body?: string): Promise<Exchange> {
+  async request (url: string, form?: string): Promise<Exchange> {
     const address = new URL(url)
     if (this.#leaves(address)) {
       throw new TypeError(`${address.origin} is not the service: nothing is sent there`)
@@ -98,9 +93,10 @@ export class Browser {
       ['Accept', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'],
       ...cookie === '' ? [] : [['Cookie', cookie] as const],
       ...this.#headers,
-      ...body === undefined ? [] : this.#formHeaders()
+      ...form === undefined ? [] : this.#formHeaders()
     ]
-    const exchange = await this.#integration.send({ method, url, headers, body })
+    const method = form === undefined ? 'GET' : 'POST'
+    const exchange = await this.#integration.send({ method, url, headers, body: form })
     for (const line of headerValues(exchange.response, 'set-cookie')) {
       this.jar.take(line, address)
     }
@@ -125,8 +121,9 @@ export class Browser {
 export function redirectTarget (exchange: Exchange): URL | null {
   const location = header(exchange.response, 'location')
   const { url } = exchange.request
-  const leads = isRedirect(statusOf(exchange)) && URL.canParse(location, url)
-  return leads ? new URL(location, url) : null
+  return isRedirect(statusOf(exchange)) && URL.canParse(location, url)
+    ? new URL(location, url)
+    : null
 }
 
 /** The code in the address that an arrival redirects to, the callback or not; null without one. */

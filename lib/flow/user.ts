@@ -75,9 +75,8 @@ export async function logIn (
   if (page.at !== 'page' || login === undefined) return []
   if (typeof login !== 'function') return fillIn(browser, page, login)
   const arrivals: Arrival[] = []
-  const visit = async (url: string, method: string, body?: string) => {
-    const { href } = new URL(url, page.url)
-    const arrival = await browser.open(href, method, body)
+  const visit = async (url: string, form?: string) => {
+    const arrival = await browser.open(new URL(url, page.url).href, form)
     arrivals.push(arrival)
     return arrival.exchange.response
   }
@@ -86,8 +85,8 @@ export async function logIn (
     status: statusOf(page.exchange),
     body: bodyOf(page),
     post: (fields, url = page.url) =>
-      visit(url, 'POST', new URLSearchParams(fields).toString()),
-    get: (url) => visit(url, 'GET')
+      visit(url, new URLSearchParams(fields).toString()),
+    get: (url) => visit(url)
   })
   return arrivals
 }
@@ -102,11 +101,12 @@ async function fillIn (
   const left = { ...given }
   for (let at = page; at.at === 'page' && arrivals.length < MOST_PAGES; arrivals.push(at)) {
     const form = formWith(bodyOf(at), given)
+    if (form === undefined) break
     const names = Object.keys(left)
-    const asked = names.filter((name) => form !== undefined && name in form.fields)
+    const asked = names.filter((name) => name in form.fields)
     // Without any of them in the first form, a script may add them.
     const sent = asked.length > 0 || arrivals.length > 0 ? asked : names
-    if (form === undefined || sent.length === 0) break
+    if (sent.length === 0) break
     for (const name of sent) {
       form.fields[name] = String(left[name])
       delete left[name]
@@ -119,7 +119,7 @@ async function fillIn (
 async function send (browser: Browser, page: string, form: Form): Promise<Arrival> {
   const url = new URL(form.action || page, page)
   const fields = new URLSearchParams(form.fields).toString()
-  if (form.method === 'POST') return browser.open(url.href, 'POST', fields)
+  if (form.method === 'POST') return browser.open(url.href, fields)
   url.search = fields
   return browser.open(url.href)
 }

@@ -36,7 +36,7 @@ t.test('307 and 308 keep the method and the form, the other redirects do not', a
       '/c': [dropping, '/d?e'],
       '/d': [302, callback]
     })
-    const arrival = await browser.open(`${SERVICE}/a`, 'POST', 'user=ada')
+    const arrival = await browser.open(`${SERVICE}/a`, 'user=ada')
     t.match(arrival, { at: 'callback', target: { href: callback } }, `${dropping}`)
     t.strictSame(seen, ['POST /a user=ada', 'POST /b user=ada', 'POST /c user=ada', 'GET /d?e'], `${dropping}`)
   }
