@@ -14,7 +14,7 @@ const KNOWN: Array<[errors: RegExp, code: NetworkError['code'], sentence: string
     'ORIGIN took the request and closed the connection without a response.'
   ],
   [
-    /^(?:TimeoutError|AbortError|ETIMEDOUT)$/, 'timeout',
+    /^(?:AbortError|ETIMEDOUT)$/, 'timeout',
     'ORIGIN gave no complete response within SECONDS s.'
   ],
   [/CERT|^(?:UNABLE_TO_VERIFY_LEAF_SIGNATURE|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/,
@@ -34,13 +34,12 @@ export function networkError (error: unknown, origin: string, timeout: number): 
   const names = [given, name].map(String)
   const [, code, sentence] =
     KNOWN.find(([errors]) => names.some((one) => errors.test(one))) as typeof KNOWN[number]
-  const words: Record<string, string> = {
-    ORIGIN: origin,
-    SECONDS: String(timeout / 1000),
-    MESSAGE: message
-  }
   return {
     code,
-    sentence: sentence.replace(/ORIGIN|SECONDS|MESSAGE/g, (word) => String(words[word]))
+    // By functions: a `$` in the text stays.
+    sentence: sentence
+      .replace('ORIGIN', () => origin)
+      .replace('SECONDS', () => String(timeout / 1000))
+      .replace('MESSAGE', () => message)
   }
 }

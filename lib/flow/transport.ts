@@ -43,22 +43,17 @@ function sender (timeout: number, respond: Respond): Send {
   return async (request, outer) => {
     const start = performance.now()
     const late = new AbortController()
-    const reason = new DOMException('Too late', 'TimeoutError')
-    const timer = setTimeout(() => late.abort(reason), timeout)
-    const signal = outer === undefined
-      ? late.signal
-      : AbortSignal.any([late.signal, outer])
+    const timer = setTimeout(() => late.abort(), timeout)
+    const signal = AbortSignal.any([late.signal, outer ?? late.signal])
     const { origin } = new URL(request.url)
     const outcome = await respond(request, signal).then(
       (response) => ({ response }),
-      (error: unknown) => {
-        const cause = signal.aborted ? signal.reason : error
-        return { networkError: networkError(cause, origin, timeout) }
-      }
+      (error: unknown) => ({
+        networkError: networkError(signal.aborted ? signal.reason : error, origin, timeout)
+      })
     )
     clearTimeout(timer)
-    const milliseconds = performance.now() - start
-    return { request, ...outcome, milliseconds }
+    return { request, ...outcome, milliseconds: performance.now() - start }
   }
 }
 
@@ -96,14 +91,13 @@ async function injected (
 ): Promise<WireResponse> {
   // As browsers send it: without the port of the scheme.
   const { host } = new URL(url)
-  const options = {
-    method: method as 'GET',
-    url,
-    headers: { host, ...Object.fromEntries(headers) },
-    ...body !== undefined && { payload: body }
-  }
   try {
-    const response = await app.inject(options)
+    const response = await app.inject({
+      method: method as 'GET',
+      url,
+      headers: { host, ...Object.fromEntries(headers) },
+      ...body !== undefined && { payload: body }
+    })
     return {
       status: response.statusCode,
       headers: pairs(response.headers),
