@@ -39,7 +39,7 @@ function parseSetCookie (line: string): Cookie {
   return {
     name,
     value,
-    path: /^\/.*/.exec(attributes.get('path') ?? '')?.[0],
+    path: attributes.get('path')?.match(/^\/.*/)?.[0],
     domain: textOf('domain').replace(/^\./, '') || undefined,
     sameSite: textOf('samesite'),
     secure: attributes.has('secure'),
@@ -51,8 +51,7 @@ function parseSetCookie (line: string): Cookie {
 /** RFC 6265 §5.3, step 3: Max-Age has precedence over Expires. */
 function isExpired (maxAge: string, expires: string): boolean {
   const age = parseInt(maxAge)
-  if (!Number.isNaN(age)) return age <= 0
-  return Date.parse(expires) <= Date.now()
+  return Number.isNaN(age) ? Date.parse(expires) <= Date.now() : age <= 0
 }
 
 function split (part: string): [name: string, value: string] {
@@ -65,11 +64,8 @@ function split (part: string): [name: string, value: string] {
  * a whole response as `curl -si` prints it.
  */
 export function parseGiven (text: string): Cookie[] {
-  const lines = [...text.matchAll(/^set-cookie:(.*)$/gim)]
-    .map(([, line]) => String(line))
-  const cookies = lines.length > 0
-    ? lines.map(parseSetCookie)
-    : parsePairs(text)
+  const lines = text.match(/(?<=^set-cookie:).*/gim)
+  const cookies = lines?.map(parseSetCookie) ?? parsePairs(text)
   // They are for the service, whatever their Domain.
   return cookies
     .map((cookie) => ({ ...cookie, domain: undefined }))
@@ -80,13 +76,10 @@ export function parseGiven (text: string): Cookie[] {
 function parsePairs (text: string): Cookie[] {
   const parts = text.split(';')
   const attributes = parts.filter((part) => ATTRIBUTES.test(part))
-  const pairs = parts.filter((part) => !ATTRIBUTES.test(part))
-  const cookies = pairs
-    .map((pair) => [pair, ...attributes].join(';'))
-    .map(parseSetCookie)
-  return attributes.length > 0
-    ? cookies
-    : cookies.map((cookie) => ({ ...cookie, sameSite: undefined }))
+  return parts
+    .filter((part) => !ATTRIBUTES.test(part))
+    .map((pair) => parseSetCookie([pair, ...attributes].join(';')))
+    .map((cookie) => attributes.length > 0 ? cookie : { ...cookie, sameSite: undefined })
 }
 
 /**
@@ -94,12 +87,11 @@ function parsePairs (text: string): Cookie[] {
  * removes it.
  */
 function keep (cookies: Cookie[], cookie: Cookie): Cookie[] {
-  const { name, domain, path, expired } = cookie
   const others = cookies.filter((other) =>
-    other.name !== name ||
-    other.domain !== domain ||
-    other.path !== path)
-  return name === '' || expired ? others : [...others, cookie]
+    other.name !== cookie.name ||
+    other.domain !== cookie.domain ||
+    other.path !== cookie.path)
+  return cookie.name === '' || cookie.expired ? others : [...others, cookie]
 }
 
 /** The cookies that a browser keeps for the application. */
@@ -159,14 +151,16 @@ function refusalOf (cookie: Cookie, address: URL): string | null {
   const { name, value, domain, path, secure, sameSite } = cookie
   const { hostname } = address
   const bytes = Buffer.byteLength(name + value)
-  const isHost = /^__host-/i.test(name)
   const refusals: Array<[is: boolean, why: string]> = [
     [bytes > LONGEST, `it has ${bytes} bytes, and browsers keep ${LONGEST}`],
     [
       !`.${hostname}`.endsWith(`.${domain ?? hostname}`),
       `its Domain is ${domain}, and the service is at ${hostname}`
     ],
-    [isHost && (domain !== undefined || path !== '/'), '__Host- needs Path=/ and no Domain'],
+    [
+      /^__host-/i.test(name) && (domain !== undefined || path !== '/'),
+      '__Host- needs Path=/ and no Domain'
+    ],
     [
       /^__(?:host|secure)-/i.test(name) && !secure,
       'its name begins as that of a Secure cookie, which it is not'
