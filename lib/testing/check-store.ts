@@ -29,7 +29,7 @@ function shown (value: unknown): string {
 
 /** The keys of one try, by a letter. */
 type Keys = (letter: string) => string
-type Step = (store: Store, keys: Keys) => Promise<void>
+type Step = (store: Store, keys: Keys) => Promise<unknown>
 
 /** A call, and what it must return. */
 const put = (key: string, expected: boolean, value = 'value', lifetime = LIFETIME): Step =>
@@ -44,10 +44,10 @@ const revoke = (key: string, expected: string | null, lifetime = LIFETIME): Step
     expect('revoke returned', await store.revoke(keys(key), lifetime), expected)
 
 /** Waits until a lifetime of one second is over. */
-const expiry: Step = async () => { await wait(1400) }
+const expiry: Step = () => wait(1400)
 
 /** Makes RACERS calls at once. Returns their results. */
-const atOnce = <Value>(call: (racer: number) => Promise<Value>): Promise<Value[]> =>
+const atOnce = (call: (racer: number) => Promise<unknown>): Promise<unknown[]> =>
   Promise.all(Array.from({ length: RACERS }, (_none, racer) => call(racer)))
 
 /** Makes RACERS calls at once, of which exactly one must win. Returns its number. */
@@ -58,43 +58,40 @@ async function race (winning: unknown, call: (racer: number) => Promise<unknown>
   return results.indexOf(winning)
 }
 
-const takesRace: Step = async (store, keys) => {
-  await race('value', () => store.take(keys('a')))
-}
+const takesRace: Step = (store, keys) => race('value', () => store.take(keys('a')))
 
 const putsRace: Step = async (store, keys) => {
   const winner = await race(true, (racer) => store.put(keys('a'), `racer-${racer}`, LIFETIME))
   await take('a', `racer-${winner}`)(store, keys)
 }
 
-const takesRaceRevokes: Step = async (store, keys) => {
-  const key = keys('a')
-  await race('value', (racer) => racer % 2 === 0 ? store.revoke(key, LIFETIME) : store.take(key))
-}
+const takesRaceRevokes: Step = (store, keys) => race('value', (racer) =>
+  racer % 2 === 0 ? store.revoke(keys('a'), LIFETIME) : store.take(keys('a')))
 
-const putsRaceRevoke: Step = async (store, keys) => {
-  const key = keys('a')
-  await atOnce<unknown>((racer) =>
-    racer === RACERS / 2 ? store.revoke(key, LIFETIME) : store.put(key, 'value', LIFETIME))
-}
+const putsRaceRevoke: Step = (store, keys) => atOnce((racer) =>
+  racer === RACERS / 2
+    ? store.revoke(keys('a'), LIFETIME)
+    : store.put(keys('a'), 'value', LIFETIME))
 
 /** Each promise of the interface, and its test: one step after the other. */
-const PROMISES: Record<string, Step[]> = {
-  'take returns null for a key that was never put': [take('a', null)],
-  [`put stores base64url text of up to ${LONG.length} characters, ` +
-  'and take returns it unchanged']: [
+const PROMISES: Array<[sentence: string, ...steps: Step[]]> = [
+  ['take returns null for a key that was never put', take('a', null)],
+  [
+    `put stores base64url text of up to ${LONG.length} characters, and take returns it unchanged`,
     put('a', true, ALPHABET),
     take('a', ALPHABET),
     put('b', true, LONG),
     take('b', LONG)
   ],
-  'keys are distinct, also where they differ in case only': [
+  [
+    'keys are distinct, also where they differ in case only',
     put('a', true, 'small'),
     put('A', true, 'large'),
     take('a', 'small'),
     take('A', 'large')
   ],
-  'put returns false and changes nothing while the key is held': [
+  [
+    'put returns false and changes nothing while the key is held',
     put('a', true, 'first'),
     put('a', false, 'second'),
     take('a', 'first'),
@@ -103,10 +100,11 @@ const PROMISES: Record<string, Step[]> = {
     expiry,
     take('b', null)
   ],
-  'a value can be taken once only': [put('a', true), take('a', 'value'), take('a', null)],
-  [`of ${RACERS} concurrent takes exactly one gets the value`]: [put('a', true), takesRace],
-  [`of ${RACERS} concurrent puts exactly one returns true, and its value is stored`]: [putsRace],
-  'revoke keeps the key from being put, and what it held from being taken': [
+  ['a value can be taken once only', put('a', true), take('a', 'value'), take('a', null)],
+  [`of ${RACERS} concurrent takes exactly one gets the value`, put('a', true), takesRace],
+  [`of ${RACERS} concurrent puts exactly one returns true, and its value is stored`, putsRace],
+  [
+    'revoke keeps the key from being put, and what it held from being taken',
     put('a', true),
     revoke('a', 'value'),
     put('a', false),
@@ -115,13 +113,15 @@ const PROMISES: Record<string, Step[]> = {
     revoke('b', 'value'),
     take('b', null)
   ],
-  'revoke before put keeps the key from being put': [
+  [
+    'revoke before put keeps the key from being put',
     revoke('a', null),
     put('a', false),
     put('a', false),
     take('a', null)
   ],
-  'revoke returns what the key held, unchanged, and null when it was taken, revoked or expired': [
+  [
+    'revoke returns what the key held, unchanged, and null when it was taken, revoked or expired',
     put('c', true, 'value', 1),
     put('a', true, LONG),
     revoke('a', LONG),
@@ -132,28 +132,33 @@ const PROMISES: Record<string, Step[]> = {
     expiry,
     revoke('c', null)
   ],
-  [`of ${RACERS} concurrent takes and revokes exactly one gets the value`]: [
+  [
+    `of ${RACERS} concurrent takes and revokes exactly one gets the value`,
     put('a', true),
     takesRaceRevokes
   ],
-  [`of ${RACERS} puts that race with a revoke none leaves a value behind`]: [
+  [
+    `of ${RACERS} puts that race with a revoke none leaves a value behind`,
     putsRaceRevoke,
     take('a', null)
   ],
-  'a value can be taken until its lifetime has passed, and not after': [
+  [
+    'a value can be taken until its lifetime has passed, and not after',
     put('a', true, 'value', 5),
     put('b', true, 'value', 1),
     expiry,
     take('a', 'value'),
     take('b', null)
   ],
-  'a key whose value expired can be put again': [
+  [
+    'a key whose value expired can be put again',
     put('a', true, 'old', 1),
     expiry,
     put('a', true, 'new'),
     take('a', 'new')
   ],
-  'a revocation lasts for its lifetime, and ends with it': [
+  [
+    'a revocation lasts for its lifetime, and ends with it',
     revoke('a', null),
     revoke('b', null, 1),
     expiry,
@@ -161,7 +166,7 @@ const PROMISES: Record<string, Step[]> = {
     put('b', true),
     take('b', 'value')
   ]
-}
+]
 
 /**
  * Tests every promise of the {@link Store} interface on a store of your own: put only while the key
@@ -175,13 +180,12 @@ const PROMISES: Record<string, Step[]> = {
  */
 export async function checkStore (store: Store): Promise<void> {
   await connect(store)
-  const promises = Object.entries(PROMISES)
-  const complaints = await Promise.all(promises.map(([sentence, steps]) =>
+  const complaints = await Promise.all(PROMISES.map(([sentence, ...steps]) =>
     complaintsOf(sentence, steps, store)))
   const broken = complaints.flat()
   if (broken.length === 0) return
   throw new Error(
-    `The store breaks ${broken.length} of ${promises.length} promises:${broken.join('')}`
+    `The store breaks ${broken.length} of ${PROMISES.length} promises:${broken.join('')}`
   )
 }
 
@@ -206,12 +210,12 @@ async function complaintsOf (
 /** Throws where the first put fails: then the promises cannot be tested. */
 async function connect (store: Store): Promise<void> {
   const stop = new AbortController()
-  const silence = wait(CONNECT_TIMEOUT, undefined, { signal: stop.signal }).then(() => {
+  const silence = async () => {
+    await wait(CONNECT_TIMEOUT, undefined, { signal: stop.signal })
     throw new Error(`no response within ${CONNECT_TIMEOUT / 1000} s`)
-  })
+  }
   try {
-    const first = async () => store.put(newKey(), 'value', 1)
-    await Promise.race([silence, first()])
+    await Promise.race([store.put(newKey(), 'value', 1), silence()])
   } catch (error) {
     throw new Error(`The store cannot be used: ${String(error)}`)
   } finally {
