@@ -68,20 +68,19 @@ const FIXES = new Map(Object.entries({
 export const fixFor = (error: string): string =>
   FIXES.get(error) ?? 'See the log of the service.'
 
-/** What the portal expects, up to a step. */
-const EXPECTED: Array<[step: number, expected: string]> = [
-  [8, 'a redirect to the redirect_uri with code and the same state'],
-  [12, '200 and JSON with token_type "Bearer" and access_token'],
-  [15, '200 and JSON with a user information record: the listed fields, the allowed values']
-]
+/** What the portal expects of the response that a step belongs to. */
+function expectedAt (step: number): string {
+  if (step <= 8) return 'a redirect to the redirect_uri with code and the same state'
+  if (step <= 12) return '200 and JSON with token_type "Bearer" and access_token'
+  return '200 and JSON with a user information record: the listed fields, the allowed values'
+}
 
 export function failure (step: number, error: string, got: string): Failure {
-  const [, expected] = EXPECTED.find(([last]) => step <= last) as typeof EXPECTED[number]
   return {
     ok: false,
     step,
     error: escape(error),
-    expected,
+    expected: expectedAt(step),
     got: escape(got),
     fix: fixFor(error)
   }
@@ -92,12 +91,11 @@ export function describe ({ request, response, networkError }: Exchange): string
   // A real browser sent the request: its response is not seen here.
   if (response === undefined) return networkError?.sentence ?? redirectOf(request.url)
   const { error, error_description: description, message } = jsonObject(response) ?? {}
-  const words = [
+  const said = [
     redirectOf(header(response, 'location')),
     typeof error === 'string' ? `the error ${clip(error)}` : '',
     explained(description ?? message)
-  ]
-  const said = words.filter(Boolean).join(' ')
+  ].filter(Boolean).join(' ')
   return `${response.status} with ${said || contentOf(response)}`
 }
 

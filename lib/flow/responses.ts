@@ -68,7 +68,7 @@ function readPage ({ exchange, url }: Arrival, { authorizeUrl }: Integration): F
   if (status === 404 || status >= 500) {
     return failure(isEndpoint ? 4 : 5, statusError(status), got)
   }
-  const isLogin = !isEndpoint || status === 401 || status === 403
+  const isLogin = !isEndpoint || [401, 403].includes(status)
   return failure(5, isLogin ? 'login_required' : 'not_redirected', got)
 }
 
@@ -81,8 +81,8 @@ export function readToken (exchange: Exchange): Reading<string> {
     return { ok: true, value }
   }
   // Not the body: its other members may be tokens.
-  const kinds = `token_type ${typeof type === 'string' ? type : typeof type}, access_token ${typeof value}`
-  return failure(12, 'malformed_token', kinds)
+  const kind = typeof type === 'string' ? type : typeof type
+  return failure(12, 'malformed_token', `token_type ${kind}, access_token ${typeof value}`)
 }
 
 /** Steps 14 and 15. */
@@ -125,15 +125,14 @@ function readJson (
  */
 function oauthError ({ response }: Exchange): string | null {
   const error = jsonObject(response)?.error
-  const isCode = typeof error === 'string' && /^[a-z_]+$/.test(error)
-  return isCode ? error : null
+  return typeof error === 'string' && /^[a-z_]+$/.test(error) ? error : null
 }
 
 function statusError (status: number): string {
   if (isRedirect(status)) return 'redirected'
-  if (status === 404 || status === 405) return 'not_found'
-  if (status === 401 || status === 403) return 'forbidden'
-  if (status >= 502 && status <= 504) return 'unavailable'
+  if ([404, 405].includes(status)) return 'not_found'
+  if ([401, 403].includes(status)) return 'forbidden'
+  if ([502, 503, 504].includes(status)) return 'unavailable'
   return status >= 500 ? 'server_error' : 'unexpected_status'
 }
 
