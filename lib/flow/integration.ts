@@ -55,13 +55,16 @@ export interface Integration extends Required<Omit<PortalSettings, 'prefix'>> {
  * @throws TypeError that names the option and what it must be
  */
 export function createIntegration (options: PortalOptions): Integration {
-  const { app, baseUrl = 'http://localhost', prefix = '', ...settings } = options
   const {
+    app,
+    baseUrl = 'http://localhost',
+    prefix = '',
     timeout = 5000,
     level = 'partner',
     clientAuthentication = 'form',
-    pkce = false
-  } = settings
+    pkce = false,
+    ...settings
+  } = options
   const rules: Array<[option: keyof PortalOptions, isGood: boolean, wanted: string]> = [
     ['clientId', isText(settings.clientId), 'a non-empty string'],
     ['clientSecret', isText(settings.clientSecret), 'a non-empty string'],

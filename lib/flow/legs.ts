@@ -47,11 +47,10 @@ export async function fetchUser (
 
 function masked<Value> (reading: Reading<Value>, secrets: Secrets): Reading<Value> {
   if (reading.ok) return reading
-  const { error, got } = reading
   return {
     ...reading,
-    error: secrets.mask(error),
-    got: secrets.mask(got)
+    error: secrets.mask(reading.error),
+    got: secrets.mask(reading.got)
   }
 }
 
@@ -82,8 +81,7 @@ export class SignIn implements Progress {
 
   /** Steps 1 to 4. Returns the address that the browser has to open. */
   start (changes?: Changes): string {
-    const { integration, state, verifier } = this
-    const url = authorizeUrl(integration, verifier, { state, ...changes })
+    const url = authorizeUrl(this.integration, this.verifier, { state: this.state, ...changes })
     this.exchanges.push(visit(url))
     this.running = 5
     return url
@@ -136,8 +134,13 @@ export class SignIn implements Progress {
 /** The arrival of a real browser that came back to this address. */
 export function returned (url: string, { redirectUri }: Integration): Arrival {
   const target = new URL(url)
-  const at = isCallback(target, redirectUri) ? 'callback' : 'elsewhere'
-  return { at, target, exchange: visit(url), url, hops: [] }
+  return {
+    at: isCallback(target, redirectUri) ? 'callback' : 'elsewhere',
+    target,
+    exchange: visit(url),
+    url,
+    hops: []
+  }
 }
 
 /** An address that a real browser opens: its response is not seen here. */

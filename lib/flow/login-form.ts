@@ -28,8 +28,7 @@ export function formsOf (page: string): Form[] {
 export function formWith (page: string, fields: Fields): Form | undefined {
   const forms = formsOf(page)
   const names = Object.keys(fields)
-  const hasAll = ({ fields }: Form): boolean => names.every((name) => name in fields)
-  return forms.find(hasAll) ?? forms[0]
+  return forms.find((form) => names.every((name) => name in form.fields)) ?? forms[0]
 }
 
 function fieldsOf (form: string): Fields {
@@ -43,7 +42,7 @@ function fieldsOf (form: string): Fields {
       (/^(?:checkbox|radio)$/i.test(type) && !/\schecked\b/i.test(tag))
     // A person clicks the first button.
     if (name === '' || isLeftOut || (isButton && hasButton)) continue
-    if (isButton) hasButton = true
+    hasButton ||= isButton
     fields[name] ??= attribute(tag, 'value')
   }
   return fields

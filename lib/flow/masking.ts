@@ -2,8 +2,6 @@ import type { Integration } from './integration.ts'
 import { basicCredentials, formEncoded } from './requests.ts'
 import type { Exchange, Headers, WireRequest, WireResponse } from './wire.ts'
 
-type Credentials = Pick<Integration, 'clientId' | 'clientSecret'>
-
 const HIDDEN = '••••••••'
 const SHORTEST = 4
 /** What is secret in a header. Scheme, cookie names and attributes are shown. */
@@ -24,7 +22,7 @@ export class Secrets {
   readonly #known = new Map<string, string | RegExp>()
 
   /** The client secret outlives the sign-in: it is found in every encoding. */
-  constructor ({ clientId, clientSecret }: Credentials) {
+  constructor ({ clientId, clientSecret }: Pick<Integration, 'clientId' | 'clientSecret'>) {
     this.#known.set(clientSecret, everySpelling(clientSecret))
     this.add(basicCredentials(clientId, clientSecret))
   }
@@ -66,13 +64,9 @@ export class Secrets {
   #maskContent<Message extends WireRequest | WireResponse> (message: Message): Message {
     const headers = message.headers.map(([name, value]): Headers[number] => {
       const secret = IN_HEADERS.get(name.toLowerCase())
-      const masked = secret === undefined
-        ? this.mask(value)
-        : value.replace(secret, HIDDEN)
-      return [name, masked]
+      return [name, secret === undefined ? this.mask(value) : value.replace(secret, HIDDEN)]
     })
-    const { body = '' } = message
-    return { ...message, headers, body: this.mask(body) }
+    return { ...message, headers, body: this.mask(message.body ?? '') }
   }
 }
 
@@ -91,12 +85,11 @@ function everySpelling (secret: string): RegExp {
 
 /** A secret in Base64 and Base64url, where it begins at each of the three bytes of a group. */
 function base64Of (secret: string): string[] {
-  const length = Buffer.byteLength(secret)
   return [0, 1, 2].map((start) => {
     const text = Buffer.from('-'.repeat(start) + secret).toString('base64')
     // The characters that have bits of the secret only, and the one that has bits of the next byte.
     const from = Math.ceil(start * 8 / 6)
-    const end = Math.floor((start + length) * 8 / 6)
+    const end = Math.floor((start + Buffer.byteLength(secret)) * 8 / 6)
     const own = text
       .slice(from, end)
       .replaceAll('+', `(?:-|${spellingsOf('+')})`)

@@ -23,13 +23,12 @@ export function authorizeUrl (
   verifier?: string,
   changes?: Changes
 ): string {
-  const { clientId, redirectUri } = integration
   // RFC 7636 §4.2.
   const challenge = verifier &&
     createHash('sha256').update(verifier).digest('base64url')
   const parameters = encode({
-    client_id: clientId,
-    redirect_uri: redirectUri,
+    client_id: integration.clientId,
+    redirect_uri: integration.redirectUri,
     response_type: 'code',
     scope: '',
     code_challenge: challenge,
@@ -50,12 +49,11 @@ export function tokenRequest (
 ): WireRequest {
   const { tokenUrl, clientId, clientSecret, redirectUri, clientAuthentication } = integration
   const isBasic = clientAuthentication === 'basic'
-  const basic = basicCredentials(clientId, clientSecret)
   const headers: Array<[name: string, value: string]> = [
     ['Accept', 'application/json'],
     ['Content-Type', 'application/x-www-form-urlencoded']
   ]
-  if (isBasic) headers.push(['Authorization', `Basic ${basic}`])
+  if (isBasic) headers.push(['Authorization', `Basic ${basicCredentials(clientId, clientSecret)}`])
   const body = encode({
     ...isBasic ? {} : { client_id: clientId, client_secret: clientSecret },
     redirect_uri: redirectUri,

@@ -17,13 +17,11 @@ export interface StepReport {
   exchange?: Exchange | undefined
 }
 
-type Step = [actor: StepReport['actor'], action: string, shows?: number]
-
 /**
  * The fifteen steps of a sign-in (RFC 6749 §4.1, with the user request at the end), and which of
  * the four exchanges a step shows.
  */
-const STEPS: Step[] = [
+const STEPS: Array<[actor: StepReport['actor'], action: string, shows?: number]> = [
   ['Browser', 'User is sent to the portal’s start URL, which ends with the credentials identifier.'],
   ['Portal', 'Finds its OAuth configuration by the credentials identifier.'],
   ['Portal', 'Creates a session and stores a random state in it, on the server only.'],
@@ -89,7 +87,6 @@ export function stepsOf (progress: Progress): StepReport[] {
 
 function lastDone ({ exchanges, failure }: Progress): number {
   if (failure === null) return ENDS[exchanges.length - 1] ?? 0
-  const { step, error } = failure
-  if (LATE.includes(error)) return step - 1
-  return Math.max(...CERTAIN.filter((number) => number < step))
+  if (LATE.includes(failure.error)) return failure.step - 1
+  return Math.max(...CERTAIN.filter((number) => number < failure.step))
 }

@@ -119,20 +119,17 @@ export function portal (options: PortalOptions): PortalDouble {
     async authorize (user, parameters) {
       const flow = new SignIn(integration)
       const code = await arrive(flow, user, parameters)
-      const { state, verifier } = flow
       const steps = flow.steps()
       return code.ok
-        ? { ok: true, code: code.value, state, verifier, steps }
+        ? { ok: true, code: code.value, state: flow.state, verifier: flow.verifier, steps }
         : { ...code, steps }
     },
     async token (code, { verifier, parameters } = {}) {
-      const secrets = new Secrets(integration)
-      const leg = await redeem(integration, secrets, { code, verifier }, parameters)
+      const leg = await redeem(integration, new Secrets(integration), { code, verifier }, parameters)
       return resultOf(leg, 'accessToken') as TokenResult
     },
     async user (accessToken) {
-      const secrets = new Secrets(integration)
-      const leg = await fetchUser(integration, secrets, accessToken)
+      const leg = await fetchUser(integration, new Secrets(integration), accessToken)
       return resultOf(leg, 'record') as UserResult
     },
     check ({ user = [], ineligible = null, codeLifetime = null } = {}) {
