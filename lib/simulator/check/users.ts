@@ -1,9 +1,7 @@
-import type { SubjectOptions } from '../../check/subject.ts'
 import { parseGiven } from '../../flow/cookies.ts'
 import type { Fields, User } from '../../flow/user.ts'
 import { CannotRun, variableOf } from '../flags.ts'
 import type { readFlags } from '../flags.ts'
-import type { Process } from '../process.ts'
 
 const LIST = { type: 'string', multiple: true, default: [] as string[] } as const
 
@@ -35,35 +33,30 @@ type Values = ReturnType<typeof readFlags<typeof USER_FLAGS>>
  *
  * @throws CannotRun for a value that cannot be read
  */
-export function usersOf (values: Values, env: Process['env']): Pick<SubjectOptions, 'users' | 'ineligible'> {
-  const headers = values.header.map((text) =>
-    pairOf('header', text, /^([!#$%&'*+.^_`|~\w-]+):\s*([\t\x20-\x7e]*)$/, '"name: value"')
-  )
-  const common: User[] = headers.length > 0 ? [{ headers: Object.fromEntries(headers) }] : []
+export function usersOf (values: Values, env: NodeJS.ProcessEnv) {
+  const headers = pairsOf(values, 'header', /^([!#$%&'*+.^_`|~\w-]+):\s*([\t\x20-\x7e]*)$/, '"name: value"')
+  const common = { headers: Object.fromEntries(headers) }
   const users = identified('', values, env)
   const [ineligible = null] = identified('ineligible-', values, env)
   // A header alone is the user; beside a login or a cookie it is for everybody.
-  if (users.length === 0) return { users: common, ineligible }
+  if (users.length === 0) return { users: headers.length > 0 ? [common] : [], ineligible }
   return {
-    users: users.map((user) => ({ ...user, ...common[0] })),
-    ineligible: ineligible && { ...ineligible, ...common[0] }
+    users: users.map((user) => ({ ...user, ...common })),
+    ineligible: ineligible && { ...ineligible, ...common }
   }
 }
 
 /** The users who have a login or a cookie, by flags or by environment variables. */
-function identified (kind: '' | 'ineligible-', values: Values, env: Process['env']): User[] {
+function identified (kind: '' | 'ineligible-', values: Values, env: NodeJS.ProcessEnv): User[] {
   const login = `${kind}login` as const
   const cookie = `${kind}cookie` as const
-  const fields = values[login].map((text) =>
-    pairOf(login, text, /^([^=]+)=(.*)$/s, 'name=value: the name of a field of the login form')
-  )
+  const fields = pairsOf(values, login, /^([^=]+)=(.*)$/s, 'name=value: the name of a field of the login form')
   const form = new URLSearchParams(env[variableOf(login)])
   const logins = loginsOf(fields.length > 0 ? fields : [...form])
-  const variable = env[variableOf(cookie)]
-  const texts = values[cookie].length > 0 || variable === undefined ? values[cookie] : [variable]
-  if (texts.length === 0) return logins.map((login) => ({ login }))
+  const texts = values[cookie].length > 0 ? values[cookie] : [env[variableOf(cookie)] ?? []].flat()
   const cookies = texts.map((text) => cookiesIn(cookie, text)).join(';\n')
-  return logins.length === 0 ? [{ cookies }] : logins.map((login) => ({ cookies, login }))
+  if (logins.length === 0 && cookies !== '') return [{ cookies }]
+  return logins.map((login) => ({ cookies, login }))
 }
 
 /** The fields of each user: a name that was given before begins the next one. */
@@ -77,11 +70,13 @@ function loginsOf (fields: Array<[name: string, value: string]>): Fields[] {
   return logins
 }
 
-/** A name and its value. The error shows no value: it may be a secret. */
-function pairOf (flag: string, text: string, pattern: RegExp, form: string): [name: string, value: string] {
-  const [, name, value] = pattern.exec(text) ?? []
-  if (name !== undefined && value !== undefined) return [name, value]
-  throw new CannotRun(`--${flag} must look like ${form}.`)
+/** The names and values of a flag. The error shows no value: it may be a secret. */
+function pairsOf (values: Values, flag: keyof Values, pattern: RegExp, form: string) {
+  return values[flag].map((text): [name: string, value: string] => {
+    const [, name, value = ''] = pattern.exec(text) ?? []
+    if (name !== undefined) return [name, value]
+    throw new CannotRun(`--${flag} must look like ${form}.`)
+  })
 }
 
 /** Checks that a text has a cookie: the response to a login that failed has none. */
