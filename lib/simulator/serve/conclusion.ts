@@ -35,8 +35,7 @@ const TRIAL_TITLES = {
   untested: 'The trial could not be made'
 }
 
-export function conclusionOf (attempt: Attempt): Conclusion {
-  const { isAway, ended, finding, trial, signIn } = attempt
+export function conclusionOf ({ isAway, ended, finding, trial, signIn }: Attempt): Conclusion {
   const { failure, record, secrets, integration } = signIn
   if (isAway) return ['running', 'Waiting for your service', AWAY]
   if (!ended) return ['running', 'In progress', trial?.does ?? NEXT_STEP]
@@ -57,7 +56,7 @@ export function conclusionOf (attempt: Attempt): Conclusion {
  * @param all - the sign-ins of the browser, newest first
  */
 export function hintOf (attempt: Attempt, all: readonly Attempt[]): string {
-  const [signedIn] = all.filter(({ signIn }) => signIn.record !== null)
+  const signedIn = all.find(({ signIn }) => signIn.record !== null)
   if (signedIn === undefined) return ''
   if (all.indexOf(signedIn) < all.indexOf(attempt)) return NOT_LED_BACK
   return isOneSite(attempt.signIn.integration) ? '' : ASKED_AGAIN

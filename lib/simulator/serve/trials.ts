@@ -1,4 +1,3 @@
-import type { GroupedRule } from '../../check/rules.ts'
 import { byId } from '../../check/run.ts'
 
 /** The path where a sign-in starts. */
@@ -14,21 +13,20 @@ export type Taken = 'nothing' | 'code' | 'redeemed code' | 'refusal'
  * An invalid request that the developer sends on purpose: a rule of `check`, tried with a sign-in
  * of this browser.
  */
-export interface Trial {
-  /** Where it starts. */
-  path: string
-  title: string
-  /** What the simulator does. */
-  does: string
-  rule: GroupedRule
-  takes: Taken
-}
+export type Trial = ReturnType<typeof trial>
 
-const trial = (id: string, title: string, rule: string, takes: Taken, does: string): Trial =>
-  ({ path: `${START}?trial=${id}`, title, does, rule: byId(rule), takes })
+const trial = (id: string, title: string, rule: string, takes: Taken, does: string) => ({
+  /** Where it starts. */
+  path: `${START}?trial=${id}`,
+  title,
+  /** What the simulator does. */
+  does,
+  rule: byId(rule),
+  takes
+})
 
 /** The trials, in the order in which the pages offer them. */
-export const TRIALS: readonly Trial[] = [
+export const TRIALS = [
   trial('replayed-code', 'Replayed code', 'token.replayed-code', 'redeemed code',
     'Signs in, then sends the used code to the token endpoint again.'),
   trial('wrong-secret', 'Wrong secret', 'token.wrong-caller-burns-nothing', 'code',

@@ -8,7 +8,6 @@ import type { Trial } from '../trials.ts'
 import { START } from '../trials.ts'
 import { trialsCard } from './home.ts'
 import { html } from './html.ts'
-import type { Html } from './html.ts'
 import { button, card, chip, facts, layout } from './layout.ts'
 import { exchangeDetails, timeline } from './timeline.ts'
 
@@ -25,7 +24,10 @@ export async function attemptPage (attempt: Attempt, all: readonly Attempt[]): P
     title,
     sentence,
     label: chip(outcome, trial === undefined ? 'Sign-in' : `Trial: ${trial.title}`),
-    buttons: ended ? buttons(trial) : [],
+    buttons: ended && [
+      trial === undefined ? button('Sign in again', START) : button('Try again', trial.path),
+      button('Start page', '/')
+    ],
     inProgress: !ended,
     body: html`${isAway && loginCard(hintOf(attempt, all), await attempt.loginFindings())}
 ${problemCard(attempt)}
@@ -38,27 +40,22 @@ ${ended && trialsCard}
   })
 }
 
-const buttons = (trial: Trial | undefined): Html[] => [
-  trial === undefined ? button('Sign in again', START) : button('Try again', trial.path),
-  button('Start page', '/')
-]
-
 /**
  * For a developer whose browser does not come back from the service: what `check` finds on the way
  * to the login.
  */
-const loginCard = (hint: string, findings: Finding[]): Html =>
+const loginCard = (hint: string, findings: Finding[]) =>
   card('causes', 'The browser does not come back?', html`
 <p><b>${hint}</b></p>
 <p class="quiet">Take your time if you are logging in. If not: rules of <code>check</code>, without a user.</p>
 <ul>${findings.map((finding) => html`<li>${findingOf(finding)}</li>`)}</ul>`)
 
-const findingOf = ({ outcome, sentence, got, reason, fix }: Finding): Html =>
+const findingOf = ({ outcome, sentence, got, reason, fix }: Finding) =>
   html`<h3>${sentence} ${chip(outcome, outcome)}</h3>
 ${facts({ Got: got, Reason: reason, 'What to do': fix })}`
 
 /** Why the sign-in failed. Nothing where a trial has a finding: `trialCard` shows it. */
-function problemCard ({ finding, signIn: { failure } }: Attempt): Html | false {
+function problemCard ({ finding, signIn: { failure } }: Attempt) {
   if (finding !== undefined || failure === null) return false
   const { error, expected, got, fix } = failure
   return card('problem', 'What went wrong', html`
@@ -67,14 +64,14 @@ ${facts({ Expected: expected, Got: got, 'What to do': fix })}`)
 }
 
 /** What a trial found, and what was sent for it. */
-const trialCard = ({ does }: Trial, { finding, exchanges, signIn: { secrets } }: Attempt): Html =>
+const trialCard = ({ does }: Trial, { finding, exchanges, signIn: { secrets } }: Attempt) =>
   card('trial', 'The trial', html`
 <p class="quiet">${does}</p>
 ${finding && findingOf(finding)}
 ${exchanges.map((exchange, at) => exchangeDetails(`trial-${at + 1}`, secrets.maskExchange(exchange)))}`)
 
 /** The user as the portal understands the record. */
-function recordCard (record: UserInformation, { integration, secrets }: SignIn): Html {
+function recordCard (record: UserInformation, { integration, secrets }: SignIn) {
   const ignored = unlistedFields({ ...record })
   const fields = Object.entries(record)
     .map(([field, value]) => [field, ignored.includes(field) ? undefined : secrets.mask(String(value))])

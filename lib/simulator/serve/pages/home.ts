@@ -3,7 +3,6 @@ import type { Attempt } from '../attempt.ts'
 import { conclusionOf } from '../conclusion.ts'
 import { START, TRIALS } from '../trials.ts'
 import { html } from './html.ts'
-import type { Html } from './html.ts'
 import { button, card, chip, layout } from './layout.ts'
 
 /** The first page: a button to sign in, the trials, and this browser's sign-ins. */
@@ -31,11 +30,11 @@ export const trialsCard = card('trials', 'Try invalid requests', html`
 <a class="button" href="${path}" aria-label="Try: ${title}">Try</a>
 </li>`)}</ul>`)
 
-const attemptsCard = (attempts: Attempt[]): Html => card('attempts', 'Sign-ins of this browser', html`
+const attemptsCard = (attempts: Attempt[]) => card('attempts', 'Sign-ins of this browser', html`
 <p class="quiet">Another browser sees its own.</p>
 <ul>${attempts.map(attemptRow)}</ul>`)
 
-function attemptRow (attempt: Attempt): Html {
+function attemptRow (attempt: Attempt) {
   const { path, startedAt, trial } = attempt
   const [outcome, title] = conclusionOf(attempt)
   return html`<li class="beside">${chip(outcome, outcome)}

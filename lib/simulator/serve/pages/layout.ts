@@ -29,17 +29,19 @@ interface Page {
   title: string
   sentence: string
   /** Above the title. */
-  label?: Html
+  label?: Part
   /** Below the sentence, the main one first. */
-  buttons?: Html[]
-  body?: Html
+  buttons: Part
+  body?: Part
   /** Whether the page may change by itself. */
   inProgress?: boolean
 }
 
 /** A whole page. */
-export function layout ({ base }: Integration, page: Page): string {
-  const { title, sentence, label, buttons, body, inProgress = false } = page
+export function layout (
+  { base }: Integration,
+  { title, sentence, label, buttons, body, inProgress }: Page
+): string {
   return String(html`<!doctype html>
 <html lang="en">
 <head>
@@ -69,21 +71,20 @@ ${body}
 `)
 }
 
-export const button = (label: string, url: string): Html =>
+export const button = (label: string, url: string) =>
   html`<a class="button" href="${url}">${label}</a>\n`
 
-export const chip = (outcome: Outcome, text: string): Html =>
+export const chip = (outcome: Outcome, text: string) =>
   html`<span class="chip ${outcome}">${text}</span>`
 
 /** A part of a page with a heading of its own. */
-export const card = (id: string, title: string, ...body: Part[]): Html =>
+export const card = (id: string, title: string, body: Part) =>
   html`<section class="card" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
 ${body}
 </section>`
 
 /** Names and values, without those that are absent. */
-export function facts (values: Record<string, string | undefined>): Html {
-  const rows = Object.entries(values).map(([name, value]) =>
-    value !== undefined && html`<div><dt>${name}</dt><dd>${value}</dd></div>`)
-  return html`<dl>${rows}</dl>`
+export function facts (values: Record<string, string | undefined>) {
+  return html`<dl>${Object.entries(values).map(([name, value]) =>
+    value !== undefined && html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
 }

@@ -1,10 +1,9 @@
 import type { StepReport } from '../../../flow/steps.ts'
 import type { Exchange, Headers } from '../../../flow/wire.ts'
 import { html } from './html.ts'
-import type { Html } from './html.ts'
 
 /** How an outcome looks, and how it is read out. */
-const OUTCOMES: Record<string, [mark: string, words: string]> = {
+const OUTCOMES = {
   waiting: ['', 'not reached'],
   running: ['…', 'in progress'],
   done: ['✓', 'done'],
@@ -13,22 +12,22 @@ const OUTCOMES: Record<string, [mark: string, words: string]> = {
 }
 
 /** The fifteen steps. A rejection that a trial asked for is shown as a success. */
-export const timeline = (steps: StepReport[], rejectionExpected: boolean): Html =>
+export const timeline = (steps: StepReport[], rejectionExpected: boolean) =>
   html`<ol>${steps.map((step) => row(step, rejectionExpected))}</ol>`
 
-function row (step: StepReport, rejectionExpected: boolean): Html {
+function row (step: StepReport, rejectionExpected: boolean) {
   const { number, actor, action, note, exchange } = step
   const outcome = step.outcome === 'failed' && rejectionExpected ? 'expected' : step.outcome
-  const [mark, words] = OUTCOMES[outcome] as [string, string]
+  const [mark, words] = OUTCOMES[outcome]
   // 0: the response is not seen here, or at a later step.
-  const { milliseconds } = exchange ?? {}
+  const took = exchange?.milliseconds
   return html`<li class="step" value="${number}">
 <span class="dot ${outcome}">
 <span aria-hidden="true">${mark || number}</span>
 <span class="hidden">${words}</span>
 </span>
 <p class="quiet">${number} · ${actor}
-<span class="took">${milliseconds && ` · ${Math.round(milliseconds)} ms`}</span></p>
+<span class="took">${took && ` · ${Math.round(took)} ms`}</span></p>
 <p>${action}</p>
 <p class="quiet">${note}</p>
 ${exchange && exchangeDetails(`step-${number}`, exchange)}
@@ -38,7 +37,7 @@ ${exchange && exchangeDetails(`step-${number}`, exchange)}
 /**
  * An HTTP exchange that opens on demand, as it went over the wire, with a line for each parameter.
  */
-export function exchangeDetails (id: string, { request, response, networkError }: Exchange): Html {
+export function exchangeDetails (id: string, { request, response, networkError }: Exchange) {
   const { method, url, headers, body = '' } = request
   const { pathname } = new URL(url)
   const target = `${method} ${url.replace(/[?&]/g, '\n  $&')}`
@@ -56,6 +55,6 @@ ${networkError && html`<h3>No response</h3>
 }
 
 function message (first: string, headers: Headers, body: string): string {
-  const lines = headers.map(([name, value]) => `${name}: ${value}`)
+  const lines = headers.map((header) => header.join(': '))
   return [first, ...lines, '', body].join('\n').trim()
 }
