@@ -1,8 +1,8 @@
 import cookie from '@fastify/cookie'
 import Fastify from 'fastify'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
+import { randomText } from '../../flow/requests.ts'
 import { Attempt } from './attempt.ts'
 import type { Settings } from './attempt.ts'
 import { attemptPage } from './pages/attempt.ts'
@@ -28,12 +28,12 @@ const HEADERS = {
 }
 
 /** The web application that plays the portal. */
-export async function simulator (settings: Settings): Promise<FastifyInstance> {
+export async function simulator (settings: Settings) {
   const { integration, publicUrl } = settings
   const own = new URL(publicUrl)
   /** Newest first. */
   let attempts: Attempt[] = []
-  const attemptsOf = ({ cookies }: FastifyRequest): Attempt[] =>
+  const attemptsOf = ({ cookies }: FastifyRequest) =>
     attempts.filter(({ session }) => session === cookies[SESSION])
 
   const app: FastifyInstance = Fastify({ exposeHeadRoutes: false, forceCloseConnections: true })
@@ -43,20 +43,22 @@ export async function simulator (settings: Settings): Promise<FastifyInstance> {
   // a proxy, which may send another Host.
   app.addHook('onRequest', async ({ host, url }, reply) => {
     reply.headers(HEADERS)
-    const isElsewhere = LOOPBACK.test(own.hostname) && host !== own.host
-    if (isElsewhere) return reply.redirect(own.origin + url)
+    if (LOOPBACK.test(own.hostname) && host !== own.host) return reply.redirect(own.origin + url)
   })
 
   app.get('/', async (request) => homePage(integration, attemptsOf(request)))
 
   app.get(START, async (request, reply) => {
-    const [latest] = attemptsOf(request)
-    const session = latest?.session ?? randomBytes(32).toString('base64url')
+    const session = attemptsOf(request)[0]?.session ?? randomText()
     const trial = TRIALS.find(({ path }) => path === request.url)
     const attempt = new Attempt(session, trial, settings)
     attempts = [attempt, ...attempts].slice(0, MOST)
-    const secure = own.protocol === 'https:'
-    reply.setCookie(SESSION, session, { path: '/', httpOnly: true, sameSite: 'lax', secure })
+    reply.setCookie(SESSION, session, {
+      path: '/',
+      httpOnly: true,
+      sameSite: 'lax',
+      secure: own.protocol === 'https:'
+    })
     return reply.redirect(await attempt.begin())
   })
 

@@ -43,13 +43,13 @@ export class Attempt {
   readonly trial: Trial | undefined
   readonly signIn: SignIn
   /** The result of the trial's rule. */
-  finding: Finding | undefined
+  finding?: Finding
   /** The exchanges of the trial, secrets not hidden. */
   readonly exchanges: Exchange[] = []
   /** Whether nothing more will happen. */
   ended = false
   readonly #settings: Settings
-  #login: Promise<Finding[]> | undefined
+  #login?: Promise<Finding[]>
 
   constructor (session: string, trial: Trial | undefined, settings: Settings) {
     const { integration } = settings
@@ -73,8 +73,7 @@ export class Attempt {
    */
   async begin (): Promise<string> {
     const { signIn } = this
-    const isTrial = await this.#try('nothing', {})
-    if (!isTrial) {
+    if (!await this.#try('nothing', {})) {
       const url = signIn.start()
       const exchange = await signIn.integration.send(pageRequest(url))
       if (!isDown(exchange)) return url
@@ -95,14 +94,13 @@ export class Attempt {
   }
 
   async #withCode (grant: Grant): Promise<void> {
-    const isTrial = await this.#try('code', { grant })
-    if (isTrial) return
+    if (await this.#try('code', { grant })) return
     const { ok } = await this.signIn.complete(grant.code)
     if (ok) await this.#try('redeemed code', { redeemed: grant })
   }
 
   /** What `check` finds on the way to the login. Checks once. */
-  loginFindings (): Promise<Finding[]> {
+  loginFindings () {
     const { integration, stop } = this.#settings
     const subject = new Subject(integration, {}, stop)
     this.#login ??= Promise.all(LOGIN_RULES.map((rule) => tryRule(subject, rule)))
@@ -128,7 +126,7 @@ export class Attempt {
 /** Whether the service fails. 401 and 403 may be its response to a user who is not logged in. */
 function isDown (exchange: Exchange): boolean {
   const status = statusOf(exchange)
-  return status === 0 || (status >= 400 && status !== 401 && status !== 403)
+  return status === 0 || (status >= 400 && ![401, 403].includes(status))
 }
 
 /** Only the beginning of a long response is kept. */
