@@ -1,14 +1,14 @@
 import { createIntegration } from '../flow/integration.ts'
-import type { Integration, Level } from '../flow/integration.ts'
+import type { Level } from '../flow/integration.ts'
 import { CannotRun, needed, numberOf, variableOf } from './flags.ts'
 import type { readFlags } from './flags.ts'
-import type { Process } from './process.ts'
 
 /** The flags that describe the service and how the portal calls it. */
 export const INTEGRATION_FLAGS = {
   'base-url': { type: 'string' },
   'client-id': { type: 'string' },
   'client-secret': { type: 'string' },
+  'redirect-uri': { type: 'string' },
   level: { type: 'string', default: 'partner' },
   basic: { type: 'boolean', default: false },
   pkce: { type: 'boolean', default: false },
@@ -30,11 +30,10 @@ export const INTEGRATION_HELP = `\
 /**
  * The integration that the flags and the environment describe.
  *
+ * @param redirectUri - that of the flag: `check` needs it, `serve` has a default
  * @throws CannotRun when a value is missing or bad
  */
-export function integrationOf (
-  values: Values, env: Process['env'], redirectUri: string
-): Integration {
+export function integrationOf (values: Values, env: NodeJS.ProcessEnv, redirectUri: string) {
   const given = (flag: 'base-url' | 'client-id' | 'client-secret'): string => {
     const variable = variableOf(flag)
     return needed(flag, values[flag] ?? env[variable], ` (or the environment variable ${variable})`)

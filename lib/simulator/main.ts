@@ -14,7 +14,7 @@ for (const stream of [process.stdout, process.stderr]) {
 
 process.exitCode = await run(process.argv.slice(2), {
   env: process.env,
-  out: (text) => { process.stdout.write(text) },
-  err: (text) => { process.stderr.write(text) },
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
   stop: stop.signal
 })

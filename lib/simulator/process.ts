@@ -4,7 +4,7 @@ export type { Wait }
 
 /** What the program needs of the process that runs it. */
 export interface Process {
-  env: Record<string, string | undefined>
+  env: NodeJS.ProcessEnv
   /** Results. */
   out: (text: string) => void
   /** Errors. */

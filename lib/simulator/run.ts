@@ -29,9 +29,13 @@ const COMMANDS = new Map([
 export async function run (argv: string[], process: Process): Promise<number> {
   const [name = '', ...flags] = argv
   const command = COMMANDS.get(name)
-  const isHelp = argv.includes('--help') || argv.includes('-h')
-  if (isHelp || argv.includes('--version')) {
-    process.out(isHelp ? command?.help ?? HELP : `${version()}\n`)
+  if (argv.includes('--help') || argv.includes('-h')) {
+    process.out(command?.help ?? HELP)
+    return 0
+  }
+  if (argv.includes('--version')) {
+    const { version } = createRequire(import.meta.url)('fastify-partner-sso/package.json')
+    process.out(`${version}\n`)
     return 0
   }
   try {
@@ -48,6 +52,3 @@ const messageOf = (error: unknown): string =>
   error instanceof CannotRun
     ? escape(error.message)
     : `Unexpected error: ${escapeLines(String((error as Error).stack))}`
-
-/** The version of the package. */
-const version = (): string => createRequire(import.meta.url)('fastify-partner-sso/package.json').version

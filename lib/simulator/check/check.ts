@@ -10,7 +10,6 @@ import { USER_FLAGS, USER_HELP, usersOf } from './users.ts'
 export const FLAGS = {
   ...INTEGRATION_FLAGS,
   ...USER_FLAGS,
-  'redirect-uri': { type: 'string' },
   'code-lifetime': { type: 'string' },
   json: { type: 'boolean', default: false }
 } as const
@@ -65,9 +64,9 @@ export async function check (argv: string[], { env, out, stop, wait }: Process):
   const { rules, stopped } = report
   const counts = summary(report)
   const isUnjudged = stopped !== undefined && counts.failed === 0
-  if (isUnjudged && !values.json) throw new CannotRun(stopped)
-  const json = { summary: counts, rules, stopped }
-  out(values.json ? `${escapeLines(JSON.stringify(json, null, 2))}\n` : text(report))
+  if (values.json) out(`${escapeLines(JSON.stringify({ summary: counts, rules, stopped }, null, 2))}\n`)
+  else if (isUnjudged) throw new CannotRun(stopped)
+  else out(text(report))
   if (isUnjudged) return 2
   return counts.failed > 0 ? 1 : 0
 }

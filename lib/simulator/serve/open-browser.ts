@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import type { Process } from '../process.ts'
 
 /** The program that opens a URL in the user's browser, and its arguments. */
 export function browserCommand (platform: NodeJS.Platform, url: string): [string, ...string[]] {
@@ -13,11 +12,10 @@ export function browserCommand (platform: NodeJS.Platform, url: string): [string
  * Opens a URL in the user's browser, which gets no variable of the integration, so that it has no
  * secret. No shell reads the URL. Rejects on failure.
  */
-export async function openBrowser (url: string, env: Process['env']): Promise<void> {
+export async function openBrowser (url: string, env: NodeJS.ProcessEnv): Promise<void> {
   const [program, ...args] = browserCommand(process.platform, url)
-  const others = Object.entries(env).filter(([name]) => !name.startsWith('PORTAL_'))
   const child = spawn(program, args, {
-    env: Object.fromEntries(others),
+    env: Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('PORTAL_'))),
     stdio: 'ignore',
     detached: true,
     windowsHide: true

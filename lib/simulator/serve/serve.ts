@@ -13,7 +13,6 @@ export const FLAGS = {
   port: { type: 'string', default: '4180' },
   host: { type: 'string', default: 'localhost' },
   'public-url': { type: 'string' },
-  'redirect-uri': { type: 'string' },
   'code-lifetime': { type: 'string', default: '60' },
   open: { type: 'boolean', default: false }
 } as const
@@ -71,8 +70,7 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
 }
 
 function cannotStart ({ message }: Error): never {
-  const fix = 'Choose another --host, --port or --redirect-uri.'
-  throw new CannotRun(`The simulator cannot start: ${message}. ${fix}`)
+  throw new CannotRun(`The simulator cannot start: ${message}. Choose another --host, --port or --redirect-uri.`)
 }
 
 /** The host in the address of a server that listens there. */
