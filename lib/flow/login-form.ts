@@ -65,7 +65,7 @@ const NAMED: Record<string, string> = {
 
 /** Decodes what an attribute of a login form may have: `&amp;`, `&#39;`, `&#x2F;`. */
 const decoded = (text: string): string =>
-  text.replace(/&(?:#(\d{1,6}|x[\da-f]{1,5})|([a-z]+));/gi, (all, number, name) =>
+  text.replace(/&(?:#(\d{1,6}|[xX][\da-fA-F]{1,5})|(amp|lt|gt|quot|apos));/g, (_all, number, name) =>
     number === undefined
-      ? NAMED[name] ?? all
+      ? String(NAMED[name])
       : String.fromCodePoint(Number(`0${number}`)))
