@@ -1,10 +1,10 @@
 import { describe, fixFor } from '../flow/failure.ts'
 import type { Integration } from '../flow/integration.ts'
 import type { Secrets } from '../flow/masking.ts'
-import type { Exchange, Send, WireRequest } from '../flow/wire.ts'
+import type { Exchange, Send } from '../flow/wire.ts'
 import { header, headerValues, statusOf } from '../flow/wire.ts'
-import { cacheOf } from './cache.ts'
-import { Failed, NoResponse } from './rule.ts'
+import { expect, Failed, NoResponse } from './rule.ts'
+import { nameOf } from './voice.ts'
 
 export type Wait = (milliseconds: number, signal: AbortSignal) => Promise<unknown>
 
@@ -36,39 +36,57 @@ export function sending (
   signal: AbortSignal,
   seen: Exchange[]
 ): Send {
-  const sendOnce: Send = async (request) => {
-    const exchange = await send({ ...request, headers: [AGENT, ...request.headers] }, signal)
-    onExchange(exchange)
-    signal.throwIfAborted()
-    const { networkError, response } = exchange
-    for (const line of headerValues(response, 'set-cookie')) secrets.add(line.replace(/^[^=]*=|;.*/g, ''))
-    if (networkError === undefined) return exchange
-    throw new NoResponse(`${networkError.sentence} ${fixFor(networkError.code)}`)
+  return async (request) => {
+    const [address] = request.url.split('?')
+    const isToEndpoint = [authorizeUrl, tokenUrl, userUrl].some((url) => url === address)
+    for (let tries = 1; ; tries++) {
+      const exchange = await send({ ...request, headers: [AGENT, ...request.headers] }, signal)
+      onExchange(exchange)
+      signal.throwIfAborted()
+      const { networkError, response } = exchange
+      for (const line of headerValues(response, 'set-cookie')) secrets.add(line.replace(/^[^=]*=|;.*/g, ''))
+      if (networkError !== undefined) throw new NoResponse(`${networkError.sentence} ${fixFor(networkError.code)}`)
+      if (!isToEndpoint) return exchange
+      expectNoCache(exchange, seen)
+      seen.push(exchange)
+      if (statusOf(exchange) !== 429) return exchange
+      const seconds = Number(header(response, 'retry-after') || Infinity)
+      if (tries === TRIES || !(seconds <= LONGEST_WAIT)) {
+        const name = nameOf(exchange)
+        const count = seen.filter((other) => nameOf(other) === name).length
+        throw new Failed(`429 after ${count} requests, ${name}: ${describe(exchange)}`, {
+          rule: 'service.rate-limit',
+          severity: count < 20 ? 'must' : 'should'
+        })
+      }
+      await wait(seconds * 1000 + 100, signal)
+    }
   }
-
-  const sendUntilAllowed = async (request: WireRequest, tries: number): Promise<Exchange> => {
-    const exchange = await sendOnce(request)
-    if (![authorizeUrl, tokenUrl, userUrl].includes(addressOf(request))) return exchange
-    const cached = cacheOf(exchange, seen)
-    seen.push(exchange)
-    if (cached !== null) throw new Failed(cached, { rule: 'service.no-cache' })
-    if (statusOf(exchange) !== 429) return exchange
-    const seconds = Number(header(exchange.response, 'retry-after') || Infinity)
-    if (tries === 1 || !(seconds <= LONGEST_WAIT)) throw limited(exchange, seen)
-    await wait(seconds * 1000 + 100, signal)
-    return sendUntilAllowed(request, tries - 1)
-  }
-
-  return (request) => sendUntilAllowed(request, TRIES)
 }
 
-const addressOf = ({ url }: WireRequest): string => url.split('?')[0] as string
+/** The beginning of a random state, which looks the same in every encoding. */
+const stateOf = ({ request }: Exchange) => /[?&]state=([\w-]{24})/.exec(request.url)?.[1]
 
-function limited (exchange: Exchange, seen: Exchange[]): Failed {
-  const address = addressOf(exchange.request)
-  const count = seen.filter(({ request }) => addressOf(request) === address).length
-  return new Failed(`429 after ${count} requests to ${address}: ${describe(exchange)}`, {
-    rule: 'service.rate-limit',
-    severity: count < 20 ? 'must' : 'should'
-  })
+/** The code or the token that a response gives. */
+const givenIn = ({ response }: Exchange) =>
+  /[?&]code=[^&]+|"access_token":"[^"]+"/.exec(`${header(response, 'location')} ${response?.body}`)?.[0]
+
+/**
+ * No response comes from a cache.
+ *
+ * @param earlier - the exchanges before: a redirect with one of their states is a copy, as is a second
+ * response with the same code or token
+ */
+function expectNoCache (exchange: Exchange, earlier: readonly Exchange[]): void {
+  const { response } = exchange
+  const location = header(response, 'location')
+  const own = stateOf(exchange)
+  const given = givenIn(exchange)
+  const isOfOther = earlier.map(stateOf).some((state) => state && state !== own && location.includes(state))
+  const isRepeated = given && earlier.map(givenIn).includes(given)
+  const mark = response?.headers
+    .map((line) => line.join(': '))
+    .find((line) => /^age: [1-9]|^\S*cache\S*: .*\bhit\b/i.test(line))
+  const why = isOfOther || isRepeated ? 'the state, code or token of an earlier request' : mark
+  expect(why === undefined, `${nameOf(exchange)}: ${why}`, { rule: 'service.no-cache' })
 }
