@@ -18,7 +18,7 @@ export function policiesOf (response: WireResponse): string[] {
  * A directive of each policy, as one text in lower case. CSP Level 3 §2.2.1: of several with one
  * name the first one counts.
  */
-function directivesOf (policies: string[], name: string): string[] {
+function directivesOf (policies: string[], name: string) {
   return policies.flatMap((policy) => {
     const directives = policy.trim().toLowerCase().split(/\s*;\s*/)
     return directives.find((directive) => directive.startsWith(name)) ?? []
@@ -28,18 +28,16 @@ function directivesOf (policies: string[], name: string): string[] {
 /** The form-action that keeps forms from the target; undefined where none does. */
 export function formActionBlocking (policies: string[], target: string): string | undefined {
   const url = new URL(target)
-  const directives = directivesOf(policies, 'form-action')
-  return directives.find((directive) => {
-    const sources = directive.split(/\s+/)
-    return !sources.some((source) => allows(source, url))
-  })
+  return directivesOf(policies, 'form-action').find((directive) =>
+    !directive.split(/\s+/).some((source) => allows(source, url))
+  )
 }
 
 /**
  * CSP Level 3 §6.7.2: `http:` allows https too. The path of a source does not count: the portal is
  * reached by a redirect.
  */
-function allows (source: string, { protocol, hostname, host }: URL): boolean {
+function allows (source: string, { protocol, hostname, host }: URL) {
   const place = source
     .replace('http://', '')
     .replace(`${protocol}//`, '')
@@ -55,7 +53,7 @@ function allows (source: string, { protocol, hostname, host }: URL): boolean {
 const CLOSED = /^\s*(?:frame-ancestors(?:\s+'(?:none|self)')*|deny|sameorigin)\s*$/i
 
 /** CSP Level 3 §6.4.2.1: where a policy has frame-ancestors, browsers ignore X-Frame-Options. */
-export function expectUnframed ({ response }: Pick<Exchange, 'response'>): void {
+export function expectUnframed ({ response }: Exchange): void {
   const ancestors = directivesOf(header(response, 'content-security-policy').split(','), 'frame-ancestors')
   const sent = ancestors.length > 0 ? ancestors : header(response, 'x-frame-options').split(',')
   expect(sent.some((one) => CLOSED.test(one)), `frame-ancestors, X-Frame-Options: ${sent.join(', ') || 'none'}`)

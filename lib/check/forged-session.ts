@@ -28,27 +28,24 @@ const FORGERIES: Array<[how: string, forge: Forge]> = [
 const SIGNED = /\.[\w-]{20,}$/
 
 /** The cookies and signed headers of a session, changed in ways that only a verified one survives. */
-export async function noForgedSession (subject: Subject): Promise<void> {
+export async function noForgedSession (subject: Subject) {
   const { user, ...session } = await subject.session()
   const isCounted = cookiesIn(session.browser).some(({ value }) => COUNTED.test(value))
   const { browser } = isCounted ? await enter(subject, user) : session
 
-  const cookies = cookiesIn(browser)
-  const headers = Object.entries(user.headers ?? {})
-
   /** Whether a code is issued for what the forgery makes of the session. */
-  const isFooled = (forge: Forge): Promise<boolean> => {
-    const forgedCookies = cookies.map(({ name, value }) => [
+  const isFooled = (forge: Forge) => {
+    const cookies = cookiesIn(browser).map(({ name, value }) => [
       name,
       encodeURIComponent(forge(unescape(value)))
     ])
-    const forgedHeaders = headers.map(([name, value]) => [
+    const headers = Object.entries(user.headers ?? {}).map(([name, value]) => [
       name,
       SIGNED.test(value) ? forge(value) : value
     ])
     return isIssued(subject, {
-      cookies: Object.fromEntries(forgedCookies),
-      headers: Object.fromEntries(forgedHeaders)
+      cookies: Object.fromEntries(cookies),
+      headers: Object.fromEntries(headers)
     })
   }
 
@@ -57,12 +54,9 @@ export async function noForgedSession (subject: Subject): Promise<void> {
     throw new Untested('it needs a session in a cookie or a signed token')
   }
   const claims = await claimsOf(subject)
-  const isNamed = await isFooled((text) => {
-    const isName = ENCODINGS.some((encoding) =>
-      claims.includes(Buffer.from(text, encoding).toString())
-    )
-    return isName ? text : ''
-  })
+  const isName = (text: string) =>
+    ENCODINGS.some((encoding) => claims.includes(Buffer.from(text, encoding).toString()))
+  const isNamed = await isFooled((text) => isName(text) ? text : '')
   expect(!isNamed, 'the session is what the user is called: anybody can write it')
   for (const [how, forge] of FORGERIES) {
     expect(!(await isFooled(forge)), `the session ${how} still gets a code`)
@@ -72,13 +66,11 @@ export async function noForgedSession (subject: Subject): Promise<void> {
 const ENCODINGS = ['utf8', 'base64', 'hex'] as const
 
 /** What the user is called: what was typed into the login, and the identifiers of the record. */
-export async function claimsOf (subject: Subject): Promise<string[]> {
+export async function claimsOf (subject: Subject) {
   const { user } = await subject.session()
   // Where there is no record, the rules on it say why.
   const none = { external_id: '', email: '' }
   const { external_id: id, email } = await subject.recordOf().catch(() => none)
-  const typed = Object.entries(user.login ?? {})
-    .filter(([name]) => !SECRET_FIELD.test(name))
-    .map(([, value]) => value)
+  const typed = Object.entries(user.login ?? {}).flatMap(([name, value]) => SECRET_FIELD.test(name) ? [] : value)
   return [...typed, id, email].filter((text) => /^[\x21-\x7e]+$/.test(text))
 }
