@@ -2,12 +2,12 @@ import type { RefusalReason } from '../errors.ts'
 import { refusals } from '../errors.ts'
 import { describe } from '../flow/failure.ts'
 import type { Leg } from '../flow/legs.ts'
+import type { Changes } from '../flow/requests.ts'
 import { header, statusOf } from '../flow/wire.ts'
 import type { Details, Rule } from './rule.ts'
 import { expect } from './rule.ts'
 import type { Subject } from './subject.ts'
-import { WRONG_SECRET } from './subject.ts'
-import { hasCode, isGiven, nameOf, quoted, reasonsOf } from './voice.ts'
+import { hasCode, isGiven, nameOf, reasonsOf } from './voice.ts'
 
 /** What the rules on refusals have in common. */
 const REFUSAL = {
@@ -21,14 +21,26 @@ export const FRONT: readonly Rule[] = [
     id: 'service.headers',
     sentence: 'The headers that protect the plugin’s responses arrive.',
     fix: 'Something behind the plugin, a proxy or a header set on the raw response, changes its headers: leave them.',
-    test: headersArrive
+    async test (subject) {
+      await subject.askJson({ client_id: undefined }, [['Origin', 'https://attacker.example']])
+      const ofPlugin = subject.seen.filter((exchange) =>
+        reasonsOf(exchange).length > 0 || hasCode(exchange) || isGiven(exchange)
+      )
+      for (const [name, pattern, where, details] of HEADERS) {
+        for (const exchange of ofPlugin) {
+          const value = header(exchange.response, name.toLowerCase())
+          const isElsewhere = !where.test(`${statusOf(exchange)} ${nameOf(exchange)}`)
+          expect(isElsewhere || pattern.test(value), `${nameOf(exchange)}: ${name}: ${value || 'none'}`, details)
+        }
+      }
+    }
   },
   {
     id: 'service.no-cache',
     sentence: 'No response of the plugin comes from a cache.',
     fix: 'Exempt /oauth/* from every cache in front (CDN, proxy_cache, a hook): the plugin sends no-store.',
     // The same request twice: of a cache the second response is a copy, which ends the check.
-    test: async (subject) => {
+    async test (subject) {
       const { browser } = await subject.session()
       const url = subject.authorizeUrl()
       await browser.request(url)
@@ -40,14 +52,17 @@ export const FRONT: readonly Rule[] = [
     severity: 'should',
     sentence: 'The plugin’s refusals reach the portal as they are.',
     fix: 'An onSend hook, an error handler or a proxy (nginx: proxy_intercept_errors) replaces them: exempt /oauth/*.',
-    test: refusalsArrive
+    async test (subject) {
+      expectRefusal(await subject.redeem({ code: 'c'.repeat(43) }), 'code_unknown')
+      expectRefusal(await subject.user('t'.repeat(43)), 'token_unknown')
+    }
   },
   {
     id: 'service.rate-limit',
     sentence: 'A rate limit lets right requests pass: the portal’s servers have few addresses.',
     fix: 'Set each limit far above the sign-ins of a minute. Behind a proxy set trustProxy, or all share one address.',
     // A limit that is met ends the check where it is met.
-    test: async () => {}
+    async test () {}
   },
   {
     ...REFUSAL,
@@ -71,49 +86,30 @@ export const FRONT: readonly Rule[] = [
 ]
 
 /** A refused authorization request, and where it redirects to: `portal` stands for the redirect_uri. */
-async function isRefused (subject: Subject, changes: Record<string, string>, target = /^$/): Promise<void> {
+async function isRefused (subject: Subject, changes: Changes, target = /^$/) {
   // A gateway lets only the user pass.
   const exchange = await subject.ask(subject.browserOf(subject.options.users[0]), changes)
   const location = header(exchange.response, 'location').replace(subject.integration.redirectUri, 'portal')
   expect(target.test(location), describe(exchange))
 }
 
-const CORS = 'Something adds CORS headers, which let pages of other sites read the response: exempt /oauth/*.'
-const POPUP = 'It breaks portals that sign in by a popup: leave it off the redirects of /oauth/authorize.'
-
 /** Headers, their values, and on which responses: status, method, path. */
 const HEADERS: Array<[name: string, value: RegExp, where: RegExp, details?: Details]> = [
   ['Cache-Control', /\bno-store\b/i, /./],
   ['Content-Encoding', /^$/, /./],
-  ['Access-Control-Allow-Origin', /^$/, /./, { fix: CORS }],
+  ['Access-Control-Allow-Origin', /^$/, /./, {
+    fix: 'Something adds CORS headers, which let pages of other sites read the response: exempt /oauth/*.'
+  }],
   ['Referrer-Policy', /(?:no-referrer|origin)$/i, /authorize$/, { severity: 'should' }],
   ['Content-Security-Policy', /frame-ancestors '(?:none|self)'/i, /authorize$/, { severity: 'should' }],
   // A page of the host's own, for a refusal, ends no sign-in that uses a popup.
-  ['Cross-Origin-Opener-Policy', /^(?:unsafe-none)?$/i, /^3.*authorize$/, { severity: 'should', fix: POPUP }]
+  ['Cross-Origin-Opener-Policy', /^(?:unsafe-none)?$/i, /^3.*authorize$/, {
+    severity: 'should',
+    fix: 'It breaks portals that sign in by a popup: leave it off the redirects of /oauth/authorize.'
+  }]
 ]
 
-async function headersArrive (subject: Subject): Promise<void> {
-  await subject.askJson({ client_id: undefined }, [['Origin', 'https://attacker.example']])
-  const ofPlugin = subject.seen.filter((exchange) =>
-    reasonsOf(exchange).length > 0 || hasCode(exchange) || isGiven(exchange)
-  )
-  for (const [name, pattern, where, details] of HEADERS) {
-    for (const exchange of ofPlugin) {
-      const value = header(exchange.response, name.toLowerCase())
-      const isElsewhere = !where.test(`${statusOf(exchange)} ${nameOf(exchange)}`)
-      expect(isElsewhere || pattern.test(value), `${nameOf(exchange)}: ${name}: ${value || 'none'}`, details)
-    }
-  }
-}
-
-/** Refusals that were provoked: their status, headers and body, as the plugin sends them. */
-async function refusalsArrive (subject: Subject): Promise<void> {
-  const grant = { code: 'c'.repeat(43) }
-  expectRefusal(await subject.redeem(grant), 'code_unknown')
-  expectRefusal(await subject.user('t'.repeat(43)), 'token_unknown')
-  expectRefusal(await subject.redeem(grant, WRONG_SECRET), 'client_secret_wrong')
-}
-
+/** A refusal that was provoked: its status, headers and body, as the plugin sends them. */
 function expectRefusal ({ exchange }: Leg<unknown>, reason: RefusalReason): void {
   const { error, description, status } = refusals[reason]
   const { response } = exchange
@@ -122,5 +118,5 @@ function expectRefusal ({ exchange }: Leg<unknown>, reason: RefusalReason): void
     `${statusOf(exchange)} ${response?.body}` === `${status} ${json}` &&
     /^application\/json/i.test(header(response, 'content-type')) &&
     (header(response, 'www-authenticate') !== '') === (status === 401)
-  expect(isComplete, `${nameOf(exchange)}: ${quoted(exchange)}, and not exactly ${status} ${json} with its headers`)
+  expect(isComplete, `${nameOf(exchange)}: ${describe(exchange)}, and not exactly ${status} ${json} with its headers`)
 }

@@ -1,16 +1,16 @@
+import type { Arrival } from '../flow/browser.ts'
 import { codeOf } from '../flow/browser.ts'
-import type { Cookie } from '../flow/cookies.ts'
 import { formsOf } from '../flow/login-form.ts'
+import { logIn } from '../flow/user.ts'
 import type { WireResponse } from '../flow/wire.ts'
 import { header, statusOf } from '../flow/wire.ts'
 import { isPrivate } from './address.ts'
 import { expectUnframed, formActionBlocking, policiesOf } from './content-security-policy.ts'
-import { noInjection, noOpenRedirect } from './return-address.ts'
 import type { Rule } from './rule.ts'
 import { advise, expect, Failed, Untested } from './rule.ts'
 import { cookiesIn, endOf, isHtml, isIssued, loginPage, stateOf } from './session.ts'
 import type { Subject } from './subject.ts'
-import { notThePlugin, reasonsOf } from './voice.ts'
+import { notThePlugin } from './voice.ts'
 
 /** Does the login lead back? */
 export const LOGIN: readonly Rule[] = [
@@ -73,43 +73,43 @@ export const LOGIN_LAST: readonly Rule[] = [
   }
 ]
 
-async function pageIsShown (subject: Subject): Promise<void> {
+async function pageIsShown (subject: Subject) {
   const { integration: { base, authorizeUrl }, options: { users } } = subject
   const { arrival } = await subject.nobody()
-  const { exchange } = arrival
-  if (arrival.at === 'callback') throw new Untested('it needs a login page (option loginPage)')
-  if (arrival.at === 'elsewhere') {
+  const { at, exchange, target, url } = arrival
+  if (at === 'callback') throw new Untested('it needs a login page (option loginPage)')
+  if (at === 'elsewhere') {
     // A login at another site is fine, but for one that browsers cannot reach.
-    const isReachable = isPrivate(base.hostname) || !isPrivate((arrival.target as URL).hostname)
-    return expect(isReachable, endOf(arrival), { fix: RELATIVE })
+    const isReachable = isPrivate(base.hostname) || !isPrivate((target as URL).hostname)
+    return expect(isReachable, endOf(arrival), {
+      fix: 'A proxy or the app builds redirects with an internal host name: build them without scheme and host.'
+    })
   }
-  expect(arrival.at === 'page', endOf(arrival), { fix: 'Exempt the login page from the login hook.' })
+  expect(at === 'page', endOf(arrival), { fix: 'Exempt the login page from the login hook.' })
   const status = statusOf(exchange)
-  if (status < 400 && !isHtml(exchange)) throw notThePlugin(exchange, 'authorize')
   // `currentUser` may send the login page itself, or refuse by itself: then the person is left without a login.
   const isForm = [401, 403].includes(status) && formsOf(String(exchange.response?.body)).length > 0
-  if (status < 400 || isForm) return
-  if (!arrival.url.startsWith(authorizeUrl)) throw new Failed(endOf(arrival))
-  advise(users[0]?.headers !== undefined, endOf(arrival), NO_LOGIN)
+  if (isForm || (status < 400 && isHtml(exchange))) return
+  if (!url.startsWith(authorizeUrl)) throw new Failed(endOf(arrival))
+  if (status < 400) throw notThePlugin(exchange)
+  advise(
+    users[0]?.headers !== undefined,
+    endOf(arrival),
+    'A user who is not logged in has no way to log in here: give the plugin the option loginPage, and let ' +
+      '`currentUser` return null where nobody is logged in.'
+  )
   throw new Untested('it needs a login page: without the header of its user the app refuses the request')
 }
 
-const RELATIVE = 'A proxy or the app builds redirects with an internal host name: build them without scheme and host.'
-const NO_LOGIN =
-  'A user who is not logged in has no way to log in here: give the plugin the option loginPage, and let ' +
-  '`currentUser` return null where nobody is logged in.'
-
 /** The session cookie, as browsers treat it on the way from the portal. */
-async function expectTravels (subject: Subject): Promise<void> {
+async function expectTravels (subject: Subject) {
   const [user] = subject.options.users
   const { browser } = user === undefined ? await subject.nobody() : await subject.session()
   const cookies = cookiesIn(browser)
-  const strict = cookies.find(isStrict)
+  const strict = cookies.find(({ sameSite }) => sameSite === 'strict')
   if (strict !== undefined) {
     // Another site redirects: browsers leave them out.
-    const others = cookies
-      .filter((cookie) => !isStrict(cookie))
-      .map(({ name, value }) => [name, value])
+    const others = cookies.flatMap(({ name, value, sameSite }) => sameSite === 'strict' ? [] : [[name, value]])
     const isKnown = await isIssued(subject, { ...user, cookies: Object.fromEntries(others) })
     expect(
       isKnown,
@@ -134,10 +134,8 @@ async function expectTravels (subject: Subject): Promise<void> {
   }
 }
 
-const isStrict = ({ sameSite }: Cookie): boolean => sameSite === 'strict'
-
 /** Browsers apply the form-action of a page to the redirects that follow its form. */
-async function formLeadsBack (subject: Subject): Promise<void> {
+async function formLeadsBack (subject: Subject) {
   const { exchange } = await loginPage(subject)
   const response = exchange.response as WireResponse
   const forms = formsOf(response.body)
@@ -152,7 +150,7 @@ async function formLeadsBack (subject: Subject): Promise<void> {
 }
 
 /** The way back, by a real login: to the authorization request that it came from. */
-async function loginReturns (subject: Subject): Promise<void> {
+async function loginReturns (subject: Subject) {
   const { state, steps } = await subject.session()
   const last = steps.at(-1)
   if (last === undefined) throw new Untested('it needs a login by a form; sign in once in a browser, by serve')
@@ -164,7 +162,56 @@ async function loginReturns (subject: Subject): Promise<void> {
   if (last.at === 'page' && statusOf(exchange) < 400 && (isJson || isNamed)) {
     throw new Untested(`it needs a browser: a script leads on (${endOf(last)})`)
   }
-  throw new Failed(`the login does not lead back to the request that it came from: ${endOf(last)}`, {
-    reasons: reasonsOf(exchange)
-  })
+  throw new Failed(`the login does not lead back to the request that it came from: ${endOf(last)}`, { exchange })
+}
+
+const FOREIGN = 'attacker.example'
+
+/** The address of the login page with another address to return to. */
+function withReturn ({ url }: Arrival, value: string): string {
+  const changed = url.replace(
+    /(?<==)[^&]*oauth(?:\/|%2F)authorize[^&]*/i,
+    encodeURIComponent(value)
+  )
+  if (changed === url) throw new Untested('it needs a login page that has the address to return to in its own')
+  return changed
+}
+
+/** Opens the login page with a foreign address: before a login, by it, and as a user who is logged in. */
+async function noOpenRedirect (subject: Subject) {
+  const page = await loginPage(subject)
+  const { user } = await subject.session()
+  if (user.login === undefined) throw new Untested('it needs a login by a form')
+  const { origin, hostname } = subject.integration.base
+  // One begins as the app's own, one passes where only `//` is refused.
+  for (const foreign of [`${origin}@${hostname}.${FOREIGN}/`, `/\\${FOREIGN}/`]) {
+    const url = withReturn(page, foreign)
+    const browser = subject.browserOf(user)
+    const shown = await browser.open(url)
+    const arrivals = [
+      shown,
+      ...(await logIn(browser, shown, user.login).catch((error) => leadsAway(error, foreign))),
+      await browser.open(url)
+    ]
+    const isForeign = arrivals.some(({ target }) => target?.hostname.endsWith(FOREIGN))
+    expect(!isForeign, `with ${foreign} as the address to return to the login leads there`)
+  }
+}
+
+/** A form that would be sent to another site, which it was not in the login before. */
+function leadsAway (error: unknown, foreign: string): never {
+  if (!(error instanceof TypeError)) throw error
+  throw new Failed(`with ${foreign} as the address to return to: ${error.message}`)
+}
+
+/** The probe as an element, or behind the end of an attribute. */
+const PRINTED = /<check-probe|=\s*"[^"<>]*check-probe"check-probe|=\s*'[^'<>]*check-probe(?:"|&quot;|&#34;)check-probe'/
+
+/** Opens the login page with an address that would end an attribute, or begin an element. */
+async function noInjection (subject: Subject) {
+  const { browser } = await subject.nobody()
+  const url = withReturn(await loginPage(subject), '/oauth/authorize?check-probe"check-probe\'<check-probe>')
+  const { exchange } = await browser.open(url)
+  const isPrinted = isHtml(exchange) && PRINTED.test(String(exchange.response?.body))
+  expect(!isPrinted, 'the page prints its address as it is')
 }

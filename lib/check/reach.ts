@@ -6,8 +6,7 @@ import { isPrivate } from './address.ts'
 import type { Rule } from './rule.ts'
 import { expect, Failed } from './rule.ts'
 import type { Subject } from './subject.ts'
-import type { Endpoint } from './voice.ts'
-import { becameOf, notThePlugin, quoted, reasonsOf } from './voice.ts'
+import { becameOf, notThePlugin, reasonsOf } from './voice.ts'
 
 /** Does the portal reach the plugin? */
 export const REACH: readonly Rule[] = [
@@ -22,7 +21,7 @@ export const REACH: readonly Rule[] = [
     id: 'address.https',
     sentence: 'The portal calls the app by https, at an address that needs no redirect.',
     fix: 'Put TLS in front of the app and give the portal the https addresses.',
-    test: async ({ integration: { base } }) => {
+    async test ({ integration: { base } }) {
       expect(isSecure(base), `the base URL is ${base.href}`, {
         severity: isPrivate(base.hostname) ? 'should' : 'must'
       })
@@ -33,7 +32,21 @@ export const REACH: readonly Rule[] = [
     sentence: 'The app has registered this client_id and this redirect_uri.',
     fix: 'Register both exactly as the portal sends them.',
     isGate: true,
-    test: isRegistered
+    async test (subject) {
+      const { clientId, redirectUri } = subject.integration
+      const { arrival } = await subject.nobody()
+      const [shown] = arrival.hops as [Exchange]
+      // A page of the host's own does not say why: JSON does.
+      const exchange = statusOf(shown) === 400 ? await subject.askJson() : shown
+      expectReached(exchange, /^(?!400)/)
+      if (statusOf(exchange) !== 400) return
+      throw new Failed(`${describe(exchange)}${await registeredInstead(subject)}`, {
+        exchange,
+        fix:
+          `Register exactly the client_id ${clientId} and the redirect_uri ${redirectUri}, or give the ` +
+          'registered ones.'
+      })
+    }
   },
   {
     id: 'token.hook',
@@ -42,9 +55,9 @@ export const REACH: readonly Rule[] = [
       'Exempt /oauth/token from the hooks of the app (login, CSRF) and from body parsers in front ' +
       '(express.urlencoded, NestJS): the portal calls it without cookies.',
     isGate: true,
-    test: async (subject) => {
+    async test (subject) {
       const { exchange } = await subject.redeem({ code: 'c'.repeat(43) })
-      expectReached('token', exchange, /^40[01]$/)
+      expectReached(exchange, /^40[01]$/)
     }
   },
   {
@@ -52,9 +65,9 @@ export const REACH: readonly Rule[] = [
     sentence: 'The portal’s server reaches the plugin at /oauth/user, with its Authorization header.',
     fix: 'Exempt /oauth/user from the hooks of the app (login, API keys): the portal calls it without cookies.',
     isGate: true,
-    test: async (subject) => {
+    async test (subject) {
       const { exchange } = await subject.user('t'.repeat(43))
-      expectReached('user', exchange, /^401$/)
+      expectReached(exchange, /^401$/)
     }
   },
   {
@@ -63,50 +76,37 @@ export const REACH: readonly Rule[] = [
     fix:
       'Let the app know that TLS ends in front of it (Fastify: trustProxy; the proxy: X-Forwarded-Proto), ' +
       'or build redirects without scheme and host.',
-    test: async (subject) => {
-      const { arrival } = await subject.nobody()
-      const { at, target } = arrival
+    async test (subject) {
+      const { arrival: { at, exchange, target } } = await subject.nobody()
       const way = `${subject.integration.base.protocol} ${at} ${target?.protocol}`
-      expect(way !== 'https: elsewhere http:', describe(arrival.exchange))
+      expect(way !== 'https: elsewhere http:', describe(exchange))
     }
   }
 ]
 
 /** A refusal of the plugin, perhaps in other words: the rules on refusals say so. */
-const isRefusal = (exchange: Exchange): boolean => reasonsOf(exchange).length > 0 || statusOf(exchange) === 400
+const isRefusal = (exchange: Exchange) => reasonsOf(exchange).length > 0 || statusOf(exchange) === 400
 
 /**
  * Without client_id the plugin must refuse, before it asks who the user is: whatever else is said, a
  * hook or a proxy said it.
  */
-async function authorizeIsReached (subject: Subject): Promise<void> {
+async function authorizeIsReached (subject: Subject) {
   // A gateway lets only the user pass, by a header or cookie.
   const browser = subject.browserOf(subject.options.users[0])
   const exchanges = await Promise.all([1, 2, 3].map(() => subject.ask(browser, { client_id: undefined })))
   const other = exchanges.find((exchange) => !isRefusal(exchange))
   if (other === undefined) return
-  expect(!exchanges.some(isRefusal), `the plugin responds, and to the same request something else: ${quoted(other)}`, {
-    rule: 'service.one-store'
-  })
+  expect(
+    !exchanges.some(isRefusal),
+    `the plugin responds, and to the same request something else: ${describe(other)}`,
+    { rule: 'service.one-store' }
+  )
   // A guard of the app may lead nobody to a login: a real login tries the way back.
   const { arrival } = await subject.nobody()
   const [first, next] = arrival.hops as [Exchange, Exchange?]
   const isLedOn = next !== undefined && !next.request.url.startsWith(subject.integration.authorizeUrl)
-  if (!isLedOn) throw notThePlugin(first, 'authorize')
-}
-
-async function isRegistered (subject: Subject): Promise<void> {
-  const { clientId, redirectUri } = subject.integration
-  const { arrival } = await subject.nobody()
-  const [shown] = arrival.hops as [Exchange]
-  // A page of the host's own does not say why: JSON does.
-  const exchange = statusOf(shown) === 400 && reasonsOf(shown).length === 0 ? await subject.askJson() : shown
-  expectReached('authorize', exchange, /^(?!400)/)
-  if (statusOf(exchange) !== 400) return
-  throw new Failed(`${describe(exchange)}${await registeredInstead(subject)}`, {
-    reasons: reasonsOf(exchange),
-    fix: `Register exactly the client_id ${clientId} and the redirect_uri ${redirectUri}, or give the registered ones.`
-  })
+  if (!isLedOn) throw notThePlugin(first)
 }
 
 /** In what addresses usually differ: what to replace. */
@@ -122,7 +122,7 @@ const DIFFERENCES: Array<[part: RegExp, other: string]> = [
 ]
 
 /** A similar redirect_uri that the app has registered, in words. */
-async function registeredInstead (subject: Subject): Promise<string> {
+async function registeredInstead (subject: Subject) {
   const { redirectUri } = subject.integration
   const similar = DIFFERENCES.map(([part, other]) => redirectUri.replace(part, other))
   for (const uri of [...similar, redirectUri.toLowerCase()]) {
@@ -136,11 +136,11 @@ async function registeredInstead (subject: Subject): Promise<string> {
  * The response to a request is that of the plugin, or has at least a status of the plugin, and the
  * request was not changed on its way.
  */
-function expectReached (endpoint: Endpoint, exchange: Exchange, status: RegExp): void {
+function expectReached (exchange: Exchange, status: RegExp): void {
   const reasons = reasonsOf(exchange)
   const isPlugin = reasons.length > 0 || status.test(String(statusOf(exchange)))
-  if (!isPlugin) throw notThePlugin(exchange, endpoint)
-  const became = becameOf(exchange, `${endpoint}.hook`)
+  if (!isPlugin) throw notThePlugin(exchange)
+  const became = becameOf(exchange)
   // Wrong credentials are no matter of the way.
   if (became !== null && !reasons.includes('client_secret_wrong')) throw became
 }

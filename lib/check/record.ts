@@ -5,7 +5,6 @@ import type { Rule } from './rule.ts'
 import { advise, expect } from './rule.ts'
 import type { Subject } from './subject.ts'
 import { SHARED } from './subject.ts'
-import { reasonsOf } from './voice.ts'
 
 /** Does the portal get what it needs? */
 export const RECORD: readonly Rule[] = [
@@ -21,7 +20,7 @@ export const RECORD: readonly Rule[] = [
     sentence: 'The response to a right token request is the plugin’s, unchanged.',
     fix: 'Leave responses of /oauth/token as they are: an onSend hook, a serializer or a proxy changes them.',
     isGate: true,
-    test: async (subject) => {
+    async test (subject) {
       const { exchange } = await subject.redeem(await subject.code())
       const isExact = /^\{"token_type":"Bearer","access_token":"[^"]+"\}$/.test(String(exchange.response?.body))
       advise(isExact, 'the response was written again, or has more members than token_type and access_token')
@@ -32,7 +31,7 @@ export const RECORD: readonly Rule[] = [
     sentence: 'The record has the fields and values that the portal accepts, and makes sense to a person.',
     fix: 'Correct what `portalEligibility` returns for this user.',
     isGate: true,
-    test: async (subject) => {
+    async test (subject) {
       const records = await recordsOf(subject)
       expectNone(records, MISSING)
       for (const record of records) {
@@ -57,7 +56,7 @@ export const RECORD: readonly Rule[] = [
     fix:
       'Give each user the identifier that the app has for this user. Keep no user in a variable that requests share: ' +
       '`portalEligibility` gets its user as an argument.',
-    test: async (subject) => {
+    async test (subject) {
       // In turn: where a session has ended, a new one begins.
       const own = [await subject.signIn(), await subject.signIn(1)]
       const [one, other] = own.map(({ external_id: id }) => id)
@@ -79,41 +78,40 @@ export const RECORD: readonly Rule[] = [
     id: 'authorize.state',
     sentence: 'The state comes back exactly as the portal sent it, whatever its characters and its length.',
     fix: 'Something on the way reads the query and writes it again, or refuses it: pass it on as it came.',
-    test: async (subject) => {
+    async test (subject) {
       const { browser } = await subject.session()
       for (const state of STATES) {
         const { exchange, target } = await subject.authorize(browser, { state })
         const isSame = target?.searchParams.get('state') === state
-        expect(isSame, `for the state ${state}: ${describe(exchange)}`, { reasons: reasonsOf(exchange) })
+        expect(isSame, `for the state ${state}: ${describe(exchange)}`, { exchange })
       }
     }
   }
 ]
 
-/** Faults of a text, and their names. */
-type Faults = Array<[pattern: RegExp, what: string]>
+/** What a program writes where a value is missing. */
+const MISSING = {
+  'is not filled in': /^(?:null|NaN|Invalid Date|true|false|\$\{.*\}|\{\{.*\}\})$/,
+  'has a part that is not filled in': /\bundefined\b|\[object \w+\]/
+}
 
-/** Texts that a program writes where a value is missing. */
-const MISSING: Faults = [
-  [/^(?:null|NaN|Invalid Date|true|false|\$\{.*\}|\{\{.*\}\})$/, 'is not filled in'],
-  [/\bundefined\b|\[object \w+\]/, 'has a part that is not filled in']
-]
-
-const ENCODED: Faults = [
-  [/&(?:amp|lt|gt|quot|apos|#\d{1,6}|#x[\da-f]{1,5});/i, 'is escaped for HTML'],
-  [/%[\dA-F]{2}/, 'is encoded for a URL'],
-  [/Ã[\x80-\xbf\u2018-\u201e]|Â[\xa0-\xbf]|â€/, 'was read in a wrong encoding'],
-  [/\ufffd|\p{Cc}/u, 'has characters that are not text'],
-  [/^\s|\s$/, 'has spaces around it']
-]
+const ENCODED = {
+  'is escaped for HTML': /&(?:amp|lt|gt|quot|apos|#\d{1,6}|#x[\da-f]{1,5});/i,
+  'is encoded for a URL': /%[\dA-F]{2}/,
+  'was read in a wrong encoding': /Ã[\x80-\xbf\u2018-\u201e]|Â[\xa0-\xbf]|â€/,
+  'has characters that are not text': /\ufffd|\p{Cc}/u,
+  'has spaces around it': /^\s|\s$/
+}
 
 /** Characters that programs change, and the longest state that is usual: 1,500 characters. */
 const STATES = ['a,b;c+d e%25f&g=h~!*()é€🙂', '-._~ABCDEFGHIJKLMNOPQRSTUVWXY'.repeat(50)]
 
-/** No text has one of these faults. */
-function expectNone (records: UserInformation[], faults: Faults): void {
+/** No text has one of these faults, by their names. */
+function expectNone (records: UserInformation[], faults: Record<string, RegExp>): void {
   for (const [field, value] of records.flatMap((record) => Object.entries(record))) {
-    for (const [pattern, what] of faults) expect(!pattern.test(String(value)), `${field} ${what}: ${value}`)
+    for (const [what, pattern] of Object.entries(faults)) {
+      expect(!pattern.test(String(value)), `${field} ${what}: ${value}`)
+    }
   }
 }
 
@@ -124,7 +122,7 @@ function expectSame (records: unknown[]): void {
 }
 
 /** Sign-ins of the first user, at once and in turn. */
-function signIns (subject: Subject): Promise<UserInformation[]> {
+function signIns (subject: Subject) {
   return subject.once('sign-ins', async () => {
     const atOnce = await Promise.all([1, 2, 3].map(() => subject.signIn()))
     return [...atOnce, await subject.signIn()]
@@ -132,13 +130,13 @@ function signIns (subject: Subject): Promise<UserInformation[]> {
 }
 
 /** The records of the first user, and of a second one who gets one: why not is said elsewhere. */
-async function recordsOf (subject: Subject): Promise<UserInformation[]> {
+async function recordsOf (subject: Subject) {
   const other = subject.recordOf(1).catch(() => [])
   return [...(await signIns(subject)), ...[await other].flat()]
 }
 
 /** The record after another login of the first user; none without a login, or where it gets no code now. */
-async function afterLogin (subject: Subject): Promise<UserInformation[]> {
+async function afterLogin (subject: Subject) {
   const [user = {}] = subject.options.users
   if (user.login === undefined) return []
   const { reading } = await subject.grant(subject.browserOf(user), user.login)

@@ -1,4 +1,4 @@
-import type { RefusalReason } from '../errors.ts'
+import type { Exchange } from '../flow/wire.ts'
 import type { Subject } from './subject.ts'
 
 /** `must`: it keeps people out, or lets the wrong people in. `should`: it breaks nothing; advice. */
@@ -39,11 +39,11 @@ export interface Details {
   /** Replaces the rule's own advice, which is less exact. */
   fix?: string | undefined
   /** Replaces the rule's own severity. */
-  severity?: Severity | undefined
-  /** Why the plugin refused, in its own words for log and runbook. Several share one sentence. */
-  reasons?: readonly RefusalReason[] | undefined
+  severity?: Severity
+  /** The response, where it may be a refusal: the finding has its reason. */
+  exchange?: Exchange
   /** The rule that has the cause, where it is another one. It fails, and the list ends. */
-  rule?: string | undefined
+  rule?: string
 }
 
 /** Thrown where the app breaks a rule. */

@@ -4,7 +4,7 @@ import { REACH } from './reach.ts'
 import { RECORD } from './record.ts'
 import type { Group, Rule } from './rule.ts'
 import { STORE } from './store.ts'
-import { LOGIN_NEEDED, WHO } from './who.ts'
+import { WHO } from './who.ts'
 
 export interface GroupedRule extends Rule {
   group: Group
@@ -18,11 +18,11 @@ const of = (group: Group, rules: readonly Rule[]): GroupedRule[] => rules.map((r
  */
 export const RULES: readonly GroupedRule[] = [
   ...of('reach', REACH),
-  ...of('who', [LOGIN_NEEDED]),
-  ...of('login', LOGIN.slice(0, 1)),
   ...of('who', WHO.slice(0, 1)),
+  ...of('login', LOGIN.slice(0, 1)),
+  ...of('who', WHO.slice(1, 2)),
   ...of('login', LOGIN.slice(1)),
-  ...of('who', WHO.slice(1)),
+  ...of('who', WHO.slice(2)),
   ...of('record', RECORD),
   ...of('front', FRONT),
   ...of('store', STORE),

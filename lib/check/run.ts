@@ -4,6 +4,7 @@ import { Failed, NoResponse, Stop, Untested } from './rule.ts'
 import type { GroupedRule } from './rules.ts'
 import { RULES } from './rules.ts'
 import type { Subject } from './subject.ts'
+import { reasonsOf } from './voice.ts'
 
 /** What was found on a rule. All texts are free of secrets. */
 export interface Finding {
@@ -54,17 +55,15 @@ export async function run (subject: Subject): Promise<Run> {
     if (finding.id !== rule.id || (rule.isGate && finding.outcome === 'fail')) break
   }
   const rules = RULES.map((rule) => findings.get(rule.id) ?? found(rule, { outcome: 'untested', reason: end }))
-  const ok = stopped === undefined && rules.every(({ outcome }) => outcome !== 'fail')
-  return { ok, rules, ...stopped !== undefined && { stopped } }
+  const ok = !stopped && rules.every(({ outcome }) => outcome !== 'fail')
+  return { ok, rules, ...stopped && { stopped } }
 }
 
 /** Tries one rule. Rejects when the signal of the subject is aborted. */
 export const tryRule = async (subject: Subject, rule: GroupedRule): Promise<Finding> =>
   findingOf(subject, rule, await thrown(subject, rule))
 
-type Thrown = Failed | Untested | null
-
-async function thrown (subject: Subject, rule: Rule): Promise<Thrown> {
+async function thrown (subject: Subject, rule: Rule) {
   try {
     await rule.test(subject)
     return null
@@ -76,7 +75,7 @@ async function thrown (subject: Subject, rule: Rule): Promise<Thrown> {
 }
 
 /** Tries a rule once more where a request got no response; then it fails, as long as the app responds at all. */
-async function thrownTwice (subject: Subject, rule: Rule): Promise<Thrown> {
+async function thrownTwice (subject: Subject, rule: Rule) {
   const first = await thrown(subject, rule)
   const error = first instanceof NoResponse ? await thrown(subject, rule) : first
   if (!(error instanceof NoResponse)) return error
@@ -86,14 +85,14 @@ async function thrownTwice (subject: Subject, rule: Rule): Promise<Thrown> {
   )
 }
 
-function findingOf ({ secrets }: Subject, rule: GroupedRule, error: Thrown): Finding {
-  const mask = (text: string): string => escape(secrets.mask(text))
+function findingOf ({ secrets }: Subject, rule: GroupedRule, error: Failed | Untested | null): Finding {
+  const mask = (text: string) => escape(secrets.mask(text))
   if (error === null) return found(rule, { outcome: 'pass' })
   if (error instanceof Untested) return found(rule, { outcome: 'untested', reason: mask(error.message) })
   const { details, message } = error
-  const cause = details.rule === undefined ? rule : byId(details.rule)
+  const cause = byId(details.rule ?? rule.id)
   const severity = details.severity ?? cause.severity ?? 'must'
-  const reason = details.reasons?.join(', ')
+  const reason = details.exchange && reasonsOf(details.exchange).join(', ')
   return found(cause, {
     severity,
     outcome: severity === 'must' ? 'fail' : 'advice',
@@ -103,7 +102,7 @@ function findingOf ({ secrets }: Subject, rule: GroupedRule, error: Thrown): Fin
   })
 }
 
-type Found = Pick<Finding, 'outcome'> & Partial<Finding>
-
-const found = ({ id, group, severity = 'must', sentence }: GroupedRule, more: Found): Finding =>
-  ({ id, group, severity, sentence, ...more })
+const found = (
+  { id, group, severity = 'must', sentence }: GroupedRule,
+  more: Partial<Finding> & Pick<Finding, 'outcome'>
+): Finding => ({ id, group, severity, sentence, ...more })

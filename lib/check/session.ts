@@ -76,7 +76,7 @@ export const cookiesIn = ({ jar }: Browser): Cookie[] =>
   jar.all().filter(({ name }) => !name.endsWith('partner-sso-return'))
 
 /** Whether a user gets a code without a login. */
-export const isIssued = async (subject: Subject, user: User): Promise<boolean> =>
+export const isIssued = async (subject: Subject, user: User) =>
   hasCode(await subject.ask(subject.browserOf(user)))
 
 /** Where a browser ended, in words. */
@@ -84,7 +84,7 @@ export const endOf = ({ exchange, url }: Arrival): string =>
   `${describe(exchange).replace(/\?[^\s”)]*/, '')} at ${new URL(url).pathname}`
 
 /** The login page of the app. @throws Untested where it has none of its own */
-export async function loginPage (subject: Subject): Promise<Arrival> {
+export async function loginPage (subject: Subject) {
   const { arrival } = await subject.nobody()
   const isPage = arrival.at === 'page' && statusOf(arrival.exchange) < 400
   if (!isPage) throw new Untested('the app has no login page of its own')
@@ -94,7 +94,5 @@ export async function loginPage (subject: Subject): Promise<Arrival> {
 export const isHtml = ({ response }: Exchange): boolean => /html/.test(header(response, 'content-type'))
 
 /** Whether a browser ended where that of nobody ends: at the login. */
-export async function isAtLogin (subject: Subject, arrival: Arrival): Promise<boolean> {
-  const nobody = await subject.nobody()
-  return endOf(arrival) === endOf(nobody.arrival)
-}
+export const isAtLogin = async (subject: Subject, arrival: Arrival) =>
+  endOf(arrival) === endOf((await subject.nobody()).arrival)

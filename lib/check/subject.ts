@@ -10,11 +10,9 @@ import type { User } from '../flow/user.ts'
 import { browserOf } from '../flow/user.ts'
 import type { Exchange, Headers } from '../flow/wire.ts'
 import { statusOf } from '../flow/wire.ts'
-import type { UserInformation } from '../user-information.ts'
 import { expect, Failed, Untested } from './rule.ts'
 import type { Sending } from './sending.ts'
 import { sending } from './sending.ts'
-import type { Session } from './session.ts'
 import { enter } from './session.ts'
 import { becameOf, isGiven, notThePlugin, reasonsOf } from './voice.ts'
 
@@ -25,10 +23,10 @@ export interface Material {
   /** A code that was redeemed. */
   redeemed?: Grant
   /** Where the browser of a user arrived who may not enter. */
-  ineligible?: Arrival
+  refused?: Arrival
 }
 
-export interface SubjectOptions extends Sending {
+export interface SubjectOptions extends Sending, Material {
   /** Users who may enter. Without one, what needs a sign-in is not tested. */
   users: readonly User[]
   /** A user who may not enter. */
@@ -37,7 +35,6 @@ export interface SubjectOptions extends Sending {
   codeLifetime: number | null
   /** Milliseconds after which a code is redeemed to see that it is still good. */
   codeAge: number
-  material: Material
 }
 
 /** Requests until it is certain that a session is over: each may reach another process. */
@@ -72,7 +69,6 @@ export class Subject {
       ineligible: null,
       codeLifetime: null,
       codeAge: 3000,
-      material: {},
       secrets: new Secrets(integration),
       wait: (milliseconds, signal) => realTime(milliseconds, undefined, { signal }),
       onExchange: () => {},
@@ -93,12 +89,12 @@ export class Subject {
   }
 
   /** A browser of nobody, or of a user before the login. */
-  browserOf (user: User = {}): Browser {
+  browserOf (user: User = {}) {
     return browserOf(this.integration, user)
   }
 
   /** Sends a browser to the authorization endpoint, and follows redirects. */
-  authorize (browser: Browser, changes: Changes = {}): Promise<Arrival> {
+  authorize (browser: Browser, changes: Changes = {}) {
     return browser.open(this.authorizeUrl(changes))
   }
 
@@ -108,18 +104,18 @@ export class Subject {
   }
 
   /** One request to the authorization endpoint; no redirect is followed. */
-  ask (browser: Browser, changes: Changes = {}): Promise<Exchange> {
+  ask (browser: Browser, changes: Changes = {}) {
     return browser.request(this.authorizeUrl(changes))
   }
 
   /** The same without a browser, for a refusal in JSON. */
-  askJson (changes: Changes = {}, more: Headers = []): Promise<Exchange> {
+  askJson (changes: Changes = {}, more: Headers = []) {
     const headers: Headers = [['Accept', 'application/json'], ...more]
     return this.integration.send({ method: 'GET', url: this.authorizeUrl(changes), headers })
   }
 
   /** Where a browser ends whose user is not logged in. */
-  nobody (): Promise<{ browser: Browser; arrival: Arrival }> {
+  nobody () {
     return this.once('nobody', async () => {
       const browser = this.browserOf()
       return { browser, arrival: await this.authorize(browser) }
@@ -127,19 +123,19 @@ export class Subject {
   }
 
   /** A user who may enter, after the login. @throws Untested without such a user, or where the session serves once */
-  async session (): Promise<Session> {
+  async session () {
     const session = await this.#entered(0)
     if (session.isSpent) throw new Untested('it needs a session that does not end with a sign-in')
     return session
   }
 
   /** A user who may not enter, after the login. @throws Untested without such a user */
-  ineligible (): Promise<Session> {
+  ineligible () {
     return this.#entered(INELIGIBLE)
   }
 
   /** One of the users, after the login. @throws Untested without this one */
-  async #entered (at: number): Promise<Session> {
+  async #entered (at: number) {
     const { users, ineligible } = this.options
     const user = at === INELIGIBLE ? ineligible : users[at]
     if (user == null) throw new Untested(`it needs ${WHO[at]}`)
@@ -148,22 +144,19 @@ export class Subject {
 
   /** A code that nobody has redeemed. @throws Failed for the rule that has the cause */
   async code (at = 0): Promise<Grant> {
-    const { grant } = this.options.material
+    const { grant } = this.options
     if (grant !== undefined) return grant
-    const ask = async (): Promise<Leg<Grant>> => {
-      const { user, browser, isSpent } = await this.#entered(at)
-      return isSpent ? this.grant(this.browserOf(user), user.login) : this.grant(browser)
-    }
-    const first = await sameEverywhere(ask)
+    const { user, browser, isSpent } = await this.#entered(at)
+    const ask = (login: User['login']) => this.grant(isSpent ? this.browserOf(user) : browser, login)
+    const first = await sameEverywhere(() => ask(isSpent ? user.login : undefined))
     if (first.reading.ok) return first.reading.value
     // Another login of the same user may have ended this session.
-    this.#kept.delete(`session ${at}`)
-    const { exchange, reading } = await ask()
+    const { exchange, reading } = await ask(user.login)
     if (reading.ok) return reading.value
     if (at > 0) throw new Untested(`it needs ${WHO[at]} who gets in`)
     throw new Failed(`a user who got a code gets none any more: ${describe(exchange)}`, {
       rule: 'authorize.code',
-      reasons: reasonsOf(exchange)
+      exchange
     })
   }
 
@@ -176,37 +169,37 @@ export class Subject {
   }
 
   /** The token request with a code. */
-  redeem (grant: Grant, clientSecret = this.integration.clientSecret): Promise<Leg<string>> {
+  redeem (grant: Grant, clientSecret = this.integration.clientSecret) {
     return redeem({ ...this.integration, clientSecret }, this.secrets, grant)
   }
 
   /** The token of a code. @throws Failed for the rule that has the cause */
-  async token (grant: Grant): Promise<string> {
-    return judged(await sameEverywhere(() => this.redeem(grant)), 'token', 'token.response')
+  async token (grant: Grant) {
+    return judged(await sameEverywhere(() => this.redeem(grant)), 'token.response')
   }
 
   /** A fresh access token. */
-  async accessToken (at = 0): Promise<string> {
+  async accessToken (at = 0) {
     return this.token(await this.code(at))
   }
 
   /** The user request. */
-  user (accessToken: string): Promise<Leg<UserInformation>> {
+  user (accessToken: string) {
     return fetchUser(this.integration, this.secrets, accessToken)
   }
 
   /** The record of a token. @throws Failed for the rule that has the cause */
-  async record (accessToken: string): Promise<UserInformation> {
-    return judged(await sameEverywhere(() => this.user(accessToken)), 'user', 'user.record')
+  async record (accessToken: string) {
+    return judged(await sameEverywhere(() => this.user(accessToken)), 'user.record')
   }
 
   /** The record of a sign-in. @throws Failed for the rule that has the cause */
-  async signIn (at = 0): Promise<UserInformation> {
+  async signIn (at = 0) {
     return this.record(await this.accessToken(at))
   }
 
   /** The record of the first sign-in of a user who may enter. */
-  recordOf (at = 0): Promise<UserInformation> {
+  recordOf (at = 0) {
     return this.once(`record ${at}`, () => this.signIn(at))
   }
 
@@ -232,16 +225,17 @@ async function sameEverywhere<Value> (send: () => Promise<Leg<Value>>): Promise<
 }
 
 /** The value of a leg that must succeed. */
-function judged<Value> ({ reading, exchange }: Leg<Value>, endpoint: 'token' | 'user', rule: string): Value {
+function judged<Value> ({ reading, exchange }: Leg<Value>, rule: string): Value {
   if (reading.ok) return reading.value
-  const reasons = reasonsOf(exchange)
-  if (reasons.length > 0 || reading.step === 15) {
-    throw becameOf(exchange, rule) ?? new Failed(reading.got, { rule, fix: reading.fix, reasons })
+  const { got, fix, step } = reading
+  if (reasonsOf(exchange).length > 0 || step === 15) {
+    throw becameOf(exchange, rule) ?? new Failed(got, { rule, fix, exchange })
   }
-  if (statusOf(exchange) !== 200 && !isGiven(exchange)) throw notThePlugin(exchange, endpoint)
-  throw new Failed(`the response was changed on the way: ${reading.got}`, { rule, fix: LEAVE })
+  if (statusOf(exchange) !== 200 && !isGiven(exchange)) throw notThePlugin(exchange)
+  throw new Failed(`the response was changed on the way: ${got}`, {
+    rule,
+    fix:
+      'The plugin sends application/json with its own members: leave it as it is. Look for an onSend hook, a ' +
+      'serializer or envelope of the app, a compressor, or a proxy that changes it.'
+  })
 }
-
-const LEAVE =
-  'The plugin sends application/json with its own members: leave it as it is. Look for an onSend hook, a ' +
-  'serializer or envelope of the app, a compressor, or a proxy that changes it.'

@@ -6,8 +6,6 @@ import type { Exchange } from '../flow/wire.ts'
 import { header, jsonObject, statusOf } from '../flow/wire.ts'
 import { Failed } from './rule.ts'
 
-export type Endpoint = 'authorize' | 'token' | 'user'
-
 const REASONS = Object.keys(refusals) as RefusalReason[]
 
 /**
@@ -20,7 +18,7 @@ export function reasonsOf (exchange: Exchange): readonly RefusalReason[] {
   return REASONS.filter((reason) => refusals[reason].description === sentence)
 }
 
-function sentenceIn (exchange: Exchange): unknown {
+function sentenceIn (exchange: Exchange) {
   const target = redirectTarget(exchange)
   if (target !== null) return target.searchParams.get('error_description')
   const { response } = exchange
@@ -29,31 +27,27 @@ function sentenceIn (exchange: Exchange): unknown {
 }
 
 /** Whether a response redirects with a code. */
-export const hasCode = ({ response }: Pick<Exchange, 'response'>): boolean =>
+export const hasCode = ({ response }: Exchange): boolean =>
   /[?&]code=/.test(header(response, 'location'))
 
 /** The method and path of a request. */
 export const nameOf = ({ request: { method, url } }: Exchange): string => `${method} ${new URL(url).pathname}`
 
-/** What somebody other than the plugin said. */
-export function quoted (exchange: Exchange): string {
-  const server = header(exchange.response, 'server')
-  return `${describe(exchange)}${server && ` [server: ${server.slice(0, 60)}]`}`
-}
+/** The rule on what keeps the requests to an endpoint from the plugin. */
+const hookAt = (exchange: Exchange) => `${/.*\/(authorize|token|user)/.exec(nameOf(exchange))?.[1]}.hook`
 
 /** Whether a response has a token or a record. */
 export const isGiven = ({ response }: Exchange): boolean =>
   /"(?:access_token|external_id)"/.test(String(response?.body))
 
 /** The finding on a response that the plugin did not give. */
-export function notThePlugin (exchange: Exchange, endpoint: Endpoint): Failed {
+export function notThePlugin (exchange: Exchange): Failed {
   const from = new URL(exchange.request.url)
   const to = redirectTarget(exchange) ?? from
   const isMoved = from.pathname === to.pathname && from.origin !== to.origin
-  const isOtherScheme = isMoved && endpoint === 'authorize' && from.hostname === to.hostname
   const scheme = from.protocol === 'http:' ? 'address.https' : 'address.no-downgrade'
-  return new Failed(`the plugin does not respond: ${nameOf(exchange)}: ${quoted(exchange)}`, {
-    rule: isOtherScheme && from.protocol !== to.protocol ? scheme : `${endpoint}.hook`,
+  return new Failed(`the plugin does not respond: ${nameOf(exchange)}: ${describe(exchange)}`, {
+    rule: isMoved && from.protocol !== to.protocol ? scheme : hookAt(exchange),
     fix: isMoved
       ? 'Give the portal the address at which the app responds without a redirect, and that as base URL.'
       : whereToLook(exchange)
@@ -61,14 +55,12 @@ export function notThePlugin (exchange: Exchange, endpoint: Endpoint): Failed {
 }
 
 /** Who responded in place of the plugin, and what to do. */
-function whereToLook (exchange: Exchange): string {
-  const { response } = exchange
+function whereToLook (exchange: Exchange) {
   if ([404, 405].includes(statusOf(exchange))) {
     return 'Register the plugin; check the base URL and the prefix; see whether a proxy changes the path or the method.'
   }
-  // The plugin's headers are on each response of its routes.
-  const isOnRoute = /no-store/i.test(header(response, 'cache-control')) && header(response, 'pragma') !== ''
-  const speaker = isOnRoute
+  // The plugin's routes send it with each response.
+  const speaker = header(exchange.response, 'pragma')
     ? 'a hook of the app (onRequest, preHandler: login, CSRF, API keys, bot protection)'
     : 'a proxy, firewall or CDN in front of the app, with the app or without, or middleware or a hook of the app'
   return `Look for ${speaker}, and exempt this path: the portal’s server calls its endpoints without cookies.`
@@ -125,8 +117,8 @@ const CHANGED: ReadonlyArray<[fix: string, ...reasons: RefusalReason[]]> = [
 ]
 
 /** The finding on a complete request that the plugin refuses; null where the reason says nothing of its way. */
-export function becameOf (exchange: Exchange, rule: string): Failed | null {
+export function becameOf (exchange: Exchange, rule = hookAt(exchange)): Failed | null {
   const reasons = reasonsOf(exchange)
   const fix = CHANGED.find((row) => row.some((one) => reasons.includes(one as RefusalReason)))?.[0]
-  return fix === undefined ? null : new Failed(describe(exchange), { rule, fix, reasons })
+  return fix === undefined ? null : new Failed(describe(exchange), { rule, fix, exchange })
 }

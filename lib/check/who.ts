@@ -24,30 +24,27 @@ const FIXES: Record<string, string> = {
 
 /** @throws Failed where the plugin refuses for one of these reasons */
 function expectNoRefusal (exchange: Exchange): void {
-  const reasons = reasonsOf(exchange)
-  // Of several that share a sentence, the first one names them.
-  const fix = FIXES[String(reasons[0])]
-  expect(fix === undefined, describe(exchange), { reasons, fix })
+  // Of several reasons that share a sentence, the first one names them.
+  const fix = FIXES[String(reasonsOf(exchange)[0])]
+  expect(fix === undefined, describe(exchange), { exchange, fix })
 }
 
 /**
- * What the plugin says of a browser without a session. It comes before the login: with a
- * `currentUser` that throws or finds a user there is no login page.
+ * Who gets in? The first rule comes before the login: with a `currentUser` that throws or finds a
+ * user for a browser without a session there is no login page.
  */
-export const LOGIN_NEEDED: Rule = {
-  id: 'authorize.login-needed',
-  sentence: 'A browser without a session is that of nobody: it gets no code, and a login.',
-  fix: 'Let `currentUser` return null where nobody is logged in.',
-  isGate: true,
-  test: async (subject) => {
-    const { arrival } = await subject.nobody()
-    expect(codeOf(arrival) === null, 'a code, without any session')
-    expectNoRefusal(arrival.exchange)
-  }
-}
-
-/** Who gets in? */
 export const WHO: readonly Rule[] = [
+  {
+    id: 'authorize.login-needed',
+    sentence: 'A browser without a session is that of nobody: it gets no code, and a login.',
+    fix: 'Let `currentUser` return null where nobody is logged in.',
+    isGate: true,
+    async test (subject) {
+      const { arrival } = await subject.nobody()
+      expect(codeOf(arrival) === null, 'a code, without any session')
+      expectNoRefusal(arrival.exchange)
+    }
+  },
   {
     id: 'authorize.code',
     sentence:
@@ -70,13 +67,28 @@ export const WHO: readonly Rule[] = [
     fix:
       'Do not take the user from a header or parameter that anybody can send; a gateway in front must remove it from ' +
       'requests of others.',
-    test: claimedUser
+    // Names the user in headers and in the query, without a session.
+    async test (subject) {
+      const { user } = await subject.session()
+      expect(!hasCode(await subject.askJson()), 'a code without any session, after another user has logged in', {
+        rule: 'authorize.login-needed',
+        fix: 'Keep no user in a variable that requests share: `currentUser` reads the session of its request.'
+      })
+      // The headers of a gateway are its own.
+      const gateway = JSON.stringify(user.headers ?? {}).toLowerCase()
+      const names = NAMES.filter((name) => !gateway.includes(`"${name}"`))
+      for (const claim of await claimsOf(subject)) {
+        const named = names.map((name) => [name, claim] as const)
+        const exchange = await subject.askJson(Object.fromEntries(named), named)
+        expect(!hasCode(exchange), `a code for ${claim}, named in a header or parameter (${names.join(', ')})`)
+      }
+    }
   },
   {
     id: 'authorize.eligibility',
     sentence: 'A user who may not enter gets no code.',
     fix: 'Return null from `portalEligibility` for this user.',
-    test: async (subject) => {
+    async test (subject) {
       expect(codeOf(await ofIneligible(subject)) === null, 'a code, for the user who may not enter')
     }
   },
@@ -90,7 +102,7 @@ export const WHO: readonly Rule[] = [
 ]
 
 /** The redirect of the logged-in user, compared with what the plugin sends. */
-async function codeIsIssued (subject: Subject): Promise<void> {
+async function codeIsIssued (subject: Subject) {
   if (subject.options.users.length === 0) throw nobodyIn((await subject.nobody()).arrival)
   const session = await subject.session()
   const { arrival } = session
@@ -104,7 +116,7 @@ async function codeIsIssued (subject: Subject): Promise<void> {
   })
 }
 
-const nobodyIn = (arrival: Arrival): Stop => new Stop(
+const nobodyIn = (arrival: Arrival) => new Stop(
   `Nobody is logged in (${endOf(arrival)}): give the fields of a login, or a cookie or header that has not expired, ` +
     'of a user who may enter.'
 )
@@ -116,7 +128,7 @@ async function whyNoCode (subject: Subject, session: Session): Promise<Error> {
   if (became !== null) return became
   if (await isAtLogin(subject, session.arrival)) return whyNobody(subject, session)
   const isRefused = statusOf(exchange) >= 400 && url.startsWith(subject.integration.authorizeUrl)
-  if (isRefused) return notThePlugin(exchange, 'authorize')
+  if (isRefused) return notThePlugin(exchange)
   return new Failed(`after the login the browser is not sent to the portal: ${endOf(session.arrival)}`)
 }
 
@@ -125,24 +137,15 @@ function whyNobody (subject: Subject, { steps, browser, set, arrival }: Session)
   const last = steps.at(-1)
   if (last === undefined) return nobodyIn(arrival)
   const [refused] = browser.jar.refused
-  if (refused !== undefined) {
-    return new Failed(`browsers do not keep the cookie ${refused.join(': ')}`, {
-      rule: 'login.cookie'
-    })
-  }
-  if ([404, 405, 500].includes(statusOf(last.exchange))) {
-    return new Failed(`the form of the login leads to ${endOf(last)}`, {
-      rule: 'login.page',
-      fix: 'Give the form the address of the login; where the login itself fails, see the log of the app.'
-    })
-  }
+  expect(refused === undefined, `browsers do not keep the cookie ${refused?.join(': ')}`, { rule: 'login.cookie' })
+  const isBroken = [404, 405, 500].includes(statusOf(last.exchange))
+  expect(!isBroken, `the form of the login leads to ${endOf(last)}`, {
+    rule: 'login.page',
+    fix: 'Give the form the address of the login; where the login itself fails, see the log of the app.'
+  })
   if (!leadsBack(subject, steps)) return nobodyIn(last)
-  const isSent = new CookieJar(set).header(new URL(subject.integration.authorizeUrl)) !== ''
-  if (!isSent) {
-    return new Failed('browsers send no cookie of the login to /oauth/authorize', {
-      rule: 'login.cookie'
-    })
-  }
+  const sent = new CookieJar(set).header(new URL(subject.integration.authorizeUrl))
+  expect(sent !== '', 'browsers send no cookie of the login to /oauth/authorize', { rule: 'login.cookie' })
   return new Failed(`after the login the login comes again: ${endOf(arrival)}`, {
     fix:
       'See whether `currentUser` reads this session and returns its user, and whether something in front takes the ' +
@@ -151,14 +154,14 @@ function whyNobody (subject: Subject, { steps, browser, set, arrival }: Session)
 }
 
 /** Whether a login led to an authorization request. */
-const leadsBack = ({ integration: { authorizeUrl } }: Subject, steps: Arrival[]): boolean =>
+const leadsBack = ({ integration: { authorizeUrl } }: Subject, steps: Arrival[]) =>
   steps.some(({ hops }) => hops.some(({ request }) => request.url.startsWith(authorizeUrl)))
 
 /** Where the user arrives who may not enter. */
-const ofIneligible = async (subject: Subject): Promise<Arrival> =>
-  subject.options.material.ineligible ?? (await subject.ineligible()).arrival
+const ofIneligible = async (subject: Subject) =>
+  subject.options.refused ?? (await subject.ineligible()).arrival
 
-async function accessDenied (subject: Subject): Promise<void> {
+async function accessDenied (subject: Subject) {
   const arrival = await ofIneligible(subject)
   const { exchange } = arrival
   if (codeOf(arrival) !== null) throw new Untested('authorize.eligibility fails')
@@ -166,7 +169,7 @@ async function accessDenied (subject: Subject): Promise<void> {
     const { searchParams } = arrival.target as URL
     expect(searchParams.has('state'), 'a redirect without the state', { rule: 'authorize.error-redirect' })
     return expect(searchParams.get('error') === 'access_denied', describe(exchange), {
-      reasons: reasonsOf(exchange),
+      exchange,
       fix: FIXES.current_user_failed
     })
   }
@@ -203,20 +206,3 @@ const NAMES = [
   'x-auth-request-email',
   'cf-access-authenticated-user-email'
 ]
-
-/** Names the user in headers and in the query, without a session. */
-async function claimedUser (subject: Subject): Promise<void> {
-  const { user } = await subject.session()
-  expect(!hasCode(await subject.askJson()), 'a code without any session, after another user has logged in', {
-    rule: 'authorize.login-needed',
-    fix: 'Keep no user in a variable that requests share: `currentUser` reads the session of its request.'
-  })
-  // The headers of a gateway are its own.
-  const gateway = JSON.stringify(user.headers ?? {}).toLowerCase()
-  const names = NAMES.filter((name) => !gateway.includes(`"${name}"`))
-  for (const claim of await claimsOf(subject)) {
-    const named = names.map((name) => [name, claim] as const)
-    const exchange = await subject.askJson(Object.fromEntries(named), named)
-    expect(!hasCode(exchange), `a code for ${claim}, named in a header or parameter (${names.join(', ')})`)
-  }
-}

@@ -89,7 +89,7 @@ export class Attempt {
     const arrival = returned(callbackUrl, this.signIn.integration)
     const code = this.signIn.arrived(arrival)
     if (code.ok) await this.#withCode({ code: code.value, verifier: this.signIn.verifier })
-    else await this.#try('refusal', { ineligible: arrival })
+    else await this.#try('refusal', { refused: arrival })
     this.ended = true
   }
 
@@ -114,7 +114,7 @@ export class Attempt {
     const { codeLifetime, stop } = this.#settings
     const subject = new Subject(signIn.integration, {
       codeLifetime,
-      material,
+      ...material,
       secrets: signIn.secrets,
       onExchange: (exchange) => this.exchanges.push(exchange)
     }, stop)
