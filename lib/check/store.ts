@@ -3,7 +3,6 @@ import type { Leg } from '../flow/legs.ts'
 import type { Rule } from './rule.ts'
 import { expect, Untested } from './rule.ts'
 import type { Subject } from './subject.ts'
-import { WRONG_SECRET } from './subject.ts'
 
 /** What the rules have in common. */
 const PROMISE = {
@@ -66,7 +65,7 @@ export const STORE: readonly Rule[] = [
     fix: 'The plugin checks the credentials before it takes the code: see whether something repeats the request.',
     async test (subject) {
       const grant = await subject.code()
-      expectRefused(await subject.redeem(grant, WRONG_SECRET), 'a token, for a wrong client_secret')
+      expectRefused(await subject.redeem(grant, 'a-secret-that-is-wrong'), 'a token, for a wrong client_secret')
       const { reading, exchange } = await subject.redeem(grant)
       expect(reading.ok, `then, with the right one: ${describe(exchange)}`)
     }

@@ -44,7 +44,6 @@ const WHO = ['a user who may enter', 'a second user', 'a user who may not enter'
 const INELIGIBLE = 2
 /** The name of a login field whose value is nobody's business. */
 export const SECRET_FIELD = /pass|pwd|secret|pin|code|token|otp/i
-export const WRONG_SECRET = 'a-secret-that-is-wrong'
 export const SHARED =
   'Let all processes share one store (the option redis or store), one of sessions, and one configuration.'
 
