@@ -58,7 +58,7 @@ const LONGEST_JSON = 64 * 1024
 
 /** The JSON object in the body; null when the body is not one. */
 export function jsonObject (response: WireResponse | undefined): Record<string, unknown> | null {
-  const { body = '' } = response ?? {}
+  const body = String(response?.body)
   if (body.length > LONGEST_JSON || !/^\s*\{/.test(body)) return null
   try {
     return JSON.parse(body) as Record<string, unknown>
