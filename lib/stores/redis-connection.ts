@@ -131,21 +131,25 @@ export class RedisConnection {
     if (this.#isAsking) return
     this.#isAsking = true
     this.#silentSince ??= performance.now()
-    const nodes = isCluster(this.#client) ? this.#client.nodes('master') : [this.#client]
+    const client = this.#client
+    const nodes = isCluster(client) ? client.nodes('master') : [client]
     const alive = new Set<Redis>()
-    const ask = (node: Redis): Promise<unknown> => {
+    const ask = (node: Redis) => {
       // A node of a Cluster: once it is connected, ioredis would send what waits for it, however late.
       if (node.status.startsWith('connect')) node.disconnect()
       return node.ping().then(() => alive.add(node), (error) => isReply(error) && alive.add(node))
     }
-    const end = (): void => {
+    const end = () => {
       this.#isAsking = false
-      for (const node of nodes) if (!alive.has(node)) node.disconnect(true)
-      if (alive.size === 0) return
+      const isSilent = alive.size === 0
+      // With its replicas alone a Cluster stays ready, and never connects to a master again.
+      const left = isSilent && isCluster(client) ? client.nodes() : nodes
+      for (const node of left) if (!alive.has(node)) node.disconnect(true)
+      if (isSilent) return
       this.#hear()
       this.#sendWaiting()
     }
-    within(performance.now() + this.#timeout / 2, () => Promise.all(nodes.map(ask)), () => new Error()).then(end, end)
+    within(performance.now() + this.#timeout / 2, () => Promise.all(nodes.map(ask)), Error).then(end, end)
   }
 
   /** Why a call is refused. A connection that is silent is asked. */

@@ -9,9 +9,7 @@ import { clearTimeout, setTimeout } from '../time-limit.ts'
  * once and reconnects for ever. `patience` is the number of milliseconds that each step of connecting may take. A
  * single node is connected to by `connector`.
  */
-export function ownClient (
-  redis: RedisOption, patience: number, connector: RedisOptions['Connector']
-): Redis | Cluster {
+export function ownClient (redis: RedisOption, patience: number, connector: RedisOptions['Connector']) {
   const client = duplicate(templateOf(redis), patience, connector)
   let timer: NodeJS.Timeout | undefined
   // A server may accept the connection and then say nothing.
@@ -23,15 +21,13 @@ export function ownClient (
 }
 
 /** The host's client, or one that never connects. */
-function templateOf (redis: RedisOption): Redis | Cluster {
+function templateOf (redis: RedisOption) {
   if (typeof redis === 'string') return new Redis(redisUrl(redis) as string, { lazyConnect: true })
   return isRedisClient(redis) ? redis as Redis | Cluster : new Redis({ ...redis as object, lazyConnect: true })
 }
 
 /** Nothing is kept to be sent later, nothing is sent twice, and no connection is given up for good. */
-function duplicate (
-  template: Redis | Cluster, patience: number, connector: RedisOptions['Connector']
-): Redis | Cluster {
+function duplicate (template: Redis | Cluster, patience: number, connector: RedisOptions['Connector']) {
   const options = {
     enableOfflineQueue: false,
     // With more, ioredis would send the commands of a lost connection again.

@@ -181,6 +181,18 @@ t.test('a master hangs for less than it takes to fail over', async (t) => {
   areLogged(t, host, /did not respond in time/, 6)
 })
 
+t.test('all masters hang: they are connected to anew, though the replicas are there', async (t) => {
+  const [{ client }] = cluster.masters as [RedisServer]
+  await until(async () => (await client.cluster('SLOTS')).every(([, , , replica]) => replica))
+  const host = await scene(t, { redis: cluster.connect() })
+  const issued = await issue(host)
+  for (const { process } of cluster.masters) process.kill('SIGSTOP')
+  await timedOut(t, host, issued)
+  await advance(STORE_TIMEOUT)
+  for (const { process } of cluster.masters) process.kill('SIGCONT')
+  await readyAgain(t, host)
+})
+
 t.test('Cluster node address: the start says so; where it was another server at the start, one outage', async (t) => {
   const [node] = cluster.masters as [RedisServer]
   await t.rejects(scene(t, { redis: node.url }), {

@@ -8,7 +8,6 @@ const isOutside = ({ url }: { url: string }): boolean => url.startsWith('/oauth/
 export const REACH: Row[] = [
   ['a guard: 401 without a session', refuse(401, { message: 'Log in' }, isOutside), 'authorize.hook'],
   ['a guard with status 400', refuse(400, { message: 'Bad' }, at('authorize')), 'authorize.hook'],
-  ['a guard at authorize', refuse(401, { message: 'Log in' }, at('authorize')), 'authorize.hook'],
   ['a guard that leads people to the login',
     redirect((request) => isOutside(request) && !isLoggedIn(request), () => '/login'), 'token.hook'],
   ['an index page for browsers in place of the plugin', onRequest(async (request, reply) =>
@@ -32,9 +31,7 @@ export const REACH: Row[] = [
     authorization === undefined ? undefined : reply.code(401).send({ message: 'jwt malformed' })
   ), 'user.hook'],
   ['protection against CSRF', refuse(403, 'Missing csrf secret', at('token')), 'token.hook'],
-  ['JSON bodies only', refuse(415, { message: 'JSON only' }, at('token')), 'token.hook'],
   ['an envelope around JSON', json((data) => ({ data })), 'token.response'],
-  ['maintenance', refuse(503, title('Maintenance')), 'authorize.hook'],
   ['a preParsing hook that reads the body', {
     prepare (app) {
       app.addHook('preParsing', async (request, _reply, payload) => {
@@ -54,9 +51,6 @@ export const REACH: Row[] = [
     plugin: { errorPage: () => '<title>Sorry</title>' }
   }, 'authorize.registered'],
   ['a redirect_uri with a slash more', { portal: { redirectUri: `${PORTAL.redirectUri}/` } }, 'authorize.registered'],
-  ['the redirect_uri of the test portal', {
-    portal: { redirectUri: 'https://test.portal.example/oauth/callback' }
-  }, 'authorize.registered'],
   ['a portal function that returns null', { plugin: { portal: () => null } }, 'authorize.registered'],
   ['a portal function that throws', {
     plugin: { portal: () => { throw new Error('no such table') } }
