@@ -10,16 +10,6 @@ import { open, seal } from './sealing.ts'
 /** 264 bits. A multiple of 3 bytes has one base64url encoding. */
 const CODE_BYTES = 33
 
-/** Bytes of the next codes: a call of `randomBytes` for each takes 6 µs, some 2 % of a sign-in. */
-let pool = randomBytes(0)
-
-function randomCode (): string {
-  if (pool.length === 0) pool = randomBytes(64 * CODE_BYTES)
-  const code = pool.toString('base64url', 0, CODE_BYTES)
-  pool = pool.subarray(CODE_BYTES)
-  return code
-}
-
 /** What a code represented. */
 export interface RedeemedCode {
   grant: Grant
@@ -36,7 +26,7 @@ export function authorizationCodes (store: TimedStore, keys: GrantKeys, lifetime
   return {
     /** Issues a code that is bound to the portal. Its grant can be opened with each of the portal's secrets. */
     async issue (portal: RegisteredPortal, grant: Grant, deadline: number): Promise<AuthorizationCode> {
-      const code = codeOf(randomCode(), portal)
+      const code = codeOf(randomBytes(CODE_BYTES).toString('base64url'), portal)
       const sealed = seal(keys.sealingKeys(code.locator, portal), encodeGrant(grant))
       const isStored = await store.put(keys.codeKey(code.code, portal), sealed, lifetime, deadline)
       if (isStored) return code
