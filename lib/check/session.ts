@@ -64,7 +64,7 @@ export async function enter (subject: Subject, user: User): Promise<Session> {
 export const stateOf = ({ request }: Exchange): string | null =>
   new URL(request.url).searchParams.get('state')
 
-function cannotLogIn (error: unknown): never {
+export function cannotLogIn (error: unknown): never {
   if (!(error instanceof TypeError)) throw error
   throw new Stop(
     `The login cannot be done from here: ${error.message}. Give the session of a user instead: a cookie or a header.`

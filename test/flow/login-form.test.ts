@@ -23,6 +23,13 @@ t.test('forms, however they are written', async (t) => {
   t.strictSame(forms, ['/login', '/search', undefined], 'that has the fields, or the first one')
 })
 
+// A time that grew with the square of the size would exceed tap's limit.
+t.test('the time grows with the size of a page', async (t) => {
+  for (const part of ['x', '<form', '<form action="', '<form ', ' onx', ' on']) {
+    t.type(formsOf(part.repeat(2 ** 22 / part.length)), Array)
+  }
+})
+
 const USER = '<form method=post><input name=user></form>'
 const MAIL = '<form method=post><input name=mail></form>'
 

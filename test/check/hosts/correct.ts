@@ -22,15 +22,14 @@ const sessions: Change = {
   ...currentUser(({ session }) => USERS[(session as { user?: string }).user ?? ''] ?? null)
 }
 
-/** A login that ends the sessions that the user has. Its numbers have gaps. */
+/** A login that ends the sessions that the user has. */
 function oneSession (): Change {
   const last = new Map<string, string>()
-  let number = 0
   return {
     remember (reply, name, options) {
-      number += 100
-      last.set(name, String(number))
-      return reply.setCookie('sid', String(number), { ...options, signed: false })
+      const id = crypto.randomUUID()
+      last.set(name, id)
+      return reply.setCookie('sid', id, { ...options, signed: false })
     },
     ...currentUser(({ cookies }) => {
       const [name = ''] = [...last].find(([, id]) => id === cookies.sid) ?? []

@@ -23,7 +23,7 @@ export const LOGIN: Row[] = [
     if (!to.startsWith('/login')) return undefined
     reply.code(200).removeHeader('location').type('application/json')
     return JSON.stringify({ to })
-  }), 'authorize.hook'],
+  }), 'login.page'],
   ['a form that leads nowhere', { page: async () => formTo('/log-in') }, 'login.page'],
   ['a form of another site', { page: async () => formTo('https://login.example/') }, 'stopped'],
   ['no way to log in, and an old session', {
@@ -51,7 +51,7 @@ export const LOGIN: Row[] = [
   }, 'login.open-redirect'],
   ['an open redirect: the form is sent there', {
     page: async (request) => formTo(returnTo(request).startsWith('/oauth') ? '' : 'https://attacker.example/')
-  }, 'login.open-redirect'],
+  }, 'stopped'],
   ['return_to as HTML', { page: async (request) => `<p>${returnTo(request)}</p>${form()}` }, 'login.no-injection'],
   ['return_to in an attribute', {
     page: async (request) => form(`<input name="to" value="${returnTo(request).replaceAll('<', '&lt;')}">`)
@@ -59,11 +59,6 @@ export const LOGIN: Row[] = [
   ['form-action as helmet has it', { helmet: {} }, 'login.form-action'],
   ['form-action none', { helmet: formAction("'none'") }, 'login.form-action'],
   ['form-action of the test portal', { helmet: formAction('https://test.portal.example') }, 'login.form-action'],
-  ['form-action of a page without a login', {
-    page: async () => '<form action="/search"><input name="q"></form>',
-    helmet: formAction("'self'"),
-    users: { user: byCookie('ada') }
-  }, 'advice:login.form-action'],
   ['frames', { helmet: false }, 'advice:login.framing'],
   ['Strict', { cookie: { sameSite: 'strict' } }, 'login.cookie'],
   ['Path=/login', { cookie: { path: '/login' } }, 'login.cookie'],
