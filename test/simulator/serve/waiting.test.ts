@@ -44,20 +44,16 @@ const BLOCKING = loginPage({
   'content-security-policy': 'form-action \'self\'; frame-ancestors \'none\''
 })
 
-for (const [rule, got, change] of [
-  ['login.form-action', /form-action &#39;self&#39;/i, BLOCKING]
-] as const) {
-  t.test(`a rule that fails says what was got: ${rule}`, async (t) => {
-    const scene = await simulator(t, { change })
-    const { text } = await scene.browser.open(await begun(scene))
-    const [, list = ''] = /id="causes">[^]*?<ul>([^]*?)<\/ul>/.exec(text) ?? []
-    const failed = list.split('<li>').filter((item) => /<span class="chip (?:fail|advice)">/.test(item))
-    t.equal(failed.length, 1, 'and nothing else is accused')
-    t.match(failed[0], `<h3>${byId(rule).sentence} `)
-    t.match(failed[0], got)
-    t.match(failed[0], '<dt>What to do</dt>')
-  })
-}
+t.test('a rule that fails says what was got', async (t) => {
+  const scene = await simulator(t, { change: BLOCKING })
+  const { text } = await scene.browser.open(await begun(scene))
+  const [, list = ''] = /id="causes">[^]*?<ul>([^]*?)<\/ul>/.exec(text) ?? []
+  const failed = list.split('<li>').filter((item) => /<span class="chip (?:fail|advice)">/.test(item))
+  t.equal(failed.length, 1, 'and nothing else is accused')
+  t.match(failed[0], `<h3>${byId('login.form-action').sentence} `)
+  t.match(failed[0], /form-action &#39;self&#39;/i)
+  t.match(failed[0], '<dt>What to do</dt>')
+})
 
 const STRICT = /This browser has signed in before\..* most often because it is SameSite=Strict: /
 const BLOCKED = /did not lead back here\. Either .* has a form-action without the portal’s origin/
