@@ -63,8 +63,8 @@ export class Untested extends Error {}
 /** Ends the check: the message says why nothing more can be judged, and what to do. */
 export class Stop extends Untested {}
 
-/** Thrown where a request got no response. */
-export class NoResponse extends Untested {}
+/** Thrown where a request got no response. It ends the check where the app does not respond at all. */
+export class NoResponse extends Stop {}
 
 /** @throws Failed with what was got */
 export function expect (good: boolean, got: string, details?: Details): void {

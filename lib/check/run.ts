@@ -44,17 +44,14 @@ export async function run (subject: Subject): Promise<Run> {
   for (const rule of RULES) {
     const error = await thrownTwice(subject, rule)
     const finding = findingOf(subject, rule, error)
-    findings.set(finding.id, finding)
-    end = `${finding.id} fails`
-    if (error instanceof Stop) {
-      stopped = String(finding.reason)
-      end = 'the check ended before'
-      break
-    }
+    const { id, outcome, reason } = finding
+    findings.set(id, finding)
+    if (error instanceof Stop) stopped = reason
+    end = stopped ?? `${id} fails`
     // A rule that found the cause elsewhere is not judged itself.
-    if (finding.id !== rule.id || (rule.isGate && finding.outcome === 'fail')) break
+    if (stopped || id !== rule.id || (rule.isGate && outcome === 'fail')) break
   }
-  const rules = RULES.map((rule) => findings.get(rule.id) ?? found(rule, { outcome: 'untested', reason: end }))
+  const rules = RULES.map((rule) => findings.get(rule.id) ?? found(rule, 'untested', { reason: end }))
   const ok = !stopped && rules.every(({ outcome }) => outcome !== 'fail')
   return { ok, rules, ...stopped && { stopped } }
 }
@@ -63,39 +60,31 @@ export async function run (subject: Subject): Promise<Run> {
 export const tryRule = async (subject: Subject, rule: GroupedRule): Promise<Finding> =>
   findingOf(subject, rule, await thrown(subject, rule))
 
-async function thrown (subject: Subject, rule: Rule) {
-  try {
-    await rule.test(subject)
-    return null
-  } catch (error) {
-    subject.signal.throwIfAborted()
-    if (error instanceof Failed || error instanceof Untested) return error
-    throw error
-  }
-}
+/** What a rule throws; null where it passes. */
+const thrown = (subject: Subject, rule: Rule) =>
+  rule.test(subject).then(() => null, (error: unknown) => error)
 
 /** Tries a rule once more where a request got no response; then it fails, as long as the app responds at all. */
 async function thrownTwice (subject: Subject, rule: Rule) {
   const first = await thrown(subject, rule)
-  const error = first instanceof NoResponse ? await thrown(subject, rule) : first
+  if (!(first instanceof NoResponse)) return first
+  const error = await thrown(subject, rule)
   if (!(error instanceof NoResponse)) return error
-  return subject.askJson().then(
-    () => new Failed(error.message),
-    () => new Stop(error.message)
-  )
+  return subject.askJson().then(() => new Failed(error.message), () => error)
 }
 
-function findingOf ({ secrets }: Subject, rule: GroupedRule, error: Failed | Untested | null): Finding {
+/** @throws what is no result of a rule */
+function findingOf ({ secrets }: Subject, rule: GroupedRule, error: unknown): Finding {
   const mask = (text: string) => escape(secrets.mask(text))
-  if (error === null) return found(rule, { outcome: 'pass' })
-  if (error instanceof Untested) return found(rule, { outcome: 'untested', reason: mask(error.message) })
+  if (error === null) return found(rule, 'pass')
+  if (error instanceof Untested) return found(rule, 'untested', { reason: mask(error.message) })
+  if (!(error instanceof Failed)) throw error
   const { details, message } = error
   const cause = byId(details.rule ?? rule.id)
-  const severity = details.severity ?? cause.severity ?? 'must'
+  const severity = details.severity ?? cause.severity
   const reason = details.exchange && reasonsOf(details.exchange).join(', ')
-  return found(cause, {
+  return found(cause, severity === 'must' ? 'fail' : 'advice', {
     severity,
-    outcome: severity === 'must' ? 'fail' : 'advice',
     got: mask(message),
     fix: mask(details.fix ?? cause.fix),
     ...reason && { reason }
@@ -103,6 +92,7 @@ function findingOf ({ secrets }: Subject, rule: GroupedRule, error: Failed | Unt
 }
 
 const found = (
-  { id, group, severity = 'must', sentence }: GroupedRule,
-  more: Partial<Finding> & Pick<Finding, 'outcome'>
-): Finding => ({ id, group, severity, sentence, ...more })
+  { id, group, severity, sentence }: GroupedRule,
+  outcome: Finding['outcome'],
+  more: Partial<Finding> = {}
+): Finding => ({ id, group, severity, sentence, outcome, ...more })

@@ -19,10 +19,8 @@ export interface Sending {
 
 /** Names the requests of the check in the log of the app. Some apps want that of a browser. */
 const AGENT = ['User-Agent', 'Mozilla/5.0 (compatible; fastify-partner-sso)'] as const
-/** Seconds that a rate limit may ask to wait. */
+/** Seconds that a request waits for a rate limit in all. */
 const LONGEST_WAIT = 10
-/** Requests until a limit is one that does not pass. */
-const TRIES = 3
 
 /**
  * Sends the requests of a check. What is wrong with a response whoever asked is thrown: NoResponse,
@@ -37,8 +35,7 @@ export function sending (
   seen: Exchange[]
 ): Send {
   return async (request) => {
-    const [address] = request.url.split('?')
-    const isToEndpoint = [authorizeUrl, tokenUrl, userUrl].some((url) => url === address)
+    const [address = ''] = request.url.split('?')
     for (let tries = 1; ; tries++) {
       const exchange = await send({ ...request, headers: [AGENT, ...request.headers] }, signal)
       onExchange(exchange)
@@ -46,47 +43,35 @@ export function sending (
       const { networkError, response } = exchange
       for (const line of headerValues(response, 'set-cookie')) secrets.add(line.replace(/^[^=]*=|;.*/g, ''))
       if (networkError !== undefined) throw new NoResponse(`${networkError.sentence} ${fixFor(networkError.code)}`)
-      if (!isToEndpoint) return exchange
+      if (![authorizeUrl, tokenUrl, userUrl].includes(address)) return exchange
       expectNoCache(exchange, seen)
       seen.push(exchange)
       if (statusOf(exchange) !== 429) return exchange
-      const seconds = Number(header(response, 'retry-after') || Infinity)
-      if (tries === TRIES || !(seconds <= LONGEST_WAIT)) {
-        const name = nameOf(exchange)
-        const count = seen.filter((other) => nameOf(other) === name).length
-        throw new Failed(`429 after ${count} requests, ${name}: ${describe(exchange)}`, {
+      const seconds = Number(header(response, 'retry-after') || Infinity) + 1
+      if (!(seconds * tries <= LONGEST_WAIT)) {
+        const count = seen.filter(({ request: { url } }) => url.startsWith(address)).length
+        throw new Failed(`${nameOf(exchange)}, after ${count} requests: ${describe(exchange)}`, {
           rule: 'service.rate-limit',
           severity: count < 20 ? 'must' : 'should'
         })
       }
-      await wait(seconds * 1000 + 100, signal)
+      await wait(seconds * 1000, signal)
     }
   }
 }
 
-/** The beginning of a random state, which looks the same in every encoding. */
-const stateOf = ({ request }: Exchange) => /[?&]state=([\w-]{24})/.exec(request.url)?.[1]
-
 /** The code or the token that a response gives. */
 const givenIn = ({ response }: Exchange) =>
-  /[?&]code=[^&]+|"access_token":"[^"]+"/.exec(`${header(response, 'location')} ${response?.body}`)?.[0]
+  /[?&]code=[\w-]+|access_token\W+[\w-]+/.exec(JSON.stringify(response))?.[0]
 
-/**
- * No response comes from a cache.
- *
- * @param earlier - the exchanges before: a redirect with one of their states is a copy, as is a second
- * response with the same code or token
- */
+/** The header of a cache, in the JSON of a response: "X-Cache","HIT" */
+const OF_CACHE = /"age","[1-9]\d*"|"[^"]*cache[^"]*","[^"]*\bhit\b[^"]*"/i
+
+/** No response comes from a cache: none says so, and none gives the code or token of an earlier one. */
 function expectNoCache (exchange: Exchange, earlier: readonly Exchange[]): void {
-  const { response } = exchange
-  const location = header(response, 'location')
-  const own = stateOf(exchange)
   const given = givenIn(exchange)
-  const isOfOther = earlier.map(stateOf).some((state) => state && state !== own && location.includes(state))
   const isRepeated = given && earlier.map(givenIn).includes(given)
-  const mark = response?.headers
-    .map((line) => line.join(': '))
-    .find((line) => /^age: [1-9]|^\S*cache\S*: .*\bhit\b/i.test(line))
-  const why = isOfOther || isRepeated ? 'the state, code or token of an earlier request' : mark
+  const mark = OF_CACHE.exec(JSON.stringify(exchange.response))?.[0]
+  const why = isRepeated ? 'the code or token of an earlier request' : mark
   expect(why === undefined, `${nameOf(exchange)}: ${why}`, { rule: 'service.no-cache' })
 }

@@ -1,7 +1,7 @@
 import type { RefusalReason } from '../errors.ts'
 import { refusals } from '../errors.ts'
 import { redirectTarget } from '../flow/browser.ts'
-import { describe } from '../flow/failure.ts'
+import { describe, fixFor } from '../flow/failure.ts'
 import type { Exchange } from '../flow/wire.ts'
 import { header, jsonObject, statusOf } from '../flow/wire.ts'
 import { Failed } from './rule.ts'
@@ -10,20 +10,14 @@ const REASONS = Object.keys(refusals) as RefusalReason[]
 
 /**
  * Why the plugin refused a request: several reasons share one sentence. Empty where the response is
- * not a refusal of the plugin.
+ * not a refusal of the plugin, or is a page.
  */
 export function reasonsOf (exchange: Exchange): readonly RefusalReason[] {
   if (header(exchange.response, 'www-authenticate') === 'Bearer realm="partner-sso"') return ['credentials_missing']
-  const sentence = sentenceIn(exchange)
+  const sentence =
+    redirectTarget(exchange)?.searchParams.get('error_description') ??
+    jsonObject(exchange.response)?.error_description
   return REASONS.filter((reason) => refusals[reason].description === sentence)
-}
-
-function sentenceIn (exchange: Exchange) {
-  const target = redirectTarget(exchange)
-  if (target !== null) return target.searchParams.get('error_description')
-  const { response } = exchange
-  const shown = /For support: ([^<]{1,200}?)(?: Request ID:|<)/.exec(String(response?.body).slice(0, 8192))
-  return jsonObject(response)?.error_description ?? shown?.[1]
 }
 
 /** Whether a response redirects with a code. */
@@ -42,83 +36,44 @@ export const isGiven = ({ response }: Exchange): boolean =>
 
 /** The finding on a response that the plugin did not give. */
 export function notThePlugin (exchange: Exchange): Failed {
-  const from = new URL(exchange.request.url)
-  const to = redirectTarget(exchange) ?? from
-  const isMoved = from.pathname === to.pathname && from.origin !== to.origin
-  const scheme = from.protocol === 'http:' ? 'address.https' : 'address.no-downgrade'
-  return new Failed(`the plugin does not respond: ${nameOf(exchange)}: ${describe(exchange)}`, {
-    rule: isMoved && from.protocol !== to.protocol ? scheme : hookAt(exchange),
-    fix: isMoved
-      ? 'Give the portal the address at which the app responds without a redirect, and that as base URL.'
-      : whereToLook(exchange)
-  })
+  const got = `the plugin does not respond: ${nameOf(exchange)}: ${describe(exchange)}`
+  const { pathname } = new URL(exchange.request.url)
+  if (redirectTarget(exchange)?.pathname === pathname) return new Failed(got, { rule: 'address.https', fix: MOVE })
+  const isNotFound = [404, 405].includes(statusOf(exchange))
+  return new Failed(got, { rule: hookAt(exchange), fix: isNotFound ? REGISTER : EXEMPT })
 }
 
-/** Who responded in place of the plugin, and what to do. */
-function whereToLook (exchange: Exchange) {
-  if ([404, 405].includes(statusOf(exchange))) {
-    return 'Register the plugin; check the base URL and the prefix; see whether a proxy changes the path or the method.'
-  }
-  // The plugin's routes send it with each response.
-  const speaker = header(exchange.response, 'pragma')
-    ? 'a hook of the app (onRequest, preHandler: login, CSRF, API keys, bot protection)'
-    : 'a proxy, firewall or CDN in front of the app, with the app or without, or middleware or a hook of the app'
-  return `Look for ${speaker}, and exempt this path: the portal’s server calls its endpoints without cookies.`
-}
+const MOVE = 'Give the portal the https address at which the app responds without a redirect, and that as base URL.'
 
-/** Why the plugin refuses a complete request: what to do, and for which reasons. */
-const CHANGED: ReadonlyArray<[fix: string, ...reasons: RefusalReason[]]> = [
-  [
-    'The whole query was sent, each parameter once. Something on the way, in front of the app or in a hook, changes ' +
-      'it: pass it on as it is.',
-    'client_id_missing',
-    'client_id_repeated',
-    'redirect_uri_missing',
-    'redirect_uri_repeated',
-    'response_type_missing',
-    'response_type_unsupported',
-    'state_missing',
-    'code_challenge_malformed',
-    'parameter_repeated',
-    'parameters_excessive'
-  ],
-  [
-    'The whole form was sent, by POST. A body parser or middleware reads it first, most often an Express one ' +
-      '(express.urlencoded, NestJS): exempt /oauth/token from it. Or a redirect changes the request.',
-    'grant_type_missing',
-    'grant_type_unsupported',
-    'code_missing',
-    'body_unreadable',
-    'content_type_unsupported',
-    'credentials_in_url',
-    'method_not_allowed'
-  ],
-  [
-    'The credentials were sent, once. A proxy or hook removes, replaces or adds the Authorization header (a password ' +
-      'of a staging server does): let it reach /oauth/token and /oauth/user as the portal sent it.',
-    'authentication_missing',
-    'authentication_repeated',
-    'credentials_missing',
-    'authorization_malformed'
-  ],
-  [
-    'Compare client_id, client_secret and redirect_uri with what the app has registered: exactly, with no space or ' +
-      'line break.',
-    'client_secret_wrong',
-    'redirect_uri_mismatch'
-  ],
-  [
-    'See `err` in the log line of the app: it cannot reach its store, the `portal` function threw, or a hook changed ' +
-      'the request.',
-    'internal_error',
-    'portal_failed',
-    'store_unavailable'
-  ]
+const REGISTER =
+  'Register the plugin; check the base URL and the prefix; see whether a proxy changes the path or the method.'
+
+const EXEMPT =
+  'Look for a hook of the app (onRequest, preHandler: login, CSRF, API keys, bot protection), then for middleware ' +
+  'and for a proxy, firewall or CDN in front of it. Exempt this path: the portal’s server calls its endpoints ' +
+  'without cookies. Where the app itself fails, see its log.'
+
+/** Refusals of a request that arrived as it was sent; the first reason of a sentence. */
+const UNCHANGED: RefusalReason[] = [
+  'client_id_unknown',
+  'redirect_uri_unregistered',
+  'not_logged_in',
+  'not_eligible',
+  'current_user_failed',
+  'code_malformed',
+  'token_unknown'
 ]
+
+const CHANGED =
+  'The whole request was sent, each parameter once. Something on the way changes it, a proxy or a hook, or reads it ' +
+  'first, a body parser (express.urlencoded, NestJS): let /oauth/* pass as it came, with its query, its form and its ' +
+  'Authorization header.'
 
 /** The finding on a complete request that the plugin refuses; null where the reason says nothing of its way. */
 export function becameOf (exchange: Exchange, rule = hookAt(exchange)): Failed | null {
-  const reasons = reasonsOf(exchange)
-  const fix = CHANGED.find((row) => row.some((one) => reasons.includes(one as RefusalReason)))?.[0]
-  return fix === undefined ? null : new Failed(describe(exchange), { rule, fix, exchange })
+  const [reason] = reasonsOf(exchange)
+  if (reason === undefined || UNCHANGED.includes(reason)) return null
+  const { error } = refusals[reason]
+  const fix = error === 'invalid_request' ? CHANGED : fixFor(error)
+  return new Failed(describe(exchange), { rule, fix, exchange })
 }

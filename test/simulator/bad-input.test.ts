@@ -50,7 +50,7 @@ t.test('a server that dies under the check ends it', async (t) => {
   const { code, stopped, rules, summary } = await report(baseUrl, USER)
   t.equal(code, 2)
   t.match(stopped, /closed the connection without a response\. See the log/)
-  t.ok(rules.filter(({ reason }) => reason === 'the check ended before').length > 3)
+  t.ok(rules.filter(({ reason }) => reason === stopped).length > 3)
   t.equal(summary.failed, 0, 'no reply is no failure')
 })
 
@@ -78,7 +78,6 @@ const ESCAPED = '\\u001b]52;c;ZXZpbA'
 const NEEDED = ['--base-url', 'http://localhost:1', '--client-id', 'a', '--client-secret', 'b']
 const CHECK = ['check', ...NEEDED, '--redirect-uri', 'http://localhost/cb']
 const SERVE = ['serve', ...NEEDED]
-const REDIRECTED = 'HTTP/1.1 303 See Other\r\nSet-Cookie: sid=1\r\n\r\n'
 
 const COMMANDS: Array<[argv: string[], sentence: string]> = [
   [['check'], '--redirect-uri is needed.'],
@@ -97,10 +96,7 @@ const COMMANDS: Array<[argv: string[], sentence: string]> = [
   [['check', '-x'], 'Unknown option \'-x\'. --help lists the flags.'],
   [['check', '--cookie'], 'Option \'--cookie <value>\' argument missing'],
   [['check', 'stray'], 'Unexpected argument \'stray\''],
-  [[...CHECK, '--ineligible-cookie', 'HTTP/2 200 \n\n'], 'There is no cookie in --ineligible-cookie'],
-  [[...CHECK, '--cookie', `${REDIRECTED}HTTP/1.1 200 OK\r\nSet-Cookie: sid=; Max-Age=0\r\n\r\n`],
-    'There is no cookie in --cookie: see whether the login succeeds.'],
-  [[...CHECK, '--cookie', ''], 'There is no cookie in --cookie'],
+  [[...CHECK, '--ineligible-cookie', 'HTTP/2 200 \n\n'], 'There is no cookie in --ineligible-cookie: see'],
   [['check', `--${HOSTILE}`], ESCAPED],
   [[HOSTILE], ESCAPED],
   [['dance'], 'There is no command dance: see --help.'],

@@ -46,8 +46,8 @@ Example:
 /**
  * The command `check`.
  *
- * @returns 0; 1 when a rule fails that must not; 2 when nothing could be judged
- * @throws CannotRun
+ * @returns 0; 1 when a rule fails that must not
+ * @throws CannotRun also when nothing could be judged
  */
 export async function check (argv: string[], { env, out, stop, wait }: Process): Promise<number> {
   const values = readFlags(argv, FLAGS)
@@ -63,10 +63,8 @@ export async function check (argv: string[], { env, out, stop, wait }: Process):
   })
   const { rules, stopped } = report
   const counts = summary(report)
-  const isUnjudged = stopped !== undefined && counts.failed === 0
   if (values.json) out(`${escapeLines(JSON.stringify({ summary: counts, rules, stopped }, null, 2))}\n`)
-  else if (isUnjudged) throw new CannotRun(stopped)
-  else out(text(report))
-  if (isUnjudged) return 2
+  if (stopped !== undefined && counts.failed === 0) throw new CannotRun(stopped)
+  if (!values.json) out(text(report))
   return counts.failed > 0 ? 1 : 0
 }

@@ -1,9 +1,6 @@
 import { GROUPS } from '../../check/rule.ts'
-import { RULES } from '../../check/rules.ts'
 import type { Finding, Run } from '../../check/run.ts'
-
-/** Rules about the plugin more than about the app: where they pass they are only counted. */
-const SANITY = RULES.filter(({ isSanity }) => isSanity).map(({ id }) => id)
+import { byId } from '../../check/run.ts'
 
 const those = ({ rules }: Run, outcome: Finding['outcome']): Finding[] =>
   rules.filter((finding) => finding.outcome === outcome)
@@ -17,27 +14,29 @@ export const summary = (run: Run) => ({
 })
 
 /**
- * The report for people: what fails and what is advice; the rules about the app that were not
- * tested, and those that pass; the counts.
+ * The report for people: what fails and what is advice; where nothing fails, the rules that were not
+ * tested; the rules about the app that pass; the counts.
  */
 export function text (run: Run): string {
   const { passed, failed, advice, untested } = summary(run)
-  const app = those(run, 'pass').filter(({ id }) => !SANITY.includes(id))
-  const needs = new Set(those(run, 'untested').map(({ reason }) => reason))
+  const open = those(run, 'untested')
+  const needs = new Set(open.map(({ reason }) => reason))
+  // Rules about the plugin more than about the app are only counted.
+  const app = those(run, 'pass').filter(({ id }) => !byId(id).isSanity)
   const lines = [
     ...those(run, 'fail').map(block),
     ...those(run, 'advice').map(block),
-    // After a failure the others do not help.
-    ...those(run, 'untested')
-      .filter(({ reason }) => !/ fails$| ended /.test(String(reason)))
-      .map(({ id, reason }) => `untested  ${id}: ${reason}`),
-    ...app.map(({ id, sentence }) => `pass      ${id}: ${sentence}`),
+    ...failed > 0 ? [] : open.map(line),
+    ...app.map(line),
     `\n${passed} pass (${passed - app.length} about the plugin itself), ` +
-      `${failed} fail, ${advice} advice, ${untested} untested.`
+      `${failed} fail, ${advice} advice, ${untested} untested.`,
+    `Not tested: ${[untested, ...needs].join('; ')}.\n`
   ]
-  if (untested > 0) lines.push(`Not tested: ${untested}, since ${[...needs].join('; ')}.`)
-  return `${lines.join('\n')}\n`
+  return lines.join('\n')
 }
+
+const line = ({ outcome, id, sentence, reason }: Finding): string =>
+  `${outcome.padEnd(9)} ${id}: ${reason ?? sentence}`
 
 const block = ({ id, group, outcome, sentence, got, fix, reason }: Finding): string => `\
 ${outcome === 'fail' ? 'FAIL' : 'advice'} ${id}

@@ -34,33 +34,28 @@ type Values = ReturnType<typeof readFlags<typeof USER_FLAGS>>
  * @throws CannotRun for a value that cannot be read
  */
 export function usersOf (values: Values, env: NodeJS.ProcessEnv) {
-  const headers = pairsOf(values, 'header', /^([!#$%&'*+.^_`|~\w-]+):\s*([\t\x20-\x7e]*)$/, '"name: value"')
-  const common = { headers: Object.fromEntries(headers) }
-  const users = identified('', values, env)
-  const [ineligible = null] = identified('ineligible-', values, env)
-  // A header alone is the user; beside a login or a cookie it is for everybody.
-  if (users.length === 0) return { users: headers.length > 0 ? [common] : [], ineligible }
-  return {
-    users: users.map((user) => ({ ...user, ...common })),
-    ineligible: ineligible && { ...ineligible, ...common }
+  const pairs = pairsOf(values, 'header', /^([!#$%&'*+.^_`|~\w-]+):\s*([\t\x20-\x7e]*)$/, '"name: value"')
+  const headers = Object.fromEntries(pairs)
+  const identified = (login: keyof Values, cookie: keyof Values): User[] => {
+    const fields = pairsOf(values, login, /^([^=]+)=(.*)$/s, 'name=value: the name of a field of the login form')
+    const logins = loginsOf(new URLSearchParams(fields.length > 0 ? fields : env[variableOf(login)]))
+    const cookies = values[cookie][0] ?? env[variableOf(cookie)] ?? ''
+    const [first] = parseGiven(cookies)
+    if (first?.name.startsWith('HTTP/')) {
+      throw new CannotRun(`There is no cookie in --${cookie}: see whether the login succeeds.`)
+    }
+    if (logins.length === 0 && first) return [{ headers, cookies }]
+    return logins.map((login) => ({ headers, cookies, login }))
   }
-}
-
-/** The users who have a login or a cookie, by flags or by environment variables. */
-function identified (kind: '' | 'ineligible-', values: Values, env: NodeJS.ProcessEnv): User[] {
-  const login = `${kind}login` as const
-  const cookie = `${kind}cookie` as const
-  const fields = pairsOf(values, login, /^([^=]+)=(.*)$/s, 'name=value: the name of a field of the login form')
-  const form = new URLSearchParams(env[variableOf(login)])
-  const logins = loginsOf(fields.length > 0 ? fields : [...form])
-  const texts = values[cookie].length > 0 ? values[cookie] : [env[variableOf(cookie)] ?? []].flat()
-  const cookies = texts.map((text) => cookiesIn(cookie, text)).join(';\n')
-  if (logins.length === 0 && cookies !== '') return [{ cookies }]
-  return logins.map((login) => ({ cookies, login }))
+  const users = identified('login', 'cookie')
+  // A header alone is the user; beside a login or a cookie it is for everybody.
+  if (users.length === 0 && pairs.length > 0) users.push({ headers })
+  const [ineligible = null] = identified('ineligible-login', 'ineligible-cookie')
+  return { users, ineligible }
 }
 
 /** The fields of each user: a name that was given before begins the next one. */
-function loginsOf (fields: Array<[name: string, value: string]>): Fields[] {
+function loginsOf (fields: URLSearchParams): Fields[] {
   const logins: Fields[] = []
   for (const [name, value] of fields) {
     const last = logins.at(-1)
@@ -77,11 +72,4 @@ function pairsOf (values: Values, flag: keyof Values, pattern: RegExp, form: str
     if (name !== undefined) return [name, value]
     throw new CannotRun(`--${flag} must look like ${form}.`)
   })
-}
-
-/** Checks that a text has a cookie: the response to a login that failed has none. */
-function cookiesIn (flag: string, text: string): string {
-  const isEmptyResponse = /^HTTP\//.test(text) && !/^set-cookie:/im.test(text)
-  if (!isEmptyResponse && parseGiven(text).length > 0) return text
-  throw new CannotRun(`There is no cookie in --${flag}: see whether the login succeeds.`)
 }
