@@ -30,4 +30,9 @@ const ORDER: Array<[Group, readonly Rule[]]> = [
 
 /** All rules in the order in which they are tried. */
 export const RULES: GroupedRule[] = ORDER.flatMap(([group, rules]) =>
-  rules.map((rule) => ({ severity: 'must', ...rule, group })))
+  rules.map((rule) => ({
+    severity: 'must',
+    ...rule,
+    group
+  }))
+)

@@ -62,7 +62,9 @@ export const tryRule = async (subject: Subject, rule: GroupedRule): Promise<Find
 
 /** What a rule throws; null where it passes. */
 const thrown = (subject: Subject, rule: Rule) =>
-  rule.test(subject).then(() => null, (error: unknown) => error)
+  rule
+    .test(subject)
+    .then(() => null, (error: unknown) => error)
 
 /** Tries a rule once more where a request got no response; then it fails, as long as the app responds at all. */
 async function thrownTwice (subject: Subject, rule: Rule) {
@@ -70,7 +72,9 @@ async function thrownTwice (subject: Subject, rule: Rule) {
   if (!(first instanceof NoResponse)) return first
   const error = await thrown(subject, rule)
   if (!(error instanceof NoResponse)) return error
-  return subject.askJson().then(() => new Failed(error.message), () => error)
+  return subject
+    .askJson()
+    .then(() => new Failed(error.message), () => error)
 }
 
 /** @throws what is no result of a rule */

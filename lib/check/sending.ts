@@ -49,7 +49,7 @@ export function sending (
       if (statusOf(exchange) !== 429) return exchange
       const seconds = Number(header(response, 'retry-after') || Infinity) + 1
       if (!(seconds * tries <= LONGEST_WAIT)) {
-        const count = seen.filter(({ request: { url } }) => url.startsWith(address)).length
+        const count = seen.filter(({ request }) => request.url.startsWith(address)).length
         throw new Failed(`${nameOf(exchange)}, after ${count} requests: ${describe(exchange)}`, {
           rule: 'service.rate-limit',
           severity: count < 20 ? 'must' : 'should'

@@ -38,12 +38,13 @@ export const isGiven = ({ response }: Exchange): boolean =>
 export function notThePlugin (exchange: Exchange): Failed {
   const got = `the plugin does not respond: ${nameOf(exchange)}: ${describe(exchange)}`
   const { pathname } = new URL(exchange.request.url)
-  if (redirectTarget(exchange)?.pathname === pathname) return new Failed(got, { rule: 'address.https', fix: MOVE })
+  if (redirectTarget(exchange)?.pathname === pathname) {
+    const fix = 'Give the portal the https address at which the app responds without a redirect, and that as base URL.'
+    return new Failed(got, { rule: 'address.https', fix })
+  }
   const isNotFound = [404, 405].includes(statusOf(exchange))
   return new Failed(got, { rule: hookAt(exchange), fix: isNotFound ? REGISTER : EXEMPT })
 }
-
-const MOVE = 'Give the portal the https address at which the app responds without a redirect, and that as base URL.'
 
 const REGISTER =
   'Register the plugin; check the base URL and the prefix; see whether a proxy changes the path or the method.'

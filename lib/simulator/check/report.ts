@@ -23,7 +23,7 @@ export function text (run: Run): string {
   const needs = new Set(open.map(({ reason }) => reason))
   // Rules about the plugin more than about the app are only counted.
   const app = those(run, 'pass').filter(({ id }) => !byId(id).isSanity)
-  const lines = [
+  return [
     ...those(run, 'fail').map(block),
     ...those(run, 'advice').map(block),
     ...failed > 0 ? [] : open.map(line),
@@ -31,14 +31,21 @@ export function text (run: Run): string {
     `\n${passed} pass (${passed - app.length} about the plugin itself), ` +
       `${failed} fail, ${advice} advice, ${untested} untested.`,
     `Not tested: ${[untested, ...needs].join('; ')}.\n`
-  ]
-  return lines.join('\n')
+  ].join('\n')
 }
 
 const line = ({ outcome, id, sentence, reason }: Finding): string =>
   `${outcome.padEnd(9)} ${id}: ${reason ?? sentence}`
 
-const block = ({ id, group, outcome, sentence, got, fix, reason }: Finding): string => `\
+const block = ({
+  id,
+  group,
+  outcome,
+  sentence,
+  got,
+  fix,
+  reason
+}: Finding): string => `\
 ${outcome === 'fail' ? 'FAIL' : 'advice'} ${id}
   rule ${GROUPS[group]} ${sentence}
   got  ${got}${reason === undefined ? '' : ` [reason: ${reason}]`}
