@@ -155,9 +155,11 @@ t.test('no cookie and no header of the user leaves the service, and every reques
     response.end()
   })
   const agents: Array<string | undefined> = []
+  const users = new Set<unknown>()
   let steps = 0
   const baseUrl = await httpServer(t, ({ url = '', headers }, response) => {
     agents.push(headers['user-agent'])
+    users.add(headers['x-user'])
     const { pathname, searchParams } = new URL(url, 'http://x')
     if (pathname !== '/oauth/authorize') return response.writeHead(pathname === '/login' ? 200 : 401).end('<form>')
     const back = `${REDIRECT_URI}?code=a-code-of-some-length-1&state=${searchParams.get('state')}`
@@ -167,5 +169,6 @@ t.test('no cookie and no header of the user leaves the service, and every reques
   await check(baseUrl, [...USER, '--header', 'x-user: ada'])
   t.ok(steps > 2)
   t.strictSame(taken, [])
+  t.ok(users.has('ada'), 'the header of the user is sent')
   t.ok(agents.every((agent) => agent?.includes('fastify-partner-sso')), agents.join())
 })
