@@ -5,13 +5,13 @@ import type { Subject } from './subject.ts'
 import { SECRET_FIELD } from './subject.ts'
 
 /** What somebody changes in the text of a session. */
-const FORGERIES: Array<[how: string, part: RegExp, other: string]> = [
+const FORGERIES = [
   ['with a made-up signature or identifier', /[^.](?=[^.]*$)/g, 'A'],
   ['without its signature', /\.[^.]*$/, ''],
   // A space more, which JSON ignores and a signature does not; three of them in Base64.
   ['with other content', /^(?:j:)?\{/, '$& '],
   ['with other content in Base64', /eyJ/, 'ICAg$&']
-]
+] as const
 
 /** A JWT, or another text with a signature. */
 const SIGNED = /\.[\w-]{20,}$/

@@ -6,7 +6,7 @@ import { isPrivate } from './address.ts'
 import { expectFormAction, expectUnframed } from './content-security-policy.ts'
 import type { Rule } from './rule.ts'
 import { advise, expect, Failed, Untested } from './rule.ts'
-import { cannotLogIn, cookiesIn, endOf, isHtml, isIssued, loginPage, stateOf } from './session.ts'
+import { cookiesIn, endOf, isHtml, isIssued, loginPage, stateOf } from './session.ts'
 import type { Subject } from './subject.ts'
 
 /** Does the login lead back? */
@@ -72,7 +72,7 @@ export const LOGIN_LAST: readonly Rule[] = [
 
 async function pageIsShown (subject: Subject) {
   const { integration: { base, authorizeUrl }, options: { users } } = subject
-  const { arrival } = await subject.nobody()
+  const arrival = await subject.nobody()
   const { at, exchange, target, url } = arrival
   if (at === 'callback') throw new Untested('it needs a login page (option loginPage)')
   // A login at another site is fine, but for one that browsers cannot reach.
@@ -84,8 +84,7 @@ async function pageIsShown (subject: Subject) {
   })
   const status = statusOf(exchange)
   // `currentUser` may send the login page, with an error status, or refuse: then the person is left without a login.
-  const isShown = status < 400 ? isHtml(exchange) : formsOf(String(exchange.response?.body)).length > 0
-  if (isShown) return
+  if (status < 400 ? isHtml(exchange) : formsOf(String(exchange.response?.body)).length > 0) return
   expect(status >= 400 && url.startsWith(authorizeUrl), endOf(arrival))
   advise(
     users[0]?.headers !== undefined,
@@ -151,7 +150,7 @@ async function loginReturns (subject: Subject) {
 const FOREIGN = 'attacker.example'
 
 /** The address of the login page with another address to return to. */
-async function withReturn (subject: Subject, value: string): Promise<string> {
+async function withReturn (subject: Subject, value: string) {
   const { url } = await loginPage(subject)
   const changed = url.replace(
     /(?<==)[^&]*oauth(?:\/|%2F)authorize[^&]*/i,
@@ -168,7 +167,7 @@ async function noOpenRedirect (subject: Subject) {
   // It is accepted also where only `//` is refused.
   const url = await withReturn(subject, `/\\${FOREIGN}/`)
   const browser = subject.browserOf(user)
-  const steps = await logIn(browser, await browser.open(url), user.login).catch(cannotLogIn)
+  const steps = await logIn(browser, await browser.open(url), user.login)
   const arrivals = [...steps, await browser.open(url)]
   const isForeign = arrivals.some(({ target }) => target?.hostname === FOREIGN)
   expect(!isForeign, `with ${FOREIGN} as the address to return to the login leads there`)
@@ -179,9 +178,8 @@ const PRINTED = /<check-probe|=\s*"[^"<>]*check-probe"check-probe|=\s*'[^'<>]*ch
 
 /** Opens the login page with an address that would end an attribute, or begin an element. */
 async function noInjection (subject: Subject) {
-  const { browser } = await subject.nobody()
   const url = await withReturn(subject, '/oauth/authorize?check-probe"check-probe\'<check-probe>')
-  const { exchange } = await browser.open(url)
+  const { exchange } = await subject.browserOf().open(url)
   const isPrinted = isHtml(exchange) && PRINTED.test(String(exchange.response?.body))
   expect(!isPrinted, 'the page prints its address as it is')
 }

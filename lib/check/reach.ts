@@ -20,7 +20,7 @@ export const REACH: readonly Rule[] = [
   {
     id: 'address.https',
     sentence: 'The portal calls the app by https, at an address that needs no redirect.',
-    fix: 'Put TLS in front of the app and give the portal the https addresses.',
+    fix: 'Put TLS in front of the app, and give the portal the addresses at which it responds without a redirect.',
     async test ({ integration: { base } }) {
       expect(isSecure(base), `the base URL is ${base.href}`, {
         severity: isPrivate(base.hostname) ? 'should' : 'must'
@@ -34,10 +34,8 @@ export const REACH: readonly Rule[] = [
     isGate: true,
     async test (subject) {
       const { clientId, redirectUri } = subject.integration
-      const { arrival } = await subject.nobody()
-      const [shown] = arrival.hops as [Exchange]
       // A page of the host's own does not say why: JSON does.
-      const exchange = statusOf(shown) === 400 ? await subject.askJson() : shown
+      const exchange = await subject.askJson()
       expectReached(exchange, /^(?!400)/)
       if (statusOf(exchange) !== 400) return
       throw new Failed(`${describe(exchange)}${await registeredInstead(subject)}`, {
@@ -77,7 +75,7 @@ export const REACH: readonly Rule[] = [
       'Let the app know that TLS ends in front of it (Fastify: trustProxy; the proxy: X-Forwarded-Proto), ' +
       'or build redirects without scheme and host.',
     async test (subject) {
-      const { arrival: { at, exchange, target } } = await subject.nobody()
+      const { at, exchange, target } = await subject.nobody()
       const way = `${subject.integration.base.protocol} ${at} ${target?.protocol}`
       expect(way !== 'https: elsewhere http:', describe(exchange))
     }
@@ -103,29 +101,27 @@ async function authorizeIsReached (subject: Subject) {
     { rule: 'service.one-store' }
   )
   // A guard of the app may lead nobody to a login: a real login tries the way back.
-  const { arrival } = await subject.nobody()
-  const [first, next] = arrival.hops as [Exchange, Exchange?]
-  const isLedOn = next !== undefined && !next.request.url.startsWith(subject.integration.authorizeUrl)
-  if (!isLedOn) throw notThePlugin(first)
+  const { hops, exchange } = await subject.nobody()
+  const isLedOn = hops.some(({ request }) => !request.url.startsWith(subject.integration.authorizeUrl))
+  if (!isLedOn) throw notThePlugin(exchange)
 }
 
 /** In what addresses usually differ: what to replace. */
-const DIFFERENCES: Array<[part: RegExp, other: string]> = [
+const DIFFERENCES = [
   [/\/(?=\?|$)/, ''],
   [/(?=\?|$)/, '/'],
   [/^https:/, 'http:'],
   [/^http:/, 'https:'],
   [/\/\/localhost/, '//127.0.0.1'],
   [/\/\/127\.0\.0\.1/, '//localhost'],
-  [/\/\/www\./, '//'],
-  [/\?.*/, '']
-]
+  [/\/\/www\./, '//']
+] as const
 
 /** A similar redirect_uri that the app has registered, in words. */
 async function registeredInstead (subject: Subject) {
   const { redirectUri } = subject.integration
   const similar = DIFFERENCES.map(([part, other]) => redirectUri.replace(part, other))
-  for (const uri of [...similar, redirectUri.toLowerCase()]) {
+  for (const uri of similar) {
     const exchange = await subject.askJson({ redirect_uri: uri })
     if (statusOf(exchange) !== 400) return `; the app has registered ${uri}`
   }
@@ -136,7 +132,7 @@ async function registeredInstead (subject: Subject) {
  * The response to a request is that of the plugin, or has at least a status of the plugin, and the
  * request was not changed on its way.
  */
-function expectReached (exchange: Exchange, status: RegExp): void {
+function expectReached (exchange: Exchange, status: RegExp) {
   const reasons = reasonsOf(exchange)
   const isPlugin = reasons.length > 0 || status.test(String(statusOf(exchange)))
   if (!isPlugin) throw notThePlugin(exchange)

@@ -15,7 +15,7 @@ export interface GroupedRule extends Rule {
  * What the plugin says of nobody comes before the login, the code before what it needs, and other
  * logins, which may end a session, come last.
  */
-const ORDER: Array<[Group, readonly Rule[]]> = [
+const ORDER = [
   ['reach', REACH],
   ['who', WHO.slice(0, 1)],
   ['login', LOGIN.slice(0, 1)],
@@ -26,7 +26,7 @@ const ORDER: Array<[Group, readonly Rule[]]> = [
   ['front', FRONT],
   ['store', STORE],
   ['login', LOGIN_LAST]
-]
+] as const
 
 /** All rules in the order in which they are tried. */
 export const RULES: GroupedRule[] = ORDER.flatMap(([group, rules]) =>

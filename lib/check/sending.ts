@@ -62,16 +62,18 @@ export function sending (
 
 /** The code or the token that a response gives. */
 const givenIn = ({ response }: Exchange) =>
-  /[?&]code=[\w-]+|access_token\W+[\w-]+/.exec(JSON.stringify(response))?.[0]
+  /[?&]code=[^&]+|"access_token":"[^"]+"/.exec(`${header(response, 'location')} ${response?.body}`)?.[0]
 
-/** The header of a cache, in the JSON of a response: "X-Cache","HIT" */
-const OF_CACHE = /"age","[1-9]\d*"|"[^"]*cache[^"]*","[^"]*\bhit\b[^"]*"/i
+/** What differs from request to request: the form, or the query. */
+const sentIn = ({ request: { url, body = url } }: Exchange) => body
 
-/** No response comes from a cache: none says so, and none gives the code or token of an earlier one. */
-function expectNoCache (exchange: Exchange, earlier: readonly Exchange[]): void {
+/** No response comes from a cache: none says so, and none gives the code or token of another request. */
+function expectNoCache (exchange: Exchange, earlier: readonly Exchange[]) {
   const given = givenIn(exchange)
-  const isRepeated = given && earlier.map(givenIn).includes(given)
-  const mark = OF_CACHE.exec(JSON.stringify(exchange.response))?.[0]
+  const isRepeated = given && earlier.some((other) => givenIn(other) === given && sentIn(other) !== sentIn(exchange))
+  const mark = exchange.response?.headers
+    .map((line) => line.join(': '))
+    .find((line) => /^age: [1-9]|^\S*cache\S*: .*\bhit\b/i.test(line))
   const why = isRepeated ? 'the code or token of an earlier request' : mark
   expect(why === undefined, `${nameOf(exchange)}: ${why}`, { rule: 'service.no-cache' })
 }

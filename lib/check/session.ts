@@ -6,7 +6,7 @@ import type { User } from '../flow/user.ts'
 import { logIn } from '../flow/user.ts'
 import type { Exchange } from '../flow/wire.ts'
 import { header, statusOf } from '../flow/wire.ts'
-import { Stop, Untested } from './rule.ts'
+import { Untested } from './rule.ts'
 import type { Subject } from './subject.ts'
 import { hasCode } from './voice.ts'
 
@@ -35,9 +35,8 @@ export async function enter (subject: Subject, user: User): Promise<Session> {
   const state = `${crypto.randomUUID()}+/=~`
   const first = await subject.authorize(browser, { state })
   const before = browser.jar.all()
-  const steps = await logIn(browser, first, user.login).catch(cannotLogIn)
-  const added = (): Cookie[] =>
-    cookiesIn(browser).filter((cookie) => !before.includes(cookie))
+  const steps = await logIn(browser, first, user.login)
+  const added = () => cookiesIn(browser).filter((cookie) => !before.includes(cookie))
   const set = added()
   let again = await subject.authorize(browser)
   for (let tries = 2; tries < TRIES && codeOf(again) === null; tries++) {
@@ -61,18 +60,11 @@ export async function enter (subject: Subject, user: User): Promise<Session> {
 }
 
 /** The state of an authorization request. */
-export const stateOf = ({ request }: Exchange): string | null =>
+export const stateOf = ({ request }: Exchange) =>
   new URL(request.url).searchParams.get('state')
 
-export function cannotLogIn (error: unknown): never {
-  if (!(error instanceof TypeError)) throw error
-  throw new Stop(
-    `The login cannot be done from here: ${error.message}. Give the session of a user instead: a cookie or a header.`
-  )
-}
-
 /** The cookies of the app, one of which may be the session. */
-export const cookiesIn = ({ jar }: Browser): Cookie[] =>
+export const cookiesIn = ({ jar }: Browser) =>
   jar.all().filter(({ name }) => !name.endsWith('partner-sso-return'))
 
 /** Whether a user gets a code without a login. */
@@ -80,19 +72,19 @@ export const isIssued = async (subject: Subject, user: User) =>
   hasCode(await subject.ask(subject.browserOf(user)))
 
 /** Where a browser ended, in words. */
-export const endOf = ({ exchange, url }: Arrival): string =>
+export const endOf = ({ exchange, url }: Arrival) =>
   `${describe(exchange).replace(/\?[^\s”)]*/, '')} at ${new URL(url).pathname}`
 
 /** The login page of the app. @throws Untested where it has none of its own */
 export async function loginPage (subject: Subject) {
-  const { arrival } = await subject.nobody()
+  const arrival = await subject.nobody()
   const isPage = arrival.at === 'page' && statusOf(arrival.exchange) < 400
   if (!isPage) throw new Untested('the app has no login page of its own')
   return arrival
 }
 
-export const isHtml = ({ response }: Exchange): boolean => /html/.test(header(response, 'content-type'))
+export const isHtml = ({ response }: Exchange) => /html/.test(header(response, 'content-type'))
 
 /** Whether a browser ended where that of nobody ends: at the login. */
 export const isAtLogin = async (subject: Subject, arrival: Arrival) =>
-  endOf(arrival) === endOf((await subject.nobody()).arrival)
+  endOf(arrival) === endOf(await subject.nobody())

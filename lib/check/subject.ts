@@ -20,8 +20,6 @@ import { becameOf, isGiven, notThePlugin, reasonsOf } from './voice.ts'
 export interface Material {
   /** A code that nobody has redeemed. */
   grant?: Grant
-  /** A code that was redeemed. */
-  redeemed?: Grant
   /** Where the browser of a user arrived who may not enter. */
   refused?: Arrival
 }
@@ -44,8 +42,6 @@ const WHO = ['a user who may enter', 'a second user', 'a user who may not enter'
 const INELIGIBLE = 2
 /** The name of a login field whose value is nobody's business. */
 export const SECRET_FIELD = /pass|pwd|secret|pin|code|token|otp/i
-export const SHARED =
-  'Let all processes share one store (the option redis or store), one of sessions, and one configuration.'
 
 /** The app under test, as rules see it. What several rules need is asked once. */
 export class Subject {
@@ -115,28 +111,25 @@ export class Subject {
 
   /** Where a browser ends whose user is not logged in. */
   nobody () {
-    return this.once('nobody', async () => {
-      const browser = this.browserOf()
-      return { browser, arrival: await this.authorize(browser) }
-    })
+    return this.once('nobody', () => this.authorize(this.browserOf()))
   }
 
   /** A user who may enter, after the login. @throws Untested without such a user, or where the session serves once */
   async session () {
-    const session = await this.#entered(0)
+    const session = await this.entered()
     if (session.isSpent) throw new Untested('it needs a session that does not end with a sign-in')
     return session
   }
 
   /** A user who may not enter, after the login. @throws Untested without such a user */
   ineligible () {
-    return this.#entered(INELIGIBLE)
+    return this.entered(INELIGIBLE)
   }
 
   /** One of the users, after the login. @throws Untested without this one */
-  async #entered (at: number) {
-    const { users, ineligible } = this.options
-    const user = at === INELIGIBLE ? ineligible : users[at]
+  async entered (at = 0) {
+    const { users: [one, other], ineligible } = this.options
+    const user = [one, other, ineligible][at]
     if (user == null) throw new Untested(`it needs ${WHO[at]}`)
     return this.once(`session ${at}`, () => enter(this, user))
   }
@@ -145,12 +138,10 @@ export class Subject {
   async code (at = 0): Promise<Grant> {
     const { grant } = this.options
     if (grant !== undefined) return grant
-    const { user, browser, isSpent } = await this.#entered(at)
-    const ask = (login: User['login']) => this.grant(isSpent ? this.browserOf(user) : browser, login)
-    const first = await sameEverywhere(() => ask(isSpent ? user.login : undefined))
-    if (first.reading.ok) return first.reading.value
-    // Another login of the same user may have ended this session.
-    const { exchange, reading } = await ask(user.login)
+    const { user, browser, isSpent } = await this.entered(at)
+    const { exchange, reading } = await sameEverywhere(() =>
+      isSpent ? this.grant(this.browserOf(user), user.login) : this.grant(browser)
+    )
     if (reading.ok) return reading.value
     if (at > 0) throw new Untested(`it needs ${WHO[at]} who gets in`)
     throw new Failed(`a user who got a code gets none any more: ${describe(exchange)}`, {
@@ -160,11 +151,8 @@ export class Subject {
   }
 
   /** An authorization request of a browser, with a login where that is given, and the code that it got. */
-  async grant (browser: Browser, login?: User['login']): Promise<Leg<Grant>> {
-    const flow = new SignIn(this.integration, this.secrets)
-    const { exchange, reading } = await flow.visit(browser, login)
-    if (!reading.ok) return { exchange, reading }
-    return { exchange, reading: { ok: true, value: { code: reading.value, verifier: flow.verifier } } }
+  grant (browser: Browser, login?: User['login']) {
+    return new SignIn(this.integration, this.secrets).visit(browser, login)
   }
 
   /** The token request with a code. */
@@ -174,7 +162,7 @@ export class Subject {
 
   /** The token of a code. @throws Failed for the rule that has the cause */
   async token (grant: Grant) {
-    return judged(await sameEverywhere(() => this.redeem(grant)), 'token.response')
+    return judged(() => this.redeem(grant), 'token.response')
   }
 
   /** A fresh access token. */
@@ -189,7 +177,7 @@ export class Subject {
 
   /** The record of a token. @throws Failed for the rule that has the cause */
   async record (accessToken: string) {
-    return judged(await sameEverywhere(() => this.user(accessToken)), 'user.record')
+    return judged(() => this.user(accessToken), 'user.record')
   }
 
   /** The record of a sign-in. @throws Failed for the rule that has the cause */
@@ -216,15 +204,15 @@ async function sameEverywhere<Value> (send: () => Promise<Leg<Value>>): Promise<
   for (let tries = 1; !first.reading.ok && tries < TRIES; tries++) {
     const { reading } = await send()
     expect(!reading.ok, `the same request gets different responses: ${describe(first.exchange)}, then success`, {
-      rule: 'service.one-store',
-      fix: SHARED
+      rule: 'service.one-store'
     })
   }
   return first
 }
 
 /** The value of a leg that must succeed. */
-function judged<Value> ({ reading, exchange }: Leg<Value>, rule: string): Value {
+async function judged<Value> (send: () => Promise<Leg<Value>>, rule: string): Promise<Value> {
+  const { reading, exchange } = await sameEverywhere(send)
   if (reading.ok) return reading.value
   const { got, fix, step } = reading
   if (reasonsOf(exchange).length > 0 || step === 15) {

@@ -21,26 +21,30 @@ export function reasonsOf (exchange: Exchange): readonly RefusalReason[] {
 }
 
 /** Whether a response redirects with a code. */
-export const hasCode = ({ response }: Exchange): boolean =>
+export const hasCode = ({ response }: Exchange) =>
   /[?&]code=/.test(header(response, 'location'))
 
 /** The method and path of a request. */
-export const nameOf = ({ request: { method, url } }: Exchange): string => `${method} ${new URL(url).pathname}`
+export const nameOf = ({ request: { method, url } }: Exchange) => `${method} ${new URL(url).pathname}`
+
+const endpointOf = (exchange: Exchange) =>
+  /.*\/(authorize|token|user)/.exec(nameOf(exchange))?.[1] as 'authorize' | 'token' | 'user'
 
 /** The rule on what keeps the requests to an endpoint from the plugin. */
-const hookAt = (exchange: Exchange) => `${/.*\/(authorize|token|user)/.exec(nameOf(exchange))?.[1]}.hook`
+const hookAt = (exchange: Exchange) => `${endpointOf(exchange)}.hook`
 
 /** Whether a response has a token or a record. */
-export const isGiven = ({ response }: Exchange): boolean =>
+export const isGiven = ({ response }: Exchange) =>
   /"(?:access_token|external_id)"/.test(String(response?.body))
 
 /** The finding on a response that the plugin did not give. */
-export function notThePlugin (exchange: Exchange): Failed {
+export function notThePlugin (exchange: Exchange) {
   const got = `the plugin does not respond: ${nameOf(exchange)}: ${describe(exchange)}`
-  const { pathname } = new URL(exchange.request.url)
-  if (redirectTarget(exchange)?.pathname === pathname) {
-    const fix = 'Give the portal the https address at which the app responds without a redirect, and that as base URL.'
-    return new Failed(got, { rule: 'address.https', fix })
+  const from = new URL(exchange.request.url)
+  const to = redirectTarget(exchange)
+  if (from.pathname === to?.pathname) {
+    const isDown = from.protocol === 'https:' && to.protocol === 'http:'
+    return new Failed(got, { rule: isDown ? 'address.no-downgrade' : 'address.https' })
   }
   const isNotFound = [404, 405].includes(statusOf(exchange))
   return new Failed(got, { rule: hookAt(exchange), fix: isNotFound ? REGISTER : EXEMPT })
@@ -65,16 +69,25 @@ const UNCHANGED: RefusalReason[] = [
   'token_unknown'
 ]
 
-const CHANGED =
-  'The whole request was sent, each parameter once. Something on the way changes it, a proxy or a hook, or reads it ' +
-  'first, a body parser (express.urlencoded, NestJS): let /oauth/* pass as it came, with its query, its form and its ' +
-  'Authorization header.'
+/** What to do where a complete request is refused. */
+const CHANGED = {
+  authorize:
+    'The whole query was sent, each parameter once. Something on the way, in front of the app or in a hook, changes ' +
+    'it: pass it on as it is.',
+  token:
+    'The whole form was sent, by POST, with the credentials. A body parser or middleware reads it first, most often ' +
+    'an Express one (express.urlencoded, NestJS): exempt /oauth/token from it. Or a redirect or proxy changes it.',
+  user:
+    'The access token was sent, once. A proxy or hook removes, replaces or adds the Authorization header (a password ' +
+    'of a staging server does), or changes the method: pass them on as they are.'
+}
 
 /** The finding on a complete request that the plugin refuses; null where the reason says nothing of its way. */
 export function becameOf (exchange: Exchange, rule = hookAt(exchange)): Failed | null {
   const [reason] = reasonsOf(exchange)
   if (reason === undefined || UNCHANGED.includes(reason)) return null
   const { error } = refusals[reason]
-  const fix = error === 'invalid_request' ? CHANGED : fixFor(error)
+  const isChanged = error === 'invalid_request' || reason === 'authentication_missing'
+  const fix = isChanged ? CHANGED[endpointOf(exchange)] : fixFor(error)
   return new Failed(describe(exchange), { rule, fix, exchange })
 }

@@ -88,7 +88,7 @@ export class SignIn implements Progress {
   }
 
   /** Steps 1 to 8, with a browser, and the login of its user where it ends on a page. */
-  async visit (browser: Browser, login?: User['login'], changes?: Changes): Promise<Leg<string>> {
+  async visit (browser: Browser, login?: User['login'], changes?: Changes): Promise<Leg<Grant>> {
     const url = this.start(changes)
     const page = await browser.open(url)
     const steps = await logIn(browser, page, login)
@@ -99,17 +99,19 @@ export class SignIn implements Progress {
   }
 
   /** Steps 5 to 8, where the caller's browser followed the redirects. */
-  arrived (arrival: Arrival): Reading<string> {
-    this.secrets.add(codeOf(arrival) ?? '')
-    const reading = readArrival(arrival, this.state, this.integration)
-    return this.#end({ exchange: arrival.exchange, reading: masked(reading, this.secrets) })
+  arrived (arrival: Arrival): Reading<Grant> {
+    const { verifier, secrets } = this
+    secrets.add(codeOf(arrival) ?? '')
+    const reading = masked(readArrival(arrival, this.state, this.integration), secrets)
+    const code = this.#end({ exchange: arrival.exchange, reading })
+    return code.ok ? { ok: true, value: { code: code.value, verifier } } : code
   }
 
   /** Steps 9 to 15, with the code of step 7. */
-  async complete (code: string): Promise<Reading<UserInformation>> {
-    const { integration, secrets, verifier } = this
+  async complete (grant: Grant): Promise<Reading<UserInformation>> {
+    const { integration, secrets } = this
     this.running = 9
-    const token = this.#end(await redeem(integration, secrets, { code, verifier }))
+    const token = this.#end(await redeem(integration, secrets, grant))
     if (!token.ok) return token
     this.running = 13
     const record = this.#end(await fetchUser(integration, secrets, token.value))

@@ -111,13 +111,15 @@ async function fillIn (
       form.fields[name] = String(left[name])
       delete left[name]
     }
-    at = await send(browser, at.url, form)
+    at = await send(browser, at, form)
   }
   return arrivals
 }
 
-async function send (browser: Browser, page: string, form: Form): Promise<Arrival> {
-  const url = new URL(form.action || page, page)
+/** The form of another site gets nothing: the browser leaves the application, as by a redirect. */
+async function send (browser: Browser, page: Arrival, form: Form): Promise<Arrival> {
+  const url = new URL(form.action || page.url, page.url)
+  if (url.origin !== new URL(page.url).origin) return { ...page, at: 'elsewhere', target: url, hops: [] }
   const fields = new URLSearchParams(form.fields).toString()
   if (form.method === 'POST') return browser.open(url.href, fields)
   url.search = fields

@@ -5,7 +5,7 @@ import { Subject } from '../check/subject.ts'
 import type { Leg } from '../flow/legs.ts'
 import { fetchUser, redeem, SignIn } from '../flow/legs.ts'
 import { Secrets } from '../flow/masking.ts'
-import type { Changes } from '../flow/requests.ts'
+import type { Changes, Grant } from '../flow/requests.ts'
 import type { Reading } from '../flow/responses.ts'
 import type { PortalOptions } from '../flow/integration.ts'
 import { createIntegration } from '../flow/integration.ts'
@@ -109,8 +109,8 @@ export function portal (options: PortalOptions): PortalDouble {
   return {
     async signIn (user) {
       const flow = new SignIn(integration)
-      const code = await arrive(flow, user)
-      const record = code.ok ? await flow.complete(code.value) : code
+      const grant = await arrive(flow, user)
+      const record = grant.ok ? await flow.complete(grant.value) : grant
       const steps = flow.steps()
       return record.ok
         ? { ok: true, record: record.value, steps }
@@ -118,11 +118,11 @@ export function portal (options: PortalOptions): PortalDouble {
     },
     async authorize (user, parameters) {
       const flow = new SignIn(integration)
-      const code = await arrive(flow, user, parameters)
+      const grant = await arrive(flow, user, parameters)
       const steps = flow.steps()
-      return code.ok
-        ? { ok: true, code: code.value, state: flow.state, verifier: flow.verifier, steps }
-        : { ...code, steps }
+      return grant.ok
+        ? { ok: true, ...grant.value, state: flow.state, steps }
+        : { ...grant, steps }
     },
     async token (code, { verifier, parameters } = {}) {
       const leg = await redeem(integration, new Secrets(integration), { code, verifier }, parameters)
@@ -150,7 +150,7 @@ function resultOf ({ reading, exchange: { response } }: Leg<unknown>, name: stri
 }
 
 /** Steps 1 to 8. */
-async function arrive (flow: SignIn, user: User = {}, parameters?: Changes): Promise<Reading<string>> {
+async function arrive (flow: SignIn, user: User = {}, parameters?: Changes): Promise<Reading<Grant>> {
   const { reading } = await flow.visit(browserOf(flow.integration, user), user.login, parameters)
   return reading
 }

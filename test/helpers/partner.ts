@@ -126,15 +126,3 @@ export const sentAt = (
 /** Adds to, or replaces in, what the endpoint sends as JSON. */
 export const jsonAt = (path: string, changes: object): Change =>
   sentAt(path, (payload) => payload.startsWith('{') ? JSON.stringify({ ...JSON.parse(payload), ...changes }) : payload)
-
-/** Changes where the plugin's redirects to the portal lead. */
-export const locationAt = (change: (location: URL) => void): Change => ({
-  prepare: (app) => app.addHook('onSend', async (_request, reply, payload) => {
-    const location = reply.getHeader('location')
-    if (!String(location).startsWith('http')) return payload
-    const url = new URL(String(location))
-    change(url)
-    reply.header('location', url.href)
-    return payload
-  })
-})

@@ -2,7 +2,7 @@ import { GROUPS } from '../../check/rule.ts'
 import type { Finding, Run } from '../../check/run.ts'
 import { byId } from '../../check/run.ts'
 
-const those = ({ rules }: Run, outcome: Finding['outcome']): Finding[] =>
+const those = ({ rules }: Run, outcome: Finding['outcome']) =>
   rules.filter((finding) => finding.outcome === outcome)
 
 /** Counts. Advice fails and breaks nothing. */
@@ -17,7 +17,7 @@ export const summary = (run: Run) => ({
  * The report for people: what fails and what is advice; where nothing fails, the rules that were not
  * tested; the rules about the app that pass; the counts.
  */
-export function text (run: Run): string {
+export function text (run: Run) {
   const { passed, failed, advice, untested } = summary(run)
   const open = those(run, 'untested')
   const needs = new Set(open.map(({ reason }) => reason))
@@ -34,7 +34,7 @@ export function text (run: Run): string {
   ].join('\n')
 }
 
-const line = ({ outcome, id, sentence, reason }: Finding): string =>
+const line = ({ outcome, id, sentence, reason }: Finding) =>
   `${outcome.padEnd(9)} ${id}: ${reason ?? sentence}`
 
 const block = ({

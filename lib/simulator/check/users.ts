@@ -39,7 +39,7 @@ export function usersOf (values: Values, env: NodeJS.ProcessEnv) {
   const identified = (login: keyof Values, cookie: keyof Values): User[] => {
     const fields = pairsOf(values, login, /^([^=]+)=(.*)$/s, 'name=value: the name of a field of the login form')
     const logins = loginsOf(new URLSearchParams(fields.length > 0 ? fields : env[variableOf(login)]))
-    const cookies = values[cookie][0] ?? env[variableOf(cookie)] ?? ''
+    const cookies = values[cookie].join(';\n') || (env[variableOf(cookie)] ?? '')
     const [first] = parseGiven(cookies)
     if (first?.name.startsWith('HTTP/')) {
       throw new CannotRun(`There is no cookie in --${cookie}: see whether the login succeeds.`)

@@ -87,16 +87,15 @@ export class Attempt {
   /** Steps 5 to 15, from the URL under which the browser came back. */
   async finish (callbackUrl: string): Promise<void> {
     const arrival = returned(callbackUrl, this.signIn.integration)
-    const code = this.signIn.arrived(arrival)
-    if (code.ok) await this.#withCode({ code: code.value, verifier: this.signIn.verifier })
+    const grant = this.signIn.arrived(arrival)
+    if (grant.ok) await this.#withCode(grant.value)
     else await this.#try('refusal', { refused: arrival })
     this.ended = true
   }
 
   async #withCode (grant: Grant): Promise<void> {
     if (await this.#try('code', { grant })) return
-    const { ok } = await this.signIn.complete(grant.code)
-    if (ok) await this.#try('redeemed code', { redeemed: grant })
+    await this.signIn.complete(grant)
   }
 
   /** What `check` finds on the way to the login. Checks once. */

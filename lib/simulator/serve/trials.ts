@@ -3,11 +3,8 @@ import { byId } from '../../check/run.ts'
 /** The path where a sign-in starts. */
 export const START = '/external-oauth/local'
 
-/**
- * What a trial's rule is tried with: nothing, the code, a code that was redeemed, or the return of
- * a refused user.
- */
-export type Taken = 'nothing' | 'code' | 'redeemed code' | 'refusal'
+/** What a trial's rule is tried with: nothing, the code, or the return of a refused user. */
+export type Taken = 'nothing' | 'code' | 'refusal'
 
 /**
  * An invalid request that the developer sends on purpose: a rule of `check`, tried with a sign-in
@@ -27,8 +24,8 @@ const trial = (id: string, title: string, rule: string, takes: Taken, does: stri
 
 /** The trials, in the order in which the pages offer them. */
 export const TRIALS = [
-  trial('replayed-code', 'Replayed code', 'token.replayed-code', 'redeemed code',
-    'Signs in, then sends the used code to the token endpoint again.'),
+  trial('replayed-code', 'Replayed code', 'token.replayed-code', 'code',
+    'Exchanges the code for a token, then sends the used code to the token endpoint again.'),
   trial('wrong-secret', 'Wrong secret', 'token.wrong-caller-burns-nothing', 'code',
     'Sends a valid code with a wrong client_secret, then with the right one.'),
   trial('foreign-redirect-uri', 'Foreign redirect_uri', 'authorize.foreign-redirect-uri', 'nothing',
@@ -41,4 +38,4 @@ export const TRIALS = [
 
 /** Rules that are tried when a browser does not come back. */
 export const LOGIN_RULES =
-  ['authorize.hook', 'login.page', 'login.return', 'login.form-action', 'login.cookie'].map(byId)
+  ['authorize.hook', 'login.page', 'login.form-action'].map(byId)

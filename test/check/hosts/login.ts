@@ -51,7 +51,7 @@ export const LOGIN: Row[] = [
   }, 'login.open-redirect'],
   ['an open redirect: the form is sent there', {
     page: async (request) => formTo(returnTo(request).startsWith('/oauth') ? '' : 'https://attacker.example/')
-  }, 'stopped'],
+  }, 'login.open-redirect'],
   ['return_to as HTML', { page: async (request) => `<p>${returnTo(request)}</p>${form()}` }, 'login.no-injection'],
   ['return_to in an attribute', {
     page: async (request) => form(`<input name="to" value="${returnTo(request).replaceAll('<', '&lt;')}">`)

@@ -54,6 +54,6 @@ export const REACH: Row[] = [
   ['a portal function that returns null', { plugin: { portal: () => null } }, 'authorize.registered'],
   ['a portal function that throws', {
     plugin: { portal: () => { throw new Error('no such table') } }
-  }, 'token.hook'],
+  }, 'authorize.hook'],
   ['another client_secret', { portal: { clientSecret: 'this-secret-is-of-the-test-portal' } }, 'token.response']
 ]

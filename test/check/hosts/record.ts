@@ -53,8 +53,6 @@ export const RECORD: Row[] = [
   ['read as Latin-1', record(({ name }) => ({ name: Buffer.from(name).toString('latin1') })), 'advice:user.plain-text'],
   ['a partner user for the client level', { double: { level: 'client' } }, 'user.record'],
   ['another name in the record', json(({ name, ...others }) => others, at('user')), 'user.record'],
-  ['a member more', json((data) => 'access_token' in data ? { ...data, expires_in: 60 } : data, at('token')),
-    'advice:token.response'],
   ['token_type in lower case', json((data) => ({ ...data, token_type: 'bearer' }), at('token')), 'token.response'],
   ['text/plain', onSend((_payload, reply) => { reply.type('text/plain') }, server), 'token.response'],
   ['a plus becomes a space', location((url) => url.replaceAll('%2B', '%20').replaceAll('+', '%20')), 'authorize.state'],
@@ -84,7 +82,7 @@ export const RECORD: Row[] = [
   ['two processes, two stores', processes({}, {}), 'service.one-store'],
   ['sessions in two of three processes', () => {
     const plugin = { store: ownStore() }
-    return processes({ plugin }, { plugin }, { plugin: { ...plugin, currentUser: () => null } })
+    return processes({ plugin: { ...plugin, currentUser: () => null } }, { plugin }, { plugin })
   }, 'service.one-store'],
   ['two processes, one with an old secret', () => {
     const plugin = { store: ownStore() }
