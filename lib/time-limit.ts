@@ -4,14 +4,15 @@ import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
 export { clearTimeout, setImmediate, setTimeout }
 
 /**
- * Calls `expire` at the deadline, a time of `performance.now()`. The timer is returned for `clearTimeout`.
+ * Calls `expire` after the deadline, a time of `performance.now()`, never before it: what waits would still be sent
+ * after its request was refused. The timer is returned for `clearTimeout`.
  *
  * After a stall of the event loop timers run first, so one turn is left for responses that have arrived meanwhile:
  * `expire` may be called although the call was settled in that turn.
  */
 export function atDeadline (deadline: number, expire: () => void): NodeJS.Timeout {
-  // Rounded up: Node.js cuts off fractions, and the timer would fire too early.
-  return setTimeout(() => setImmediate(expire), Math.max(0, Math.ceil(deadline - performance.now())))
+  // Node.js cuts off the fractions of the delay, and those of the time at which it begins: a millisecond more.
+  return setTimeout(() => setImmediate(expire), Math.max(0, Math.ceil(deadline - performance.now())) + 1)
 }
 
 /** The outcome of the call, or a rejection with `late()` at the deadline. After the deadline the call is not made. */

@@ -1,4 +1,4 @@
-// Time limits on a clock that the test moves: each ends at its deadline, not a millisecond earlier or later.
+// Time limits on a clock that the test moves: each ends a millisecond after its deadline, not at it, and not later.
 // Alone: it sets the clock of its process.
 import { byClock, newClock, pass } from '../helpers/virtual-clock.ts'
 import type { Clock } from '../helpers/virtual-clock.ts'
@@ -15,7 +15,7 @@ import { inProcess } from '../helpers/wire.ts'
 const never = (): Promise<never> => new Promise(() => {})
 const late = () => new Error('late')
 
-/** Checks that what `start` begins ends after these milliseconds: not one earlier or later. */
+/** Checks that what `start` begins ends one millisecond after these: not with them, and not later. */
 async function endsAfter (
   t: Test, milliseconds: number, start: (clock: Clock) => Promise<unknown>, name = String(milliseconds)
 ): Promise<void> {
@@ -23,7 +23,7 @@ async function endsAfter (
   let isOver = false
   const end = (): void => { isOver = true }
   byClock(clock, () => { start(clock).then(end, end) })
-  for (const [passing, expected] of [[0, false], [milliseconds - 1, false], [1, true]] as const) {
+  for (const [passing, expected] of [[0, false], [milliseconds, false], [1, true]] as const) {
     pass(clock, passing)
     for (let turns = 0; turns < 5; turns++) await turn()
     t.equal(isOver, expected, name)
