@@ -13,6 +13,8 @@ import type { WireResponse, Wire } from '../helpers/wire.ts'
 import type { Play, Step } from './explorer.ts'
 
 export const STORE_TIMEOUT = 1000
+/** Milliseconds after which the deadline of a request is over. */
+const OVER = STORE_TIMEOUT + 1
 const MINUTE = 60_000
 const FULL = 'the store is full'
 /** Roles of one kind: what one request may do, so may the other. */
@@ -252,7 +254,7 @@ export class World implements Play {
     this.#drop(pending)
     if (!isLate) actor.history.push(`${name} ${valueName(reply)}${isStalled ? ' at the deadline' : ''}`)
     this.#run(actor, () => {
-      if (isStalled) pass(actor.clock, STORE_TIMEOUT)
+      if (isStalled) pass(actor.clock, OVER)
       pending.deliver(reply)
     })
   }
@@ -276,7 +278,7 @@ export class World implements Play {
     const { actor, name } = pending
     actor.history.push(`${name} too late`)
     for (const pending of this.#pending) if (pending.actor === actor) pending.isLate = true
-    this.#run(actor, () => pass(actor.clock, STORE_TIMEOUT))
+    this.#run(actor, () => pass(actor.clock, OVER))
   }
 
   /** A minute is longer than any request waits. */
