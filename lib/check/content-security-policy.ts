@@ -29,5 +29,5 @@ const CLOSED = /^(?:frame-ancestors(?:\s+'(?:none|self)')*\s*$|deny|sameorigin)/
 export function expectUnframed (page: Exchange) {
   const [sent = header(page.response, 'x-frame-options')] =
     /frame-ancestors[^;,]*/.exec(policiesOf(page)) ?? []
-  expect(CLOSED.test(sent), `frame-ancestors, X-Frame-Options: ${sent || 'none'}`)
+  expect(CLOSED.test(sent), `frame-ancestors, X-Frame-Options: ${sent || 'not sent'}`)
 }

@@ -8,6 +8,7 @@ import { SECRET_FIELD } from './subject.ts'
 const FORGERIES = [
   ['with a made-up signature or identifier', /[^.](?=[^.]*$)/g, 'A'],
   ['without its signature', /\.[^.]*$/, ''],
+  ['as a JWT with the algorithm none', /eyJ[^.]*(\.[^.]*\.)[^.]*$/, 'eyJhbGciOiJub25lIn0$1'],
   // A space more, which JSON ignores and a signature does not; three of them in Base64.
   ['with other content', /^(?:j:)?\{/, '$& '],
   ['with other content in Base64', /eyJ/, 'ICAg$&']

@@ -111,5 +111,8 @@ function expectRefusal ({ exchange }: Leg<unknown>, reason: RefusalReason) {
     reasonsOf(exchange).includes(reason) &&
     statusOf(exchange) === status &&
     (status === 400 || header(exchange.response, 'www-authenticate') !== '')
-  expect(isComplete, `${nameOf(exchange)}: ${describe(exchange)}, and not ${status} “${description}” with its headers`)
+  expect(
+    isComplete,
+    `${nameOf(exchange)}: ${describe(exchange)}, not ${status} “${description}” (401: with WWW-Authenticate)`
+  )
 }

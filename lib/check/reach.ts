@@ -20,7 +20,7 @@ export const REACH: readonly Rule[] = [
   {
     id: 'address.https',
     sentence: 'The portal calls the app by https, at an address that needs no redirect.',
-    fix: 'Put TLS in front of the app, and give the portal the addresses at which it responds without a redirect.',
+    fix: 'Give the portal the addresses at which the app responds without a redirect: https, with TLS in front of it.',
     async test ({ integration: { base } }) {
       expect(isSecure(base), `the base URL is ${base.href}`, {
         severity: isPrivate(base.hostname) ? 'should' : 'must'
@@ -113,8 +113,7 @@ const DIFFERENCES = [
   [/^https:/, 'http:'],
   [/^http:/, 'https:'],
   [/\/\/localhost/, '//127.0.0.1'],
-  [/\/\/127\.0\.0\.1/, '//localhost'],
-  [/\/\/www\./, '//']
+  [/\/\/127\.0\.0\.1/, '//localhost']
 ] as const
 
 /** A similar redirect_uri that the app has registered, in words. */

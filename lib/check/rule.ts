@@ -72,5 +72,5 @@ export function expect (good: boolean, got: string, details?: Details): void {
 }
 
 /** @throws Failed as advice */
-export const advise = (good: boolean, got: string, fix?: string): void =>
+export const advise = (good: boolean, got: string, fix?: string) =>
   expect(good, got, { fix, severity: 'should' })

@@ -43,7 +43,7 @@ export const STORE: readonly Rule[] = [
     ...PROMISE,
     id: 'token.replay-revokes',
     sentence: 'When a code is used twice, the token that it gave is revoked.',
-    fix: 'Let the store put the mark of `revoke` in place of what the key holds; try it with checkStore.',
+    fix: 'Let `take` remove what it reads, and `revoke` put its mark in place of what the key holds; try checkStore.',
     async test (subject) {
       const { token } = await replayed(subject)
       expectRefused(await subject.user(token), 'the record, for the token of a code that was used twice')

@@ -39,7 +39,7 @@ export interface SubjectOptions extends Sending, Material {
 const TRIES = 4
 /** Who the users are, the one who may not enter after the others. */
 const WHO = ['a user who may enter', 'a second user', 'a user who may not enter']
-const INELIGIBLE = 2
+export const INELIGIBLE = 2
 /** The name of a login field whose value is nobody's business. */
 export const SECRET_FIELD = /pass|pwd|secret|pin|code|token|otp/i
 
@@ -121,12 +121,7 @@ export class Subject {
     return session
   }
 
-  /** A user who may not enter, after the login. @throws Untested without such a user */
-  ineligible () {
-    return this.entered(INELIGIBLE)
-  }
-
-  /** One of the users, after the login. @throws Untested without this one */
+  /** The user of this number, or the one who may not enter, after the login. @throws Untested without this one */
   async entered (at = 0) {
     const { users: [one, other], ineligible } = this.options
     const user = [one, other, ineligible][at]
@@ -135,7 +130,7 @@ export class Subject {
   }
 
   /** A code that nobody has redeemed. @throws Failed for the rule that has the cause */
-  async code (at = 0): Promise<Grant> {
+  async code (at = 0) {
     const { grant } = this.options
     if (grant !== undefined) return grant
     const { user, browser, isSpent } = await this.entered(at)
@@ -186,13 +181,13 @@ export class Subject {
   }
 
   /** The record of the first sign-in of a user who may enter. */
-  recordOf (at = 0) {
-    return this.once(`record ${at}`, () => this.signIn(at))
+  recordOf () {
+    return this.once('record', () => this.signIn())
   }
 
   #hide (user: User): void {
     const cookies = this.browserOf(user).jar.all().map(({ value }) => value)
-    const words = Object.values(user.headers ?? {}).flatMap((value) => value.split(' '))
+    const words = Object.values(user.headers ?? {}).join(' ').split(' ')
     const fields = Object.entries(user.login ?? {}).map(([name, value]) => SECRET_FIELD.test(name) ? value : '')
     for (const text of [...cookies, ...words, ...fields]) this.secrets.add(text)
   }

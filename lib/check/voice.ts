@@ -10,13 +10,14 @@ const REASONS = Object.keys(refusals) as RefusalReason[]
 
 /**
  * Why the plugin refused a request: several reasons share one sentence. Empty where the response is
- * not a refusal of the plugin, or is a page.
+ * not a refusal of the plugin.
  */
 export function reasonsOf (exchange: Exchange): readonly RefusalReason[] {
   if (header(exchange.response, 'www-authenticate') === 'Bearer realm="partner-sso"') return ['credentials_missing']
   const sentence =
     redirectTarget(exchange)?.searchParams.get('error_description') ??
-    jsonObject(exchange.response)?.error_description
+    jsonObject(exchange.response)?.error_description ??
+    /For support: ([^<]{1,200}?)(?: Request ID:|<)/.exec(String(exchange.response?.body))?.[1]
   return REASONS.filter((reason) => refusals[reason].description === sentence)
 }
 
@@ -75,8 +76,8 @@ const CHANGED = {
     'The whole query was sent, each parameter once. Something on the way, in front of the app or in a hook, changes ' +
     'it: pass it on as it is.',
   token:
-    'The whole form was sent, by POST, with the credentials. A body parser or middleware reads it first, most often ' +
-    'an Express one (express.urlencoded, NestJS): exempt /oauth/token from it. Or a redirect or proxy changes it.',
+    'The whole form was sent, by POST, with the credentials. A body parser reads it first (express.urlencoded, ' +
+    'NestJS): exempt /oauth/token from it. Or a proxy adds an Authorization header of its own, or changes the request.',
   user:
     'The access token was sent, once. A proxy or hook removes, replaces or adds the Authorization header (a password ' +
     'of a staging server does), or changes the method: pass them on as they are.'

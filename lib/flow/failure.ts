@@ -48,20 +48,20 @@ const FIXES = new Map(Object.entries({
   not_json:
     'Respond with JSON and Content-Type: application/json; a proxy may have responded in its place.',
   malformed_token: 'Return exactly token_type "Bearer" and a non-empty access_token.',
-  malformed_record: 'Correct the record that the service builds for this user.',
+  malformed_record: 'Correct the record that the service builds for this user, or what changes it on the way.',
   access_denied:
     'This user may not use the portal: check who is logged in and what makes a user eligible.',
   invalid_request: 'See the log of the service for the parameter that it did not accept.',
   invalid_client: 'Compare client_id and client_secret with what the service has registered.',
-  invalid_grant: 'The code was unknown, used, expired, or issued for another redirect_uri: ' +
-    'check that all processes of the service share one store.',
-  invalid_token:
-    'The token was unknown, used or expired: check that all processes of the service share one store.',
+  invalid_grant: 'The code was unknown, used, expired, or issued for another redirect_uri: check that all ' +
+    'processes of the service share one store, and that nothing sends a request twice or keeps a response.',
+  invalid_token: 'The token was unknown, used or expired: check that all processes of the service share ' +
+    'one store, and that nothing sends a request twice or keeps a response.',
   server_error:
-    'See the error log of the service: a hook threw, or the user’s record breaks a rule.',
+    'See the error log of the service: one of its functions threw, or the user’s record breaks a rule.',
   unavailable: 'A proxy or a process that is being stopped responded in place of the service, or ' +
     'the service waited for a database in vain: see their logs, then try again.',
-  temporarily_unavailable: 'The store of the service is down: check Redis.'
+  temporarily_unavailable: 'The store of the service fails: check Redis, or the store of your own.'
 }))
 
 /** What to do about an error code. */
@@ -120,6 +120,8 @@ const clip = (text: string): string =>
 function contentOf (response: WireResponse): string {
   if (response.body === '') return 'an empty body'
   const type = header(response, 'content-type').replace(/;.*/, '') || 'a body of no stated type'
+  const encoding = header(response, 'content-encoding')
+  if (encoding !== '') return `${type} in ${encoding}`
   const start = response.body.slice(0, 4096)
   const [, title] = /<title[^<>]*>([^<]+)/i.exec(start) ?? []
   const text = title ?? start

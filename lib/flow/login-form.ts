@@ -11,27 +11,29 @@ export interface Form {
 /**
  * The forms of a page. Splits at tags instead of matching from tag to tag: the time grows with the
  * size of the page.
+ *
+ * @param given - fields that will be filled in: a box of one of these names is ticked
  */
-export function formsOf (page: string): Form[] {
+export function formsOf (page: string, given: Fields = {}): Form[] {
   return page.split(/<form\b/i).slice(1).map((text) => {
     const [inside = ''] = text.split(/<\/form\b/i)
     const [attributes = ''] = inside.split('>')
     return {
       action: attribute(attributes, 'action'),
       method: /^post$/i.test(attribute(attributes, 'method')) ? 'POST' : 'GET',
-      fields: fieldsOf(inside.slice(attributes.length))
+      fields: fieldsOf(inside.slice(attributes.length), given)
     }
   })
 }
 
 /** The first form that has all of the fields, or else the first one. */
 export function formWith (page: string, fields: Fields): Form | undefined {
-  const forms = formsOf(page)
+  const forms = formsOf(page, fields)
   const names = Object.keys(fields)
   return forms.find((form) => names.every((name) => name in form.fields)) ?? forms[0]
 }
 
-function fieldsOf (form: string): Fields {
+function fieldsOf (form: string, given: Fields): Fields {
   const fields: Fields = {}
   let hasButton = false
   for (const [tag] of form.matchAll(/<(?:input|button|select|textarea)\b[^<>]*/gi)) {
@@ -39,7 +41,7 @@ function fieldsOf (form: string): Fields {
     const type = attribute(tag, 'type') || (/^<button/i.test(tag) ? 'submit' : 'text')
     const isButton = /^submit$/i.test(type)
     const isLeftOut = /^(?:button|image|reset|file)$/i.test(type) ||
-      (/^(?:checkbox|radio)$/i.test(type) && !/\schecked\b/i.test(tag))
+      (/^(?:checkbox|radio)$/i.test(type) && !/\schecked\b/i.test(tag) && !(name in given))
     // A person clicks the first button.
     if (name === '' || isLeftOut || (isButton && hasButton)) continue
     hasButton ||= isButton

@@ -18,6 +18,8 @@ t.test('forms, however they are written', async (t) => {
     },
     { action: '', method: 'GET', fields: {} }
   ])
+  const boxes = '<form><input type=checkbox name=terms value=1><input type=checkbox name=news value=1>'
+  t.match(formWith(boxes, { terms: 'yes' }), { fields: { terms: '1', news: undefined } }, 'a box that is given')
   const page = '<form action=/search><input name=q></form><form action=/login><input name=user></form>'
   const forms = [formWith(page, { user: 'ada' })?.action, formWith(page, { x: '' })?.action, formWith('<p>', {})]
   t.strictSame(forms, ['/login', '/search', undefined], 'that has the fields, or the first one')

@@ -53,7 +53,7 @@ t.test('the report names the rule, what was got and how to fix it, without secre
 
 t.test('nobody is logged in: one sentence, and code 2', async (t) => {
   const { baseUrl } = await listening(t)
-  const nobody = /^Nobody is logged in \(200 with text\/html \(“Log in”\) at \/login\): give the fields of a login/
+  const nobody = /^Nobody is logged in \(200 with text\/html \(“Log in”\) at \/login\): give all fields of the login/
   t.match(await report(baseUrl), { code: 2, stopped: nobody, summary: { failed: 0 } })
   for (const [flags, expected] of [
     [[], { code: 2, out: '', err: nobody }],

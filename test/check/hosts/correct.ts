@@ -38,6 +38,26 @@ function oneSession (): Change {
   }
 }
 
+/** A session gets another identifier with each request, and the one before is nobody's. */
+function rotating (): Change {
+  const sessions = new Map<string, string>()
+  const begin: Change['remember'] = (reply, name) => {
+    const id = crypto.randomUUID()
+    sessions.set(id, name)
+    return reply.setCookie('sid', id, { httpOnly: true, sameSite: 'lax', path: '/' })
+  }
+  return {
+    remember: begin,
+    ...currentUser((request, reply) => {
+      const { sid = '' } = request.cookies
+      const name = sessions.get(sid)
+      if (name === undefined || !sessions.delete(sid)) return null
+      begin(reply, name, {}, request)
+      return USERS[name]
+    })
+  }
+}
+
 /** A login with a password that works once. */
 function oneLogin (): Change {
   const used = new Set<string>()
@@ -79,7 +99,16 @@ export const CORRECT: Row[] = [
   ['a prefix', { plugin: { prefix: '/partner/sso' }, double: { prefix: '/partner/sso' } }],
   ['sessions', sessions],
   ['one session for each user', oneSession],
+  ['a session that is renewed with each request', rotating, 'advice:login.cookie'],
   ['a password that works once', oneLogin],
+  ['a script that leads on, its address escaped', {
+    sendBack: (reply, url) =>
+      reply.type('text/html').send(`<script>location = "${url.replaceAll('/', '\\/')}"</script>`)
+  }],
+  ['a header that leads on', { sendBack: (reply, url) => reply.header('refresh', `0; url=${url}`).send('Welcome') }],
+  ['cookies that are not the session', onRequest(async (_request, reply) => {
+    reply.setCookie('XSRF-TOKEN', crypto.randomUUID(), { sameSite: 'strict', path: '/' }).setCookie('node', '1')
+  })],
   ['a cookie that serves one sign-in', once],
   ['a login that serves one sign-in, by a form', oneSignIn()],
   ['a login that serves one sign-in, by a script', {
@@ -123,6 +152,13 @@ export const CORRECT: Row[] = [
       url.startsWith('/oauth/authorize') && !('x-session' in headers) ? reply.code(401).send('Log in') : undefined),
     plugin: { currentUser: ofHeader },
     users: { user: [byHeader('ada'), byHeader('cyd')], ineligible: byHeader('bo') }
+  }],
+  ['a gateway that names the user in one of two headers', {
+    plugin: {
+      currentUser: ({ headers }) => USERS[String(headers['x-forwarded-user'] ?? headers['x-forwarded-email'])] ?? null,
+      loginPage: 'https://login.partner.example/'
+    },
+    users: { user: { headers: { 'X-Forwarded-User': 'ada' } } }
   }],
   ['a login that compares Origin and Host', onRequest(async ({ headers: { host, origin } }, reply) =>
     origin !== undefined && new URL(origin).host !== host ? reply.code(403).send() : undefined)],

@@ -26,6 +26,7 @@ export const LOGIN: Row[] = [
   }), 'login.page'],
   ['a form that leads nowhere', { page: async () => formTo('/log-in') }, 'login.page'],
   ['a form of another site', { page: async () => formTo('https://login.example/') }, 'stopped'],
+  ['no way to log in', { plugin: { loginPage: undefined as never } }, 'login.page'],
   ['no way to log in, and an old session', {
     plugin: { loginPage: undefined as never },
     users: { user: { cookies: 'sid=x' } }
@@ -49,6 +50,9 @@ export const LOGIN: Row[] = [
   ['an open redirect for users who are logged in', {
     page: async (request, reply) => userOf(request) === null ? form() : reply.redirect(returnTo(request))
   }, 'login.open-redirect'],
+  ['an open redirect to what begins as the app', {
+    back: (request) => returnTo(request).startsWith('http://localhost') ? returnTo(request) : '/oauth/authorize'
+  }, 'login.return', 'login.open-redirect'],
   ['an open redirect: the form is sent there', {
     page: async (request) => formTo(returnTo(request).startsWith('/oauth') ? '' : 'https://attacker.example/')
   }, 'login.open-redirect'],
