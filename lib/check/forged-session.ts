@@ -1,4 +1,6 @@
 import { unescape } from 'node:querystring'
+import type { User } from '../flow/user.ts'
+import { signIns } from './record.ts'
 import { expect, Untested } from './rule.ts'
 import { cookiesIn, isIssued } from './session.ts'
 import type { Subject } from './subject.ts'
@@ -44,7 +46,7 @@ export async function noForgedSession (subject: Subject) {
   if (await isFooled(() => '')) {
     throw new Untested('it needs a session in a cookie or a signed token')
   }
-  const claims = await claimsOf(subject)
+  const claims = await claimsOf(subject, user)
   const isGuessed = await isFooled((text) => {
     const isName = claims.some((claim) => [claim, btoa(claim)].includes(text))
     return isName || NUMBER.test(text) ? text : ''
@@ -60,10 +62,9 @@ export async function noForgedSession (subject: Subject) {
 }
 
 /** What the user is called: what was typed into the login, and the identifiers of the record. */
-export async function claimsOf (subject: Subject) {
-  const { user } = await subject.session()
+export async function claimsOf (subject: Subject, user: User) {
   // Without a record, the rules on it say why.
-  const { external_id: id, email } = await subject.recordOf().catch(() => ({ external_id: '', email: '' }))
+  const [record] = await signIns(subject).catch(() => [])
   const typed = Object.entries(user.login ?? {}).flatMap(([name, value]) => SECRET_FIELD.test(name) ? [] : value)
-  return [...typed, id, email].filter((text) => /^[\x21-\x7e]+$/.test(text))
+  return [...typed, record?.external_id, record?.email].filter((text) => /^[\x21-\x7e]+$/.test(text ?? ''))
 }

@@ -83,7 +83,7 @@ export const FRONT: readonly Rule[] = [
 /** A refused authorization request, and where it redirects to: `portal` stands for the redirect_uri. */
 async function isRefused (subject: Subject, changes: Changes, target = /^$/) {
   // A gateway lets only the user pass.
-  const exchange = await subject.ask(subject.browserOf(subject.options.users[0]), changes)
+  const exchange = await subject.ask(subject.options.users[0], changes)
   const location = header(exchange.response, 'location').replace(subject.integration.redirectUri, 'portal')
   expect(target.test(location), describe(exchange))
 }

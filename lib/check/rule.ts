@@ -60,11 +60,12 @@ export class Failed extends Error {
 /** Thrown where a rule does not apply or cannot be tried. The message says what it needs. */
 export class Untested extends Error {}
 
-/** Ends the check: the message says why nothing more can be judged, and what to do. */
-export class Stop extends Untested {}
-
 /** Thrown where a request got no response. It ends the check where the app does not respond at all. */
-export class NoResponse extends Stop {}
+export class NoResponse extends Untested {}
+
+/** The results of calls at once, or the first failure, after the others have ended: no request is left on its way. */
+export const atOnce = <Value>(calls: Array<Promise<Value>>) =>
+  Promise.all(calls).finally(() => Promise.allSettled(calls))
 
 /** @throws Failed with what was got */
 export function expect (good: boolean, got: string, details?: Details): void {

@@ -1,6 +1,6 @@
 import { escape } from '../flow/escape.ts'
 import type { Group, Rule, Severity } from './rule.ts'
-import { Failed, NoResponse, Stop, Untested } from './rule.ts'
+import { Failed, NoResponse, Untested } from './rule.ts'
 import type { GroupedRule } from './rules.ts'
 import { RULES } from './rules.ts'
 import type { Subject } from './subject.ts'
@@ -46,7 +46,8 @@ export async function run (subject: Subject): Promise<Run> {
     const finding = findingOf(subject, rule, error)
     const { id, outcome, reason } = finding
     findings.set(id, finding)
-    if (error instanceof Stop) stopped = reason
+    // Without a user who gets in nothing more can be judged.
+    if (error instanceof NoResponse || `${id} ${outcome}` === 'authorize.code untested') stopped = reason
     end = stopped ?? `${id} fails`
     // A rule that found the cause elsewhere is not judged itself.
     if (stopped || id !== rule.id || (rule.isGate && outcome === 'fail')) break

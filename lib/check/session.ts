@@ -69,7 +69,7 @@ export const cookiesIn = ({ jar }: Browser) =>
 
 /** Whether a user gets a code without a login. */
 export const isIssued = async (subject: Subject, user: User) =>
-  hasCode(await subject.ask(subject.browserOf(user)))
+  hasCode(await subject.ask(user))
 
 /** Where a browser ended, in words. */
 export const endOf = ({ exchange, url }: Arrival) =>

@@ -1,7 +1,7 @@
 import { describe } from '../flow/failure.ts'
 import type { Leg } from '../flow/legs.ts'
 import type { Rule } from './rule.ts'
-import { expect, Untested } from './rule.ts'
+import { atOnce, expect, Untested } from './rule.ts'
 import type { Subject } from './subject.ts'
 
 /** What the rules have in common. */
@@ -100,7 +100,7 @@ const replayed = (subject: Subject) =>
   })
 
 async function oneAtMost (send: () => Promise<Leg<unknown>>) {
-  const legs = await Promise.all([1, 2, 3].map(send))
+  const legs = await atOnce([1, 2, 3].map(send))
   const winners = legs.filter(({ reading }) => reading.ok).length
   expect(winners <= 1, `${winners} of ${legs.length} succeeded`)
 }

@@ -98,9 +98,9 @@ export class Subject {
     return new SignIn(this.integration, this.secrets).start(changes)
   }
 
-  /** One request to the authorization endpoint; no redirect is followed. */
-  ask (browser: Browser, changes: Changes = {}) {
-    return browser.request(this.authorizeUrl(changes))
+  /** One request of a user's browser to the authorization endpoint; no redirect is followed. */
+  ask (user?: User, changes: Changes = {}) {
+    return this.browserOf(user).request(this.authorizeUrl(changes))
   }
 
   /** The same without a browser, for a refusal in JSON. */
@@ -134,11 +134,12 @@ export class Subject {
     const { grant } = this.options
     if (grant !== undefined) return grant
     const { user, browser, isSpent } = await this.entered(at)
-    const { exchange, reading } = await sameEverywhere(() =>
-      isSpent ? this.grant(this.browserOf(user), user.login) : this.grant(browser)
-    )
+    const { exchange, reading } = isSpent
+      ? await this.grant(this.browserOf(user), user.login)
+      : await sameEverywhere(() => this.grant(browser))
     if (reading.ok) return reading.value
-    if (at > 0) throw new Untested(`it needs ${WHO[at]} who gets in`)
+    // Logins may be limited.
+    if (at > 0 || isSpent) throw new Untested(`it needs ${WHO[at]} who gets in each time`)
     throw new Failed(`a user who got a code gets none any more: ${describe(exchange)}`, {
       rule: 'authorize.code',
       exchange
@@ -178,11 +179,6 @@ export class Subject {
   /** The record of a sign-in. @throws Failed for the rule that has the cause */
   async signIn (at = 0) {
     return this.record(await this.accessToken(at))
-  }
-
-  /** The record of the first sign-in of a user who may enter. */
-  recordOf () {
-    return this.once('record', () => this.signIn())
   }
 
   #hide (user: User): void {

@@ -6,7 +6,7 @@ import type { Exchange } from '../flow/wire.ts'
 import { statusOf } from '../flow/wire.ts'
 import { claimsOf, noForgedSession } from './forged-session.ts'
 import type { Rule } from './rule.ts'
-import { expect, Failed, Stop, Untested } from './rule.ts'
+import { expect, Failed, Untested } from './rule.ts'
 import type { Session } from './session.ts'
 import { endOf, isAtLogin, isHtml, stateOf } from './session.ts'
 import type { Subject } from './subject.ts'
@@ -75,11 +75,10 @@ export const WHO: readonly Rule[] = [
         rule: 'authorize.login-needed',
         fix: 'Keep no user in a variable that requests share: `currentUser` reads the session of its request.'
       })
-      const headers = Object.keys(user.headers ?? {})
-      if (headers.some((name) => NAMES.includes(name.toLowerCase()))) {
+      if (Object.keys(user.headers ?? {}).some((name) => NAMES.includes(name.toLowerCase()))) {
         throw new Untested('it needs a user whom no header of a gateway names')
       }
-      for (const claim of await claimsOf(subject)) {
+      for (const claim of await claimsOf(subject, user)) {
         const named = NAMES.map((name) => [name, claim] as const)
         const exchange = await subject.askJson(Object.fromEntries(named), named)
         expect(!hasCode(exchange), `a code for ${claim}, named in a header or parameter such as x-user`)
@@ -106,7 +105,7 @@ export const WHO: readonly Rule[] = [
 /** The redirect of the logged-in user, compared with what the plugin sends. */
 async function codeIsIssued (subject: Subject) {
   if (subject.options.users.length === 0) throw nobodyIn(await subject.nobody())
-  const session = await subject.session()
+  const session = await subject.entered()
   const { arrival } = session
   if (codeOf(arrival) === null) throw await whyNoCode(subject, session)
   const { redirectUri } = subject.integration
@@ -118,7 +117,7 @@ async function codeIsIssued (subject: Subject) {
   })
 }
 
-const nobodyIn = (arrival: Arrival) => new Stop(
+const nobodyIn = (arrival: Arrival) => new Untested(
   `Nobody is logged in (${endOf(arrival)}): give all fields of the login of a user who may enter, or a cookie or ` +
     'header that has not expired.'
 )
@@ -159,8 +158,13 @@ function whyNobody (subject: Subject, { steps, browser, set, arrival }: Session)
 }
 
 /** Where the user arrives who may not enter. */
-const ofIneligible = async (subject: Subject) =>
-  subject.options.refused ?? (await subject.entered(INELIGIBLE)).arrival
+async function ofIneligible (subject: Subject) {
+  const arrival = subject.options.refused ?? (await subject.entered(INELIGIBLE)).arrival
+  if (arrival.at !== 'callback' && (await isAtLogin(subject, arrival))) {
+    throw new Untested('it needs a user who is logged in and may not enter: this one gets the login again')
+  }
+  return arrival
+}
 
 async function accessDenied (subject: Subject) {
   const arrival = await ofIneligible(subject)
@@ -169,9 +173,6 @@ async function accessDenied (subject: Subject) {
   if (arrival.at === 'callback') {
     const error = arrival.target?.searchParams.get('error')
     return expect(error === 'access_denied', describe(exchange), { exchange, fix: FIXES.current_user_failed })
-  }
-  if (await isAtLogin(subject, arrival)) {
-    throw new Untested('it needs a user who is logged in and may not enter: this one gets the login again')
   }
   // `portalEligibility` may send a page of its own, or lead to one.
   const isPage = isHtml(exchange) && statusOf(exchange) < 500

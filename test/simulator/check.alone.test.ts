@@ -7,13 +7,10 @@ import { check, program, report } from '../helpers/program.ts'
 
 const USERS = ['--login', 'user=ada', '--login', 'user=bob', '--ineligible-login', 'user=eve']
 
-t.test('a correct app: every rule passes, by at most 150 requests, code 0', async (t) => {
-  const { app, baseUrl } = await listening(t, { options: { codeLifetime: 4 } })
-  let requests = 0
-  app.server.on('request', () => { requests++ })
+t.test('a correct app: every rule passes, code 0', async (t) => {
+  const { baseUrl } = await listening(t, { options: { codeLifetime: 4 } })
   const { code, summary } = await report(baseUrl, [...USERS, '--code-lifetime', '4'])
   t.match([code, summary], [0, { passed: RULES.length, failed: 0, advice: 0, untested: 0 }])
-  t.ok(requests <= 150, `${requests} requests`)
 })
 
 const WAYS: Array<[flags: string[], env?: Record<string, string>]> = [

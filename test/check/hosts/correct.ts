@@ -111,6 +111,7 @@ export const CORRECT: Row[] = [
   })],
   ['a cookie that serves one sign-in', once],
   ['a login that serves one sign-in, by a form', oneSignIn()],
+  ['a login that serves one sign-in, with a password that works once', { ...oneLogin(), ...oneSignIn() }],
   ['a login that serves one sign-in, by a script', {
     ...oneSignIn(),
     sendBack: (reply, url) => reply.send({ url }),

@@ -1,5 +1,4 @@
 // Does something change responses on the way?
-import rateLimit from '@fastify/rate-limit'
 import { at, headers, json, location, onSend, server, title } from './changes.ts'
 import type { Row } from './host.ts'
 
@@ -8,7 +7,6 @@ export const FRONT: Row[] = [
   ['Cache-Control: public', headers({ 'cache-control': 'public, max-age=300' }), 'service.headers'],
   ['CORS for everybody', headers({ 'access-control-allow-origin': '*' }), 'service.headers'],
   ['Referrer-Policy: unsafe-url', headers({ 'referrer-policy': 'unsafe-url' }), 'advice:service.headers'],
-  ['no Referrer-Policy', headers({ 'referrer-policy': '' }), 'advice:service.headers'],
   ['no framing policy', headers({ 'content-security-policy': '', 'x-frame-options': '' }),
     'advice:login.framing', 'advice:service.headers'],
   ['Cross-Origin-Opener-Policy', headers({ 'cross-origin-opener-policy': 'same-origin' }), 'advice:service.headers'],
@@ -33,10 +31,6 @@ export const FRONT: Row[] = [
     reply.code(302).header('location', (query as { redirect_uri: string }).redirect_uri)
     return ''
   }, at('authorize')), 'authorize.foreign-redirect-uri', 'authorize.unknown-client'],
-  ['three sign-ins a minute', {
-    prepare: (app) => app.register(rateLimit, { global: false }),
-    plugin: { routeOptions: (route) => route === 'user' ? { config: { rateLimit: { max: 3 } } } : {} }
-  }, 'service.rate-limit'],
   ['a field more', json((data) =>
     'external_id' in data ? { ...data, requestId: crypto.randomUUID() } : data
   ), 'advice:user.record']

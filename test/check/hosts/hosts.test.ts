@@ -1,6 +1,6 @@
 // What a host breaks, one change each: which rules of `check` fail.
 import t from 'tap'
-import type { LoginPage, User } from '../../../lib/testing/index.ts'
+import type { Injectable, LoginPage, User } from '../../../lib/testing/index.ts'
 import { portal } from '../../../lib/testing/index.ts'
 import { CORRECT } from './correct.ts'
 import { FRONT } from './front.ts'
@@ -19,7 +19,15 @@ const USERS = { user: [as('ada'), as('cyd')], ineligible: as('bo') }
 async function failing (change: Change): Promise<string[]> {
   const { wrap = (start) => start(), double, users = USERS } = change
   const app = await wrap((other) => start(other ?? change))
-  const { rules, stopped } = await portal({ app, ...PORTAL, ...double }).check(users)
+  let requests = 0
+  const counting: Injectable = {
+    inject (options) {
+      requests++
+      return app.inject(options)
+    }
+  }
+  const { rules, stopped } = await portal({ app: counting, ...PORTAL, ...double }).check(users)
+  t.ok(requests <= 150, `${requests} requests`)
   const found = rules.flatMap(({ id, outcome }) =>
     outcome === 'fail' ? [id] : outcome === 'advice' ? [`advice:${id}`] : [])
   return stopped === undefined ? found : [...found, 'stopped']

@@ -6,14 +6,14 @@ import type { Change, Row, User } from './host.ts'
 import { inTurn, ownStore, recordOf, USERS } from './host.ts'
 
 /** `portalEligibility` keeps its user in a variable while it waits. */
-function oneVariable (): Change {
+function oneVariable (use: (user: User, current: User) => User = (_user, current) => current): Change {
   let current: User
   return {
     plugin: {
       async portalEligibility (user) {
         current = user
         await setTimeout(1)
-        return current.isAgent ? recordOf(current) : null
+        return user.isAgent ? recordOf(use(user, current)) : null
       }
     }
   }
@@ -41,7 +41,9 @@ const processes = (...changes: Change[]): Change =>
   ({ wrap: async (start) => inTurn(...await Promise.all(changes.map((change) => start(change)))) })
 
 export const RECORD: Row[] = [
-  ['one variable for all requests', oneVariable, 'user.other-user'],
+  ['one variable for all requests', () => oneVariable(), 'user.other-user'],
+  ['one variable for the e-mail address', () => oneVariable((user, { email }) => ({ ...user, email })),
+    'user.other-user'],
   ['Ada’s record for all', record(() => recordOf(USERS.ada as User)), 'user.other-user'],
   ['the identifier undefined', record(() => ({ external_id: 'undefined' })), 'user.record'],
   ['a name of two columns', record(() => ({ name: 'null null' })), 'user.record'],
