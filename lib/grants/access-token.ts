@@ -46,11 +46,12 @@ export function accessTokens (store: TimedStore, keys: GrantKeys, codeLifetime: 
     },
 
     /** Verifies that the token was issued for the portal, before any store call: a forged token redeems nothing. */
-    prove ({ locator, proof }: AccessToken, { credentials }: RegisteredPortal): ProvenToken | null {
+    prove ({ locator, proof }: AccessToken, { credentials }: RegisteredPortal): ProvenToken | undefined {
       const given = Buffer.from(proof)
-      const credential = credentials.find((known) => timingSafeEqual(Buffer.from(keys.proof(locator, known)), given))
-      if (credential === undefined) return null
-      return { ...keys.ofToken(locator), sealingKey: keys.sealingKey(proof, credential) }
+      const proven = credentials
+        .map((credential) => keys.ofSecret(locator, credential))
+        .find((known) => timingSafeEqual(Buffer.from(known.proof), given))
+      return proven && { ...keys.ofToken(locator), ...proven }
     },
 
     /** Redeems the single-use token. Returns null when it is used, expired or revoked. */

@@ -7,8 +7,18 @@ import type { AuthorizationCode, Grant } from './grant.ts'
 import type { GrantKeys } from './keys.ts'
 import { open, seal } from './sealing.ts'
 
-/** 264 bits. A multiple of 3 bytes has one base64url encoding. */
-const CODE_BYTES = 33
+/** Characters of 264 bits: 33 bytes, a multiple of 3, have one base64url encoding. */
+const CODE_LENGTH = 44
+
+/** The next codes. A call of `randomBytes` for each of them costs 2 % of a sign-in. */
+let pool = ''
+
+function randomCode (): string {
+  pool ||= randomBytes(64 * 33).toString('base64url')
+  const code = pool.slice(0, CODE_LENGTH)
+  pool = pool.slice(CODE_LENGTH)
+  return code
+}
 
 /** What a code represented. */
 export interface RedeemedCode {
@@ -26,7 +36,7 @@ export function authorizationCodes (store: TimedStore, keys: GrantKeys, lifetime
   return {
     /** Issues a code that is bound to the portal. Its grant can be opened with each of the portal's secrets. */
     async issue (portal: RegisteredPortal, grant: Grant, deadline: number): Promise<AuthorizationCode> {
-      const code = codeOf(randomBytes(CODE_BYTES).toString('base64url'), portal)
+      const code = codeOf(randomCode(), portal)
       const sealed = seal(keys.sealingKeys(code.locator, portal), encodeGrant(grant))
       const isStored = await store.put(keys.codeKey(code.code, portal), sealed, lifetime, deadline)
       if (isStored) return code
@@ -47,8 +57,7 @@ export function authorizationCodes (store: TimedStore, keys: GrantKeys, lifetime
     ): Promise<RedeemedCode | null> {
       const value = await store.take(keys.codeKey(code, portal), deadline)
       if (value === null) return null
-      const proof = keys.proof(locator, credential)
-      const sealingKey = keys.sealingKey(proof, credential)
+      const { sealingKey, proof } = keys.ofSecret(locator, credential)
       const own = open([sealingKey], value)
       // The portal may have got this secret after the code was issued.
       const text = own ?? open(keys.sealingKeys(locator, portal), value)

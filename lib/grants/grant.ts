@@ -24,8 +24,8 @@ export interface Grant {
 }
 
 /** The grant of a code that is issued now, as text. */
-export function encodeGrant (grant: Grant): string {
-  return JSON.stringify({ issuedAt: Date.now(), ...grant })
+export function encodeGrant ({ codeChallenge, record }: Grant): string {
+  return JSON.stringify({ issuedAt: Date.now(), codeChallenge, record })
 }
 
 /**

@@ -8,7 +8,7 @@ const NAME_LENGTH = 20
  * Is part of everything that is derived. Change it with the format of stored values: on a shared store, a process of
  * this version would take values of another version, and could not open them.
  */
-const FORMAT = 2
+const FORMAT = 3
 
 /**
  * Everything that is derived from codes. `scope` is the prefix of the registration: it keeps registrations apart that
@@ -19,7 +19,7 @@ const FORMAT = 2
  * | code key    | code, client_id and the portal's other values but the secret    | store       |
  * | locator     | code, client_id                                                 | token       |
  * | proof       | locator, client_id and secret                                   | token       |
- * | sealing key | proof, client_id and secret                                     | nowhere     |
+ * | sealing key | locator, client_id and secret                                   | nowhere     |
  * | token key   | locator                                                         | store       |
  * | sign-in id  | locator                                                         | events      |
  *
@@ -35,34 +35,31 @@ export function grantKeys (scope: string) {
       derive(code, 'locator', JSON.stringify(clientId)),
 
     /** The token key and the sign-in id: two parts of one hash, of which neither tells anything of the other. */
-    ofToken (locator: string): { tokenKey: string, signInId: string } {
+    ofToken (locator: string) {
       const derived = derive(locator, 'token_key', '')
       return { tokenKey: derived.slice(0, NAME_LENGTH), signInId: derived.slice(NAME_LENGTH, 2 * NAME_LENGTH) }
     },
 
-    proof,
-
-    sealingKey,
+    ofSecret,
 
     /** One for each secret of the portal. */
     sealingKeys: (locator: string, { credentials }: RegisteredPortal): string[] =>
-      credentials.map((credential) => sealingKey(proof(locator, credential), credential))
+      credentials.map((credential) => ofSecret(locator, credential).sealingKey)
   }
 
-  function proof (locator: string, credential: string): string {
-    return derive(locator, 'proof', credential)
-  }
-
-  function sealingKey (proof: string, credential: string): string {
-    return derive(proof, 'sealing_key', credential)
+  /** The sealing key and the proof: again two parts of one hash. */
+  function ofSecret (locator: string, credential: string) {
+    const derived = derive(locator, 'secret', credential, 'sha512')
+    // 43 characters are 256 bits.
+    return { sealingKey: derived.slice(0, 43), proof: derived.slice(43) }
   }
 
   /**
    * The one-step key derivation of NIST SP 800-56C section 4.1: codes are uniformly random. For each purpose the secret
    * has one length, and the info is JSON or empty: no two inputs are equal.
    */
-  function derive (secret: string, purpose: string, info: string): string {
-    return hash('sha256', `\0\0\0\x01${secret}${purpose} ${FORMAT} ${info} ${scope}`, 'base64url')
+  function derive (secret: string, purpose: string, info: string, algorithm = 'sha256'): string {
+    return hash(algorithm, `\0\0\0\x01${secret}${purpose} ${FORMAT} ${info} ${scope}`, 'base64url')
   }
 }
 

@@ -21,7 +21,7 @@ export async function callHost<T> (reply: FastifyReply, call: () => T): Promise<
  * of the response (`reply.sent`) until the host's `onSend` hooks have run.
  */
 export function headOf (reply: FastifyReply): string {
-  return [reply.getHeader('location'), reply.getHeader('content-type')].join()
+  return `${reply.getHeader('location')} ${reply.getHeader('content-type')}`
 }
 
 /**

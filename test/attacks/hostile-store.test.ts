@@ -72,8 +72,8 @@ function isRefused (t: Test, { status, json }: WireResponse, message: string): v
 function publicKeys (...known: string[]): string[] {
   const infos = ['', JSON.stringify(PORTAL.clientId), `["${PORTAL.clientId}",""]`, registered.binding]
   return known.flatMap((text) => infos.flatMap((info) => {
-    const proof = keys.proof(text, info)
-    return [proof, keys.sealingKey(text, info), keys.sealingKey(proof, info)]
+    const { proof, sealingKey } = keys.ofSecret(text, info)
+    return [proof, sealingKey, keys.ofSecret(proof, info).sealingKey]
   }))
 }
 
@@ -124,8 +124,8 @@ const attacks: Record<string, Attack> = {
   async 'the client secret, and reads the store' (t) {
     const { codeKey, codeValue, tokenKey } = await signIn(await startApp(t))
     for (const known of [codeKey, tokenKey]) {
-      const key = keys.sealingKey(keys.proof(known, CREDENTIAL), CREDENTIAL)
-      t.equal(open([key], codeValue), null, `no record without its code: by ${known}`)
+      const { sealingKey } = keys.ofSecret(known, CREDENTIAL)
+      t.equal(open([sealingKey], codeValue), null, `no record without its code: by ${known}`)
     }
   }
 }

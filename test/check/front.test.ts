@@ -109,7 +109,6 @@ const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: str
   ['http of a private name', (request, app) => app(request), ['advice:address.https'], 'http://app.internal'],
   ['a redirect to https', moved('http:', 'https:'), ['address.https'], 'http://partner.example'],
   ['from https back to http', moved('https:', 'http:'), ['address.no-downgrade'], 'https://partner.example'],
-  ['Location: scheme', relocated((url) => { url.protocol = 'https:' }), ['authorize.code']],
   ['Location: a slash', relocated((url) => { url.pathname += '/' }), ['authorize.code']],
   ['Location: a parameter', relocated((url) => { url.searchParams.append('utm', '1') }), ['authorize.code']],
   ['POST refused', (request, app) => request.method === 'POST' && request.url.includes('/oauth')

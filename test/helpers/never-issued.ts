@@ -13,6 +13,6 @@ export function neverIssued (): { code: string, token: string } {
   const portal = registeredPortal(PORTAL)
   const code = randomCode()
   const locator = keys.locator(code, portal)
-  const proof = keys.proof(locator, portal.credentials[0] as string)
+  const { proof } = keys.ofSecret(locator, portal.credentials[0] as string)
   return { code, token: locator + proof + Buffer.from(PORTAL.clientId).toString('base64url') }
 }

@@ -13,15 +13,21 @@ import { wire } from '../helpers/wire.ts'
 
 const portal = registeredPortal(PORTAL)
 
-t.test('a code is 33 bytes that the system drew', async (t) => {
-  const bytes = crypto.randomBytes(33)
-  const randomBytes = (length: number) => bytes.subarray(0, length)
+t.test('each code is 33 bytes that the system drew', async (t) => {
+  let drawn = ''
+  const randomBytes = (length: number) => {
+    const bytes = crypto.randomBytes(length)
+    drawn += bytes.toString('base64url')
+    return bytes
+  }
   const mocked = await t.mockImport<{ authorizationCodes: typeof authorizationCodes }>(
     lib('grants/authorization-code.ts'), { 'node:crypto': { ...crypto, randomBytes } }
   )
-  const codes = mocked.authorizationCodes(memoryStore(10), grantKeys(''), 60)
-  const { code } = await codes.issue(portal, { codeChallenge: '', record: recordOf('u-1') }, Infinity)
-  t.equal(code, bytes.toString('base64url'))
+  const codes = mocked.authorizationCodes(memoryStore(100), grantKeys(''), 60)
+  for (let at = 0; at < 66 * 44; at += 44) {
+    const { code } = await codes.issue(portal, { codeChallenge: '', record: recordOf('u-1') }, Infinity)
+    t.equal(code, drawn.slice(at, at + 44), `at ${at}`)
+  }
 })
 
 t.test('the store is given the lifetimes: a revocation outlives the token by a minute', async (t) => {
