@@ -17,7 +17,8 @@ const WAYS: Array<[flags: string[], env?: Record<string, string>]> = [
   [[...USERS, '--basic', '--pkce']],
   [['--login', 'user=bob', '--cookie', 'theme=dark', '--level', 'client']],
   [['--cookie', `${sessionOf('ada')}; Path=/; SameSite=Lax`, '--ineligible-cookie', sessionOf('eve')]],
-  [['--cookie', `HTTP/1.1 303 See Other\r\nSet-Cookie: ${sessionOf('ada')}; Path=/; SameSite=Lax\r\n\r\n`]],
+  [['--cookie', `HTTP/1.1 303 See Other\r\nSet-Cookie: ${sessionOf('ada')}; Path=/; SameSite=Lax\r\n\r\n`,
+    '--ineligible-cookie', 'sid=x']],
   [['--header', `cookie: ${sessionOf('ada')}`]],
   [[], { PORTAL_LOGIN: 'user=ada&password=of-ada', PORTAL_INELIGIBLE_LOGIN: 'user=eve' }],
   [[], { PORTAL_COOKIE: sessionOf('ada'), PORTAL_INELIGIBLE_COOKIE: sessionOf('eve') }]
