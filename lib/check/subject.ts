@@ -5,7 +5,7 @@ import type { Integration } from '../flow/integration.ts'
 import type { Leg } from '../flow/legs.ts'
 import { fetchUser, redeem, SignIn } from '../flow/legs.ts'
 import { Secrets } from '../flow/masking.ts'
-import type { Changes, Grant } from '../flow/requests.ts'
+import type { Changes, IssuedCode } from '../flow/requests.ts'
 import type { User } from '../flow/user.ts'
 import { browserOf } from '../flow/user.ts'
 import type { Exchange, Headers } from '../flow/wire.ts'
@@ -19,7 +19,7 @@ import { becameOf, isGiven, notThePlugin, reasonsOf } from './voice.ts'
 /** Results of a browser's own sign-in that a rule uses instead of new ones. */
 export interface Material {
   /** A code that nobody has redeemed. */
-  grant?: Grant
+  grant?: IssuedCode
   /** Where the browser of a user arrived who may not enter. */
   refused?: Arrival
 }
@@ -152,12 +152,12 @@ export class Subject {
   }
 
   /** The token request with a code. */
-  redeem (grant: Grant, clientSecret = this.integration.clientSecret) {
+  redeem (grant: IssuedCode, clientSecret = this.integration.clientSecret) {
     return redeem({ ...this.integration, clientSecret }, this.secrets, grant)
   }
 
   /** The token of a code. @throws Failed for the rule that has the cause */
-  async token (grant: Grant) {
+  async token (grant: IssuedCode) {
     return judged(() => this.redeem(grant), 'token.response')
   }
 

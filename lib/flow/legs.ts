@@ -2,7 +2,7 @@ import type { Arrival, Browser } from './browser.ts'
 import { codeOf, isCallback } from './browser.ts'
 import type { Failure } from './failure.ts'
 import { Secrets } from './masking.ts'
-import type { Changes, Grant } from './requests.ts'
+import type { Changes, IssuedCode } from './requests.ts'
 import { authorizeUrl, randomText, tokenRequest, userRequest } from './requests.ts'
 import type { Reading } from './responses.ts'
 import { readArrival, readToken, readUser } from './responses.ts'
@@ -24,11 +24,11 @@ export interface Leg<Value> {
 export async function redeem (
   integration: Integration,
   secrets: Secrets,
-  grant: Grant,
+  issued: IssuedCode,
   changes?: Changes
 ): Promise<Leg<string>> {
-  secrets.add(grant.code)
-  const exchange = await integration.send(tokenRequest(integration, grant, changes))
+  secrets.add(issued.code)
+  const exchange = await integration.send(tokenRequest(integration, issued, changes))
   const reading = readToken(exchange)
   if (reading.ok) secrets.add(reading.value)
   return { exchange, reading: masked(reading, secrets) }
@@ -88,7 +88,7 @@ export class SignIn implements Progress {
   }
 
   /** Steps 1 to 8, with a browser, and the login of its user where it ends on a page. */
-  async visit (browser: Browser, login?: User['login'], changes?: Changes): Promise<Leg<Grant>> {
+  async visit (browser: Browser, login?: User['login'], changes?: Changes): Promise<Leg<IssuedCode>> {
     const url = this.start(changes)
     const page = await browser.open(url)
     const steps = await logIn(browser, page, login)
@@ -99,7 +99,7 @@ export class SignIn implements Progress {
   }
 
   /** Steps 5 to 8, where the caller's browser followed the redirects. */
-  arrived (arrival: Arrival): Reading<Grant> {
+  arrived (arrival: Arrival): Reading<IssuedCode> {
     const { verifier, secrets } = this
     secrets.add(codeOf(arrival) ?? '')
     const reading = masked(readArrival(arrival, this.state, this.integration), secrets)
@@ -108,10 +108,10 @@ export class SignIn implements Progress {
   }
 
   /** Steps 9 to 15, with the code of step 7. */
-  async complete (grant: Grant): Promise<Reading<UserInformation>> {
+  async complete (issued: IssuedCode): Promise<Reading<UserInformation>> {
     const { integration, secrets } = this
     this.running = 9
-    const token = this.#end(await redeem(integration, secrets, grant))
+    const token = this.#end(await redeem(integration, secrets, issued))
     if (!token.ok) return token
     this.running = 13
     const record = this.#end(await fetchUser(integration, secrets, token.value))

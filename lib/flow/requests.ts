@@ -9,7 +9,7 @@ import type { WireRequest } from './wire.ts'
 export type Changes = Record<string, string | string[] | undefined>
 
 /** An authorization code, and the PKCE verifier whose challenge was sent in its request. */
-export interface Grant {
+export interface IssuedCode {
   code: string
   verifier?: string | undefined
 }
@@ -44,7 +44,7 @@ export function authorizeUrl (
  */
 export function tokenRequest (
   integration: Integration,
-  { code, verifier }: Grant,
+  { code, verifier }: IssuedCode,
   changes?: Changes
 ): WireRequest {
   const { tokenUrl, clientId, clientSecret, redirectUri, clientAuthentication } = integration

@@ -2,7 +2,7 @@ import type { Failure } from './failure.ts'
 import type { Exchange } from './wire.ts'
 
 /** How far a step has come. A step after a failed one stays `waiting`. */
-export type Outcome = 'waiting' | 'running' | 'done' | 'failed'
+export type StepOutcome = 'waiting' | 'running' | 'done' | 'failed'
 
 /** One of the fifteen steps of the flow, and what happened in it. */
 export interface StepReport {
@@ -10,7 +10,7 @@ export interface StepReport {
   number: number
   actor: 'Browser' | 'Portal' | 'Service'
   action: string
-  outcome: Outcome
+  outcome: StepOutcome
   /** What the portal got, where the step failed; empty otherwise. */
   note: string
   /** The HTTP exchange of the step, where it has one. Of a request that was sent, the response is at a later step. */

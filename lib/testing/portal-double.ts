@@ -5,7 +5,7 @@ import { Subject } from '../check/subject.ts'
 import type { Leg } from '../flow/legs.ts'
 import { fetchUser, redeem, SignIn } from '../flow/legs.ts'
 import { Secrets } from '../flow/masking.ts'
-import type { Changes, Grant } from '../flow/requests.ts'
+import type { Changes, IssuedCode } from '../flow/requests.ts'
 import type { Reading } from '../flow/responses.ts'
 import type { PortalOptions } from '../flow/integration.ts'
 import { createIntegration } from '../flow/integration.ts'
@@ -16,9 +16,9 @@ import { browserOf } from '../flow/user.ts'
 import type { WireResponse } from '../flow/wire.ts'
 
 /** A failure and the fifteen steps up to it, secrets hidden. */
-export type Failed = Failure & { steps: StepReport[] }
+export type FailedSignIn = Failure & { steps: StepReport[] }
 
-type WithSteps<Value> = ({ ok: true, steps: StepReport[] } & Value) | Failed
+type WithSteps<Value> = ({ ok: true, steps: StepReport[] } & Value) | FailedSignIn
 type WithResponse<Value> =
   | ({ ok: true, response: WireResponse } & Value)
   | (Failure & { response?: WireResponse | undefined })
@@ -109,8 +109,8 @@ export function portal (options: PortalOptions): PortalDouble {
   return {
     async signIn (user) {
       const flow = new SignIn(integration)
-      const grant = await arrive(flow, user)
-      const record = grant.ok ? await flow.complete(grant.value) : grant
+      const issued = await arrive(flow, user)
+      const record = issued.ok ? await flow.complete(issued.value) : issued
       const steps = flow.steps()
       return record.ok
         ? { ok: true, record: record.value, steps }
@@ -118,11 +118,11 @@ export function portal (options: PortalOptions): PortalDouble {
     },
     async authorize (user, parameters) {
       const flow = new SignIn(integration)
-      const grant = await arrive(flow, user, parameters)
+      const issued = await arrive(flow, user, parameters)
       const steps = flow.steps()
-      return grant.ok
-        ? { ok: true, ...grant.value, state: flow.state, steps }
-        : { ...grant, steps }
+      return issued.ok
+        ? { ok: true, ...issued.value, state: flow.state, steps }
+        : { ...issued, steps }
     },
     async token (code, { verifier, parameters } = {}) {
       const leg = await redeem(integration, new Secrets(integration), { code, verifier }, parameters)
@@ -150,7 +150,7 @@ function resultOf ({ reading, exchange: { response } }: Leg<unknown>, name: stri
 }
 
 /** Steps 1 to 8. */
-async function arrive (flow: SignIn, user: User = {}, parameters?: Changes): Promise<Reading<Grant>> {
+async function arrive (flow: SignIn, user: User = {}, parameters?: Changes): Promise<Reading<IssuedCode>> {
   const { reading } = await flow.visit(browserOf(flow.integration, user), user.login, parameters)
   return reading
 }

@@ -6,7 +6,7 @@ import { Subject } from '../../check/subject.ts'
 import type { Integration } from '../../flow/integration.ts'
 import { returned, SignIn } from '../../flow/legs.ts'
 import { Secrets } from '../../flow/masking.ts'
-import type { Grant } from '../../flow/requests.ts'
+import type { IssuedCode } from '../../flow/requests.ts'
 import { pageRequest } from '../../flow/requests.ts'
 import type { Exchange, Send } from '../../flow/wire.ts'
 import { statusOf } from '../../flow/wire.ts'
@@ -93,7 +93,7 @@ export class Attempt {
     this.ended = true
   }
 
-  async #withCode (grant: Grant): Promise<void> {
+  async #withCode (grant: IssuedCode): Promise<void> {
     if (await this.#try('code', { grant })) return
     await this.signIn.complete(grant)
   }
