@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { protect } from './replies.ts'
+import { protect, SIGNATURE } from './replies.ts'
 
 const POLICY = "frame-ancestors 'none'"
 
@@ -25,8 +25,9 @@ export function claim (reply: Claimed, what: Claim): void {
   reply[CLAIM] = what
 }
 
-/** Removes the plugin's redirect and policy from a response that the host sends instead. */
+/** Removes the plugin's signature, redirect and policy from a response that the host sends instead. */
 export function yieldToHost (reply: Claimed): void {
+  reply.removeHeader(SIGNATURE)
   if (reply[CLAIM]) reply.removeHeader('location')
   reply[CLAIM] = null
 }

@@ -8,7 +8,7 @@ import type { PageRefusal } from '../http/error-page.ts'
 import { loginLocation } from '../http/login-location.ts'
 import { Parameters, queryOf, safeInQuery } from '../http/parameters.ts'
 import { redirectUriDifference } from '../http/redirect-uri-difference.ts'
-import { retryLater, sendRefusal } from '../http/replies.ts'
+import { retryLater, sendRefusal, sign } from '../http/replies.ts'
 import { callHost, headOf, isOverdue, REPLIED } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
 import type { RefusalContext, RefusalReason } from '../errors.ts'
@@ -50,7 +50,7 @@ export function authorizeRoute (parts: Parts): Endpoint {
         if (isOverdue(request)) return reply
         returnCookie.forget(request, reply)
         reporter.report(request, { type: 'code_issued', reason: 'ok', ...known, signInId })
-        return redirect(reply, portal.callback(`code=${code}`, state))
+        return redirect(sign(reply), portal.callback(`code=${code}`, state))
       } catch (error) {
         throw OAuthError.from(error, known, { callback: (parameters) => portal.callback(parameters, state) })
       }
@@ -60,7 +60,7 @@ export function authorizeRoute (parts: Parts): Endpoint {
 
     refuse (error, reply) {
       const { callback, loginUrl = portals.only?.information.loginUrl } = error.wayBack
-      if (callback !== undefined) return redirect(reply, callback(errorParameters(error)))
+      if (callback !== undefined) return redirect(sign(reply, error.refusal), callback(errorParameters(error)))
       if (prefersPage(reply.request.headers.accept)) return sendPage(parts, error, loginUrl, reply)
       claim(reply, OWN)
       return sendRefusal(reply, error)
@@ -161,7 +161,7 @@ function sendToLogin (
     throw new OAuthError('login_page_failed', { cause })
   }
   reporter.report(request, { type: 'login_required', reason: 'login_page', clientId })
-  return redirect(reply, location)
+  return redirect(sign(reply), location)
 }
 
 /** The parameters that the endpoint knows, as they were encoded: a secret that is among them goes no further. */
@@ -205,7 +205,7 @@ async function sendPage (
   const { status, error, description } = refusal
   const page = { status, error, description, reason, loginUrl, requestId: requestIdOf(reply.request) }
   // The page of the host may be a reply, which has the status too.
-  retryLater(reply, status).code(status)
+  sign(retryLater(reply, status), refusal).code(status)
   const html = await askErrorPage(parts, page, reply)
   if (html === REPLIED) return reply
   if (html === undefined) claim(reply, OWN_PAGE)

@@ -8,7 +8,7 @@ import type { Endpoint } from '../http/endpoint.ts'
 import { partnerSsoPreParsing } from '../http/form.ts'
 import { Parameters, queryOf } from '../http/parameters.ts'
 import { redirectUriDifference } from '../http/redirect-uri-difference.ts'
-import { protect, sendJson, sendRefusal } from '../http/replies.ts'
+import { protect, sendJson, sendRefusal, sign } from '../http/replies.ts'
 import { isOverdue } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
 import type { RefusalContext } from '../errors.ts'
@@ -48,7 +48,7 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
         if (token === null) throw new OAuthError('code_replayed')
         if (isOverdue(request)) return reply
         reporter.report(request, { type: 'token_issued', reason: 'ok', ...known, secretIndex })
-        return sendJson(reply, 200, `{"token_type":"Bearer","access_token":"${token}"}`)
+        return sendJson(sign(reply), 200, `{"token_type":"Bearer","access_token":"${token}"}`)
       } catch (error) {
         throw OAuthError.from(error, known)
       }

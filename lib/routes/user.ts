@@ -4,7 +4,7 @@ import type { ProvenToken } from '../grants/access-token.ts'
 import { bearerToken, isAuthorizationRepeated } from '../http/authorization-header.ts'
 import { text } from '../http/documentation.ts'
 import type { Endpoint } from '../http/endpoint.ts'
-import { protect, sendJson, sendRefusal } from '../http/replies.ts'
+import { protect, sendJson, sendRefusal, sign } from '../http/replies.ts'
 import { isOverdue } from '../http/watch-reply.ts'
 import { OAuthError } from '../errors.ts'
 import type { RefusalContext } from '../errors.ts'
@@ -33,7 +33,7 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
         if (isOverdue(request)) return reply
         known.externalId = grant.record.external_id
         reporter.report(request, { type: 'user_information_returned', reason: 'ok', ...known })
-        return sendJson(reply, 200, JSON.stringify(grant.record))
+        return sendJson(sign(reply), 200, JSON.stringify(grant.record))
       } catch (error) {
         throw OAuthError.from(error, known)
       }
@@ -45,7 +45,7 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
       const challenge = challengeFor(error)
       if (challenge !== undefined) reply.header('www-authenticate', challenge)
       // RFC 6750 section 3.1: no error code where the request has no credentials.
-      return error.reason === 'credentials_missing' ? reply.code(401).send('') : sendRefusal(reply, error)
+      return error.reason === 'credentials_missing' ? sign(reply).code(401).send('') : sendRefusal(reply, error)
     }
   }
 

@@ -8,11 +8,21 @@ export const HTML = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' 
 /** The error_description of RFC 6749 section 5.2: ASCII without quote and backslash. */
 export const DESCRIPTION = /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/
 
+/** What the plugin itself sends says so in a header, with the public error that body or Location have. */
+export function isSigned (t: Test, { headers, text, redirect, request }: WireResponse): void {
+  const body = text.startsWith('{') ? JSON.parse(text) : {}
+  const sent: Record<string, string> = headers.has('location') ? Object.fromEntries(redirect) : body
+  const { error, error_description: description } = sent
+  const parameters = error === undefined ? '' : `; error="${error}"; error_description="${description}"`
+  t.equal(headers.get('partner-sso'), `fastify-partner-sso${parameters}`, request)
+}
+
 /** A JSON response, to the letter when a body is given. */
 export function isJson (t: Test, response: WireResponse, status: number, body?: unknown): void {
   const text = body === undefined ? response.text : JSON.stringify(body)
   t.strictSame([response.status, response.text], [status, text], response.request)
   isPrivate(t, response, { 'content-type': 'application/json; charset=utf-8' })
+  isSigned(t, response)
   saysWhatToDo(t, response)
 }
 
@@ -32,6 +42,7 @@ export function refuses (t: Test, response: WireResponse, status: number, error:
 export function isEmpty (t: Test, response: WireResponse, status: number): void {
   t.strictSame([response.status, response.text], [status, ''], response.request)
   isPrivate(t, response)
+  isSigned(t, response)
   saysWhatToDo(t, response)
 }
 
@@ -62,6 +73,7 @@ export function isGuarded (t: Test, response: WireResponse): void {
 /** A redirect of the authorization endpoint: a portal that signs in by a popup keeps it, whatever the host's policy. */
 export function isGuardedRedirect (t: Test, response: WireResponse): void {
   isGuarded(t, response)
+  isSigned(t, response)
   const { status, headers, request } = response
   t.strictSame([status, headers.get('cross-origin-opener-policy')], [302, 'unsafe-none'], request)
 }
@@ -78,6 +90,7 @@ export function isPage (t: Test, response: WireResponse, status: number): void {
   const policy = response.headers.get('content-security-policy')?.replace(/'sha256-[\w+/=]+'/, 'STYLE')
   const expected = "default-src 'none'; style-src STYLE; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
   t.equal(policy, expected, request)
+  t.match(response.headers.get('partner-sso'), /^fastify-partner-sso; error="\w+"; error_description="[^"]+"$/, request)
   t.match(response.text, /^<!doctype html>.*<h1.*For support: .*Request ID: [!-~]+<\/small>.*<\/html>\n$/s, request)
   t.notMatch(JSON.stringify([response.text, ...response.headers]), /zzz|src=|<script|url\(/, request)
   isPrivate(t, response, { ...GUARDS, 'content-type': 'text/html; charset=utf-8' })

@@ -67,6 +67,7 @@ for (const [name, { routeOptions, prepare, status, json, headers = {} }] of Obje
     for (const response of [await portal.authorize(), await portal.token({ code: 'x' }), await portal.user('x')]) {
       t.strictSame([response.status, response.json], [status, json], response.request)
       t.equal(response.headers.get('location'), null, response.request)
+      t.equal(response.headers.get('partner-sso'), null, response.request)
       isPrivate(t, response, headers)
     }
     t.strictSame(events, [], 'no refusal of ours')
@@ -111,6 +112,7 @@ for (const [times, [prepare, text, policy]] of Object.entries(rows)) {
       const response = await send(wire(url), { 'x-break': times })
       t.match(response.text, text, what)
       t.equal(response.headers.get('location'), null, what)
+      t.equal(response.headers.get('partner-sso'), null, what)
       t.equal(response.headers.get('cross-origin-opener-policy'), null, what)
       if (what.startsWith('authorize')) hasPolicy(t, response, policy)
       else isPrivate(t, response)
