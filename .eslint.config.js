@@ -163,13 +163,14 @@ export default [
   },
   layer('http', '(?:errors|events|typebox)\\.ts',
     'lib/http knows errors and events, and no route, portal, option or store.'),
-  layer('stores', '(?:errors|time-limit)\\.ts',
+  layer('stores', '(?:errors|start-errors|time-limit)\\.ts',
     'lib/stores knows the errors, and no code, token, route or option.'),
   layer('portal', '(?:assert|errors|time-limit)\\.ts', 'lib/portal knows no route, code, store or option.'),
   layer('grants', '(?:errors|user-information)\\.ts|portal/(?:portal|registered-portal)\\.ts|stores/store\\.ts',
     'lib/grants knows the portal, the record and the Store interface, and no route, option or store.'),
   layer('options',
-    '(?:assert|events|user-information|http/(?:endpoint|error-page)|stores/(?:redis-client|store))\\.ts|portal/.*\\.ts',
+    '(?:assert|events|start-errors|user-information|http/(?:endpoint|error-page))\\.ts|' +
+    'portal/.*\\.ts|stores/(?:redis-client|store)\\.ts',
     'lib/options knows what the options name, and no route, code or token.'),
   {
     files: ['lib/grants/authorization-code.ts', 'lib/grants/access-token.ts'],

@@ -1,9 +1,13 @@
+import { OptionInvalid } from './start-errors.ts'
+
 /**
- * Throws a TypeError that names the option, what it must be, and what was given. `given` is written by `kindOf`, and
- * is the value itself only where that cannot be a secret: an option may have got one by mistake.
+ * Throws an error that names the option, what it must be, and what was given. `given` is written by `kindOf`, and is
+ * the value itself only where that cannot be a secret: an option may have got one by mistake.
+ *
+ * @throws {@link OptionInvalid}
  */
 export function assertOption (isValid: boolean, name: string, expected: string, given: string): asserts isValid {
-  if (!isValid) throw new TypeError(`partner-sso: option "${name}" must be ${expected}; got ${given}`)
+  if (!isValid) throw new OptionInvalid(name, expected, given)
 }
 
 /** The kind of a value, in words that cannot hold a secret or personal data. */

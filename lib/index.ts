@@ -19,6 +19,7 @@ import { authorizeRoute } from './routes/authorize.ts'
 import { tokenRoute } from './routes/token.ts'
 import { userRoute } from './routes/user.ts'
 import { wrongMethodRoute } from './routes/wrong-method.ts'
+import { RouteExists } from './start-errors.ts'
 import { openStore } from './stores/open.ts'
 import { UserInformation } from './user-information.ts'
 
@@ -49,9 +50,7 @@ function requireAbsent (this: FastifyInstance, { method: given, url, constraints
   if (!/\/oauth\/(?:authorize|token|user)$/.test(url)) return
   const methods = [given].flat() as HTTPMethods[]
   const repeated = methods.find((method) => this.hasRoute({ method, url, constraints }))
-  if (repeated === undefined) return
-  throw new Error(`partner-sso: the route ${repeated} ${url} already exists. Where the plugin is registered more ` +
-    'than once, or the app has such a route of its own, give each registration a "prefix" of its own')
+  if (repeated !== undefined) throw new RouteExists(repeated, url)
 }
 
 /** Registers the routes. Returns what `app.partnerSso` needs of them. */

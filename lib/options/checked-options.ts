@@ -3,6 +3,7 @@ import { assertOption, isVisibleAscii, kindOf } from '../assert.ts'
 import type { RouteName } from '../http/endpoint.ts'
 import { similarName } from './misspellings.ts'
 import type { PartnerSsoOptions } from './options.ts'
+import { OptionUnknown } from '../start-errors.ts'
 import { checkPortal } from '../portal/portal.ts'
 import type { Portal } from '../portal/portal.ts'
 import type { PortalFinder } from '../portal/portals.ts'
@@ -119,9 +120,7 @@ function checkNames (given: string[], warn: Warn): void {
   const unknown = given.filter((name) => !names.includes(name))
   for (const name of unknown) {
     const similar = similarName(name, names)
-    if (similar !== undefined) {
-      throw new TypeError(`partner-sso: there is no option "${name}"; did you mean "${similar}"?`)
-    }
+    if (similar !== undefined) throw new OptionUnknown(name, similar)
   }
   if (unknown.length > 0) warn(`partner-sso: unknown options are ignored: ${unknown.join(', ')}`)
 }

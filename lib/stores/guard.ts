@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { OAuthError } from '../errors.ts'
+import { StoreUnfit } from '../start-errors.ts'
 import { describe, outageLog } from './outage.ts'
 import type { Store, TimedStore } from './store.ts'
 import { within } from '../time-limit.ts'
@@ -40,7 +41,7 @@ export function guardStore (store: BackingStore, timeout: number, log: FastifyBa
       const deadline = performance.now() + Math.min(timeout, START_TIMEOUT)
       await probe(deadline).then(() => store.start?.(deadline)).catch((error: unknown) => {
         const reason = store.unfit?.(error)
-        if (reason !== undefined) throw new Error(`partner-sso: ${reason}: ${describe(error)}`)
+        if (reason !== undefined) throw new StoreUnfit(reason, describe(error))
       })
     },
 

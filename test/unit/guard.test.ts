@@ -104,7 +104,7 @@ t.test('an error after which the store can never serve stops the start, any othe
   const revoke = fails(new Error(message))
   await t.resolves(guard({ revoke }, { unfit: () => undefined }).guarded.start())
   await t.rejects(guard({ revoke }, { unfit: () => 'It lacks a command' }).guarded.start(),
-    { message: 'partner-sso: It lacks a command: ERR unknown command `x`' })
+    { message: 'partner-sso: It lacks a command: ERR unknown command `x`', code: 'FST_PARTNER_SSO_STORE_UNFIT' })
 })
 
 t.test('after the deadline nothing is called, and a response leaves no timer behind', async (t) => {

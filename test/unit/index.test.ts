@@ -61,15 +61,16 @@ t.test('the prefix of a scope around the plugin has no parameter', async (t) => 
 
 t.test('a route that exists twice: the plugin is named, whichever of the two comes first', async (t) => {
   const message = /^partner-sso: the route GET \/sso\/oauth\/user already exists\. .* a "prefix" of its own$/
+  const code = 'FST_PARTNER_SSO_ROUTE_EXISTS'
   const own = async () => 'own'
   const first = Fastify()
   t.teardown(() => first.close())
   first.get('/sso/oauth/user', own)
   for (const prefix of ['/sso', '/sso/']) {
-    await t.rejects(async () => await first.register(partnerSso, hostOptions({ prefix })), { message }, prefix)
+    await t.rejects(async () => await first.register(partnerSso, hostOptions({ prefix })), { message, code }, prefix)
   }
   const second = Fastify()
   t.teardown(() => second.close())
   await second.register(partnerSso, hostOptions({ prefix: '/sso' }))
-  t.throws(() => second.get('/sso/oauth/user', own), { message })
+  t.throws(() => second.get('/sso/oauth/user', own), { message, code })
 })

@@ -101,6 +101,20 @@ t.test('what it got: a number, a URL without user information, and the kind of a
   ] as const) t.ok(refusal(name, value).endsWith(`; got ${got}`), got)
 })
 
+t.test('an error is one of Fastify with a code, which a program can compare, and a TypeError', async (t) => {
+  for (const [code, options] of [
+    ['FST_PARTNER_SSO_OPTION_INVALID', { codeLifetime: 0 }],
+    ['FST_PARTNER_SSO_OPTION_INVALID', { portal: { ...PORTAL, clientId: '' } }],
+    ['FST_PARTNER_SSO_OPTION_INVALID', { routeOptions: () => 'hush' }],
+    ['FST_PARTNER_SSO_OPTION_UNKNOWN', { codeLifetimes: 60 }]
+  ] as const) {
+    const row = `${code}: ${inspect(options)}`
+    const error = t.throws(() => resolve(options), { name: 'FastifyError', code, statusCode: 500 }, row)
+    t.ok(error instanceof TypeError, row)
+  }
+  t.throws(() => checkPrefix('//sso'), { code: 'FST_PARTNER_SSO_OPTION_INVALID' }, 'the prefix of the scopes around')
+})
+
 t.test('a path with a parameter or two slashes', async (t) => {
   for (const prefix of ['/:tenant', '/sso/*', '/sso:id']) {
     t.throws(() => checkPrefix(prefix), /"prefix" must be a path without parameters: .*; got a string of/, prefix)
