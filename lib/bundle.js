@@ -1,14 +1,12 @@
 // The last step of the build: bundles what the package uses of TypeBox into dist/typebox.js, with TypeBox's licence.
-// Importing its own files would take as long as importing Fastify. The declarations still import `typebox`. The tests
-// have lib in another folder, which is the argument.
+// Importing its own files would take as long as importing Fastify. The declarations still import `typebox`.
 //
 // The step before compiles the modules again, without comments: the declarations have those of the public interface.
 import { build } from 'esbuild'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-const [, , folder = 'dist'] = process.argv
-const file = `${folder}/typebox.js`
+const file = 'dist/typebox.js'
 const licence = fileURLToPath(new URL('../license', import.meta.resolve('typebox')))
 
 await build({

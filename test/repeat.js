@@ -1,9 +1,9 @@
 // Shows that no test fails by chance: runs the tests, or some files, again and again beside processes that keep the
 // processors busy.
 //
-//   node test/repeat.js [--times 20] [--burn 2] [compiled/test/faults.js ...]
+//   node test/repeat.js [--times 20] [--burn 2] [test/faults ...]
 //
-// Compile first (npm run compile); for the tests of the package and the examples, build.
+// Before the whole suite, and before the tests of the package and the examples: node test/setup.js.
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
@@ -30,7 +30,8 @@ const burners = Array.from({ length: Number(burn) }, () => fork(import.meta.file
 let failed = 0
 for (let round = 1; round <= Number(times); round++) {
   console.log(`\nround ${round}`)
-  const [code] = await once(spawn('npx', ['tap', '--disable-coverage', ...positionals], { stdio: 'inherit' }), 'exit')
+  const command = positionals.length > 0 ? ['node', 'test/only.js'] : ['npx', 'tap', '--disable-coverage']
+  const [code] = await once(spawn('env', [...command, ...positionals], { stdio: 'inherit' }), 'exit')
   if (code !== 0) failed++
 }
 for (const burner of burners) burner.disconnect()

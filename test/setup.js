@@ -1,9 +1,7 @@
-// Before `npm test`: installs the packages and the programs that the tests need, names the test files that run
-// together, and compiles. All files of a folder are one process, since loading tap and Fastify takes longer than most
-// files; `x.alone.test.ts` has its own.
+// Before `npm test`: installs the packages and the programs that the tests need, and compiles.
 import { execSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 
 /** Whether it is there, as a command of the shell; Debian's package; the command for macOS. */
 const PROGRAMS = [
@@ -40,13 +38,6 @@ if (missing.length > 0 && process.getuid?.() === 0 && succeeds('command -v apt-g
 }
 
 rmSync('compiled', { recursive: true, force: true })
-mkdirSync('compiled/test', { recursive: true })
-const files = readdirSync('test', { recursive: true }).filter((file) => /^[^.]+\.test\.ts$/.test(file)).sort()
-for (const folder of new Set(files.map((file) => file.split('/')[0]))) {
-  const together = files.filter((file) => file.startsWith(`${folder}/`))
-  writeFileSync(`compiled/test/${folder}.js`, together.map((file) => `import './${file.slice(0, -2)}js'\n`).join(''))
-}
-
 // Beside each other, since each uses one core. tap is built once, with the plugins of .taprc: npm removes the mark.
 const builds = [
   'npm run -s compile',

@@ -1,0 +1,37 @@
+// Runs some tests as fast as they can be known: compiles, and runs a file or a folder by Node itself, without tap's
+// runner and its coverage.
+//
+//   npm run only test/unit/pkce.test.ts [test/attacks ...]
+import { existsSync, readdirSync } from 'node:fs'
+import { relative } from 'node:path'
+import t from 'tap'
+import { compile } from './compile.js'
+import { report } from './reporter.js'
+
+/** Seconds of a process. This and the others as in .taprc. */
+const TIMEOUT = 600
+const env = { ...process.env, TAP_TIMEOUT: String(TIMEOUT), TAP_FAIL_SKIP: '1', TAP_FAIL_TODO: '1' }
+
+/** The compiled programs of a file or folder of the sources. */
+function programsOf (argument) {
+  const source = relative('.', argument)
+  if (source.endsWith('.test.ts')) return [`compiled/${source.slice(0, -'ts'.length)}js`]
+  const below = readdirSync(source, { recursive: true }).map((file) => `${source}/${file}`)
+  // In one process, as the whole suite runs them.
+  const together = existsSync(`compiled/${source}.js`)
+    ? [`compiled/${source}.js`]
+    : below.filter((file) => /(?<!\.alone)\.test\.ts$/.test(file)).flatMap(programsOf)
+  return [...together, ...below.filter((file) => file.endsWith('.alone.test.ts')).flatMap(programsOf)]
+}
+
+t.register()
+report(t)
+t.resume()
+t.jobs = 2
+await compile()
+const programs = process.argv.slice(2).flatMap(programsOf)
+if (programs.length === 0) throw new Error('Name a test file or a folder of tests: npm run only test/unit')
+for (const program of programs) {
+  const args = ['--enable-source-maps', '--disable-warning=PartnerSsoWarning', program]
+  t.spawn(process.execPath, args, { env, name: program, timeout: TIMEOUT * 1000, stdio: 'pipe', buffered: true })
+}
