@@ -36,13 +36,6 @@ export const FRONT: readonly Rule[] = [
     }
   },
   {
-    id: 'service.no-cache',
-    sentence: 'No response of the plugin comes from a cache.',
-    fix: 'Exempt /oauth/* from every cache in front (CDN, proxy_cache, a hook): the plugin sends no-store.',
-    // A response of a cache ends the check where it comes.
-    async test () {}
-  },
-  {
     id: 'service.refusals',
     severity: 'should',
     sentence: 'The plugin’s refusals reach the portal as they are.',
@@ -53,30 +46,10 @@ export const FRONT: readonly Rule[] = [
     }
   },
   {
-    id: 'service.rate-limit',
-    sentence: 'A rate limit lets right requests pass: the portal’s servers have few addresses.',
-    fix: 'Set each limit far above the sign-ins of a minute. Behind a proxy set trustProxy, or all share one address.',
-    // A limit that is met ends the check where it is met.
-    async test () {}
-  },
-  {
     ...REFUSAL,
     id: 'authorize.foreign-redirect-uri',
     sentence: 'A redirect_uri that is not registered is refused, and nobody is redirected there.',
     test: (subject) => isRefused(subject, { redirect_uri: 'https://attacker.example/oauth/callback' })
-  },
-  {
-    ...REFUSAL,
-    id: 'authorize.unknown-client',
-    sentence: 'An unknown client_id is refused, and nobody is redirected.',
-    test: (subject) => isRefused(subject, { client_id: 'nobody-registered-this' })
-  },
-  {
-    ...REFUSAL,
-    id: 'authorize.error-redirect',
-    sentence: 'Other refusals reach the portal by redirect, with error and state.',
-    test: (subject) =>
-      isRefused(subject, { response_type: 'token' }, /^portal[?&](?=.*error=unsupported_response_type)(?=.*state=)/)
   }
 ]
 

@@ -3,7 +3,7 @@ import { formsOf } from '../flow/login-form.ts'
 import { logIn } from '../flow/user.ts'
 import { header, statusOf } from '../flow/wire.ts'
 import { isPrivate } from './address.ts'
-import { expectFormAction, expectUnframed } from './content-security-policy.ts'
+import { expectFormAction } from './content-security-policy.ts'
 import type { Rule } from './rule.ts'
 import { advise, expect, Failed, Untested } from './rule.ts'
 import { cookiesIn, endOf, isHtml, isIssued, loginPage, stateOf } from './session.ts'
@@ -39,13 +39,6 @@ export const LOGIN: readonly Rule[] = [
     test: formLeadsBack
   },
   {
-    id: 'login.framing',
-    severity: 'should',
-    sentence: 'No other site can show the login page in a frame.',
-    fix: "Send Content-Security-Policy: frame-ancestors 'none' with the login page.",
-    test: async (subject) => expectUnframed((await loginPage(subject)).exchange)
-  },
-  {
     id: 'login.return',
     sentence: 'The login leads back to the authorization request, and so to the portal.',
     fix:
@@ -62,12 +55,6 @@ export const LOGIN_LAST: readonly Rule[] = [
     sentence: 'The login leads to no other site, whatever the address of its page names.',
     fix: 'Redirect to app.partnerSso.returnTo(request, reply), which returns addresses of this app only.',
     test: noOpenRedirect
-  },
-  {
-    id: 'login.no-injection',
-    sentence: 'The login page does not print its address as HTML.',
-    fix: 'Escape what the page shows of its URL, also in attributes and scripts.',
-    test: noInjection
   }
 ]
 
@@ -178,14 +165,4 @@ async function noOpenRedirect (subject: Subject) {
       `with ${foreign} as the address to return to the login leads there`
     )
   }
-}
-
-/** The probe as an element, or behind the end of an attribute. */
-const PRINTED = /<check-probe|=\s*"[^"<>]*check-probe"check-probe|=\s*'[^'<>]*check-probe(?:"|&quot;|&#34;)check-probe'/
-
-/** Opens the login page with an address that would end an attribute, or begin an element. */
-async function noInjection (subject: Subject) {
-  const url = await withReturn(subject, '/oauth/authorize?check-probe"check-probe\'<check-probe>')
-  const { exchange } = await subject.browserOf().open(url)
-  expect(!isHtml(exchange) || !PRINTED.test(String(exchange.response?.body)), 'the page prints its address as it is')
 }

@@ -6,7 +6,7 @@ import { isPrivate } from './address.ts'
 import type { Rule } from './rule.ts'
 import { atOnce, expect, Failed } from './rule.ts'
 import type { Subject } from './subject.ts'
-import { becameOf, notThePlugin, reasonsOf } from './voice.ts'
+import { becameOf, DOWNGRADE, notThePlugin, reasonsOf } from './voice.ts'
 
 /** Does the portal reach the plugin? */
 export const REACH: readonly Rule[] = [
@@ -19,9 +19,14 @@ export const REACH: readonly Rule[] = [
   },
   {
     id: 'address.https',
-    sentence: 'The portal calls the app by https, at an address that needs no redirect.',
+    sentence: 'The portal calls the app by https, at an address that needs no redirect, and no redirect leads to http.',
     fix: 'Give the portal the addresses at which the app responds without a redirect: https, with TLS in front of it.',
-    async test ({ integration: { base } }) {
+    async test (subject) {
+      const { base } = subject.integration
+      const { at, exchange, target } = await subject.nobody()
+      expect(`${base.protocol} ${at} ${target?.protocol}` !== 'https: elsewhere http:', describe(exchange), {
+        fix: DOWNGRADE
+      })
       expect(isSecure(base), `the base URL is ${base.href}`, {
         severity: isPrivate(base.hostname) ? 'should' : 'must'
       })
@@ -66,18 +71,6 @@ export const REACH: readonly Rule[] = [
     async test (subject) {
       const { exchange } = await subject.user('t'.repeat(43))
       expectReached(exchange, /^401$/)
-    }
-  },
-  {
-    id: 'address.no-downgrade',
-    sentence: 'The browser is not sent from https to http.',
-    fix:
-      'Let the app know that TLS ends in front of it (Fastify: trustProxy; the proxy: X-Forwarded-Proto), ' +
-      'or build redirects without scheme and host.',
-    async test (subject) {
-      const { at, exchange, target } = await subject.nobody()
-      const way = `${subject.integration.base.protocol} ${at} ${target?.protocol}`
-      expect(way !== 'https: elsewhere http:', describe(exchange))
     }
   }
 ]

@@ -1,8 +1,9 @@
 import { describe } from '../flow/failure.ts'
 import type { UserInformation } from '../user-information.ts'
 import { readUserInformation, unlistedFields } from '../user-information.ts'
-import type { Rule } from './rule.ts'
+import type { Details, Rule } from './rule.ts'
 import { advise, atOnce, expect } from './rule.ts'
+import { CACHE } from './sending.ts'
 import type { Subject } from './subject.ts'
 
 /** Does the portal get what it needs? */
@@ -34,40 +35,27 @@ export const RECORD: readonly Rule[] = [
         const added = unlistedFields({ ...record }).join(', ')
         advise(added === '', `a hook or a proxy adds ${added}`, 'Leave the response of /oauth/user as it is.')
       }
+      expectNone(records, ENCODED, { severity: 'should', fix: AS_WRITTEN })
     }
   },
   {
-    id: 'user.same-user',
-    sentence: 'Each sign-in of one user gives the same record.',
-    fix:
-      'Give the identifier that the app keeps for the user, not a new one each time; keep no user in a variable that ' +
-      'requests share.',
-    isGate: true,
-    test: async (subject) => expectSame([...(await signIns(subject)), ...(await afterLogin(subject))])
-  },
-  {
     id: 'user.other-user',
-    sentence: 'Users who sign in at the same time get each their own record.',
+    sentence:
+      'Each sign-in of one user gives the same record, and users who sign in at the same time get each their own.',
     fix:
-      'Give each user the identifier that the app has for this user. Keep no user in a variable that requests share: ' +
-      '`portalEligibility` gets its user as an argument.',
+      'Give each user the identifier that the app keeps for this user, not a new one each time. Keep no user in a ' +
+      'variable that requests share: `portalEligibility` gets its user as an argument.',
     async test (subject) {
+      expectSame([...(await signIns(subject)), ...(await afterLogin(subject))])
       await subject.entered(1)
       const { reading } = await subject.user('n'.repeat(43))
-      expect(!reading.ok, 'the record, for a token that nobody issued', { rule: 'service.no-cache' })
+      expect(!reading.ok, 'the record, for a token that nobody issued', { fix: CACHE, isEnd: true })
       for (let round = 0; round < 2; round++) {
         const [one, other] = await atOnce([subject.signIn(), subject.signIn(1)])
         expectSame([...(await signIns(subject)), one])
         expect(one?.external_id !== other?.external_id, 'two users have the same external_id')
       }
     }
-  },
-  {
-    id: 'user.plain-text',
-    severity: 'should',
-    sentence: 'The record is plain text: not escaped for HTML or URLs, not read in a wrong encoding.',
-    fix: 'Give the text as the user wrote it: UTF-8, with no HTML entities, without spaces around it.',
-    test: async (subject) => expectNone(await signIns(subject), ENCODED)
   },
   {
     id: 'authorize.state',
@@ -90,6 +78,8 @@ const MISSING = {
   'has a part that is not filled in': /\bundefined\b|\[object \w+\]|^\{"|=>/
 }
 
+const AS_WRITTEN = 'Give the text as the user wrote it: UTF-8, with no HTML entities, without spaces around it.'
+
 const ENCODED = {
   'is escaped for HTML': /&(?:amp|lt|gt|quot|apos|#\d{1,6}|#x[\da-f]{1,5});/i,
   'is encoded for a URL': /%[\dA-F]{2}/,
@@ -102,10 +92,10 @@ const ENCODED = {
 const STATES = ['a,b;c+d e%25f&g=h~!*()é€🙂', '-._~ABCDEFGHIJKLMNOPQRSTUVWXY'.repeat(50)]
 
 /** No text has one of these faults, by their names. */
-function expectNone (records: UserInformation[], faults: Record<string, RegExp>) {
+function expectNone (records: UserInformation[], faults: Record<string, RegExp>, details?: Details) {
   for (const [field, value] of records.flatMap((record) => Object.entries(record))) {
     for (const [what, pattern] of Object.entries(faults)) {
-      expect(!pattern.test(String(value)), `${field} ${what}: ${value}`)
+      expect(!pattern.test(String(value)), `${field} ${what}: ${value}`, details)
     }
   }
 }

@@ -44,6 +44,8 @@ export interface Details {
   exchange?: Exchange
   /** The rule that has the cause, where it is another one. It fails, and the list ends. */
   rule?: string
+  /** The list ends: what was seen leaves the later rules without meaning. */
+  isEnd?: true
 }
 
 /** Thrown where the app breaks a rule. */
@@ -62,6 +64,9 @@ export class Untested extends Error {}
 
 /** Thrown where a request got no response. It ends the check where the app does not respond at all. */
 export class NoResponse extends Untested {}
+
+/** Thrown where a rate limit of the endpoints is met. It ends the check. */
+export class LimitMet extends Untested {}
 
 /** The results of calls at once, or the first failure, after the others have ended: no request is left on its way. */
 export const atOnce = <Value>(calls: Array<Promise<Value>>) =>

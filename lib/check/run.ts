@@ -1,6 +1,6 @@
 import { escape } from '../flow/escape.ts'
 import type { Group, Rule, Severity } from './rule.ts'
-import { Failed, NoResponse, Untested } from './rule.ts'
+import { Failed, LimitMet, NoResponse, Untested } from './rule.ts'
 import type { GroupedRule } from './rules.ts'
 import { RULES } from './rules.ts'
 import type { Subject } from './subject.ts'
@@ -47,10 +47,12 @@ export async function run (subject: Subject): Promise<Run> {
     const { id, outcome, reason } = finding
     findings.set(id, finding)
     // Without a user who gets in nothing more can be judged.
-    if (error instanceof NoResponse || `${id} ${outcome}` === 'authorize.code untested') stopped = reason
+    const isInterrupted = error instanceof NoResponse || error instanceof LimitMet
+    if (isInterrupted || `${id} ${outcome}` === 'authorize.code untested') stopped = reason
     end = stopped ?? `${id} fails`
     // A rule that found the cause elsewhere is not judged itself.
-    if (stopped || id !== rule.id || (rule.isGate && outcome === 'fail')) break
+    const isEnd = error instanceof Failed && error.details.isEnd
+    if (stopped || isEnd || id !== rule.id || (rule.isGate && outcome === 'fail')) break
   }
   const rules = RULES.map((rule) => findings.get(rule.id) ?? found(rule, 'untested', { reason: end }))
   const ok = !stopped && rules.every(({ outcome }) => outcome !== 'fail')

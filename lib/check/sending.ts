@@ -3,7 +3,7 @@ import type { Integration } from '../flow/integration.ts'
 import type { Secrets } from '../flow/masking.ts'
 import type { Exchange, Send } from '../flow/wire.ts'
 import { header, headerValues, statusOf } from '../flow/wire.ts'
-import { expect, Failed, NoResponse, Untested } from './rule.ts'
+import { expect, LimitMet, NoResponse, Untested } from './rule.ts'
 import { nameOf } from './voice.ts'
 
 export type Wait = (milliseconds: number, signal: AbortSignal) => Promise<unknown>
@@ -19,12 +19,18 @@ export interface Sending {
 
 /** Names the requests of the check in the log of the app. Some apps want that of a browser. */
 const AGENT = ['User-Agent', 'Mozilla/5.0 (compatible; fastify-partner-sso)'] as const
+/** What to do where a response comes from a cache. */
+export const CACHE = 'Exempt /oauth/* from every cache in front (CDN, proxy_cache, a hook): the plugin sends no-store.'
+/** What to do where a rate limit is met. */
+const LIMIT =
+  'Set each limit far above the sign-ins of a minute: the portal’s servers have few addresses. Behind a proxy set ' +
+  'trustProxy, or all share one address.'
 /** Seconds that a request waits for a rate limit in all. */
 const LONGEST_WAIT = 10
 
 /**
  * Sends the requests of a check. What is wrong with a response whoever asked is thrown: NoResponse,
- * or Failed for a rate limit or a cache.
+ * LimitMet, or Failed where a cache responded.
  *
  * @param seen - collects the exchanges with the three endpoints
  */
@@ -54,10 +60,7 @@ export function sending (
         const got = `${nameOf(exchange)}: ${describe(exchange)}`
         if (!isEndpoint) throw new Untested(`it needs a higher limit, or to be tried later: ${got}`)
         const count = seen.filter(({ request }) => request.url.startsWith(address)).length
-        throw new Failed(`${got}, after ${count} requests`, {
-          rule: 'service.rate-limit',
-          severity: count < 20 ? 'must' : 'should'
-        })
+        throw new LimitMet(`${got}, after ${count} requests. ${LIMIT}`)
       }
       await wait(seconds * 1000, signal)
     }
@@ -79,5 +82,5 @@ function expectNoCache (exchange: Exchange, earlier: readonly Exchange[]) {
     .map((line) => line.join(': '))
     .find((line) => /^age: [1-9]|^\S*cache\S*: .*\bhit\b/i.test(line))
   const why = isRepeated ? 'the code or token of an earlier request' : mark
-  expect(why === undefined, `${nameOf(exchange)}: ${why}`, { rule: 'service.no-cache' })
+  expect(why === undefined, `${nameOf(exchange)}: ${why}`, { fix: CACHE, isEnd: true })
 }

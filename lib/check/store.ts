@@ -1,7 +1,7 @@
 import { describe } from '../flow/failure.ts'
 import type { Leg } from '../flow/legs.ts'
 import type { Rule } from './rule.ts'
-import { atOnce, expect, Untested } from './rule.ts'
+import { expect, Untested } from './rule.ts'
 import type { Subject } from './subject.ts'
 
 /** What the rules have in common. */
@@ -51,15 +51,6 @@ export const STORE: readonly Rule[] = [
   },
   {
     ...PROMISE,
-    id: 'token.race',
-    sentence: 'Of requests with the same code at the same time one at most gets a token.',
-    async test (subject) {
-      const grant = await subject.code()
-      await oneAtMost(() => subject.redeem(grant))
-    }
-  },
-  {
-    ...PROMISE,
     id: 'token.wrong-caller-burns-nothing',
     sentence: 'A request with a wrong secret is refused and leaves the code as it was.',
     fix: 'The plugin checks the credentials before it takes the code: see whether something repeats the request.',
@@ -68,26 +59,6 @@ export const STORE: readonly Rule[] = [
       expectRefused(await subject.redeem(grant, 'a-secret-that-is-wrong'), 'a token, for a wrong client_secret')
       const { reading, exchange } = await subject.redeem(grant)
       expect(reading.ok, `then, with the right one: ${describe(exchange)}`)
-    }
-  },
-  {
-    ...PROMISE,
-    id: 'user.replayed-token',
-    sentence: 'A used access token is refused.',
-    fix: 'Let the store take a value in one atomic command (Redis: GETDEL); let no cache keep responses.',
-    async test (subject) {
-      const token = await subject.accessToken()
-      await subject.record(token)
-      expectRefused(await subject.user(token), 'the record, for a token that was used')
-    }
-  },
-  {
-    ...PROMISE,
-    id: 'user.race',
-    sentence: 'Of requests with the same access token at the same time one at most gets the record.',
-    async test (subject) {
-      const token = await subject.accessToken()
-      await oneAtMost(() => subject.user(token))
     }
   }
 ]
@@ -98,12 +69,6 @@ const replayed = (subject: Subject) =>
     const grant = await subject.code()
     return { token: await subject.token(grant), leg: await subject.redeem(grant) }
   })
-
-async function oneAtMost (send: () => Promise<Leg<unknown>>) {
-  const legs = await atOnce([1, 2, 3].map(send))
-  const winners = legs.filter(({ reading }) => reading.ok).length
-  expect(winners <= 1, `${winners} of ${legs.length} succeeded`)
-}
 
 function expectRefused ({ reading }: Leg<unknown>, got: string) {
   expect(!reading.ok, got)

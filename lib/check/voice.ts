@@ -45,11 +45,16 @@ export function notThePlugin (exchange: Exchange) {
   const to = redirectTarget(exchange)
   if (from.pathname === to?.pathname) {
     const isDown = from.protocol === 'https:' && to.protocol === 'http:'
-    return new Failed(got, { rule: isDown ? 'address.no-downgrade' : 'address.https' })
+    return new Failed(got, { rule: 'address.https', fix: isDown ? DOWNGRADE : undefined })
   }
   const isNotFound = [404, 405].includes(statusOf(exchange))
   return new Failed(got, { rule: hookAt(exchange), fix: isNotFound ? REGISTER : EXEMPT })
 }
+
+/** What to do where the browser is sent from https to http. */
+export const DOWNGRADE =
+  'Let the app know that TLS ends in front of it (Fastify: trustProxy; the proxy: X-Forwarded-Proto), or build ' +
+  'redirects without scheme and host.'
 
 const REGISTER =
   'Register the plugin; check the base URL and the prefix; see whether a proxy changes the path or the method.'

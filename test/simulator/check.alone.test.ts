@@ -32,8 +32,8 @@ t.test('also with Basic, PKCE, a prefix, the client level, users by cookie, head
     const { code, stopped, rules } = await report(baseUrl, flags, settings)
     const row = JSON.stringify(way)
     t.strictSame([code, stopped, rules.filter(({ outcome }) => outcome === 'fail')], [0, undefined, []], row)
-    const eligibility = rules.find(({ id }) => id === 'authorize.eligibility')
-    t.equal(eligibility?.outcome, row.includes('=eve') ? 'pass' : 'untested', row)
+    const denied = rules.find(({ id }) => id === 'authorize.access-denied')
+    t.equal(denied?.outcome, row.includes('=eve') ? 'pass' : 'untested', row)
   }
 })
 

@@ -1,5 +1,5 @@
 // Does something change responses on the way?
-import { at, headers, json, location, onSend, server, title } from './changes.ts'
+import { headers, json, onSend, server, title } from './changes.ts'
 import type { Row } from './host.ts'
 
 export const FRONT: Row[] = [
@@ -7,8 +7,7 @@ export const FRONT: Row[] = [
   ['Cache-Control: public', headers({ 'cache-control': 'public, max-age=300' }), 'service.headers'],
   ['CORS for everybody', headers({ 'access-control-allow-origin': '*' }), 'service.headers'],
   ['Referrer-Policy: unsafe-url', headers({ 'referrer-policy': 'unsafe-url' }), 'advice:service.headers'],
-  ['no framing policy', headers({ 'content-security-policy': '', 'x-frame-options': '' }),
-    'advice:login.framing', 'advice:service.headers'],
+  ['no framing policy', headers({ 'content-security-policy': '', 'x-frame-options': '' }), 'advice:service.headers'],
   ['Cross-Origin-Opener-Policy', headers({ 'cross-origin-opener-policy': 'same-origin' }), 'advice:service.headers'],
   ['no WWW-Authenticate', headers({ 'www-authenticate': undefined }), 'advice:service.refusals'],
   ['pages for refusals', onSend((_payload, reply) => {
@@ -19,18 +18,6 @@ export const FRONT: Row[] = [
   ['200 for refusals', onSend((_payload, reply) => {
     if (reply.statusCode >= 400) reply.code(200)
   }, server), 'advice:service.refusals'],
-  ['an error page at authorize', onSend((_payload, reply) => {
-    if (!/error=(?:invalid|unsupported)/.test(String(reply.getHeader('location')))) return undefined
-    reply.code(400).removeHeader('location')
-    return title('Bad request')
-  }), 'authorize.error-redirect'],
-  ['errors without the state', location((url) => url.includes('error=') ? url.replace(/&state=[^&]*/, '') : url),
-    'authorize.error-redirect'],
-  ['errors go to any redirect_uri', onSend((_payload, reply, { query }) => {
-    if (reply.statusCode !== 400) return undefined
-    reply.code(302).header('location', (query as { redirect_uri: string }).redirect_uri)
-    return ''
-  }, at('authorize')), 'authorize.foreign-redirect-uri', 'authorize.unknown-client'],
   ['a field more', json((data) =>
     'external_id' in data ? { ...data, requestId: crypto.randomUUID() } : data
   ), 'advice:user.record']

@@ -51,9 +51,9 @@ export const RECORD: Row[] = [
   ['an e-mail address null', record(() => ({ email: 'null' })), 'user.record'],
   ['a name as e-mail address', record(({ name }) => ({ email: name })), 'advice:user.record'],
   ['[object Object]', record(() => ({ name: `${{}}` })), 'user.record'],
-  ['escaped for HTML', record(({ name }) => ({ name: name.replace('&', '&amp;') })), 'advice:user.plain-text'],
-  ['encoded for a URL', record(({ name }) => ({ name: encodeURIComponent(name) })), 'advice:user.plain-text'],
-  ['read as Latin-1', record(({ name }) => ({ name: Buffer.from(name).toString('latin1') })), 'advice:user.plain-text'],
+  ['escaped for HTML', record(({ name }) => ({ name: name.replace('&', '&amp;') })), 'advice:user.record'],
+  ['encoded for a URL', record(({ name }) => ({ name: encodeURIComponent(name) })), 'advice:user.record'],
+  ['read as Latin-1', record(({ name }) => ({ name: Buffer.from(name).toString('latin1') })), 'advice:user.record'],
   ['a partner user for the client level', { double: { level: 'client' } }, 'user.record'],
   ['another name in the record', json(({ name, ...others }) => others, at('user')), 'user.record'],
   ['token_type in lower case', json((data) => ({ ...data, token_type: 'bearer' }), at('token')), 'token.response'],
@@ -62,7 +62,7 @@ export const RECORD: Row[] = [
   ['encoded once more', location((url) => url.startsWith('https:') ? encodeURI(url) : url), 'authorize.state'],
   ['in lower case', location((url) => url.toLowerCase()), 'authorize.code'],
   ['a parameter more', location((url) => url.includes('code=') ? `${url}&from=partner` : url), 'authorize.code'],
-  ['an identifier of the sign-in', record(() => ({ external_id: crypto.randomUUID() })), 'user.same-user'],
+  ['an identifier of the sign-in', record(() => ({ external_id: crypto.randomUUID() })), 'user.other-user'],
   ['an identifier of the login', {
     remember: (reply, name, options) =>
       reply.setCookie('sid', name, options).setCookie('login', crypto.randomUUID(), { ...options, signed: false }),
@@ -70,14 +70,14 @@ export const RECORD: Row[] = [
       portalEligibility: (user, { request }) =>
         user.isAgent ? { ...recordOf(user), external_id: String(request.cookies.login) } : null
     }
-  }, 'user.same-user'],
+  }, 'user.other-user'],
   ['status 201', onSend((_payload, reply) => { reply.code(201) }, at('token')), 'token.response'],
   ['compressed unasked', onSend((payload, reply) => {
     reply.header('content-encoding', 'gzip').removeHeader('content-length')
     return gzipSync(payload)
   }, server), 'token.response'],
   ['a prefix against JSON hijacking', onSend((payload) => `)]}'\n${payload}`, server), 'token.response'],
-  ['the record is cached', cached, 'service.no-cache'],
+  ['the record is cached', cached, 'user.other-user'],
   ['two processes, two stores', processes({}, {}), 'service.one-store'],
   ['sessions in two of three processes', () => {
     const plugin = { store: ownStore() }

@@ -1,5 +1,4 @@
 // Does the store keep its promises?
-import { setImmediate } from 'node:timers/promises'
 import type { Store } from '../../../lib/index.ts'
 import type { Change, Row } from './host.ts'
 import { ownStore } from './host.ts'
@@ -10,17 +9,9 @@ const store = (replace: (records: Map<string, string>) => Partial<Store>) => ():
 const refuses = async (): Promise<never> => { throw new Error('no such table') }
 
 export const STORE: Row[] = [
-  ['take reads, waits and removes', store((records) => ({
-    async take (key) {
-      const value = records.get(key)
-      await setImmediate()
-      records.delete(key)
-      return value === undefined || value === '' ? null : value
-    }
-  })), 'user.race'],
   ['take removes nothing', store((records) => ({
     take: async (key) => records.get(key) || null
-  })), 'token.replay-revokes', 'user.replayed-token', 'user.race'],
+  })), 'token.replay-revokes'],
   ['revoke does nothing', store(() => ({ revoke: async () => null })), 'token.replay-revokes'],
   ['revoke removes nothing', store((records) => ({
     revoke: async (key) => records.get(key) ?? null
