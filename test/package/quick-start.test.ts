@@ -36,8 +36,8 @@ async function copied (): Promise<{ directory: string, ports: Ports }> {
 
 const { directory, ports } = await prepared(copied)
 const settings = { COOKIE_SECRET, PORTAL_CLIENT_SECRET, PORT: String(ports.app) }
-await prepared(() =>
-  started(t, [process.execPath, 'app.mjs'], settings, directory).printed(/Server listening at/))
+const app = started(t, [process.execPath, 'app.mjs'], settings, directory)
+await prepared(() => app.printed(/Server listening at/))
 const portalUrl = `http://127.0.0.1:${ports.portal}`
 const baseUrl = `http://localhost:${ports.app}`
 
@@ -47,6 +47,24 @@ t.test('it does not start without its secrets', async (t) => {
   const secret = `PORTAL_CLIENT_SECRET=${PORTAL_CLIENT_SECRET}`
   t.throws(starting(secret, 'COOKIE_SECRET=short'), { message: /COOKIE_SECRET must have 32 characters/ })
   t.throws(starting(`COOKIE_SECRET=${COOKIE_SECRET}`), { message: /clientSecret/ })
+})
+
+t.test('what one should see after the start: a line that says where it listens, and no warning', async (t) => {
+  const lines = app.output.out.trim().split('\n').map((line) => JSON.parse(line))
+  t.match(lines[0], { level: 30, msg: /^Server listening at / })
+  t.strictSame(lines.filter(({ level }) => level > 30), [])
+  t.equal(app.output.err, '')
+})
+
+t.test('a form of another site logs nobody in', async (t) => {
+  const rows = [['cross-site', 403], ['same-site', 403], ['same-origin', 303], ['none', 303]] as const
+  for (const [site, status] of rows) {
+    const headers = { 'sec-fetch-site': site }
+    const body = new URLSearchParams({ user: 'ada' })
+    const response = await fetch(`${baseUrl}/login`, { method: 'POST', headers, body, redirect: 'manual' })
+    t.equal(response.status, status, site)
+    t.equal(response.headers.has('set-cookie'), status === 303, site)
+  }
 })
 
 t.test('an ordinary login leads to the portal, whatever its return_to; who is no user gets none', async (t) => {

@@ -61,7 +61,17 @@ t.test('links lead somewhere, from an installed copy too', async (t) => {
       if (anchor !== undefined) t.ok(anchors(readFileSync(file, 'utf8')).includes(anchor), link)
     }
   }
-  for (const [, image = ''] of readme.matchAll(/(?:src|srcset)="(.+?)"/g)) t.ok(existsSync(image), image)
+})
+
+const IMAGES = 'https://raw.githubusercontent.com/fastify-partner-sso/fastify-partner-sso/main/'
+
+t.test('each image of the README is there, at an address that an installed copy can show', async (t) => {
+  const images = [...readme.matchAll(/(?:src|srcset)="(.+?)"/g)].map(([, address = '']) => address)
+  t.not(images.length, 0)
+  for (const address of images) {
+    t.ok(address.startsWith(IMAGES), `${address} is absolute: the package has no images`)
+    t.ok(existsSync(address.slice(IMAGES.length)), address)
+  }
 })
 
 function fileOf (path: string, document: string): string {
