@@ -2,6 +2,7 @@
 // runner and its coverage.
 //
 //   npm run only test/unit/pkce.test.ts [test/attacks ...]
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { relative } from 'node:path'
 import t from 'tap'
@@ -11,6 +12,9 @@ import { report } from './reporter.js'
 /** Seconds of a process. This and the others as in .taprc. */
 const TIMEOUT = 600
 const env = { ...process.env, TAP_TIMEOUT: String(TIMEOUT), TAP_FAIL_SKIP: '1', TAP_FAIL_TODO: '1' }
+
+/** Programs that load the package as it is built, or the examples, which do. */
+const OF_PACKAGE = /^compiled\/test\/(?:browser|examples|package|hosts\/nest)\b/
 
 /** The compiled programs of a file or folder of the sources. */
 function programsOf (argument) {
@@ -31,6 +35,9 @@ t.jobs = 2
 await compile()
 const programs = process.argv.slice(2).flatMap(programsOf)
 if (programs.length === 0) throw new Error('Name a test file or a folder of tests: npm run only test/unit')
+if (programs.some((program) => OF_PACKAGE.test(program))) {
+  spawnSync('npm run -s build && npx tsc -p examples', { shell: true, stdio: 'inherit' })
+}
 for (const program of programs) {
   const args = ['--enable-source-maps', '--disable-warning=PartnerSsoWarning', program]
   t.spawn(process.execPath, args, { env, name: program, timeout: TIMEOUT * 1000, stdio: 'pipe', buffered: true })

@@ -1,7 +1,7 @@
 // Before `npm test`: installs the packages and the programs that the tests need, and compiles.
-import { execSync, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 
 /** Whether it is there, as a command of the shell; Debian's package; the command for macOS. */
 const PROGRAMS = [
@@ -17,26 +17,44 @@ const PROGRAMS = [
   ['/usr/bin/ruby -e "require %q(oauth2)"', 'ruby-oauth2', 'sudo /usr/bin/gem install oauth2']
 ]
 
-const run = (command) => execSync(command, { stdio: 'inherit' })
+/** No service is to be started: the tests start what they need. */
+const POLICY = '#!/bin/sh\n# While test/setup.js installs programs.\nexit 101\n'
+
+const say = (text) => console.log(`test/setup.js: ${text}`)
+
+/** Runs a command of the shell; where it fails, nothing else is done. */
+function run (command) {
+  const { status } = spawnSync(command, { shell: true, stdio: 'inherit' })
+  if (status === 0) return
+  say(`this has failed: ${command}`)
+  process.exit(1)
+}
+
 const succeeds = (command) => spawnSync(command, { shell: true }).status === 0
 
-if (!existsSync('node_modules/.package-lock.json')) run('npm ci --no-audit --no-fund')
+say('types, style and all tests take some four minutes on two cores. One file: npm run only test/unit/pkce.test.ts')
+
+if (!existsSync('node_modules/.package-lock.json')) {
+  say('installs the packages of package-lock.json into node_modules, in half a minute')
+  run('npm ci --no-audit --no-fund')
+}
 
 const missing = PROGRAMS.filter(([isThere]) => !succeeds(isThere))
 const aptGet = `apt-get install -y --no-install-recommends ${missing.map(([, debian]) => debian).join(' ')}`
 if (missing.length > 0 && process.getuid?.() === 0 && succeeds('command -v apt-get')) {
-  // The tests start what they need: no service is started. Debian asks this program.
+  say(`installs programs that stay on this machine, in a minute or two: ${aptGet}`)
+  // Debian starts the services that it installs, unless this program says no. The shell removes it, however it ends.
   const policy = '/usr/sbin/policy-rc.d'
-  const isOurs = !existsSync(policy)
-  if (isOurs) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
-  run(`apt-get update -qq && ${aptGet} -qq`)
-  if (isOurs) rmSync(policy)
+  const isOurs = !existsSync(policy) || readFileSync(policy, 'utf8') === POLICY
+  if (isOurs) writeFileSync(policy, POLICY, { mode: 0o755 })
+  run(`${isOurs ? `trap 'rm -f ${policy}' EXIT; trap 'exit 1' HUP INT TERM; ` : ''}apt-get update -qq && ${aptGet} -qq`)
 } else if (missing.length > 0) {
   const macos = [...new Set(missing.map(([, , command]) => command))].join('; ')
   console.error(`Programs for the tests are missing.\nDebian, Ubuntu: sudo ${aptGet}\nmacOS: ${macos}`)
   process.exit(1)
 }
 
+say('builds the package and compiles the tests')
 rmSync('compiled', { recursive: true, force: true })
 // Beside each other, since each uses one core. tap is built once, with the plugins of .taprc: npm removes the mark.
 const builds = [

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { freePort } from './ports.ts'
+import { endsWithUs } from './started.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 
@@ -38,6 +39,7 @@ export async function startRedis (t: Teardown, settings: string[] = [], port?: n
 export function clientOf (
   t: Teardown, { port, process, directory }: { port: number, process: ChildProcess, directory: string }
 ): Redis {
+  endsWithUs(process)
   const client = new Redis(port, { retryStrategy: () => 20, maxRetriesPerRequest: null })
   client.on('error', () => {})
   t.teardown(async () => {

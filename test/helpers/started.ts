@@ -1,10 +1,23 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { until } from './until.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
+
+/**
+ * Lets a server of the tests end with this process, however that ends: tap kills one that exceeds its time limit, and
+ * all others when a test bails. The shell waits for a line, and gets the end of its input instead.
+ */
+export function endsWithUs (server: ChildProcess): void {
+  const guard = spawn('sh', ['-c', `read line || kill -9 ${server.pid}`], { stdio: ['pipe', 'ignore', 'ignore'] })
+  guard.unref()
+  guard.stdin.on('error', () => {})
+  ;(guard.stdin as Socket).unref()
+  server.once('exit', () => guard.stdin.end('\n'))
+}
 
 /** A program in a process of its own, which ends with the test. */
 export type Started = ReturnType<typeof started>
@@ -15,6 +28,7 @@ export function started (t: Teardown, command: string[], more: NodeJS.ProcessEnv
   const child = spawn('env', ['-u', 'NODE_OPTIONS', ...command], {
     cwd, env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe']
   })
+  endsWithUs(child)
   const exited = once(child, 'exit')
   t.teardown(async () => {
     child.kill()
