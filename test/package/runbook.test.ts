@@ -30,6 +30,29 @@ t.test('each reason that is named elsewhere exists', async (t) => {
   t.not(named.length, 0)
 })
 
+t.test('each alert leads to its section: what it means, what to look at, when to wake somebody', async (t) => {
+  const alerts = readFileSync('examples/alerts.yml', 'utf8').split(/^ *- alert: /m).slice(1)
+  const [, sections = ''] = /^## Alerts\n([^]*?)^## /m.exec(PAGE) ?? []
+  const names = alerts.map((alert) => /^\w+/.exec(alert)?.[0] ?? '')
+  t.strictSame([...sections.matchAll(/^### (.+)$/gm)].map(([, name]) => name), names)
+  const page = 'https://github.com/fastify-partner-sso/fastify-partner-sso/blob/main/.github/RUNBOOK.md'
+  for (const [index, name] of names.entries()) {
+    t.match(alerts[index], `runbook_url: ${page}#${name.toLowerCase()}\n`, name)
+    const [, section = ''] = new RegExp(`^### ${name}\\n([^]*?)(?=^### |(?![^]))`, 'm').exec(sections) ?? []
+    for (const part of ['What it means', 'What to look at', 'When to wake somebody']) {
+      t.match(section, `- **${part}.** `, `${name}: ${part}`)
+    }
+  }
+})
+
+t.test('the codes of the errors at the start are those that there are', async (t) => {
+  const source = readFileSync('lib/start-errors.ts', 'utf8')
+  const [, table = ''] = /^## The app does not start\n([^]*?)^## /m.exec(PAGE) ?? []
+  const codes = (text: string) => [...new Set(text.match(/FST_PARTNER_SSO_\w+/g))].sort()
+  t.strictSame(codes(table), codes(source))
+  t.not(codes(table).length, 0)
+})
+
 t.test('the log lines of a user who may not enter', async (t) => {
   let lines = ''
   const write = (text: string): void => {
