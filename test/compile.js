@@ -7,7 +7,7 @@ import { build } from 'esbuild'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 
 /** Files that are not loaded from `compiled`: declarations, programs that run as they are, and hosts of the package. */
-const NOT_COMPILED = /\.d\.ts$|^lib\/bundle\.js$|^test\/(?:[^/]*\.js$|bench\/|mutation\/|package\/(?:hosts|runners)\/)/
+const NOT_COMPILED = /\.d\.ts$|^lib\/bundle\.js$|^test\/(?:[^/]*\.js$|bench\/|package\/(?:hosts|runners)\/)/
 /** Of the examples, those that tests import. Nest's need TypeScript's decorators. */
 const EXAMPLES = /^examples\/(?:logins\/)?[^/]*\.ts$/
 

@@ -11,7 +11,6 @@ const PROGRAMS = [
   ['command -v chromium', 'chromium', 'brew install --cask chromium'],
   ['command -v postgres || ls /usr/lib/postgresql/*/bin/postgres', 'postgresql', 'brew install postgresql'],
   ['command -v promtool', 'prometheus', 'brew install prometheus'],
-  ['command -v haproxy', 'haproxy', 'brew install haproxy'],
   ['/usr/bin/python3 -c "import requests_oauthlib"', 'python3-requests-oauthlib',
     '/usr/bin/pip3 install --user requests-oauthlib'],
   ['/usr/bin/ruby -e "require %q(oauth2)"', 'ruby-oauth2', 'sudo /usr/bin/gem install oauth2']

@@ -1,5 +1,6 @@
 // The example of metrics counts what happens, by portal, type and reason, and names no user.
 import { channel } from 'node:diagnostics_channel'
+import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { metricsRoute, refusals, serveMetrics } from '../../examples/prometheus.ts'
 import { refusals as rows } from '../../lib/errors.ts'
@@ -50,14 +51,19 @@ t.test('it knows by which event each refusal is reported', async (t) => {
   t.strictSame(refusals, Object.fromEntries(Object.entries(rows).map(([reason, { type }]) => [reason, type])))
 })
 
-t.test('partner_sso_ready asks the store at each scrape', async (t) => {
-  let isLost = false
-  const store = { put: async () => !isLost, take: async () => 'probe', revoke: async () => null }
-  const { url } = await startHost(t, { store }, { finish: (app) => metricsRoute(app, [PORTAL.clientId]) })
-  for (const value of [1, 0, 1]) {
-    isLost = value === 0
-    t.match((await wire(url).send('/metrics')).text, `gauge\npartner_sso_ready ${value}\n`, `lost: ${isLost}`)
+t.test('partner_sso_ready asks the store at each scrape, which ends also where the store hangs', async (t) => {
+  let put = async (): Promise<boolean> => true
+  const store = { put: () => put(), take: async () => 'probe', revoke: async () => null }
+  const finish = (app: FastifyInstance) => metricsRoute(app, [PORTAL.clientId])
+  const { url } = await startHost(t, { store, storeTimeout: 100 }, { finish })
+  const isReady = async (value: 0 | 1, state: string, stored: typeof put) => {
+    put = stored
+    t.match((await wire(url).send('/metrics')).text, `gauge\npartner_sso_ready ${value}\n`, state)
   }
+  await isReady(1, 'good', async () => true)
+  await isReady(0, 'lost', async () => false)
+  await isReady(0, 'hangs', () => new Promise(() => {}))
+  await isReady(1, 'good again', async () => true)
 })
 
 t.test('a port for one process: the next one gets it once this one has closed', async (t) => {
