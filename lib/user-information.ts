@@ -11,6 +11,9 @@ const text = (meaning: string) => Type.String({ ...TEXT, description: `${IS_TEXT
 // Null counts as absent: a row of a database has it.
 const optionalText = (meaning: string) =>
   Type.Optional(Type.Union([Type.String(TEXT), Type.Null()], { description: `${IS_TEXT} (${meaning})` }))
+// JavaScript rounds a whole number that is greater: the portal would get the identifier of another client. A fraction
+// leaves as it was given: JSON has the shortest decimal number that JavaScript reads as this one.
+const exactNumber = Type.Number({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
 const absent = () => Type.Optional(Type.Null({ description: 'absent where type is "partner"' }))
 const oneOf = (values: readonly string[]) => values.map((value) => `"${value}"`).join(' or ')
 
@@ -49,8 +52,9 @@ const clientUser = Type.Object({
   ...user,
   type: Type.Literal('client', { description: '"partner" or "client"' }),
   /** The portal's client identifier; passed on as given, text or number. */
-  client_id: Type.Optional(Type.Union([Type.String(TEXT), Type.Number(), Type.Null()], {
-    description: `${IS_TEXT}, or a number (the portal's client identifier)`
+  client_id: Type.Optional(Type.Union([Type.String(TEXT), exactNumber, Type.Null()], {
+    description: `${IS_TEXT}, or a number from -(2^53 - 1) to 2^53 - 1, beyond which JavaScript rounds whole ` +
+      "numbers (the portal's client identifier)"
   })),
   /** The portal's client name. */
   client_name: optionalText("the portal's client name"),

@@ -37,6 +37,9 @@ t.test('the three shapes of a record', async (t) => {
       client,
       { ...client, control_role: 'Client Read Only', client_id: '7', client_name: 'N', client_external_id: 'x' },
       { ...client, client_id: -1.5 },
+      { ...client, client_id: 0.1 },
+      { ...client, client_id: 2 ** 53 - 1 },
+      { ...client, client_id: -(2 ** 53 - 1) },
       { ...clientUser, client_external_id: 'x' }
     ],
     client: [client, clientUser]
@@ -82,8 +85,11 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
     [{ client_name: 1 }, text('client_name', 'a number')],
     [{ client_external_id: '\ud83e' }, text('client_external_id', 'a string of 1 characters')],
     [{ client_id: 'x\0' }, /^client_id must be .* without NUL, or a number .*, got a string/],
-    [{ client_id: '' }, /^client_id must be .* NUL, or a number \(the portal's client identifier\), got an empty/],
-    [{ client_id: NaN }, /^client_id must be .* or a number .*, got NaN$/]
+    [{ client_id: '' }, /^client_id must be .* NUL, or a number .* \(the portal's client identifier\), got an empty/],
+    [{ client_id: NaN }, /^client_id must be .* or a number .*, got NaN$/],
+    // What JavaScript makes of 9007199254740993 and -9007199254740993, which it cannot hold.
+    [{ client_id: 2 ** 53 }, /^client_id must be .* from -\(2\^53 - 1\) to 2\^53 - 1, .*, got a number$/],
+    [{ client_id: -(2 ** 53) }, /^client_id must be .* from -\(2\^53 - 1\) to 2\^53 - 1, .*, got a number$/]
   ]
   const records = [
     ...ofPartner.map(([changes, message]) => [{ ...partner, ...changes }, message] as const),
