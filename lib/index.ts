@@ -103,7 +103,14 @@ const partnerSso: PartnerSso = fp(plugin, { name: NAME, fastify: '5.x' })
 // `require()` returns the function itself, so the other names are its properties; fastify-plugin has added `default`.
 Object.assign(partnerSso, { partnerSso, UserInformation })
 
-export { partnerSso as default, partnerSso, partnerSso as 'module.exports' }
+export { partnerSso as default, partnerSso, UserInformation }
+/**
+ * What `require()` returns. The declarations do not have this line (`stripInternal`): TypeScript below 5.6 cannot parse
+ * a name in quotes.
+ *
+ * @internal
+ */
+export { partnerSso as 'module.exports' }
 export type { PartnerSsoDecorator } from './decorator.ts'
 export type {
   LoginRequiredEvent, OnEvent, PartnerSsoEvent, RefusalEvent, SuccessEvent, TokenIssuedEvent
@@ -118,4 +125,3 @@ export type { PortalInformation } from './portal/registered-portal.ts'
 export type { RedisClient } from './stores/redis-client.ts'
 export type { Store } from './stores/store.ts'
 export type { ClientUserInformation, PartnerUserInformation } from './user-information.ts'
-export { UserInformation }

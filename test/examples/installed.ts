@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { mustRun, packed } from '../package/commands.js'
 import { commands } from '../package/documents.ts'
 
-/** The oldest compiler that hosts may have, beside the newest, which the page installs. */
-const COMPILER = 'typescript-5.9@npm:typescript@5.9.3'
+/** The oldest compiler that reads Fastify's own declarations, beside the newest, which the page installs. */
+const COMPILER = 'typescript-5.4@npm:typescript@5.4.5'
 const npm = { npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' }
 
 export const cwd = mkdtempSync(join(tmpdir(), 'partner-sso-installed-'))

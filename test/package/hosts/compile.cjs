@@ -1,6 +1,6 @@
 // Compiles the host of node10 with the oldest compiler, and checks it and our declarations. `tsc` would also check the
 // declarations of all packages, which takes ten times as long.
-const ts = require('typescript-5.9')
+const ts = require('typescript-5.4')
 
 const { options, fileNames } = ts.getParsedCommandLineOfConfigFile('node10/tsconfig.json', {}, ts.sys)
 const program = ts.createProgram(fileNames, options)
