@@ -29,8 +29,6 @@ export interface SceneOptions {
   flags?: string[]
   /** Who is logged in at the service. Default: ada. */
   user?: string | undefined
-  /** Seconds that a code is valid. */
-  lifetime?: number
   /** Another service. */
   baseUrl?: string
   /** The host name of the service. Default: another site than the portal's. */
@@ -44,11 +42,11 @@ export const logIn = ({ cookies }: Browser, user: string): unknown =>
 
 /** Starts `serve` against a service. */
 export async function simulator (t: Test, options: SceneOptions = {}): Promise<Simulator> {
-  const { change = {}, flags = [], user = 'ada', lifetime = 60, env = {}, host = 'localhost' } = options
+  const { change = {}, flags = [], user = 'ada', env = {}, host = 'localhost' } = options
   const port = await freePort()
   const origin = `http://127.0.0.1:${port}`
   const portal = { ...PORTAL, redirectUri: `${origin}/oauth/callback` }
-  const service = await listening(t, { ...change, options: { portal, codeLifetime: lifetime, ...change.options } })
+  const service = await listening(t, { ...change, options: { portal, ...change.options } })
   const baseUrl = options.baseUrl ?? service.baseUrl.replace('127.0.0.1', host)
   const settings = { PORTAL_BASE_URL: baseUrl, PORTAL_CLIENT_ID: CLIENT_ID, PORTAL_CLIENT_SECRET: CLIENT_SECRET }
   const terminal = await serve(t, ['--port', String(port), ...flags], { ...settings, ...env })

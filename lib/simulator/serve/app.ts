@@ -8,7 +8,7 @@ import type { Settings } from './attempt.ts'
 import { attemptPage } from './pages/attempt.ts'
 import { homePage, nothingHerePage } from './pages/home.ts'
 import { POLICY } from './pages/layout.ts'
-import { START, TRIALS } from './trials.ts'
+import { START, TRIAL } from './trial.ts'
 
 /** The cookie that identifies the browser that began an attempt. */
 const SESSION = 'portal-session'
@@ -50,8 +50,7 @@ export async function simulator (settings: Settings) {
 
   app.get(START, async (request, reply) => {
     const session = attemptsOf(request)[0]?.session ?? randomText()
-    const trial = TRIALS.find(({ path }) => path === request.url)
-    const attempt = new Attempt(session, trial, settings)
+    const attempt = new Attempt(session, request.url === TRIAL.path, settings)
     attempts = [attempt, ...attempts].slice(0, MOST)
     reply.setCookie(SESSION, session, {
       path: '/',

@@ -1,28 +1,25 @@
 import { randomBytes } from 'node:crypto'
 import type { Finding } from '../../check/run.ts'
-import { tryRule } from '../../check/run.ts'
-import type { Material } from '../../check/subject.ts'
+import { byId, tryRule } from '../../check/run.ts'
 import { Subject } from '../../check/subject.ts'
 import type { Integration } from '../../flow/integration.ts'
 import { returned, SignIn } from '../../flow/legs.ts'
 import { Secrets } from '../../flow/masking.ts'
-import type { IssuedCode } from '../../flow/requests.ts'
 import { pageRequest } from '../../flow/requests.ts'
 import type { Exchange, Send } from '../../flow/wire.ts'
 import { statusOf } from '../../flow/wire.ts'
-import type { Taken, Trial } from './trials.ts'
-import { LOGIN_RULES } from './trials.ts'
+import { TRIAL } from './trial.ts'
 
 export interface Settings {
   integration: Integration
   /** The origin at which browsers reach the simulator. */
   publicUrl: string
-  /** Seconds that a code is valid at the service. */
-  codeLifetime: number
   /** Ends the simulator, and what waits in it. */
   stop: AbortSignal
 }
 
+/** Rules that are tried when a browser does not come back. */
+export const LOGIN_RULES = ['authorize.hook', 'login.page', 'login.form-action'].map(byId)
 /** The step at which the browser is at the service. */
 const AWAY = 5
 /** Characters of a response that are kept. */
@@ -31,7 +28,7 @@ const LARGEST = 32 * 1024
 const MARGIN = 1024
 
 /**
- * One sign-in, or one trial, through a real browser. The simulator makes the portal's own requests.
+ * One sign-in through a real browser. The simulator makes the portal's own requests.
  */
 export class Attempt {
   /** Of its page. Cannot be guessed. */
@@ -39,28 +36,27 @@ export class Attempt {
   readonly startedAt = new Date()
   /** Of the browser that began it. */
   readonly session: string
-  /** None: a sign-in. */
-  readonly trial: Trial | undefined
+  /** Whether it is the trial of a user who may not enter. */
+  readonly isTrial: boolean
   readonly signIn: SignIn
-  /** The result of the trial's rule. */
+  /** What the trial found. */
   finding?: Finding
-  /** The exchanges of the trial, secrets not hidden. */
-  readonly exchanges: Exchange[] = []
   /** Whether nothing more will happen. */
   ended = false
   readonly #settings: Settings
   #login?: Promise<Finding[]>
 
-  constructor (session: string, trial: Trial | undefined, settings: Settings) {
+  constructor (session: string, isTrial: boolean, settings: Settings) {
     const { integration } = settings
     const secrets = new Secrets(integration)
     const send = firstKilobytes(integration.send, secrets)
     this.session = session
-    this.trial = trial
+    this.isTrial = isTrial
     this.#settings = settings
     this.signIn = new SignIn({ ...integration, send }, secrets)
   }
 
+  /** Whether the browser is at the service. */
   get isAway (): boolean {
     return this.signIn.running === AWAY
   }
@@ -73,52 +69,35 @@ export class Attempt {
    */
   async begin (): Promise<string> {
     const { signIn } = this
-    if (!await this.#try('nothing', {})) {
-      const url = signIn.start()
-      const exchange = await signIn.integration.send(pageRequest(url))
-      if (!isDown(exchange)) return url
-      const at = exchange.response === undefined ? 'nowhere' : 'page'
-      signIn.arrived({ at, exchange, url, target: null, hops: [exchange] })
-    }
+    const url = signIn.start()
+    const exchange = await signIn.integration.send(pageRequest(url))
+    if (!isDown(exchange)) return url
+    const at = exchange.response === undefined ? 'nowhere' : 'page'
+    signIn.arrived({ at, exchange, url, target: null, hops: [exchange] })
     this.ended = true
     return this.path
   }
 
   /** Steps 5 to 15, from the URL under which the browser came back. */
   async finish (callbackUrl: string): Promise<void> {
-    const arrival = returned(callbackUrl, this.signIn.integration)
-    const grant = this.signIn.arrived(arrival)
-    if (grant.ok) await this.#withCode(grant.value)
-    else await this.#try('refusal', { refused: arrival })
+    const { signIn } = this
+    const arrival = returned(callbackUrl, signIn.integration)
+    const issued = signIn.arrived(arrival)
+    if (issued.ok) {
+      await signIn.complete(issued.value)
+    } else if (this.isTrial) {
+      const options = { refused: arrival, secrets: signIn.secrets }
+      this.finding = await tryRule(new Subject(signIn.integration, options, this.#settings.stop), TRIAL.rule)
+    }
     this.ended = true
   }
 
-  async #withCode (grant: IssuedCode): Promise<void> {
-    if (await this.#try('code', { grant })) return
-    await this.signIn.complete(grant)
-  }
-
   /** What `check` finds on the way to the login. Checks once. */
-  loginFindings () {
+  loginFindings (): Promise<Finding[]> {
     const { integration, stop } = this.#settings
     const subject = new Subject(integration, {}, stop)
     this.#login ??= Promise.all(LOGIN_RULES.map((rule) => tryRule(subject, rule)))
     return this.#login
-  }
-
-  /** Tries the rule of a trial that takes this. Returns whether it is such a trial. */
-  async #try (taken: Taken, material: Material): Promise<boolean> {
-    const { trial, signIn } = this
-    if (trial?.takes !== taken) return false
-    const { codeLifetime, stop } = this.#settings
-    const subject = new Subject(signIn.integration, {
-      codeLifetime,
-      ...material,
-      secrets: signIn.secrets,
-      onExchange: (exchange) => this.exchanges.push(exchange)
-    }, stop)
-    this.finding = await tryRule(subject, trial.rule)
-    return true
   }
 }
 

@@ -3,21 +3,47 @@ import type { Integration } from '../../flow/integration.ts'
 import type { Attempt } from './attempt.ts'
 
 /** `untested`: it shows neither that the service is right nor that it is wrong. */
-export type Outcome = 'running' | Finding['outcome']
+export type Verdict = 'running' | Finding['outcome']
 
-/** The state or result of a sign-in or trial. All texts are free of secrets. */
-type Conclusion = [outcome: Outcome, title: string, sentence: string]
+/** The state or result of a sign-in. All texts are free of secrets. */
+interface Conclusion {
+  verdict: Verdict
+  title: string
+  sentence: string
+}
 
-const AWAY = 'The browser is at your service. This page continues when it comes back.'
-const NEXT_STEP = 'The next step is in progress.'
-const SIGNED_IN = 'All fifteen steps succeeded. '
-const AGAIN =
-  'Sign in again: a session cookie with SameSite=Strict makes the second sign-in ask for a login.'
-const ONE_SITE = 'For this browser your service and this portal are one site: it sends a session ' +
-  'cookie with SameSite=Strict, which fails in production. Give them two host names.'
+const AWAY: Conclusion = {
+  verdict: 'running',
+  title: 'Waiting for your service',
+  sentence: 'The browser is at your service. This page continues when it comes back.'
+}
+const AWAY_ON_TRIAL: Conclusion = {
+  ...AWAY,
+  sentence: `${AWAY.sentence} Where your application shows this user a page of its own that says why they may not ` +
+    'enter, the browser stays there, and that is right: this page then waits for nothing.'
+}
+const RUNNING: Conclusion = {
+  verdict: 'running',
+  title: 'In progress',
+  sentence: 'The next step is in progress.'
+}
+
+const AGAIN = 'All fifteen steps succeeded. Now press Sign in again: if you are asked to log in a second time, your ' +
+  'session cookie was not sent, most often because it is SameSite=Strict: browsers do not send such a cookie when ' +
+  'another site, such as the portal, redirects to your application. Set the cookie with SameSite=Lax.'
+const ONE_SITE = 'All fifteen steps succeeded. For this browser your service and this portal are one site: it sends ' +
+  'a session cookie with SameSite=Strict, which fails in production. Give them two host names.'
+
 /** The simulator cannot know who is eligible: where a user is let in, it suggests another one. */
-const LET_IN = 'Log in at your application as a user who may not use the portal, then try again. ' +
-  'If this user may not use it, check that before a code is issued.'
+const LET_IN = 'Log in to your application as a user who may not use the portal, then try again. ' +
+  'If this user may not use it, let portalEligibility return null for them.'
+
+const TRIAL_TITLES = {
+  pass: 'The user was refused, and the portal knows it',
+  fail: 'The user was not refused as the portal expects',
+  advice: 'The user was not refused as the portal expects',
+  untested: 'The trial could not be made'
+}
 
 const ASKED_AGAIN =
   'This browser has signed in before. Does your application ask for a login again? Then its ' +
@@ -28,25 +54,21 @@ const NOT_LED_BACK =
   'lead back here. Either the login page’s Content-Security-Policy has a form-action without the ' +
   'portal’s origin (the browser’s console says so), or the login forgets the address to return to.'
 
-const TRIAL_TITLES = {
-  pass: 'Rejected, as it should be',
-  fail: 'The service fails this trial',
-  advice: 'The service fails this trial',
-  untested: 'The trial could not be made'
-}
-
-export function conclusionOf ({ isAway, ended, finding, trial, signIn }: Attempt): Conclusion {
+/** How a sign-in stands or how it ended, for its page. */
+export function conclusionOf ({ isAway, ended, finding, isTrial, signIn }: Attempt): Conclusion {
   const { failure, record, secrets, integration } = signIn
-  if (isAway) return ['running', 'Waiting for your service', AWAY]
-  if (!ended) return ['running', 'In progress', trial?.does ?? NEXT_STEP]
+  if (isAway) return isTrial ? AWAY_ON_TRIAL : AWAY
+  if (!ended) return RUNNING
   if (finding !== undefined) {
     const { outcome, fix, reason, sentence } = finding
-    return [outcome, TRIAL_TITLES[outcome], fix ?? reason ?? sentence]
+    return { verdict: outcome, title: TRIAL_TITLES[outcome], sentence: fix ?? reason ?? sentence }
   }
-  if (failure !== null) return ['fail', `The sign-in stopped at step ${failure.step}`, failure.fix]
+  if (failure !== null) {
+    return { verdict: 'fail', title: `The sign-in stopped at step ${failure.step}`, sentence: failure.fix }
+  }
   const name = secrets.mask(String(record?.name))
-  if (trial !== undefined) return ['untested', `${name} was let in`, LET_IN]
-  return ['pass', `${name} is signed in`, SIGNED_IN + (isOneSite(integration) ? ONE_SITE : AGAIN)]
+  if (isTrial) return { verdict: 'untested', title: `${name} was let in`, sentence: LET_IN }
+  return { verdict: 'pass', title: `${name} is signed in`, sentence: isOneSite(integration) ? ONE_SITE : AGAIN }
 }
 
 /**

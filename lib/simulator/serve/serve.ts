@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net'
 import type { Integration } from '../../flow/integration.ts'
 import { simulator } from './app.ts'
 import { openBrowser } from './open-browser.ts'
-import { START } from './trials.ts'
+import { START } from './trial.ts'
 import { CannotRun, needed, numberOf, readFlags } from '../flags.ts'
 import { INTEGRATION_FLAGS, INTEGRATION_HELP, integrationOf } from '../integration-flags.ts'
 import type { Process } from '../process.ts'
@@ -13,7 +13,6 @@ export const FLAGS = {
   port: { type: 'string', default: '4180' },
   host: { type: 'string', default: 'localhost' },
   'public-url': { type: 'string' },
-  'code-lifetime': { type: 'string', default: '60' },
   open: { type: 'boolean', default: false }
 } as const
 
@@ -29,8 +28,6 @@ ${INTEGRATION_HELP}
   --public-url <url>        where browsers reach the simulator (default the port at --host, or at 127.0.0.1). Have
                             your service at localhost: then the two are different sites for cookies, as in production
   --redirect-uri <url>      the callback; it must lead to the simulator (default <public-url>/oauth/callback)
-  --code-lifetime <seconds> how long a code is valid at the service (default 60). The trial of an expired code
-                            waits one second longer
   --open                    open the start page in the browser
   --help                    print this help
 
@@ -50,8 +47,7 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
   const publicUrl = originOf(values['public-url'] ?? `http://${reachedAt(host)}:${port}`)
   const redirectUri = values['redirect-uri'] ?? `${publicUrl}/oauth/callback`
   const integration = integrationOf(values, env, redirectUri)
-  const codeLifetime = numberOf('code-lifetime', values['code-lifetime'], 0, 3600)
-  const app = await simulator({ integration, publicUrl, codeLifetime, stop }).catch(cannotStart)
+  const app = await simulator({ integration, publicUrl, stop }).catch(cannotStart)
   await app.listen({ host, port }).catch(cannotStart)
   out(greeting(publicUrl, integration))
   if (new URL(redirectUri).origin !== publicUrl) {

@@ -48,7 +48,8 @@ t.test('pages load nothing, cannot be framed, keep no copies and send no referre
     const others = ['cache-control', 'x-frame-options', 'referrer-policy', 'x-content-type-options']
       .map((other) => headers.get(other))
     t.strictSame(others, ['no-store', 'DENY', 'no-referrer', 'nosniff'], name)
-    t.notMatch(await response.text(), /(?:src|href)="(?:https?:)?\/\//, name)
+    // The link to the application is followed only by a person.
+    t.notMatch(await response.text(), /<(?!a )[^<>]*(?:src|href)="(?:https?:)?\/\//, name)
   }
 })
 
@@ -73,4 +74,16 @@ t.test('one host name for all pages, unless a proxy may send another one', async
     t.strictSame([statusCode, headers.location], [status, location], `${url} as ${as}`)
   }
   t.match(begun.headers.location, /^\/sign-ins\//, 'begins')
+})
+
+t.test('each page leads to the application, without the name and password in its URL', async (t) => {
+  const { origin, browser, baseUrl } = await simulator(t)
+  const signedIn = await browser.signIn(start(origin))
+  const home = await browser.open(origin)
+  const none = await browser.open(`${origin}/sign-ins/none`)
+  for (const { text, url } of [signedIn, home, none]) t.match(text, `<a href="${baseUrl}/">${baseUrl}/</a>`, url)
+  const named = await simulator(t, { baseUrl: 'http://ada:pass-word@localhost:1/app' })
+  const { text } = await named.browser.open(named.origin)
+  t.match(text, '<a href="http://localhost:1/app">http://localhost:1/app</a>')
+  t.notMatch(text, 'pass-word')
 })

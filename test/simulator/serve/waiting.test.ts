@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { byId } from '../../../lib/check/run.ts'
 import { SCRIPT } from '../../../lib/simulator/serve/pages/script.ts'
-import { LOGIN_RULES } from '../../../lib/simulator/serve/trials.ts'
+import { LOGIN_RULES } from '../../../lib/simulator/serve/attempt.ts'
 import type { Change } from '../../helpers/partner.ts'
 import { logIn, redirected, simulator, start } from '../../helpers/serve.ts'
 import type { Simulator } from '../../helpers/serve.ts'
@@ -78,14 +78,8 @@ t.test('where portal and service are one site, no cookie is called Strict', asyn
   const { browser, origin } = scene
   const signedIn = await browser.signIn(start(origin))
   t.match(signedIn.text, 'your service and this portal are one site')
-  t.notMatch(signedIn.text, 'makes the second sign-in ask')
+  t.notMatch(signedIn.text, 'Now press Sign in again')
   t.notMatch((await browser.open(await begun(scene))).text, STRICT)
-})
-
-t.test('the trial of an expired code says that it waits', async (t) => {
-  const { browser, origin } = await simulator(t, { flags: ['--code-lifetime', '30'] })
-  const { text } = await browser.open(start(origin, 'expired-code'))
-  t.match(text, /<h1>In progress<\/h1>\s<p>Waits until the lifetime of the code is over/)
 })
 
 /** Runs the script on these responses, one a look; null: no response. Whether it reloads the page at the last. */

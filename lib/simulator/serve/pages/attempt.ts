@@ -4,12 +4,11 @@ import { unlistedFields } from '../../../user-information.ts'
 import type { UserInformation } from '../../../user-information.ts'
 import type { Attempt } from '../attempt.ts'
 import { conclusionOf, hintOf } from '../conclusion.ts'
-import type { Trial } from '../trials.ts'
-import { START } from '../trials.ts'
-import { trialsCard } from './home.ts'
+import { START, TRIAL } from '../trial.ts'
+import { trialCard } from './home.ts'
 import { html } from './html.ts'
 import { button, card, chip, facts, layout } from './layout.ts'
-import { exchangeDetails, timeline } from './timeline.ts'
+import { timeline } from './timeline.ts'
 
 /**
  * One attempt: how it goes, what failed or who signed in, and its fifteen steps. What matters most
@@ -18,24 +17,24 @@ import { exchangeDetails, timeline } from './timeline.ts'
  * @param all - the sign-ins of the same browser, newest first
  */
 export async function attemptPage (attempt: Attempt, all: readonly Attempt[]): Promise<string> {
-  const { ended, isAway, trial, signIn } = attempt
-  const [outcome, title, sentence] = conclusionOf(attempt)
+  const { ended, isAway, isTrial, finding, signIn } = attempt
+  const { verdict, title, sentence } = conclusionOf(attempt)
   return layout(signIn.integration, {
     title,
     sentence,
-    label: chip(outcome, trial === undefined ? 'Sign-in' : `Trial: ${trial.title}`),
+    label: chip(verdict, isTrial ? `Trial: ${TRIAL.title}` : 'Sign-in'),
     buttons: ended && [
-      trial === undefined ? button('Sign in again', START) : button('Try again', trial.path),
+      isTrial ? button('Try again', TRIAL.path) : button('Sign in again', START),
       button('Start page', '/')
     ],
     inProgress: !ended,
     body: html`${isAway && loginCard(hintOf(attempt, all), await attempt.loginFindings())}
 ${problemCard(attempt)}
 <div class="columns">
-${trial && trialCard(trial, attempt)}
+${finding && findingCard(finding)}
 ${signIn.record && recordCard(signIn.record, signIn)}
-${card('steps', 'The fifteen steps', timeline(signIn.steps(), outcome === 'pass'))}
-${ended && trialsCard}
+${card('steps', 'The fifteen steps', timeline(signIn.steps(), finding?.outcome === 'pass'))}
+${ended && trialCard}
 </div>`
   })
 }
@@ -54,7 +53,7 @@ const findingOf = ({ outcome, sentence, got, reason, fix }: Finding) =>
   html`<h3>${sentence} ${chip(outcome, outcome)}</h3>
 ${facts({ Got: got, Reason: reason, 'What to do': fix })}`
 
-/** Why the sign-in failed. Nothing where a trial has a finding: `trialCard` shows it. */
+/** Why the sign-in failed. Nothing where the trial has a finding: `findingCard` shows it. */
 function problemCard ({ finding, signIn: { failure } }: Attempt) {
   if (finding !== undefined || failure === null) return false
   const { error, expected, got, fix } = failure
@@ -63,12 +62,8 @@ function problemCard ({ finding, signIn: { failure } }: Attempt) {
 ${facts({ Expected: expected, Got: got, 'What to do': fix })}`)
 }
 
-/** What a trial found, and what was sent for it. */
-const trialCard = ({ does }: Trial, { finding, exchanges, signIn: { secrets } }: Attempt) =>
-  card('trial', 'The trial', html`
-<p class="quiet">${does}</p>
-${finding && findingOf(finding)}
-${exchanges.map((exchange, at) => exchangeDetails(`trial-${at + 1}`, secrets.maskExchange(exchange)))}`)
+/** What the trial found. */
+const findingCard = (finding: Finding) => card('trial', 'The trial', findingOf(finding))
 
 /** The user as the portal understands the record. */
 function recordCard (record: UserInformation, { integration, secrets }: SignIn) {

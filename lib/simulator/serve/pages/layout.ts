@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Integration } from '../../../flow/integration.ts'
-import type { Outcome } from '../conclusion.ts'
+import type { Verdict } from '../conclusion.ts'
 import { html, Html } from './html.ts'
 import type { Part } from './html.ts'
 import { SCRIPT } from './script.ts'
@@ -42,6 +42,8 @@ export function layout (
   { base }: Integration,
   { title, sentence, label, buttons, body, inProgress }: Page
 ): string {
+  // Without the name and password that a base URL may have.
+  const app = base.origin + base.pathname
   return String(html`<!doctype html>
 <html lang="en">
 <head>
@@ -55,7 +57,7 @@ ${inProgress && REFRESH}
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <header>
-<div class="wrap"><a class="brand" href="/">Portal simulator</a> Service: ${base.href}</div>
+<div class="wrap"><a class="brand" href="/">Portal simulator</a> Your application: <a href="${app}">${app}</a></div>
 </header>
 <main id="content"><div class="wrap">
 <div class="lede">
@@ -74,8 +76,8 @@ ${body}
 export const button = (label: string, url: string) =>
   html`<a class="button" href="${url}">${label}</a>\n`
 
-export const chip = (outcome: Outcome, text: string) =>
-  html`<span class="chip ${outcome}">${text}</span>`
+export const chip = (verdict: Verdict, text: string) =>
+  html`<span class="chip ${verdict}">${text}</span>`
 
 /** A part of a page with a heading of its own. */
 export const card = (id: string, title: string, body: Part) =>

@@ -8,10 +8,10 @@ const OUTCOMES = {
   running: ['…', 'in progress'],
   done: ['✓', 'done'],
   failed: ['✕', 'failed'],
-  expected: ['✕', 'rejected as expected']
+  expected: ['✕', 'refused as expected']
 }
 
-/** The fifteen steps. A rejection that a trial asked for is shown as a success. */
+/** The fifteen steps. The refusal that the trial asked for is shown as a success. */
 export const timeline = (steps: StepReport[], rejectionExpected: boolean) =>
   html`<ol>${steps.map((step) => row(step, rejectionExpected))}</ol>`
 
@@ -37,7 +37,7 @@ ${exchange && exchangeDetails(`step-${number}`, exchange)}
 /**
  * An HTTP exchange that opens on demand, as it went over the wire, with a line for each parameter.
  */
-export function exchangeDetails (id: string, { request, response, networkError }: Exchange) {
+function exchangeDetails (id: string, { request, response, networkError }: Exchange) {
   const { method, url, headers, body = '' } = request
   const { pathname } = new URL(url)
   const target = `${method} ${url.replace(/[?&]/g, '\n  $&')}`
