@@ -16,10 +16,14 @@ const layer = (folder, allowed, message) => ({
   }
 })
 
+/** What the portal's side imports of the plugin beside types. */
+const SHARED = '(?:user-information|errors|loopback|options/misspellings)\\.ts'
+
 /**
- * These speak to the endpoints from outside: of the plugin they know types, the schema of the record, the refusals, and
- * how to find a misspelt name. `up` leads from a file of the glob to lib, as a regular expression; `below` are the
- * folders of the portal's side that such a file imports: flow < check < testing, simulator.
+ * These speak to the endpoints from outside: of the plugin they know types, the schema of the record, the refusals,
+ * which hosts are this machine, and how to find a misspelt name. `up` leads from a file of the glob to lib, as a
+ * regular expression; `below` are the folders of the portal's side that such a file imports: flow < check < testing,
+ * simulator.
  */
 const blackBox = (glob, up, below) => ({
   files: [glob],
@@ -27,7 +31,7 @@ const blackBox = (glob, up, below) => ({
     '@typescript-eslint/no-restricted-imports': ['error', {
       patterns: [
         {
-          regex: `^${up}(?!(?:flow|check|testing|simulator)/|(?:user-information|errors|options/misspellings)\\.ts)`,
+          regex: `^${up}(?!(?:flow|check|testing|simulator)/|${SHARED})`,
           allowTypeImports: true,
           message: 'A black box: it knows the plugin by its types, its refusals and the schema of the record only.'
         },
@@ -165,7 +169,7 @@ export default [
     'lib/http knows errors and events, and no route, portal, option or store.'),
   layer('stores', '(?:errors|start-errors|time-limit)\\.ts',
     'lib/stores knows the errors, and no code, token, route or option.'),
-  layer('portal', '(?:assert|errors|time-limit)\\.ts', 'lib/portal knows no route, code, store or option.'),
+  layer('portal', '(?:assert|errors|loopback|time-limit)\\.ts', 'lib/portal knows no route, code, store or option.'),
   layer('grants', '(?:errors|user-information)\\.ts|portal/(?:portal|registered-portal)\\.ts|stores/store\\.ts',
     'lib/grants knows the portal, the record and the Store interface, and no route, option or store.'),
   layer('options',

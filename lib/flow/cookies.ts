@@ -1,3 +1,5 @@
+import { isLoopback } from '../loopback.ts'
+
 /** A cookie and the attributes that decide whether it is sent. */
 export interface Cookie {
   name: string
@@ -21,11 +23,10 @@ const LONGEST = 4096
 
 const ATTRIBUTES =
   /^\s*(?:path|domain|expires|max-age|samesite|secure|httponly|partitioned|priority)\s*(?:=|$)/i
-const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/
 
 /** Whether an address is https, or http on this machine. */
 export const isSecure = ({ protocol, hostname }: URL): boolean =>
-  protocol !== 'http:' || LOOPBACK.test(hostname)
+  protocol !== 'http:' || isLoopback(hostname)
 
 /** Reads one `Set-Cookie` value (RFC 6265 §5.2). */
 function parseSetCookie (line: string): Cookie {

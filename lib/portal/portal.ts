@@ -1,4 +1,5 @@
 import { assertOption, isVisibleAscii, kindOf } from '../assert.ts'
+import { isLoopback } from '../loopback.ts'
 
 /** OAuth level of the integration, set at the portal: which users the service may supply. */
 export type PortalLevel = 'partner' | 'client'
@@ -72,8 +73,4 @@ function assertUrl (value: unknown, name: string): URL {
   assertOption(isUrl, name, 'an absolute https or http URL of visible ASCII characters, without user information',
     kindOf(value))
   return new URL(value as string)
-}
-
-function isLoopback (hostname: string): boolean {
-  return /^(?:(?:.*\.)?localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
 }
