@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import type { RegisteredPortal } from '../portal/registered-portal.ts'
 import type { TimedStore } from '../stores/store.ts'
 import { decodeGrant } from './grant.ts'
@@ -6,83 +7,111 @@ import type { AuthorizationCode, Grant } from './grant.ts'
 import type { GrantKeys } from './keys.ts'
 import { open } from './sealing.ts'
 
-// Seconds by which a revocation outlives the token, and any request that is about to issue it.
-const MARGIN = 60
+/** Seconds by which a revocation outlives the token, and any request that is about to issue it. */
+const REVOCATION_MARGIN = 60
 
-// Locator, proof and client_id.
-const TOKEN = /^([\w-]{43})([\w-]{43})([\w-]+)$/
+/** Locator and proof, each 32 bytes in base64url, and the client_id in base64url. */
+const TOKEN = /^(?<locator>[\w-]{43})(?<proof>[\w-]{43})(?<encodedClientId>[\w-]+)$/
 
-/** The parts of a token, not yet verified: see `prove`. */
+/** The parts of an access token. Nothing is proven yet: see `AccessTokens.prove`. */
 export interface AccessToken {
   locator: string
   proof: string
   clientId: string
 }
 
-/** A token that was issued for a portal, with a secret that it still has. */
+/** An access token that was issued for a portal, with a secret that the portal still has. */
 export interface ProvenToken {
-  tokenKey: string
-  sealingKey: string
+  locator: string
+  sealingKey: KeyObject
   signInId: string
 }
 
-export type AccessTokens = ReturnType<typeof accessTokens>
-
 /**
- * Issues, redeems and revokes access tokens. Lifetimes in seconds.
+ * Issues, redeems and revokes access tokens (RFC 6749 section 5.1, RFC 6750).
  *
- * A token is locator, proof and client_id. The locator is derived from the code: a replay of the code can revoke the
- * token without knowing it. What is stored is the sealed grant of the code, handed on as it is.
+ * An access token consists of locator, proof and client_id. The locator is derived from the code, so a replay of the
+ * code can revoke the token without knowing it. What is stored is the sealed grant of the code, as it is.
  */
-export function accessTokens (store: TimedStore, keys: GrantKeys, codeLifetime: number, lifetime: number) {
-  return {
-    /** Issues the token of a redeemed code. Returns null when the code was replayed in the meantime. */
-    async issue (
-      { tokenKey, locator, portal }: AuthorizationCode, { proof, sealed }: { proof: string, sealed: string },
-      deadline: number
-    ): Promise<string | null> {
-      const isIssued = await store.put(tokenKey, sealed, lifetime, deadline)
-      return isIssued ? locator + proof + encodeClientId(portal.information.clientId) : null
-    },
+export class AccessTokens {
+  readonly #store: TimedStore
+  readonly #keys: GrantKeys
+  readonly #lifetime: number
+  readonly #codeLifetime: number
 
-    /** Verifies that the token was issued for the portal, before any store call: a forged token redeems nothing. */
-    prove ({ locator, proof }: AccessToken, { credentials }: RegisteredPortal): ProvenToken | undefined {
-      const given = Buffer.from(proof)
-      const proven = credentials
-        .map((credential) => keys.ofSecret(locator, credential))
-        .find((known) => timingSafeEqual(Buffer.from(known.proof), given))
-      return proven && { ...keys.ofToken(locator), ...proven }
-    },
-
-    /** Redeems the single-use token. Returns null when it is used, expired or revoked. */
-    async redeem ({ tokenKey, sealingKey }: ProvenToken, deadline: number): Promise<Grant | null> {
-      return grantOf([sealingKey], await store.take(tokenKey, deadline))
-    },
-
-    /**
-     * Revokes the token of a code, or keeps it from being issued (RFC 6749 section 4.1.2: SHOULD revoke). Returns the
-     * grant of a token that was alive.
-     */
-    async revoke ({ tokenKey, locator, portal }: AuthorizationCode, deadline: number): Promise<Grant | null> {
-      const value = await store.revoke(tokenKey, lifetime + MARGIN, deadline)
-      return grantOf(keys.sealingKeys(locator, portal), value)
-    }
+  /** @param lifetimes - seconds until a token and a code expire */
+  constructor (store: TimedStore, keys: GrantKeys, lifetimes: { tokenLifetime: number, codeLifetime: number }) {
+    this.#store = store
+    this.#keys = keys
+    this.#lifetime = lifetimes.tokenLifetime
+    this.#codeLifetime = lifetimes.codeLifetime
   }
 
-  /** Opens and decodes the grant. The time in it is when its code was issued. */
-  function grantOf (sealingKeys: string[], value: string | null): Grant | null {
-    const text = value === null ? null : open(sealingKeys, value)
-    return text === null ? null : decodeGrant(text, codeLifetime + lifetime)
+  /**
+   * Issues the token of a redeemed code.
+   *
+   * @param deadline - a time of `performance.now()`
+   * @returns null when the code was replayed meanwhile
+   * @throws OAuthError `store_unavailable`
+   */
+  async issue (
+    { locator, portal }: AuthorizationCode, { proof, sealed }: { proof: string, sealed: string }, deadline: number
+  ): Promise<string | null> {
+    const isIssued = await this.#store.put(this.#keys.tokenKey(locator), sealed, this.#lifetime, deadline)
+    return isIssued ? locator + proof + encodeClientId(portal.information.clientId) : null
+  }
+
+  /** Verifies that the token was issued for the portal. This comes before any store call: a forgery takes nothing. */
+  prove ({ locator, proof }: AccessToken, { secrets, information }: RegisteredPortal): ProvenToken | undefined {
+    const given = Buffer.from(proof)
+    for (const secret of secrets) {
+      const known = this.#keys.ofSecret(secret, locator, information)
+      if (timingSafeEqual(Buffer.from(known.proof), given)) {
+        return { locator, sealingKey: known.sealingKey, signInId: this.#keys.signInId(locator) }
+      }
+    }
+    return undefined
+  }
+
+  /**
+   * Redeems a token, which is single-use.
+   *
+   * @param deadline - a time of `performance.now()`
+   * @returns null when the token is used, expired or revoked
+   * @throws OAuthError `store_unavailable`
+   */
+  async redeem ({ locator, sealingKey }: ProvenToken, deadline: number): Promise<Grant | null> {
+    return this.#grantOf(await this.#store.take(this.#keys.tokenKey(locator), deadline), [sealingKey])
+  }
+
+  /**
+   * Revokes the token of a code, or keeps it from being issued (RFC 6749 section 4.1.2: SHOULD).
+   *
+   * @param deadline - a time of `performance.now()`
+   * @returns the grant of a token that was alive, or null
+   * @throws OAuthError `store_unavailable`
+   */
+  async revoke ({ locator, portal }: AuthorizationCode, deadline: number): Promise<Grant | null> {
+    const lifetime = this.#lifetime + REVOCATION_MARGIN
+    const stored = await this.#store.revoke(this.#keys.tokenKey(locator), lifetime, deadline)
+    const { secrets, information } = portal
+    return this.#grantOf(stored,
+      secrets.map((secret) => this.#keys.ofSecret(secret, locator, information).sealingKey))
+  }
+
+  #grantOf (stored: string | null, sealingKeys: KeyObject[]): Grant | null {
+    const text = stored === null ? null : open(sealingKeys, stored)
+    // The time in a grant is when its code was issued.
+    return text === null ? null : decodeGrant(text, this.#codeLifetime + this.#lifetime)
   }
 }
 
-/** The parts of a token. Returns null for a text that is not exactly as it would be issued. */
+/** Reads an access token. Returns null for a text that is not exactly as it would have been issued. */
 export function readAccessToken (text: string): AccessToken | null {
-  const parts = TOKEN.exec(text) as [string, string, string, string] | null
-  if (parts === null) return null
-  const [, locator, proof, encoded] = parts
-  const clientId = Buffer.from(encoded, 'base64url').toString()
-  return encodeClientId(clientId) === encoded ? { locator, proof, clientId } : null
+  const { locator, proof, encodedClientId } = TOKEN.exec(text)?.groups as Record<string, string> ?? {}
+  if (locator === undefined || proof === undefined || encodedClientId === undefined) return null
+  const clientId = Buffer.from(encodedClientId, 'base64url').toString()
+  return encodeClientId(clientId) === encodedClientId ? { locator, proof, clientId } : null
 }
 
 function encodeClientId (clientId: string): string {

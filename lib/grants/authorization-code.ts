@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { OAuthError } from '../errors.ts'
 import type { RegisteredPortal } from '../portal/registered-portal.ts'
 import type { TimedStore } from '../stores/store.ts'
@@ -7,68 +8,88 @@ import type { AuthorizationCode, Grant } from './grant.ts'
 import type { GrantKeys } from './keys.ts'
 import { open, seal } from './sealing.ts'
 
-/** Characters of 264 bits: 33 bytes, a multiple of 3, have one base64url encoding. */
-const CODE_LENGTH = 44
+/** A multiple of 3 bytes has one base64url encoding: no other text decodes to the same code. */
+const CODE_BYTES = 33
 
-/** The next codes. A call of `randomBytes` for each of them costs 2 % of a sign-in. */
-let pool = ''
+/** 33 bytes in base64url. */
+const CODE = /^[\w-]{44}$/
 
-function randomCode (): string {
-  pool ||= randomBytes(64 * 33).toString('base64url')
-  const code = pool.slice(0, CODE_LENGTH)
-  pool = pool.slice(CODE_LENGTH)
-  return code
-}
-
-/** What a code represented. */
+/** What a redeemed code represented. */
 export interface RedeemedCode {
   grant: Grant
-  /** The second part of the token. It cannot be computed without the client secret. */
+  /** The second part of the access token. */
   proof: string
-  /** The grant, as the store keeps it. */
+  /** The grant, sealed under the secret that the proof is derived from. */
   sealed: string
 }
 
-export type AuthorizationCodes = ReturnType<typeof authorizationCodes>
+/** Issues and redeems authorization codes (RFC 6749 section 4.1.2). */
+export class AuthorizationCodes {
+  readonly #store: TimedStore
+  readonly #keys: GrantKeys
+  readonly #lifetime: number
 
-/** Issues and redeems authorization codes (RFC 6749 section 4.1.2). `lifetime` in seconds. */
-export function authorizationCodes (store: TimedStore, keys: GrantKeys, lifetime: number) {
-  return {
-    /** Issues a code that is bound to the portal. Its grant can be opened with each of the portal's secrets. */
-    async issue (portal: RegisteredPortal, grant: Grant, deadline: number): Promise<AuthorizationCode> {
-      const code = codeOf(randomCode(), portal)
-      const sealed = seal(keys.sealingKeys(code.locator, portal), encodeGrant(grant))
-      const isStored = await store.put(keys.codeKey(code.code, portal), sealed, lifetime, deadline)
-      if (isStored) return code
-      throw new OAuthError('internal_error', { cause: 'put returned false for a new key' })
-    },
-
-    /** A code that the portal sent. Returns null for a text that cannot be a code. */
-    read (text: string, portal: RegisteredPortal): AuthorizationCode | null {
-      return /^[\w-]{44}$/.test(text) ? codeOf(text, portal) : null
-    },
-
-    /**
-     * Redeems the single-use code. Returns null when it is unknown, used, expired or another portal's. `credential` is
-     * the one with which the portal authenticated.
-     */
-    async redeem (
-      { code, portal, locator }: AuthorizationCode, credential: string, deadline: number
-    ): Promise<RedeemedCode | null> {
-      const value = await store.take(keys.codeKey(code, portal), deadline)
-      if (value === null) return null
-      const { sealingKey, proof } = keys.ofSecret(locator, credential)
-      const own = open([sealingKey], value)
-      // The portal may have got this secret after the code was issued.
-      const text = own ?? open(keys.sealingKeys(locator, portal), value)
-      if (text === null) return null
-      const grant = decodeGrant(text, lifetime)
-      return grant && { grant, proof, sealed: own === null ? seal([sealingKey], text) : value }
-    }
+  /** @param lifetime - seconds until a code expires */
+  constructor (store: TimedStore, keys: GrantKeys, lifetime: number) {
+    this.#store = store
+    this.#keys = keys
+    this.#lifetime = lifetime
   }
 
-  function codeOf (code: string, portal: RegisteredPortal): AuthorizationCode {
-    const locator = keys.locator(code, portal)
-    return { code, portal, locator, ...keys.ofToken(locator) }
+  /**
+   * Issues a code for the portal. Its grant can be opened with each secret that the portal has now.
+   *
+   * @param deadline - a time of `performance.now()`
+   * @throws OAuthError `store_unavailable`
+   */
+  async issue (portal: RegisteredPortal, grant: Grant, deadline: number): Promise<AuthorizationCode> {
+    const code = this.#codeOf(randomBytes(CODE_BYTES).toString('base64url'), portal)
+    const sealed = seal(this.#sealingKeys(code), encodeGrant(grant))
+    const isStored = await this.#store.put(this.#storageKey(code), sealed, this.#lifetime, deadline)
+    if (!isStored) throw new OAuthError('internal_error', { cause: 'put returned false for a new key' })
+    return code
+  }
+
+  /** A code that the portal sent. Returns null for a text that cannot be a code. */
+  read (text: string, portal: RegisteredPortal): AuthorizationCode | null {
+    return CODE.test(text) ? this.#codeOf(text, portal) : null
+  }
+
+  /**
+   * Redeems a code, which is single-use.
+   *
+   * @param secret - the one with which the portal authenticated
+   * @param deadline - a time of `performance.now()`
+   * @returns null when the code is unknown, used, expired or another portal's
+   * @throws OAuthError `store_unavailable`
+   */
+  async redeem (code: AuthorizationCode, secret: KeyObject, deadline: number): Promise<RedeemedCode | null> {
+    const stored = await this.#store.take(this.#storageKey(code), deadline)
+    if (stored === null) return null
+    const { proof, sealingKey } = this.#keys.ofSecret(secret, code.locator, code.portal.information)
+    const text = open([sealingKey], stored)
+    if (text !== null) return this.#redeemed(text, proof, stored)
+    // The portal has got this secret after the code was issued: the grant has no copy for it.
+    const older = open(this.#sealingKeys(code), stored)
+    return older === null ? null : this.#redeemed(older, proof, seal([sealingKey], older))
+  }
+
+  #redeemed (text: string, proof: string, sealed: string): RedeemedCode | null {
+    const grant = decodeGrant(text, this.#lifetime)
+    return grant === null ? null : { grant, proof, sealed }
+  }
+
+  #codeOf (code: string, portal: RegisteredPortal): AuthorizationCode {
+    const locator = this.#keys.locator(code, portal.information)
+    return { code, portal, locator, signInId: this.#keys.signInId(locator) }
+  }
+
+  #storageKey ({ code, portal }: AuthorizationCode): string {
+    return this.#keys.codeKey(code, portal.information)
+  }
+
+  /** One for each secret of the portal. */
+  #sealingKeys ({ locator, portal: { secrets, information } }: AuthorizationCode): KeyObject[] {
+    return secrets.map((secret) => this.#keys.ofSecret(secret, locator, information).sealingKey)
   }
 }

@@ -8,18 +8,16 @@ const CLOCK_TOLERANCE = 300
 export interface AuthorizationCode {
   code: string
   portal: RegisteredPortal
-  /** The first part of the token. */
+  /** The first part of the access token. */
   locator: string
-  /** Where the token is stored. */
-  tokenKey: string
   signInId: string
 }
 
-/** What a code, and the token issued for it, represent: this user at the portal whose secret seals it. */
+/** What an authorization code represents, and the access token that is issued for it. */
 export interface Grant {
-  /** S256 code_challenge of the authorization request (RFC 7636), or the empty string. */
+  /** The S256 code_challenge of the authorization request (RFC 7636 section 4.3), or the empty string. */
   codeChallenge: string
-  /** The user information record, which was checked. */
+  /** The user's record, which was checked. */
   record: UserInformation
 }
 
@@ -29,11 +27,16 @@ export function encodeGrant ({ codeChallenge, record }: Grant): string {
 }
 
 /**
- * Reverses `encodeGrant`. Returns null when the code was issued more than `lifetime` seconds ago: the store counts the
- * lifetime, and a value that is written back to it later is rejected. A code from the future is rejected too.
+ * Reverses `encodeGrant`. The store ends lifetimes, but somebody may write an old value back to it: by the time of
+ * issue, which is sealed with the grant, such a value is refused.
+ *
+ * @param lifetime - seconds that may have passed since the code was issued
+ * @returns null when more time has passed, or when the code was issued in the future, by clocks that may differ by five
+ *   minutes
  */
 export function decodeGrant (text: string, lifetime: number): Grant | null {
-  const grant = JSON.parse(text) as Grant & { issuedAt: number }
-  const age = (Date.now() - grant.issuedAt) / 1000
-  return age > lifetime + CLOCK_TOLERANCE || age < -CLOCK_TOLERANCE ? null : grant
+  const { issuedAt, codeChallenge, record } = JSON.parse(text) as Grant & { issuedAt: number }
+  const age = (Date.now() - issuedAt) / 1000
+  const isInTime = age >= -CLOCK_TOLERANCE && age <= lifetime + CLOCK_TOLERANCE
+  return isInTime ? { codeChallenge, record } : null
 }

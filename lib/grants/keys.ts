@@ -1,66 +1,85 @@
-import { hash } from 'node:crypto'
-import type { RegisteredPortal } from '../portal/registered-portal.ts'
+import { createHmac, createSecretKey, hash } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import type { PortalInformation } from '../portal/registered-portal.ts'
 
-/** Characters of a key of the store and of a sign-in's id: 120 bits in base64url. */
+/** Characters of a storage key and of a sign-in id: 120 bits in base64url. */
 const NAME_LENGTH = 20
 
 /**
- * Is part of everything that is derived. Change it with the format of stored values: on a shared store, a process of
- * this version would take values of another version, and could not open them.
+ * Part of everything that is derived. Change it with the format of stored values: on a shared store, a process of this
+ * version would otherwise take values of another version, and could not open them.
  */
-const FORMAT = 3
+const FORMAT = 4
 
-/**
- * Everything that is derived from codes. `scope` is the prefix of the registration: it keeps registrations apart that
- * share a store.
- *
- * | derived     | from                                                            | where it is |
- * |-------------|-----------------------------------------------------------------|-------------|
- * | code key    | code, client_id and the portal's other values but the secret    | store       |
- * | locator     | code, client_id                                                 | token       |
- * | proof       | locator, client_id and secret                                   | token       |
- * | sealing key | locator, client_id and secret                                   | nowhere     |
- * | token key   | locator                                                         | store       |
- * | sign-in id  | locator                                                         | events      |
- *
- * Without the client secret, tokens cannot be forged, and stored values can neither be read nor forged. The token key
- * can be derived from a replayed code, also when the portal's secret or another of its values has changed.
- */
-export function grantKeys (scope: string) {
-  return {
-    codeKey: (code: string, { binding }: RegisteredPortal): string =>
-      derive(code, 'code_key', binding).slice(0, NAME_LENGTH),
-
-    locator: (code: string, { information: { clientId } }: RegisteredPortal): string =>
-      derive(code, 'locator', JSON.stringify(clientId)),
-
-    /** The token key and the sign-in id: two parts of one hash, of which neither tells anything of the other. */
-    ofToken (locator: string) {
-      const derived = derive(locator, 'token_key', '')
-      return { tokenKey: derived.slice(0, NAME_LENGTH), signInId: derived.slice(NAME_LENGTH, 2 * NAME_LENGTH) }
-    },
-
-    ofSecret,
-
-    /** One for each secret of the portal. */
-    sealingKeys: (locator: string, { credentials }: RegisteredPortal): string[] =>
-      credentials.map((credential) => ofSecret(locator, credential).sealingKey)
-  }
-
-  /** The sealing key and the proof: again two parts of one hash. */
-  function ofSecret (locator: string, credential: string) {
-    const derived = derive(locator, 'secret', credential, 'sha512')
-    // 43 characters are 256 bits.
-    return { sealingKey: derived.slice(0, 43), proof: derived.slice(43) }
-  }
-
-  /**
-   * The one-step key derivation of NIST SP 800-56C section 4.1: codes are uniformly random. For each purpose the secret
-   * has one length, and the info is JSON or empty: no two inputs are equal.
-   */
-  function derive (secret: string, purpose: string, info: string, algorithm = 'sha256'): string {
-    return hash(algorithm, `\0\0\0\x01${secret}${purpose} ${FORMAT} ${info} ${scope}`, 'base64url')
-  }
+/** What is derived from the locator of a sign-in and one client secret of its portal. */
+export interface SecretKeys {
+  /** The second part of the access token. Without the client secret nobody can compute it. */
+  proof: string
+  /** The AES-256 key under which the grant is sealed. It is stored and sent nowhere. */
+  sealingKey: KeyObject
 }
 
-export type GrantKeys = ReturnType<typeof grantKeys>
+/**
+ * Derives everything that a sign-in needs from its authorization code.
+ *
+ * | Value                    | By           | From                                            | Where it is |
+ * |--------------------------|--------------|-------------------------------------------------|-------------|
+ * | storage key of the code  | SHA-256      | code, and what the portal has but its secrets   | store       |
+ * | locator                  | SHA-256      | code, client_id                                 | token       |
+ * | proof                    | HMAC-SHA-512 | locator, client_id; keyed by the client secret  | token       |
+ * | sealing key              | HMAC-SHA-512 | the other half of the same output               | nowhere     |
+ * | storage key of the token | SHA-256      | locator                                         | store       |
+ * | sign-in id               | SHA-256      | locator                                         | events      |
+ *
+ * Each value depends on its purpose and on the prefix of the registration as well. HMAC is a pseudorandom function, so
+ * without the client secret, proof and sealing key tell nothing of each other. A code is 264 random bits, so a hash
+ * tells nothing of the code, nor of the other values.
+ *
+ * The storage key of the token follows from the code alone: a replayed code leads to its token, also when the secrets
+ * or the other values of the portal have changed since.
+ */
+export class GrantKeys {
+  /** Keeps apart what registrations derive that share a store. */
+  readonly #prefix: string
+
+  /** @param prefix - of the registration's routes */
+  constructor (prefix: string) {
+    this.#prefix = prefix
+  }
+
+  /** Where the grant of a code is stored until the code is redeemed. */
+  codeKey (code: string, { clientId, redirectUri, loginUrl, level }: PortalInformation): string {
+    return this.#hash('storage key of the code', code, clientId, redirectUri, loginUrl, level).slice(0, NAME_LENGTH)
+  }
+
+  /** The public name of a sign-in at its portal: the first part of the access token. */
+  locator (code: string, { clientId }: PortalInformation): string {
+    return this.#hash('locator', code, clientId)
+  }
+
+  /** Where the grant is stored while its access token lives. */
+  tokenKey (locator: string): string {
+    return this.#hash('storage key of the token', locator).slice(0, NAME_LENGTH)
+  }
+
+  /** What all events of a sign-in have in common. */
+  signInId (locator: string): string {
+    return this.#hash('sign-in id', locator).slice(0, NAME_LENGTH)
+  }
+
+  /** The values that need a client secret, as the two halves of one HMAC (RFC 2104) that is keyed by the secret. */
+  ofSecret (secret: KeyObject, locator: string, { clientId }: PortalInformation): SecretKeys {
+    const message = this.#message('proof and sealing key', locator, clientId)
+    const output = createHmac('sha512', secret).update(message).digest()
+    return { proof: output.toString('base64url', 0, 32), sealingKey: createSecretKey(output.subarray(32)) }
+  }
+
+  #hash (purpose: string, ...values: string[]): string {
+    return hash('sha256', this.#message(purpose, ...values), 'base64url')
+  }
+
+  /** JSON joins the values unambiguously: no two lists of values give the same text. */
+  #message (purpose: string, ...values: string[]): string {
+    return JSON.stringify([purpose, FORMAT, this.#prefix, ...values])
+  }
+}

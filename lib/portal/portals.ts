@@ -1,15 +1,20 @@
+import type { KeyObject } from 'node:crypto'
 import { isVisibleAscii } from '../assert.ts'
 import { OAuthError } from '../errors.ts'
 import { within } from '../time-limit.ts'
 import { checkPortal } from './portal.ts'
 import type { Portal } from './portal.ts'
-import { registeredPortal } from './registered-portal.ts'
-import type { RegisteredPortal } from './registered-portal.ts'
+import { RegisteredPortal } from './registered-portal.ts'
 
-/** Finds the portal of a `client_id`. Null or undefined: the client is unknown. */
+/**
+ * Finds the portal of a `client_id` at each request.
+ *
+ * @param clientId - 1 to 255 visible ASCII characters
+ * @returns the portal, whose `clientId` must be the one asked for; null or undefined for an unknown client
+ */
 export type PortalFinder = (clientId: string) => Portal | null | undefined | Promise<Portal | null | undefined>
 
-/** What a portal authenticates with. Each part has one reading, or two: form-decoded and as it was sent. */
+/** What a portal authenticates with. Each part has one reading, or two: form-decoded, and as it was sent. */
 export interface Credentials {
   clientId: readonly string[]
   clientSecret: readonly string[]
@@ -18,78 +23,116 @@ export interface Credentials {
 /** A portal that has authenticated. */
 export interface Authentication {
   portal: RegisteredPortal
-  /** Which of the portal's secrets was used, counted from 0. */
+  /** The secret that the portal used. */
+  secret: KeyObject
+  /** Which of the portal's secrets that is, counted from 0. */
   secretIndex: number
 }
 
-export type Portals = ReturnType<typeof portalsOf>
+/** The portals of one registration of the plugin. */
+export interface Portals {
+  /** The portal of a `client_id`; undefined when it is unknown. @throws OAuthError when the host's function fails */
+  find (clientId: string): Promise<RegisteredPortal | undefined>
+  /** The portal, where exactly one is registered. */
+  readonly only: RegisteredPortal | undefined
+}
 
 /**
- * The portals of one registration of the plugin: a list, or found by a function of the host at each request. It may
- * take `timeout` milliseconds. `warn` may be called again with the same warning.
+ * The portals of the option `portal`.
+ *
+ * @param timeout - milliseconds that a function of the host may take
+ * @param warn - may be called again with the same warning
  */
-export function portalsOf (portal: Portal[] | PortalFinder, timeout: number, warn: (message: string) => void) {
-  const all = typeof portal === 'function' ? [] : portal.map((one) => registered(one, warn))
-  const byClientId = new Map(all.map((one) => [one.information.clientId, one]))
-  /** The portal of the `client_id`; undefined when it is unknown. A promise only where `portal` is a function. */
-  const find = typeof portal === 'function'
-    ? foundBy(portal, timeout, warn)
-    : (clientId: string) => byClientId.get(clientId)
-  return {
-    find,
+export function portalsOf (
+  portal: Portal[] | PortalFinder, timeout: number, warn: (message: string) => void
+): Portals {
+  return typeof portal === 'function' ? new FoundPortals(portal, timeout, warn) : new ListedPortals(portal, warn)
+}
 
-    /** The portal, where exactly one is registered. */
-    only: all.length === 1 ? all[0] : undefined,
+class ListedPortals implements Portals {
+  readonly only: RegisteredPortal | undefined
+  readonly #portals: Map<string, RegisteredPortal>
 
-    /** Client authentication (RFC 6749 section 2.3.1). Each reading of the secret is compared, whichever matches. */
-    async authenticate ({ clientId, clientSecret }: Credentials): Promise<Authentication> {
-      const portal = await findAny(clientId)
-      if (portal === undefined) throw new OAuthError('client_unknown')
-      const indexes = clientSecret.map((reading) => portal.secretIndex(reading))
-      const secretIndex = indexes.find((index) => index !== -1)
-      if (secretIndex !== undefined) return { portal, secretIndex }
-      throw new OAuthError('client_secret_wrong', { clientId: portal.information.clientId })
-    }
+  constructor (portals: Portal[], warn: (message: string) => void) {
+    const registered = portals.map((portal) => register(portal, warn))
+    this.#portals = new Map(registered.map((portal) => [portal.information.clientId, portal]))
+    this.only = registered.length === 1 ? registered[0] : undefined
   }
 
-  /** The portal of the first reading that is known. */
-  async function findAny (readings: readonly string[]): Promise<RegisteredPortal | undefined> {
-    for (const clientId of new Set(readings)) {
-      const portal = await find(clientId)
-      if (portal !== undefined) return portal
-    }
-    return undefined
+  async find (clientId: string): Promise<RegisteredPortal | undefined> {
+    return this.#portals.get(clientId)
   }
 }
 
-/** Finds portals by the host's function, at each request anew. A client_id that nobody registered is never logged. */
-function foundBy (find: PortalFinder, timeout: number, warn: (message: string) => void) {
-  return async (clientId: string) => {
+/** Portals that the host's function finds, at each request anew. A client_id that nobody registered is never logged. */
+class FoundPortals implements Portals {
+  readonly only = undefined
+  readonly #finder: PortalFinder
+  readonly #timeout: number
+  readonly #warn: (message: string) => void
+
+  constructor (finder: PortalFinder, timeout: number, warn: (message: string) => void) {
+    this.#finder = finder
+    this.#timeout = timeout
+    this.#warn = warn
+  }
+
+  async find (clientId: string): Promise<RegisteredPortal | undefined> {
     if (!isClientId(clientId)) return undefined
+    const found = await this.#ask(clientId)
+    if (found === undefined) return undefined
+    if (found.clientId === clientId) return register(found, this.#warn)
+    this.#warn(OTHER_PORTAL)
+    return undefined
+  }
+
+  /** @throws OAuthError `portal_timeout` or `portal_failed` */
+  async #ask (clientId: string): Promise<Portal | undefined> {
+    const deadline = performance.now() + this.#timeout
     try {
-      const deadline = performance.now() + timeout
-      const given = await within(deadline, () => find(clientId), () => new OAuthError('portal_timeout'))
-      if (given === null || given === undefined) return undefined
-      const portal = registered(checkPortal(given, 'portal()'), warn)
-      if (portal.information.clientId === clientId) return portal
+      const given = await within(deadline, () => this.#finder(clientId), () => new OAuthError('portal_timeout'))
+      return given === null || given === undefined ? undefined : checkPortal(given, 'portal()')
     } catch (cause) {
       throw cause instanceof OAuthError ? cause : new OAuthError('portal_failed', { cause })
     }
-    warn(OTHER_PORTAL)
-    return undefined
   }
 }
 
-function registered (portal: Portal, warn: (message: string) => void): RegisteredPortal {
+/**
+ * Client authentication (RFC 6749 section 2.3.1). Each reading of the secret is compared, whichever matches.
+ *
+ * @throws OAuthError when the portal is unknown, or the secret is not one of its secrets
+ */
+export async function authenticate (
+  portals: Portals, { clientId, clientSecret }: Credentials
+): Promise<Authentication> {
+  const portal = await findAny(portals, clientId)
+  if (portal === undefined) throw new OAuthError('client_unknown')
+  const indexes = clientSecret.map((reading) => portal.secretIndex(reading))
+  const secretIndex = indexes.find((index) => index !== -1)
+  if (secretIndex === undefined) throw new OAuthError('client_secret_wrong', { clientId: portal.information.clientId })
+  return { portal, secretIndex, secret: portal.secrets[secretIndex] as KeyObject }
+}
+
+/** The portal of the first reading that is known. */
+async function findAny (portals: Portals, readings: readonly string[]): Promise<RegisteredPortal | undefined> {
+  for (const clientId of new Set(readings)) {
+    const portal = await portals.find(clientId)
+    if (portal !== undefined) return portal
+  }
+  return undefined
+}
+
+function register (portal: Portal, warn: (message: string) => void): RegisteredPortal {
   if ([portal.clientSecret].flat().some(({ length }) => length < STRONG_LENGTH)) warn(SHORT_SECRET)
-  return registeredPortal(portal)
+  return new RegisteredPortal(portal)
 }
 
 /** Characters of base64url that 128 random bits need (RFC 6749 section 10.10). */
 const STRONG_LENGTH = 22
 
-const SHORT_SECRET = `partner-sso: a clientSecret has less than ${STRONG_LENGTH} characters. It is a key: with a ` +
-  'token, short secrets can be guessed offline. Use 22 random characters or more.'
+const SHORT_SECRET = `partner-sso: a clientSecret has less than ${STRONG_LENGTH} characters. It is a key: whoever ` +
+  'has a token can guess a short secret offline. Use 22 random characters or more.'
 
 const OTHER_PORTAL = 'partner-sso: the portal function returned a portal of another clientId than it was called ' +
   'with. It must return null for a client_id that it does not know. Such requests are refused.'

@@ -1,7 +1,8 @@
-import { hash, timingSafeEqual } from 'node:crypto'
+import { createSecretKey, hash, timingSafeEqual } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import type { Portal, PortalLevel } from './portal.ts'
 
-/** The portal as the hooks get it: everything but its secrets. */
+/** The portal as `portalEligibility` gets it: everything but its secrets. */
 export interface PortalInformation {
   readonly loginUrl: string
   readonly clientId: string
@@ -9,35 +10,40 @@ export interface PortalInformation {
   readonly level: PortalLevel
 }
 
-export type RegisteredPortal = ReturnType<typeof registeredPortal>
-
 /** A portal whose values were checked. */
-export function registeredPortal ({ loginUrl, clientId, clientSecret, redirectUri, level = 'partner' }: Portal) {
-  const secrets = [clientSecret].flat()
-  // `timingSafeEqual` needs buffers of equal length.
-  const digests = secrets.map(digest)
-  const beforeQuery = redirectUri + (redirectUri.includes('?') ? '&' : '?')
-  const information: PortalInformation = Object.freeze({ loginUrl, clientId, redirectUri, level })
-  return {
-    information,
-    /** All values of the portal but its secrets, as JSON. */
-    binding: JSON.stringify([clientId, redirectUri, loginUrl, level]),
-    /** One for each secret, unique to this client: `[clientId, secret]` as JSON. */
-    credentials: secrets.map((secret) => JSON.stringify([clientId, secret])),
+export class RegisteredPortal {
+  readonly information: PortalInformation
+  /** The client secrets, as keys. */
+  readonly secrets: readonly KeyObject[]
+  /** `timingSafeEqual` needs buffers of one length, which secrets do not have. */
+  readonly #digests: readonly Buffer[]
 
-    /** The redirect_uri, its own query kept, with encoded parameters and the state added (RFC 6749 section 4.1.2). */
-    callback (parameters: string, state: string | undefined): string {
-      return beforeQuery + parameters + (state === undefined ? '' : `&state=${state}`)
-    },
+  constructor ({ loginUrl, clientId, clientSecret, redirectUri, level = 'partner' }: Portal) {
+    const secrets = [clientSecret].flat()
+    this.information = Object.freeze({ loginUrl, clientId, redirectUri, level })
+    this.secrets = secrets.map((secret) => createSecretKey(secret, 'utf8'))
+    this.#digests = secrets.map(digest)
+  }
 
-    /** Index of the secret that matches, or -1. Compared in constant time. */
-    secretIndex (given: string): number {
-      const presented = digest(given)
-      return digests.findIndex((known) => timingSafeEqual(known, presented))
-    }
+  /**
+   * The redirect_uri with parameters added; a query of its own is kept (RFC 6749 section 4.1.2).
+   *
+   * @param parameters - form-encoded
+   * @param state - as it was encoded in the request; undefined when it had none
+   */
+  callback (parameters: string, state: string | undefined): string {
+    const { redirectUri } = this.information
+    const separator = redirectUri.includes('?') ? '&' : '?'
+    return `${redirectUri}${separator}${parameters}${state === undefined ? '' : `&state=${state}`}`
+  }
+
+  /** The index of the secret that the text is, or -1. Texts are compared in constant time. */
+  secretIndex (text: string): number {
+    const presented = digest(text)
+    return this.#digests.findIndex((known) => timingSafeEqual(known, presented))
   }
 }
 
-function digest (secret: string): Buffer {
-  return hash('sha256', secret, 'buffer')
+function digest (text: string): Buffer {
+  return hash('sha256', text, 'buffer')
 }

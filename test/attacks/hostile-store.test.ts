@@ -1,13 +1,15 @@
 // Someone reads and writes the store: a neighbour on a shared Redis, an injection beside the PostgreSQL store, a stolen
 // backup. The rows are those of "What an attacker has" in .github/SECURITY.md from which he must gain nothing. He knows
 // all that is public: client_id, redirect_uri, login_url, level, prefix, this code.
+import { createSecretKey } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import t from 'tap'
 import type { Test } from 'tap'
 import { encodeGrant } from '../../lib/grants/grant.ts'
-import { grantKeys } from '../../lib/grants/keys.ts'
+import { GrantKeys } from '../../lib/grants/keys.ts'
 import { open, seal } from '../../lib/grants/sealing.ts'
 import type { Store } from '../../lib/index.ts'
-import { registeredPortal } from '../../lib/portal/registered-portal.ts'
+import { RegisteredPortal } from '../../lib/portal/registered-portal.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { randomCode } from '../helpers/never-issued.ts'
 import { inProcess } from '../helpers/wire.ts'
@@ -38,9 +40,9 @@ class OpenStore extends Map<string, string> implements Store {
   }
 }
 
-const keys = grantKeys('')
-const registered = registeredPortal(PORTAL)
-const [CREDENTIAL = ''] = registered.credentials
+const keys = new GrantKeys('')
+const { information, secrets } = new RegisteredPortal(PORTAL)
+const [SECRET] = secrets as [KeyObject]
 
 /** With the secret, anyone seals as the app does. */
 const forgedGrant = (): string =>
@@ -68,14 +70,26 @@ function isRefused (t: Test, { status, json }: WireResponse, message: string): v
   t.strictSame([status, json.error], status === 400 ? [400, 'invalid_grant'] : [401, 'invalid_token'], message)
 }
 
-/** All keys that can be derived from what he knows, with every text that may be the secret. */
-function publicKeys (...known: string[]): string[] {
-  const infos = ['', JSON.stringify(PORTAL.clientId), `["${PORTAL.clientId}",""]`, registered.binding]
-  return known.flatMap((text) => infos.flatMap((info) => {
-    const { proof, sealingKey } = keys.ofSecret(text, info)
-    return [proof, sealingKey, keys.ofSecret(proof, info).sealingKey]
-  }))
+/** Something that he derives from what he knows: a proof that he may send, and a key that may seal. */
+interface Derived { proof: string, sealingKey: KeyObject }
+
+/**
+ * Everything that he can derive from what he knows as the plugin derives it, with each of it in the place of the client
+ * secret and in the place of the locator; and the texts themselves, used as keys.
+ */
+function derivedFrom (...known: string[]): Derived[] {
+  const derive = (secret: string, locator: string): Derived[] => {
+    const one = keys.ofSecret(createSecretKey(secret, 'utf8'), locator, information)
+    return [one, { proof: one.sealingKey.export().toString('base64url'), sealingKey: asKey(one.proof) }]
+  }
+  const texts = [...known, PORTAL.clientId, '']
+  const derived = texts.flatMap((secret) => texts.flatMap((locator) => derive(secret, locator)))
+  return [...derived, ...known.map((text) => ({ proof: text.slice(0, 43).padEnd(43, 'A'), sealingKey: asKey(text) }))]
 }
+
+/** The first 32 bytes that a text may represent. */
+const asKey = (text: string): KeyObject =>
+  createSecretKey(Buffer.concat([Buffer.from(text, 'base64url'), Buffer.alloc(32)]).subarray(0, 32))
 
 /** The parts of a token, and the token. */
 const partsOf = (token: string): string[] => [token.slice(0, 43), token.slice(43, 86), token]
@@ -89,22 +103,22 @@ type Attack = (t: Test) => Promise<void>
 const attacks: Record<string, Attack> = {
   async 'reads the store, in every backup, and has every code and token, used or not' (t) {
     const { code, token, codeKey, codeValue, tokenKey, tokenValue } = await signIn(await startApp(t))
-    for (const key of publicKeys(codeKey, tokenKey, code, ...partsOf(token))) {
-      t.strictSame([open([key], codeValue), open([key], tokenValue)], [null, null], key)
+    for (const { proof, sealingKey } of derivedFrom(codeKey, tokenKey, code, ...partsOf(token))) {
+      t.strictSame([open([sealingKey], codeValue), open([sealingKey], tokenValue)], [null, null], proof)
     }
   },
 
   async 'writes the store' (t) {
     const { store, portal } = await startApp(t)
     const code = randomCode()
-    const locator = keys.locator(code, registered)
-    for (const key of publicKeys(code, locator, '')) {
-      store.set(keys.codeKey(code, registered), seal([key], forgedGrant()))
-      isRefused(t, await portal.token({ code }), `a code that he made under ${key}`)
+    const locator = keys.locator(code, information)
+    for (const { proof, sealingKey } of derivedFrom(code, locator)) {
+      store.set(keys.codeKey(code, information), seal([sealingKey], forgedGrant()))
+      isRefused(t, await portal.token({ code }), `a code that he made, beside the proof ${proof}`)
       store.clear()
-      store.set(keys.ofToken(locator).tokenKey, seal([key], forgedGrant()))
-      isRefused(t, await portal.user(tokenOf(locator, key)), `a token that he made under ${key}`)
-      t.equal(store.size, 1, `a token without a proof reaches no store: ${key}`)
+      store.set(keys.tokenKey(locator), seal([sealingKey], forgedGrant()))
+      isRefused(t, await portal.user(tokenOf(locator, proof)), `a token that he made, with the proof ${proof}`)
+      t.equal(store.size, 1, `a token without a proof reaches no store: ${proof}`)
       store.clear()
     }
   },
@@ -112,10 +126,10 @@ const attacks: Record<string, Attack> = {
   async 'writes the store, and has every code and token, used or not' (t) {
     const app = await startApp(t)
     const { code, token, codeKey, tokenKey, redeemCode, redeemToken } = await signIn(app)
-    for (const key of publicKeys(code, ...partsOf(token))) {
+    for (const { sealingKey } of derivedFrom(code, ...partsOf(token))) {
       for (const [place, redeem] of [[codeKey, redeemCode], [tokenKey, redeemToken]] as const) {
         app.store.clear()
-        app.store.set(place, seal([key], forgedGrant()))
+        app.store.set(place, seal([sealingKey], forgedGrant()))
         isRefused(t, await redeem(), 'another record')
       }
     }
@@ -124,7 +138,7 @@ const attacks: Record<string, Attack> = {
   async 'the client secret, and reads the store' (t) {
     const { codeKey, codeValue, tokenKey } = await signIn(await startApp(t))
     for (const known of [codeKey, tokenKey]) {
-      const { sealingKey } = keys.ofSecret(known, CREDENTIAL)
+      const { sealingKey } = keys.ofSecret(SECRET, known, information)
       t.equal(open([sealingKey], codeValue), null, `no record without its code: by ${known}`)
     }
   }

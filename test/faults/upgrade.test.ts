@@ -2,7 +2,7 @@
 import t from 'tap'
 import type partnerSso from '../../lib/index.ts'
 import type { PartnerSsoEvent } from '../../lib/index.ts'
-import { grantKeys } from '../../lib/grants/keys.ts'
+import { GrantKeys } from '../../lib/grants/keys.ts'
 import { Fastify } from '../helpers/fastify.ts'
 import { hostOptions, recordOf } from '../helpers/host.ts'
 import { lib } from '../helpers/lib.ts'
@@ -23,11 +23,15 @@ async function processOf (mocks: object) {
 }
 
 /** Keys that are derived differently. */
-const otherKeys: typeof grantKeys = (scope) => grantKeys(`v2 ${scope}`)
+class OtherKeys extends GrantKeys {
+  constructor (prefix: string) {
+    super(`v2 ${prefix}`)
+  }
+}
 
 const one = await prepared(() => processOf({}))
 const same = await prepared(() => processOf({}))
-const other = await prepared(() => processOf({ [lib('grants/keys.ts')]: { grantKeys: otherKeys } }))
+const other = await prepared(() => processOf({ [lib('grants/keys.ts')]: { GrantKeys: OtherKeys } }))
 
 t.test('builds that derive the same keys share sign-ins', async (t) => {
   const code = await one.portal.code()

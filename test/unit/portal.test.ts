@@ -2,28 +2,28 @@
 // wrong. Each secret: contract/checks/token.
 import t from 'tap'
 import type { Portal } from '../../lib/portal/portal.ts'
-import { portalsOf } from '../../lib/portal/portals.ts'
-import { registeredPortal } from '../../lib/portal/registered-portal.ts'
+import { authenticate, portalsOf } from '../../lib/portal/portals.ts'
+import { RegisteredPortal } from '../../lib/portal/registered-portal.ts'
 import { PORTAL } from '../helpers/host.ts'
 
 const noWarning = (message: string): never => { throw new Error(message) }
 
-t.test('a hook cannot change the portal', async (t) => t.ok(Object.isFrozen(registeredPortal(PORTAL).information)))
+t.test('a hook cannot change the portal', async (t) => t.ok(Object.isFrozen(new RegisteredPortal(PORTAL).information)))
 
 t.test('code and state are added to a redirect_uri, whatever query it has of its own', async (t) => {
   for (const end of ['', '?', '?a=b&', '?a=%26code=x', '/cb;v=1?a=%23%zz']) {
     const redirectUri = `https://portal.example${end}`
-    const location = registeredPortal({ ...PORTAL, redirectUri }).callback('code=x', 'a%26b')
+    const location = new RegisteredPortal({ ...PORTAL, redirectUri }).callback('code=x', 'a%26b')
     t.ok(location.startsWith(redirectUri), location)
     const { searchParams } = new URL(location)
     t.strictSame([searchParams.getAll('code'), searchParams.getAll('state')], [['x'], ['a&b']], location)
   }
-  t.equal(registeredPortal(PORTAL).callback('error=x', undefined), `${PORTAL.redirectUri}?error=x`)
+  t.equal(new RegisteredPortal(PORTAL).callback('error=x', undefined), `${PORTAL.redirectUri}?error=x`)
 })
 
 t.test('no name that every object has is a client_id', async (t) => {
   const portals = portalsOf([PORTAL], 1000, noWarning)
-  for (const name of ['__proto__', 'constructor', 'size']) t.equal(portals.find(name), undefined, name)
+  for (const name of ['__proto__', 'constructor', 'size']) t.equal(await portals.find(name), undefined, name)
 })
 
 t.test('a secret that can be guessed: a warning, never the secret', async (t) => {
@@ -44,9 +44,9 @@ t.test('two readings of a client_id: the second is looked up where the first is 
     asked.push(clientId)
     return clientId === 'a b' ? { ...PORTAL, clientId } : null
   }, 1000, noWarning)
-  const authenticate = (...clientId: string[]) =>
-    portals.authenticate({ clientId, clientSecret: ['x', PORTAL.clientSecret] })
-  t.match(await authenticate('none', 'a b'), { secretIndex: 0 })
-  await t.rejects(authenticate('none', 'none'), { message: 'Client authentication failed.' })
+  const asOneOf = (...clientId: string[]) =>
+    authenticate(portals, { clientId, clientSecret: ['x', PORTAL.clientSecret] })
+  t.match(await asOneOf('none', 'a b'), { secretIndex: 0 })
+  await t.rejects(asOneOf('none', 'none'), { message: 'Client authentication failed.' })
   t.strictSame(asked, ['none', 'a b', 'none'], 'equal readings are one lookup')
 })
