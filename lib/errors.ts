@@ -20,16 +20,19 @@ export type RefusalType =
   | 'sign_in_refused'
   | 'store_unavailable'
 
-interface Refusal {
-  /** The error code in the response. */
+/** What a response shows of a refusal. */
+export interface PublicError {
   error: OAuthErrorCode
+  /** The error_description: fixed ASCII without quote and backslash (RFC 6749 section 5.2), never an echo. */
+  description: string
+}
+
+interface Refusal extends PublicError {
   /** HTTP status, unless the refusal is sent by redirect. */
   status: 400 | 401 | 405 | 500 | 503
   /** The type of the event. */
   type: RefusalType
   level: 'debug' | 'info' | 'warn' | 'error'
-  /** The error_description: fixed ASCII without quote and backslash (RFC 6749 section 5.2), never an echo. */
-  description: string
   /** Logged: what the host has to fix. Never sent. */
   hint?: string
 }
@@ -184,11 +187,24 @@ export class OAuthError extends Error {
     return refusals[this.reason]
   }
 
+  /** For `onError` hooks of the host, as error trackers have them: 500 or 503, also where the browser is redirected. */
+  get statusCode (): number {
+    return this.refusal.status
+  }
+
+  /**
+   * Whether something has failed: a function of the host, the store or the plugin. Otherwise it is an ordinary outcome,
+   * or the fault of the caller.
+   */
+  get isFailure (): boolean {
+    return this.refusal.status >= 500
+  }
+
   /** A refusal with what the route knows in addition. Anything else that was thrown becomes an `internal_error`. */
-  static from (thrown: unknown, known: RefusalContext, wayBack?: WayBack): OAuthError {
+  static from (thrown: unknown, known: RefusalContext = {}, wayBack: WayBack = {}): OAuthError {
     if (!(thrown instanceof OAuthError)) {
       return new OAuthError('internal_error', { ...known, cause: thrown }, wayBack)
     }
-    return new OAuthError(thrown.reason, { ...known, ...thrown.context }, wayBack)
+    return new OAuthError(thrown.reason, { ...known, ...thrown.context }, { ...wayBack, ...thrown.wayBack })
   }
 }

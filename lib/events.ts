@@ -65,34 +65,43 @@ type Outcome = PartnerSsoEvent extends infer Event
 /** Every event is published here too, for metrics and traces. */
 const events = channel('fastify-partner-sso:event')
 
-export type Reporter = ReturnType<typeof reporterTo>
-
 /** Reports what happened: to the log, to `onEvent` and on the diagnostics channel. */
-export function reporterTo (onEvent?: OnEvent) {
-  return {
-    report (request: FastifyRequest, outcome: Outcome): void {
-      const { type: event, ...fields } = outcome
-      request.log.info({ event, ...fields }, `partner-sso: ${event}`)
-      publish(request, outcome)
-    },
+export class Reporter {
+  readonly #onEvent: OnEvent | undefined
 
-    refused (request: FastifyRequest, { reason, refusal, context }: OAuthError): void {
-      const { cause: err, ...known } = context
-      const { type: event, level, hint } = refusal
-      const message: string = event === reason ? event : `${event} (${reason})`
-      request.log[level]({ event, reason, ...known, hint, err }, `partner-sso: ${message}`)
-      publish(request, { type: event, reason, ...known }, err)
-    }
+  constructor (onEvent?: OnEvent) {
+    this.#onEvent = onEvent
   }
 
-  function publish (request: FastifyRequest, outcome: Outcome, cause?: unknown): void {
-    // Nobody listens: three events of a sign-in would cost some 3 % of it.
-    if (onEvent === undefined && !events.hasSubscribers) return
+  /** Reports an outcome that is not a refusal. */
+  report (request: FastifyRequest, outcome: Outcome): void {
+    const { type: event, ...fields } = outcome
+    request.log.info({ event, ...fields }, `partner-sso: ${event}`)
+    this.#publish(request, outcome)
+  }
+
+  /** Reports a refusal. Its hint and its cause are for the log alone. */
+  refused (request: FastifyRequest, { reason, refusal, context }: OAuthError): void {
+    const { cause, ...known } = context
+    const { type: event, level, hint } = refusal
+    const message = event === (reason as string) ? event : `${event} (${reason})`
+    request.log[level]({ event, reason, ...known, hint, err: cause }, `partner-sso: ${message}`)
+    this.#publish(request, { type: event, reason, ...known }, cause)
+  }
+
+  #publish (request: FastifyRequest, outcome: Outcome, cause?: unknown): void {
     const event = { ...outcome, requestId: requestIdOf(request) }
-    // It may be async: unhandled, its rejection would end the process.
-    const callHost = async () => await onEvent?.(event, request, cause)
-    callHost().catch((error: unknown) => logFailure(request, 'onEvent threw', error))
+    void this.#tellHost(event, request, cause)
     events.publish(event)
+  }
+
+  /** Calls `onEvent`. It may be async, and its rejection, if it were unhandled, would end the process. */
+  async #tellHost (event: PartnerSsoEvent, request: FastifyRequest, cause: unknown): Promise<void> {
+    try {
+      await this.#onEvent?.(event, request, cause)
+    } catch (error) {
+      logFailure(request, 'onEvent threw', error)
+    }
   }
 }
 
@@ -101,7 +110,7 @@ export function logFailure (request: FastifyRequest, what: string, err: unknown)
   request.log.error({ err }, `partner-sso: ${what}`)
 }
 
-/** `genReqId` of the host may return anything: a number, for instance. */
+/** The id of a request as text: `genReqId` of the host may return a number or an object, for instance. */
 export function requestIdOf ({ id }: { id: unknown }): string {
   return typeof id === 'object' ? JSON.stringify(id) : String(id)
 }

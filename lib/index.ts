@@ -2,15 +2,15 @@ import type { FastifyInstance, HTTPMethods, RegisterOptions, RouteOptions } from
 import fp from 'fastify-plugin'
 import { addRegistration } from './decorator.ts'
 import type { Registration } from './decorator.ts'
-import { reporterTo } from './events.ts'
-import { accessTokens } from './grants/access-token.ts'
-import { authorizationCodes } from './grants/authorization-code.ts'
-import { grantKeys } from './grants/keys.ts'
-import { CLAIM } from './http/browser-headers.ts'
+import { Reporter } from './events.ts'
+import { AccessTokens } from './grants/access-token.ts'
+import { AuthorizationCodes } from './grants/authorization-code.ts'
+import { GrantKeys } from './grants/keys.ts'
 import { partnerSsoErrorHandler, routeOf } from './http/endpoint.ts'
 import { readForms } from './http/form.ts'
 import { maskingSerializers } from './http/logged-request.ts'
-import { authorizePath, registerCookies, returnCookieAt } from './http/return-cookie.ts'
+import { DECIDED } from './http/responses.ts'
+import { authorizePath, registerCookies, ReturnCookie } from './http/return-cookie.ts'
 import { checkPrefix, resolveOptions } from './options/checked-options.ts'
 import type { PartnerSsoOptions } from './options/options.ts'
 import { startupWarnings, warnOfRateLimit, warnOfSilence } from './options/startup-warnings.ts'
@@ -66,17 +66,17 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
 
   const { currentUser, portalEligibility, loginPage, errorPage, storeTimeout, routeOptions } = options
   const portals = portalsOf(options.portal, storeTimeout, warn)
-  const keys = grantKeys(app.prefix)
-  const codes = authorizationCodes(store, keys, options.codeLifetime)
-  const tokens = accessTokens(store, keys, options.codeLifetime, options.tokenLifetime)
-  const reporter = reporterTo(options.onEvent)
+  const keys = new GrantKeys(app.prefix)
+  const codes = new AuthorizationCodes(store, keys, options.codeLifetime)
+  const tokens = new AccessTokens(store, keys, options)
+  const reporter = new Reporter(options.onEvent)
 
-  app.decorateReply(CLAIM, null)
+  app.decorateReply(DECIDED, null)
   await readForms(app)
   app.setErrorHandler(partnerSsoErrorHandler)
 
   await registerCookies(app)
-  const returnCookie = returnCookieAt(authorizePath(app.prefix), app)
+  const returnCookie = new ReturnCookie(authorizePath(app.prefix), app)
   const parts = {
     portals, codes, tokens, reporter, returnCookie, storeTimeout,
     currentUser, portalEligibility, loginPage, errorPage

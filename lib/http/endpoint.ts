@@ -1,22 +1,27 @@
-import type { FastifyReply, FastifyRequest, RouteOptions, RouteShorthandOptions } from 'fastify'
+import type { FastifyReply, FastifyRequest, RequestPayload, RouteOptions, RouteShorthandOptions } from 'fastify'
 import { OAuthError } from '../errors.ts'
 import type { Reporter } from '../events.ts'
-import { yieldToHost } from './browser-headers.ts'
 import { documented } from './documentation.ts'
 import type { Documentation } from './documentation.ts'
 import { bodyRefusal } from './form.ts'
-import { protect } from './replies.ts'
+import { leaveToHost, setHeaders } from './responses.ts'
 
 /** The routes by name: `GET /oauth/authorize`, `POST /oauth/token`, `GET /oauth/user`. */
 export type RouteName = 'authorize' | 'token' | 'user'
 
+/** Refuses a request by its head, before its body is read. Returns the stream of the body. @throws OAuthError */
+type PreParse = (request: FastifyRequest, payload: RequestPayload) => Promise<RequestPayload>
+
 /** One of the three routes. */
-export interface Endpoint extends Pick<RouteOptions, 'method' | 'url' | 'handler' | 'preParsing'> {
+export interface Endpoint {
   name: RouteName
+  method: 'GET' | 'POST'
+  url: string
   documentation: Documentation
-  /** Sets the headers that each response has. */
-  protect: (reply: FastifyReply) => void
-  /** Responds with a refusal, which was reported. */
+  preParse?: PreParse
+  /** Responds to a request. @throws OAuthError */
+  handle: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+  /** Sends the response of a refusal, which was reported. */
   refuse: (error: OAuthError, reply: FastifyReply) => unknown
 }
 
@@ -25,39 +30,73 @@ const BODY_LIMIT = 16_384
 
 /** The Fastify route. Merges the host's options with ours. Ours win; our hooks run last. */
 export function routeOf (endpoint: Endpoint, ofHost: RouteShorthandOptions, reporter: Reporter): RouteOptions {
-  const { documentation, method, url, handler, preParsing = [], protect, refuse } = endpoint
+  const { documentation, method, url, preParse, handle, refuse } = endpoint
   const described = documented(documentation, ofHost.schema)
   return {
     bodyLimit: BODY_LIMIT,
     ...ofHost,
     method,
     url,
-    handler,
+    handler: partnerSsoHandler,
     schema: described.schema,
     config: { ...described.config, ...ofHost.config },
     // A HEAD request would run the GET handler: issue a code, or redeem a token.
     exposeHeadRoute: false,
-    preParsing: [ofHost.preParsing ?? [], preParsing].flat(),
+    preParsing: [ofHost.preParsing ?? [], preParse === undefined ? [] : preParsingHook(preParse)].flat(),
     onSend: [ofHost.onSend ?? [], partnerSsoOnSend].flat(),
     errorHandler: partnerSsoError
+  }
+
+  async function partnerSsoHandler (request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    try {
+      return await handle(request, reply)
+    } catch (thrown) {
+      return refuseOrThrow(OAuthError.from(thrown), request, reply)
+    }
+  }
+
+  /** With a callback, which is not called after a refusal: Fastify would go on after an async hook. */
+  function preParsingHook (preParse: PreParse) {
+    return function partnerSsoPreParsing (
+      request: FastifyRequest, reply: FastifyReply, payload: RequestPayload,
+      done: (error: Error | null, payload?: RequestPayload) => void
+    ): void {
+      const refuse = (thrown: unknown): void => {
+        try {
+          refuseOrThrow(thrown, request, reply)
+        } catch (error) {
+          done(error as Error)
+        }
+      }
+      preParse(request, payload).then((stream) => done(null, stream), refuse)
+    }
+  }
+
+  /**
+   * Responds with a refusal. A failure is thrown: Fastify then calls the `onError` hooks of the host, which must not
+   * count what a caller has caused, before `partnerSsoError`.
+   */
+  function refuseOrThrow (thrown: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
+    if (!(thrown instanceof OAuthError) || thrown.isFailure) throw thrown
+    reporter.refused(request, thrown)
+    return refuse(thrown, reply)
+  }
+
+  function partnerSsoError (thrown: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
+    leaveToHost(reply)
+    const error = thrown instanceof OAuthError ? thrown : bodyRefusal(thrown, request)
+    // Fastify would send a thrown value that is not an Error.
+    if (error === undefined) return Promise.reject(thrown)
+    reporter.refused(request, error)
+    return refuse(error, reply)
   }
 
   /** Runs after the host's hooks: they cannot undo it. */
   function partnerSsoOnSend (
     _request: unknown, reply: FastifyReply, payload: unknown, done: (error: null, payload: unknown) => void
   ): void {
-    protect(reply)
+    setHeaders(reply)
     done(null, payload)
-  }
-
-  function partnerSsoError (thrown: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
-    yieldToHost(reply)
-    // A hook of the host may throw while the response is sent: then our onSend does not run.
-    protect(reply)
-    const error = thrown instanceof OAuthError ? thrown : bodyRefusal(thrown, request)
-    if (error === undefined) return partnerSsoErrorHandler(thrown, request, reply)
-    reporter.refused(request, error)
-    return refuse(error, reply)
   }
 }
 
@@ -69,8 +108,6 @@ export function routeOf (endpoint: Endpoint, ofHost: RouteShorthandOptions, repo
 export function partnerSsoErrorHandler (
   error: unknown, _request: FastifyRequest, reply: FastifyReply
 ): Promise<never> {
-  protect(reply)
-  yieldToHost(reply)
-  // Fastify would send a thrown value that is not an Error.
+  leaveToHost(reply)
   return Promise.reject(error)
 }

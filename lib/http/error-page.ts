@@ -16,7 +16,7 @@ small { opacity: .75; overflow-wrap: anywhere }
 `.trim()
 
 /** The page loads nothing and runs nothing; its own style is allowed by its hash. */
-const policy = [
+export const PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
   "base-uri 'none'",
@@ -24,9 +24,7 @@ const policy = [
   "frame-ancestors 'none'"
 ].join('; ')
 
-export const OWN_PAGE = { headers: { 'content-security-policy': policy } }
-
-/** A refusal, as the error page shows it. */
+/** A refusal, as `errorPage` gets it. */
 export interface PageRefusal {
   /** HTTP status of the page. */
   status: number
@@ -74,7 +72,7 @@ export function ownErrorPage ({ status, description, loginUrl, requestId }: Page
 </head>
 <body>
 <main>
-<h1>This sign-in cannot go on</h1>
+<h1>This sign-in cannot continue</h1>
 <p>${status < 500 ? INVALID : FAILED} You were not signed in, and no data was sent.</p>
 ${loginUrl === undefined ? '' : `<p><a href="${escapeHtml(loginUrl)}">Start again</a></p>`}
 <p><small>For support: ${escapeHtml(description)}${shownId}</small></p>

@@ -1,5 +1,6 @@
 import formbody from '@fastify/formbody'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify'
+import { Readable } from 'node:stream'
 import { OAuthError } from '../errors.ts'
 import { Parameters } from './parameters.ts'
 
@@ -16,22 +17,43 @@ export async function readForms (app: FastifyInstance): Promise<void> {
 }
 
 /**
- * Rejects a body that is not a form, and one that was read before Fastify could, by an Express parser for instance:
- * waiting for it would hang. Runs after the host's own `preParsing` hooks, which may replace the stream.
+ * Refuses a body that cannot be read as a form, before Fastify tries: Fastify would report its own errors to the
+ * `onError` hooks of the host as failures. Runs after the host's `preParsing` hooks, which may replace the stream.
+ *
+ * @returns the stream that Fastify reads
+ * @throws OAuthError
  */
-export function partnerSsoPreParsing (
-  request: FastifyRequest, _reply: unknown, body: { readableEnded?: boolean }, done: (error: Error | null) => void
-): void {
-  if (!FORM.test(request.headers['content-type'] ?? '')) return done(new OAuthError('content_type_unsupported'))
-  if (body.readableEnded === true) return done(new OAuthError('body_already_read'))
+export async function requireForm (request: FastifyRequest, payload: RequestPayload): Promise<RequestPayload> {
+  const { 'content-type': type = '', 'content-length': length } = request.headers
+  if (!FORM.test(type)) throw new OAuthError('content_type_unsupported')
+  // The host, an Express parser for instance, has read the body before Fastify could: waiting for it would hang.
+  if (payload.readableEnded) throw new OAuthError('body_already_read')
+  const limit = request.routeOptions.bodyLimit
+  const stream = length === undefined ? await readUpTo(limit, payload) : payload
+  if (stream === null || Number(length) > limit) throw new OAuthError('body_unreadable')
   // Tells a body that Fastify may be reading from one that it has not begun to read, which is undefined.
   request.body = null
-  done(null)
+  return stream
+}
+
+/** Reads a body of undeclared length (RFC 9112 section 7.1). Null when it has more bytes than the limit. */
+function readUpTo (limit: number, payload: RequestPayload): Promise<RequestPayload | null> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let length = 0
+    payload.on('data', (chunk: Buffer) => {
+      length += chunk.length
+      if (length > limit) resolve(null)
+      else chunks.push(chunk)
+    })
+    payload.once('end', () => resolve(Readable.from(Buffer.concat(chunks), { objectMode: false })))
+    payload.once('error', reject)
+  })
 }
 
 /**
- * The refusal when Fastify could not read the body; undefined for any other error, such as one with the same code that
- * a hook of the host throws.
+ * The refusal where Fastify could not read the body although its length was right, because the host has replaced the
+ * stream; undefined for any other error, such as one with the same code that a hook of the host throws.
  */
 export function bodyRefusal (error: unknown, request: FastifyRequest): OAuthError | undefined {
   const { code } = Object(error) as { code?: unknown }

@@ -1,5 +1,3 @@
-import { unescape } from 'node:querystring'
-
 /** Parameters that are read, at most: as many as Node's own query parser reads by default. */
 const MOST_PARAMETERS = 1000
 
@@ -7,50 +5,56 @@ const MOST_PARAMETERS = 1000
 export class Parameters {
   /** Whether there are more parameters than are read. */
   readonly excessive: boolean
-  /** Whether the text is not valid percent-encoded UTF-8. Names are not decoded then. */
+  /** Whether the text is not valid percent-encoded UTF-8. */
   readonly malformed: boolean
-  /** The values by their names, as they were encoded. */
-  readonly #values = new Map<string, string>()
-  readonly #repeated = new Set<string>()
+  /** Whether any name occurs more than once (RFC 6749 sections 3.1 and 3.2: MUST NOT). */
+  readonly repeated: boolean
+  /** The parameters as they were encoded, without empty ones between two ampersands. */
+  readonly #pairs: readonly string[]
+  readonly #decoded: URLSearchParams
+  /** The decoded names, in the order of the pairs. */
+  readonly #names: readonly string[]
 
   /** Reads `a=1&b=2`. Pass the text from the wire: the host's parsers can hide repeated parameters. */
   constructor (text: string) {
     const pairs = text.split('&').filter((pair) => pair !== '')
     this.excessive = pairs.length > MOST_PARAMETERS
     this.malformed = !isEncoded(text)
-    for (const pair of pairs.slice(0, MOST_PARAMETERS)) {
-      const equals = pair.includes('=') ? pair.indexOf('=') : pair.length
-      const encoded = pair.slice(0, equals)
-      const name = this.malformed ? encoded : formDecode(encoded)
-      if (this.#values.has(name)) this.#repeated.add(name)
-      this.#values.set(name, pair.slice(equals + 1))
-    }
-  }
-
-  /** Whether any name occurs more than once (RFC 6749 sections 3.1 and 3.2: MUST NOT). */
-  get repeated (): boolean {
-    return this.#repeated.size > 0
+    this.#pairs = pairs.slice(0, MOST_PARAMETERS)
+    this.#decoded = decode(this.#pairs.join('&'))
+    this.#names = [...this.#decoded.keys()]
+    this.repeated = new Set(this.#names).size < this.#names.length
   }
 
   /** The decoded value; undefined when the parameter is absent or empty (RFC 6749 section 3.1: treated as omitted). */
   get (name: string): string | undefined {
-    const raw = this.raw(name)
-    return raw === undefined ? undefined : formDecode(raw)
+    return this.#decoded.get(name) || undefined
   }
 
-  /** The value as it was encoded on the wire; undefined when the parameter is absent or empty. */
+  /**
+   * The value as it was encoded on the wire; undefined when the parameter is absent or empty. `URLSearchParams` has
+   * decoded values only, and there are several ways to encode one.
+   */
   raw (name: string): string | undefined {
-    return this.#values.get(name) || undefined
+    const pair = this.#pairs[this.#names.indexOf(name)]
+    const equals = pair?.indexOf('=') ?? -1
+    return equals === -1 ? undefined : pair?.slice(equals + 1) || undefined
   }
 
-  /** Whether the parameter has a value. A repeated one counts: only its last value is kept. */
+  /** Whether the parameter has a value, or occurs more than once. */
   has (name: string): boolean {
-    return this.raw(name) !== undefined || this.isRepeated(name)
+    return this.get(name) !== undefined || this.isRepeated(name)
   }
 
   isRepeated (name: string): boolean {
-    return this.#repeated.has(name)
+    return this.#decoded.getAll(name).length > 1
   }
+}
+
+/** Decodes each name and value by itself: an invalid escape stays as it is, and changes nothing beside it. */
+function decode (text: string): URLSearchParams {
+  // `URLSearchParams` skips one question mark at the beginning, which is a part of the first name here.
+  return new URLSearchParams(`?${text}`)
 }
 
 function isEncoded (text: string): boolean {
@@ -62,9 +66,9 @@ function isEncoded (text: string): boolean {
   }
 }
 
-/** Decodes one form-encoded string. What is not valid stays as it is, or becomes U+FFFD. */
+/** Decodes one form-encoded string. An invalid escape stays as it is, or becomes U+FFFD. */
 export function formDecode (encoded: string): string {
-  return /[%+]/.test(encoded) ? unescape(encoded.replaceAll('+', ' ')) : encoded
+  return decode(`=${encoded.replaceAll('&', '%26')}`).get('') as string
 }
 
 // What a query must not contain unencoded (RFC 3986 section 3.4), and what browsers and URL parsers cut off or change.

@@ -46,57 +46,73 @@ export function authorizePath (prefix: string): string {
   return encodeURI(path.replace(/^\/+/, '/'))
 }
 
-export type ReturnCookie = ReturnType<typeof returnCookieAt>
+/** Most bytes of a cookie's name and value that browsers keep (RFC 6265bis section 5.6). */
+const COOKIE_LIMIT = 4096
 
 /**
- * Reads and writes the cookie that remembers a request to the authorization endpoint with this path until its user has
- * logged in.
+ * The cookie that remembers a request to the authorization endpoint of one registration until its user has logged in.
  */
-export function returnCookieAt (path: string, { parseCookie, serializeCookie }: Cookies) {
-  return {
-    path,
+export class ReturnCookie {
+  /** The path of the authorization endpoint. */
+  readonly path: string
+  readonly #cookies: Cookies
 
-    /** Remembers the URL of an authorization request. */
-    remember (request: ReturningRequest, reply: ReturningReply, url: string): void {
-      write(reply, isSecure(request) ? HOST_NAME : NAME, url, LIFETIME)
-    },
-
-    forget,
-
-    /**
-     * The URL to send the browser to after the login, and null where the login began elsewhere: `return_to` of this
-     * request, which differs between the tabs of a browser, or else the URL in the cookie. Removes the cookie.
-     */
-    returnUrl (request: ReturningRequest, reply: ReturningReply): string | null {
-      const remembered = forget(request, reply)
-      const returnTo = new Parameters(queryOf(request.originalUrl ?? request.url ?? '')).get('return_to')
-      return returnTo === undefined ? remembered : ownUrl(returnTo)
-    }
+  constructor (path: string, cookies: Cookies) {
+    this.path = path
+    this.#cookies = cookies
   }
 
-  /** Removes the cookie. Returns the URL that it has, or null. A cookie of another endpoint stays. */
-  function forget (request: ReturningRequest, reply: ReturningReply): string | null {
-    const cookies = parseCookie(request.headers.cookie ?? '')
+  /** Remembers the URL of an authorization request, in place of an earlier one, where a cookie has room for it. */
+  remember (request: ReturningRequest, reply: ReturningReply, url: string): void {
+    const name = isSecure(request) ? HOST_NAME : NAME
+    // Browsers count the encoded value.
+    if (name.length + encodeURIComponent(url).length <= COOKIE_LIMIT) this.#write(reply, name, url, LIFETIME)
+    else this.forget(request, reply)
+  }
+
+  /** Removes the cookie. Returns the URL that it has, or null. A cookie of another registration stays. */
+  forget (request: ReturningRequest, reply: ReturningReply): string | null {
+    const cookies = this.#cookies.parseCookie(ownCookies(request.headers.cookie))
     let remembered: string | null = null
     for (const name of isSecure(request) ? [HOST_NAME] : [HOST_NAME, NAME]) {
-      const url = ownUrl(cookies[name])
+      const url = this.#ownUrl(cookies[name])
       if (url === null) continue
       remembered ??= url
-      write(reply, name, '', 0)
+      this.#write(reply, name, '', 0)
     }
     return remembered
   }
 
-  /** The URL, if its path is that of the endpoint. Its query may be anything, and is escaped: it goes into a header. */
-  function ownUrl (url: string | undefined): string | null {
-    return url?.startsWith(`${path}?`) ? `${path}?${safeInQuery(queryOf(url))}` : null
+  /**
+   * The URL to send the browser to after the login, and null where the login began elsewhere: `return_to` of this
+   * request, which differs between the tabs of a browser, or else the URL in the cookie. Removes the cookie.
+   */
+  returnUrl (request: ReturningRequest, reply: ReturningReply): string | null {
+    const remembered = this.forget(request, reply)
+    const returnTo = new Parameters(queryOf(request.originalUrl ?? request.url ?? '')).get('return_to')
+    return returnTo === undefined ? remembered : this.#ownUrl(returnTo)
   }
 
-  function write (reply: ReturningReply, name: string, value: string, maxAge: number): void {
+  /** The URL, if its path is that of the endpoint. Its query may be anything, and is escaped: it goes into a header. */
+  #ownUrl (url: string | undefined): string | null {
+    return url?.startsWith(`${this.path}?`) ? `${this.path}?${safeInQuery(queryOf(url))}` : null
+  }
+
+  #write (reply: ReturningReply, name: string, value: string, maxAge: number): void {
     const attributes = { path: '/', httpOnly: true, sameSite: 'lax', maxAge, secure: name === HOST_NAME }
-    addCookie(reply, serializeCookie(name, value, attributes))
+    addCookie(reply, this.#cookies.serializeCookie(name, value, attributes))
   }
 }
+
+/**
+ * The plugin's own cookies of a Cookie header. @fastify/cookie decodes each value, and an invalid one throws inside it:
+ * a header full of those would cost many times a usual one.
+ */
+function ownCookies (header = ''): string {
+  return header.split(';').filter((cookie) => OWN_COOKIE.test(cookie)).join(';')
+}
+
+const OWN_COOKIE = new RegExp(`^\\s*(?:__Host-)?${NAME}\\s*=`)
 
 /** Registers @fastify/cookie, unless the host has done so: its functions work once it is registered. */
 export async function registerCookies (app: FastifyInstance): Promise<void> {

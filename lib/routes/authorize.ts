@@ -1,17 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isCodeChallenge } from '../grants/pkce.ts'
-import { claim, OWN, OWN_REDIRECT, protectInBrowser } from '../http/browser-headers.ts'
+import { callHook, isOverdue } from '../http/call-hook.ts'
 import { fixed, text } from '../http/documentation.ts'
 import type { Endpoint } from '../http/endpoint.ts'
-import { OWN_PAGE, ownErrorPage, prefersPage } from '../http/error-page.ts'
-import type { PageRefusal } from '../http/error-page.ts'
+import { ownErrorPage, prefersPage } from '../http/error-page.ts'
 import { loginLocation } from '../http/login-location.ts'
 import { Parameters, queryOf, safeInQuery } from '../http/parameters.ts'
 import { redirectUriDifference } from '../http/redirect-uri-difference.ts'
-import { retryLater, sendRefusal, sign } from '../http/replies.ts'
-import { callHost, headOf, isOverdue, REPLIED } from '../http/watch-reply.ts'
+import { letHostSendPage, redirect, sendPage, sendRefusal } from '../http/responses.ts'
 import { OAuthError } from '../errors.ts'
-import type { RefusalContext, RefusalReason } from '../errors.ts'
+import type { PublicError, RefusalContext, RefusalReason } from '../errors.ts'
 import { logFailure, requestIdOf } from '../events.ts'
 import type { Portals } from '../portal/portals.ts'
 import type { PortalInformation, RegisteredPortal } from '../portal/registered-portal.ts'
@@ -19,6 +17,12 @@ import * as Type from '../typebox.ts'
 import { readUserInformation } from '../user-information.ts'
 import type { UserInformation } from '../user-information.ts'
 import type { Parts } from './parts.ts'
+
+/** Most characters of a state as it is sent back. A request line that Node reads has no longer one. */
+const STATE_LIMIT = 16_384
+
+/** Most characters of the URL that the login leads back to. */
+const RETURN_LIMIT = 4000
 
 /** GET /oauth/authorize: the authorization endpoint (RFC 6749 section 3.1). */
 export function authorizeRoute (parts: Parts): Endpoint {
@@ -29,40 +33,37 @@ export function authorizeRoute (parts: Parts): Endpoint {
     url: '/oauth/authorize',
     documentation,
 
-    handler: async function partnerSsoAuthorize (request, reply) {
+    async handle (request, reply) {
       // The host may have rewritten the URL; @fastify/express decodes it.
       const parameters = new Parameters(queryOf(request.originalUrl))
       const portal = await identifyPortal(parameters, portals)
       const state = stateOf(parameters)
-      const { clientId } = portal.information
-      const known: RefusalContext = { clientId }
+      let known: RefusalContext = { clientId: portal.information.clientId }
       try {
-        const codeChallenge = checkParameters(parameters)
-        const user = await askCurrentUser(parts, request, reply, clientId)
-        if (user === REPLIED) return reply
-        if (!user) return sendToLogin(parts, parameters, request, reply, clientId)
-        const given = await askEligibility(parts, user, request, reply, portal)
-        if (given === REPLIED) return reply
-        const record = checkRecord(given, portal, known)
+        const codeChallenge = checkParameters(parameters, state)
+        const login = await askCurrentUser(parts, request, reply, portal)
+        if (login.replied) return reply
+        if (!login.user) return sendToLogin(parts, parameters, request, reply, portal)
+        const eligibility = await askEligibility(parts, login.user, request, reply, portal)
+        if (eligibility.replied) return reply
+        const { record } = eligibility
+        known = { ...known, externalId: record.external_id }
         const deadline = performance.now() + storeTimeout
         const { code, signInId } = await codes.issue(portal, { codeChallenge, record }, deadline)
         // Fastify has responded.
         if (isOverdue(request)) return reply
         returnCookie.forget(request, reply)
         reporter.report(request, { type: 'code_issued', reason: 'ok', ...known, signInId })
-        return redirect(sign(reply), portal.callback(`code=${code}`, state))
+        return redirect(reply, portal.callback(`code=${code}`, state))
       } catch (error) {
         throw OAuthError.from(error, known, { callback: (parameters) => portal.callback(parameters, state) })
       }
     },
 
-    protect: protectInBrowser,
-
     refuse (error, reply) {
       const { callback, loginUrl = portals.only?.information.loginUrl } = error.wayBack
-      if (callback !== undefined) return redirect(sign(reply, error.refusal), callback(errorParameters(error)))
-      if (prefersPage(reply.request.headers.accept)) return sendPage(parts, error, loginUrl, reply)
-      claim(reply, OWN)
+      if (callback !== undefined) return redirect(reply, callback(errorParameters(error.refusal)), error.refusal)
+      if (prefersPage(reply.request.headers.accept)) return showErrorPage(parts, error, loginUrl, reply)
       return sendRefusal(reply, error)
     }
   }
@@ -93,20 +94,23 @@ function requireRegistered (
   throw new OAuthError('redirect_uri_unregistered', { ...known, difference }, { loginUrl })
 }
 
-/** The state as it was encoded; a repeated one is refused and not echoed. */
+/** The state as it was encoded. One that is repeated, or too long as it is sent back, is refused and not echoed. */
 function stateOf (parameters: Parameters): string | undefined {
-  const state = parameters.raw('state')
-  return state === undefined || parameters.isRepeated('state') ? undefined : safeInQuery(state)
+  const raw = parameters.raw('state')
+  if (raw === undefined || parameters.isRepeated('state')) return undefined
+  const state = safeInQuery(raw)
+  return state.length > STATE_LIMIT ? undefined : state
 }
 
-/** Checks the other parameters (RFC 6749 section 4.1.1). Returns the code_challenge, or ''. */
-function checkParameters (parameters: Parameters): string {
+/** Checks the other parameters (RFC 6749 section 4.1.1). Returns the code_challenge, or the empty string. */
+function checkParameters (parameters: Parameters, state: string | undefined): string {
   if (parameters.repeated) throw new OAuthError('parameter_repeated')
   const responseType = parameters.get('response_type')
   if (responseType === undefined) throw new OAuthError('response_type_missing')
   if (responseType !== 'code') throw new OAuthError('response_type_unsupported')
   // Optional in RFC 6749, required here: the portal relies on it.
   if (parameters.raw('state') === undefined) throw new OAuthError('state_missing')
+  if (state === undefined) throw new OAuthError('parameters_excessive')
   return checkChallenge(parameters.get('code_challenge'), parameters.get('code_challenge_method'))
 }
 
@@ -118,50 +122,73 @@ function checkChallenge (challenge: string | undefined, method: string | undefin
   return challenge
 }
 
+/** Asks the host who is logged in. */
 async function askCurrentUser (
-  { currentUser, reporter }: Parts, request: FastifyRequest, reply: FastifyReply, clientId: string
-): Promise<unknown> {
-  const user = await askHost(reply, 'current_user_failed', () => currentUser(request, reply))
-  if (user === REPLIED && !isOverdue(request)) {
+  { currentUser, reporter }: Parts, request: FastifyRequest, reply: FastifyReply,
+  { information: { clientId } }: RegisteredPortal
+): Promise<{ replied: true } | { replied: false, user: unknown }> {
+  const result = await askHost(reply, 'current_user_failed', () => currentUser(request, reply))
+  if (!result.replied) return { replied: false, user: result.value }
+  if (!isOverdue(request)) {
     reporter.report(request, { type: 'login_required', reason: 'current_user_replied', clientId })
   }
-  return user
+  return result
+}
+
+/** Asks the host for the record with which the user may enter, and checks it. */
+async function askEligibility (
+  { portalEligibility, reporter }: Parts, user: unknown, request: FastifyRequest, reply: FastifyReply,
+  { information: portal }: RegisteredPortal
+): Promise<{ replied: true } | { replied: false, record: UserInformation }> {
+  const result = await askHost(reply, 'portal_eligibility_failed',
+    () => portalEligibility(user, { portal, request, reply }))
+  if (!result.replied) return { replied: false, record: checkRecord(result.value, portal) }
+  if (!isOverdue(request)) reporter.refused(request, new OAuthError('not_eligible', { clientId: portal.clientId }))
+  return result
 }
 
 /** Calls `currentUser` or `portalEligibility`. */
-async function askHost (reply: FastifyReply, reason: RefusalReason, call: () => unknown): Promise<unknown> {
-  const [head, status] = [headOf(reply), reply.statusCode]
+async function askHost (
+  reply: FastifyReply, reason: RefusalReason, call: () => unknown
+): Promise<{ replied: true } | { replied: false, value: unknown }> {
   try {
-    const value = await callHost(reply, call)
-    const hasHead = headOf(reply) !== head
-    // The host has sent its response without `return reply`: nothing may follow it.
-    if (!value) return hasHead ? REPLIED : value
-    // Nor a code: the response may be a page that asks for a second factor.
-    const hasBegun = hasHead || reply.statusCode !== status
-    if (value !== REPLIED && hasBegun) throw new Error('Sent a reply without `return reply`')
-    return value
+    const result = await callHook(reply, reason, call)
+    // No code may follow: the response may be a page that asks for a second factor.
+    if (!result.replied && result.value && result.hasBegunReply) throw new Error('Sent a reply without `return reply`')
+    return result
   } catch (cause) {
-    if (!reply.sent) throw new OAuthError(reason, { cause })
-    logFailure(reply.request, `${reason}, after a reply`, cause)
-    return REPLIED
+    throw new OAuthError(reason, { cause })
   }
 }
 
+/** The record of an eligible user (RFC 6749 section 4.1.2.1: access_denied). */
+function checkRecord (given: unknown, { level }: PortalInformation): UserInformation {
+  if (given === undefined) throw new OAuthError('eligibility_undefined')
+  if (!given) throw new OAuthError('not_eligible')
+  const { record, faults: [rule] } = readUserInformation(given, level)
+  if (rule === undefined) return record
+  const { external_id: externalId } = record
+  const known = externalId && typeof externalId === 'string' ? { externalId } : {}
+  throw new OAuthError('user_information_invalid', { ...known, rule })
+}
+
+/** Sends the browser to the login page. */
 function sendToLogin (
   { loginPage, returnCookie, reporter }: Parts, parameters: Parameters, request: FastifyRequest, reply: FastifyReply,
-  clientId: string
+  { information: { clientId } }: RegisteredPortal
 ): FastifyReply {
   if (loginPage === undefined) throw new OAuthError('not_logged_in')
+  const returnTo = `${returnCookie.path}?${knownQuery(parameters)}`
+  if (returnTo.length > RETURN_LIMIT) throw new OAuthError('parameters_excessive')
   let location
   try {
-    const returnTo = `${returnCookie.path}?${knownQuery(parameters)}`
     location = loginLocation(loginPage, returnTo, request)
-    returnCookie.remember(request, reply, returnTo)
   } catch (cause) {
     throw new OAuthError('login_page_failed', { cause })
   }
+  returnCookie.remember(request, reply, returnTo)
   reporter.report(request, { type: 'login_required', reason: 'login_page', clientId })
-  return redirect(sign(reply), location)
+  return redirect(reply, location)
 }
 
 /** The parameters that the endpoint knows, as they were encoded: a secret that is among them goes no further. */
@@ -172,69 +199,27 @@ function knownQuery (parameters: Parameters): string {
   }).join('&')
 }
 
-/** What the host returns for the user: the record. */
-async function askEligibility (
-  { portalEligibility, reporter }: Parts, user: unknown, request: FastifyRequest, reply: FastifyReply,
-  { information: portal }: RegisteredPortal
-): Promise<unknown> {
-  const given = await askHost(reply, 'portal_eligibility_failed',
-    () => portalEligibility(user, { portal, request, reply }))
-  if (given === REPLIED) {
-    if (!isOverdue(request)) reporter.refused(request, new OAuthError('not_eligible', { clientId: portal.clientId }))
-    return REPLIED
-  }
-  if (given === undefined) throw new OAuthError('eligibility_undefined')
-  if (!given) throw new OAuthError('not_eligible')
-  return given
-}
-
-function checkRecord (
-  given: unknown, { information: { level } }: RegisteredPortal, known: RefusalContext
-): UserInformation {
-  const { record, faults: [rule] } = readUserInformation(given, level)
-  const { external_id: externalId } = record
-  if (externalId && typeof externalId === 'string') known.externalId = externalId
-  if (rule !== undefined) throw new OAuthError('user_information_invalid', { rule })
-  return record
-}
-
-/** The page for a person whose sign-in cannot go back to the portal: that of the host, or else of the plugin. */
-async function sendPage (
-  parts: Parts, { reason, refusal }: OAuthError, loginUrl: string | undefined, reply: FastifyReply
+/** Shows a person why the sign-in cannot go back to the portal: by the page of the host, or else of the plugin. */
+async function showErrorPage (
+  { errorPage }: Parts, { reason, refusal }: OAuthError, loginUrl: string | undefined, reply: FastifyReply
 ): Promise<FastifyReply> {
   const { status, error, description } = refusal
   const page = { status, error, description, reason, loginUrl, requestId: requestIdOf(reply.request) }
-  // The page of the host may be a reply, which has the status too.
-  sign(retryLater(reply, status), refusal).code(status)
-  const html = await askErrorPage(parts, page, reply)
-  if (html === REPLIED) return reply
-  if (html === undefined) claim(reply, OWN_PAGE)
-  return reply.code(status).type('text/html; charset=utf-8').send(html ?? ownErrorPage(page))
-}
-
-/** The page of the host; undefined where it has none, or where its function fails. */
-async function askErrorPage (
-  { errorPage }: Parts, page: PageRefusal, reply: FastifyReply
-): Promise<string | typeof REPLIED | undefined> {
-  if (errorPage === undefined) return undefined
-  claim(reply, { status: page.status })
+  if (errorPage === undefined) return sendPage(reply, 'page', page, ownErrorPage(page))
+  letHostSendPage(reply, page)
   try {
-    const html = await callHost(reply, () => errorPage(page, reply.request, reply))
-    if (html !== REPLIED && typeof html !== 'string') throw new TypeError('errorPage must return HTML or `reply`')
-    return html
+    const result = await callHook(reply, 'errorPage threw', () => errorPage(page, reply.request, reply))
+    if (result.replied) return reply
+    if (typeof result.value !== 'string') throw new TypeError('errorPage must return HTML or `reply`')
+    return sendPage(reply, 'host page', page, result.value)
   } catch (cause) {
     logFailure(reply.request, 'errorPage threw', cause)
-    return reply.sent ? REPLIED : undefined
+    return sendPage(reply, 'page', page, ownErrorPage(page))
   }
 }
 
-function redirect (reply: FastifyReply, location: string): FastifyReply {
-  claim(reply, OWN_REDIRECT)
-  return reply.redirect(location, 302)
-}
-
 /** RFC 6749 section 4.1.2.1 */
-function errorParameters ({ refusal: { error, description } }: OAuthError): string {
+function errorParameters ({ error, description }: PublicError): string {
   return `error=${error}&error_description=${encodeURIComponent(description)}`
 }
 

@@ -1,21 +1,32 @@
+import type { KeyObject } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import type { RedeemedCode } from '../grants/authorization-code.ts'
+import type { AccessTokens } from '../grants/access-token.ts'
+import type { AuthorizationCodes, RedeemedCode } from '../grants/authorization-code.ts'
 import type { AuthorizationCode, Grant } from '../grants/grant.ts'
 import { verifies } from '../grants/pkce.ts'
 import { basicCredentials, isAuthorizationRepeated } from '../http/authorization-header.ts'
+import { isOverdue } from '../http/call-hook.ts'
 import { fixed, text } from '../http/documentation.ts'
 import type { Endpoint } from '../http/endpoint.ts'
-import { partnerSsoPreParsing } from '../http/form.ts'
+import { requireForm } from '../http/form.ts'
 import { Parameters, queryOf } from '../http/parameters.ts'
 import { redirectUriDifference } from '../http/redirect-uri-difference.ts'
-import { protect, sendJson, sendRefusal, sign } from '../http/replies.ts'
-import { isOverdue } from '../http/watch-reply.ts'
+import { sendJson, sendRefusal } from '../http/responses.ts'
 import { OAuthError } from '../errors.ts'
 import type { RefusalContext } from '../errors.ts'
+import { authenticate } from '../portal/portals.ts'
 import type { Credentials } from '../portal/portals.ts'
 import type { RegisteredPortal } from '../portal/registered-portal.ts'
 import * as Type from '../typebox.ts'
 import type { Parts } from './parts.ts'
+
+/** What a token request must have (RFC 6749 section 4.1.3), and the code_verifier of RFC 7636. */
+interface TokenRequest {
+  code: string
+  redirectUri: string
+  verifier: string | undefined
+  credentials: Credentials
+}
 
 /** POST /oauth/token: the token endpoint (RFC 6749 section 3.2). */
 export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: Parts): Endpoint {
@@ -25,57 +36,58 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
     url: '/oauth/token',
     documentation,
 
-    preParsing: partnerSsoPreParsing,
+    preParse: requireForm,
 
-    handler: async function partnerSsoToken (request, reply) {
-      const known: RefusalContext = {}
+    async handle (request, reply) {
+      let known: RefusalContext = {}
       try {
-        const form = formOf(request)
-        const { portal, secretIndex } = await portals.authenticate(credentials(request, form))
-        known.clientId = portal.information.clientId
-        const code = codes.read(form.get('code') as string, portal)
-        if (code !== null) known.signInId = code.signInId
-        checkRedirectUri(form.get('redirect_uri') as string, portal)
+        const { code: text, redirectUri, verifier, credentials } = readTokenRequest(request)
+        const { portal, secret, secretIndex } = await authenticate(portals, credentials)
+        known = { clientId: portal.information.clientId }
+        const code = codes.read(text, portal)
+        if (code !== null) known = { ...known, signInId: code.signInId }
+        checkRedirectUri(redirectUri, portal)
         // `handlerTimeout` expired: Fastify has responded, and the code is still good.
         if (isOverdue(request)) return reply
-        const deadline = performance.now() + storeTimeout
         if (code === null) throw new OAuthError('code_malformed')
-        const redeemed = await redeemCode(code, portal.credentials[secretIndex] as string, deadline)
-        known.externalId = redeemed.grant.record.external_id
-        checkVerifier(form.get('code_verifier'), redeemed.grant)
+        const deadline = performance.now() + storeTimeout
+        const redeemed = await redeemCode(code, secret, codes, tokens, deadline)
+        known = { ...known, externalId: redeemed.grant.record.external_id }
+        checkVerifier(verifier, redeemed.grant)
         const token = await tokens.issue(code, redeemed, deadline)
         // A concurrent replay has revoked the token.
         if (token === null) throw new OAuthError('code_replayed')
         if (isOverdue(request)) return reply
         reporter.report(request, { type: 'token_issued', reason: 'ok', ...known, secretIndex })
-        return sendJson(sign(reply), 200, `{"token_type":"Bearer","access_token":"${token}"}`)
+        return sendJson(reply, `{"token_type":"Bearer","access_token":"${token}"}`)
       } catch (error) {
         throw OAuthError.from(error, known)
       }
     },
 
-    protect,
-
     refuse (error, reply) {
+      const { status } = error.refusal
       // RFC 6749 section 5.2 and RFC 9110 section 15.5.2: a 401 says how to authenticate.
-      if (error.refusal.status === 401) reply.header('www-authenticate', 'Basic realm="partner-sso"')
-      return sendRefusal(reply, error)
+      const headers = status === 401 ? { 'www-authenticate': 'Basic realm="partner-sso"' } : {}
+      return sendRefusal(reply, error, status, headers)
     }
-  }
-
-  /** Redeems the code. It cannot be used again, even if a later check fails. */
-  async function redeemCode (code: AuthorizationCode, credential: string, deadline: number): Promise<RedeemedCode> {
-    const redeemed = await codes.redeem(code, credential, deadline)
-    if (redeemed !== null) return redeemed
-    // RFC 6749 section 4.1.2: a reused code: SHOULD revoke its token. A live token proves the reuse.
-    const replayed = await tokens.revoke(code, deadline)
-    if (replayed === null) throw new OAuthError('code_unknown')
-    throw new OAuthError('code_replayed', { externalId: replayed.record.external_id })
   }
 }
 
-/** The form, with what every request must have but the credentials (RFC 6749 section 4.1.3). */
-function formOf (request: FastifyRequest): Parameters {
+/** Redeems the code. It cannot be used again, even if a later check fails. */
+async function redeemCode (
+  code: AuthorizationCode, secret: KeyObject, codes: AuthorizationCodes, tokens: AccessTokens, deadline: number
+): Promise<RedeemedCode> {
+  const redeemed = await codes.redeem(code, secret, deadline)
+  if (redeemed !== null) return redeemed
+  // RFC 6749 section 4.1.2: a reused code: SHOULD revoke its token. A live token proves the reuse.
+  const replayed = await tokens.revoke(code, deadline)
+  if (replayed === null) throw new OAuthError('code_unknown')
+  throw new OAuthError('code_replayed', { externalId: replayed.record.external_id })
+}
+
+/** Reads the form and the credentials, and checks that nothing is missing or repeated. */
+function readTokenRequest (request: FastifyRequest): TokenRequest {
   const form = request.body
   if (!(form instanceof Parameters)) throw new OAuthError('content_type_unsupported')
   if (form.malformed) throw new OAuthError('body_unreadable')
@@ -88,13 +100,15 @@ function formOf (request: FastifyRequest): Parameters {
   if (grantType === undefined) throw new OAuthError('grant_type_missing')
   // Before what only the authorization code grant has: a refresh request has no redirect_uri and no code.
   if (grantType !== 'authorization_code') throw new OAuthError('grant_type_unsupported')
-  if (form.get('redirect_uri') === undefined) throw new OAuthError('redirect_uri_missing')
-  if (form.get('code') === undefined) throw new OAuthError('code_missing')
-  return form
+  const redirectUri = form.get('redirect_uri')
+  if (redirectUri === undefined) throw new OAuthError('redirect_uri_missing')
+  const code = form.get('code')
+  if (code === undefined) throw new OAuthError('code_missing')
+  return { code, redirectUri, verifier: form.get('code_verifier'), credentials: readCredentials(request, form) }
 }
 
 /** The credentials of the form or of HTTP Basic, not of both (RFC 6749 section 2.3). */
-function credentials (request: FastifyRequest, form: Parameters): Credentials {
+function readCredentials (request: FastifyRequest, form: Parameters): Credentials {
   if (isAuthorizationRepeated(request.raw.rawHeaders)) throw new OAuthError('authentication_repeated')
   const clientId = form.get('client_id')
   const clientSecret = form.get('client_secret')

@@ -1,13 +1,14 @@
 import type { FastifyRequest } from 'fastify'
 import { readAccessToken } from '../grants/access-token.ts'
-import type { ProvenToken } from '../grants/access-token.ts'
+import type { AccessTokens, ProvenToken } from '../grants/access-token.ts'
 import { bearerToken, isAuthorizationRepeated } from '../http/authorization-header.ts'
+import { isOverdue } from '../http/call-hook.ts'
 import { text } from '../http/documentation.ts'
 import type { Endpoint } from '../http/endpoint.ts'
-import { protect, sendJson, sendRefusal, sign } from '../http/replies.ts'
-import { isOverdue } from '../http/watch-reply.ts'
+import { sendEmpty, sendJson, sendRefusal } from '../http/responses.ts'
 import { OAuthError } from '../errors.ts'
 import type { RefusalContext } from '../errors.ts'
+import type { Portals } from '../portal/portals.ts'
 import * as Type from '../typebox.ts'
 import { UserInformation } from '../user-information.ts'
 import type { Parts } from './parts.ts'
@@ -20,45 +21,44 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
     url: '/oauth/user',
     documentation,
 
-    handler: async function partnerSsoUser (request, reply) {
+    async handle (request, reply) {
       // `handlerTimeout` expired: Fastify has responded.
       if (isOverdue(request)) return reply
-      const known: RefusalContext = {}
+      const { clientId, token } = await provenToken(tokenOf(request), portals, tokens)
+      let known: RefusalContext = { clientId, signInId: token.signInId }
       try {
-        const token = await proveToken(tokenOf(request), known)
         // It has expired in the `portal` function: the token is still good.
         if (isOverdue(request)) return reply
         const grant = await tokens.redeem(token, performance.now() + storeTimeout)
         if (grant === null) throw new OAuthError('token_unknown')
         if (isOverdue(request)) return reply
-        known.externalId = grant.record.external_id
+        known = { ...known, externalId: grant.record.external_id }
         reporter.report(request, { type: 'user_information_returned', reason: 'ok', ...known })
-        return sendJson(sign(reply), 200, JSON.stringify(grant.record))
+        return sendJson(reply, JSON.stringify(grant.record))
       } catch (error) {
         throw OAuthError.from(error, known)
       }
     },
 
-    protect,
-
     refuse (error, reply) {
       const challenge = challengeFor(error)
-      if (challenge !== undefined) reply.header('www-authenticate', challenge)
+      const headers = challenge === undefined ? {} : { 'www-authenticate': challenge }
       // RFC 6750 section 3.1: no error code where the request has no credentials.
-      return error.reason === 'credentials_missing' ? sign(reply).code(401).send('') : sendRefusal(reply, error)
+      if (error.reason === 'credentials_missing') return sendEmpty(reply, 401, headers)
+      return sendRefusal(reply, error, error.refusal.status, headers)
     }
   }
+}
 
-  /** Verifies the token with the secrets of the portal that it names, before any store call. */
-  async function proveToken (text: string, known: RefusalContext): Promise<ProvenToken> {
-    const token = readAccessToken(text)
-    const portal = token && await portals.find(token.clientId)
-    const proven = portal && tokens.prove(token, portal)
-    if (!proven) throw new OAuthError('token_unknown')
-    known.clientId = token.clientId
-    known.signInId = proven.signInId
-    return proven
-  }
+/** Verifies the token with the secrets of the portal that it names, before any store call. */
+async function provenToken (
+  text: string, portals: Portals, tokens: AccessTokens
+): Promise<{ clientId: string, token: ProvenToken }> {
+  const given = readAccessToken(text)
+  const portal = given && await portals.find(given.clientId)
+  const token = portal && tokens.prove(given, portal)
+  if (!token) throw new OAuthError('token_unknown')
+  return { clientId: given.clientId, token }
 }
 
 function tokenOf (request: FastifyRequest): string {

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../http/endpoint.ts'
 import { Parameters, queryOf } from '../http/parameters.ts'
-import { protect, sendRefusal } from '../http/replies.ts'
+import { sendRefusal } from '../http/responses.ts'
 import { OAuthError } from '../errors.ts'
 
 /**
@@ -14,15 +14,13 @@ export function wrongMethodRoute (): Endpoint {
     url: '/oauth/token',
     documentation,
 
-    handler: async function partnerSsoWrongMethod ({ originalUrl }) {
+    async handle ({ originalUrl }) {
       const query = new Parameters(queryOf(originalUrl))
       throw new OAuthError(query.has('client_secret') ? 'credentials_in_url' : 'method_not_allowed')
     },
 
-    protect,
-
     // RFC 9110 section 15.5.6
-    refuse: (error, reply) => sendRefusal(reply.header('allow', 'POST'), error, 405)
+    refuse: (error, reply) => sendRefusal(reply, error, 405, { allow: 'POST' })
   }
 }
 

@@ -65,6 +65,8 @@ export interface Subject {
   events (): PartnerSsoEvent[]
   /** What `onEvent` got as the cause of the last event. */
   cause (): unknown
+  /** The errors that the host's `onError` hooks got since the last call, as error trackers have them. */
+  failures (): Error[]
   /** The log lines since the last call. */
   lines (): Line[]
   /** The lowest level that is logged. */
@@ -140,6 +142,8 @@ async function start (
     ...host.server?.(factory)
   }) as FastifyInstance
   t.teardown(() => app.close())
+  const failures: Error[] = []
+  app.addHook('onError', async (_request, _reply, error) => { failures.push(error) })
   await host.prepare?.(app)
   const portals = {
     one: registered,
@@ -172,6 +176,7 @@ async function start (
     recordOf: userRecord,
     events: () => events.splice(0),
     cause: () => lastCause,
+    failures: () => failures.splice(0),
     lines: () => lines.splice(0)
       .filter(({ req, res, msg }) => req === undefined && res === undefined && !msg.startsWith('Server')),
     lowestLevel: lowestLevels[logLevel],

@@ -1,7 +1,7 @@
 // The page and its policy by themselves; browser/pages looks at it in Chromium.
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import { OWN_PAGE, ownErrorPage, prefersPage } from '../../lib/http/error-page.ts'
+import { ownErrorPage, PAGE_POLICY, prefersPage } from '../../lib/http/error-page.ts'
 import type { PageRefusal } from '../../lib/http/error-page.ts'
 
 const REFUSED: PageRefusal = {
@@ -11,7 +11,7 @@ const REFUSED: PageRefusal = {
 t.test('the policy lets in the style of the page', async (t) => {
   const [, style = ''] = /<style>([^]*)<\/style>/.exec(ownErrorPage(REFUSED)) ?? []
   const hash = createHash('sha256').update(style).digest('base64')
-  t.match(OWN_PAGE.headers['content-security-policy'], `style-src 'sha256-${hash}';`)
+  t.match(PAGE_POLICY, `style-src 'sha256-${hash}';`)
 })
 
 /** Request ids, which an attacker can choose (`requestIdHeader`), and what the page says of them. */

@@ -2,8 +2,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyRequest } from 'fastify'
 import t from 'tap'
-import { reporterTo, requestIdOf } from '../../lib/events.ts'
-import type { OnEvent, Reporter } from '../../lib/events.ts'
+import { Reporter, requestIdOf } from '../../lib/events.ts'
+import type { OnEvent } from '../../lib/events.ts'
 
 type Line = [level: string, fields: Record<string, unknown>, message: string]
 
@@ -12,7 +12,7 @@ function scene (onEvent?: OnEvent): { reporter: Reporter, request: FastifyReques
   const level = (name: string) =>
     (fields: Record<string, unknown>, message: string) => lines.push([name, fields, message])
   const log = { debug: level('debug'), info: level('info'), warn: level('warn'), error: level('error') }
-  return { reporter: reporterTo(onEvent), request: { id: 'req-1', log } as unknown as FastifyRequest, lines }
+  return { reporter: new Reporter(onEvent), request: { id: 'req-1', log } as unknown as FastifyRequest, lines }
 }
 
 const outcome = { type: 'token_issued', reason: 'ok', clientId: 'p', externalId: 'u', secretIndex: 1 } as const

@@ -13,14 +13,16 @@ const texts: Array<[text: string, values: Record<string, string | undefined>, fl
   ['a=b=c', { a: 'b=c' }],
   ['__proto__=1&a=2', { ['__proto__']: '1', constructor: undefined, toString: undefined, a: '2' }],
   ['plain=as%20it+is&a+b=1&c%64=plain&plus=%2B+', { plain: 'as it is', 'a b': '1', cd: 'plain', plus: '+ ' }],
-  // Values that are not broken are read all the same, names only as they are.
+  // What is not broken is read all the same, names too: a repeated one is found beside a broken escape.
   ['a=%C3&b=%A9', {}, { malformed: true }],
   ['a=\ufffd', {}, { malformed: true }],
   [
     'broken=%zz&a=x+y+z&b=%4a%4B%3d&c=%c3%a4&%64=1',
-    { a: 'x y z', b: 'JK=', c: 'ä', d: undefined, broken: '%zz' },
+    { a: 'x y z', b: 'JK=', c: 'ä', d: '1', broken: '%zz' },
     { malformed: true }
   ],
+  ['a=1&broken=%&%61=2', {}, { malformed: true, repeated: true }],
+  ['?a=1&??b=2', { a: undefined, '?a': '1', '??b': '2' }],
   [`${most}&&last=1&`, { last: '1' }],
   [`${most}&last=1&more=1`, { last: '1', more: undefined }, { excessive: true }]
 ]

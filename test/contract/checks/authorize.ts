@@ -177,7 +177,7 @@ export async function errorPage (t: Test, subject: Subject): Promise<void> {
     const [{ reason, requestId } = {}] = events()
     t.equal(reason, 'redirect_uri_unregistered', name)
     t.strictSame(given, [{ status, error, description, reason, loginUrl, requestId }], name)
-    const failures = lines().filter(({ msg }) => msg === 'partner-sso: errorPage threw')
+    const failures = lines().filter(({ msg }) => msg.startsWith('partner-sso: errorPage threw'))
     t.equal(failures.length, hasFailed && lowestLevel <= 50 ? 1 : 0, name)
     if (isOfPlugin) {
       isPage(t, response, 400)

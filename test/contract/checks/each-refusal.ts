@@ -26,6 +26,7 @@ async function refuses (t: Test, subject: Subject, reason: RefusalReason, refusa
   let code = ''
   subject.events()
   subject.lines()
+  subject.failures()
   const response = await refusal.provoke({
     ...at,
     async code (...given) {
@@ -37,6 +38,7 @@ async function refuses (t: Test, subject: Subject, reason: RefusalReason, refusa
   const event = subject.events().at(-1) as PartnerSsoEvent
   isEvent(t, event, reason, refusal)
   isLine(t, subject, event, refusal)
+  isFailure(t, subject, reason)
   if (refusal.sparesCode) t.equal((await at.token({ code })).status, 200, 'the code is still good')
 }
 
@@ -57,6 +59,14 @@ async function isShown (t: Test, subject: Subject, reason: RefusalReason, refusa
   t.match(page.text, source[reason].description)
   const isFound = known.includes('clientId') || (isOnlyPortal && options?.portal === undefined)
   t.strictSame(page.text.match(/href="[^"]*"/g), isFound ? [`href="${PORTAL.loginUrl}"`] : null)
+}
+
+/** The `onError` hooks of the host get what has failed, with its cause, and nothing that a caller has caused. */
+function isFailure (t: Test, subject: Subject, reason: RefusalReason): void {
+  const { status } = source[reason]
+  const expected = status >= 500 ? [{ statusCode: status, cause: subject.cause() }] : []
+  const found = subject.failures() as Array<Error & { statusCode?: number }>
+  t.strictSame(found.map(({ statusCode, cause }) => ({ statusCode, cause })), expected, reason)
 }
 
 /** The response of a refusal. */
