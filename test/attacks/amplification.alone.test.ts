@@ -23,6 +23,8 @@ const MOST_REPEATS = 20
 const ROUNDS = 10
 
 const distinct = Array.from({ length: SIZE / 3 }, (_, index) => index.toString(36)).join('&')
+/** Cookies without number, none of which can be decoded. */
+const brokenCookies = distinct.replaceAll('&', '=%;').slice(0, SIZE)
 /** One for each thing that lib does with a character: splits at it, decodes, escapes, negotiates, masks, compares. */
 const ALPHABETS = [
   '<', '%', '&', '&a=', '&%zz', '+', '%41', '%zz', '%C3%A9', '\xe9', '//', '/../', ':', ';', '#',
@@ -30,7 +32,7 @@ const ALPHABETS = [
 ]
 const repeated = (alphabet: string): string => alphabet.repeat(Math.ceil(SIZE / alphabet.length)).slice(0, SIZE)
 // Malformed by a % alone, not by an escape that is cut off.
-const texts = [...ALPHABETS.map(repeated), `%${repeated('%41')}`, distinct]
+const texts = [...ALPHABETS.map(repeated), `%${repeated('%41')}`, distinct, brokenCookies]
 
 /** The bytes of a request; those of `text` as they are, one for each character. */
 function bytes (method: string, target: string, headers: string[], body = ''): Buffer {
@@ -46,6 +48,7 @@ const target = (path: string, query: string) => `${path}?${query.replaceAll(' ',
 const authorize = (query: string, ...headers: string[]) => bytes('GET', target('/oauth/authorize', query), headers)
 const token = (body: string, query = '', ...headers: string[]) =>
   bytes('POST', target('/oauth/token', query), [FORM, ...headers], body)
+const login = (query: string, ...headers: string[]) => bytes('GET', target('/login', query), headers)
 const user = (query: string, ...headers: string[]) => bytes('GET', target('/oauth/user', query), headers)
 
 const query = authorizePath('a').replace(/^.*\?/, '')
@@ -62,7 +65,8 @@ const places: Record<string, { benign: Buffer, hostile: Record<string, (text: st
       'the state': (text) => authorize(withValue(query, 'state', text)),
       'the whole query': (text) => authorize(text, USER),
       'the redirect_uri': (text) => authorize(withValue(query, 'redirect_uri', text), USER),
-      'the Accept header': (text) => authorize('', `Accept: ${text}`)
+      'the Accept header': (text) => authorize('', `Accept: ${text}`),
+      'the Cookie header': (text) => authorize(query, USER, `Cookie: ${text}`)
     }
   },
   token: {
@@ -73,6 +77,13 @@ const places: Record<string, { benign: Buffer, hostile: Record<string, (text: st
       'the query': (text) => token(form, text),
       'credentials of HTTP Basic': (text) => token(form, '',
         `Authorization: Basic ${Buffer.from(text.slice(0, SIZE / 2), 'latin1').toString('base64')}`)
+    }
+  },
+  returnTo: {
+    benign: login('', `X-Padding: ${padding}`),
+    hostile: {
+      return_to: (text) => login(`return_to=${text}`),
+      'the Cookie header': (text) => login('', `Cookie: ${text}`)
     }
   },
   user: {
@@ -120,7 +131,7 @@ const BARE = '/bare'
 /** How many times the cost of the benign request the other one takes; it is compared again while it seems too much. */
 async function ratioOf (meter: Meter, request: Buffer, benign: Buffer, usual: number): Promise<number> {
   if (await meter(request, 1) <= COST_LIMIT * usual) return 1
-  const bare = Buffer.from(request.toString('latin1').replace(/\/oauth\/\w+/, BARE), 'latin1')
+  const bare = Buffer.from(request.toString('latin1').replace(/\/oauth\/\w+|\/login/, BARE), 'latin1')
   let ratio = Infinity
   for (let round = 0; round < ROUNDS && ratio > COST_LIMIT; round++) {
     ratio = Math.min(ratio, (await meter(request) - await meter(bare)) / await meter(benign))
@@ -134,7 +145,8 @@ for (const [endpoint, { benign, hostile }] of Object.entries(places)) {
   t.test(endpoint, async (t) => {
     const { url } = await startHost(t, { loginPage: '/login' }, {
       server: { logger },
-      prepare: (app) => { app.get(BARE, (_request, reply) => reply.send('')) }
+      prepare: (app) => { app.get(BARE, (_request, reply) => reply.send('')) },
+      finish: (app) => app.get('/login', (request, reply) => reply.send(app.partnerSso.returnTo(request, reply)))
     })
     const meter = meterOf(t, Number(new URL(url).port))
     await meter(benign)

@@ -1,0 +1,89 @@
+// Someone makes the app send much, or fail, by a request that is only long: a state, a body. What goes into a header
+// stays small, and a body that is too large is refused as any other bad request is, not reported as a failure.
+import t from 'tap'
+import { PORTAL, startHost } from '../helpers/host.ts'
+import { authorizePath, BASIC, request, say, tokenForm } from '../helpers/raw-requests.ts'
+import { inProcess } from '../helpers/wire.ts'
+import type { WireResponse } from '../helpers/wire.ts'
+
+/** What a response has in each of the headers that may repeat a request. */
+const lengths = ({ headers }: WireResponse) => ({
+  location: headers.get('location')?.length ?? 0, cookie: headers.get('set-cookie')?.length ?? 0
+})
+
+const STATE_OFFSET = authorizePath('').length
+
+t.test('nobody is logged in: the login leads back to 4,000 characters and no more', async (t) => {
+  const { app, events } = await startHost(t, { loginPage: '/login' })
+  const at = (state: string) => inProcess(app).send(authorizePath(state))
+  const longest = await at('s'.repeat(4000 - STATE_OFFSET))
+  t.match(longest.headers.get('location'), /^\/login\?return_to=/)
+  t.equal(longest.redirect.get('return_to')?.length, 4000)
+
+  const longer = await at('s'.repeat(4001 - STATE_OFFSET))
+  t.strictSame([longer.redirect.get('error'), events.at(-1)?.reason], ['invalid_request', 'parameters_excessive'])
+  t.equal(longer.redirect.get('state')?.length, 4001 - STATE_OFFSET, 'the portal can match its state')
+  t.equal(longer.headers.get('set-cookie'), null)
+
+  // Each of these is three characters as it is sent.
+  const escaped = await at('<'.repeat(1400))
+  t.strictSame([escaped.redirect.get('error'), events.at(-1)?.reason], ['invalid_request', 'parameters_excessive'])
+})
+
+t.test('a state that would be longer than any that is received is not sent back', async (t) => {
+  const { app, events } = await startHost(t, { loginPage: '/login' })
+  for (const user of ['alice', null]) {
+    const headers: Record<string, string> = user === null ? {} : { 'x-user': user }
+    const response = await inProcess(app).send(authorizePath('<'.repeat(5462)), { headers })
+    const found = [response.redirect.get('error'), events.at(-1)?.reason]
+    t.strictSame(found, ['invalid_request', 'parameters_excessive'], `user ${user}`)
+    t.ok(lengths(response).location < 500, `${user}: ${lengths(response).location}`)
+    t.equal(response.headers.get('set-cookie'), null, `user ${user}`)
+  }
+  const most = await inProcess(app).send(authorizePath('<'.repeat(5461)), { headers: { 'x-user': 'alice' } })
+  t.equal(most.redirect.get('state'), '<'.repeat(5461))
+})
+
+t.test('a cookie that browsers would not keep is left out, and removes the one of an earlier request', async (t) => {
+  const { app } = await startHost(t, { loginPage: '/login' })
+  const at = (state: string, cookie = '') => inProcess(app).send(authorizePath(state), { headers: { cookie } })
+  // Of the cookie, each slash of the state is three characters.
+  const state = '/'.repeat(1400)
+  const response = await at(state)
+  t.ok(response.redirect.has('return_to'), 'the way of the address remains')
+  t.equal(response.headers.get('set-cookie'), null)
+  const earlier = (await at('earlier')).headers.get('set-cookie')?.split(';')[0] ?? ''
+  const removed = (await at(state, earlier)).headers.get('set-cookie')
+  t.match(removed, /^partner-sso-return=; Max-Age=0;/)
+  const name = 'partner-sso-return'
+  const slashes = '/'.repeat(100)
+  const room = 4096 - name.length - encodeURIComponent(authorizePath(slashes)).length
+  const kept = await at(slashes + 's'.repeat(room))
+  t.equal(kept.headers.get('set-cookie')?.split(';')[0]?.length, 4096 + '='.length, 'exactly 4,096 bytes')
+  t.equal((await at(slashes + 's'.repeat(room + 1))).headers.get('set-cookie'), null, 'one more')
+})
+
+const FORM = 'Content-Type: application/x-www-form-urlencoded'
+const LINE = 'POST /oauth/token'
+const chunked = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`
+
+t.test('a body that is too large, declared or not', async (t) => {
+  const failures: unknown[] = []
+  const { url, events, app } = await startHost(t, {}, {
+    prepare: (app) => app.addHook('onError', async (_request, _reply, error) => { failures.push(error) })
+  })
+  const form = String(tokenForm(await inProcess(app).code(), false))
+  const padded = `${form}&padding=${'x'.repeat(16_384)}`
+  for (const [name, headers, body] of [
+    ['declared', [], padded],
+    ['chunked', ['Transfer-Encoding: chunked'], chunked(padded)]
+  ] as const) {
+    const { text, statuses } = await say(url, request(LINE, [FORM, `Authorization: ${BASIC}`, ...headers], body))
+    t.strictSame([statuses, events.at(-1)?.reason], [[400], 'body_unreadable'], name)
+    t.match(text, '"error":"invalid_request"', name)
+  }
+  t.strictSame(failures, [], 'the hooks for failures are not called')
+  const headers = [FORM, `Authorization: ${BASIC}`, 'Transfer-Encoding: chunked']
+  const { statuses } = await say(url, request(LINE, headers, chunked(form)))
+  t.strictSame(statuses, [200], `${PORTAL.clientId}: a small body of undeclared length is read`)
+})

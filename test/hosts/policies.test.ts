@@ -1,0 +1,40 @@
+// The host has a Content-Security-Policy of its own, as @fastify/helmet sets it. The plugin's own responses have the
+// plugin's policy instead; on those that the host makes, the plugin's stands beside the host's, also where the host's
+// only looks like it: a browser applies all policies of a response.
+import t from 'tap'
+import { startHost } from '../helpers/host.ts'
+import { inProcess } from '../helpers/wire.ts'
+
+const OURS = "frame-ancestors 'none'"
+
+/** What the host sets, and what the browser gets on a page of the host. */
+const policies: Record<string, [ofHost: string | string[], sent: string]> = {
+  none: ['', OURS],
+  other: ["default-src 'self'", `default-src 'self', ${OURS}`],
+  same: [OURS, OURS],
+  'same among others': [["default-src 'self'", OURS], `default-src 'self', ${OURS}`],
+  wider: ["frame-ancestors 'none' https://x.example", `frame-ancestors 'none' https://x.example, ${OURS}`],
+  'wider, of the same end': ["x-frame-ancestors 'none'", `x-frame-ancestors 'none', ${OURS}`],
+  'wider, and more': [
+    'frame-ancestors https://x.example; sandbox', `frame-ancestors https://x.example; sandbox, ${OURS}`
+  ],
+  'two policies': [["default-src 'self'", 'sandbox'], `default-src 'self', sandbox, ${OURS}`],
+  'two policies in one header': ["default-src 'self', sandbox", `default-src 'self', sandbox, ${OURS}`]
+}
+
+for (const [name, [ofHost, sent]] of Object.entries(policies)) {
+  t.test(name, async (t) => {
+    const { app } = await startHost(t, {
+      currentUser: ({ headers }, reply) =>
+        headers['x-user'] === 'alice' ? { id: 'alice', eligible: true } : reply.type('text/html').send('<p>Mine')
+    }, {
+      prepare: (app) => app.addHook('onSend', async (_request, reply) => {
+        if (ofHost !== '') reply.header('content-security-policy', ofHost)
+      })
+    })
+    const portal = inProcess(app)
+    t.equal((await portal.authorize({}, null)).headers.get('content-security-policy'), sent, 'a page of the host')
+    const code = await portal.authorize()
+    t.equal(code.headers.get('content-security-policy'), OURS, 'a redirect of the plugin')
+  })
+}
