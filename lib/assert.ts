@@ -1,8 +1,12 @@
 import { OptionInvalid } from './start-errors.ts'
 
 /**
- * Throws an error that names the option, what it must be, and what was given. `given` is written by `kindOf`, and is
- * the value itself only where that cannot be a secret: an option may have got one by mistake.
+ * Throws an error where an option has a value that it must not have.
+ *
+ * @param name - the name of the option
+ * @param expected - what it must be: completes the sentence "option … must be …"
+ * @param given - what it is, by `kindOf`. It is the value itself only where that cannot be a secret, because an
+ *   option may have got one by mistake
  *
  * @throws {@link OptionInvalid}
  */
@@ -10,7 +14,7 @@ export function assertOption (isValid: boolean, name: string, expected: string, 
   if (!isValid) throw new OptionInvalid(name, expected, given)
 }
 
-/** The kind of a value, in words that cannot hold a secret or personal data. */
+/** Says what kind of value it is, in words that cannot contain a secret or personal data. */
 export function kindOf (value: unknown): string {
   if (typeof value === 'string') return kindOfText(value)
   const isFinite = typeof value !== 'number' || Number.isFinite(value)
@@ -24,6 +28,7 @@ function kindOfText (text: string): string {
   return `a string of ${text.length} characters${/[\r\n]/.test(text) ? ' that has a line break' : ''}`
 }
 
+/** Tells whether a value is text of one or more visible ASCII characters and spaces. */
 export function isVisibleAscii (value: unknown): value is string {
   return typeof value === 'string' && /^[\x20-\x7e]+$/.test(value)
 }

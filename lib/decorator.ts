@@ -1,22 +1,45 @@
 import type { FastifyInstance } from 'fastify'
 import type { ReturnCookie, ReturningReply, ReturningRequest } from './http/return-cookie.ts'
 
-/** What the plugin adds to the app that registers it, as `app.partnerSso`. */
+/**
+ * What the plugin adds to the app that registers it, as `app.partnerSso`. Where the plugin is registered several times
+ * on an app, and on scopes inside it, the decorator serves all of these registrations.
+ */
 export interface PartnerSsoDecorator {
   /**
-   * Whether sign-ins can be served now: the store of each registration on this app has stored a value and returned it.
-   * Takes `storeTimeout` at most and never rejects. For a readiness route.
+   * Tells whether sign-ins can be served now, for a readiness route: it stores a value in the store of each
+   * registration and takes it back.
+   *
+   * @returns true where every store returned the value. It takes at most `storeTimeout`, and never rejects
+   *
+   * @example
+   *
+   * ```ts
+   * app.get('/ready', async (request, reply) => reply.code(await app.partnerSso.ready() ? 200 : 503).send())
+   * ```
    */
   ready (): Promise<boolean>
 
   /**
-   * Where to redirect a user who has just logged in: the path and query of the authorization request that led to the
-   * login, or null. It is `return_to` of this request; null where that is anything but an authorization request; where
-   * there is none, it is the request of the last ten minutes that the cookie has. Removes the cookie: call it once,
-   * before the reply is sent. The path is always that of an authorization endpoint of this app, whatever the browser
-   * sent: it needs no check of yours.
+   * Finds out where to redirect a user who has just logged in. Call it once, before the reply is sent, because it
+   * removes the cookie that remembers the authorization request.
    *
-   * Takes the request and reply of Fastify, or those of Node or Express.
+   * - Where this request has the parameter `return_to`, it is that URL if it leads to an authorization endpoint of this
+   *   app, and null if it leads anywhere else, since the login then began elsewhere in the app.
+   * - Where there is no `return_to`, it is the URL of the authorization request that the cookie remembers. The cookie
+   *   lasts for ten minutes.
+   *
+   * Whatever the browser sent, the URL is that of an authorization endpoint of this app. You need not check it.
+   *
+   * @param request - the request with which the login ends, of Fastify, Express or Node.js
+   * @param reply - the reply to it, of Fastify, Express or Node.js
+   * @returns path and query of the authorization request that led to the login, or null where there was none
+   *
+   * @example
+   *
+   * ```ts
+   * return reply.redirect(app.partnerSso.returnTo(request, reply) ?? '/')
+   * ```
    */
   returnTo (request: ReturningRequest, reply: ReturningReply): string | null
 }
@@ -27,15 +50,19 @@ declare module 'fastify' {
   }
 }
 
-/** What `app.partnerSso` needs of one registration of the plugin. */
+/** What `app.partnerSso` needs to know about one registration of the plugin. */
 export interface Registration {
   isReady: () => Promise<boolean>
   returnCookie: ReturnCookie
 }
 
+/** The registrations that each decorator serves. */
 const registrations = new WeakMap<PartnerSsoDecorator, Registration[]>()
 
-/** Adds a registration to the app's decorator, which the first one creates. Child scopes share the decorator. */
+/**
+ * Adds a registration to the decorator of an app. The first registration creates the decorator. A scope shares the
+ * decorator of the app around it.
+ */
 export function addRegistration (app: FastifyInstance, registration: Registration): void {
   const list = registrations.get(app.partnerSso) ?? []
   list.push(registration)

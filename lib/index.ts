@@ -26,7 +26,10 @@ import { UserInformation } from './user-information.ts'
 /** An app of any copy of Fastify 5: NestJS brings one of its own, whose types are not those of the copy seen here. */
 type AnyFastify = Pick<FastifyInstance, 'prefix' | 'version'>
 
-/** The plugin. Pass your user type, `partnerSso<User>`, to avoid `any` in `portalEligibility`. */
+/**
+ * The type of the plugin. Write `partnerSso<User>` with your own type of users: `portalEligibility` then gets a `User`,
+ * and otherwise `any`.
+ */
 export interface PartnerSso {
   <User>(app: AnyFastify, options: PartnerSsoOptions<User>): Promise<void>
   (app: AnyFastify, options: PartnerSsoOptions): Promise<void>
@@ -93,10 +96,41 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
 }
 
 /**
- * Makes a Fastify app the OAuth 2.0 identity provider of a dispute-management portal: `GET /oauth/authorize`,
- * `POST /oauth/token` and `GET /oauth/user` (RFC 6749 section 4.1, RFC 6750).
+ * Makes a Fastify app the OAuth 2.0 identity provider of a dispute-management portal: a user who is logged in at the
+ * app enters the portal without a second password. Give it to `app.register()` with the
+ * {@link PartnerSsoOptions options}.
  *
- * @throws TypeError at `register()` when an option is not valid
+ * It adds the authorization endpoint `GET /oauth/authorize` and the token endpoint `POST /oauth/token` of the
+ * authorization code grant, the endpoint `GET /oauth/user` that returns the user's record, and `app.partnerSso`
+ * ({@link PartnerSsoDecorator}).
+ *
+ * `register()` rejects with one of these errors, which are made as Fastify's own are:
+ *
+ * @throws `FST_PARTNER_SSO_OPTION_INVALID`, a TypeError: an option has a value that it must not have
+ * @throws `FST_PARTNER_SSO_OPTION_UNKNOWN`, a TypeError: an option looks like a misspelt one
+ * @throws `FST_PARTNER_SSO_ROUTE_EXISTS`: the app already has one of the routes
+ * @throws `FST_PARTNER_SSO_STORE_UNFIT`, from `app.ready()`: the store can never serve a sign-in
+ *
+ * @example
+ *
+ * ```ts
+ * await app.register(partnerSso, {
+ *   portal: {
+ *     loginUrl: 'https://portal.example/external-oauth/3f9c',
+ *     clientId: 'partner-123',
+ *     clientSecret: process.env.PORTAL_CLIENT_SECRET,
+ *     redirectUri: 'https://portal.example/oauth/callback'
+ *   },
+ *   currentUser: (request) => request.session.user ?? null,
+ *   portalEligibility: (user) => user.mayDispute ? recordOf(user) : null,
+ *   loginPage: '/login',
+ *   redis: process.env.REDIS_URL
+ * })
+ * ```
+ *
+ * @see [RFC 6749 section 4.1](https://www.rfc-editor.org/rfc/rfc6749.html#section-4.1), the authorization code grant
+ * @see [RFC 6750](https://www.rfc-editor.org/rfc/rfc6750.html), the access token at `GET /oauth/user`
+ * @see [RFC 7636](https://www.rfc-editor.org/rfc/rfc7636.html), PKCE, which a portal may use
  */
 const partnerSso: PartnerSso = fp(plugin, { name: NAME, fastify: '5.x' })
 

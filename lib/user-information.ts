@@ -2,13 +2,13 @@ import { kindOf } from './assert.ts'
 import type { PortalLevel } from './portal/portal.ts'
 import * as Type from './typebox.ts'
 
-/** Not empty, without NUL and lone surrogates, which most JSON parsers refuse. */
+/** Text that is not empty and has neither NUL nor lone surrogates, which most JSON parsers refuse. */
 const TEXT = { pattern: '^[^\\u0000\\ud800-\\udfff]+$' }
 const IS_TEXT = 'a non-empty string of well-formed Unicode without NUL'
 
 // The description of a field completes the sentence "<field> must be …". Documents and error messages both use it.
 const text = (meaning: string) => Type.String({ ...TEXT, description: `${IS_TEXT} (${meaning})` })
-// Null counts as absent: a row of a database has it.
+// Null counts as absent, because a row of a database has null where there is no value.
 const optionalText = (meaning: string) =>
   Type.Optional(Type.Union([Type.String(TEXT), Type.Null()], { description: `${IS_TEXT} (${meaning})` }))
 // JavaScript rounds a whole number that is greater: the portal would get the identifier of another client. A fraction
@@ -68,49 +68,65 @@ const clientUser = Type.Object({
   ...productRole
 })
 
-/** A user of the partner itself, without client fields. */
+/**
+ * The record of a user of the partner itself: `type` is `partner`, `control_role` is a role of partners, and the client
+ * fields are absent (null counts as absent).
+ */
 export interface PartnerUserInformation extends Type.Static<typeof partnerUser> {}
 
-/** A user of one of the partner's clients. At the partner level `client_id` or `client_external_id` is needed. */
+/**
+ * The record of a user of one of the partner's clients: `type` is `client`, and `control_role` is a role of clients. At
+ * the OAuth level `partner` it must have `client_id` or `client_external_id`.
+ */
 export interface ClientUserInformation extends Type.Static<typeof clientUser> {}
 
-/** The record that a user enters the portal with, in wire format. */
+/**
+ * The record that a user enters the portal with, as it is sent: what `portalEligibility` returns and `GET /oauth/user`
+ * responds with. Fields that are not listed are dropped.
+ */
 export type UserInformation = PartnerUserInformation | ClientUserInformation
 
 /**
- * TypeBox schema of the record, and JSON Schema for Fastify. It is the source of the types, the check, the error
- * messages and the API documents. It does not know the OAuth level: at the partner level a client user also needs
- * `client_id` or `client_external_id`; at the client level there are client users only.
+ * The schema of the record, by TypeBox, which is also a JSON Schema that Fastify can use. It is the only source of the
+ * types, the check, the sentences of what is wrong, and the API documents.
+ *
+ * The schema does not know the OAuth level of a portal. At the level `partner` a user of a client must also have
+ * `client_id` or `client_external_id`, and at the level `client` there are users of clients only.
  */
 export const UserInformation = Type.Union([partnerUser, clientUser])
 
 type Field = keyof PartnerUserInformation
 type Fields = Record<Field, unknown>
 
-/** In the order in which they are sent. */
+/** The fields of a record, in the order in which they are sent. */
 const fields = Object.keys(clientUser.properties) as Field[]
 const roles: string[] = ['type', 'control_role', 'product_role'] satisfies Field[]
-/** The words of all roles. */
+/** The words of all roles, in lower case. */
 const roleWords = [...partnerRoles, ...clientRoles, ...productRoles].join(' ').toLowerCase().split(' ')
 
 const partnerValidator = Type.Compile(partnerUser)
 const clientValidator = Type.Compile(clientUser)
 
-/** The greatest record that is accepted: bytes of its JSON in UTF-8. The smallest record has about 150. */
+/** Bytes of the longest record that is accepted, as JSON in UTF-8. The shortest record has about 150. */
 export const RECORD_LIMIT = 16_384
 
 /** A record that was read. */
 export interface ReadRecord {
-  /** A copy with the listed fields and no others. It is one of the type only without a fault. */
+  /** A copy with the listed fields and no others. Only where there is no fault, it is what its type says. */
   record: UserInformation
   /**
-   * Every rule that is broken at the level, one sentence each, with the kind of what was given, or the text of a role:
-   * no personal data.
+   * One sentence for each rule that the record breaks at the level. It says what was given by its kind, or in the case
+   * of a role by its text, so that it has no personal data.
    */
   faults: string[]
 }
 
-/** Reads each field of a record once, and checks it. */
+/**
+ * Reads a record and checks it. Each field is read once, so that what is sent is what was checked.
+ *
+ * @param given - anything
+ * @param level - the OAuth level of the portal that gets the record
+ */
 export function readUserInformation (given: unknown, level: PortalLevel): ReadRecord {
   const record = listedFields(Object(given))
   const isObject = typeof given === 'object' && given !== null
@@ -118,12 +134,12 @@ export function readUserInformation (given: unknown, level: PortalLevel): ReadRe
   return { record: record as object as UserInformation, faults }
 }
 
-/** Names of the fields that are not part of the record. */
+/** Returns the names of the fields that are not part of a record. */
 export function unlistedFields (record: Record<string, unknown>): string[] {
   return Object.keys(record).filter((name) => !fields.includes(name as Field))
 }
 
-/** A client field that is null is undefined here. */
+/** Copies the listed fields. A client field that is null becomes undefined. */
 function listedFields (given: Fields): Fields {
   const record = {} as Fields
   for (const field of fields) {
@@ -144,13 +160,13 @@ function schemaFaults (record: Fields): string[] {
   const { properties } = validator.Schema() as object as { properties: Record<Field, { description: string }> }
   const [, errors] = validator.Errors(record)
   const broken = new Set(errors.map(({ instancePath }) => instancePath.slice(1) as Field))
-  // The other rules depend on the type.
+  // The other rules depend on the type, so a wrong type is the only fault that is reported.
   const reported: Iterable<Field> = broken.has('type') ? ['type'] : broken
   return Array.from(reported, (field) =>
     `${field} must be ${properties[field].description}, got ${describeValue(field, record[field])}`)
 }
 
-/** The rules that depend on the OAuth level, which the schema does not know. */
+/** Checks the rules that depend on the OAuth level, which the schema does not know. */
 function levelFaults ({ type, client_id: id, client_external_id: externalId }: Fields, level: PortalLevel): string[] {
   if (type === 'partner' && level === 'client') return ['type must be "client" at the client level, got "partner"']
   if (type !== 'client' || level === 'client' || id !== undefined || externalId !== undefined) return []
@@ -163,8 +179,8 @@ function sizeFaults (record: Fields): string[] {
 }
 
 /**
- * The kind of a value; of a role the text, where it shares a word with one. Other text may be a name that was given by
- * mistake.
+ * Says what a value is, by its kind. The text of a field for a role is shown where it shares a word with a role; other
+ * text may be somebody's name that was given by mistake.
  */
 function describeValue (field: Field, value: unknown): string {
   const isRole = roles.includes(field) && typeof value === 'string' && /^[\w -]{1,40}$/.test(value)

@@ -1,28 +1,49 @@
 import { assertOption, isVisibleAscii, kindOf } from '../assert.ts'
 import { isLoopback } from '../loopback.ts'
 
-/** OAuth level of the integration, set at the portal: which users the service may supply. */
+/**
+ * OAuth level of an integration, as it is set at the portal. It says who may enter: at the level `partner` users of the
+ * partner and users of its clients, at the level `client` users of its clients only.
+ */
 export type PortalLevel = 'partner' | 'client'
 
-/** One portal environment, with the four values that the portal gives you. */
+/**
+ * One environment of the portal (test, live): the four values that the portal gives you, and the level that is set
+ * there. The portal is the client of RFC 6749 section 2.
+ */
 export interface Portal {
-  /** Absolute https or http URL, ASCII, where a sign-in starts at the portal. The error page links to it. */
-  loginUrl: string
-  /** The portal's OAuth client identifier: visible ASCII. Unique among the portals of one registration. */
-  clientId: string
   /**
-   * The portal's OAuth client secret: visible ASCII. It is a key: below 22 characters a warning at start (RFC 6749
-   * section 10.10: 128 bits). Give an array while a secret is being rotated: each of them is accepted, and
-   * `secretIndex` in the event `token_issued` is the index of the one that was used.
+   * The URL at the portal where a sign-in starts: absolute, `https` or `http`, visible ASCII characters, without user
+   * information. The error page links to it, and your own pages can.
+   */
+  loginUrl: string
+
+  /**
+   * Client identifier of the portal (RFC 6749 section 2.2): visible ASCII characters. Two portals of one registration
+   * cannot have the same.
+   */
+  clientId: string
+
+  /**
+   * Client secret of the portal (RFC 6749 section 2.3.1): visible ASCII characters. It is a key: whoever has a token
+   * can guess a short one offline, so below 22 characters (128 random bits, RFC 6749 section 10.10) there is a warning
+   * at the start.
+   *
+   * Give an array while a secret is replaced by another: each of them is accepted, and the event `token_issued` has the
+   * index of the secret that was used.
    */
   clientSecret: string | string[]
+
   /**
-   * The portal's callback URL: absolute, ASCII, https (http for loopback hosts only), with no fragment, no user
-   * information and no `code`, `state` or `error` parameter. Compared character by character (RFC 9700 section 2.1).
+   * The callback URL of the portal (RFC 6749 section 3.1.2): absolute, visible ASCII characters, `https` (`http` for
+   * loopback hosts only), without fragment, user information, and parameters named `code`, `state` or `error`. Requests
+   * must have exactly this string (RFC 9700 section 2.1).
    */
   redirectUri: string
+
   /**
-   * OAuth level set at the portal: `partner` supplies partner and client users, `client` client users only.
+   * The OAuth level that is set at the portal.
+   *
    * @default 'partner'
    */
   level?: PortalLevel | undefined
@@ -31,8 +52,12 @@ export interface Portal {
 const VISIBLE = 'a non-empty string of visible ASCII characters and spaces'
 
 /**
- * Checks one portal, from the option or from the host's function, and returns a copy with the known fields only: a row
- * of a table may have more. `name` is the option's name in errors. No error repeats a secret.
+ * Checks a portal, which comes from the option or from the host's function.
+ *
+ * @param given - anything
+ * @param name - the option, as the error names it
+ * @returns a copy that has the known fields only, because a row of a table may have more
+ * @throws `OptionInvalid`, which repeats no secret
  */
 export function checkPortal (given: unknown, name: string): Portal {
   assertOption(typeof given === 'object' && given !== null && !Array.isArray(given), name,
@@ -53,7 +78,10 @@ function assertSecrets (given: unknown, name: string): void {
   given.forEach((secret, index) => assertSecrets(secret, `${name}[${index}]`))
 }
 
-// RFC 6749 section 3.1.2; http for loopback only: RFC 9700 section 2.6
+/**
+ * Checks a redirect_uri by RFC 6749 section 3.1.2. A scheme other than https is for loopback hosts only (RFC 9700
+ * section 2.6).
+ */
 function assertRedirectUri (value: string, name: string): void {
   const { protocol, hostname, searchParams } = assertUrl(value, name)
   const given = JSON.stringify(value)
@@ -64,10 +92,10 @@ function assertRedirectUri (value: string, name: string): void {
   assertOption(!hasOurs, name, 'a URL without a code, state or error parameter', given)
 }
 
-// No user information, and the characters of a URI (RFC 3986 section 2).
+// An http or https URL without user information, of the characters of a URI (RFC 3986 section 2).
 const ABSOLUTE = /^https?:\/\/(?![^/?#]*@)[!#-;=?-[\]_a-z~]+$/
 
-/** URL objects are rejected: they normalize. */
+/** Checks a URL. It must be text, because a URL object has normalized it, and a redirect_uri is compared exactly. */
 function assertUrl (value: unknown, name: string): URL {
   const isUrl = typeof value === 'string' && ABSOLUTE.test(value) && URL.canParse(value)
   assertOption(isUrl, name, 'an absolute https or http URL of visible ASCII characters, without user information',
