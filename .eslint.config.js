@@ -17,13 +17,13 @@ const layer = (folder, allowed, message) => ({
 })
 
 /** What the portal's side imports of the plugin beside types. */
-const SHARED = '(?:user-information|errors|loopback|options/misspellings)\\.ts'
+const SHARED = '(?:user-information|errors|loopback|options/misspellings|stores/check-store)\\.ts'
 
 /**
  * These speak to the endpoints from outside: of the plugin they know types, the schema of the record, the refusals,
- * which hosts are this machine, and how to find a misspelt name. `up` leads from a file of the glob to lib, as a
- * regular expression; `below` are the folders of the portal's side that such a file imports: flow < check < testing,
- * simulator.
+ * which hosts are this machine, and how to find a misspelt name; testing exports `checkStore`. `up` leads from a file
+ * of the glob to lib, as a regular expression; `below` are the folders of the portal's side that such a file imports:
+ * flow < check < testing, simulator.
  */
 const blackBox = (glob, up, below) => ({
   files: [glob],

@@ -1,4 +1,4 @@
-// One suite for every store: put-if-absent, take once in a race of 200, revoke before and after put, real expiry.
+// One suite for every store: put-if-absent, take once in races, revoke before and after put, real expiry.
 import t from 'tap'
 import { createTable, deleteExpired, postgresStore } from '../../examples/postgres-store.ts'
 import { memoryStore } from '../../lib/stores/memory.ts'

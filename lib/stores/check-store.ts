@@ -1,8 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Store } from '../stores/store.ts'
+import type { Store } from './store.ts'
 
-const RACERS = 200
+/** Calls at once in one race. */
+const RACERS = 100
+/**
+ * Races of each kind. A pool opens its connections one after another, so that the first races may run on one of them,
+ * where nothing can go wrong; and a store may be atomic most of the time.
+ */
+const RACES = 30
 const LIFETIME = 30
 /** Milliseconds that the first calls may take. */
 const CONNECT_TIMEOUT = 5000
@@ -13,6 +19,11 @@ const CONNECT_TIMEOUT = 5000
  */
 const ALPHABET = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_'
 const LONG = ALPHABET.repeat(2048)
+
+/** Milliseconds that the calls of a promise may take, and no lifetime has passed before its time. */
+const PUNCTUAL = 500
+/** Times that a promise about lifetimes is tried on a machine that is too busy to keep the times. */
+const MOST_TRIES = 3
 
 /** A promise of the Store interface that the store breaks. */
 class Broken extends Error {}
@@ -43,8 +54,10 @@ const revoke = (key: string, expected: string | null, lifetime = LIFETIME): Step
   async (store, keys) =>
     expect('revoke returned', await store.revoke(keys(key), lifetime), expected)
 
+/** Milliseconds after which a lifetime of one second is over. */
+const EXPIRY = 1400
 /** Waits until a lifetime of one second is over. */
-const expiry: Step = () => wait(1400)
+const expiry: Step = () => wait(EXPIRY)
 
 /** Makes RACERS calls at once. Returns their results. */
 const atOnce = (call: (racer: number) => Promise<unknown>): Promise<unknown[]> =>
@@ -58,23 +71,46 @@ async function race (winning: unknown, call: (racer: number) => Promise<unknown>
   return results.indexOf(winning)
 }
 
-const takesRace: Step = (store, keys) => race('value', () => store.take(keys('a')))
-
-const putsRace: Step = async (store, keys) => {
-  const winner = await race(true, (racer) => store.put(keys('a'), `racer-${racer}`, LIFETIME))
-  await take('a', `racer-${winner}`)(store, keys)
+/** Runs the steps RACES times, one after the other, each time with a key of its own. */
+const races = (stepsOf: (letter: string) => Step[]): Step => async (store, keys) => {
+  for (const letter of ALPHABET.slice(0, RACES)) {
+    for (const step of stepsOf(letter)) await step(store, keys)
+  }
 }
 
-const takesRaceRevokes: Step = (store, keys) => race('value', (racer) =>
-  racer % 2 === 0 ? store.revoke(keys('a'), LIFETIME) : store.take(keys('a')))
+const takesRace = races((letter) => [
+  put(letter, true),
+  (store, keys) => race('value', () => store.take(keys(letter))),
+  take(letter, null)
+])
 
-const putsRaceRevoke: Step = (store, keys) => atOnce((racer) =>
-  racer === RACERS / 2
-    ? store.revoke(keys('a'), LIFETIME)
-    : store.put(keys('a'), 'value', LIFETIME))
+const putsRace = races((letter) => [
+  async (store, keys) => {
+    const winner = await race(true, (racer) => store.put(keys(letter), `racer-${racer}`, LIFETIME))
+    await take(letter, `racer-${winner}`)(store, keys)
+  }
+])
 
-/** Each promise of the interface, and its test: one step after the other. */
-const PROMISES: Array<[sentence: string, ...steps: Step[]]> = [
+const takesRaceRevokes = races((letter) => [
+  put(letter, true),
+  (store, keys) => race('value', (racer) =>
+    racer % 2 === 0 ? store.revoke(keys(letter), LIFETIME) : store.take(keys(letter))),
+  take(letter, null)
+])
+
+const putsRaceRevoke = races((letter) => [
+  (store, keys) => atOnce((racer) =>
+    racer === RACERS / 2
+      ? store.revoke(keys(letter), LIFETIME)
+      : store.put(keys(letter), 'value', LIFETIME)),
+  take(letter, null)
+])
+
+/** A promise of the interface, and its test: one step after the other. */
+type Promised = [sentence: string, ...steps: Step[]]
+
+/** What one caller sees. */
+const PROMISES: Promised[] = [
   ['take returns null for a key that was never put', take('a', null)],
   [
     `put stores base64url text of up to ${LONG.length} characters, and take returns it unchanged`,
@@ -101,8 +137,6 @@ const PROMISES: Array<[sentence: string, ...steps: Step[]]> = [
     take('b', null)
   ],
   ['a value can be taken once only', put('a', true), take('a', 'value'), take('a', null)],
-  [`of ${RACERS} concurrent takes exactly one gets the value`, put('a', true), takesRace],
-  [`of ${RACERS} concurrent puts exactly one returns true, and its value is stored`, putsRace],
   [
     'revoke keeps the key from being put, and what it held from being taken',
     put('a', true),
@@ -133,16 +167,6 @@ const PROMISES: Array<[sentence: string, ...steps: Step[]]> = [
     revoke('c', null)
   ],
   [
-    `of ${RACERS} concurrent takes and revokes exactly one gets the value`,
-    put('a', true),
-    takesRaceRevokes
-  ],
-  [
-    `of ${RACERS} puts that race with a revoke none leaves a value behind`,
-    putsRaceRevoke,
-    take('a', null)
-  ],
-  [
     'a value can be taken until its lifetime has passed, and not after',
     put('a', true, 'value', 5),
     put('b', true, 'value', 1),
@@ -168,42 +192,64 @@ const PROMISES: Array<[sentence: string, ...steps: Step[]]> = [
   ]
 ]
 
+/** What callers see who call at the same time. */
+const RACING_PROMISES: Promised[] = [
+  [`of ${RACERS} concurrent takes exactly one gets the value`, takesRace],
+  [`of ${RACERS} concurrent puts exactly one returns true, and its value is stored`, putsRace],
+  [`of ${RACERS} concurrent takes and revokes exactly one gets the value`, takesRaceRevokes],
+  [`of ${RACERS} puts that race with a revoke none leaves a value behind`, putsRaceRevoke]
+]
+
 /**
  * Tests every promise of the {@link Store} interface on a store of your own: put only while the key
- * is free, take once in a race of 200, revoke before and after put, and real expiry.
+ * is free, take once, revoke before and after put, and real expiry. Each operation that can race is
+ * tried in 30 races of 100 calls. A promise that is broken once is broken.
  *
  * It stores what the plugin stores: keys of 20 base64url characters (`A-Z a-z 0-9 - _`, case
- * counts), values of base64url text. Takes about two seconds. What it leaves in the store expires
- * within half a minute.
+ * counts), values of base64url text. It makes some 12,000 calls, in two to five seconds with a store
+ * on the same machine. What it leaves in the store expires within half a minute.
  *
- * @throws Error that names every broken promise, or says why the store cannot be used
+ * @param store - a store that holds nothing that matters
+ * @returns when every promise is kept
+ * @throws Error that names every broken promise with what was got, or says why the store cannot be
+ * used
+ *
+ * @example
+ * test('the store keeps its promises', () => checkStore(new MyStore(pool)))
  */
 export async function checkStore (store: Store): Promise<void> {
   await connect(store)
-  const complaints = await Promise.all(PROMISES.map(([sentence, ...steps]) =>
-    complaintsOf(sentence, steps, store)))
-  const broken = complaints.flat()
+  const complaints = await Promise.all(PROMISES.map((promised) => complaintOf(promised, store)))
+  // One after another, and after the others: calls that wait in a queue of the store do not race.
+  for (const promised of RACING_PROMISES) complaints.push(await complaintOf(promised, store))
+  const broken = complaints.filter((complaint) => complaint !== null)
   if (broken.length === 0) return
   throw new Error(
-    `The store breaks ${broken.length} of ${PROMISES.length} promises:${broken.join('')}`
+    `The store breaks ${broken.length} of ${complaints.length} promises:${broken.join('')}`
   )
 }
 
 /**
- * Takes the steps one after the other. Returns what the first wrong one got. A test with an expiry
- * is repeated: on a busy machine a value expires before the next step.
+ * Takes the steps of a promise one after the other.
+ *
+ * @returns what the first wrong step got; null where the promise is kept
  */
-async function complaintsOf (
-  sentence: string, steps: Step[], store: Store, tries = 3
-): Promise<string[]> {
+async function complaintOf ([sentence, ...steps]: Promised, store: Store, tries = 1): Promise<string | null> {
   const prefix = newKey().slice(1)
+  const start = performance.now()
+  let due = start + PUNCTUAL
   try {
-    for (const step of steps) await step(store, (letter) => prefix + letter)
-    return []
+    for (const step of steps) {
+      if (step === expiry) due += EXPIRY
+      await step(store, (letter) => prefix + letter)
+    }
+    return null
   } catch (error) {
-    if (tries > 1 && steps.includes(expiry)) return complaintsOf(sentence, steps, store, tries - 1)
+    // On a busy machine a lifetime passes before the next step. That is no fault of the store.
+    const isLate = steps.includes(expiry) && performance.now() > due
+    if (isLate && tries < MOST_TRIES) return complaintOf([sentence, ...steps], store, tries + 1)
     const got = error instanceof Broken ? error.message : `it threw ${String(error)}`
-    return [`\n- ${sentence}: ${got}`]
+    return `\n- ${sentence}: ${got}`
   }
 }
 
