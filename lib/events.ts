@@ -58,7 +58,7 @@ export type PartnerSsoEvent = SuccessEvent | TokenIssuedEvent | LoginRequiredEve
 export type OnEvent = (event: PartnerSsoEvent, request: FastifyRequest, cause?: unknown) => void
 
 /** An event before the request's id is added. */
-type Outcome = PartnerSsoEvent extends infer Event
+type ReportedEvent = PartnerSsoEvent extends infer Event
   ? Event extends PartnerSsoEvent ? Omit<Event, 'requestId'> : never
   : never
 
@@ -74,7 +74,7 @@ export class Reporter {
   }
 
   /** Reports an outcome that is not a refusal. */
-  report (request: FastifyRequest, outcome: Outcome): void {
+  report (request: FastifyRequest, outcome: ReportedEvent): void {
     const { type: event, ...fields } = outcome
     request.log.info({ event, ...fields }, `partner-sso: ${event}`)
     this.#publish(request, outcome)
@@ -89,7 +89,7 @@ export class Reporter {
     this.#publish(request, { type: event, reason, ...known }, cause)
   }
 
-  #publish (request: FastifyRequest, outcome: Outcome, cause?: unknown): void {
+  #publish (request: FastifyRequest, outcome: ReportedEvent, cause?: unknown): void {
     const event = { ...outcome, requestId: requestIdOf(request) }
     void this.#tellHost(event, request, cause)
     events.publish(event)

@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto'
+import { createSecretKey, hash, randomBytes } from 'node:crypto'
 import formbody from '@fastify/formbody'
 import Fastify from 'fastify'
 import { Redis } from 'ioredis'
@@ -72,7 +72,7 @@ function model (store) {
 /** Keys are hashed, and values encrypted with a key that needs the code or token and the client secret. */
 function sealedStore (redis) {
   const nameOf = (secret) => hash('sha256', `name ${secret}`, 'base64url')
-  const keyOf = (secret) => hash('sha256', `key ${secret} ${portal.clientSecret}`, 'base64url')
+  const keyOf = (secret) => createSecretKey(hash('sha256', `key ${secret} ${portal.clientSecret}`, 'buffer'))
   return {
     put: (secret, value) => redis.set(nameOf(secret), seal([keyOf(secret)], JSON.stringify(value)), 'EX', LIFETIME),
     async take (secret) {
