@@ -64,8 +64,8 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
   warnOfSilence(app.log, options.onEvent, warn)
   warnOfRateLimit(app, options.routeOptions, warn)
   const store = await openStore(options, app.log, warn)
-  app.addHook('onReady', store.start)
-  app.addHook('onClose', store.close)
+  app.addHook('onReady', async () => await store.start())
+  app.addHook('onClose', async () => store.close())
 
   const { currentUser, portalEligibility, loginPage, errorPage, storeTimeout, routeOptions } = options
   const portals = portalsOf(options.portal, storeTimeout, warn)
@@ -92,7 +92,7 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
     const logSerializers = maskingSerializers(app.log, expected, given)
     app.route(routeOf(endpoint, { ...ofHost, logSerializers }, reporter))
   }
-  return { isReady: store.isReady, returnCookie }
+  return { isReady: () => store.isReady(), returnCookie }
 }
 
 /**

@@ -40,3 +40,15 @@ export function within<T> (deadline: number, call: () => T | Promise<T>, late: (
     Promise.resolve().then(call).then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }
+
+/** The beginning of the next turn of the event loop, for all who wait for it at once. */
+let turn: Promise<void> | undefined
+
+/** Resolves in the next turn of the event loop, when all that has arrived by then has been read. */
+export function nextTurn (): Promise<void> {
+  turn ??= new Promise((resolve) => setImmediate(() => {
+    turn = undefined
+    resolve()
+  }))
+  return turn
+}

@@ -1,5 +1,5 @@
 import type { Store } from './store.ts'
-import { setImmediate } from '../time-limit.ts'
+import { nextTurn } from '../time-limit.ts'
 
 // The value of a revoked key; no sealed text is empty.
 const REVOKED = ''
@@ -17,68 +17,57 @@ interface StoredRecord {
  * is atomic. It holds at most `limit` records and 64 MiB of values; past either, the oldest is removed, even before it
  * expires. An expired record is removed when it has become the oldest.
  */
-export function memoryStore (limit: number): Store {
+export class MemoryStore implements Store {
+  readonly #limit: number
   /** In the order of insertion: the oldest is the first. */
-  const records = new Map<string, StoredRecord>()
-  let size = 0
+  readonly #records = new Map<string, StoredRecord>()
+  /** The characters of all values. */
+  #size = 0
 
-  return {
-    async put (key, value, lifetime) {
-      await nextTurn()
-      if (get(key) !== undefined) return false
-      set(key, value, lifetime)
-      return true
-    },
-
-    async take (key) {
-      await nextTurn()
-      const value = get(key) || null
-      remove(key)
-      return value
-    },
-
-    async revoke (key, lifetime) {
-      await nextTurn()
-      const value = get(key) || null
-      set(key, REVOKED, lifetime)
-      return value
-    }
+  constructor (limit: number) {
+    this.#limit = limit
   }
 
-  function get (key: string): string | undefined {
-    const record = records.get(key)
+  async put (key: string, value: string, lifetime: number): Promise<boolean> {
+    await nextTurn()
+    if (this.#get(key) !== undefined) return false
+    this.#set(key, value, lifetime)
+    return true
+  }
+
+  async take (key: string): Promise<string | null> {
+    await nextTurn()
+    const value = this.#get(key) || null
+    this.#remove(key)
+    return value
+  }
+
+  async revoke (key: string, lifetime: number): Promise<string | null> {
+    await nextTurn()
+    const value = this.#get(key) || null
+    this.#set(key, REVOKED, lifetime)
+    return value
+  }
+
+  #get (key: string): string | undefined {
+    const record = this.#records.get(key)
     return record === undefined || record.expiresAt <= performance.now() ? undefined : record.value
   }
 
-  function set (key: string, value: string, lifetime: number): void {
-    remove(key)
+  #set (key: string, value: string, lifetime: number): void {
+    this.#remove(key)
     const now = performance.now()
-    for (const [oldest, { expiresAt }] of records) {
-      const hasRoom = records.size < limit && size + value.length <= VALUES_LIMIT
+    for (const [oldest, { expiresAt }] of this.#records) {
+      const hasRoom = this.#records.size < this.#limit && this.#size + value.length <= VALUES_LIMIT
       if (expiresAt > now && hasRoom) break
-      remove(oldest)
+      this.#remove(oldest)
     }
-    records.set(key, { value, expiresAt: now + lifetime * 1000 })
-    size += value.length
+    this.#records.set(key, { value, expiresAt: now + lifetime * 1000 })
+    this.#size += value.length
   }
 
-  function remove (key: string): void {
-    size -= records.get(key)?.value.length ?? 0
-    records.delete(key)
+  #remove (key: string): void {
+    this.#size -= this.#records.get(key)?.value.length ?? 0
+    this.#records.delete(key)
   }
-}
-
-/** The beginning of the next turn of the event loop, for all who wait for it at once. */
-let turn: Promise<void> | undefined
-
-/**
- * Requests that arrive together advance together: with 32 at once, a sign-in takes three quarters of the processor time
- * that it takes where each request runs to its end, and a timer for each operation costs 7 % of it.
- */
-function nextTurn (): Promise<void> {
-  turn ??= new Promise((resolve) => setImmediate(() => {
-    turn = undefined
-    resolve()
-  }))
-  return turn
 }

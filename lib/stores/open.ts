@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { guardStore, withDeadlines } from './guard.ts'
-import type { BackingStore, GuardedStore } from './guard.ts'
-import { memoryStore } from './memory.ts'
+import { GuardedStore, TimeLimitedStore } from './guard.ts'
+import type { BackingStore } from './guard.ts'
+import { MemoryStore } from './memory.ts'
 import type { RedisOption } from './redis-client.ts'
 import type { Store } from './store.ts'
 
@@ -18,7 +18,7 @@ export interface StoreOptions {
 export async function openStore (
   options: StoreOptions, log: FastifyBaseLogger, warn: (message: string) => void
 ): Promise<GuardedStore> {
-  return guardStore(await open(options, warn), options.storeTimeout, log)
+  return new GuardedStore(await open(options, warn), options.storeTimeout, log)
 }
 
 async function open (
@@ -26,11 +26,11 @@ async function open (
 ): Promise<BackingStore> {
   if (redis !== undefined) {
     // Loaded when it is needed: an app without Redis does not pay for the client.
-    const { redisStore } = await import('./redis.ts')
-    return redisStore(redis, keyPrefix, storeTimeout)
+    const { RedisStore } = await import('./redis.ts')
+    return new RedisStore(redis, keyPrefix, storeTimeout)
   }
   if (store === undefined) warn(IN_PROCESS)
-  return store === undefined || store === 'memory' ? memoryStore(memoryLimit) : withDeadlines(store)
+  return store === undefined || store === 'memory' ? new MemoryStore(memoryLimit) : new TimeLimitedStore(store)
 }
 
 const IN_PROCESS = 'partner-sso: neither redis nor store is given: codes and tokens are kept in the memory of this ' +

@@ -1,170 +1,175 @@
 import type { Cluster, Redis } from 'ioredis'
-import type { Socket } from 'node:net'
+import { oneForEachMaster } from './cluster-keys.ts'
+import { Outage } from './outage.ts'
 import type { RedisOption } from './redis-client.ts'
-import { connectorTo } from './redis-connector.ts'
-import { isCluster, ownClient } from './redis-own-client.ts'
-import { atDeadline, clearTimeout, setImmediate, within } from '../time-limit.ts'
+import { isCluster, OF_IOREDIS, ownClient } from './redis-own-client.ts'
+import { isReplyTo, signOfLife } from './sign-of-life.ts'
+import { nextTurn, within } from '../time-limit.ts'
 
 /** Milliseconds without a reply after which a connection is asked before it gets a command. */
 const IDLE = 5000
-// What ioredis says of a command that it has not sent because it was not connected.
+/** What ioredis says of a command that it has not sent, because the connection is being closed. */
 const NOT_SENT = /enableOfflineQueue/
 
-type Command = [name: string, ...args: string[]]
-
-interface Call {
-  command: Command
-  /** A time of `performance.now()`. */
-  deadline: number
-  timer: NodeJS.Timeout
-  resolve (reply: unknown): void
-  reject (error: Error): void
-}
+type Command = readonly [name: string, ...args: string[]]
 
 /**
  * A connection of the plugin's own to Redis, Sentinel or Cluster. A command is sent once at most, and never after its
  * deadline: a code whose request was refused must stay valid, and a code whose reply was lost must not look unknown.
  *
- * - While there is no connection, calls wait for it here, not in ioredis, and are refused at once when the outage is
- *   older than `timeout`. An outage begins when a reply is owed, or the connection is lost.
- * - A connection that is new, or was idle, may be dead without knowing, as after the process was frozen. It is asked by
- *   PING first. When there is no reply, it is left, and the calls wait for the next one.
- * - A connection on which a call timed out is asked as well.
+ * A connection that is new, that was idle, or on which a call timed out may be dead without knowing, and a new one may
+ * be in another database. So there is an outage from then on until something comes back: the reply to what is asked
+ * first, or that to an earlier call. Calls wait for the end of the outage, or are refused at once when it is older than
+ * `timeout`.
  */
 export class RedisConnection {
   readonly #client: Redis | Cluster
   readonly #timeout: number
-  /** Of the connection to a single node. */
-  #socket: Socket | undefined
-  /** Calls that have not been sent. */
-  readonly #waiting: Call[] = []
-  /** Since when a reply is owed, or there is no connection: a time of `performance.now()`. */
-  #silentSince: number | undefined = performance.now()
+  /** Undefined while the connection can be used. */
+  #outage: Outage | undefined = new Outage()
   /** The time of day of the last reply: `performance.now()` may stand still while a computer sleeps. */
   #heardAt = 0
+  /** How many calls have no reply yet. */
+  #owed = 0
   #isAsking = false
-  /** The last error while there is no connection. */
-  #failure: Partial<NodeJS.ErrnoException> = {}
-  /** The reply of a node of a Cluster, which refuses most keys: the others are not tried on this connection. */
-  #moved: Error | undefined
 
   /** `timeout` is the number of milliseconds of `storeTimeout`. Connecting may take a second, however short that is. */
   constructor (redis: RedisOption, timeout: number) {
     this.#timeout = timeout
-    this.#client = ownClient(redis, Math.max(timeout, 1000), connectorTo((socket) => { this.#socket = socket }))
-    this.#client
-      .on('ready', () => {
-        this.#failure = {}
-        this.#heardAt = 0
-        this.#ask()
-      })
-      .on('close', () => {
-        this.#silentSince ??= performance.now()
-        this.#moved = undefined
-      })
-      // Without a listener ioredis prints each error.
-      .on('error', (error: Error) => { this.#failure = error })
+    this.#client = ownClient(redis, {
+      patience: Math.max(timeout, 1000),
+      retryDelay: () => Math.min(++this.#lose().attempts * 50, 500),
+      connected: () => { void this.#ask(timeout) },
+      lost: (reason) => { this.#lose(reason) },
+      note: (reason) => { if (this.#outage !== undefined) this.#outage.reason = reason }
+    })
   }
 
-  /**
-   * Sends the command. Rejects at the deadline. The commands of a turn of the event loop leave together at its end, by
-   * one system call: with 32 at once a sign-in makes 3.5 of them, and not 7. ioredis' `pipeline` costs more: V8 keeps
-   * each pipeline until the next major garbage collection.
-   */
-  send (command: Command, deadline: number): Promise<unknown> {
-    if (this.#moved !== undefined) return Promise.reject(this.#moved)
-    const silentSince = this.#silentSince ?? Infinity
-    if (performance.now() - silentSince > this.#timeout) return Promise.reject(this.#unavailable())
-    return new Promise((resolve, reject) => {
-      const timer = atDeadline(deadline, () => reject(this.#unavailable()))
-      this.#waiting.push({ command, deadline, timer, resolve, reject })
-      if (this.#waiting.length === 1) setImmediate(() => this.#sendWaiting())
-    })
+  /** Waits until the connection can be used, then calls: one deadline for both, a time of `performance.now()`. */
+  async send (command: Command, deadline: number): Promise<unknown> {
+    // What has arrived is read first, such as the end of the connection while this process was frozen.
+    await nextTurn()
+    const isIdle = Math.abs(Date.now() - this.#heardAt) > IDLE
+    if (isIdle || this.#outage !== undefined) await this.#usable(deadline)
+    try {
+      return await within(deadline, () => this.#call(command), () => this.#timedOut())
+    } catch (error) {
+      if (!NOT_SENT.test((error as Error).message)) throw error
+      this.#lose()
+      return await this.send(command, deadline)
+    }
+  }
+
+  /** Of these keys, one for each master of a Cluster. None for a single server. */
+  oneForEachMaster (keys: string[]): string[] {
+    return isCluster(this.#client) ? oneForEachMaster(this.#client, keys) : []
   }
 
   close (): void {
     this.#client.disconnect()
   }
 
-  #sendWaiting (): void {
-    if (this.#client.status !== 'ready') return
-    if (Math.abs(Date.now() - this.#heardAt) > IDLE) return this.#ask()
-    const calls = this.#waiting.splice(0).filter(({ deadline }) => deadline > performance.now())
-    // A node of a Cluster may be silent while others reply.
-    if (calls.length > 0 && !isCluster(this.#client)) this.#silentSince ??= performance.now()
-    this.#socket?.cork()
-    try {
-      for (const call of calls) this.#sendNow(call)
-    } finally {
-      this.#socket?.uncork()
-    }
+  /** The masters of a Cluster, or the one server. */
+  get #masters (): Redis[] {
+    return isCluster(this.#client) ? this.#client.nodes('master') : [this.#client]
+  }
+
+  /** Waits until the connection can be used. */
+  async #usable (deadline: number): Promise<void> {
+    const outage = this.#lose()
+    // Where no call has a reply to come, half the time: this call can then still be served by the next connection.
+    if (this.#client.status === 'ready') void this.#ask(this.#owed > 0 ? this.#timeout : this.#timeout / 2)
+    if (performance.now() - outage.since > this.#timeout) throw this.#refusal(outage)
+    await within(deadline, () => outage.over, () => this.#refusal(outage))
   }
 
   /** Cluster follows MOVED and ASK: such a command was not executed. */
-  #sendNow (call: Call): void {
-    this.#client.call(...call.command).then((reply) => {
-      clearTimeout(call.timer)
+  #call (command: Command): Promise<unknown> {
+    this.#owed++
+    return this.#client.call(...command).then((reply) => {
+      this.#owed--
       this.#hear()
-      call.resolve(reply)
-    }, (error: Error) => this.#fail(call, error))
+      return reply
+    }, (error: Error) => {
+      this.#owed--
+      if (NOT_SENT.test(error.message)) throw error
+      if (!isReplyTo(command[0], error)) {
+        throw new Error(`The connection to Redis was lost before the reply came${because(this.#outage)}`)
+      }
+      this.#hear()
+      throw error
+    })
   }
 
-  #fail (call: Call, error: Error): void {
-    if (NOT_SENT.test(error.message)) {
-      this.#waiting.push(call)
-      return
+  /** Why a call is refused whose reply has not come. Unless anything comes back, the connection is given up. */
+  #timedOut (): Error {
+    const error = new Error('Redis did not respond in time')
+    this.#lose(error)
+    // As soon as a node of a Cluster is connected, ioredis would send it what waits for it, however late.
+    if (isCluster(this.#client)) {
+      for (const master of this.#masters) if (master.status.startsWith('connect')) master.disconnect()
     }
-    clearTimeout(call.timer)
-    if (!isReply(error)) return call.reject(new Error('The connection to Redis was lost before the reply came'))
-    this.#hear()
-    if (error.message.startsWith('MOVED ')) this.#moved = error
-    call.reject(error)
+    void this.#ask(this.#timeout)
+    return error
   }
 
+  /** Why a call is refused that has not been sent. */
+  #refusal (outage: Outage): Error {
+    const { reason } = outage
+    const { status } = this.#client
+    if (reason !== undefined && (reason.name === 'ReplyError' || status === 'ready')) return reason
+    return new Error(`Redis is not connected (${status})${because(outage)}`)
+  }
+
+  /** Something came back: the connection can be used. */
   #hear (): void {
     this.#heardAt = Date.now()
-    this.#silentSince = undefined
+    this.#outage?.end()
+    this.#outage = undefined
   }
 
-  /** Asks for a sign of life, soon enough to leave time for another connection. Those that give none are left. */
-  #ask (): void {
+  /** The connection cannot be used, or may be dead. */
+  #lose (reason?: Error): Outage {
+    this.#outage ??= new Outage()
+    if (reason !== undefined) this.#outage.reason = reason
+    return this.#outage
+  }
+
+  /** Asks each master for a sign of life. A connection on which nothing comes back within the time is given up. */
+  async #ask (milliseconds: number): Promise<void> {
     if (this.#isAsking) return
     this.#isAsking = true
-    this.#silentSince ??= performance.now()
+    const outage = this.#lose()
     const client = this.#client
-    const nodes = isCluster(client) ? client.nodes('master') : [client]
-    const alive = new Set<Redis>()
-    const ask = (node: Redis) => {
-      // A node of a Cluster: once it is connected, ioredis would send what waits for it, however late.
-      if (node.status.startsWith('connect')) node.disconnect()
-      return node.ping().then(() => alive.add(node), (error) => isReply(error) && alive.add(node))
+    const masters = this.#masters
+    const areAlive = await Promise.all(masters.map((master) => this.#isAlive(master, outage, milliseconds)))
+    this.#isAsking = false
+    if (areAlive.includes(true)) {
+      if (this.#outage === outage) this.#hear()
+      // ioredis connects to a node of a Cluster again when a command needs it.
+      for (const [index, master] of masters.entries()) if (!areAlive[index]) master.disconnect()
+    } else if (this.#outage === outage && client.status === 'ready') {
+      // With its replicas alone a Cluster would stay "ready", and never connect to a master again.
+      client.disconnect(true)
     }
-    const end = () => {
-      this.#isAsking = false
-      const isSilent = alive.size === 0
-      // With its replicas alone a Cluster stays ready, and never connects to a master again.
-      const left = isSilent && isCluster(client) ? client.nodes() : nodes
-      for (const node of left) if (!alive.has(node)) node.disconnect(true)
-      if (isSilent) return
-      this.#hear()
-      this.#sendWaiting()
-    }
-    within(performance.now() + this.#timeout / 2, () => Promise.all(nodes.map(ask)), Error).then(end, end)
   }
 
-  /** Why a call is refused. A connection that is silent is asked. */
-  #unavailable (): Error {
-    const { status } = this.#client
-    if (status === 'ready') {
-      this.#ask()
-      return new Error('Redis did not respond in time')
+  /** Whether the server gave a sign of life. If not, the outage gets the reason. */
+  async #isAlive (master: Redis, outage: Outage, milliseconds: number): Promise<boolean> {
+    const error = await signOfLife(master, milliseconds)
+    if (error === undefined) {
+      // While another master is being connected to, ioredis would refuse a command for it.
+      if (this.#masters.every(({ status }) => !status.startsWith('connect'))) this.#hear()
+      return true
     }
-    const { message, code } = this.#failure
-    return new Error(`Redis is not connected (${status}): ${message || code || 'no reply'}`)
+    if (isReplyTo('select', error)) outage.refuse(error)
+    else if (!OF_IOREDIS.test(error.message)) outage.reason = error
+    return false
   }
 }
 
-/** Whether it is an error that Redis replied with: it has not executed the command. */
-function isReply (error: Error): boolean {
-  return error.name === 'ReplyError'
+/** The end of a sentence: the reason, where it is known. */
+function because (outage: Outage | undefined): string {
+  const { message, code } = (outage?.reason ?? {}) as Partial<NodeJS.ErrnoException>
+  return message || code ? `: ${message || code}` : ''
 }

@@ -1,46 +1,68 @@
 import { Redis } from 'ioredis'
 import type { Cluster, RedisOptions } from 'ioredis'
+import { GrowingPause } from './growing-pause.ts'
 import { isRedisClient, redisUrl } from './redis-client.ts'
 import type { RedisOption } from './redis-client.ts'
+import { connectorTo } from './redis-connector.ts'
 import { clearTimeout, setTimeout } from '../time-limit.ts'
 
+/** Whoever uses the client, and hears of its connection. */
+export interface ClientOwner {
+  /** Milliseconds that each step of connecting may take. */
+  readonly patience: number
+  /** Milliseconds until the next attempt to connect. */
+  retryDelay (): number
+  /** There is a connection. Nothing is known of it yet: it may have no password, and be in database 0. */
+  connected (): void
+  /** There is no connection any more, or none could be made. */
+  lost (reason?: Error): void
+  /** A part has failed: a Sentinel, or a node of a Cluster. */
+  note (reason: Error): void
+}
+
 /**
- * A client of the plugin's own, to the servers that the URL, the options or the client of the host name. It connects at
- * once and reconnects for ever. `patience` is the number of milliseconds that each step of connecting may take. A
- * single node is connected to by `connector`.
+ * Makes a client of the plugin's own, to the servers that the URL, the options or the client of the host name. It
+ * connects at once and reconnects for ever, with the user and password that are current then.
  */
-export function ownClient (redis: RedisOption, patience: number, connector: RedisOptions['Connector']) {
-  const client = duplicate(templateOf(redis), patience, connector)
-  let timer: NodeJS.Timeout | undefined
-  // A server may accept the connection and then say nothing.
-  client.on('connect', () => {
-    clearTimeout(timer)
-    timer = setTimeout(() => { if (client.status === 'connect') client.disconnect(true) }, patience).unref()
-  })
+export function ownClient (redis: RedisOption, owner: ClientOwner): Redis | Cluster {
+  const template = templateOf(redis)
+  const client = duplicate(template, owner)
+  const credentials = credentialsOf(redis, template)
+  if (isCluster(client)) client.on('+node', (node: Redis) => readAnew(node, credentials))
+  else readAnew(client, credentials)
+  client.on('ready', () => owner.connected()).on('close', () => owner.lost())
+  tellErrors(client, owner)
+  limitHandshake(client, owner)
   return client
 }
 
 /** The host's client, or one that never connects. */
-function templateOf (redis: RedisOption) {
+function templateOf (redis: RedisOption): Redis | Cluster {
   if (typeof redis === 'string') return new Redis(redisUrl(redis) as string, { lazyConnect: true })
   return isRedisClient(redis) ? redis as Redis | Cluster : new Redis({ ...redis as object, lazyConnect: true })
 }
 
 /** Nothing is kept to be sent later, nothing is sent twice, and no connection is given up for good. */
-function duplicate (template: Redis | Cluster, patience: number, connector: RedisOptions['Connector']) {
+function duplicate (template: Redis | Cluster, owner: ClientOwner): Redis | Cluster {
+  const { patience } = owner
+  const retryDelay = (): number => owner.retryDelay()
+  const connector = connectorTo((reason) => owner.note(reason))
   const options = {
     enableOfflineQueue: false,
     // With more, ioredis would send the commands of a lost connection again.
     maxRetriesPerRequest: 0,
     // It holds commands back while others have no reply.
     enableAutoPipelining: false,
+    // It needs INFO, which proxies do not have.
+    enableReadyCheck: false,
     commandTimeout: undefined,
+    // In ioredis 5, the silence of a lost connection ends the next one.
     socketTimeout: undefined,
     connectTimeout: patience,
     disconnectTimeout: 0,
     retryStrategy: retryDelay,
-    // A master that became a replica is left: Sentinel may know another by now.
-    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+    reconnectOnError: leavesMaster(new GrowingPause()),
+    failoverDetector: true,
     sentinelRetryStrategy: retryDelay,
     sentinelCommandTimeout: patience,
     // Nothing of RESP3 is used, and some proxies refuse its HELLO.
@@ -49,11 +71,14 @@ function duplicate (template: Redis | Cluster, patience: number, connector: Redi
   } as const
   if (!isCluster(template)) {
     const { sentinels, Connector = sentinels ? undefined : connector } = template.options
-    return template.duplicate({ ...options, Connector, lazyConnect: false, monitor: false })
+    // Without the client info, what we send first gets the reply "max number of clients reached".
+    return template.duplicate({ ...options, Connector, disableClientInfo: true, lazyConnect: false, monitor: false })
   }
+  const { redisOptions = {} } = template.options
   return template.duplicate([], {
     ...options,
-    redisOptions: { ...template.options.redisOptions as object, ...options },
+    // With the client info of ioredis 6, a node that hangs does not become "ready": it gets no command.
+    redisOptions: { Connector: connector, ...redisOptions, ...options, db: 0 },
     lazyConnect: false,
     clusterRetryStrategy: retryDelay,
     retryDelayOnFailover: 0,
@@ -62,9 +87,58 @@ function duplicate (template: Redis | Cluster, patience: number, connector: Redi
   })
 }
 
-/** Milliseconds. */
-function retryDelay (attempts: number): number {
-  return Math.min(attempts * 50, 500)
+/** A master that takes no writes is left: Sentinel or the Cluster may have another by now. */
+function leavesMaster (pause: GrowingPause): (error: Error) => boolean {
+  return ({ message }) => /^(?:READONLY|NOREPLICAS) /.test(message) && pause.isOver()
+}
+
+const CREDENTIALS = ['username', 'password', 'sentinelUsername', 'sentinelPassword'] as const
+
+/** The options of the host that have user and password. */
+function credentialsOf (redis: RedisOption, template: Redis | Cluster): () => RedisOptions {
+  if (isCluster(template)) return () => template.options.redisOptions ?? {}
+  return () => typeof redis === 'string' || isRedisClient(redis) ? template.options : redis
+}
+
+/**
+ * Has the client read user and password from the host's options, before each connection: those of a cloud live for
+ * minutes. ioredis reads its own options then, which are a copy.
+ */
+function readAnew ({ options }: Redis, credentials: () => RedisOptions): void {
+  for (const name of CREDENTIALS) {
+    // Of the first time: a URL among the host's options, say.
+    const { [name]: first } = options
+    Object.defineProperty(options, name, { enumerable: true, get: () => credentials()[name] ?? first })
+  }
+}
+
+/** Errors of ioredis itself: each follows an error of the server or of the network, which says why. */
+export const OF_IOREDIS =
+  /^Connection is closed|^Reached the max retries|^All sentinels are unreachable|enableOfflineQueue/
+
+/** Tells the owner the error of the server or of the network. Without a listener ioredis prints each error. */
+function tellErrors (client: Redis | Cluster, owner: ClientOwner): void {
+  let sentinelErrors: string[] = []
+  client.on('error', (error: Error & { lastNodeError?: Error }) => {
+    const reason = error.lastNodeError ?? error
+    if (sentinelErrors.length > 0) owner.lost(new Error(sentinelErrors.join('; ')))
+    else owner.lost(OF_IOREDIS.test(reason.message) ? undefined : reason)
+    sentinelErrors = []
+  })
+  client.on('sentinelError', ({ message }: Error) => sentinelErrors.push(message))
+}
+
+/** A server may accept the connection and then say nothing: it is left. */
+function limitHandshake (client: Redis | Cluster, owner: ClientOwner): void {
+  let timer: NodeJS.Timeout | undefined
+  client.on('connect', () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      if (client.status !== 'connect') return
+      owner.note(new Error(`Redis accepted the connection and said nothing for ${owner.patience} ms`))
+      client.disconnect(true)
+    }, owner.patience).unref()
+  })
 }
 
 export function isCluster (client: Redis | Cluster): client is Cluster {

@@ -5,51 +5,79 @@ import { RedisConnection } from './redis-connection.ts'
 /** In place of a value that was revoked. */
 const MARK = ''
 
-const NEEDED = 'Redis refuses a command that is needed: SET with EX and NX, SET with EX and GET, and GETDEL ' +
-  '(Redis 6.2 or later, not renamed, allowed to this user)'
+const NEEDED = 'Redis refuses a command that is needed: SET with EX and NX, SET with EX and GET, GETDEL, and of a ' +
+  'Cluster CLUSTER SLOTS (Redis 6.2 or later, not renamed, allowed to this user)'
+const DATABASE = 'Redis refuses SELECT of the database that "redis" names (allow +select to this user, or name a ' +
+  'database that exists)'
 const CLUSTER = '"redis" is the address of one node of a Redis Cluster, which refuses the keys of the others: give ' +
   'new Cluster([…]) of ioredis'
 
 /** The errors of Redis after which it can never serve. Others may be a passing state of the server, or of a proxy. */
 const REFUSED =
   /unknown command|unsupported command|wrong number of arg|syntax error|NOPERM|no permissions|can't (?:run|access) /i
+const DATABASE_REFUSED = /DB index|invalid.*index|NOPERM|no permissions|unknown command/i
+
+/** Keys that do not exist. */
+const PROBES = Array.from({ length: 1000 }, (_, index) => `probe-${index}`)
 
 /**
  * The Redis store: one command for each operation, each on one key, so it runs on a single node, on Sentinel and on
  * Cluster alike.
  */
-export function redisStore (given: RedisOption, prefix: string, storeTimeout: number) {
-  const redis = new RedisConnection(given, storeTimeout)
-  return {
-    async put (key, value, lifetime, deadline) {
-      const reply = await redis.send(['set', prefix + key, value, 'EX', String(lifetime), 'NX'], deadline)
-      if (reply !== 'OK' && reply !== null) throw unexpectedReply('SET')
-      return reply === 'OK'
-    },
+export class RedisStore implements BackingStore {
+  readonly #redis: RedisConnection
+  readonly #prefix: string
 
-    take,
+  /** `prefix` is that of each key; `storeTimeout` is a number of milliseconds. */
+  constructor (redis: RedisOption, prefix: string, storeTimeout: number) {
+    this.#redis = new RedisConnection(redis, storeTimeout)
+    this.#prefix = prefix
+  }
 
-    async revoke (key, lifetime, deadline) {
-      return valueOf(await redis.send(['set', prefix + key, MARK, 'EX', String(lifetime), 'GET'], deadline), 'SET')
-    },
+  async put (key: string, value: string, lifetime: number, deadline: number): Promise<boolean> {
+    const command = ['set', this.#prefix + key, value, 'EX', String(lifetime), 'NX'] as const
+    const reply = await this.#redis.send(command, deadline)
+    if (reply !== 'OK' && reply !== null) throw unexpectedReply('SET')
+    return reply === 'OK'
+  }
 
-    /** Asks for keys of all parts of a Cluster: a node of two serves all of them once in a million times. */
-    async start (deadline) {
-      await Promise.all(Array.from({ length: 20 }, (_, index) => take(`probe-${index}`, deadline)))
-    },
+  async take (key: string, deadline: number): Promise<string | null> {
+    return await this.#getdel(this.#prefix + key, deadline)
+  }
 
-    unfit (error) {
-      const { name, message } = error as Error
-      if (name !== 'ReplyError') return undefined
-      if (message.startsWith('MOVED ')) return CLUSTER
-      return REFUSED.test(message) ? NEEDED : undefined
-    },
+  async revoke (key: string, lifetime: number, deadline: number): Promise<string | null> {
+    const command = ['set', this.#prefix + key, MARK, 'EX', String(lifetime), 'GET'] as const
+    return valueOf(await this.#redis.send(command, deadline), 'SET')
+  }
 
-    close: () => redis.close()
-  } satisfies BackingStore
+  /** Takes 20 keys that do not exist: one node of a Cluster of two refuses one of them, but once in a million times. */
+  async start (deadline: number): Promise<void> {
+    await this.#takeAll(PROBES.slice(0, 20).map((key) => this.#prefix + key), deadline)
+  }
 
-  async function take (key: string, deadline: number): Promise<string | null> {
-    return valueOf(await redis.send(['getdel', prefix + key], deadline), 'GETDEL')
+  /** Takes a key that does not exist from each master of a Cluster. */
+  async everyPart (deadline: number): Promise<void> {
+    await this.#takeAll(this.#redis.oneForEachMaster(PROBES.map((key) => this.#prefix + key)), deadline)
+  }
+
+  unfit (error: unknown): string | undefined {
+    const { name, message, command } = error as Error & { command?: { name: string } }
+    if (name !== 'ReplyError') return undefined
+    if (message.startsWith('MOVED ') || /cluster mode/.test(message)) return CLUSTER
+    if (command?.name === 'select') return DATABASE_REFUSED.test(message) ? DATABASE : undefined
+    return REFUSED.test(message) ? NEEDED : undefined
+  }
+
+  close (): void {
+    this.#redis.close()
+  }
+
+  async #takeAll (keys: string[], deadline: number): Promise<void> {
+    await Promise.all(keys.map((key) => this.#getdel(key, deadline)))
+  }
+
+  async #getdel (key: string, deadline: number): Promise<string | null> {
+    return valueOf(await this.#redis.send(['getdel', key], deadline), 'GETDEL')
   }
 }
 

@@ -1,6 +1,6 @@
 // The kinds of store, each with functions that read and write it past the app.
 import type { PartnerSsoOptions } from '../../lib/index.ts'
-import { memoryStore } from '../../lib/stores/memory.ts'
+import { MemoryStore } from '../../lib/stores/memory.ts'
 import type { RedisServer } from '../helpers/redis.ts'
 import { clock } from '../helpers/shifted-clocks.ts'
 
@@ -19,7 +19,7 @@ const LONG = 600
 
 /** A store of the app's own process, watched. */
 function watched (): StoreAccess {
-  const store = memoryStore(1000)
+  const store = new MemoryStore(1000)
   const values = new Map<string, string>()
   async function put (key: string, value: string, lifetime: number): Promise<boolean> {
     const isPut = await store.put(key, value, lifetime)

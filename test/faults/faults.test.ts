@@ -149,7 +149,7 @@ async function suffer (t: Test, fault: Fault, host: Scene, place: Place): Promis
   await stillGood(t, host, kept)
   await (isExecuted ? usedUp : stillGood)(t, host, left)
   await recovered(t, host)
-  areLogged(t, host, fault.cause, pause === undefined ? 3 : 6)
+  await areLogged(t, host, fault.cause, pause === undefined ? 3 : 6)
 }
 
 for (const [name, fault] of Object.entries(faults)) {
@@ -171,7 +171,7 @@ t.test('down at the start, and up later', async (t) => {
   await startRedis(t, [], port)
   for (const host of hosts) {
     await recovered(t, host)
-    areLogged(t, host, /Redis is not connected \(\w+\): .*ECONNREFUSED/, 3)
+    await areLogged(t, host, /Redis is not connected \(\w+\): .*ECONNREFUSED/, 3)
   }
 })
 

@@ -90,6 +90,6 @@ for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
     await stillGood(t, host, kept)
     await signIn(t, host)
     // Sentinel closes the connections to a server whose role it changes, so the store can be lost more than once.
-    t.ok(outages(t, host) >= 1)
+    t.ok(await outages(t, host) >= 1)
   })
 }

@@ -138,17 +138,20 @@ export async function signIn (t: Test, { portal }: Scene): Promise<void> {
 }
 
 /** The log has each outage, and how many requests were refused; each request is an event, logged at debug level. */
-export function areLogged (t: Test, host: Scene, cause: RegExp, requests: number, count = 1): void {
+export async function areLogged (
+  t: Test, host: Scene, cause: RegExp, requests: number, count = 1
+): Promise<void> {
   const { log, events } = host
-  t.equal(outages(t, host), count, 'each outage once')
+  t.equal(await outages(t, host), count, 'each outage once')
   t.match(unavailableLines(host).at(-1), { cause })
   t.equal(log.reduce((sum, { refused = 0 }) => sum + refused, 0), requests, 'and how many were refused')
   t.equal(log.filter(({ level, event }) => level === 20 && event === 'store_unavailable').length, requests)
   t.equal(events.filter(({ type }) => type === 'store_unavailable').length, requests, 'each request has its event')
 }
 
-/** Counts the outages in the log: each begins with one line, and ends with another. */
-export function outages (t: Test, host: Scene): number {
+/** Counts the outages in the log: each begins with one line, and ends with another when nothing fails for a while. */
+export async function outages (t: Test, host: Scene): Promise<number> {
+  await advance(STORE_TIMEOUT + 5000)
   const found = host.log.filter(({ event }) => event === 'store_available')
   t.ok(found.every(({ level, reason, duration }) => level === 40 && reason === 'ok' && Number(duration) >= 0))
   const lines = host.log.filter((line) => found.includes(line) || unavailableLines(host).includes(line))

@@ -4,7 +4,7 @@ import * as ioredis54 from 'ioredis-5.4'
 import * as iovalkey from 'iovalkey'
 import type { PartnerSsoOptions, RedisClient, Store } from '../../lib/index.ts'
 import { STORE_TIMEOUT } from './long-timers.ts'
-import { redisStore } from '../../lib/stores/redis.ts'
+import { RedisStore } from '../../lib/stores/redis.ts'
 import { withTimeLimit } from './timed-store.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
@@ -24,7 +24,7 @@ export function ofTest<C extends AnyClient> (t: Teardown, client: C): C {
 
 /** The plugin's store, for `checkStore`. */
 export function storeOn (t: Teardown, redis: NonNullable<PartnerSsoOptions['redis']>, keyPrefix: string): Store {
-  const store = redisStore(redis, keyPrefix, STORE_TIMEOUT)
+  const store = new RedisStore(redis, keyPrefix, STORE_TIMEOUT)
   t.teardown(() => store.close())
   return withTimeLimit(store, STORE_TIMEOUT)
 }

@@ -3,7 +3,7 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
-import { memoryStore } from '../../lib/stores/memory.ts'
+import { MemoryStore } from '../../lib/stores/memory.ts'
 import { isPrivate } from '../contract/replies.ts'
 import { Fastify } from '../helpers/fastify.ts'
 import { hostOptions, PORTAL, startHost } from '../helpers/host.ts'
@@ -28,7 +28,7 @@ async function scene (t: Test, waits: string) {
       return await call(...given)
     }
   const { currentUser, portalEligibility } = hostOptions()
-  const store = memoryStore(100)
+  const store = new MemoryStore(100)
   const ofApp = waits === 'currentUser'
   const { app, url, events } = await startHost(t, {
     ...ofApp ? {} : { routeOptions: LIMIT },

@@ -4,7 +4,7 @@ import '../helpers/virtual-clock.ts'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Store } from '../../lib/index.ts'
-import { redisStore } from '../../lib/stores/redis.ts'
+import { RedisStore } from '../../lib/stores/redis.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { seed } from '../helpers/seed.ts'
 import { withTimeLimit } from '../helpers/timed-store.ts'
@@ -48,7 +48,7 @@ async function run ({ options: { store }, fill, ttl }: Server, operations: Opera
 
 t.test('the model does what Redis does', async (t) => {
   const { client, url } = await startRedis(t, ['--maxmemory-policy', 'noeviction'])
-  const own = redisStore(url, '', 30_000)
+  const own = new RedisStore(url, '', 30_000)
   t.teardown(() => own.close())
   const real: Server = {
     options: { store: withTimeLimit(own) },

@@ -1,7 +1,7 @@
 // One suite for every store: put-if-absent, take once in races, revoke before and after put, real expiry.
 import t from 'tap'
 import { createTable, deleteExpired, postgresStore } from '../../examples/postgres-store.ts'
-import { memoryStore } from '../../lib/stores/memory.ts'
+import { MemoryStore } from '../../lib/stores/memory.ts'
 import { checkStore } from '../../lib/testing/index.ts'
 import { startHost } from '../helpers/host.ts'
 import { startPostgres } from '../helpers/postgres.ts'
@@ -10,7 +10,7 @@ import { storeOn } from '../helpers/redis-clients.ts'
 import { wire } from '../helpers/wire.ts'
 
 t.test('memory', async (t) => {
-  await t.resolves(checkStore(memoryStore(1000)))
+  await t.resolves(checkStore(new MemoryStore(1000)))
 })
 
 t.test('Redis', async (t) => {

@@ -6,7 +6,7 @@ import type { AuthorizationCodes } from '../../lib/grants/authorization-code.ts'
 import { GrantKeys } from '../../lib/grants/keys.ts'
 import type { Store } from '../../lib/index.ts'
 import { RegisteredPortal } from '../../lib/portal/registered-portal.ts'
-import { memoryStore } from '../../lib/stores/memory.ts'
+import { MemoryStore } from '../../lib/stores/memory.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { lib } from '../helpers/lib.ts'
 import { wire } from '../helpers/wire.ts'
@@ -23,7 +23,7 @@ t.test('each code is 33 bytes that the system draws when it is issued', async (t
   const mocked = await t.mockImport<{ AuthorizationCodes: typeof AuthorizationCodes }>(
     lib('grants/authorization-code.ts'), { 'node:crypto': { ...crypto, randomBytes } }
   )
-  const codes = new mocked.AuthorizationCodes(memoryStore(100), new GrantKeys(''), 60)
+  const codes = new mocked.AuthorizationCodes(new MemoryStore(100), new GrantKeys(''), 60)
   for (const time of ['first', 'second', 'third']) {
     drawn.length = 0
     const { code } = await codes.issue(portal, { codeChallenge: '', record: recordOf('u-1') }, Infinity)
@@ -33,14 +33,14 @@ t.test('each code is 33 bytes that the system draws when it is issued', async (t
 })
 
 t.test('the store is given the lifetimes: a revocation outlives the token by a minute', async (t) => {
-  const memory = memoryStore(10)
+  const memory = new MemoryStore(10)
   const lifetimes: number[] = []
   const store: Store = {
     async put (key, value, lifetime) {
       lifetimes.push(lifetime)
       return await memory.put(key, value, lifetime)
     },
-    take: memory.take,
+    take: (key) => memory.take(key),
     async revoke (key, lifetime) {
       lifetimes.push(lifetime)
       return await memory.revoke(key, lifetime)

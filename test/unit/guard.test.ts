@@ -1,11 +1,10 @@
-// What wraps every store: failures become `store_unavailable`, an outage is two log lines, and a server that can never
-// serve a sign-in stops the start.
+// What wraps every store: failures become `store_unavailable`, and a server that can never serve a sign-in stops
+// the start. What is logged of an outage: outage-log.alone.test.ts.
 import type { FastifyBaseLogger } from 'fastify'
 import t from 'tap'
-import { guardStore, withDeadlines } from '../../lib/stores/guard.ts'
-import type { BackingStore, GuardedStore } from '../../lib/stores/guard.ts'
+import { GuardedStore, TimeLimitedStore } from '../../lib/stores/guard.ts'
+import type { BackingStore } from '../../lib/stores/guard.ts'
 import type { Store } from '../../lib/stores/store.ts'
-import { clock } from '../helpers/shifted-clocks.ts'
 import { timers } from '../helpers/timers.ts'
 
 const good: Store = { put: async () => true, take: async () => 'probe', revoke: async () => null }
@@ -18,7 +17,7 @@ function guard (faults: Partial<Store> = {}, more: Partial<BackingStore> = {}) {
   const level = (name: string) => (fields: unknown, message: string) => { lines.push([name, fields, message]) }
   const log = { error: level('error'), warn: level('warn') } as unknown as FastifyBaseLogger
   const store = { ...good, ...faults }
-  return { store, guarded: guardStore({ ...withDeadlines(store), ...more }, 30_000, log), lines }
+  return { store, guarded: new GuardedStore(Object.assign(new TimeLimitedStore(store), more), 30_000, log), lines }
 }
 
 /** Each operation of the guard. */
@@ -52,24 +51,8 @@ t.test('an error or invalid value is store_unavailable, without what may be stor
     const error = await calls[name](guarded).catch((error: unknown) => error)
     t.match(error, { reason: 'store_unavailable', context: { cause } }, cause)
     t.strictSame(lines, [['error', { event: 'store_unavailable', reason: 'store_unavailable', cause },
-      `partner-sso: store_unavailable (${cause}): no sign-in succeeds until the store is back`]], cause)
+      `partner-sso: store_unavailable (${cause}): sign-ins fail until the store is back`]], cause)
   }
-})
-
-t.test('an outage is one line at its beginning and one at its end, with its duration and count', async (t) => {
-  const { store, guarded, lines } = guard()
-  store.put = fails(new Error('down'))
-  for (let count = 0; count < 3; count++) await t.rejects(calls.put(guarded))
-  t.equal(lines.splice(0).length, 1)
-  clock.pass(90)
-  store.put = good.put
-  for (let count = 0; count < 2; count++) await calls.put(guarded)
-  t.equal(lines.length, 1)
-  const [[level, fields, message]] = lines as [[string, { duration: number }, string]]
-  t.equal(level, 'warn')
-  t.match(fields, { event: 'store_available', reason: 'ok', refused: 3 })
-  t.ok(fields.duration >= 90_000 && fields.duration < 150_000)
-  t.match(message, /^partner-sso: store_available after \d+ ms, 3 requests refused$/)
 })
 
 t.test('a probe puts and takes a value, and revokes, under keys as long as any other', async (t) => {
@@ -88,6 +71,12 @@ t.test('a probe puts and takes a value, and revokes, under keys as long as any o
   t.strictSame(noted, [['put', 'probe', 31], ['take'], ['revoke', 1]])
   t.equal(keys.size, 2)
   for (const key of keys) t.match(key, /^probe-[\w-]{14}$/, key)
+})
+
+t.test('a store of several parts is ready when all of them are', async (t) => {
+  const { guarded, lines } = guard({}, { everyPart: fails(new Error('one part is down')) })
+  t.equal(await guarded.isReady(), false)
+  t.match(lines, [['error', { event: 'store_unavailable', cause: 'one part is down' }]])
 })
 
 t.test('a store that does not return what was put, or cannot revoke, is not ready, and hinders no start', async (t) => {

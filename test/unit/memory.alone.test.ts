@@ -2,13 +2,13 @@
 // Alone: it sets the clock of its process.
 import { byClock, newClock, pass } from '../helpers/virtual-clock.ts'
 import t from 'tap'
-import { memoryStore } from '../../lib/stores/memory.ts'
+import { MemoryStore } from '../../lib/stores/memory.ts'
 import type { Store } from '../../lib/stores/store.ts'
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `key-${index}`)
 
 t.test('at the limit the oldest record goes, whatever its lifetime; put or revoked again, it is young', async (t) => {
-  const store = memoryStore(3)
+  const store = new MemoryStore(3)
   for (const key of ['taken', 'oldest', 'revoked']) await store.put(key, 'value', 600)
   await store.take('taken')
   await store.put('taken', 'value', 60)
@@ -20,14 +20,14 @@ t.test('at the limit the oldest record goes, whatever its lifetime; put or revok
 })
 
 t.test('at the limit a revocation of a record takes no other one\'s room', async (t) => {
-  const store = memoryStore(3)
+  const store = new MemoryStore(3)
   for (const key of ['a', 'b', 'c']) await store.put(key, 'value', 60)
   await store.revoke('c', 60)
   t.equal(await store.take('a'), 'value')
 })
 
 t.test('64 MiB of values: the oldest goes', async (t) => {
-  const store = memoryStore(100_000)
+  const store = new MemoryStore(100_000)
   for (const key of names(9)) await store.put(key, 'x'.repeat(8 * 1024 * 1024), 60)
   t.equal(await store.take('key-0'), null)
   t.equal((await store.take('key-1'))?.length, 8 * 1024 * 1024)
@@ -44,7 +44,7 @@ t.test('64 MiB of values: whatever goes leaves its room', async (t) => {
   const value = 'x'.repeat(8 * 1024 * 1024)
   for (const [end, go] of Object.entries(ends)) {
     const clock = newClock()
-    const store = memoryStore(8)
+    const store = new MemoryStore(8)
     const all = (call: (key: string) => Promise<unknown>) => byClock(clock, () => Promise.all(names(8).map(call)))
     const fill = () => all((key) => store.put(key, value, 60))
     await fill()
@@ -57,7 +57,7 @@ t.test('64 MiB of values: whatever goes leaves its room', async (t) => {
 
 t.test('what has expired is dropped with a later put, where no older record is alive', async (t) => {
   const clock = newClock()
-  const store = memoryStore(10)
+  const store = new MemoryStore(10)
   const put = (key: string, lifetime: number) => byClock(clock, () => store.put(key, 'value', lifetime))
   for (const key of names(3)) await put(key, 60)
   await put('long', 600)

@@ -6,29 +6,32 @@ import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { AbstractConnector, Cluster } from 'ioredis'
 import t from 'tap'
-import type { Test } from 'tap'
 import { connectorTo } from '../../lib/stores/redis-connector.ts'
 import { ownClient } from '../../lib/stores/redis-own-client.ts'
+import type { ClientOwner } from '../../lib/stores/redis-own-client.ts'
 import { CERTIFICATE, KEY } from '../helpers/certificate.ts'
 import { listen } from '../helpers/listen.ts'
+import { until } from '../helpers/until.ts'
 
 /** Connects as ioredis does, which ends the connection by the connector. */
-async function connect (t: Test, options: object, event: string) {
-  const sockets: Socket[] = []
-  const Connector = connectorTo((socket) => sockets.push(socket))!
+async function connect (options: object, event: string) {
+  const errors: Error[] = []
+  const Connector = connectorTo((error) => errors.push(error))
   const connector = new Connector({ disconnectTimeout: 0, ...options })
   const socket = await connector.connect(() => {})
   await once(socket, event)
-  t.same(sockets, [socket])
   connector.disconnect()
-  return connector
+  return { connector, errors }
 }
+
+/** An owner of a client that does not look at what the client tells it. */
+const OWNER: ClientOwner = { patience: 1000, retryDelay: () => 50, connected () {}, lost () {}, note () {} }
 
 t.test('connects to a path', async (t) => {
   const path = join(t.testdir(), 'redis')
   const server = createServer((socket) => socket.resume()).listen(path)
   t.teardown(() => server.close())
-  await connect(t, { path }, 'connect')
+  await connect({ path }, 'connect')
 })
 
 t.test('connects by TLS with the options of the host: this certificate is not trusted without them', async (t) => {
@@ -38,26 +41,49 @@ t.test('connects by TLS with the options of the host: this certificate is not tr
     done(null, '127.0.0.1', 4)
   }
   const tls = { ca: CERTIFICATE, servername: 'localhost', lookup }
-  await connect(t, { host: 'redis.invalid', port, family: 4, tls }, 'secureConnect')
+  await connect({ host: 'redis.invalid', port, family: 4, tls }, 'secureConnect')
 })
 
-t.test('keeps the error of a connection that failed at once, for ioredis', async (t) => {
-  const { firstError } = await connect(t, { host: '255.255.255.255', port: 1 }, 'error')
-  t.match(firstError, { syscall: 'connect' })
+t.test('an error is kept for ioredis, when the connection failed at once, and noted', async (t) => {
+  const { connector, errors } = await connect({ host: '255.255.255.255', port: 1 }, 'error')
+  t.match(connector.firstError, { syscall: 'connect' })
+  t.strictSame(errors, [connector.firstError])
+})
+
+t.test('what is written in one turn of the event loop leaves together, and does not wait for more', async (t) => {
+  const received: string[] = []
+  const server = createServer((socket) => socket.on('data', (bytes) => received.push(String(bytes))))
+  const path = join(t.testdir(), 'redis')
+  server.listen(path)
+  const connector = new (connectorTo(() => {}))({ disconnectTimeout: 0, path })
+  t.teardown(() => {
+    connector.disconnect()
+    server.close()
+  })
+  const connecting = connector.connect(() => {})
+  const socket = await connecting as Socket
+  await once(socket, 'connect')
+  for (const turn of ['first', 'second']) {
+    for (const command of ['a', 'b', 'c']) socket.write(command)
+    t.equal(socket.writableCorked, 1, turn)
+    await until(() => received.join('').endsWith('c'))
+    t.equal(socket.writableCorked, 0, turn)
+    t.strictSame(received.splice(0), ['abc'], turn)
+  }
 })
 
 t.test('leaves the connector of the host in its place', async (t) => {
   class Own extends AbstractConnector {
     async connect (): Promise<Socket> { throw new Error('not from here') }
   }
-  const client = ownClient({ Connector: Own as never }, 1000, connectorTo(() => t.fail('ours was used')))
+  const client = ownClient({ Connector: Own as never }, OWNER)
   const [error] = await once(client, 'error')
   t.equal(error.message, 'not from here')
 })
 
 t.test('the time limits are ours, also for the nodes of a Cluster of the host', async (t) => {
   const host = new Cluster([{ port: 1 }], { lazyConnect: true, redisOptions: { commandTimeout: 5 } })
-  const client = ownClient(host, 1000, undefined)
+  const client = ownClient(host, OWNER)
   t.teardown(() => client.disconnect())
   t.match(client.options, { redisOptions: { commandTimeout: undefined, connectTimeout: 1000 } })
 })

@@ -9,7 +9,7 @@ import type { RedisOptions } from 'ioredis'
 import t from 'tap'
 import type { Test } from 'tap'
 import { isRedisOption, redisUrl } from '../../lib/stores/redis-client.ts'
-import { redisStore } from '../../lib/stores/redis.ts'
+import { RedisStore } from '../../lib/stores/redis.ts'
 import { rawServer } from '../helpers/listen.ts'
 
 /** Milliseconds: a call that is to fail fails then. */
@@ -28,7 +28,7 @@ async function replying (t: Test, ...replies: string[]) {
       }
     })
   }))
-  const store = redisStore(`redis://127.0.0.1:${port}`, 'prefix:', 60_000)
+  const store = new RedisStore(`redis://127.0.0.1:${port}`, 'prefix:', 60_000)
   t.teardown(() => store.close())
   return { store, sent }
 }
@@ -77,7 +77,7 @@ const forGood = [
 
 /** A store that is never connected. */
 function away (t: Test, redis: string | RedisOptions = { host: '127.0.0.1', port: 1 }, storeTimeout = 60_000) {
-  const store = redisStore(redis, '', storeTimeout)
+  const store = new RedisStore(redis, '', storeTimeout)
   t.teardown(() => store.close())
   return store
 }
@@ -86,7 +86,8 @@ t.test('a server that refuses a command for good, and errors of a passing state'
   const store = away(t)
   for (const message of forGood) {
     t.equal(store.unfit(new ReplyError(message)), 'Redis refuses a command that is needed: SET with EX and NX, SET ' +
-      'with EX and GET, and GETDEL (Redis 6.2 or later, not renamed, allowed to this user)', message)
+      'with EX and GET, GETDEL, and of a Cluster CLUSTER SLOTS (Redis 6.2 or later, not renamed, allowed to this user)',
+    message)
   }
   for (const error of [...temporary.map((message) => new ReplyError(message)), new Error(forGood[0]), forGood[0]]) {
     t.equal(store.unfit(error), undefined, String(error))
@@ -94,7 +95,7 @@ t.test('a server that refuses a command for good, and errors of a passing state'
 })
 
 /** What is logged of a call while there is no connection, once the reason is known. */
-async function causeOf (store: ReturnType<typeof redisStore>): Promise<Error> {
+async function causeOf (store: RedisStore): Promise<Error> {
   const error = await store.take('key', soon(20)).then(() => new Error('It was served: '), (error: Error) => error)
   return !error.message.endsWith(': no reply') ? error : await causeOf(store)
 }
@@ -133,7 +134,7 @@ class FakeClient extends EventEmitter {
 
 t.test('what ioredis has not sent, since the connection was being closed, is sent on the next one', async (t) => {
   const client = new FakeClient()
-  const store = redisStore(client, '', 60_000)
+  const store = new RedisStore(client, '', 60_000)
   client.emit('ready')
   const taken = store.take('key', soon())
   while (client.replies.length > 1) await turn()
@@ -146,7 +147,7 @@ t.test('what was refused while there was no connection is not sent on the next o
   const client = new FakeClient()
   client.replies.shift()
   client.status = 'connecting'
-  const store = redisStore(client, '', 60_000)
+  const store = new RedisStore(client, '', 60_000)
   await t.rejects(store.take('refused', soon(1)))
   client.status = 'ready'
   client.emit('ready')
@@ -156,7 +157,7 @@ t.test('what was refused while there was no connection is not sent on the next o
 t.test('an outage is not younger for an attempt to connect that failed: refused at once', async (t) => {
   const client = new FakeClient()
   client.status = 'reconnecting'
-  const store = redisStore(client, '', 1)
+  const store = new RedisStore(client, '', 1)
   await t.rejects(store.take('key', soon(5)))
   client.emit('close')
   const deadline = soon()
@@ -167,8 +168,9 @@ t.test('an outage is not younger for an attempt to connect that failed: refused 
 t.test('a server that refuses PING is alive: it is not left while it reads its data', async (t) => {
   const client = new FakeClient()
   client.replies.shift()
-  client.ping = async () => { throw new ReplyError('LOADING Redis is loading') }
-  const store = redisStore(client, '', 60_000)
+  const loading = Object.assign(new ReplyError('LOADING Redis is loading'), { command: { name: 'ping' } })
+  client.ping = async () => { throw loading }
+  const store = new RedisStore(client, '', 60_000)
   client.emit('ready')
   t.equal(await store.take('key', soon()), 'value')
 })

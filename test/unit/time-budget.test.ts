@@ -2,13 +2,13 @@
 // time of the host's own functions does not count.
 import t from 'tap'
 import type { Store } from '../../lib/index.ts'
-import { memoryStore } from '../../lib/stores/memory.ts'
+import { MemoryStore } from '../../lib/stores/memory.ts'
 import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
 import { clock } from '../helpers/shifted-clocks.ts'
 import { wire } from '../helpers/wire.ts'
 
 t.test('each request has one deadline for all of its store calls', async (t) => {
-  const memory = memoryStore(10)
+  const memory = new MemoryStore(10)
   let seconds = 4
   const calls: string[] = []
   const slow = <T>(name: string, result: T): T => {

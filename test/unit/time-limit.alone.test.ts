@@ -7,7 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { MessageChannel } from 'node:worker_threads'
 import t from 'tap'
 import type { Test } from 'tap'
-import { guardStore, withDeadlines } from '../../lib/stores/guard.ts'
+import { GuardedStore, TimeLimitedStore } from '../../lib/stores/guard.ts'
 import { atDeadline, clearTimeout, within } from '../../lib/time-limit.ts'
 import { startHost } from '../helpers/host.ts'
 import { inProcess } from '../helpers/wire.ts'
@@ -46,12 +46,12 @@ t.test('a deadline', async (t) => {
 })
 
 t.test('a call of the store, the start and a readiness route', async (t) => {
-  const store = withDeadlines({ put: never, take: never, revoke: never })
+  const store = new TimeLimitedStore({ put: never, take: never, revoke: never })
   await endsAfter(t, 1000, ({ now }) => store.put('a', 'b', 1, now + 1000), 'put')
   await endsAfter(t, 1000, ({ now }) => store.take('a', now + 1000), 'take')
   await endsAfter(t, 1000, ({ now }) => store.revoke('a', 1, now + 1000), 'revoke')
   const log = { error: () => {} } as unknown as FastifyBaseLogger
-  const guarded = (timeout: number) => guardStore(store, timeout, log)
+  const guarded = (timeout: number) => new GuardedStore(store, timeout, log)
   await endsAfter(t, 700, () => guarded(700).isReady(), 'readiness')
   await endsAfter(t, 4000, () => guarded(30_000).start(), "the start: Fastify's pluginTimeout is ten seconds")
 })
