@@ -21,6 +21,7 @@ import { userRoute } from './routes/user.ts'
 import { wrongMethodRoute } from './routes/wrong-method.ts'
 import { RouteExists } from './start-errors.ts'
 import { openStore } from './stores/open.ts'
+import { startTogether } from './stores/start-together.ts'
 import { UserInformation } from './user-information.ts'
 
 /** An app of any copy of Fastify 5: NestJS brings one of its own, whose types are not those of the copy seen here. */
@@ -64,7 +65,7 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
   warnOfSilence(app.log, options.onEvent, warn)
   warnOfRateLimit(app, options.routeOptions, warn)
   const store = await openStore(options, app.log, warn)
-  app.addHook('onReady', async () => await store.start())
+  app.addHook('onReady', startTogether(app, store))
   app.addHook('onClose', async () => store.close())
 
   const { currentUser, portalEligibility, loginPage, errorPage, storeTimeout, routeOptions } = options
