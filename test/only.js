@@ -28,6 +28,8 @@ function programsOf (argument) {
   return [...together, ...below.filter((file) => file.endsWith('.alone.test.ts')).flatMap(programsOf)]
 }
 
+// Each process has a time limit, and not all of them together.
+t.setTimeout(0)
 t.register()
 report(t)
 t.resume()

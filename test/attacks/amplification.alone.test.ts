@@ -8,8 +8,8 @@ import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import t from 'tap'
 import type { Test } from 'tap'
-import { startHost } from '../helpers/host.ts'
-import { authorizePath, tokenForm } from '../helpers/raw-requests.ts'
+import { sessionOf, startApp } from '../app.ts'
+import { authorizePath, tokenForm } from '../wire.ts'
 
 /** How many times the processor time of a usual request another one may take. */
 const COST_LIMIT = 10
@@ -41,7 +41,7 @@ function bytes (method: string, target: string, headers: string[], body = ''): B
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`, 'latin1')
 }
 
-const USER = 'X-User: alice'
+const USER = `Cookie: ${sessionOf('ada')}`
 const FORM = 'Content-Type: application/x-www-form-urlencoded'
 /** A request target: a space would end it. */
 const target = (path: string, query: string) => `${path}?${query.replaceAll(' ', '_')}`
@@ -143,10 +143,10 @@ const logger = { stream: { write: () => {} } }
 
 for (const [endpoint, { benign, hostile }] of Object.entries(places)) {
   t.test(endpoint, async (t) => {
-    const { url } = await startHost(t, { loginPage: '/login' }, {
+    const { url } = await startApp(t, {
       server: { logger },
       prepare: (app) => { app.get(BARE, (_request, reply) => reply.send('')) },
-      finish: (app) => app.get('/login', (request, reply) => reply.send(app.partnerSso.returnTo(request, reply)))
+      loginPage: (request, reply) => reply.send(request.server.partnerSso.returnTo(request, reply))
     })
     const meter = meterOf(t, Number(new URL(url).port))
     await meter(benign)

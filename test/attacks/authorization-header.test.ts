@@ -2,9 +2,8 @@
 // too few or too many. Only what the RFCs describe lets anyone in, and a code or token that came in a malformed header
 // is not used up.
 import t from 'tap'
-import { BASIC, request, say, tokenForm } from '../helpers/raw-requests.ts'
-import { PORTAL, startHost } from '../helpers/host.ts'
-import { wire } from '../helpers/wire.ts'
+import { BASIC, request, say, tokenForm, wire } from '../wire.ts'
+import { PORTAL, startApp } from '../app.ts'
 
 const FORM = 'Content-Type: application/x-www-form-urlencoded'
 
@@ -37,7 +36,7 @@ const badCredentials: Record<string, string[]> = {
 const beside = ['X-Note: authorization', 'X-Thirteen-It: x']
 
 t.test('HTTP Basic at the token endpoint', async (t) => {
-  const { url, events } = await startHost(t)
+  const { url, events } = await startApp(t)
   const code = await wire(url).code()
   const attempt = async (status: number, reason: string, ...headers: string[]) => {
     const form = String(tokenForm(code, false))
@@ -59,7 +58,7 @@ t.test('HTTP Basic at the token endpoint', async (t) => {
 })
 
 t.test('Bearer at the user endpoint, also where the host joins repeated headers', async (t) => {
-  const { url, events } = await startHost(t, {}, { server: { http: { joinDuplicateHeaders: true } } as object })
+  const { url, events } = await startApp(t, { server: { http: { joinDuplicateHeaders: true } } as object })
   const portal = wire(url)
   const token = await portal.accessToken()
   const other = await portal.accessToken()

@@ -3,31 +3,32 @@
 // a token as a code: test/contract.
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
-import { hostOptions, PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import { pluginOptions, PORTAL, RECORDS, startApp } from '../app.ts'
 import { startRedis } from '../helpers/redis.ts'
-import { wire } from '../helpers/wire.ts'
+import { wire } from '../wire.ts'
 
 t.test('two portals of one registration, with the same redirect_uri', async (t) => {
   const owner = { ...PORTAL, clientSecret: 'live' }
   const thief = { ...PORTAL, clientId: 'test', clientSecret: 'test' }
-  const { url, events } = await startHost(t, { portal: [owner, thief] })
+  const { url, events } = await startApp(t, { options: { portal: [owner, thief] } })
   const code = await wire(url, owner).code()
   await wire(url, thief).token({ code })
   t.equal(events.at(-1)?.reason, 'code_unknown')
   const { access_token: token } = (await wire(url, owner).token({ code })).json
-  t.strictSame((await wire(url, owner).user(token)).json, recordOf('alice'), 'its owner still redeems it')
+  t.strictSame((await wire(url, owner).user(token)).json, RECORDS.ada, 'its owner still redeems it')
 })
 
 t.test('registrations on one Redis', async (t) => {
   const { url: redis } = await startRedis(t)
   const scope = '/scope'
-  const { url } = await startHost(t, { redis }, {
+  const { url } = await startApp(t, {
+    options: { redis },
     async finish (app) {
-      await app.register(partnerSso, hostOptions({ redis, prefix: '/prefix' }))
-      await app.register(async (app) => { await app.register(partnerSso, hostOptions({ redis })) }, { prefix: scope })
+      await app.register(partnerSso, pluginOptions({ redis, prefix: '/prefix' }))
+      await app.register(async (app) => { await app.register(partnerSso, pluginOptions({ redis })) }, { prefix: scope })
     }
   })
-  const { url: other } = await startHost(t, { redis, keyPrefix: 'other:' })
+  const { url: other } = await startApp(t, { options: { redis, keyPrefix: 'other:' } })
   const bases = [url, `${url}/prefix`, url + scope, other]
   for (const base of bases) {
     const home = wire(base)

@@ -5,10 +5,10 @@ import { connect } from 'node:net'
 import { createServer } from 'node:tls'
 import t from 'tap'
 import { CERTIFICATE, KEY } from '../helpers/certificate.ts'
-import { startHost } from '../helpers/host.ts'
+import { startApp } from '../app.ts'
 import { listen } from '../helpers/listen.ts'
 import { startRedis } from '../helpers/redis.ts'
-import { wire } from '../helpers/wire.ts'
+import { wire } from '../wire.ts'
 
 t.test('a server with a self-signed certificate gets nothing, unless the host trusts it', async (t) => {
   const redis = await startRedis(t)
@@ -20,13 +20,14 @@ t.test('a server with a self-signed certificate gets nothing, unless the host tr
   })
   const refused = once(server, 'tlsClientError')
   const port = await listen(t, server)
-  const { url: stranger } = await startHost(t, { redis: `rediss://:secret@localhost:${port}`, storeTimeout: 200 })
+  const trusting = `rediss://:secret@localhost:${port}`
+  const { url: stranger } = await startApp(t, { options: { redis: trusting, storeTimeout: 200 } })
   t.equal((await wire(stranger).authorize()).redirect.get('error'), 'temporarily_unavailable')
   await refused
   t.equal(received, 0)
 
   const tls = { ca: CERTIFICATE, servername: 'localhost' }
-  const { url } = await startHost(t, { redis: { host: '127.0.0.1', port, tls }, storeTimeout: 10_000 })
+  const { url } = await startApp(t, { options: { redis: { host: '127.0.0.1', port, tls }, storeTimeout: 10_000 } })
   const portal = wire(url)
   t.equal((await portal.user(await portal.accessToken())).status, 200)
 })

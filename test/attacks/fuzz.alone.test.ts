@@ -5,13 +5,12 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { PartnerSsoEvent } from '../../lib/index.ts'
-import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import { PORTAL, RECORDS, sessionOf, startApp } from '../app.ts'
 import { neverIssued } from '../helpers/never-issued.ts'
-import { BASIC, request, say } from '../helpers/raw-requests.ts'
-import type { Conversation } from '../helpers/raw-requests.ts'
+import { BASIC, request, say, wire } from '../wire.ts'
+import type { Conversation } from '../wire.ts'
 import { isLogin } from '../helpers/return-to.ts'
 import { seed } from '../helpers/seed.ts'
-import { wire } from '../helpers/wire.ts'
 
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 1000)
 const CHUNK = 250
@@ -60,8 +59,8 @@ const header = fc.oneof(
     'Accept: text/html',
     'Content-Type: application/json',
     'Content-Encoding: gzip',
-    'X-User: alice',
-    'X-User: nobody'
+    `Cookie: ${sessionOf('ada')}`,
+    `Cookie: ${sessionOf('eve')}`
   ),
   junk.map((text) => `Authorization: Basic ${text.replaceAll(/[\r\n\0]/g, '')}`)
 )
@@ -76,7 +75,7 @@ const almost = (text: fc.Arbitrary<string>, needed: string, build: (text: string
 const almostRight = fc.oneof(
   almost(
     parameters('client_id', 'redirect_uri', 'response_type', 'state'),
-    'X-User: alice',
+    `Cookie: ${sessionOf('ada')}`,
     (query, headers) => request(`GET /oauth/authorize?${escaped(query)}`, headers)
   ),
   almost(
@@ -105,7 +104,7 @@ t.test(`${REQUESTS} requests`, { timeout: 0 }, async (t) => {
   t.comment(`SEED=${seed}`)
   const outcomes = new Set<string>()
   const onEvent = ({ type }: PartnerSsoEvent) => { outcomes.add(type) }
-  const host = await startHost(t, { store: 'memory', loginPage: '/login', onEvent })
+  const host = await startApp(t, { options: { store: 'memory', onEvent } })
   const portal = wire(host.url)
 
   const send = async (almost: string, isGood: boolean): Promise<void> => {
@@ -123,5 +122,5 @@ t.test(`${REQUESTS} requests`, { timeout: 0 }, async (t) => {
   }
   t.ok(outcomes.has('user_information_returned'))
   t.ok(outcomes.has('login_required'))
-  t.strictSame((await portal.user(await portal.accessToken('bob'))).json, recordOf('bob'), 'and a user can sign in')
+  t.strictSame((await portal.user(await portal.accessToken('bob'))).json, RECORDS.bob, 'and a user can sign in')
 })

@@ -6,8 +6,8 @@ import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
 import type { PartnerSsoEvent } from '../../lib/index.ts'
-import { hostOptions, recordOf, startHost } from '../helpers/host.ts'
-import { inProcess } from '../helpers/wire.ts'
+import { pluginOptions, RECORDS, startApp } from '../app.ts'
+import { inProcess } from '../wire.ts'
 
 const thrown: unknown[] = [
   undefined,
@@ -22,11 +22,11 @@ const records: unknown[] = [
 ]
 
 t.test('hooks that throw, or return an invalid record', async (t) => {
-  let currentUser = (): unknown => ({ id: 'alice', eligible: true })
+  let currentUser = (): unknown => 'ada'
   let portalEligibility = (): unknown => null
-  const { app, events } = await startHost(t, {
+  const { app, events } = await startApp(t, { options: {
     currentUser: () => currentUser() as never, portalEligibility: () => portalEligibility() as never
-  })
+  } })
   const fails = async (reason: string, what: string) => {
     const { redirect } = await inProcess(app).authorize({ state: 'mine' })
     const found = [redirect.get('error'), redirect.get('state'), events.at(-1)?.reason]
@@ -66,8 +66,8 @@ t.test('a host forgets to return its reply: no code follows; after nobody, its r
       }
     })
     const { currentUser: nobody, portalEligibility: ineligible } = replying(null)
-    const { currentUser } = replying({ id: 'alice', eligible: true })
-    const { portalEligibility } = replying(recordOf('alice'))
+    const { currentUser } = replying('ada')
+    const { portalEligibility } = replying(RECORDS.ada)
     for (const [reason, options] of Object.entries({
       current_user_replied: { currentUser: nobody, loginPage: '/login' },
       not_eligible: { portalEligibility: ineligible },
@@ -80,7 +80,7 @@ t.test('a host forgets to return its reply: no code follows; after nobody, its r
       // As a session store does: `reply.sent` is false until it is done.
       app.addHook('onSend', async () => { await setTimeout(1) })
       const events: PartnerSsoEvent[] = []
-      await app.register(partnerSso, hostOptions({ ...options, onEvent: (event) => events.push(event) }))
+      await app.register(partnerSso, pluginOptions({ ...options, onEvent: (event) => events.push(event) }))
       const { status, headers } = await inProcess(app).authorize()
       const location = headers.get('location')
       t.notMatch(location, /code=/, `${reason}: ${name}`)

@@ -2,8 +2,8 @@
 // person, a prefix check, a suffix check or a URL parser, and waits for the code at a place of their own. Whatever is
 // not the registered string itself gets an error page at once, and never a redirection.
 import t from 'tap'
-import { PORTAL, startHost } from '../helpers/host.ts'
-import { inProcess } from '../helpers/wire.ts'
+import { PORTAL, startApp } from '../app.ts'
+import { inProcess } from '../wire.ts'
 
 const REGISTERED = PORTAL.redirectUri
 const HOST = 'portal.example'
@@ -33,18 +33,18 @@ const groups: Record<string, string[]> = {
 
 t.test('every string but the registered one is refused', async (t) => {
   let asked = 0
-  const { app, events } = await startHost(t, {
+  const { app, events } = await startApp(t, { options: {
     currentUser () {
       asked++
-      return { id: 'alice', eligible: true }
+      return 'ada'
     }
-  })
+  } })
   const portal = inProcess(app)
   const code = await portal.code()
   const accept = { accept: 'text/html' }
   for (const [group, variants] of Object.entries(groups)) {
     for (const variant of variants) {
-      const { status, headers, text } = await portal.authorize({ redirect_uri: variant }, 'alice', accept)
+      const { status, headers, text } = await portal.authorize({ redirect_uri: variant }, 'ada', accept)
       const shown = `${group}: ${encodeURIComponent(variant).slice(0, 200)}`
       t.strictSame([status, headers.get('location'), text.includes(EVIL)], [400, null, false], shown)
       t.match(events.at(-1), { reason: 'redirect_uri_unregistered', expected: REGISTERED }, shown)

@@ -10,10 +10,10 @@ import { GrantKeys } from '../../lib/grants/keys.ts'
 import { open, seal } from '../../lib/grants/sealing.ts'
 import type { Store } from '../../lib/index.ts'
 import { RegisteredPortal } from '../../lib/portal/registered-portal.ts'
-import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import { PORTAL, RECORDS, startApp } from '../app.ts'
 import { randomCode } from '../helpers/never-issued.ts'
-import { inProcess } from '../helpers/wire.ts'
-import type { WireResponse, Wire } from '../helpers/wire.ts'
+import { inProcess } from '../wire.ts'
+import type { WireResponse, Wire } from '../wire.ts'
 
 /** A store that the attacker reads and writes. Nothing in it expires, and he removes the marks of revocations. */
 class OpenStore extends Map<string, string> implements Store {
@@ -46,11 +46,11 @@ const [SECRET] = secrets as [KeyObject]
 
 /** With the secret, anyone seals as the app does. */
 const forgedGrant = (): string =>
-  encodeGrant({ codeChallenge: '', record: recordOf('ceo') })
+  encodeGrant({ codeChallenge: '', record: { ...RECORDS.ada, external_id: 'ceo' } })
 
-async function startApp (t: Test): Promise<{ store: OpenStore, portal: Wire }> {
+async function start (t: Test): Promise<{ store: OpenStore, portal: Wire }> {
   const store = new OpenStore()
-  const { app } = await startHost(t, { store })
+  const { app } = await startApp(t, { options: { store } })
   return { store, portal: inProcess(app) }
 }
 
@@ -102,14 +102,14 @@ type Attack = (t: Test) => Promise<void>
 /** What an attacker has, and how it is shown that he gets no more than SECURITY says. */
 const attacks: Record<string, Attack> = {
   async 'reads the store, in every backup, and has every code and token, used or not' (t) {
-    const { code, token, codeKey, codeValue, tokenKey, tokenValue } = await signIn(await startApp(t))
+    const { code, token, codeKey, codeValue, tokenKey, tokenValue } = await signIn(await start(t))
     for (const { proof, sealingKey } of derivedFrom(codeKey, tokenKey, code, ...partsOf(token))) {
       t.strictSame([open([sealingKey], codeValue), open([sealingKey], tokenValue)], [null, null], proof)
     }
   },
 
   async 'writes the store' (t) {
-    const { store, portal } = await startApp(t)
+    const { store, portal } = await start(t)
     const code = randomCode()
     const locator = keys.locator(code, information)
     for (const { proof, sealingKey } of derivedFrom(code, locator)) {
@@ -124,7 +124,7 @@ const attacks: Record<string, Attack> = {
   },
 
   async 'writes the store, and has every code and token, used or not' (t) {
-    const app = await startApp(t)
+    const app = await start(t)
     const { code, token, codeKey, tokenKey, redeemCode, redeemToken } = await signIn(app)
     for (const { sealingKey } of derivedFrom(code, ...partsOf(token))) {
       for (const [place, redeem] of [[codeKey, redeemCode], [tokenKey, redeemToken]] as const) {
@@ -136,7 +136,7 @@ const attacks: Record<string, Attack> = {
   },
 
   async 'the client secret, and reads the store' (t) {
-    const { codeKey, codeValue, tokenKey } = await signIn(await startApp(t))
+    const { codeKey, codeValue, tokenKey } = await signIn(await start(t))
     for (const known of [codeKey, tokenKey]) {
       const { sealingKey } = keys.ofSecret(SECRET, known, information)
       t.equal(open([sealingKey], codeValue), null, `no record without its code: by ${known}`)

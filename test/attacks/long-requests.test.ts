@@ -1,10 +1,9 @@
 // Someone makes the app send much, or fail, by a request that is only long: a state, a body. What goes into a header
 // stays small, and a body that is too large is refused as any other bad request is, not reported as a failure.
 import t from 'tap'
-import { PORTAL, startHost } from '../helpers/host.ts'
-import { authorizePath, BASIC, request, say, tokenForm } from '../helpers/raw-requests.ts'
-import { inProcess } from '../helpers/wire.ts'
-import type { WireResponse } from '../helpers/wire.ts'
+import { PORTAL, sessionOf, startApp } from '../app.ts'
+import { authorizePath, BASIC, inProcess, request, say, tokenForm } from '../wire.ts'
+import type { WireResponse } from '../wire.ts'
 
 /** What a response has in each of the headers that may repeat a request. */
 const lengths = ({ headers }: WireResponse) => ({
@@ -14,7 +13,7 @@ const lengths = ({ headers }: WireResponse) => ({
 const STATE_OFFSET = authorizePath('').length
 
 t.test('nobody is logged in: the login leads back to 4,000 characters and no more', async (t) => {
-  const { app, events } = await startHost(t, { loginPage: '/login' })
+  const { app, events } = await startApp(t)
   const at = (state: string) => inProcess(app).send(authorizePath(state))
   const longest = await at('s'.repeat(4000 - STATE_OFFSET))
   t.match(longest.headers.get('location'), /^\/login\?return_to=/)
@@ -31,21 +30,21 @@ t.test('nobody is logged in: the login leads back to 4,000 characters and no mor
 })
 
 t.test('a state that would be longer than any that is received is not sent back', async (t) => {
-  const { app, events } = await startHost(t, { loginPage: '/login' })
-  for (const user of ['alice', null]) {
-    const headers: Record<string, string> = user === null ? {} : { 'x-user': user }
+  const { app, events } = await startApp(t)
+  for (const person of ['ada', null]) {
+    const headers: Record<string, string> = person === null ? {} : { cookie: sessionOf(person) }
     const response = await inProcess(app).send(authorizePath('<'.repeat(5462)), { headers })
     const found = [response.redirect.get('error'), events.at(-1)?.reason]
-    t.strictSame(found, ['invalid_request', 'parameters_excessive'], `user ${user}`)
-    t.ok(lengths(response).location < 500, `${user}: ${lengths(response).location}`)
-    t.equal(response.headers.get('set-cookie'), null, `user ${user}`)
+    t.strictSame(found, ['invalid_request', 'parameters_excessive'], `person ${person}`)
+    t.ok(lengths(response).location < 500, `${person}: ${lengths(response).location}`)
+    t.equal(response.headers.get('set-cookie'), null, `person ${person}`)
   }
-  const most = await inProcess(app).send(authorizePath('<'.repeat(5461)), { headers: { 'x-user': 'alice' } })
+  const most = await inProcess(app).send(authorizePath('<'.repeat(5461)), { headers: { cookie: sessionOf('ada') } })
   t.equal(most.redirect.get('state'), '<'.repeat(5461))
 })
 
 t.test('a cookie that browsers would not keep is left out, and removes the one of an earlier request', async (t) => {
-  const { app } = await startHost(t, { loginPage: '/login' })
+  const { app } = await startApp(t)
   const at = (state: string, cookie = '') => inProcess(app).send(authorizePath(state), { headers: { cookie } })
   // Of the cookie, each slash of the state is three characters.
   const state = '/'.repeat(1400)
@@ -69,7 +68,7 @@ const chunked = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n0\r
 
 t.test('a body that is too large, declared or not', async (t) => {
   const failures: unknown[] = []
-  const { url, events, app } = await startHost(t, {}, {
+  const { url, events, app } = await startApp(t, {
     prepare: (app) => app.addHook('onError', async (_request, _reply, error) => { failures.push(error) })
   })
   const form = String(tokenForm(await inProcess(app).code(), false))

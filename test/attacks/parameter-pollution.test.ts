@@ -3,9 +3,8 @@
 // named. A parameter that comes twice is refused; a name that differs in any character is another parameter. Names that
 // every JavaScript object has: unit/parameters, unit/portal.
 import t from 'tap'
-import { PORTAL, startHost } from '../helpers/host.ts'
-import { tokenForm } from '../helpers/raw-requests.ts'
-import { inProcess } from '../helpers/wire.ts'
+import { PORTAL, sessionOf, startApp } from '../app.ts'
+import { inProcess, tokenForm } from '../wire.ts'
 
 /** Ways to write a name that some parser may take for the name itself. */
 const aliases = (name: string): string[] => [
@@ -31,7 +30,7 @@ function without (parameters: URLSearchParams, name: string): string {
   return rest.toString()
 }
 
-const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-user': 'alice' }
+const headers = { 'content-type': 'application/x-www-form-urlencoded', cookie: sessionOf('ada') }
 const { clientId, redirectUri } = PORTAL
 
 type Endpoint = [parameters: (code: string) => URLSearchParams, path: string, method: 'GET' | 'POST']
@@ -48,7 +47,7 @@ const endpoints: Record<string, Endpoint> = {
 
 for (const [endpoint, [parametersOf, path, method]] of Object.entries(endpoints)) {
   t.test(endpoint, async (t) => {
-    const { app, events } = await startHost(t)
+    const { app, events } = await startApp(t)
     const portal = inProcess(app)
     const code = await portal.code()
     const parameters = parametersOf(code)
@@ -80,7 +79,7 @@ for (const [endpoint, [parametersOf, path, method]] of Object.entries(endpoints)
 }
 
 t.test('in the query of the token endpoint', async (t) => {
-  const { app, events } = await startHost(t)
+  const { app, events } = await startApp(t)
   const portal = inProcess(app)
   const form = tokenForm(await portal.code())
   for (const [query, body, reason] of [

@@ -4,14 +4,14 @@
 // issued to someone else: when all is over, none is alive (RFC 6749 section 4.1.2). What is reported:
 // contract/checks/token. Every order: interleavings.
 import t from 'tap'
-import { startHostProcess } from '../helpers/started.ts'
+import { startAppProcess } from '../helpers/started.ts'
 import { startRedis } from '../helpers/redis.ts'
-import { wire } from '../helpers/wire.ts'
-import type { WireResponse, Wire } from '../helpers/wire.ts'
+import { wire } from '../wire.ts'
+import type { WireResponse, Wire } from '../wire.ts'
 
 const { url: redis } = await startRedis(t)
 // Processes on few cores: a redemption may have to wait for its turn, which is not what is tested here.
-const hosts = await Promise.all([1, 2, 3].map(() => startHostProcess(t, { redis, storeTimeout: 30_000 })))
+const hosts = await Promise.all([1, 2, 3].map(() => startAppProcess(t, { redis, storeTimeout: 30_000 })))
 const portals = hosts.map(({ url }) => wire(url))
 const portal = portals[0] as Wire
 

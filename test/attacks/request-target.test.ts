@@ -1,8 +1,8 @@
 // Someone writes the request target so that the router finds the endpoint and the target, read by another program,
 // leads elsewhere: return_to of the login page would then be an open redirection, from the partner's own login.
 import t from 'tap'
-import { PORTAL, startHost } from '../helpers/host.ts'
-import { authorizePath, request, say } from '../helpers/raw-requests.ts'
+import { PORTAL, startApp } from '../app.ts'
+import { authorizePath, request, say } from '../wire.ts'
 import { isLogin } from '../helpers/return-to.ts'
 
 const ENDPOINT = '/oauth/authorize'
@@ -45,7 +45,7 @@ const apps: Record<string, object> = {
 
 for (const [name, server] of Object.entries(apps)) {
   t.test(name, async (t) => {
-    const { url, events } = await startHost(t, { loginPage: '/login' }, { server })
+    const { url, events } = await startApp(t, { server })
     for (const target of targets) {
       const { text } = await say(url, request(`GET ${target}`))
       const location = /^location: (.*)\r$/im.exec(text)?.[1] ?? '/login?return_to=/'

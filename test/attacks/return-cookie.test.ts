@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { authorizePath } from '../../lib/http/return-cookie.ts'
 import partnerSso from '../../lib/index.ts'
-import { hostOptions, startHost } from '../helpers/host.ts'
+import { pluginOptions, startApp } from '../app.ts'
 
 const SITE = 'https://partner.example'
 const ENDPOINTS = ['/oauth/authorize', '/second/oauth/authorize']
@@ -12,11 +12,9 @@ const ENDPOINTS = ['/oauth/authorize', '/second/oauth/authorize']
 let app: FastifyInstance
 
 t.before(async () => {
-  ({ app } = await startHost(t, {}, {
-    async finish (app: FastifyInstance) {
-      await app.register(partnerSso, hostOptions({ prefix: '/second' }))
-      app.get('/login', (request, reply) => reply.send({ to: app.partnerSso.returnTo(request, reply) }))
-    }
+  ({ app } = await startApp(t, {
+    finish: (app) => app.register(partnerSso<string>, pluginOptions({ prefix: '/second' })),
+    loginPage: (request, reply) => reply.send({ to: request.server.partnerSso.returnTo(request, reply) })
   }))
 })
 

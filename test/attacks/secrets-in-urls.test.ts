@@ -3,11 +3,10 @@
 // SECURITY the rest.
 import t from 'tap'
 import type { Test } from 'tap'
-import { PORTAL, startHost } from '../helpers/host.ts'
+import { PORTAL, startApp } from '../app.ts'
 import { capture } from '../helpers/log.ts'
 import { prepared } from '../helpers/prepared.ts'
-import { request, say, tokenForm } from '../helpers/raw-requests.ts'
-import { wire } from '../helpers/wire.ts'
+import { request, say, tokenForm, wire } from '../wire.ts'
 import { block } from '../package/documents.ts'
 
 const SECRET = 's3cr+t/%="that-is\\long'
@@ -63,7 +62,7 @@ const SECRETS = [
 /** Which secrets are in the log after requests for the targets. */
 async function logged (t: Test, targets: string[], logger: object): Promise<string[]> {
   const log = capture()
-  const { url } = await startHost(t, {}, { server: { logger: { ...log.logger, ...logger } } })
+  const { url } = await startApp(t, { server: { logger: { ...log.logger, ...logger } } })
   for (const target of targets) await say(url, request(target))
   t.match(log.text(), '"msg":"request completed"')
   return SECRETS.filter((secret) => log.text().includes(secret))
@@ -81,7 +80,7 @@ t.test('the plugin masks the URLs of its routes', async (t) => {
 
 t.test('nothing of it goes on to the login', async (t) => {
   const log = capture()
-  const { url } = await startHost(t, { loginPage: '/login' }, { server: { logger: log.logger } })
+  const { url } = await startApp(t, { server: { logger: log.logger } })
   for (const query of queries) {
     const { headers } = await wire(url).authorize({}, null, {}, `&${query.replaceAll('client_id', 'y')}`)
     t.match(headers.get('location'), /^\/login\?return_to=/, query)
@@ -99,7 +98,7 @@ t.test('a request that Node cannot read', async (t) => {
   const headers = ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 1', 'Content-Length: 2']
   const unreadable = request('POST /oauth/token', headers, `${tokenForm(CODE)}`)
   const log = capture()
-  const { url } = await startHost(t, {}, { server: { logger: { ...log.logger, ...logger } } })
+  const { url } = await startApp(t, { server: { logger: { ...log.logger, ...logger } } })
   t.strictSame((await say(url, unreadable)).statuses, [400])
   t.match(log.text(), '"msg":"client error"')
   for (const spelling of [CODE, Buffer.from(CODE).join()]) t.notMatch(log.text(), spelling, spelling)

@@ -6,15 +6,14 @@ import t from 'tap'
 import type { Test } from 'tap'
 import type { PartnerSsoEvent, PartnerSsoOptions } from '../../lib/index.ts'
 import { refusals } from '../contract/refusals.ts'
-import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
-import type { User } from '../helpers/host.ts'
+import { PORTAL, RECORDS, startApp } from '../app.ts'
 import { capture } from '../helpers/log.ts'
-import { VERIFIER, wire } from '../helpers/wire.ts'
-import type { Wire } from '../helpers/wire.ts'
+import { VERIFIER, wire } from '../wire.ts'
+import type { Wire } from '../wire.ts'
 
 const SECRETS = [PORTAL.clientSecret, 'the-secret-that-is-being-rotated-in']
 const WRONG = 'a-wrong-secret-that-may-be-right-elsewhere'
-const USERS = ['ada', 'alice', 'nobody'].map(recordOf)
+const USERS = Object.values(RECORDS)
 
 /** The value in each way that someone may write it: as it is, encoded, or a part of a long one. */
 function spellings (value: string): string[] {
@@ -44,7 +43,7 @@ function careless (at: Wire, confidential: Set<string>): Wire {
       return response
     },
     async token (changes, headers) {
-      const more = { username: recordOf('ada').email, password: secret, access_token: WRONG }
+      const more = { username: RECORDS.ada.email, password: secret, access_token: WRONG }
       const response = await at.token({ ...more, ...changes }, headers)
       confidential.add(/"access_token":"([^"]*)"/.exec(response.text)?.[1] ?? WRONG)
       return response
@@ -55,14 +54,14 @@ function careless (at: Wire, confidential: Set<string>): Wire {
 
 /** Nothing confidential is in the log or in the events of an app that is used so. */
 async function logsNoSecret (
-  t: Test, options: Partial<PartnerSsoOptions<User>>, use: (at: Wire, events: PartnerSsoEvent[]) => Promise<unknown>
+  t: Test, options: Partial<PartnerSsoOptions<string>>, use: (at: Wire, events: PartnerSsoEvent[]) => Promise<unknown>
 ): Promise<void> {
   const log = capture()
   const confidential = new Set([
     ...SECRETS, WRONG, VERIFIER, 'the old one', ...USERS.flatMap(({ email, name }) => [email, name])
   ])
   const portal = { ...PORTAL, clientSecret: SECRETS }
-  const { url, events } = await startHost(t, { portal, ...options }, { server: { logger: log.logger } })
+  const { url, events } = await startApp(t, { options: { portal, ...options }, server: { logger: log.logger } })
   await use(careless(wire(url), confidential), events)
   t.match(log.text(), '"msg":"request completed"')
   const text = log.text() + JSON.stringify(events)
@@ -89,7 +88,7 @@ t.test("the host's own log serializers keep working: the nearest to the route", 
   })) {
     const log = capture()
     const logger = { ...log.logger, serializers: from('logger') }
-    const { url } = await startHost(t, options, { server: { logger } })
+    const { url } = await startApp(t, { options, server: { logger } })
     await wire(url).send('/oauth/user?access_token=abc')
     t.match(log.text(), `"req":{"mine":"${nearest}","url":"/oauth/user?…"}`, nearest)
   }

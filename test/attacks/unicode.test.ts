@@ -1,8 +1,8 @@
 // Someone exploits that texts can look, sort or normalise alike: another spelling of an identifier, a secret or a code
 // would then be taken for it. Nothing is normalised, trimmed or folded anywhere: only the same bytes are the same.
 import t from 'tap'
-import { PORTAL, startHost } from '../helpers/host.ts'
-import { inProcess } from '../helpers/wire.ts'
+import { PORTAL, startApp } from '../app.ts'
+import { inProcess } from '../wire.ts'
 
 /** The same character as East Asian texts have it, which normalisation (NFKC) makes the ASCII one. */
 const fullWidth = (character: string): string => String.fromCharCode(character.charCodeAt(0) + 0xfee0)
@@ -20,7 +20,7 @@ const spellings = (text: string): string[] => [
 ].filter((spelling) => spelling !== text)
 
 t.test('identifier, secret, code, challenge', async (t) => {
-  const { app, events } = await startHost(t)
+  const { app, events } = await startApp(t)
   const portal = inProcess(app)
   const code = await portal.code()
   const tried: Array<[at: 'authorize' | 'token', name: string, text: string, reason: RegExp]> = [

@@ -1,8 +1,8 @@
 // The contract in short, for a host outside of the configurations: another framework, a plugin beside.
 import type { Test } from 'tap'
 import type { RefusalReason } from '../../lib/index.ts'
-import { recordOf } from '../helpers/host.ts'
-import type { Wire } from '../helpers/wire.ts'
+import { RECORDS } from '../app.ts'
+import type { Wire } from '../wire.ts'
 import { isResponse } from './checks/each-refusal.ts'
 import { completes, noHead } from './checks/sign-in.ts'
 import { HTML, isPage, refuses } from './replies.ts'
@@ -26,7 +26,7 @@ export async function keepsContract (t: Test, at: Wire): Promise<void> {
 
 /** A sign-in whose every response is as it must be; code and token work once. */
 export async function signsIn (t: Test, at: Wire): Promise<void> {
-  const { code, token } = await completes(t, { at, recordOf })
+  const { code, token } = await completes(t, { at, recordOf: () => RECORDS.ada })
   refuses(t, await at.user(token), 401, 'invalid_token')
   refuses(t, await at.token({ code }), 400, 'invalid_grant')
 }

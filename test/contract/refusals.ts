@@ -3,9 +3,9 @@
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { OAuthErrorCode, PartnerSsoOptions, RefusalReason, RefusalType, Store } from '../../lib/index.ts'
-import { PORTAL, recordOf } from '../helpers/host.ts'
-import { basic, CHALLENGE, challenge, VERIFIER } from '../helpers/wire.ts'
-import type { WireResponse, Changes, Wire } from '../helpers/wire.ts'
+import { PORTAL, RECORDS } from '../app.ts'
+import { basic, CHALLENGE, challenge, VERIFIER } from '../wire.ts'
+import type { WireResponse, Changes, Wire } from '../wire.ts'
 
 export interface Refusal {
   /** `page`: at the authorization endpoint, before the redirect_uri is trusted. */
@@ -148,13 +148,13 @@ export const refusals: Record<RefusalReason, Refusal> = {
   code_challenge_method_unsupported: redirect({ code_challenge: CHALLENGE, code_challenge_method: 'plain' }),
 
   not_logged_in: denied(null, { loginPage: undefined }),
-  not_eligible: denied('nobody'),
+  not_eligible: denied('eve'),
   eligibility_undefined: { ...denied('ada', { portalEligibility: () => undefined }), level: 'warn' },
   current_user_failed: failed({ currentUser: fails('The session store is down') }),
   login_page_failed: failed({ loginPage: fails('No tenant has this host name') }, null),
   portal_eligibility_failed: failed({ portalEligibility: fails('The role service is down') }),
   user_information_invalid: {
-    ...failed({ portalEligibility: () => ({ ...recordOf('ada'), email: '' }) }),
+    ...failed({ portalEligibility: () => ({ ...RECORDS.ada, email: '' }) }),
     known: ['clientId', 'externalId', 'rule']
   },
 

@@ -1,6 +1,6 @@
 // What every response of the three routes is like.
 import type { Test } from 'tap'
-import type { WireResponse } from '../helpers/wire.ts'
+import type { WireResponse } from '../wire.ts'
 
 /** What a browser accepts. */
 export const HTML = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' }

@@ -1,17 +1,16 @@
 // An app that keeps the contract, in one of many configurations. The checks see only what is visible from outside.
-import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
+import type { FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
 import Fastify50 from 'fastify-5.0'
 import type { Test } from 'tap'
-import partnerSso from '../../lib/index.ts'
 import type {
   EligibilityContext, PartnerSsoEvent, PartnerSsoOptions, Portal, UserInformation
 } from '../../lib/index.ts'
 import { Fastify } from '../helpers/fastify.ts'
 import type { Factory } from '../helpers/fastify.ts'
-import { PORTAL, recordOf } from '../helpers/host.ts'
+import { partnerApp, personOf, PORTAL, RECORDS } from '../app.ts'
 import type { RedisServer } from '../helpers/redis.ts'
-import { injecting, wire } from '../helpers/wire.ts'
-import type { Wire } from '../helpers/wire.ts'
+import { injecting, wire } from '../wire.ts'
+import type { Wire } from '../wire.ts'
 import { hostKinds } from './hosts.ts'
 import type { CaseOf } from './pairwise.ts'
 import { openStore, storeKinds } from './stores.ts'
@@ -60,7 +59,7 @@ export interface Subject {
   /** Its requests. */
   at: Wire
   /** The record of a user, as the portal must get it. */
-  recordOf (user: string): UserInformation
+  recordOf (person: string): UserInformation
   /** The events since the last call. */
   events (): PartnerSsoEvent[]
   /** What `onEvent` got as the cause of the last event. */
@@ -123,10 +122,11 @@ async function start (
   const other = { ...PORTAL, clientId: 'other' }
   const secrets = [registered.clientSecret].flat()
   const portal = { ...registered, clientSecret: secrets.at(-1) as string }
-  const userRecord = (user: string): UserInformation => ({ ...recordOf(user), ...changes }) as UserInformation
+  const userRecord = (person: string): UserInformation =>
+    ({ ...RECORDS[person as keyof typeof RECORDS], ...changes }) as UserInformation
   const behaviour: Behaviour = {
-    currentUser: ({ headers }) => headers['x-user'],
-    portalEligibility: (user) => String(user).startsWith('nobody') ? null : userRecord(String(user))
+    currentUser: personOf,
+    portalEligibility: (person) => person === 'eve' ? null : userRecord(String(person))
   }
   const events: PartnerSsoEvent[] = []
   let lastCause: unknown
@@ -135,38 +135,45 @@ async function start (
   const factory = fastifies[configuration.fastify] as Factory
   const stream = { write: (line: string) => { lines.push(JSON.parse(line) as Line) } }
   const { logLevel } = configuration
-  const app = factory({
-    logger: logLevel === 'off' ? false : { level: logLevel, stream },
-    forceCloseConnections: true,
-    ...configuration.rewriteUrl ? rewriting : {},
-    ...host.server?.(factory)
-  }) as FastifyInstance
-  t.teardown(() => app.close())
   const failures: Error[] = []
-  app.addHook('onError', async (_request, _reply, error) => { failures.push(error) })
-  await host.prepare?.(app)
   const portals = {
     one: registered,
     two: [other, registered],
     function: (clientId: string) => clientId === registered.clientId ? registered : null
   }
-  await app.register(partnerSso, {
-    portal: portals[configuration.portal],
-    // One of them is async, one is not.
-    currentUser: async (request: FastifyRequest, reply: FastifyReply) => await behaviour.currentUser(request, reply),
-    portalEligibility: (user: unknown, context: EligibilityContext) => behaviour.portalEligibility(user, context),
-    storeTimeout: 10_000,
-    onEvent (event: PartnerSsoEvent, _request: unknown, cause: unknown) {
-      events.push(event)
-      lastCause = cause
+  const app = partnerApp({
+    factory,
+    login: false,
+    server: {
+      logger: logLevel === 'off' ? false : { level: logLevel, stream },
+      forceCloseConnections: true,
+      ...configuration.rewriteUrl ? rewriting : {},
+      ...host.server?.(factory)
     },
-    prefix: configuration.prefix,
-    ...LIFETIMES,
-    loginPage: loginPages[configuration.loginPage],
-    ...store.options,
-    ...host.options,
-    ...difference.options
-  } as PartnerSsoOptions)
+    async prepare (app) {
+      app.addHook('onError', async (_request, _reply, error) => { failures.push(error) })
+      await host.prepare?.(app)
+    },
+    options: {
+      portal: portals[configuration.portal],
+      // One of them is async, one is not.
+      currentUser: async (request: FastifyRequest, reply: FastifyReply) => await behaviour.currentUser(request, reply),
+      portalEligibility: (user: unknown, context: EligibilityContext) => behaviour.portalEligibility(user, context),
+      storeTimeout: 10_000,
+      onEvent (event: PartnerSsoEvent, _request: unknown, cause: unknown) {
+        events.push(event)
+        lastCause = cause
+      },
+      prefix: configuration.prefix,
+      ...LIFETIMES,
+      loginPage: loginPages[configuration.loginPage],
+      ...store.options,
+      ...host.options,
+      ...difference.options
+    } as PartnerSsoOptions<string>
+  })
+  t.teardown(() => app.close())
+  await app.ready()
   const isInProcess = configuration.transport === 'in process'
   const base = isInProcess ? 'http://partner.example' : await app.listen({ port: 0, host: '127.0.0.1' })
   const { prefix } = configuration

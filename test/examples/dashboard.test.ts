@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
 import { metricsRoute, refusals } from '../../examples/prometheus.ts'
-import { PORTAL, startHost } from '../helpers/host.ts'
-import { wire } from '../helpers/wire.ts'
+import { PORTAL, startApp } from '../app.ts'
+import { wire } from '../wire.ts'
 import { promtool } from './promtool.ts'
 
 interface Panel { targets: Array<{ expr: string }> }
@@ -21,7 +21,7 @@ function filled (expr: string): string {
 }
 
 t.test('each query finds what is exported', async (t) => {
-  const { url } = await startHost(t, {}, { finish: (app) => metricsRoute(app, [PORTAL.clientId]) })
+  const { url } = await startApp(t, { finish: (app) => metricsRoute(app, [PORTAL.clientId]) })
   const { text } = await wire(url).send('/metrics')
   const names = text.match(/^partner_sso_\w+(?:\{.*\})?(?= )/gm) ?? []
   // A process whose every counter goes up.

@@ -13,7 +13,7 @@ import type { Login } from '../../examples/logins/settings.ts'
 import { singlePageLogin } from '../../examples/logins/single-page.ts'
 import { partnerApp } from '../../examples/partner-app.ts'
 import { Browser } from '../helpers/browser.ts'
-import { PORTAL } from '../helpers/host.ts'
+import { PORTAL } from '../app.ts'
 import { openidProvider } from '../helpers/identity-provider.ts'
 import { freePort } from '../helpers/ports.ts'
 

@@ -4,9 +4,9 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { metricsRoute, refusals, serveMetrics } from '../../examples/prometheus.ts'
 import { refusals as rows } from '../../lib/errors.ts'
-import { hostOptions, PORTAL, startHost } from '../helpers/host.ts'
+import { pluginOptions, PORTAL, startApp } from '../app.ts'
 import { freePort } from '../helpers/ports.ts'
-import { wire } from '../helpers/wire.ts'
+import { wire } from '../wire.ts'
 
 const EXPECTED = [
   'type="code_issued",reason="ok",client_id="partner-123"} 2',
@@ -21,11 +21,11 @@ const EXPECTED = [
 t.test('Prometheus reads them at /metrics, each from 0, until the app closes', async (t) => {
   const events = channel('fastify-partner-sso:event')
   t.notOk(events.hasSubscribers)
-  const { currentUser } = hostOptions()
-  const { app, url } = await startHost(t, {
+  const { currentUser } = pluginOptions()
+  const { app, url } = await startApp(t, { options: {
     loginPage: '/login',
     currentUser: (request, reply) => 'x-page' in request.headers ? reply.send('') : currentUser(request, reply)
-  }, { prepare: (app) => metricsRoute(app, [PORTAL.clientId]) })
+  }, prepare: (app) => metricsRoute(app, [PORTAL.clientId]) })
   const portal = wire(url)
   const series = async (): Promise<string[]> => {
     const { text, headers } = await portal.send('/metrics')
@@ -34,7 +34,7 @@ t.test('Prometheus reads them at /metrics, each from 0, until the app closes', a
     return [...text.matchAll(/^partner_sso_events_total\{(.+)$/gm)].map(([, line = '']) => line).sort()
   }
   const before = await series()
-  await portal.user(await portal.accessToken('alice'))
+  await portal.user(await portal.accessToken())
   await portal.authorize({ client_id: 'zzz-invented' })
   await portal.authorize({}, null)
   await portal.authorize({}, null, { 'x-page': '1' })
@@ -55,7 +55,7 @@ t.test('partner_sso_ready asks the store at each scrape, which ends also where t
   let put = async (): Promise<boolean> => true
   const store = { put: () => put(), take: async () => 'probe', revoke: async () => null }
   const finish = (app: FastifyInstance) => metricsRoute(app, [PORTAL.clientId])
-  const { url } = await startHost(t, { store, storeTimeout: 100 }, { finish })
+  const { url } = await startApp(t, { options: { store, storeTimeout: 100 }, finish })
   const isReady = async (value: 0 | 1, state: string, stored: typeof put) => {
     put = stored
     t.match((await wire(url).send('/metrics')).text, `gauge\npartner_sso_ready ${value}\n`, state)
@@ -69,7 +69,7 @@ t.test('partner_sso_ready asks the store at each scrape, which ends also where t
 t.test('a port for one process: the next one gets it once this one has closed', async (t) => {
   const port = await freePort()
   const start = async () =>
-    (await startHost(t, {}, { finish: (app) => serveMetrics(app, [PORTAL.clientId], port) })).app
+    (await startApp(t, { finish: (app) => serveMetrics(app, [PORTAL.clientId], port) })).app
   const responds = async () => await fetch(`http://127.0.0.1:${port}`).then(({ ok }) => ok, () => false)
   for (const app of [await start(), await start()]) {
     while (!await responds());

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import t from 'tap'
 import type { Test } from 'tap'
 import { addReadiness } from '../../examples/readiness.ts'
-import { startHost } from '../helpers/host.ts'
+import { startApp } from '../app.ts'
 
 /** `/slow` responds when the test sends a message. */
 const HOST = `
@@ -63,7 +63,7 @@ t.test('the store counts only where the three routes have a backend of their own
   const down = async (): Promise<never> => { throw new Error('down') }
   const store = { put: down, take: down, revoke: down }
   for (const [options, status] of [[{}, 200], [{ needsStore: true }, 503]] as const) {
-    const { url } = await startHost(t, { store }, { prepare: (app) => addReadiness(app, options) })
+    const { url } = await startApp(t, { options: { store }, prepare: (app) => addReadiness(app, options) })
     t.strictSame(await get(`${url}/ready`), [status, 'keep-alive'], JSON.stringify(options))
   }
 })

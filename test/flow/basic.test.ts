@@ -1,20 +1,20 @@
 // Each secret in the form, in HTTP Basic form-encoded (RFC 6749 section 2.3.1) and in HTTP Basic as it is: most client
 // libraries do not encode.
 import t from 'tap'
-import { PORTAL, startHost } from '../helpers/host.ts'
-import { basic, basicAsSent, wire } from '../helpers/wire.ts'
+import { PORTAL, startApp } from '../app.ts'
+import { basic, basicAsSent, wire } from '../wire.ts'
 
 const SECRETS = ['a+b', 'a%b', 'a%zz', 'a%2Bb', 'a b', 'a:b', 's3cr+t /%:=&~"<>']
 
 t.test('a right secret is accepted in each of the three ways, a wrong one in none', async (t) => {
   const asked: string[] = []
   const portals = SECRETS.map((clientSecret, at) => ({ ...PORTAL, clientId: `a+${at}`, clientSecret }))
-  const { url } = await startHost(t, {
+  const { url } = await startApp(t, { options: {
     portal (id) {
       asked.push(id)
       return portals.find(({ clientId }) => clientId === id)
     }
-  })
+  } })
   for (const { clientId, clientSecret, redirectUri } of portals) {
     const at = wire(url, { clientId, clientSecret, redirectUri })
     const form = { client_id: undefined, client_secret: undefined }

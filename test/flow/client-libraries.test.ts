@@ -1,13 +1,13 @@
 // The whole sign-in, played by OAuth client libraries that others wrote, over real HTTP and a real Redis.
 import * as oauth from 'oauth4webapi'
 import t from 'tap'
-import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import { PORTAL, RECORDS, sessionOf, startApp } from '../app.ts'
 import { prepared } from '../helpers/prepared.ts'
 import { startRedis } from '../helpers/redis.ts'
 
 const { url } = await prepared(async () => {
   const { url: redis } = await startRedis(t)
-  return await startHost(t, { redis })
+  return await startApp(t, { options: { redis } })
 })
 const metadata = {
   issuer: url,
@@ -18,7 +18,7 @@ const metadata = {
 
 /** What the browser does: it follows to the service and is sent back. */
 async function browse (authorizationUrl: string | URL): Promise<URL> {
-  const response = await fetch(authorizationUrl, { redirect: 'manual', headers: { 'x-user': 'alice' } })
+  const response = await fetch(authorizationUrl, { redirect: 'manual', headers: { cookie: sessionOf('ada') } })
   return new URL(response.headers.get('location') as string)
 }
 
@@ -45,6 +45,6 @@ t.test('oauth4webapi', async (t) => {
   const userinfo = new URL(metadata.userinfo_endpoint)
   const ask = () => oauth.protectedResourceRequest(token, 'GET', userinfo, undefined, undefined, http)
   const record = await ask()
-  t.strictSame(await record.json(), recordOf('alice'))
+  t.strictSame(await record.json(), RECORDS.ada)
   await t.rejects(ask(), { name: 'WWWAuthenticateChallengeError', status: 401 }, 'the token is used up')
 })

@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import { PORTAL, RECORDS, sessionOf, startApp } from '../app.ts'
 import { prepared } from '../helpers/prepared.ts'
 
 const libraries = {
@@ -12,10 +12,11 @@ const libraries = {
 } as const
 
 const portal = { ...PORTAL, clientSecret: 'q+Z/8%2Bx%a secret=' }
-const { url, events } = await prepared(() => startHost(t, { portal }))
+const { url, events } = await prepared(() => startApp(t, { options: { portal } }))
 const variables = {
   PATH: process.env.PATH,
   APP: url,
+  COOKIE: sessionOf('ada'),
   CLIENT_ID: portal.clientId,
   CLIENT_SECRET: portal.clientSecret,
   REDIRECT_URI: portal.redirectUri,
@@ -28,7 +29,7 @@ for (const [name, [program, file]] of Object.entries(libraries)) {
     t.test(`${name}, ${WAY}`, async (t) => {
       events.length = 0
       const { stdout } = await promisify(execFile)(program, [file], { env: { ...variables, WAY } })
-      t.strictSame(JSON.parse(stdout), { record: recordOf('alice'), error: 'invalid_client' })
+      t.strictSame(JSON.parse(stdout), { record: RECORDS.ada, error: 'invalid_client' })
       const reported = events.map(({ type, reason }) => [type, reason])
       t.strictSame(reported, [
         ['code_issued', 'ok'],

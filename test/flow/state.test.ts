@@ -1,7 +1,7 @@
 // The state comes back byte for byte (RFC 6749 section 4.1.2), whatever it is and however it was encoded.
 import t from 'tap'
-import { startHost } from '../helpers/host.ts'
-import { authorizePath, request, say } from '../helpers/raw-requests.ts'
+import { sessionOf, startApp } from '../app.ts'
+import { authorizePath, request, say } from '../wire.ts'
 
 const numbers = (from: number, to: number): number[] =>
   Array.from({ length: to - from }, (_none, at) => from + at)
@@ -9,11 +9,11 @@ const numbers = (from: number, to: number): number[] =>
 const percent = (byte: number): string => `%${byte.toString(16).padStart(2, '0')}`
 
 t.test('each visible character as it is, and each byte in percent', async (t) => {
-  const { url } = await startHost(t)
+  const { url } = await startApp(t)
   const visible = String.fromCharCode(...numbers(0x21, 0x7f)).replace('&', '')
   const escapes = numbers(0, 256).map(percent)
   for (const state of [visible, escapes.join(''), escapes.join('').toUpperCase(), 'a=b=%zz+%']) {
-    const { text } = await say(url, request(`GET ${authorizePath(state)}`, ['X-User: alice']))
+    const { text } = await say(url, request(`GET ${authorizePath(state)}`, [`Cookie: ${sessionOf('ada')}`]))
     // Encoded as it was, but for what would end the query it is put into.
     const expected = state.replace(/["#<>]/g, (one) => percent(one.charCodeAt(0)).toUpperCase())
     t.equal(/^location: .*?[?&]state=(.*)\r$/im.exec(text)?.[1], expected, state)

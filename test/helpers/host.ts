@@ -1,18 +1,14 @@
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import partnerSso from '../../lib/index.ts'
 import type { PartnerSsoEvent, PartnerSsoOptions, UserInformation } from '../../lib/index.ts'
+import { PORTAL } from '../app.ts'
 import { Fastify } from './fastify.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 
 export interface User { id: string, eligible: boolean }
 
-export const PORTAL = {
-  loginUrl: 'https://portal.example/external-oauth/3f9c',
-  clientId: 'partner-123',
-  clientSecret: 'a portal secret: 100 % & more',
-  redirectUri: 'https://portal.example/oauth/callback'
-}
+export { PORTAL }
 
 /** The record of the user with this identifier. */
 export function recordOf (id: string): UserInformation {

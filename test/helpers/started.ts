@@ -46,6 +46,14 @@ export function started (t: Teardown, command: string[], more: NodeJS.ProcessEnv
   return { child, output, printed }
 }
 
+/** The partner's app in a process of its own, with these options of the plugin. Returns its URL. */
+export async function startAppProcess (t: Teardown, options: object): Promise<{ process: ChildProcess, url: string }> {
+  const program = fileURLToPath(new URL('../app-process.js', import.meta.url))
+  const { child, output, printed } = started(t, [process.execPath, program, JSON.stringify(options)])
+  await printed(/\n/)
+  return { process: child, url: output.out.trim() }
+}
+
 /** A host in a process of its own. */
 export async function startHostProcess (t: Teardown, options: object): Promise<{ process: ChildProcess, url: string }> {
   const program = fileURLToPath(new URL('host-process.js', import.meta.url))

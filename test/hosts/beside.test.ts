@@ -11,13 +11,12 @@ import t from 'tap'
 import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { routerOptions } from '../helpers/fastify.ts'
-import { startHost } from '../helpers/host.ts'
-import type { User } from '../helpers/host.ts'
-import { wire } from '../helpers/wire.ts'
-import type { Fetch } from '../helpers/wire.ts'
+import { startApp } from '../app.ts'
+import { wire } from '../wire.ts'
+import type { Fetch } from '../wire.ts'
 
 interface Beside {
-  overrides?: Partial<PartnerSsoOptions<User>>
+  overrides?: Partial<PartnerSsoOptions<string>>
   server?: FastifyServerOptions
   /** Before the plugin is registered. */
   prepare? (app: FastifyInstance): unknown
@@ -135,8 +134,10 @@ const plugins: Record<string, Beside> = {
 
 for (const [name, host] of Object.entries({ ...bodies, ...compilers, ...routes, ...plugins })) {
   t.test(name, async (t) => {
-    const { overrides, server = {}, prepare = () => {}, fetch = globalThis.fetch, path = '/own', init } = host
-    const { url } = await startHost(t, overrides, {
+    const { overrides = {}, server = {}, prepare = () => {}, fetch = globalThis.fetch, path = '/own', init } = host
+    const { url } = await startApp(t, {
+      login: false,
+      options: overrides,
       server,
       prepare,
       finish: (app) => app.get('/own', async () => ({ a: 1 })).post('/form', async ({ body }) => body)

@@ -5,12 +5,10 @@ import t from 'tap'
 import { startRedis } from '../helpers/redis.ts'
 
 const program = (options: object, isUsed: boolean) => `
-  import { Fastify } from './test/helpers/fastify.js'
-  import partnerSso from './lib/index.js'
-  import { hostOptions } from './test/helpers/host.js'
-  import { inProcess } from './test/helpers/wire.js'
-  const app = Fastify()
-  await app.register(partnerSso, hostOptions(${JSON.stringify(options)}))
+  import { partnerApp } from './test/app.js'
+  import { inProcess } from './test/wire.js'
+  const app = partnerApp({ options: ${JSON.stringify(options)} })
+  await app.ready()
   const portal = inProcess(app)
   if (${isUsed}) console.log((await portal.user(await portal.accessToken())).status)
   if (${isUsed}) await portal.code()

@@ -8,9 +8,9 @@ import type { Test } from 'tap'
 import type { PartnerSsoEvent } from '../../lib/index.ts'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { refuses } from '../contract/replies.ts'
-import { startHost } from '../helpers/host.ts'
+import { sessionOf, startApp } from '../app.ts'
 import { httpServer } from '../helpers/listen.ts'
-import { wire } from '../helpers/wire.ts'
+import { wire } from '../wire.ts'
 
 const parser = express.urlencoded({ extended: false })
 
@@ -26,14 +26,14 @@ const middleware: RequestHandler = (request, response, next) => {
 interface Host { url: string, events: PartnerSsoEvent[] }
 
 const hosts: Record<string, (t: Test) => Promise<Host>> = {
-  '@fastify/express': async (t) => await startHost(t, { loginPage: '/login' }, {
+  '@fastify/express': async (t) => await startApp(t, {
     async prepare (app) {
       await app.register(fastifyExpress)
       app.use(middleware)
     }
   }),
   'an Express app': async (t) => {
-    const { app, events } = await startHost(t, { loginPage: '/login' })
+    const { app, events } = await startApp(t)
     const host = express().use(middleware).use('/partner/', (request, response) => app.routing(request, response))
     return { url: `${await httpServer(t, host)}/partner`, events }
   }
@@ -45,7 +45,7 @@ async function keepsQuery (t: Test, url: string, state = 'a%252Fb%26client_id%3D
   await keepsContract(t, at)
   const { redirect } = await at.authorize({ state: undefined }, null, {}, `&state=${state}`)
   t.match(redirect.get('return_to'), `&state=${state}`)
-  const { headers } = await at.send(String(redirect.get('return_to')), { headers: { 'x-user': 'alice' } })
+  const { headers } = await at.send(String(redirect.get('return_to')), { headers: { cookie: sessionOf('ada') } })
   t.match(headers.get('location'), `&state=${state}`)
 }
 
@@ -60,7 +60,7 @@ for (const [name, start] of Object.entries(hosts)) {
 }
 
 t.test('rewriteUrl', async (t) => {
-  const { url } = await startHost(t, { loginPage: '/login' }, {
+  const { url } = await startApp(t, {
     server: { rewriteUrl: ({ url = '' }) => unescape(url).replace(/^\/partner\//, '/') }
   })
   // @fastify/express refuses what decodeURI cannot read, before any route is asked.

@@ -6,9 +6,9 @@ import type { Test } from 'tap'
 import { MemoryStore } from '../../lib/stores/memory.ts'
 import { isPrivate } from '../contract/replies.ts'
 import { Fastify } from '../helpers/fastify.ts'
-import { hostOptions, PORTAL, startHost } from '../helpers/host.ts'
-import { injecting, wire } from '../helpers/wire.ts'
-import type { WireResponse, Wire } from '../helpers/wire.ts'
+import { pluginOptions, PORTAL, startApp } from '../app.ts'
+import { injecting, wire } from '../wire.ts'
+import type { WireResponse, Wire } from '../wire.ts'
 
 const LIMIT = { handlerTimeout: 50 }
 /** Older versions of Fastify 5 have no such option. */
@@ -27,20 +27,21 @@ async function scene (t: Test, waits: string) {
       if (isStarted && name === waits) await opened
       return await call(...given)
     }
-  const { currentUser, portalEligibility } = hostOptions()
+  const { currentUser, portalEligibility } = pluginOptions()
   const store = new MemoryStore(100)
   const ofApp = waits === 'currentUser'
-  const { app, url, events } = await startHost(t, {
-    ...ofApp ? {} : { routeOptions: LIMIT },
-    currentUser: inTime('currentUser', currentUser),
-    portalEligibility: inTime('portalEligibility', portalEligibility),
-    portal: inTime('portal', () => PORTAL),
-    store: {
-      put: inTime('put', store.put.bind(store)),
-      take: inTime('take', store.take.bind(store)),
-      revoke: store.revoke.bind(store)
-    }
-  }, {
+  const { app, url, events } = await startApp(t, {
+    options: {
+      ...ofApp ? {} : { routeOptions: LIMIT },
+      currentUser: inTime('currentUser', currentUser),
+      portalEligibility: inTime('portalEligibility', portalEligibility),
+      portal: inTime('portal', () => PORTAL),
+      store: {
+        put: inTime('put', store.put.bind(store)),
+        take: inTime('take', store.take.bind(store)),
+        revoke: store.revoke.bind(store)
+      }
+    },
     server: ofApp ? LIMIT : {},
     prepare (app) {
       app.setErrorHandler((error: Error & { code?: string }, _request, reply) =>
@@ -54,7 +55,7 @@ async function scene (t: Test, waits: string) {
     }
   })
   // Without a limit, which a busy machine could exceed.
-  const twin = wire((await startHost(t, { store })).url)
+  const twin = wire((await startApp(t, { options: { store } })).url)
   const issued = { code: await twin.code(), token: await twin.accessToken() }
   isStarted = true
   called.length = 0

@@ -5,9 +5,9 @@ import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2'
 import type { FastifyServerOptions } from 'fastify'
 import t from 'tap'
 import { keepsContract } from '../contract/keeps-contract.ts'
-import { startHost } from '../helpers/host.ts'
-import { wire } from '../helpers/wire.ts'
-import type { Fetch } from '../helpers/wire.ts'
+import { startApp } from '../app.ts'
+import { wire } from '../wire.ts'
+import type { Fetch } from '../wire.ts'
 
 /** Sends what `fetch` would, in HTTP/2. */
 const fetchBy = (session: ClientHttp2Session): Fetch => async (url, { method = 'GET', headers, body }) => {
@@ -24,7 +24,7 @@ const fetchBy = (session: ClientHttp2Session): Fetch => async (url, { method = '
 }
 
 t.test('the contract', async (t) => {
-  const { url } = await startHost(t, {}, { server: { http2: true } as FastifyServerOptions })
+  const { url } = await startApp(t, { server: { http2: true } as FastifyServerOptions })
   const session = connect(url)
   // Before the server closes: it waits for its sessions.
   t.teardown(() => session.destroy())

@@ -5,9 +5,9 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { hasPolicy, isGuarded, isPrivate } from '../contract/replies.ts'
-import { startHost } from '../helpers/host.ts'
-import { wire } from '../helpers/wire.ts'
-import type { WireResponse, Wire } from '../helpers/wire.ts'
+import { startApp } from '../app.ts'
+import { wire } from '../wire.ts'
+import type { WireResponse, Wire } from '../wire.ts'
 
 interface Instead {
   routeOptions?: PartnerSsoOptions['routeOptions']
@@ -62,7 +62,7 @@ const hosts: Record<string, Instead> = {
 
 for (const [name, { routeOptions, prepare, status, json, headers = {} }] of Object.entries(hosts)) {
   t.test(name, async (t) => {
-    const { url, events } = await startHost(t, { routeOptions }, { prepare })
+    const { url, events } = await startApp(t, { options: { routeOptions }, prepare })
     const portal = wire(url)
     for (const response of [await portal.authorize(), await portal.token({ code: 'x' }), await portal.user('x')]) {
       t.strictSame([response.status, response.json], [status, json], response.request)
@@ -81,7 +81,7 @@ const sends: Record<string, Send> = {
     portal.authorize({ client_id: 'other' }, null, { accept: 'text/html', ...headers }),
   'authorize: a refusal in JSON': (portal, headers) => portal.authorize({ client_id: 'other' }, null, headers),
   'authorize: a refusal by redirect': (portal, headers) => portal.authorize({ response_type: 'token' }, null, headers),
-  'authorize: a code': (portal, headers) => portal.authorize({}, 'alice', headers),
+  'authorize: a code': (portal, headers) => portal.authorize({}, 'ada', headers),
   'token: a token': async (portal, headers) => await portal.token({ code: await portal.code() }, headers),
   'token: a refusal': (portal, headers) => portal.token({ code: 'x' }, headers),
   'user: a record': async (portal, headers) => await portal.user(await portal.accessToken(), headers),
@@ -107,7 +107,7 @@ const rows: Record<string, [prepare: typeof breaking, text: string, policy: stri
 
 for (const [times, [prepare, text, policy]] of Object.entries(rows)) {
   t.test(`onSend throws while a response of ours is sent: ${times}`, async (t) => {
-    const { url } = await startHost(t, {}, { prepare })
+    const { url } = await startApp(t, { prepare })
     for (const [what, send] of Object.entries(sends)) {
       const response = await send(wire(url), { 'x-break': times })
       t.match(response.text, text, what)
@@ -121,7 +121,7 @@ for (const [times, [prepare, text, policy]] of Object.entries(rows)) {
 }
 
 t.test('a redirect of the host stays one', async (t) => {
-  const { url } = await startHost(t, {}, {
+  const { url } = await startApp(t, {
     prepare (app) {
       breaking(app)
       app.addHook('preHandler', async ({ headers }, reply) => {

@@ -4,19 +4,20 @@ import fp from 'fastify-plugin'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
 import { keepsContract } from '../contract/keeps-contract.ts'
-import { hostOptions, startHost } from '../helpers/host.ts'
+import { pluginOptions, startApp } from '../app.ts'
 import { capture } from '../helpers/log.ts'
-import { wire } from '../helpers/wire.ts'
+import { wire } from '../wire.ts'
 
 const merged = { prefix: '/sso', skipOverride: true, name: 'app', encapsulate: false, dir: '/app' }
 const dependent = fp(async () => {}, { name: 'dependent', dependencies: ['fastify-partner-sso'] })
 
 t.test('options that are not ours: one warning', async (t) => {
   const log = capture()
-  const { url } = await startHost(t, { prefix: '/registered' }, {
+  const { url } = await startApp(t, {
+    options: { prefix: '/registered' },
     server: { logger: log.logger },
     async prepare (app) {
-      await app.register(partnerSso, { ...hostOptions(), loginPage: '/login', ...merged } as object as never)
+      await app.register(partnerSso, { ...pluginOptions(), ...merged } as object as never)
       await app.register(dependent)
     }
   })

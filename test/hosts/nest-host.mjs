@@ -1,6 +1,7 @@
 // A NestJS app with the plugin, in a process of its own: the test runner compiles what tests import, and cannot load
-// Nest 12. Run as `node nest-host.mjs '{"clientId": …}'`. Each line that it prints is JSON: where it listens, an event,
-// a warning of the process.
+// Nest 12. Run as `node nest-host.mjs '{ "portal": …, "session": …, "record": … }'`: the portal, and the Cookie header
+// and record of the one who is logged in. Each line that it prints is JSON: where it listens, an event, a warning of
+// the process.
 import 'reflect-metadata'
 import { Controller, Get, Module } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
@@ -37,19 +38,13 @@ fastify.addHook('onRequest', async ({ headers }) => {
   if ('x-stop' in headers) throw Object.assign(new Error('stop'), { statusCode: 429 })
 })
 
+const { portal, session, record } = JSON.parse(process.argv[2])
 await app.register(partnerSso, {
-  portal: JSON.parse(process.argv[2]),
+  portal,
   prefix: '/sso',
   loginPage: '/login',
-  currentUser: ({ headers }) => headers['x-user'] ?? null,
-  portalEligibility: (id) => ({
-    external_id: id,
-    email: `${id}@partner.example`,
-    name: `Name of ${id}`,
-    type: 'partner',
-    control_role: 'Partner Read Only',
-    product_role: 'Product Operator'
-  }),
+  currentUser: ({ headers }) => headers.cookie === session ? record : null,
+  portalEligibility: (user) => user,
   onEvent: ({ type }) => print({ event: type })
 })
 await app.listen(0, '127.0.0.1')

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import t from 'tap'
 import { keepsContract } from '../contract/keeps-contract.ts'
-import { PORTAL } from '../helpers/host.ts'
+import { PORTAL, RECORDS, sessionOf } from '../app.ts'
 import { started } from '../helpers/started.ts'
-import { wire } from '../helpers/wire.ts'
+import { wire } from '../wire.ts'
 
 const program = join(process.env.NEST ?? 'test/hosts', 'nest-host.mjs')
 
@@ -20,7 +20,8 @@ interface Line {
 }
 
 t.test('CORS, a global prefix, what Nest does to controllers, a hook, and its default of no logger', async (t) => {
-  const { child, output, printed } = started(t, [process.execPath, program, JSON.stringify(PORTAL)])
+  const settings = JSON.stringify({ portal: PORTAL, session: sessionOf('ada'), record: RECORDS.ada })
+  const { child, output, printed } = started(t, [process.execPath, program, settings])
   await printed(/"url":.*\n/)
   const lines = () => output.out.split('\n').slice(0, -1).map((line) => JSON.parse(line) as Line)
   const { url = '', fastify, ready } = lines().find(({ url }) => url !== undefined) ?? {}

@@ -2,8 +2,8 @@
 // plugin's policy instead; on those that the host makes, the plugin's stands beside the host's, also where the host's
 // only looks like it: a browser applies all policies of a response.
 import t from 'tap'
-import { startHost } from '../helpers/host.ts'
-import { inProcess } from '../helpers/wire.ts'
+import { personOf, startApp } from '../app.ts'
+import { inProcess } from '../wire.ts'
 
 const OURS = "frame-ancestors 'none'"
 
@@ -24,10 +24,10 @@ const policies: Record<string, [ofHost: string | string[], sent: string]> = {
 
 for (const [name, [ofHost, sent]] of Object.entries(policies)) {
   t.test(name, async (t) => {
-    const { app } = await startHost(t, {
-      currentUser: ({ headers }, reply) =>
-        headers['x-user'] === 'alice' ? { id: 'alice', eligible: true } : reply.type('text/html').send('<p>Mine')
-    }, {
+    const { app } = await startApp(t, {
+      options: {
+        currentUser: (request, reply) => personOf(request) ?? reply.type('text/html').send('<p>Mine')
+      },
       prepare: (app) => app.addHook('onSend', async (_request, reply) => {
         if (ofHost !== '') reply.header('content-security-policy', ofHost)
       })

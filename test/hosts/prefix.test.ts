@@ -2,17 +2,16 @@
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
 import { keepsContract } from '../contract/keeps-contract.ts'
-import { hostOptions, recordOf, startHost } from '../helpers/host.ts'
-import type { User } from '../helpers/host.ts'
-import { wire } from '../helpers/wire.ts'
+import { pluginOptions, RECORDS, startApp } from '../app.ts'
+import { wire } from '../wire.ts'
 
 t.test('a scope with a prefix of its own, beside another registration', async (t) => {
-  const portalEligibility = ({ id }: User) => id === 'bob' ? null : recordOf(id)
-  const inner = hostOptions({ prefix: '/inner', portalEligibility })
-  const { url } = await startHost(t, {}, {
+  const portalEligibility = (person: string) => person === 'bob' ? null : RECORDS.ada
+  const inner = pluginOptions({ prefix: '/inner', portalEligibility })
+  const { url } = await startApp(t, {
     async finish (app) {
       await app.register(async (scope) => {
-        await scope.register(partnerSso<User>, inner)
+        await scope.register(partnerSso<string>, inner)
       }, { prefix: '/outer' })
     }
   })
@@ -26,8 +25,9 @@ t.test('a scope with a prefix of its own, beside another registration', async (t
 
 t.test('one prefix, and the host name decides', async (t) => {
   const at = (host: string) => ({ routeOptions: { constraints: { host } } })
-  const { app } = await startHost(t, at('one.example'), {
-    finish: (app) => app.register(partnerSso<User>, hostOptions(at('two.example')))
+  const { app } = await startApp(t, {
+    options: at('one.example'),
+    finish: (app) => app.register(partnerSso<string>, pluginOptions(at('two.example')))
   })
   for (const [host, status] of [['one.example', 401], ['two.example', 401], ['three.example', 404]] as const) {
     const { statusCode } = await app.inject({ url: '/oauth/user', headers: { host } })

@@ -3,7 +3,7 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { startHost } from '../helpers/host.ts'
+import { startApp } from '../app.ts'
 import { capture } from '../helpers/log.ts'
 
 const WARNING = 'routeOptions has a config.rateLimit, but @fastify/rate-limit is not registered before the plugin'
@@ -27,7 +27,7 @@ const rows: Record<string, Row> = {
 for (const [name, { host, routeOptions, warnings }] of Object.entries(rows)) {
   t.test(`registered ${name}`, async (t) => {
     const log = capture()
-    await startHost(t, { routeOptions }, { server: { logger: log.logger }, ...host })
+    await startApp(t, { options: { routeOptions }, server: { logger: log.logger }, ...host })
     t.equal(log.text().split(WARNING).length - 1, warnings)
   })
 }

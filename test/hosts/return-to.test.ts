@@ -7,25 +7,24 @@ import t from 'tap'
 import type { Test } from 'tap'
 import partnerSso from '../../lib/index.ts'
 import { routerOptions } from '../helpers/fastify.ts'
-import { hostOptions, startHost } from '../helpers/host.ts'
-import type { User } from '../helpers/host.ts'
+import { pluginOptions, sessionOf, startApp } from '../app.ts'
+import type { Change } from '../app.ts'
 import { httpServer } from '../helpers/listen.ts'
-import { inProcess, wire } from '../helpers/wire.ts'
-import type { Wire, WireResponse } from '../helpers/wire.ts'
+import { inProcess, wire } from '../wire.ts'
+import type { Wire, WireResponse } from '../wire.ts'
 
 const REMOVAL = 'partner-sso-return=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax'
 /** A state that a library would change which decodes or encodes it. */
 const STATE = '%E9;,%22%252F+%20'
 
 /** A login that goes back to the authorization request, or to /home. */
-function addLogin (app: FastifyInstance): void {
-  app.get('/login', (request, reply) => reply.redirect(app.partnerSso.returnTo(request, reply) ?? '/home'))
-}
+const loginPage: NonNullable<Change['loginPage']> = (request, reply) =>
+  reply.redirect(request.server.partnerSso.returnTo(request, reply) ?? '/home')
 
 async function startLogin (
   t: Test, prepare: (app: FastifyInstance) => unknown = () => {}, server: FastifyServerOptions = {}
 ): Promise<Wire> {
-  const { app } = await startHost(t, { loginPage: '/login' }, { server, prepare, finish: addLogin })
+  const { app } = await startApp(t, { server, prepare, loginPage })
   return inProcess(app)
 }
 
@@ -48,7 +47,7 @@ async function walk (at: Wire, login = at): Promise<WireResponse> {
 
 /** The location leads to a code, with the state as it was. */
 async function leadsBack (t: Test, at: Wire, location: string, state = STATE): Promise<void> {
-  const back = await at.send(location, { headers: { 'x-user': 'alice' } })
+  const back = await at.send(location, { headers: { cookie: sessionOf('ada') } })
   t.match(locationOf(back), /\?code=/, location)
   t.equal(locationOf(back).replace(/.*&state=/, ''), state, location)
 }
@@ -67,8 +66,8 @@ t.test('a cookie for ten minutes leads back, once', async (t) => {
 
 t.test('a request that is served is forgotten, by whatever way it came back', async (t) => {
   const at = await startLogin(t)
-  t.strictSame(setBy(await at.authorize({}, 'alice', cookiesOf(await begin(at)))), [REMOVAL])
-  t.strictSame(setBy(await at.authorize({}, 'alice')), [])
+  t.strictSame(setBy(await at.authorize({}, 'ada', cookiesOf(await begin(at)))), [REMOVAL])
+  t.strictSame(setBy(await at.authorize()), [])
 })
 
 t.test('return_to comes first, the cookie is removed in each case', async (t) => {
@@ -98,7 +97,7 @@ t.test('https: a Secure cookie whose name no other host can set', async (t) => {
 })
 
 t.test('https that the login does not know of: Express that trusts no proxy, and a server of Node', async (t) => {
-  const { app } = await startHost(t)
+  const { app } = await startApp(t)
   const [secure, plain] = ['__Host-partner-sso-return', 'partner-sso-return']
   const headers = { cookie: `${secure}=%2Foauth%2Fauthorize%3Fa; ${plain}=%2Foauth%2Fauthorize%3Fb` }
   const rows: Array<[read: string[], of: object]> = [
@@ -161,19 +160,19 @@ for (const [name, [own, prepare]] of Object.entries(cookieHosts)) {
 }
 
 t.test('@fastify/cookie is registered after the plugin', async (t) => {
-  const { app } = await startHost(t, { loginPage: '/login' }, {
+  const { app } = await startApp(t, {
     async finish (app) {
       await app.register(cookie)
       app.addHook('onRequest', async (_request, reply) => { reply.setCookie('own', '1') })
-      addLogin(app)
-    }
+    },
+    loginPage
   })
   t.equal(cookiesOf(await walk(inProcess(app))).cookie, 'partner-sso-return=; own=1')
 })
 
 t.test('an Express app with the login, at a path', async (t) => {
   const path = '/partner'
-  const { app: sso } = await startHost(t, { loginPage: `${path}/login` })
+  const { app: sso } = await startApp(t, { options: { loginPage: `${path}/login` } })
   const app = express()
   app.use(`${path}/oauth`, (request, response) => {
     request.url = `/oauth${request.url}`
@@ -190,7 +189,7 @@ t.test('an Express app with the login, at a path', async (t) => {
 })
 
 t.test('a bare server of Node', async (t) => {
-  const { app: sso } = await startHost(t, { loginPage: '/login' })
+  const { app: sso } = await startApp(t)
   const login = wire(await httpServer(t, (request, response) => {
     response.end(sso.partnerSso.returnTo(request, response) ?? 'none')
   }))
@@ -207,11 +206,10 @@ t.test('a bare server of Node', async (t) => {
 })
 
 t.test('several registrations under one app, and a scope of its own', async (t) => {
-  const { app } = await startHost(t, { loginPage: '/login', prefix: '/one/' }, {
-    async finish (app) {
-      await app.register(partnerSso<User>, hostOptions({ loginPage: '/login', prefix: '/a::b/é' }))
-      addLogin(app)
-    }
+  const { app } = await startApp(t, {
+    options: { prefix: '/one/' },
+    finish: (app) => app.register(partnerSso<string>, pluginOptions({ prefix: '/a::b/é' })),
+    loginPage
   })
   for (const prefix of ['/one', '/a:b/%C3%A9']) {
     const location = locationOf(await walk(inProcess(app, prefix), inProcess(app)))

@@ -3,16 +3,19 @@ import swagger from '@fastify/swagger'
 import t from 'tap'
 import type { Test } from 'tap'
 import { UserInformation } from '../../lib/index.ts'
-import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { signsIn } from '../contract/keeps-contract.ts'
-import { startHost } from '../helpers/host.ts'
-import type { User } from '../helpers/host.ts'
-import { wire } from '../helpers/wire.ts'
+import { startApp } from '../app.ts'
+import type { Options } from '../app.ts'
+import { wire } from '../wire.ts'
 
 /** What the document says of the routes, by method and path. */
-async function operationsOf (t: Test, overrides: Partial<PartnerSsoOptions<User>> = {}): Promise<Record<string, any>> {
+async function operationsOf (t: Test, overrides: Options = {}): Promise<Record<string, any>> {
   const openapi = { openapi: '3.1.0', info: { title: 'A partner', version: '1.0.0' } }
-  const { app, url } = await startHost(t, overrides, { prepare: (app) => app.register(swagger, { openapi }) })
+  const { app, url } = await startApp(t, {
+    login: false,
+    options: overrides,
+    prepare: (app) => app.register(swagger, { openapi })
+  })
   await signsIn(t, wire(`${url}${overrides.prefix ?? ''}`))
   const { paths } = JSON.parse(JSON.stringify(app.swagger()))
   const operations = Object.entries<object>(paths).flatMap(([path, methods]) =>

@@ -3,9 +3,9 @@
 import cors from '@fastify/cors'
 import t from 'tap'
 import { routerOptions } from '../helpers/fastify.ts'
-import { PORTAL, startHost } from '../helpers/host.ts'
+import { PORTAL, startApp } from '../app.ts'
 import { capture } from '../helpers/log.ts'
-import { wire } from '../helpers/wire.ts'
+import { wire } from '../wire.ts'
 
 const CODE = 'a-code-that-has-not-been-redeemed'
 const { clientId, clientSecret } = PORTAL
@@ -15,7 +15,7 @@ const PATH = '/OAuth/token/'
 
 t.test('GET is refused, and what was sent is not logged', async (t) => {
   const log = capture()
-  const { url, events } = await startHost(t, {}, {
+  const { url, events } = await startApp(t, {
     server: {
       logger: log.logger,
       exposeHeadRoutes: true,
@@ -45,7 +45,7 @@ t.test('GET is refused, and what was sent is not logged', async (t) => {
 t.test('its options are those of the token endpoint; an error of the host is left to its error handler', async (t) => {
   const onRequest = async () => { throw Object.assign(new Error('own'), { statusCode: 418 }) }
   const routeOptions = (route: string) => route === 'token' ? { onRequest } : {}
-  const { url, events } = await startHost(t, { routeOptions })
+  const { url, events } = await startApp(t, { options: { routeOptions } })
   t.equal((await wire(url).send('/oauth/token')).status, 418)
   t.strictSame(events, [])
 })

@@ -6,10 +6,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import Fastify from 'fastify'
 import partnerSso from '../../lib/index.ts'
 import type { Store } from '../../lib/index.ts'
-import { hostOptions } from '../helpers/host.ts'
-import type { User } from '../helpers/host.ts'
-import { inProcess } from '../helpers/wire.ts'
-import type { WireResponse, Wire } from '../helpers/wire.ts'
+import { pluginOptions } from '../app.ts'
+import { inProcess } from '../wire.ts'
+import type { WireResponse, Wire } from '../wire.ts'
 import type { Play, Step } from './explorer.ts'
 
 export const STORE_TIMEOUT = 1000
@@ -103,7 +102,7 @@ export const isProbe = (key: string): boolean => key.includes('probe-')
 /** The portal at a host on this store; every world of a scene uses it, since the plugin keeps no state of its own. */
 export async function portalOn (store: SteppedStore): Promise<Wire> {
   const app = Fastify()
-  await app.register(partnerSso<User>, hostOptions({ ...store.options, storeTimeout: STORE_TIMEOUT }))
+  await app.register(partnerSso<string>, pluginOptions({ ...store.options, storeTimeout: STORE_TIMEOUT }))
   await app.ready()
   return inProcess(app)
 }

@@ -2,19 +2,18 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import { PORTAL, RECORDS, sessionOf, startApp } from '../app.ts'
 import { prepared } from '../helpers/prepared.ts'
 import { block, texts } from './documents.ts'
 
 const registered = { ...PORTAL, clientSecret: 's3cr+t /%:=&~"<> of the portal' }
-const { url } = await prepared(() => startHost(t, {
-  portal: registered,
-  currentUser: ({ headers: { cookie = '' } }) => ({ id: cookie.replace('session=', ''), eligible: true })
-}))
+const { url } = await prepared(() => startApp(t, { options: {
+  portal: registered
+} }))
 
 const variables = {
   APP: url,
-  COOKIE: 'session=alice',
+  COOKIE: sessionOf('ada'),
   CLIENT_ID: PORTAL.clientId,
   CLIENT_SECRET: registered.clientSecret,
   REDIRECT_URI: PORTAL.redirectUri
@@ -37,7 +36,7 @@ t.test('each command', async (t) => {
     const code = target.searchParams.get('code') as string
     const { token_type: type, access_token: value } = JSON.parse(await run(way, { CODE: code }))
     t.equal(type, 'Bearer', way)
-    t.strictSame(JSON.parse(await run('user', { TOKEN: value })), recordOf('alice'), way)
+    t.strictSame(JSON.parse(await run('user', { TOKEN: value })), RECORDS.ada, way)
     t.match(await run(way, { CODE: 'x', CLIENT_SECRET: 'wrong' }), '"error":"invalid_client"', way)
   }
 })

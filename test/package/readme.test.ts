@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import Fastify from 'fastify'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
-import { PORTAL } from '../helpers/host.ts'
-import { inProcess } from '../helpers/wire.ts'
+import { personOf, PORTAL } from '../app.ts'
+import { inProcess } from '../wire.ts'
 import { block, blocks, commands, EXCERPTS, readme, texts } from './documents.ts'
 
 t.test('every code block names its language', async (t) => {
@@ -22,8 +22,9 @@ t.test('the install command has what the quick start imports', async (t) => {
 t.test('what the first screen shows registers the plugin', async (t) => {
   const app = Fastify()
   app.addHook('onRequest', async (request) => {
-    const role = request.headers['x-user']
-    const user = role === undefined ? undefined : { id: 'u-1', email: 'ada@partner.example', name: 'Ada', role }
+    const person = personOf(request)
+    const role = person === 'ada' ? 'agent' : 'visitor'
+    const user = person === null ? undefined : { id: 'u-1', email: 'ada@partner.example', name: 'Ada', role }
     Object.assign(request, { session: { user } })
   })
   const names = ['app', 'partnerSso', 'loginUrl', 'clientId', 'clientSecret', 'redirectUri']
@@ -32,8 +33,8 @@ t.test('what the first screen shows registers the plugin', async (t) => {
   const { loginUrl, clientId, clientSecret, redirectUri } = PORTAL
   await register(app, partnerSso, loginUrl, clientId, clientSecret, redirectUri)
   const at = inProcess(app)
-  t.match((await at.user(await at.accessToken('agent'))).json, { external_id: 'u-1', type: 'partner' })
-  t.equal((await at.authorize({}, 'visitor')).redirect.get('error'), 'access_denied')
+  t.match((await at.user(await at.accessToken('ada'))).json, { external_id: 'u-1', type: 'partner' })
+  t.equal((await at.authorize({}, 'eve')).redirect.get('error'), 'access_denied')
   t.ok((await at.authorize({}, null)).redirect.has('return_to'))
 })
 

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { refusals } from '../contract/refusals.ts'
-import { startHost } from '../helpers/host.ts'
-import { wire } from '../helpers/wire.ts'
+import { startApp } from '../app.ts'
+import { wire } from '../wire.ts'
 
 const PAGE = readFileSync('.github/RUNBOOK.md', 'utf8')
 
@@ -59,12 +59,12 @@ t.test('the log lines of a user who may not enter', async (t) => {
     const { time, pid, hostname, req, res, ...line } = JSON.parse(text)
     if (!req && !res && line.reqId) lines += `${JSON.stringify({ ...line, reqId: 'req-1' })}\n`
   }
-  const { url } = await startHost(t, {
+  const { url } = await startApp(t, { options: {
     portalEligibility (user, { request }) {
-      request.log.info({ user: user.id }, 'no disputes in the contract of this client')
+      request.log.info({ user }, 'no disputes in the contract of this client')
       return null
     }
-  }, { server: { logger: { stream: { write } } } })
+  }, server: { logger: { stream: { write } } } })
   await wire(url).authorize({}, 'ada')
   const [, shown] = /<!-- log: user denied -->\n```json\n([^]*?)```/.exec(PAGE) ?? []
   t.equal(lines, shown)

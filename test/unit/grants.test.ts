@@ -7,9 +7,9 @@ import { GrantKeys } from '../../lib/grants/keys.ts'
 import type { Store } from '../../lib/index.ts'
 import { RegisteredPortal } from '../../lib/portal/registered-portal.ts'
 import { MemoryStore } from '../../lib/stores/memory.ts'
-import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import { PORTAL, RECORDS, startApp } from '../app.ts'
 import { lib } from '../helpers/lib.ts'
-import { wire } from '../helpers/wire.ts'
+import { wire } from '../wire.ts'
 
 const portal = new RegisteredPortal(PORTAL)
 
@@ -26,7 +26,7 @@ t.test('each code is 33 bytes that the system draws when it is issued', async (t
   const codes = new mocked.AuthorizationCodes(new MemoryStore(100), new GrantKeys(''), 60)
   for (const time of ['first', 'second', 'third']) {
     drawn.length = 0
-    const { code } = await codes.issue(portal, { codeChallenge: '', record: recordOf('u-1') }, Infinity)
+    const { code } = await codes.issue(portal, { codeChallenge: '', record: RECORDS.ada }, Infinity)
     t.strictSame(drawn, [code], time)
     t.equal(code.length, 44, time)
   }
@@ -46,7 +46,7 @@ t.test('the store is given the lifetimes: a revocation outlives the token by a m
       return await memory.revoke(key, lifetime)
     }
   }
-  const { url } = await startHost(t, { store, codeLifetime: 50, tokenLifetime: 30 })
+  const { url } = await startApp(t, { options: { store, codeLifetime: 50, tokenLifetime: 30 } })
   lifetimes.length = 0
   const at = wire(url)
   const code = await at.code()

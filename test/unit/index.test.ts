@@ -3,8 +3,8 @@ import Fastify from 'fastify'
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import t from 'tap'
 import * as everything from '../../lib/index.ts'
-import { hostOptions, startHost } from '../helpers/host.ts'
-import { inProcess } from '../helpers/wire.ts'
+import { pluginOptions, startApp } from '../app.ts'
+import { inProcess } from '../wire.ts'
 
 const { default: partnerSso } = everything
 
@@ -13,7 +13,7 @@ async function routesOf (options: object): Promise<RouteOptions[]> {
   const app = Fastify()
   const routes: RouteOptions[] = []
   app.addHook('onRoute', (route) => { routes.push(route) })
-  await app.register(partnerSso, hostOptions(options))
+  await app.register(partnerSso, pluginOptions(options))
   await app.close()
   return routes
 }
@@ -47,7 +47,7 @@ t.test('what the host gives with routeOptions is kept, and our hooks come after 
 
 t.test('a form that a hook of the host has replaced is not read', async (t) => {
   const routeOptions = { async preValidation (request: FastifyRequest) { request.body = { code: 'x' } } }
-  const { app, events } = await startHost(t, { routeOptions })
+  const { app, events } = await startApp(t, { options: { routeOptions } })
   await inProcess(app).token()
   t.match(events, [{ reason: 'content_type_unsupported' }])
 })
@@ -55,7 +55,7 @@ t.test('a form that a hook of the host has replaced is not read', async (t) => {
 t.test('the prefix of a scope around the plugin has no parameter', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
-  const scope = async (scope: FastifyInstance) => { await scope.register(partnerSso, hostOptions()) }
+  const scope = async (scope: FastifyInstance) => { await scope.register(partnerSso, pluginOptions()) }
   await t.rejects(async () => await app.register(scope, { prefix: '/:tenant' }), /"prefix" must be a path without/)
 })
 
@@ -67,10 +67,10 @@ t.test('a route that exists twice: the plugin is named, whichever of the two com
   t.teardown(() => first.close())
   first.get('/sso/oauth/user', own)
   for (const prefix of ['/sso', '/sso/']) {
-    await t.rejects(async () => await first.register(partnerSso, hostOptions({ prefix })), { message, code }, prefix)
+    await t.rejects(async () => await first.register(partnerSso, pluginOptions({ prefix })), { message, code }, prefix)
   }
   const second = Fastify()
   t.teardown(() => second.close())
-  await second.register(partnerSso, hostOptions({ prefix: '/sso' }))
+  await second.register(partnerSso, pluginOptions({ prefix: '/sso' }))
   t.throws(() => second.get('/sso/oauth/user', own), { message, code })
 })

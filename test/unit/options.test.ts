@@ -4,10 +4,10 @@ import t from 'tap'
 import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { checkPrefix, resolveOptions } from '../../lib/options/checked-options.ts'
 import type { ResolvedOptions } from '../../lib/options/checked-options.ts'
-import { hostOptions, PORTAL } from '../helpers/host.ts'
+import { pluginOptions, PORTAL } from '../app.ts'
 
 const resolve = (overrides: object, warnings: string[] = []): ResolvedOptions =>
-  resolveOptions({ ...hostOptions({ loginPage: '/login' }), ...overrides }, (message) => { warnings.push(message) })
+  resolveOptions({ ...pluginOptions({ loginPage: '/login' }), ...overrides }, (message) => { warnings.push(message) })
 
 /** Options in which one has this value: `redis`, or the field of a portal by `portal.clientId`. */
 function optionsWith (name: string, value: unknown): object {
@@ -169,7 +169,7 @@ t.test('the defaults; what is undefined counts as absent', async (t) => {
   const defaults = {
     keyPrefix: 'partner-sso:', memoryLimit: 100_000, storeTimeout: 1000, codeLifetime: 60, tokenLifetime: 60
   }
-  const { portal, currentUser, portalEligibility } = hostOptions()
+  const { portal, currentUser, portalEligibility } = pluginOptions()
   const names = [...Object.keys(defaults), 'routeOptions', 'loginPage', 'errorPage', 'redis', 'store', 'onEvent']
   const absent = Object.fromEntries(names.map((name) => [name, undefined]))
   t.strictSame(resolveOptions({ portal, currentUser, portalEligibility, ...absent } as PartnerSsoOptions, () => {}), {

@@ -1,7 +1,7 @@
 // The forms of RFC 7636 sections 4.1 and 4.2, and its appendix B.
 import t from 'tap'
 import { isCodeChallenge, verifies } from '../../lib/grants/pkce.ts'
-import { CHALLENGE, challenge, VERIFIER } from '../helpers/wire.ts'
+import { CHALLENGE, challenge, VERIFIER } from '../wire.ts'
 
 t.test('the example of the RFC', async (t) => {
   t.ok(verifies(VERIFIER, CHALLENGE))

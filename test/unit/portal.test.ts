@@ -4,7 +4,7 @@ import t from 'tap'
 import type { Portal } from '../../lib/portal/portal.ts'
 import { authenticate, portalsOf } from '../../lib/portal/portals.ts'
 import { RegisteredPortal } from '../../lib/portal/registered-portal.ts'
-import { PORTAL } from '../helpers/host.ts'
+import { PORTAL } from '../app.ts'
 
 const noWarning = (message: string): never => { throw new Error(message) }
 

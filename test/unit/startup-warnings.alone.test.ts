@@ -6,7 +6,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import partnerSso from '../../lib/index.ts'
 import { startupWarnings } from '../../lib/options/startup-warnings.ts'
-import { hostOptions } from '../helpers/host.ts'
+import { PORTAL } from '../app.ts'
 
 /** The warnings of the process while the test runs. */
 function processWarnings (t: Test): unknown[][] {
@@ -36,7 +36,8 @@ async function register (t: Test, options: object, level?: string): Promise<unkn
   const emitted = processWarnings(t)
   const app = Fastify({ logger: level === undefined ? false : { level, stream } })
   t.teardown(() => app.close())
-  await app.register(partnerSso, Object.assign(hostOptions(), options))
+  const hooks = { currentUser: () => null, portalEligibility: () => null }
+  await app.register(partnerSso, { portal: PORTAL, ...hooks, ...options })
   return emitted.map(([message]) => message)
 }
 

@@ -3,9 +3,9 @@
 import t from 'tap'
 import type { Store } from '../../lib/index.ts'
 import { MemoryStore } from '../../lib/stores/memory.ts'
-import { PORTAL, recordOf, startHost } from '../helpers/host.ts'
+import { PORTAL, RECORDS, startApp } from '../app.ts'
 import { clock } from '../helpers/shifted-clocks.ts'
-import { wire } from '../helpers/wire.ts'
+import { wire } from '../wire.ts'
 
 t.test('each request has one deadline for all of its store calls', async (t) => {
   const memory = new MemoryStore(10)
@@ -26,13 +26,13 @@ t.test('each request has one deadline for all of its store calls', async (t) => 
     clock.pass(7)
     return result
   }
-  const { url } = await startHost(t, {
+  const { url } = await startApp(t, { options: {
     storeTimeout: 10_000,
     store,
     portal: late(PORTAL),
-    currentUser: late({ id: 'alice', eligible: true }),
-    portalEligibility: late(recordOf('alice'))
-  })
+    currentUser: late('ada'),
+    portalEligibility: late(RECORDS.ada)
+  } })
   const portal = wire(url)
 
   calls.length = 0

@@ -9,8 +9,8 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { GuardedStore, TimeLimitedStore } from '../../lib/stores/guard.ts'
 import { atDeadline, clearTimeout, within } from '../../lib/time-limit.ts'
-import { startHost } from '../helpers/host.ts'
-import { inProcess } from '../helpers/wire.ts'
+import { startApp } from '../app.ts'
+import { inProcess } from '../wire.ts'
 
 const never = (): Promise<never> => new Promise(() => {})
 const late = () => new Error('late')
@@ -59,7 +59,7 @@ t.test('a call of the store, the start and a readiness route', async (t) => {
 t.test('the portal function: `storeTimeout`; what it does later has no effect', async (t) => {
   let fail = (_error: Error): void => {}
   const portal = () => new Promise<never>((_resolve, reject) => { fail = reject })
-  const { app } = await startHost(t, { portal, storeTimeout: 7000 })
+  const { app } = await startApp(t, { options: { portal, storeTimeout: 7000 } })
   await endsAfter(t, 7000, () => inProcess(app).authorize())
   fail(new Error('Too late: it must not end the process'))
   await turn()

@@ -3,12 +3,13 @@ import type { FastifyReply } from 'fastify'
 import { Readable } from 'node:stream'
 import type { Test } from 'tap'
 import { refusals } from '../../../lib/errors.ts'
+import { sessionOf } from '../../app.ts'
 import { hasPolicy, HTML, isGuardedRedirect, isPage, refuses } from '../replies.ts'
 import type { Subject } from '../subject.ts'
 
 /** Unknown is ignored; of PKCE both or none. Repeated and misspelt parameters: attacks/parameter-pollution. */
 export async function parameters (t: Test, { at, events }: Subject): Promise<void> {
-  t.ok((await at.authorize({}, 'alice', {}, '&scope=openid&prompt=none&&=')).redirect.has('code'))
+  t.ok((await at.authorize({}, 'ada', {}, '&scope=openid&prompt=none&&=')).redirect.has('code'))
   await at.authorize({ code_challenge_method: 'S256' })
   t.match(events().at(-1), { reason: 'code_challenge_malformed' })
   await at.authorize({ code_challenge: 'A'.repeat(43) })
@@ -39,7 +40,7 @@ export async function nobody (t: Test, { at, events, loginPage, portal, prefix }
   t.strictSame(remembered, [
     `partner-sso-return=${whole}; Max-Age=600; Path=/; HttpOnly; SameSite=Lax`
   ], 'the same URL is in a cookie')
-  const back = await at.send(returnTo.slice(prefix.length), { headers: { 'x-user': 'alice' } })
+  const back = await at.send(returnTo.slice(prefix.length), { headers: { cookie: sessionOf('ada') } })
   t.ok(back.redirect.has('code'))
   t.equal(back.redirect.get('state'), 'a state')
 }
@@ -64,8 +65,8 @@ export async function hooks (t: Test, { at, behaviour, portal, recordOf }: Subje
   }
   behaviour.portalEligibility = (user, { portal: given, request }) => {
     const { clientSecret, ...information } = portal
-    t.strictSame([user, { ...given }, request.method], ['alice', information, 'GET'])
-    return recordOf('alice')
+    t.strictSame([user, { ...given }, request.method], ['ada', information, 'GET'])
+    return recordOf('ada')
   }
   t.ok(await at.code())
   t.equal(calls, 1)
@@ -88,7 +89,7 @@ const ownReplies: Record<string, [send: OwnReply, status?: number, text?: string
   stream: [(reply) => reply.send(Readable.from(['one ', 'moment'])), 200],
   'and a value': [async (reply) => {
     await teapot(reply)
-    return 'alice'
+    return 'ada'
   }],
   'and a throw': [async (reply) => {
     await teapot(reply)
@@ -97,7 +98,7 @@ const ownReplies: Record<string, [send: OwnReply, status?: number, text?: string
   'past Fastify': [(reply) => {
     reply.hijack()
     reply.raw.writeHead(403).end('blocked')
-    return 'alice'
+    return 'ada'
   }, 403, 'blocked']
 }
 

@@ -2,9 +2,9 @@
 import type { Test } from 'tap'
 import { refusals as source } from '../../../lib/errors.ts'
 import type { PartnerSsoEvent, RefusalReason } from '../../../lib/index.ts'
-import { PORTAL } from '../../helpers/host.ts'
-import { CHALLENGE } from '../../helpers/wire.ts'
-import type { Changes, WireResponse } from '../../helpers/wire.ts'
+import { PORTAL } from '../../app.ts'
+import { CHALLENGE } from '../../wire.ts'
+import type { Changes, WireResponse } from '../../wire.ts'
 import { DESCRIPTION, HTML, isEmpty, isGuarded, isGuardedRedirect, isPage, isRefused } from '../replies.ts'
 import { refusals } from '../refusals.ts'
 import type { Refusal } from '../refusals.ts'
@@ -92,7 +92,7 @@ export function isResponse (
 function isEvent (t: Test, event: PartnerSsoEvent, reason: RefusalReason, { event: type, known }: Refusal): void {
   const values = {
     clientId: PORTAL.clientId,
-    externalId: 'ada',
+    externalId: 'u-1',
     expected: PORTAL.redirectUri,
     signInId: String,
     difference: String,

@@ -1,7 +1,7 @@
 // `portal` as a function. It is called for each request.
 import type { Test } from 'tap'
 import type { Portal } from '../../../lib/index.ts'
-import { basic } from '../../helpers/wire.ts'
+import { basic } from '../../wire.ts'
 import { isRefused, refuses } from '../replies.ts'
 import type { Subject } from '../subject.ts'
 

@@ -1,17 +1,17 @@
 // A sign-in from end to end.
 import type { Test } from 'tap'
-import { PORTAL } from '../../helpers/host.ts'
+import { PORTAL, sessionOf } from '../../app.ts'
 import { isGuardedRedirect, isJson, isRefused, refuses } from '../replies.ts'
 import type { Subject } from '../subject.ts'
 
 const TOKEN_UNKNOWN = 'The access token is unknown, used or expired.'
 const CODE_UNKNOWN = 'The code is unknown, used or expired.'
 
-/** A sign-in of alice, each response to the letter. Returns the code and the token that were used. */
+/** A sign-in of ada, each response to the letter. Returns the code and the token that were used. */
 export async function completes (
   t: Test, { at, recordOf }: Pick<Subject, 'at' | 'recordOf'>
 ): Promise<{ code: string, token: string }> {
-  const authorized = await at.authorize({ state: undefined }, 'alice', {}, '&state=a%2bb%20c%2F%c3%a9+')
+  const authorized = await at.authorize({ state: undefined }, 'ada', {}, '&state=a%2bb%20c%2F%c3%a9+')
   const [location = '', state] = authorized.headers.get('location')?.split('&state=') ?? []
   const [uri, code = ''] = location.split('?code=')
   t.equal(uri, PORTAL.redirectUri)
@@ -27,7 +27,7 @@ export async function completes (
 
   const record = await at.user(token)
   isJson(t, record, 200)
-  t.strictSame(record.json, recordOf('alice'))
+  t.strictSame(record.json, recordOf('ada'))
   return { code, token }
 }
 
@@ -45,7 +45,7 @@ export async function signIn (t: Test, subject: Subject): Promise<void> {
   const [{ signInId = '' } = {}] = events
   t.match(signInId, /^[\w-]{20}$/)
   t.notOk(`${code} ${token}`.includes(signInId), 'it is not a part of the code or token')
-  const known = { clientId, externalId: 'alice', signInId }
+  const known = { clientId, externalId: 'u-1', signInId }
   t.strictSame(events.map(({ requestId, ...event }) => event), [
     { type: 'code_issued', reason: 'ok', ...known },
     { type: 'token_issued', reason: 'ok', ...known, secretIndex: subject.secretIndex },
@@ -66,11 +66,12 @@ export async function signIn (t: Test, subject: Subject): Promise<void> {
 /** The record is the one that was checked when the code was issued, its listed fields, and every character of it. */
 export async function recordOfTheCode (t: Test, { at, behaviour, recordOf }: Subject): Promise<void> {
   const name = 'zoë "漢字" \u{1f600} \n \u2028 \\ </script>'
-  behaviour.portalEligibility = () => ({ ...recordOf('a\nb'), name, unlisted: 1 })
+  const changed = { ...recordOf('ada'), external_id: 'a\nb', name }
+  behaviour.portalEligibility = () => ({ ...changed, unlisted: 1 })
   const code = await at.code()
-  behaviour.portalEligibility = () => recordOf('later')
+  behaviour.portalEligibility = () => recordOf('bob')
   const { access_token: token } = (await at.token({ code })).json
-  t.strictSame((await at.user(token)).json, { ...recordOf('a\nb'), name })
+  t.strictSame((await at.user(token)).json, changed)
 }
 
 /** Refused, and nothing is used up by it: a code at the user endpoint, a token at the token endpoint, in the query. */
@@ -82,7 +83,7 @@ export async function crossUse (t: Test, { at, recordOf }: Subject): Promise<voi
   const token = issued.json.access_token as string
   refuses(t, await at.token({ code: token }), 400, 'invalid_grant')
   t.equal((await at.send(`/oauth/user?access_token=${token}`)).status, 401, 'nothing is read from the query')
-  t.strictSame((await at.user(token)).json, recordOf('alice'))
+  t.strictSame((await at.user(token)).json, recordOf('ada'))
 }
 
 /** Codes and tokens are good for their lifetimes, and no longer. */
@@ -103,7 +104,7 @@ export async function lifetimes (t: Test, { at, store }: Subject): Promise<void>
 /** A HEAD that ran a GET handler would issue a code, or use up a token. All routes: unit/index. */
 export async function noHead (t: Test, { at }: Pick<Subject, 'at'>): Promise<void> {
   const token = await at.accessToken()
-  const headers = { 'x-user': 'alice', authorization: `Bearer ${token}` }
+  const headers = { cookie: sessionOf('ada'), authorization: `Bearer ${token}` }
   for (const path of ['/oauth/authorize', '/oauth/token', '/oauth/user']) {
     t.equal((await at.send(path, { method: 'HEAD', headers })).status, 404, path)
   }

@@ -1,6 +1,7 @@
 // What an attacker gains who reads and writes the store and has no client secret. More: attacks/hostile-store.
 import type { Test } from 'tap'
-import { CHALLENGE, challenge } from '../../helpers/wire.ts'
+import { RECORDS } from '../../app.ts'
+import { CHALLENGE, challenge } from '../../wire.ts'
 import { clock } from '../../helpers/shifted-clocks.ts'
 import { refuses } from '../replies.ts'
 import type { StoreAccess } from '../stores.ts'
@@ -25,18 +26,18 @@ const partsOf = (text: string): string[] => {
 
 /** The store has no part of a code or token, and nothing that names a user or a portal. */
 export async function unreadable (t: Test, { at, portal, store }: Subject): Promise<void> {
-  const [token, ...ofToken] = await storing(store, () => at.accessToken('bob.robertson'))
-  const [code, ...ofCode] = await storing(store, () => at.code('alice.anderson', challenge()))
+  const [token, ...ofToken] = await storing(store, () => at.accessToken('bob'))
+  const [code, ...ofCode] = await storing(store, () => at.code('ada', challenge()))
   const dump = [...ofToken, ...ofCode]
   const decoded = dump.map((text) => Buffer.from(text, 'base64url').toString('latin1'))
   const text = [...dump, ...decoded].join('\n')
   const secrets = [
     ...partsOf(code),
     ...partsOf(token),
-    'alice.anderson',
-    'bob.robertson',
-    'partner.example',
-    'Name of',
+    RECORDS.ada.email,
+    RECORDS.ada.name,
+    RECORDS.bob.email,
+    RECORDS.bob.name,
     'external_id',
     portal.clientId,
     portal.clientSecret,
@@ -84,7 +85,7 @@ export async function marks (t: Test, { at, events, store }: Subject): Promise<v
   await store.write(key, value)
   events()
   refuses(t, await at.token({ code }), 400, 'invalid_grant')
-  t.match(events(), [{ type: 'code_replayed', externalId: 'alice' }])
+  t.match(events(), [{ type: 'code_replayed', externalId: 'u-1' }])
   refuses(t, await at.user(token), 401, 'invalid_token')
 }
 

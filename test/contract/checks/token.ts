@@ -1,9 +1,8 @@
 // The token endpoint and replays, also where the registration of the portal has changed meanwhile.
 import type { Test } from 'tap'
 import type { RefusalReason } from '../../../lib/index.ts'
-import { tokenForm } from '../../helpers/raw-requests.ts'
-import { basic, basicAsSent, CHALLENGE, challenge, VERIFIER } from '../../helpers/wire.ts'
-import type { Changes } from '../../helpers/wire.ts'
+import { basic, basicAsSent, CHALLENGE, challenge, tokenForm, VERIFIER } from '../../wire.ts'
+import type { Changes } from '../../wire.ts'
 import { refuses } from '../replies.ts'
 import type { Subject } from '../subject.ts'
 
@@ -88,9 +87,9 @@ export async function form (t: Test, { at, events }: Subject): Promise<void> {
 
 /** RFC 7636: with the verifier a code gets its token; after a wrong one the code stays consumed. */
 export async function pkce (t: Test, { at, events }: Subject): Promise<void> {
-  const good = await at.code('alice', challenge())
+  const good = await at.code('ada', challenge())
   t.equal((await at.token({ code: good, code_verifier: VERIFIER })).status, 200)
-  const code = await at.code('alice', challenge())
+  const code = await at.code('ada', challenge())
   refuses(t, await at.token({ code, code_verifier: CHALLENGE }), 400, 'invalid_grant', 'the method plain')
   refuses(t, await at.token({ code, code_verifier: VERIFIER }), 400, 'invalid_grant')
   t.match(events().at(-1), { reason: 'code_unknown' }, 'there was no token to revoke')
@@ -112,7 +111,7 @@ export async function replay (t: Test, subject: Subject): Promise<void> {
     const { access_token: token } = (await at.token({ code })).json
     events()
     refuses(t, await later.token({ code }), 400, 'invalid_grant')
-    t.match(events(), [{ type: 'code_replayed', reason: 'code_replayed', clientId, externalId: 'alice' }], name)
+    t.match(events(), [{ type: 'code_replayed', reason: 'code_replayed', clientId, externalId: 'u-1' }], name)
     refuses(t, await at.user(token), 401, 'invalid_token', 'its token is dead')
     events()
     refuses(t, await later.token({ code }), 400, 'invalid_grant')
@@ -147,7 +146,7 @@ export async function rotation (t: Test, subject: Subject): Promise<void> {
           if (!secrets.includes(secret)) refuses(t, await at.user(token), 401, 'invalid_token', name)
         }
         const owner = first.secrets.includes(secret) ? first : second
-        t.strictSame((await owner.at.user(token)).json, subject.recordOf('alice'), name)
+        t.strictSame((await owner.at.user(token)).json, subject.recordOf('ada'), name)
       }
     }
   }

@@ -20,7 +20,7 @@ def authenticated(secret):
 def sign_in(secret):
     session = OAuth2Session(client_id, redirect_uri=redirect_uri)
     url, _ = session.authorization_url(app + '/oauth/authorize')
-    callback = requests.get(url, headers={'x-user': 'alice'}, allow_redirects=False).headers['location']
+    callback = requests.get(url, headers={'cookie': os.environ['COOKIE']}, allow_redirects=False).headers['location']
     session.fetch_token(app + '/oauth/token', authorization_response=callback, **authenticated(secret))
     return session.get(app + '/oauth/user').json()
 

@@ -8,7 +8,7 @@ def sign_in(secret)
   client = OAuth2::Client.new(ENV.fetch('CLIENT_ID'), secret, site: ENV.fetch('APP'), auth_scheme: scheme)
   redirect_uri = ENV.fetch('REDIRECT_URI')
   url = client.auth_code.authorize_url(redirect_uri: redirect_uri, state: 'a state')
-  callback = Net::HTTP.get_response(URI(url), { 'x-user' => 'alice' })['location']
+  callback = Net::HTTP.get_response(URI(url), { 'cookie' => ENV.fetch('COOKIE') })['location']
   code = URI.decode_www_form(URI(callback).query).assoc('code').last
   client.auth_code.get_token(code, redirect_uri: redirect_uri).get('/oauth/user').parsed
 end
