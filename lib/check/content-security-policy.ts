@@ -1,14 +1,15 @@
 import type { Exchange } from '../flow/wire.ts'
 import { header } from '../flow/wire.ts'
-import { expect } from './rule.ts'
 
-/** The form-action of each policy lets the forms of a page lead to the target. Commas separate policies. */
-export function expectFormAction (page: Exchange, target: string) {
+/**
+ * The form-action that keeps the forms of a page from leading to the target; null where each policy
+ * of the page lets them. Commas separate policies.
+ */
+export function formActionAgainst (page: Exchange, target: string): string | null {
   const url = new URL(target)
   const policies = header(page.response, 'content-security-policy').toLowerCase()
-  for (const directive of policies.match(/form-action[^;,]*/g) ?? []) {
-    expect(directive.split(/\s+/).some((source) => allows(source, url)), directive)
-  }
+  const directives = policies.match(/form-action[^;,]*/g) ?? []
+  return directives.find((directive) => !directive.split(/\s+/).some((source) => allows(source, url))) ?? null
 }
 
 /** CSP Level 3 §6.7.2. The path of a source does not count: the portal is reached by a redirect. */

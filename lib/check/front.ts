@@ -1,64 +1,55 @@
+// Does something change responses on the way?
 import type { RefusalReason } from '../errors.ts'
 import { refusals } from '../errors.ts'
 import { describe } from '../flow/failure.ts'
 import type { Leg } from '../flow/legs.ts'
-import type { Changes } from '../flow/requests.ts'
-import { header, statusOf } from '../flow/wire.ts'
-import type { Details, Rule } from './rule.ts'
-import { expect } from './rule.ts'
+import type { Headers } from '../flow/wire.ts'
+import { header, jsonObject, statusOf } from '../flow/wire.ts'
+import type { Rule } from './rule.ts'
 import type { Subject } from './subject.ts'
-import { hasCode, isGiven, nameOf, reasonsOf } from './voice.ts'
+import type { Details, Verdict } from './verdict.ts'
+import { Fault, gravest } from './verdict.ts'
+import { hasCode, isGiven, isPlugin, nameOf, reasonsOf } from './voice.ts'
 
-/** What the rules on refusals have in common. */
-const REFUSAL = {
-  fix: 'A hook, an error handler or a proxy changes the plugin’s refusal: leave it as it is.',
-  isSanity: true
-} as const
-
-/** Does something change responses on the way? */
-export const FRONT: readonly Rule[] = [
-  {
-    id: 'service.headers',
-    sentence: 'The headers that protect the plugin’s responses arrive.',
-    fix: 'Something behind the plugin, a proxy or a header set on the raw response, changes its headers: leave them.',
-    async test (subject) {
-      await subject.askJson({ client_id: undefined }, [['Origin', 'https://attacker.example']])
-      const ofPlugin = subject.seen.filter((exchange) =>
-        reasonsOf(exchange).length > 0 || hasCode(exchange) || isGiven(exchange)
-      )
-      for (const [name, pattern, where, details] of HEADERS) {
-        for (const exchange of ofPlugin) {
+export const serviceHeaders: Rule = {
+  id: 'service.headers',
+  group: 'front',
+  severity: 'must',
+  sentence: 'The headers that protect the plugin’s responses arrive.',
+  fix: 'Something behind the plugin, a proxy or a header set on the raw response, changes its headers: leave them.',
+  async test (subject) {
+    await askFromOtherSite(subject)
+    const ofPlugin = subject.seen.filter((exchange) => isPlugin(exchange) || hasCode(exchange) || isGiven(exchange))
+    return gravest(HEADERS.flatMap(([name, pattern, where, details]) =>
+      ofPlugin
+        .filter((exchange) => where.test(`${statusOf(exchange)} ${nameOf(exchange)}`))
+        .map((exchange) => {
           const value = header(exchange.response, name.toLowerCase())
-          const isElsewhere = !where.test(`${statusOf(exchange)} ${nameOf(exchange)}`)
-          expect(isElsewhere || pattern.test(value), `${nameOf(exchange)}: ${name}: ${value || 'none'}`, details)
-        }
-      }
-    }
-  },
-  {
-    id: 'service.refusals',
-    severity: 'should',
-    sentence: 'The plugin’s refusals reach the portal as they are.',
-    fix: 'An onSend hook, an error handler or a proxy (nginx: proxy_intercept_errors) replaces them: exempt /oauth/*.',
-    async test (subject) {
-      expectRefusal(await subject.redeem({ code: 'c'.repeat(43) }), 'code_unknown')
-      expectRefusal(await subject.user('t'.repeat(43)), 'token_unknown')
-    }
-  },
-  {
-    ...REFUSAL,
-    id: 'authorize.foreign-redirect-uri',
-    sentence: 'A redirect_uri that is not registered is refused, and nobody is redirected there.',
-    test: (subject) => isRefused(subject, { redirect_uri: 'https://attacker.example/oauth/callback' })
+          return pattern.test(value) ? null : new Fault(`${nameOf(exchange)}: ${name}: ${value || 'none'}`, details)
+        })))
   }
-]
+}
 
-/** A refused authorization request, and where it redirects to: `portal` stands for the redirect_uri. */
-async function isRefused (subject: Subject, changes: Changes, target = /^$/) {
-  // A gateway lets only the user pass.
-  const exchange = await subject.ask(subject.options.users[0], changes)
-  const location = header(exchange.response, 'location').replace(subject.integration.redirectUri, 'portal')
-  expect(target.test(location), describe(exchange))
+export const serviceRefusals: Rule = {
+  id: 'service.refusals',
+  group: 'front',
+  severity: 'should',
+  sentence: 'The plugin’s refusals reach the portal as they are.',
+  fix: 'An onSend hook, an error handler or a proxy (nginx: proxy_intercept_errors) replaces them: exempt /oauth/*.',
+  test: async (subject) => gravest([
+    changedRefusal(await subject.redeemUnknown(), 'code_unknown'),
+    changedRefusal(await subject.userUnknown(), 'token_unknown')
+  ])
+}
+
+/** Requests of a script of another site, without credentials. CORS headers may be sent to those only. */
+async function askFromOtherSite (subject: Subject) {
+  const { tokenUrl, userUrl, send } = subject.integration
+  const headers: Headers = [['Accept', 'application/json'], ['Origin', 'https://attacker.example']]
+  const form = ['Content-Type', 'application/x-www-form-urlencoded'] as const
+  await subject.askJson({ client_id: undefined }, headers.slice(1))
+  await send({ method: 'GET', url: userUrl, headers })
+  await send({ method: 'POST', url: tokenUrl, headers: [...headers, form], body: 'grant_type=' })
 }
 
 /** Headers, their values, and on which responses: status, method, path. */
@@ -77,15 +68,17 @@ const HEADERS: Array<[name: string, value: RegExp, where: RegExp, details?: Deta
   }]
 ]
 
-/** A refusal that was provoked: its sentence, status and header, as the plugin sends them. */
-function expectRefusal ({ exchange }: Leg<unknown>, reason: RefusalReason) {
+/** The fault where a refusal that was provoked has not its body, status and header, as the plugin sends them. */
+function changedRefusal ({ exchange }: Leg<unknown>, reason: RefusalReason): Verdict {
   const { status, description } = refusals[reason]
   const isComplete =
     reasonsOf(exchange).includes(reason) &&
+    jsonObject(exchange.response)?.error_description === description &&
     statusOf(exchange) === status &&
     (status === 400 || header(exchange.response, 'www-authenticate') !== '')
-  expect(
-    isComplete,
-    `${nameOf(exchange)}: ${describe(exchange)}, not ${status} “${description}” (401: with WWW-Authenticate)`
+  if (isComplete) return null
+  return new Fault(
+    `${nameOf(exchange)}: ${describe(exchange)}, not ${status} “${description}” (401: with WWW-Authenticate)`,
+    { severity: 'should' }
   )
 }

@@ -1,9 +1,10 @@
 import { escape } from '../flow/escape.ts'
-import type { Group, Rule, Severity } from './rule.ts'
-import { Failed, LimitMet, NoResponse, Untested } from './rule.ts'
-import type { GroupedRule } from './rules.ts'
+import { Cached, Limited, NoResponse, Stopped } from './interruptions.ts'
+import type { Group, Rule } from './rule.ts'
 import { RULES } from './rules.ts'
 import type { Subject } from './subject.ts'
+import type { Severity, Verdict } from './verdict.ts'
+import { Fault, Untested } from './verdict.ts'
 import { reasonsOf } from './voice.ts'
 
 /** What was found on a rule. All texts are free of secrets. */
@@ -25,7 +26,7 @@ export interface Finding {
 }
 
 export interface Run {
-  /** Whether nothing fails that must not, and the rules were tried. */
+  /** Whether a sign-in was judged to its end, every rule that could be tried was tried, and none fails. */
   ok: boolean
   /** In the order in which they are tried. */
   rules: Finding[]
@@ -34,72 +35,98 @@ export interface Run {
 }
 
 /** The rule with this identifier. */
-export const byId = (id: string): GroupedRule => RULES.find((rule) => rule.id === id) as GroupedRule
+export const byId = (id: string): Rule => RULES.find((rule) => rule.id === id) as Rule
 
-/** Tries all rules. Rejects when the signal of the subject is aborted. */
-export async function run (subject: Subject): Promise<Run> {
+/**
+ * Tries all rules. Rejects when the signal of the subject is aborted, or a login function throws.
+ *
+ * @param onRule - called with each rule before it is tried
+ */
+export async function run (subject: Subject, onRule: (rule: Rule) => void = () => {}): Promise<Run> {
   const findings = new Map<string, Finding>()
-  let stopped: string | undefined
   let end = ''
+  let stopped: string | undefined
   for (const rule of RULES) {
-    const error = await thrownTwice(subject, rule)
-    const finding = findingOf(subject, rule, error)
+    onRule(rule)
+    const verdict = await triedTwice(subject, rule)
+    const finding = findingOf(subject, rule, verdict)
     const { id, outcome, reason } = finding
     findings.set(id, finding)
     // Without a user who gets in nothing more can be judged.
-    const isInterrupted = error instanceof NoResponse || error instanceof LimitMet
-    if (isInterrupted || `${id} ${outcome}` === 'authorize.code untested') stopped = reason
+    if (verdict instanceof Stop || `${id} ${outcome}` === 'authorize.code untested') stopped = reason
     end = stopped ?? `${id} fails`
     // A rule that found the cause elsewhere is not judged itself.
-    const isEnd = error instanceof Failed && error.details.isEnd
-    if (stopped || isEnd || id !== rule.id || (rule.isGate && outcome === 'fail')) break
+    const isCause = verdict instanceof Fault && verdict.details.isEnd
+    if (stopped !== undefined || isCause || id !== rule.id || (rule.isGate && outcome === 'fail')) break
   }
-  const rules = RULES.map((rule) => findings.get(rule.id) ?? found(rule, 'untested', { reason: end }))
-  const ok = !stopped && rules.every(({ outcome }) => outcome !== 'fail')
-  return { ok, rules, ...stopped && { stopped } }
+  const rules = RULES.map((rule) =>
+    proven(rule, findings) ?? findings.get(rule.id) ?? found(rule, 'untested', { reason: end }))
+  const ok = stopped === undefined && rules.every(({ outcome }) => outcome !== 'fail')
+  return { ok, rules, ...stopped !== undefined && { stopped } }
 }
 
 /** Tries one rule. Rejects when the signal of the subject is aborted. */
-export const tryRule = async (subject: Subject, rule: GroupedRule): Promise<Finding> =>
-  findingOf(subject, rule, await thrown(subject, rule))
+export const tryRule = async (subject: Subject, rule: Rule): Promise<Finding> =>
+  findingOf(subject, rule, await triedTwice(subject, rule))
 
-/** What a rule throws; null where it passes. */
-const thrown = (subject: Subject, rule: Rule) =>
-  rule
-    .test(subject)
-    .then(() => null, (error: unknown) => error)
+/** The run cannot go on. */
+class Stop extends Untested {}
 
-/** Tries a rule once more where a request got no response; then it fails, as long as the app responds at all. */
-async function thrownTwice (subject: Subject, rule: Rule) {
-  const first = await thrown(subject, rule)
-  if (!(first instanceof NoResponse)) return first
-  const error = await thrown(subject, rule)
-  if (!(error instanceof NoResponse)) return error
-  return subject
-    .askJson()
-    .then(() => new Failed(error.message), () => error)
+/** A rule that could not be told by itself, where a later one shows that it is kept. */
+function proven (rule: Rule, findings: Map<string, Finding>): Finding | undefined {
+  const isOpen = findings.get(rule.id)?.outcome === 'untested'
+  const proof = findings.get(String(rule.provenBy))?.outcome
+  return isOpen && (proof === 'pass' || proof === 'advice') ? found(rule, 'pass') : undefined
 }
 
-/** @throws what is no result of a rule */
-function findingOf ({ secrets }: Subject, rule: GroupedRule, error: unknown): Finding {
-  const mask = (text: string) => escape(secrets.mask(text))
-  if (error === null) return found(rule, 'pass')
-  if (error instanceof Untested) return found(rule, 'untested', { reason: mask(error.message) })
-  if (!(error instanceof Failed)) throw error
-  const { details, message } = error
+/** What trying a rule comes to, interruptions included. */
+async function tried (subject: Subject, rule: Rule): Promise<Verdict | NoResponse> {
+  try {
+    // A login function may wait for ever.
+    return await Promise.race([rule.test(subject), subject.aborted])
+  } catch (thrown) {
+    const { reason } = subject.signal
+    const error = reason instanceof Stopped ? reason : thrown
+    if (error instanceof NoResponse) return error
+    if (error instanceof Stopped) return new Stop(error.message)
+    if (error instanceof Limited) return new Untested(`it needs a higher limit, or to be tried later: ${error.message}`)
+    if (error instanceof Cached) return new Fault(error.message, { fix: error.fix, isEnd: true })
+    throw error
+  }
+}
+
+/** Tries a rule once more where a request got no response; then it fails, as long as the app responds at all. */
+async function triedTwice (subject: Subject, rule: Rule): Promise<Verdict> {
+  const first = await tried(subject, rule)
+  if (!(first instanceof NoResponse)) return first
+  const second = await tried(subject, rule)
+  if (!(second instanceof NoResponse)) return second
+  const { message, fix } = second
+  const isThere = await subject.askJson().then(() => true, () => false)
+  if (!isThere) return new Stop(`${message} ${fix}`)
+  // A hook may be what never replies.
+  const isHook = rule.id.endsWith('.hook')
+  return new Fault(message, { fix: isHook ? `${fix} ${rule.fix}` : fix, isEnd: true })
+}
+
+function findingOf (subject: Subject, rule: Rule, verdict: Verdict): Finding {
+  const mask = (text: string) => escape(subject.mask(text))
+  if (verdict === null) return found(rule, 'pass')
+  if (verdict instanceof Untested) return found(rule, 'untested', { reason: mask(verdict.needs) })
+  const { details, got } = verdict
   const cause = byId(details.rule ?? rule.id)
   const severity = details.severity ?? cause.severity
   const reason = details.exchange && reasonsOf(details.exchange).join(', ')
   return found(cause, severity === 'must' ? 'fail' : 'advice', {
     severity,
-    got: mask(message),
+    got: mask(got),
     fix: mask(details.fix ?? cause.fix),
     ...reason && { reason }
   })
 }
 
 const found = (
-  { id, group, severity, sentence }: GroupedRule,
+  { id, group, severity, sentence }: Rule,
   outcome: Finding['outcome'],
   more: Partial<Finding> = {}
 ): Finding => ({ id, group, severity, sentence, outcome, ...more })

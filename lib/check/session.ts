@@ -2,13 +2,11 @@ import type { Arrival, Browser } from '../flow/browser.ts'
 import { codeOf } from '../flow/browser.ts'
 import type { Cookie } from '../flow/cookies.ts'
 import { describe } from '../flow/failure.ts'
+import type { Changes } from '../flow/requests.ts'
 import type { User } from '../flow/user.ts'
 import { logIn } from '../flow/user.ts'
 import type { Exchange } from '../flow/wire.ts'
-import { header, statusOf } from '../flow/wire.ts'
-import { Untested } from './rule.ts'
-import type { Subject } from './subject.ts'
-import { hasCode } from './voice.ts'
+import { header } from '../flow/wire.ts'
 
 /** A user who was sent to the authorization endpoint and, where that is how it goes, logged in. */
 export interface Session {
@@ -26,28 +24,35 @@ export interface Session {
   arrival: Arrival
 }
 
+/** What a login needs of the app under test. */
+interface Door {
+  browserOf (user: User): Browser
+  authorize (browser: Browser, changes?: Changes): Promise<Arrival>
+}
+
 /** Requests until it is certain that nobody is logged in: each may reach another process. */
 const TRIES = 4
 
-export async function enter (subject: Subject, user: User): Promise<Session> {
-  const browser = subject.browserOf(user)
+/** Logs a user in, as a sign-in does, and sends the browser to the authorization endpoint again. */
+export async function enter (door: Door, user: User): Promise<Session> {
+  const browser = door.browserOf(user)
   // Random, and of the characters that a random text may have: a login that decodes it twice changes it.
   const state = `${crypto.randomUUID()}+/=~`
-  const first = await subject.authorize(browser, { state })
+  const first = await door.authorize(browser, { state })
   const before = browser.jar.all()
   const steps = await logIn(browser, first, user.login)
   const added = () => cookiesIn(browser).filter((cookie) => !before.includes(cookie))
   const set = added()
-  let again = await subject.authorize(browser)
+  let again = await door.authorize(browser)
   for (let tries = 2; tries < TRIES && codeOf(again) === null; tries++) {
-    again = await subject.authorize(browser)
+    again = await door.authorize(browser)
   }
   const arrivals = [again, first, ...steps]
   const withCode = arrivals.find((one) => codeOf(one) !== null)
   const isSpent =
     withCode !== undefined &&
     added().length === 0 &&
-    codeOf(await subject.authorize(browser)) === null
+    codeOf(await door.authorize(browser)) === null
   return {
     user,
     browser,
@@ -67,24 +72,8 @@ export const stateOf = ({ request }: Exchange) =>
 export const cookiesIn = ({ jar }: Browser) =>
   jar.all().filter(({ name }) => !name.endsWith('partner-sso-return'))
 
-/** Whether a user gets a code without a login. */
-export const isIssued = async (subject: Subject, user: User) =>
-  hasCode(await subject.ask(user))
-
 /** Where a browser ended, in words. */
 export const endOf = ({ exchange, url }: Arrival) =>
   `${describe(exchange).replace(/\?[^\s”)]*/, '')} at ${new URL(url).pathname}`
 
-/** The login page of the app. @throws Untested where it has none of its own */
-export async function loginPage (subject: Subject) {
-  const arrival = await subject.nobody()
-  const isPage = arrival.at === 'page' && statusOf(arrival.exchange) < 400
-  if (!isPage) throw new Untested('the app has no login page of its own')
-  return arrival
-}
-
 export const isHtml = ({ response }: Exchange) => /html/.test(header(response, 'content-type'))
-
-/** Whether a browser ended where that of nobody ends: at the login. */
-export const isAtLogin = async (subject: Subject, arrival: Arrival) =>
-  endOf(arrival) === endOf(await subject.nobody())

@@ -1,6 +1,7 @@
+import { setTimeout } from 'node:timers'
 import { setTimeout as realTime } from 'node:timers/promises'
 import type { Arrival, Browser } from '../flow/browser.ts'
-import { describe } from '../flow/failure.ts'
+import { describe, fixFor } from '../flow/failure.ts'
 import type { Integration } from '../flow/integration.ts'
 import type { Leg } from '../flow/legs.ts'
 import { fetchUser, redeem, SignIn } from '../flow/legs.ts'
@@ -10,38 +11,42 @@ import type { User } from '../flow/user.ts'
 import { browserOf } from '../flow/user.ts'
 import type { Exchange, Headers } from '../flow/wire.ts'
 import { statusOf } from '../flow/wire.ts'
-import { expect, Failed, Untested } from './rule.ts'
+import type { UserInformation } from '../user-information.ts'
+import { Stopped } from './interruptions.ts'
 import type { Sending } from './sending.ts'
-import { sending } from './sending.ts'
-import { enter } from './session.ts'
-import { becameOf, isGiven, notThePlugin, reasonsOf } from './voice.ts'
+import { sending, UNUSUAL } from './sending.ts'
+import type { Session } from './session.ts'
+import { endOf, enter } from './session.ts'
+import type { Or, RuleId } from './verdict.ts'
+import { Fault, isVerdict, Untested } from './verdict.ts'
+import { becameOf, isGiven, isPlugin, notThePlugin } from './voice.ts'
 
-/** Results of a browser's own sign-in that a rule uses instead of new ones. */
-export interface Material {
-  /** A code that nobody has redeemed. */
-  grant?: IssuedCode
-  /** Where the browser of a user arrived who may not enter. */
-  refused?: Arrival
-}
-
-export interface SubjectOptions extends Sending, Material {
+export interface SubjectOptions extends Sending {
   /** Users who may enter. Without one, what needs a sign-in is not tested. */
   users: readonly User[]
   /** A user who may not enter. */
   ineligible: User | null
-  /** Seconds after which a code has expired; null: not waited for. */
-  codeLifetime: number | null
-  /** Milliseconds after which a code is redeemed to see that it is still good. */
-  codeAge: number
+  /** Where the browser of a user arrived who may not enter: a rule uses it instead of a login. */
+  refused?: Arrival
+  /** The app is called in-process: pages that another server has may be missing. */
+  isInProcess: boolean
+  /** Milliseconds of the whole run. */
+  longest: number
 }
 
+/** Two minutes. */
+const LONGEST_RUN = 120_000
+/** Characters of a text that no word contains by chance. */
+const LONG = 8
 /** Requests until it is certain that a session is over: each may reach another process. */
 const TRIES = 4
-/** Who the users are, the one who may not enter after the others. */
-const WHO = ['a user who may enter', 'a second user', 'a user who may not enter']
+/** Who the users are, the one who may not enter after the others, and how they are given. */
+const WHO = [
+  'a user who may enter (--login or --cookie)',
+  'a second user who may enter (a second --login or --cookie)',
+  'a user who may not enter (--ineligible-login or --ineligible-cookie)'
+]
 export const INELIGIBLE = 2
-/** The name of a login field whose value is nobody's business. */
-export const SECRET_FIELD = /pass|pwd|secret|pin|code|token|otp/i
 
 /** The app under test, as rules see it. What several rules need is asked once. */
 export class Subject {
@@ -50,8 +55,12 @@ export class Subject {
   readonly options: SubjectOptions
   /** Ends the rules. */
   readonly signal: AbortSignal
+  /** Rejects when the signal is aborted. */
+  readonly aborted: Promise<never>
   /** The exchanges with the endpoints so far. */
   readonly seen: Exchange[] = []
+  /** What was typed into logins. */
+  readonly #typed = new Set<string>()
   readonly #kept = new Map<string, Promise<unknown>>()
 
   constructor (
@@ -62,25 +71,36 @@ export class Subject {
     this.options = {
       users: [],
       ineligible: null,
-      codeLifetime: null,
-      codeAge: 3000,
+      isInProcess: false,
+      longest: LONGEST_RUN,
       secrets: new Secrets(integration),
       wait: (milliseconds, signal) => realTime(milliseconds, undefined, { signal }),
       onExchange: () => {},
       ...options
     }
-    const { users, ineligible, secrets } = this.options
+    const { users, ineligible, secrets, longest } = this.options
     this.secrets = secrets
-    this.signal = signal
-    this.integration = { ...integration, send: sending(integration, this.options, signal, this.seen) }
+    this.signal = AbortSignal.any([signal, timeout(longest)])
+    this.aborted = rejection(this.signal)
+    this.integration = { ...integration, send: sending(integration, this.options, this.signal, this.seen) }
     for (const user of [...users, ineligible ?? {}]) this.#hide(user)
   }
 
   /** Asks once what several rules need. */
   once<Value>(name: string, ask: () => Promise<Value>): Promise<Value> {
-    const kept = this.#kept.get(name) ?? ask()
-    this.#kept.set(name, kept)
-    return kept as Promise<Value>
+    const kept = this.#kept.get(name) as Promise<Value> | undefined
+    if (kept !== undefined) return kept
+    const asked = ask()
+    this.#kept.set(name, asked)
+    // What got no response is asked again.
+    asked.catch(() => this.#kept.delete(name))
+    return asked
+  }
+
+  /** A text without secrets, and without what was typed into a login. */
+  mask (text: string): string {
+    const masked = this.secrets.mask(text)
+    return [...this.#typed].reduce((rest, typed) => rest.replace(asWord(typed), '••••••••'), masked)
   }
 
   /** A browser of nobody, or of a user before the login. */
@@ -98,11 +118,6 @@ export class Subject {
     return new SignIn(this.integration, this.secrets).start(changes)
   }
 
-  /** One request of a user's browser to the authorization endpoint; no redirect is followed. */
-  ask (user?: User, changes: Changes = {}) {
-    return this.browserOf(user).request(this.authorizeUrl(changes))
-  }
-
   /** The same without a browser, for a refusal in JSON. */
   askJson (changes: Changes = {}, more: Headers = []) {
     const headers: Headers = [['Accept', 'application/json'], ...more]
@@ -114,33 +129,47 @@ export class Subject {
     return this.once('nobody', () => this.authorize(this.browserOf()))
   }
 
-  /** A user who may enter, after the login. @throws Untested without such a user, or where the session serves once */
-  async session () {
-    const session = await this.entered()
-    if (session.isSpent) throw new Untested('it needs a session that does not end with a sign-in')
-    return session
+  /** Whether a browser ended where that of nobody ends: at the login. */
+  async isAtLogin (arrival: Arrival) {
+    return endOf(arrival) === endOf(await this.nobody())
   }
 
-  /** The user of this number, or the one who may not enter, after the login. @throws Untested without this one */
-  async entered (at = 0) {
+  /** The login page of the app; untested where it has none of its own. */
+  async loginPage (): Promise<Or<Arrival>> {
+    const arrival = await this.nobody()
+    const isPage = arrival.at === 'page' && statusOf(arrival.exchange) < 400
+    return isPage ? arrival : new Untested('the app has no login page of its own')
+  }
+
+  /** A user who may enter, after the login; untested where the session serves once. */
+  async session (): Promise<Or<Session>> {
+    const session = await this.entered()
+    if (isVerdict(session)) return session
+    return session.isSpent ? new Untested('it needs a session that does not end with a sign-in') : session
+  }
+
+  /** The user of this number, or the one who may not enter, after the login; untested without this one. */
+  async entered (at = 0): Promise<Session | Untested> {
     const { users: [one, other], ineligible } = this.options
     const user = [one, other, ineligible][at]
-    if (user == null) throw new Untested(`it needs ${WHO[at]}`)
+    if (user == null) return new Untested(`it needs ${WHO[at]}`)
     return this.once(`session ${at}`, () => enter(this, user))
   }
 
-  /** A code that nobody has redeemed. @throws Failed for the rule that has the cause */
-  async code (at = 0) {
-    const { grant } = this.options
-    if (grant !== undefined) return grant
-    const { user, browser, isSpent } = await this.entered(at)
-    const { exchange, reading } = isSpent
+  /** A code that nobody has redeemed. */
+  async code (at = 0): Promise<Or<IssuedCode>> {
+    const session = await this.entered(at)
+    if (isVerdict(session)) return session
+    const { user, browser, isSpent } = session
+    const leg = isSpent
       ? await this.grant(this.browserOf(user), user.login)
       : await sameEverywhere(() => this.grant(browser))
+    if (isVerdict(leg)) return leg
+    const { exchange, reading } = leg
     if (reading.ok) return reading.value
     // Logins may be limited.
-    if (at > 0 || isSpent) throw new Untested(`it needs ${WHO[at]} who gets in each time`)
-    throw new Failed(`a user who got a code gets none any more: ${describe(exchange)}`, {
+    if (at > 0 || isSpent) return new Untested(`it needs ${WHO[at]} who gets in each time`)
+    return new Fault(`a user who got a code gets none any more: ${describe(exchange)}`, {
       rule: 'authorize.code',
       exchange
     })
@@ -152,18 +181,18 @@ export class Subject {
   }
 
   /** The token request with a code. */
-  redeem (grant: IssuedCode, clientSecret = this.integration.clientSecret) {
-    return redeem({ ...this.integration, clientSecret }, this.secrets, grant)
+  redeem (grant: IssuedCode) {
+    return redeem(this.integration, this.secrets, grant)
   }
 
-  /** The token of a code. @throws Failed for the rule that has the cause */
-  async token (grant: IssuedCode) {
+  /** The token request with a code that the app did not issue. */
+  redeemUnknown () {
+    return this.once('unknown code', () => this.redeem({ code: 'c'.repeat(43) }))
+  }
+
+  /** The token of a code. */
+  async token (grant: IssuedCode): Promise<Or<string>> {
     return judged(() => this.redeem(grant), 'token.response')
-  }
-
-  /** A fresh access token. */
-  async accessToken (at = 0) {
-    return this.token(await this.code(at))
   }
 
   /** The user request. */
@@ -171,46 +200,99 @@ export class Subject {
     return fetchUser(this.integration, this.secrets, accessToken)
   }
 
-  /** The record of a token. @throws Failed for the rule that has the cause */
-  async record (accessToken: string) {
+  /** The user request with a token that the app did not issue. */
+  userUnknown () {
+    return this.once('unknown token', () => this.user('t'.repeat(43)))
+  }
+
+  /** The record of a token. */
+  async record (accessToken: string): Promise<Or<UserInformation>> {
     return judged(() => this.user(accessToken), 'user.record')
   }
 
-  /** The record of a sign-in. @throws Failed for the rule that has the cause */
-  async signIn (at = 0) {
-    return this.record(await this.accessToken(at))
+  /** The record of a code. */
+  async complete (grant: Or<IssuedCode>): Promise<Or<UserInformation>> {
+    if (isVerdict(grant)) return grant
+    const token = await this.token(grant)
+    return isVerdict(token) ? token : this.record(token)
   }
 
   #hide (user: User): void {
     const cookies = this.browserOf(user).jar.all().map(({ value }) => value)
     const words = Object.values(user.headers ?? {}).join(' ').split(' ')
-    const fields = Object.entries(user.login ?? {}).map(([name, value]) => SECRET_FIELD.test(name) ? value : '')
-    for (const text of [...cookies, ...words, ...fields]) this.secrets.add(text)
+    for (const text of [...cookies, ...words]) this.secrets.add(text)
+    for (const text of Object.values(user.login ?? {}).flatMap(spellingsOf)) {
+      this.#typed.add(text)
+      // A long one is found inside of other words, too.
+      if (text.length >= LONG) this.secrets.add(text)
+    }
   }
 }
 
-/** Sends a refused request again, in vain: where it succeeds then, processes differ. */
-async function sameEverywhere<Value> (send: () => Promise<Leg<Value>>): Promise<Leg<Value>> {
+/** Ends a run. */
+function timeout (milliseconds: number): AbortSignal {
+  const controller = new AbortController()
+  const minutes = milliseconds / 60_000
+  const reason = new Stopped(`The check ended after ${minutes} minutes. ${UNUSUAL}`)
+  setTimeout(() => controller.abort(reason), milliseconds).unref()
+  return controller.signal
+}
+
+/** Rejects when the signal is aborted. Nobody may be waiting for it then. */
+function rejection (signal: AbortSignal): Promise<never> {
+  const promise = new Promise<never>((_resolve, reject) => {
+    const end = () => reject(signal.reason)
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end, { once: true })
+  })
+  promise.catch(() => {})
+  return promise
+}
+
+/** What was typed, as it is and as a URL or a page has it. One character says nothing. */
+const spellingsOf = (typed: unknown): string[] => {
+  const text = String(typed)
+  return text.length < 2 ? [] : [text, encodeURIComponent(text), text.replaceAll('&', '&amp;')]
+}
+
+/** A text that is not a part of a longer word. */
+const asWord = (text: string): RegExp =>
+  new RegExp(`(?<![\\p{L}\\p{N}])${text.replace(/[$()*+./?[\\\]^{|}]/g, '\\$&')}(?![\\p{L}\\p{N}])`, 'gu')
+
+/** The errors of a service that fails now and then. */
+const FAILING = ['temporarily_unavailable', 'server_error', 'unavailable']
+
+/** Sends a refused request again, in vain: where another response comes then, processes differ, or the store fails. */
+async function sameEverywhere<Value> (send: () => Promise<Leg<Value>>): Promise<Leg<Value> | Fault> {
   const first = await send()
   for (let tries = 1; !first.reading.ok && tries < TRIES; tries++) {
-    const { reading } = await send()
-    expect(!reading.ok, `the same request gets different responses: ${describe(first.exchange)}, then success`, {
-      rule: 'service.one-store'
+    const { reading, exchange } = await send()
+    const { error } = first.reading
+    // A response that was changed on the way is not a refusal: the request has been served.
+    const isServed = statusOf(first.exchange) < 400 || FAILING.includes(error)
+    if (!reading.ok && (isServed || reading.error === error)) continue
+    const other = reading.ok ? 'success' : describe(exchange)
+    return new Fault(`the same request gets different responses: ${describe(first.exchange)}, then ${other}`, {
+      rule: 'service.one-store',
+      exchange: first.exchange,
+      ...FAILING.includes(error) && { fix: `The app fails now and then. ${fixFor(error)}` }
     })
   }
   return first
 }
 
 /** The value of a leg that must succeed. */
-async function judged<Value> (send: () => Promise<Leg<Value>>, rule: string): Promise<Value> {
-  const { reading, exchange } = await sameEverywhere(send)
+async function judged<Value> (send: () => Promise<Leg<Value>>, rule: RuleId): Promise<Or<Value>> {
+  const leg = await sameEverywhere(send)
+  if (isVerdict(leg)) return leg
+  const { reading, exchange } = leg
   if (reading.ok) return reading.value
   const { got, fix, step } = reading
-  if (reasonsOf(exchange).length > 0 || step === 15) {
-    throw becameOf(exchange, rule) ?? new Failed(got, { rule, fix, exchange })
+  if ((statusOf(exchange) !== 200 && isPlugin(exchange)) || step === 15) {
+    return becameOf(exchange, rule) ?? new Fault(got, { rule, fix, exchange })
   }
-  if (statusOf(exchange) !== 200 && !isGiven(exchange)) throw notThePlugin(exchange)
-  throw new Failed(`the response was changed on the way: ${got}`, {
+  if (statusOf(exchange) !== 200 && !isGiven(exchange)) return notThePlugin(exchange)
+  return new Fault(`the response was changed on the way: ${got}`, {
     rule,
     fix:
       'The plugin sends application/json with its own members: leave it as it is. Look for an onSend hook, a ' +

@@ -15,6 +15,8 @@ export interface Cookie {
   sameSite?: string | undefined
   secure: boolean
   httpOnly: boolean
+  /** Seconds that it lasts. Absent: until the browser is closed. */
+  lifetime?: number | undefined
   expired: boolean
 }
 
@@ -37,6 +39,7 @@ function parseSetCookie (line: string): Cookie {
     .map(([name, value]) => [name.toLowerCase(), value]))
   const textOf = (name: string): string =>
     attributes.get(name)?.toLowerCase() ?? ''
+  const lifetime = lifetimeOf(textOf('max-age'), textOf('expires'))
   return {
     name,
     value,
@@ -45,14 +48,15 @@ function parseSetCookie (line: string): Cookie {
     sameSite: textOf('samesite'),
     secure: attributes.has('secure'),
     httpOnly: attributes.has('httponly'),
-    expired: isExpired(textOf('max-age'), textOf('expires'))
+    lifetime,
+    expired: lifetime !== undefined && lifetime <= 0
   }
 }
 
 /** RFC 6265 §5.3, step 3: Max-Age has precedence over Expires. */
-function isExpired (maxAge: string, expires: string): boolean {
-  const age = parseInt(maxAge)
-  return Number.isNaN(age) ? Date.parse(expires) <= Date.now() : age <= 0
+function lifetimeOf (maxAge: string, expires: string): number | undefined {
+  const seconds = [parseInt(maxAge), (Date.parse(expires) - Date.now()) / 1000]
+  return seconds.find((one) => !Number.isNaN(one))
 }
 
 function split (part: string): [name: string, value: string] {

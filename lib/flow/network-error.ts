@@ -23,6 +23,7 @@ const KNOWN: Array<[errors: RegExp, code: NetworkError['code'], sentence: string
     'NODE_EXTRA_CA_CERTS names a file with certificates of your own authority.'],
   [/^(?:EPROTO$|ERR_SSL)/, 'tls', 'ORIGIN does not speak TLS; is it meant to be http?'],
   [/^HPE_/, 'not_http', 'Something responds at ORIGIN, but not in HTTP.'],
+  [/^SWITCHED$/, 'not_http', 'ORIGIN leaves HTTP for another protocol (101 Switching Protocols).'],
   [/^TOO_LARGE$/, 'too_large', 'ORIGIN sent a response of more than a megabyte.'],
   [/^APP_FAILED$/, 'app_failed', 'The app failed: MESSAGE'],
   [/^/, 'unreachable', 'ORIGIN cannot be reached: MESSAGE']

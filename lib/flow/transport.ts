@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import type { Socket } from 'node:net'
 import { networkError } from './network-error.ts'
 import type { Headers, Send, WireRequest, WireResponse } from './wire.ts'
 
@@ -69,7 +70,13 @@ async function responseOverHttp (
     headers: Object.fromEntries(headers)
   })
   // An error that comes later ends the reading of the response, too.
-  request.on('error', () => {}).end(body)
+  request.on('error', () => {})
+  // With 101 Switching Protocols comes neither a response nor an error.
+  request.on('upgrade', (_message, socket: Socket) => {
+    socket.destroy()
+    request.destroy(failed('SWITCHED'))
+  })
+  request.end(body)
   const [message] = await once(request, 'response') as [IncomingMessage]
   const chunks: Buffer[] = []
   let size = 0

@@ -86,12 +86,7 @@ export interface CheckedUsers {
   user?: User | readonly User[]
   /** A user who may not enter. */
   ineligible?: User
-  /** Seconds after which a code must have expired: the check waits so long. By default it does not. */
-  codeLifetime?: number
 }
-
-/** Milliseconds that a code waits in-process before it is redeemed: nothing takes longer there. */
-const CODE_AGE = 100
 
 /**
  * Plays the portal against a service: a Fastify app in-process (`app`), or a running server
@@ -132,14 +127,9 @@ export function portal (options: PortalOptions): PortalDouble {
       const leg = await fetchUser(integration, new Secrets(integration), accessToken)
       return resultOf(leg, 'record') as UserResult
     },
-    check ({ user = [], ineligible = null, codeLifetime = null } = {}) {
+    check ({ user = [], ineligible = null } = {}) {
       const users = [user].flat() as User[]
-      return run(new Subject(integration, {
-        users,
-        ineligible,
-        codeLifetime,
-        ...options.app && { codeAge: CODE_AGE }
-      }))
+      return run(new Subject(integration, { users, ineligible, isInProcess: options.app !== undefined }))
     }
   }
 }

@@ -1,6 +1,6 @@
 // A form-action that blocks the way back to the portal is found, and no other.
 import t from 'tap'
-import { expectFormAction } from '../../lib/check/content-security-policy.ts'
+import { formActionAgainst } from '../../lib/check/content-security-policy.ts'
 import type { Exchange } from '../../lib/flow/wire.ts'
 
 const PORTAL = 'https://portal.example/cb'
@@ -22,7 +22,7 @@ await t.test('policies that let the form lead to the portal', async (t) => {
     ['form-action https://portal.example:8443', PORT], ['form-action *, default-src \'self\'', PORTAL]
   ]
   for (const [policy, redirectUri] of allowed) {
-    t.doesNotThrow(() => expectFormAction(page(policy), redirectUri), policy)
+    t.equal(formActionAgainst(page(policy), redirectUri), null, policy)
   }
 })
 
@@ -35,6 +35,6 @@ await t.test('policies that do not', async (t) => {
     ['form-action https://127.0.0.1:4180', LOCAL], ['default-src *; form-action *, form-action \'self\'', PORTAL]
   ]
   for (const [policy, redirectUri] of forbidden) {
-    t.throws(() => expectFormAction(page(policy), redirectUri), /form-action/, policy)
+    t.match(formActionAgainst(page(policy), redirectUri), /form-action/, policy)
   }
 })

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import type { Run } from '../../lib/check/run.ts'
-import { atOnce } from '../../lib/check/rule.ts'
+import { atOnce } from '../../lib/check/verdict.ts'
 import { run } from '../../lib/check/run.ts'
 import { Subject } from '../../lib/check/subject.ts'
 import { createIntegration } from '../../lib/flow/integration.ts'
@@ -21,7 +21,7 @@ async function behind (front: Front, baseUrl = 'http://127.0.0.1', app: FastifyI
   const integration = createIntegration({ baseUrl, ...SETTINGS })
   const toApp = inProcess(app, 60_000)
   const send: Send = (request) => front(request, toApp)
-  return run(new Subject({ ...integration, send }, { ...USERS, codeAge: 0, wait: async () => {} }))
+  return run(new Subject({ ...integration, send }, { ...USERS, wait: async () => {} }))
 }
 
 const found = ({ rules, stopped }: Run): string[] => [
@@ -91,7 +91,7 @@ const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: str
   ['Age', adding('Age', '7'), ['authorize.hook']],
   ['redirects kept by path', keeping(({ response }) => response?.status === 302,
     ({ url, headers }) => url.split('?')[0] + JSON.stringify(headers.filter(([name]) => name === 'Cookie'))),
-  ['authorize.code']],
+  ['authorize.registered']],
   ['tokens kept by URL', keeping((exchange) => at('/oauth/token')(exchange) && exchange.response?.status === 200,
     ({ url }) => url), ['user.other-user']],
   ['refusals of user kept by URL',
@@ -117,7 +117,7 @@ const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: str
   ['a path that is not passed on', async (request, app) =>
     request.url.endsWith('/oauth/user') ? respond(request, 404) : app(request), ['user.hook']],
   ['the state is dropped', (request, app) => app({ ...request, url: request.url.replace(/&state=[^&]*/, '') }),
-    ['authorize.hook']],
+    ['authorize.state']],
   ['Authorization is dropped', (request, app) =>
     app({ ...request, headers: request.headers.filter(([name]) => name !== 'Authorization') }), ['user.hook']],
   ['a firewall', async (request) => respond(request, 403), ['authorize.hook']],

@@ -7,10 +7,10 @@ import { check, program, report } from '../helpers/program.ts'
 
 const USERS = ['--login', 'user=ada', '--login', 'user=bob', '--ineligible-login', 'user=eve']
 
-t.test('a correct app: every rule passes, code 0', async (t) => {
-  const { baseUrl } = await listening(t, { options: { codeLifetime: 4 } })
-  const { code, summary } = await report(baseUrl, [...USERS, '--code-lifetime', '4'])
-  t.match([code, summary], [0, { passed: RULES.length, failed: 0, advice: 0, untested: 0 }])
+t.test('a correct app: every rule passes but that on https, which nobody tells on this machine; code 0', async (t) => {
+  const { baseUrl } = await listening(t)
+  const { code, summary } = await report(baseUrl, USERS)
+  t.match([code, summary], [0, { passed: RULES.length - 1, failed: 0, advice: 0, untested: 1 }])
 })
 
 const WAYS: Array<[flags: string[], env?: Record<string, string>]> = [
@@ -45,7 +45,7 @@ t.test('the report names the rule, what was got and how to fix it, without secre
   t.match(out, /^ {2}got {2}the plugin does not respond: POST \/oauth\/token: 401 with/m)
   t.match(out, /^ {2}fix {2}Look for a hook of the app \(onRequest/m)
   t.match(out, /^pass {6}authorize\.hook: /m)
-  t.match(out, /^\d+ pass \(\d+ about the plugin itself\), 1 fail, 0 advice, \d+ untested\.\nNot tested: \d+; /m)
+  t.match(out, /^\d+ pass, 1 fail, 0 advice, \d+ untested\.\nNot tested: \d+; /m)
   t.notMatch(out, CLIENT_SECRET)
 })
 
@@ -62,7 +62,10 @@ t.test('nobody is logged in: one sentence, and code 2', async (t) => {
 })
 
 t.test('an error that nobody expects: its stack, and code 2', async (t) => {
-  const { baseUrl } = await listening(t)
+  const { baseUrl } = await listening(t, {
+    prepare: (app) => app.addHook('onRequest', async (_request, reply) =>
+      reply.code(429).header('retry-after', 1).send())
+  })
   const wait = async () => { throw new RangeError('no clock') }
   t.match(await check(baseUrl, USERS, { wait }), { code: 2, err: /^Unexpected error: RangeError: no clock\n +at / })
 })

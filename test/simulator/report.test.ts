@@ -27,8 +27,9 @@ t.test('each outcome', async (t) => {
     '  fix  Better so.',
     '',
     'pass      login.page: The rule of login.page.',
+    'pass      token.replay-revokes: The rule of token.replay-revokes.',
     '',
-    '2 pass (1 about the plugin itself), 1 fail, 1 advice, 3 untested.',
+    '2 pass, 1 fail, 1 advice, 3 untested.',
     'Not tested: 3; it needs a second user; a.failure fails.',
     ''
   ].join('\n'))
@@ -40,7 +41,7 @@ t.test('nothing fails', async (t) => {
     'untested  needs.2: it needs a second user',
     'pass      login.page: The rule of login.page.',
     '',
-    '1 pass (0 about the plugin itself), 0 fail, 0 advice, 2 untested.',
+    '1 pass, 0 fail, 0 advice, 2 untested.',
     'Not tested: 2; it needs a second user.',
     ''
   ].join('\n'))

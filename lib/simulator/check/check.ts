@@ -1,7 +1,7 @@
 import { run } from '../../check/run.ts'
 import { Subject } from '../../check/subject.ts'
 import { escapeLines } from '../../flow/escape.ts'
-import { CannotRun, needed, numberOf, readFlags } from '../flags.ts'
+import { CannotRun, needed, readFlags } from '../flags.ts'
 import { INTEGRATION_FLAGS, INTEGRATION_HELP, integrationOf } from '../integration-flags.ts'
 import type { Process } from '../process.ts'
 import { summary, text } from './report.ts'
@@ -10,7 +10,6 @@ import { USER_FLAGS, USER_HELP, usersOf } from './users.ts'
 export const FLAGS = {
   ...INTEGRATION_FLAGS,
   ...USER_FLAGS,
-  'code-lifetime': { type: 'string' },
   json: { type: 'boolean', default: false }
 } as const
 
@@ -24,7 +23,6 @@ Flags:
 ${INTEGRATION_HELP}
   --redirect-uri <url>      the portal callback, as registered at the app. Nothing needs to listen there
 ${USER_HELP}
-  --code-lifetime <seconds> wait this long, then check that a code has expired
   --json                    print the report as JSON
   --help                    print this help
 
@@ -51,11 +49,9 @@ Example:
  */
 export async function check (argv: string[], { env, out, stop, wait }: Process): Promise<number> {
   const values = readFlags(argv, FLAGS)
-  const lifetime = values['code-lifetime']
   const integration = integrationOf(values, env, needed('redirect-uri', values['redirect-uri']))
   const options = {
     ...usersOf(values, env),
-    codeLifetime: lifetime === undefined ? null : numberOf('code-lifetime', lifetime, 0, 3600),
     ...wait && { wait }
   }
   const report = await run(new Subject(integration, options, stop)).catch((error: unknown) => {

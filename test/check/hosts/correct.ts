@@ -8,7 +8,7 @@ import { currentUser, location, onRequest, record } from './changes.ts'
 import type { User as Tester } from '../../../lib/testing/index.ts'
 import type { Change, Row } from './host.ts'
 import {
-  byCookie, form, formAction, formTo, inTurn, ownStore, PORTAL, recordOf, USERS, userOf
+  byCookie, form, formAction, formTo, inTurn, ownStore, PORTAL, recordOf, signedIn, USERS, userOf
 } from './host.ts'
 
 const sessions: Change = {
@@ -100,6 +100,16 @@ export const CORRECT: Row[] = [
   ['sessions', sessions],
   ['one session for each user', oneSession],
   ['a session that is renewed with each request', rotating, 'advice:login.cookie'],
+  ['a sealed session that is another text each time', {
+    remember: (reply, name, options) => reply.setCookie('sid', `${name} 0`, options),
+    plugin: {
+      currentUser (request, reply) {
+        const [name = ''] = signedIn(request)?.split(' ') ?? []
+        reply.setCookie('sid', `${name} ${Math.random()}`, { signed: true, httpOnly: true, sameSite: 'lax', path: '/' })
+        return USERS[name] ?? null
+      }
+    }
+  }],
   ['a password that works once', oneLogin],
   ['a script that leads on, its address escaped', {
     sendBack: (reply, url) =>

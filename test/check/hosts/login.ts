@@ -65,16 +65,6 @@ export const LOGIN: Row[] = [
   ['SameSite=None without Secure', { cookie: { sameSite: 'none' } }, 'login.cookie'],
   ['a cookie that expires at once', { cookie: { maxAge: 0 } }, 'login.cookie'],
   ['no HttpOnly', { cookie: { httpOnly: false } }, 'advice:login.cookie'],
-  ['a session that authorize replaces', {
-    remember: (reply, name, options) => reply.setCookie('sid', `${name} 0`, options),
-    plugin: {
-      currentUser (request, reply) {
-        const [name = ''] = signedIn(request)?.split(' ') ?? []
-        reply.setCookie('sid', `${name} ${Math.random()}`, { signed: true, httpOnly: true, sameSite: 'lax', path: '/' })
-        return USERS[name] ?? null
-      }
-    }
-  }, 'advice:login.cookie'],
   ['a cookie of 5 kB', {
     remember: (reply, name, options) => reply.setCookie('sid', `${name}${'x'.repeat(5000)}`, options)
   }, 'login.cookie'],

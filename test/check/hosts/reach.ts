@@ -41,7 +41,7 @@ export const REACH: Row[] = [
     }
   }, 'token.hook'],
   ['a bodyLimit of 64 bytes', { plugin: { routeOptions: { bodyLimit: 64 } } }, 'token.hook'],
-  ['a redirect to a language', redirect(at('authorize'), (url) => `/en${url}`), 'login.page'],
+  ['a redirect to a language', redirect(at('authorize'), (url) => `/en${url}`), 'authorize.hook'],
   ['a redirect to https', redirect(isOutside, (url) => `https://localhost${url}`), 'address.https'],
   ['another prefix', { plugin: { prefix: '/sso' } }, 'authorize.hook'],
   ['a constraint', { plugin: { routeOptions: { constraints: { host: 'sso.partner.example' } } } }, 'authorize.hook'],
@@ -54,6 +54,6 @@ export const REACH: Row[] = [
   ['a portal function that returns null', { plugin: { portal: () => null } }, 'authorize.registered'],
   ['a portal function that throws', {
     plugin: { portal: () => { throw new Error('no such table') } }
-  }, 'authorize.hook'],
+  }, 'authorize.registered'],
   ['another client_secret', { portal: { clientSecret: 'this-secret-is-of-the-test-portal' } }, 'token.response']
 ]

@@ -60,7 +60,7 @@ export const RECORD: Row[] = [
   ['text/plain', onSend((_payload, reply) => { reply.type('text/plain') }, server), 'token.response'],
   ['a plus becomes a space', location((url) => url.replaceAll('%2B', '%20').replaceAll('+', '%20')), 'authorize.state'],
   ['encoded once more', location((url) => url.startsWith('https:') ? encodeURI(url) : url), 'authorize.state'],
-  ['in lower case', location((url) => url.toLowerCase()), 'authorize.code'],
+  ['in lower case', location((url) => url.toLowerCase()), 'authorize.state'],
   ['a parameter more', location((url) => url.includes('code=') ? `${url}&from=partner` : url), 'authorize.code'],
   ['an identifier of the sign-in', record(() => ({ external_id: crypto.randomUUID() })), 'user.other-user'],
   ['an identifier of the login', {
