@@ -54,6 +54,15 @@ export const headers = (changed: Record<string, string | undefined>): Change => 
   raw.writeHead = changing as typeof raw.writeHead
 })
 
+/** Changes the status when it is written, behind every hook. */
+export const status = (change: (status: number) => number, where: Where): Change =>
+  onRequest(async (request, { raw }) => {
+    if (!where(request)) return
+    const writeHead = raw.writeHead.bind(raw)
+    const changing = (status: number, given: object) => writeHead(change(status), given as Record<string, string>)
+    raw.writeHead = changing as typeof raw.writeHead
+  })
+
 export const currentUser = (find: (request: FastifyRequest, reply: FastifyReply) => unknown): Change =>
   ({ plugin: { currentUser: find as (request: FastifyRequest) => User } })
 

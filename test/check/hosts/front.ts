@@ -1,5 +1,5 @@
 // Does something change responses on the way?
-import { headers, json, onSend, server, title } from './changes.ts'
+import { headers, json, onSend, server, status, title } from './changes.ts'
 import type { Row } from './host.ts'
 
 export const FRONT: Row[] = [
@@ -15,9 +15,7 @@ export const FRONT: Row[] = [
     reply.type('text/html')
     return title('Error')
   }), 'advice:service.refusals'],
-  ['200 for refusals', onSend((_payload, reply) => {
-    if (reply.statusCode >= 400) reply.code(200)
-  }, server), 'advice:service.refusals'],
+  ['200 for refusals', status(() => 200, server), 'advice:service.refusals'],
   ['a field more', json((data) =>
     'external_id' in data ? { ...data, requestId: crypto.randomUUID() } : data
   ), 'advice:user.record']

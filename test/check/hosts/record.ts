@@ -1,7 +1,7 @@
 // Does the portal get what it needs?
 import { setTimeout } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { at, json, location, onSend, record, server } from './changes.ts'
+import { at, json, location, onSend, record, server, status } from './changes.ts'
 import type { Change, Row, User } from './host.ts'
 import { inTurn, ownStore, recordOf, USERS } from './host.ts'
 
@@ -71,7 +71,7 @@ export const RECORD: Row[] = [
         user.isAgent ? { ...recordOf(user), external_id: String(request.cookies.login) } : null
     }
   }, 'user.other-user'],
-  ['status 201', onSend((_payload, reply) => { reply.code(201) }, at('token')), 'token.response'],
+  ['status 201', status(() => 201, at('token')), 'token.response'],
   ['compressed unasked', onSend((payload, reply) => {
     reply.header('content-encoding', 'gzip').removeHeader('content-length')
     return gzipSync(payload)
