@@ -19,6 +19,11 @@ export const PORTAL = {
   redirectUri: 'https://portal.example/oauth/callback'
 }
 
+/** What the portal is given, with more time than the default: a busy machine may need it. */
+export const SETTINGS = {
+  clientId: PORTAL.clientId, clientSecret: PORTAL.clientSecret, redirectUri: PORTAL.redirectUri, timeout: 60_000
+}
+
 /** The records of those who may enter: a user of the partner, and one of a client. */
 export const RECORDS = {
   ada: {
@@ -144,3 +149,21 @@ export async function startApp (t: Teardown, change: Change = {}): Promise<Start
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   return { app, url, baseUrl: `${url}${change.options?.prefix ?? ''}`, events }
 }
+
+/** A hook of the app that responds before the plugin does. */
+export const hookAt = (path: string, status: number, body: object): Change => ({
+  prepare: (app) => app.addHook('onRequest', async ({ url }, reply) =>
+    url.startsWith(path) ? reply.code(status).send(body) : undefined)
+})
+
+/** A hook of the app that changes what the plugin sends. */
+export const sentAt = (
+  path: string, change: (payload: string, request: FastifyRequest, reply: FastifyReply) => unknown
+): Change => ({
+  prepare: (app) => app.addHook('onSend', async (request, reply, payload) =>
+    request.url.startsWith(path) && typeof payload === 'string' ? change(payload, request, reply) : payload)
+})
+
+/** Adds to, or replaces in, what the endpoint sends as JSON. */
+export const jsonAt = (path: string, changes: object): Change =>
+  sentAt(path, (payload) => payload.startsWith('{') ? JSON.stringify({ ...JSON.parse(payload), ...changes }) : payload)
