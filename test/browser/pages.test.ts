@@ -13,22 +13,10 @@ async function picture (page: Page, name: string): Promise<void> {
 
 const top = async (locator: Locator): Promise<number> => (await locator.boundingBox())?.y as number
 
-// The trials wait for the end of a lifetime.
-t.test('pages', { jobs: 3 }, async (t) => {
-  const { partner, portal, visit } = await startScene(t, {
-    ...(update ? { ports: [3000, 3001] } : {}),
-    flags: ['--code-lifetime', '2']
-  })
+t.test('pages', async (t) => {
+  const { partner, portal, visit } = await startScene(t, update ? { ports: [3000, 3001] } : {})
 
-  for (const javaScriptEnabled of [true, false]) {
-    visit(`a trial that waits continues by itself, JavaScript: ${javaScriptEnabled}`, async (t, { page }) => {
-      await page.goto(`${portal}/external-oauth/local?trial=expired-code`)
-      await logIn(page, 'Bo Lindqvist')
-      t.equal(await outcome(page), 'The service fails this trial', 'the codes of the example live longer')
-    }, { javaScriptEnabled })
-  }
-
-  visit('the pages', async (t, { page, problems }) => {
+  await visit('the pages', async (t, { page, problems }) => {
     await page.goto(portal)
     t.ok(await looksRight(t, page), 'the start page')
     await page.getByRole('link', { name: 'Sign in', exact: true }).click()
@@ -57,13 +45,13 @@ t.test('pages', { jobs: 3 }, async (t) => {
     await page.getByRole('link', { name: 'Open the dispute portal' }).click()
     t.equal(await outcome(page), 'The sign-in stopped at step 5')
     t.ok(await looksRight(t, page), 'a refused user')
-    await page.getByRole('link', { name: 'Try: Foreign redirect_uri' }).click()
-    await page.getByRole('heading', { name: 'Rejected, as it should be' }).waitFor()
+    await page.getByRole('link', { name: 'Try: User not eligible' }).click()
+    await page.getByRole('heading', { name: 'The user was refused, and the portal knows it' }).waitFor()
     t.ok(await looksRight(t, page), 'a trial')
     await page.goto(portal)
     t.ok(await looksRight(t, page), 'the start page with sign-ins')
     await page.goto(`${partner}/oauth/authorize?client_id=acme-payments&redirect_uri=https://foreign.example/`)
-    t.equal(await heading(page), 'This sign-in cannot go on')
+    t.equal(await heading(page), 'This sign-in cannot continue')
     t.ok(await looksRight(t, page), 'the error page')
     t.match(await reported(problems), [/status of 400/])
   })

@@ -76,7 +76,7 @@ t.test('sign-in', async (t) => {
     const query = new URLSearchParams({ client_id: SCRIPT, redirect_uri: SCRIPT })
     const url = `${partner}/oauth/authorize?${query}`
     await page.goto(url)
-    t.equal(await heading(page), 'This sign-in cannot go on')
+    t.equal(await heading(page), 'This sign-in cannot continue')
     t.strictSame(requests.splice(0), [url], 'the page is the only thing that was asked for')
     const link = page.getByRole('link')
     const background = await link.evaluate((link) => getComputedStyle(link).backgroundColor)

@@ -28,8 +28,8 @@ export async function logIn (page: Page, name: string): Promise<void> {
 /** Waits until a sign-in has ended, and returns what its page says. */
 export async function outcome (page: Page): Promise<string> {
   await page.waitForURL('**/sign-ins/*')
-  // The trials are offered then.
-  await page.locator('#trials').waitFor()
+  // The trial is offered then.
+  await page.locator('#trial-offer').waitFor()
   return await heading(page)
 }
 
