@@ -80,6 +80,18 @@ export function registerPage (): string {
   return page('Register', `<h1>Register at Acme Payments</h1><form method="post">${registration}</form>`)
 }
 
+/** The second page of a login. A real app sends the code to a device of the user; this one shows it. */
+export function secondFactorPage (code: string, isRefused = false): string {
+  return page('Enter your code', `
+<h1>Enter your code</h1>
+<p>This demo sends no message. Your code is <output>${escape(code)}</output>.</p>
+<p class="notice" role="alert"${isRefused ? '' : ' hidden'}>This is not the code.</p>
+<form method="post">
+<label>Code <input name="code" inputmode="numeric" autocomplete="one-time-code" required></label>
+<button>Go on</button>
+</form>`)
+}
+
 /** A login that a client in the browser controls: it has the forms, and /client.js. */
 export function clientPage (): string {
   return page('Log in', `

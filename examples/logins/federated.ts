@@ -9,7 +9,8 @@ import { homePage, refusedPage } from '../pages.ts'
 import { userWith } from '../users.ts'
 import type { User } from '../users.ts'
 import { nextOf } from './next.ts'
-import { addSessions, beginLogin, currentUser, endLogin, html, logIn, sameOrigin } from './sessions.ts'
+import { beginLogin, endLogin } from './pending.ts'
+import { addSessions, currentUser, html, logIn, sameOrigin } from './sessions.ts'
 import type { Login } from './settings.ts'
 
 declare module 'fastify' {
@@ -32,7 +33,7 @@ export const federatedLogin = (provider: openid.Configuration, callback: string)
       const next = nextOf(request)
       if (currentUser(request) !== null) return reply.redirect(next)
       const [state, nonce, verifier] = [openid.randomState(), openid.randomNonce(), openid.randomPKCECodeVerifier()]
-      beginLogin(request, { state, next, nonce, verifier })
+      beginLogin(request, reply, { state, next, nonce, verifier })
       return reply.redirect(openid.buildAuthorizationUrl(provider, {
         redirect_uri: callback,
         scope: 'openid',
@@ -44,7 +45,7 @@ export const federatedLogin = (provider: openid.Configuration, callback: string)
     })
 
     app.get<{ Querystring: { state?: string } }>('/login/callback', async (request, reply) => {
-      const login = endLogin(request, request.query.state)
+      const login = endLogin(request, reply, request.query.state)
       if (login === undefined) return html(reply.code(403), refusedPage())
       const { state, nonce = '', verifier = '' } = login
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier }

@@ -7,13 +7,10 @@ import type { User } from '../users.ts'
 
 declare module 'fastify' {
   interface Session {
+    /** The user who is logged in. It is set when the whole login has succeeded, not after the password alone. */
     userId?: string
-    logins?: BegunLogin[]
   }
 }
-
-/** A login at an identity provider, and where it leads: one for each tab. */
-export interface BegunLogin { state: string, next: string, nonce?: string, verifier?: string }
 
 /** They are in the memory of this process. With several processes give @fastify/session a `store`. */
 export async function addSessions (app: FastifyInstance, secret: string, path = '/'): Promise<void> {
@@ -39,22 +36,8 @@ export function currentUser ({ session }: FastifyRequest): User | null {
 
 /** Logs a user in, in a session of a new name: the old one may be known to somebody else (session fixation). */
 export async function logIn (request: FastifyRequest, { id }: User): Promise<void> {
-  await request.session.regenerate(['logins'])
+  await request.session.regenerate()
   request.session.userId = id
-}
-
-export function beginLogin ({ session }: FastifyRequest, login: BegunLogin): void {
-  session.logins = [...session.logins ?? [], login].slice(-5)
-}
-
-/**
- * The login that this browser has begun with this state, once. Undefined is another browser's, or one that is over: a
- * link may want to log its reader in as the attacker.
- */
-export function endLogin ({ session }: FastifyRequest, state: string | undefined): BegunLogin | undefined {
-  const login = session.logins?.find((login) => login.state === state)
-  if (login !== undefined) session.logins = session.logins?.filter((other) => other !== login) ?? []
-  return login
 }
 
 /**

@@ -1,6 +1,7 @@
 // One of the logins, and a portal beside it. From a clone:
 //
-//   npm run ready && node examples/dist/logins/start.js form | single-page | federated | bearer | cookie-path
+//   npm run ready && node examples/dist/logins/start.js form | second-factor | single-page | bearer | cookie-path
+//   npm run ready && node examples/dist/logins/start.js federated | saml
 import { randomBytes } from 'node:crypto'
 import { allowInsecureRequests, discovery } from 'openid-client'
 import { partnerApp } from '../partner-app.ts'
@@ -9,21 +10,29 @@ import { bearerLogin } from './bearer.ts'
 import { cookiePathLogin } from './cookie-path.ts'
 import { federatedLogin } from './federated.ts'
 import { formLogin } from './form.ts'
+import { nodeSaml, samlLogin } from './saml.ts'
+import { secondFactorLogin } from './second-factor.ts'
 import type { Login } from './settings.ts'
 import { singlePageLogin } from './single-page.ts'
 
 const port = Number(process.env.PORT ?? 3000)
 const url = `http://localhost:${port}`
 const { OIDC_ISSUER: issuer = '', OIDC_CLIENT_ID: clientId = '', OIDC_CLIENT_SECRET: secret } = process.env
+const { SAML_ENTRY_POINT: entryPoint = '', SAML_CERT: idpCert = '' } = process.env
 
 const logins: Record<string, Login> = {
   form: formLogin,
+  'second-factor': secondFactorLogin,
   'single-page': singlePageLogin,
   async federated (...given) {
     // http is for a provider on this machine.
     const execute = issuer.startsWith('http:') ? [allowInsecureRequests] : []
     const provider = await discovery(new URL(issuer), clientId, secret, undefined, { execute })
     await federatedLogin(provider, `${url}/login/callback`)(...given)
+  },
+  async saml (...given) {
+    const provider = nodeSaml({ entryPoint, idpCert, issuer: url, audience: url, callbackUrl: `${url}/login/saml` })
+    await samlLogin(provider)(...given)
   },
   bearer: bearerLogin,
   'cookie-path': cookiePathLogin
@@ -37,7 +46,7 @@ const app = await partnerApp({
   login,
   // A new one at each start: everybody has to log in again. Yours comes from your configuration.
   cookieSecret: randomBytes(32).toString('hex'),
-  formActions: name === 'federated' ? [new URL(issuer).origin] : []
+  formActions: [issuer, entryPoint].filter((given) => given !== '').map((given) => new URL(given).origin)
 })
 await app.listen({ port, host: 'localhost' })
 const child = startPortal(url, name === 'cookie-path' ? '/app' : '')

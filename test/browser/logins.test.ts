@@ -7,14 +7,16 @@ import { bearerLogin } from '../../examples/logins/bearer.ts'
 import { cookiePathLogin } from '../../examples/logins/cookie-path.ts'
 import { federatedLogin } from '../../examples/logins/federated.ts'
 import { formLogin } from '../../examples/logins/form.ts'
-import { samlLogin } from '../../examples/logins/saml.ts'
+import { nodeSaml, samlLogin } from '../../examples/logins/saml.ts'
+import { secondFactorLogin } from '../../examples/logins/second-factor.ts'
 import type { Login } from '../../examples/logins/settings.ts'
 import { singlePageLogin } from '../../examples/logins/single-page.ts'
 import { startScene } from '../helpers/browser-scene.ts'
 import type { Visit } from '../helpers/browser-scene.ts'
 import { openidProvider, samlProvider } from '../helpers/identity-provider.ts'
 import { freePort } from '../helpers/ports.ts'
-import { arrives, logIn, outcome } from '../helpers/walk.ts'
+import { SAML_CERTIFICATE } from '../helpers/saml-certificate.ts'
+import { arrives, logIn, looksRight, outcome, reported } from '../helpers/walk.ts'
 
 interface Place {
   partner: string
@@ -180,12 +182,55 @@ t.test('OpenID Connect', async (t) => {
 
 t.test('SAML', async (t) => {
   const ports: [number, number] = [await freePort(), await freePort()]
-  const provider = await samlProvider(t, `http://localhost:${ports[0]}/login/saml`)
+  const issuer = `http://localhost:${ports[0]}`
+  const callbackUrl = `${issuer}/login/saml`
+  const { origin, entryPoint } = await samlProvider(t, issuer, callbackUrl)
+  const provider = nodeSaml({ entryPoint, idpCert: SAML_CERTIFICATE, issuer, audience: issuer, callbackUrl })
   await askAll(t, {
     login: samlLogin(provider),
     ...AT_ROOT,
     back: LOGIN,
-    others: [provider.origin],
+    others: [origin],
     ports
+  })
+})
+
+t.test('a login of two pages', async (t) => {
+  const { partner, portal, visit } = await startScene(t, { app: { login: secondFactorLogin } })
+  const code = async (page: Page): Promise<string> => await page.locator('output').innerText()
+
+  await visit('the password alone gets no code; a wrong code is refused; the right one leads to the portal', async (
+    t, { page, tab, problems }
+  ) => {
+    await page.goto(`${portal}/external-oauth/local`)
+    await arrives(t, page, LOGIN)
+    await logIn(page, ADA)
+    await arrives(t, page, 'Enter your code')
+    t.ok(await looksRight(t, page))
+
+    const second = await tab()
+    await second.goto(`${portal}/external-oauth/local`)
+    await arrives(t, second, LOGIN)
+    await second.close()
+
+    const right = await code(page)
+    await page.getByLabel('Code').fill(right === '000000' ? '000001' : '000000')
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('alert').waitFor()
+    for (const problem of await reported(problems)) t.match(problem, /status of 400/, problem)
+    t.ok(await looksRight(t, page))
+    await page.getByLabel('Code').fill(right)
+    await page.getByRole('button', { name: 'Go on' }).click()
+    t.equal(await outcome(page), entered(ADA))
+  })
+
+  await visit('a login that the portal did not begin leads home', async (t, { page }) => {
+    await page.goto(`${partner}/login`)
+    await logIn(page, BO)
+    await page.getByLabel('Code').fill(await code(page))
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await arrives(t, page, `Good day, ${BO}`)
+    await page.getByRole('link', { name: 'Open the dispute portal' }).click()
+    t.equal(await outcome(page), entered(BO))
   })
 })

@@ -1,5 +1,6 @@
 // The logins that people copy, and those who attack them. How they work in a browser: test/browser/logins.test.ts.
 import { createHmac } from 'node:crypto'
+import { createServer, request as ask } from 'node:http'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { allowInsecureRequests, discovery } from 'openid-client'
 import t from 'tap'
@@ -8,14 +9,19 @@ import { bearerLogin } from '../../examples/logins/bearer.ts'
 import { federatedLogin } from '../../examples/logins/federated.ts'
 import { formLogin } from '../../examples/logins/form.ts'
 import { nextOf } from '../../examples/logins/next.ts'
-import { samlLogin } from '../../examples/logins/saml.ts'
+import { removedPathLogin } from '../../examples/logins/removed-path.ts'
+import { nodeSaml, samlLogin } from '../../examples/logins/saml.ts'
+import { secondFactorLogin } from '../../examples/logins/second-factor.ts'
 import type { Login } from '../../examples/logins/settings.ts'
 import { singlePageLogin } from '../../examples/logins/single-page.ts'
 import { partnerApp } from '../../examples/partner-app.ts'
-import { Browser } from '../helpers/browser.ts'
+import { portal as double } from '../../lib/testing/index.ts'
 import { PORTAL } from '../app.ts'
-import { openidProvider } from '../helpers/identity-provider.ts'
+import { Browser } from '../helpers/browser.ts'
+import { openidProvider, samlProvider } from '../helpers/identity-provider.ts'
+import { listen } from '../helpers/listen.ts'
 import { freePort } from '../helpers/ports.ts'
+import { SAML_CERTIFICATE } from '../helpers/saml-certificate.ts'
 
 const SECRET = 'a secret of at least thirty-two characters'
 
@@ -105,7 +111,8 @@ t.test('a page of another site logs nobody in or out', async (t) => {
   const rows = [
     [formLogin, ['login', 'register', 'logout']],
     [singlePageLogin, ['api/login', 'api/register', 'logout']],
-    [saml, ['logout']]
+    [saml, ['logout']],
+    [secondFactorLogin, ['login', 'second-factor', 'logout']]
   ] as const
   for (const [login, routes] of rows) {
     const { post } = await start(t, login)
@@ -119,7 +126,7 @@ t.test('a page of another site logs nobody in or out', async (t) => {
 t.test('SAML: an assertion logs in the browser that asked, once, in a session of a new name', async (t) => {
   const { get, post, isLoggedIn } = await start(t, saml)
   const begun = await get('/login?next=/orders')
-  const [session, victim] = [cookiesOf(begun), cookiesOf(await get('/login'))]
+  const [browser, victim] = [cookiesOf(begun), cookiesOf(await get('/login'))]
   const id = String(begun.headers.location).split('id=')[1]
   const assertion = cookiesOf(await post('/login/saml', `SAMLResponse=${id}+u-1`))
   const done = async (cookies: Cookies) => await get('/login/done', { ...cookies, ...assertion })
@@ -128,12 +135,99 @@ t.test('SAML: an assertion logs in the browser that asked, once, in a session of
     t.equal((await done(cookies)).statusCode, 403, JSON.stringify(cookies))
     t.notOk(await isLoggedIn(cookies), JSON.stringify(cookies))
   }
-  const response = await done(session)
+  const response = await done(browser)
   t.equal(response.headers.location, '/orders')
   t.ok(await isLoggedIn(cookiesOf(response)))
-  t.notOk(await isLoggedIn(session), 'who knew the session before the login has nothing of it')
+  t.notOk(await isLoggedIn(browser), 'whoever knew the cookies before the login has nothing of it')
   t.equal((await done(cookiesOf(response))).statusCode, 403, 'a replay')
   t.equal((await post('/login/saml', `SAMLResponse=${id}`)).statusCode, 403, 'not verified')
+})
+
+t.test('SAML: what @node-saml/node-saml does not accept logs nobody in', async (t) => {
+  const issuer = 'http://localhost:3000'
+  const callbackUrl = `${issuer}/login/saml`
+  const { entryPoint, respond } = await samlProvider(t, issuer, callbackUrl)
+  const config = { entryPoint, idpCert: SAML_CERTIFICATE, issuer, audience: issuer, callbackUrl }
+  const provider = nodeSaml(config)
+  t.match(await provider.requestUrl('_an-id'), `${entryPoint}?SAMLRequest=`)
+  const response = await respond('_an-id', 'u-1')
+  t.strictSame(await provider.verify(response), { user: 'u-1', inResponseTo: '_an-id' })
+
+  const xml = Buffer.from(response, 'base64').toString()
+  t.match(xml, 'u-1')
+  const changed = Buffer.from(xml.replaceAll('>u-1<', '>u-2<')).toString('base64')
+  const unsolicited = await respond('', 'u-1')
+  for (const [name, text] of Object.entries({ changed, unsolicited, empty: '', none: 'x' })) {
+    await t.rejects(provider.verify(text), { message: /./ }, name)
+  }
+  await t.rejects(nodeSaml({ ...config, audience: 'http://other.example' }).verify(response), 'another audience')
+})
+
+t.test('a login that has begun is in a cookie of ten minutes, and not in a session', async (t) => {
+  const { app, get } = await start(t, saml)
+  const stranger = await get('/login')
+  t.strictSame(stranger.cookies.map(({ name }) => name.replace(/_.*/, '')), ['login-'], 'a stranger has no session')
+  t.match(stranger.cookies, [{ path: '/login', httpOnly: true, sameSite: 'Lax', maxAge: 600 }])
+
+  const long = await get(`/login?next=/${'x'.repeat(1999)}`)
+  t.ok(String(long.headers['set-cookie']).length < 4096, 'browsers keep it')
+  const names = (response: LightMyRequestResponse, maxAge: number) =>
+    response.cookies.filter((cookie) => cookie.maxAge === maxAge).map(({ name }) => name)
+  const jar: Cookies = {}
+  const begun: string[] = []
+  for (let tab = 1; tab <= 4; tab++) {
+    const response = await get('/login', jar)
+    begun.push(...names(response, 600))
+    t.strictSame(names(response, 0), tab < 4 ? [] : [begun[0]], `tab ${tab}`)
+    Object.assign(jar, cookiesOf(response))
+  }
+
+  const { name, value } = stranger.cookies[0] as { name: string, value: string }
+  const id = name.slice('login-'.length)
+  const done = async (cookies: Cookies) => {
+    const saml = app.signCookie(`${id} u-1`)
+    return (await get('/login/done', { saml, ...cookies })).headers.location
+  }
+  t.equal(await done({ [name]: value }), '/')
+  const ended = (change: object) => {
+    const text = JSON.stringify({ state: id, next: '/', expires: Date.now() + 60_000, ...change })
+    return app.signCookie(`login-${Buffer.from(text).toString('base64url')}`)
+  }
+  t.equal(await done({ [name]: ended({}) }), '/')
+  const refused = {
+    expired: ended({ expires: Date.now() - 1 }),
+    'of another tab': ended({ state: 'another' }),
+    'not signed': value.replace(/\.[^.]*$/, ''),
+    'another signed cookie': app.signCookie(`${id} u-1`)
+  }
+  for (const [what, cookie] of Object.entries(refused)) t.equal(await done({ [name]: cookie }), undefined, what)
+})
+
+t.test('a second factor: the password alone gets no code, and guesses end', async (t) => {
+  const { app, get, post, isLoggedIn } = await start(t, secondFactorLogin)
+  const begin = async (): Promise<[Cookies, string]> => {
+    const response = await post('/login?return_to=/', USER)
+    t.equal(response.headers.location, '/second-factor?return_to=/')
+    const cookies = cookiesOf(response)
+    const page = (await get('/second-factor', cookies)).body
+    return [cookies, /<output>(\d{6})</.exec(page)?.[1] ?? '']
+  }
+  const enter = async (cookies: Cookies, code: string) => await app.inject({
+    method: 'POST', url: '/second-factor', cookies, headers: { 'content-type': FORM }, payload: `code=${code}`
+  })
+  const [cookies, code] = await begin()
+  t.notOk(await isLoggedIn(cookies), 'after the password')
+  t.match((await get(AUTHORIZE, cookies)).headers.location, /^\/login\?return_to=/)
+  const entered = await enter(cookies, code)
+  t.equal(entered.statusCode, 303)
+  t.ok(await isLoggedIn(cookiesOf(entered)), 'after the code')
+  t.notOk(await isLoggedIn(cookies), 'the session has a new name')
+
+  const [guessing, right] = await begin()
+  const wrong = right === '000000' ? '000001' : '000000'
+  for (let guess = 1; guess <= 5; guess++) t.equal((await enter(guessing, wrong)).statusCode, 400, `guess ${guess}`)
+  t.equal((await enter(guessing, right)).headers.location, '/login')
+  t.notOk(await isLoggedIn(guessing))
 })
 
 t.test('OpenID Connect: a link does not log its reader in as the attacker', async (t) => {
@@ -183,9 +277,34 @@ t.test('bearer: a token is exchanged for a cookie that serves once, and nothing 
   t.match(logout.headers['set-cookie'], removal, 'as the logout does')
 })
 
+t.test('behind a proxy that removes a path, check finds nothing, and an ordinary login stays below it', async (t) => {
+  const { app, get, post } = await start(t, removedPathLogin)
+  const port = new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port
+  const proxy = createServer((request, response) => {
+    const { method, url, headers } = request
+    const path = url?.startsWith('/partner/') === true ? url.slice('/partner'.length) : '/not-of-this-app'
+    request.pipe(ask({ port, method, path, headers }, (passed) => {
+      response.writeHead(passed.statusCode ?? 500, passed.headers)
+      passed.pipe(response)
+    }))
+  })
+  const baseUrl = `http://127.0.0.1:${await listen(t, proxy)}/partner`
+  const { clientId, clientSecret, redirectUri } = PORTAL
+  const user = { login: { user: 'u-1' } }
+  const { ok, rules, stopped } = await double({ baseUrl, clientId, clientSecret, redirectUri }).check({ user })
+  t.strictSame([stopped, rules.filter(({ outcome }) => outcome === 'fail')], [undefined, []])
+  t.ok(ok)
+
+  const { headers } = await get(AUTHORIZE)
+  t.match(headers.location, /^\/partner\/login\?return_to=/)
+  t.equal((await post('/login', USER)).headers.location, '/partner/', 'no sign-in led here')
+})
+
 t.test('next leads to this app alone', async (t) => {
   const own = '/oauth/authorize?state=%2F%2F'
   t.equal(nextOf({ query: { next: own } } as never), own)
+  const long = `/${'x'.repeat(2000)}`
   const foreign = ['https://evil.example/', '//evil.example', '/\\evil.example', '/\t/evil.example', ['//evil.example']]
+  t.equal(nextOf({ query: { next: long } } as never), '/', 'its cookie would not fit')
   for (const next of foreign) t.equal(nextOf({ query: { next } } as never), '/', JSON.stringify(next))
 })

@@ -6,10 +6,11 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { addIntegration } from '../../examples/portals-from-table.ts'
 import { Browser } from '../helpers/browser.ts'
-import { openidProvider } from '../helpers/identity-provider.ts'
+import { openidProvider, samlProvider } from '../helpers/identity-provider.ts'
 import { freePort } from '../helpers/ports.ts'
 import { startPostgres } from '../helpers/postgres.ts'
 import { prepared } from '../helpers/prepared.ts'
+import { SAML_CERTIFICATE } from '../helpers/saml-certificate.ts'
 import { started } from '../helpers/started.ts'
 import { cwd } from './installed.ts'
 
@@ -29,6 +30,7 @@ async function start (t: Test, command: string): Promise<Example> {
   const [port, portalPort] = [await freePort(), await freePort()]
   const [app, portal] = [`http://localhost:${port}`, `http://127.0.0.1:${portalPort}`]
   const isFederated = command.endsWith('federated')
+  const saml = command.endsWith('saml') ? await samlProvider(t, app, `${app}/login/saml`) : undefined
   const { printed } = started(t, [process.execPath, ...`examples/dist/${command}`.split(' ')], {
     PORT: String(port),
     PORTAL_PORT: String(portalPort),
@@ -38,6 +40,8 @@ async function start (t: Test, command: string): Promise<Example> {
     OIDC_ISSUER: isFederated ? await openidProvider(t, `${app}/login/callback`, SECRET) : '',
     OIDC_CLIENT_ID: 'acme',
     OIDC_CLIENT_SECRET: SECRET,
+    SAML_ENTRY_POINT: saml?.entryPoint ?? '',
+    SAML_CERT: SAML_CERTIFICATE,
     NOTICE: '0'
   }, cwd)
   await printed(/^The portal: /m)
@@ -91,6 +95,15 @@ const programs: Record<string, Program> = {
   'demo.js own-pages': enters,
   'logins/start.js form': enters,
   'logins/start.js cookie-path': enters,
+  'logins/start.js saml': enters,
+
+  async 'logins/start.js second-factor' (t, { loginUrl, browser }) {
+    const login = await browser.signIn(loginUrl)
+    const page = await browser.submit(login.url, { user: 'u-1' })
+    const [, code = ''] = /<output>(\d{6})</.exec(page.text) ?? []
+    t.match((await browser.submit(page.url, { code })).text, 'Ada Okafor is signed in')
+  },
+
   'logins/start.js federated': enters,
   'logins/start.js single-page': isLedTo('/app/login'),
   'logins/start.js bearer': isLedTo('/enter'),

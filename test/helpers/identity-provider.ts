@@ -1,10 +1,12 @@
 // Identity providers on a site of their own, each with a page to log in that looks like the one of the examples.
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Provider } from 'oidc-provider'
+import samlify from 'samlify'
 import type { Test } from 'tap'
-import type { SamlProvider } from '../../examples/logins/saml.ts'
 import { users, userWith } from '../../examples/users.ts'
 import { httpServer } from './listen.ts'
+import { SAML_CERTIFICATE, SAML_KEY } from './saml-certificate.ts'
 
 const HEAD = '<!doctype html><html lang="en"><title>Log in</title><link rel="icon" href="data:,">'
 
@@ -25,23 +27,73 @@ async function askUser (request: IncomingMessage, response: ServerResponse): Pro
 /** A page that sends a form by itself. */
 const sending = (form: string): string => `${HEAD}${form}<script>document.forms[0].submit()</script></html>`
 
-/** Sends each user back to `action` by POST, as SAML does. Its assertion is not signed. */
-export async function samlProvider (t: Test, action: string): Promise<SamlProvider & { origin: string }> {
+/** What the tests know of a SAML provider. */
+export interface SamlIdentityProvider {
+  origin: string
+  /** Where an AuthnRequest is sent. */
+  entryPoint: string
+  /** A signed response to the request with this ID. */
+  respond (inResponseTo: string, user: string): Promise<string>
+}
+
+/** SAML, by samlify, for the service provider `entityId`, whose assertion consumer service is `action`. */
+export async function samlProvider (t: Test, entityId: string, action: string): Promise<SamlIdentityProvider> {
+  // It checks the form of XML by a Java program, if it is there. The library that reads the responses is under test.
+  samlify.setSchemaValidator({ validate: async () => 'not validated' })
+  const service = samlify.ServiceProvider({
+    entityID: entityId,
+    wantMessageSigned: true,
+    wantAssertionsSigned: true,
+    assertionConsumerService: [{ Binding: samlify.Constants.namespace.binding.post, Location: action }]
+  })
+
+  /** Of the request with this ID; undefined for an ID that no request has. */
+  const respond: SamlIdentityProvider['respond'] = async (inResponseTo, user) => {
+    const request = { extract: { request: { id: inResponseTo } } }
+    const { context } = await identity.createLoginResponse(service, request, 'post', {}, (template: string) => {
+      const id = `_${randomUUID()}`
+      const context = samlify.SamlLib.replaceTagsByValue(template, {
+        ID: id,
+        AssertionID: `_${randomUUID()}`,
+        Destination: action,
+        Audience: entityId,
+        EntityID: entityId,
+        SubjectRecipient: action,
+        AssertionConsumerServiceURL: action,
+        Issuer: origin,
+        IssueInstant: new Date().toISOString(),
+        ConditionsNotBefore: new Date(Date.now() - 1000).toISOString(),
+        ConditionsNotOnOrAfter: new Date(Date.now() + 60_000).toISOString(),
+        SubjectConfirmationDataNotOnOrAfter: new Date(Date.now() + 60_000).toISOString(),
+        StatusCode: samlify.Constants.StatusCode.Success,
+        NameIDFormat: samlify.Constants.namespace.format.unspecified,
+        NameID: user,
+        InResponseTo: inResponseTo,
+        AuthnStatement: '',
+        AttributeStatement: ''
+      })
+      return { id, context }
+    })
+    return context
+  }
+
   const origin = await httpServer(t, async (request, response) => {
     const user = await askUser(request, response)
-    const id = new URL(request.url as string, 'http://host').searchParams.get('id')
     if (user === undefined) return
-    const form = `<form method="post" action="${action}"><input name="SAMLResponse" value="${id} ${user}"></form>`
+    const query = Object.fromEntries(new URL(request.url as string, origin).searchParams)
+    const { extract } = await identity.parseLoginRequest(service, 'redirect', { query })
+    const assertion = await respond(String(extract.request?.id), user)
+    const form = `<form method="post" action="${action}"><input name="SAMLResponse" value="${assertion}"></form>`
     response.setHeader('content-type', 'text/html').end(sending(form))
   })
-  return {
-    origin,
-    requestUrl: async (id) => `${origin}/?id=${id}`,
-    async verify (response) {
-      const [inResponseTo = '', user = ''] = response.split(' ')
-      return { user, inResponseTo }
-    }
-  }
+  const identity = samlify.IdentityProvider({
+    entityID: origin,
+    privateKey: SAML_KEY,
+    signingCert: SAML_CERTIFICATE,
+    messageSigningOrder: 'encrypt-then-sign',
+    singleSignOnService: [{ Binding: samlify.Constants.namespace.binding.redirect, Location: `${origin}/sso` }]
+  })
+  return { origin, entryPoint: `${origin}/sso`, respond }
 }
 
 /** OpenID Connect, by oidc-provider. */
