@@ -29,4 +29,16 @@ export function documented (
 
 export const text = (description: string) => Type.String({ description })
 
+/** The JSON of a refusal (RFC 6749 section 5.2). */
+export const refusal = (description: string) => Type.Object({
+  error: text('An error code of RFC 6749 or RFC 6750'),
+  error_description: text('One fixed sentence in English')
+}, { description })
+
+/** The errors that a server has beside those of its protocol. */
+export const serverErrors = {
+  500: refusal('server_error: a function of the app failed'),
+  503: refusal('temporarily_unavailable: the store of the app does not respond. Retry-After says when to try again')
+}
+
 export const fixed = (value: string) => Type.Enum([value], { type: 'string' })

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isCodeChallenge } from '../grants/pkce.ts'
 import { callHook, isOverdue } from '../http/call-hook.ts'
-import { fixed, text } from '../http/documentation.ts'
+import { fixed, refusal, serverErrors, text } from '../http/documentation.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { ownErrorPage, prefersPage } from '../http/error-page.ts'
 import { loginLocation } from '../http/login-location.ts'
@@ -239,6 +239,9 @@ const documentation = {
     302: {
       description: 'To the portal with code and state, or with error, error_description and state; or to the login',
       type: 'null'
-    }
+    },
+    // Where the redirect_uri cannot be trusted (RFC 6749 section 4.1.2.1).
+    400: refusal('invalid_request: the client_id or the redirect_uri is not registered. A browser gets a page'),
+    ...serverErrors
   }
 }

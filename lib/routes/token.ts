@@ -6,7 +6,7 @@ import type { AuthorizationCode, Grant } from '../grants/grant.ts'
 import { verifies } from '../grants/pkce.ts'
 import { basicCredentials, isAuthorizationRepeated } from '../http/authorization-header.ts'
 import { isOverdue } from '../http/call-hook.ts'
-import { fixed, text } from '../http/documentation.ts'
+import { fixed, refusal, serverErrors, text } from '../http/documentation.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { requireForm } from '../http/form.ts'
 import { Parameters, queryOf } from '../http/parameters.ts'
@@ -157,6 +157,9 @@ const documentation = {
   }),
   response: {
     200: Type.Object({ token_type: fixed('Bearer'), access_token: text('Opaque') },
-      { description: 'The access token, single-use' })
+      { description: 'The access token, single-use' }),
+    400: refusal('invalid_request, invalid_grant or unsupported_grant_type'),
+    401: refusal('invalid_client, with WWW-Authenticate'),
+    ...serverErrors
   }
 }

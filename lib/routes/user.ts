@@ -3,7 +3,7 @@ import { readAccessToken } from '../grants/access-token.ts'
 import type { AccessTokens, ProvenToken } from '../grants/access-token.ts'
 import { bearerToken, isAuthorizationRepeated } from '../http/authorization-header.ts'
 import { isOverdue } from '../http/call-hook.ts'
-import { text } from '../http/documentation.ts'
+import { refusal, serverErrors, text } from '../http/documentation.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { sendEmpty, sendJson, sendRefusal } from '../http/responses.ts'
 import { OAuthError } from '../errors.ts'
@@ -82,6 +82,9 @@ const documentation = {
   description: 'The record of the user whom the access token was issued for.',
   headers: Type.Object({ authorization: text('Bearer, and the access token') }),
   response: {
-    200: { description: 'The user information record', ...UserInformation }
+    200: { description: 'The user information record', ...UserInformation },
+    400: refusal('invalid_request: the Authorization header is malformed'),
+    401: refusal('invalid_token, with WWW-Authenticate. Without a token the body is empty'),
+    ...serverErrors
   }
 }

@@ -12,6 +12,7 @@ const SHIPPED = [
   /^(?:LICENSE|package\.json)$/,
   /^(?:\.github\/|lib\/\w+\/|examples\/(?:logins\/)?)?[A-Z]+\.md$/,
   /^dist\/(?!simulator\/.*\.d\.ts$).+\.(?:js|d\.ts)$/,
+  /^lib\/routes\/openapi\.json$/,
   /^examples\/(?!dist\/|start\.ts$).+\.(?:ts|yml|json|eta)$/
 ]
 
