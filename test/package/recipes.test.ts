@@ -36,3 +36,26 @@ t.test('store', async () => {
   const { MapStore } = await recipe('store')
   await checkStore(new MapStore())
 })
+
+t.test('what error trackers and traces are given has no secret, code or token', async (t) => {
+  const { sentry, spanProcessor } = await recipe('logger')
+  const secrets = ['s3cr+t', 'the-code', 'the-token', 'dXNlcjpwYXNz']
+  const query = 'client_secret=s3cr%2Bt&code=the-code&state=a'
+  const url = `https://partner.example/oauth/token?${query}`
+  const attributes = { 'url.path': `/oauth/token?${query}`, 'url.query': query, 'http.url': url, port: 443 }
+  const request = {
+    data: `grant_type=authorization_code&${query}`,
+    query_string: query,
+    headers: { authorization: 'Bearer the-token', 'proxy-authorization': 'Basic dXNlcjpwYXNz' }
+  }
+  for (const hook of [sentry.beforeSend, sentry.beforeSendSpan]) {
+    const given = { message: 'a "quoted" text', request, attributes }
+    const sent = hook(given)
+    t.match(sent, { message: given.message, request: { data: /^grant_type=authorization_code&.*&state=a$/ } }, 'the rest')
+    const text = JSON.stringify(sent)
+    t.strictSame([...secrets, 's3cr%2Bt'].filter((secret) => text.includes(secret)), [], text)
+  }
+  spanProcessor.onEnd({ attributes })
+  const masked = 'client_secret=…&code=…&state=a'
+  t.match(attributes, { 'url.path': `/oauth/token?${masked}`, 'url.query': masked, port: 443 })
+})
