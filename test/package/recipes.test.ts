@@ -51,8 +51,8 @@ t.test('what error trackers and traces are given has no secret, code or token', 
   for (const hook of [sentry.beforeSend, sentry.beforeSendSpan]) {
     const given = { message: 'a "quoted" text', request, attributes }
     const sent = hook(given)
-    t.match(sent, { message: given.message, request: { data: /^grant_type=authorization_code&.*&state=a$/ } }, 'the rest')
     const text = JSON.stringify(sent)
+    t.match(sent, { message: given.message, request: { data: /^grant_type=authorization_code&.*&state=a$/ } }, text)
     t.strictSame([...secrets, 's3cr%2Bt'].filter((secret) => text.includes(secret)), [], text)
   }
   spanProcessor.onEnd({ attributes })
