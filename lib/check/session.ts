@@ -44,7 +44,8 @@ export async function enter (door: Door, user: User): Promise<Session> {
   const added = () => cookiesIn(browser).filter((cookie) => !before.includes(cookie))
   const set = added()
   let again = await door.authorize(browser)
-  for (let tries = 2; tries < TRIES && codeOf(again) === null; tries++) {
+  const isKnown = () => [again, ...steps].some((one) => codeOf(one) !== null)
+  for (let tries = 2; tries < TRIES && !isKnown(); tries++) {
     again = await door.authorize(browser)
   }
   const arrivals = [again, first, ...steps]

@@ -15,22 +15,37 @@ import { WHO } from './who.ts'
 const as = (user: string): User => ({ login: { user } })
 const USERS = { user: [as('ada'), as('cyd')], ineligible: as('bo') }
 
+/** What a check costs the app: requests, credentials that the app never gave, credentials that were used before. */
+interface Cost { requests: number, wrong: number, replays: number }
+
 /** The rules that fail, those that give advice, and `stopped` where the rest could not be judged. */
-async function failing (change: Change): Promise<string[]> {
+async function failing (change: Change): Promise<{ found: string[], cost: Cost }> {
   const { wrap = (start) => start(), double, users = USERS } = change
   const app = await wrap((other) => start(other ?? change))
-  let requests = 0
+  const cost = { requests: 0, wrong: 0, replays: 0 }
+  const given = new Set<string>()
+  const used = new Set<string>()
   const counting: Injectable = {
-    inject (options) {
-      requests++
-      return app.inject(options)
+    async inject (options) {
+      cost.requests++
+      const [, token] = options.headers.Authorization?.split('Bearer ') ?? []
+      const sent = token ?? new URLSearchParams(options.payload).get('code')
+      if (options.url.includes('/oauth/') && sent) {
+        if (!given.has(sent)) cost.wrong++
+        else if (used.has(sent)) cost.replays++
+        used.add(sent)
+      }
+      const response = await app.inject(options)
+      const issued = `${response.headers.location} ${response.body}`
+      for (const [value] of issued.matchAll(/(?<=code=|"access_token":")[\w-]+/g)) given.add(value)
+      return response
     }
   }
-  const { rules, stopped } = await portal({ app: counting, ...PORTAL, ...double }).check(users)
-  t.ok(requests <= 150, `${requests} requests`)
+  const { ok, rules, stopped } = await portal({ app: counting, ...PORTAL, ...double }).check(users)
   const found = rules.flatMap(({ id, outcome }) =>
     outcome === 'fail' ? [id] : outcome === 'advice' ? [`advice:${id}`] : [])
-  return stopped === undefined ? found : [...found, 'stopped']
+  t.equal(ok, stopped === undefined && rules.every(({ outcome }) => outcome !== 'fail'), 'ok')
+  return { found: stopped === undefined ? found : [...found, 'stopped'], cost }
 }
 
 t.test('what a login throws is thrown, at its first use and at a later one', async (t) => {
@@ -101,7 +116,11 @@ const groups = { REACH, LOGIN, WHO, RECORD, FRONT, STORE, CORRECT }
 for (const [group, rows] of Object.entries<Row[]>(groups)) {
   for (const [name, change, ...expected] of rows) {
     t.test(`${group}: ${name}`, async (t) => {
-      t.strictSame(await failing(typeof change === 'function' ? change() : change), expected)
+      const { found, cost } = await failing(typeof change === 'function' ? change() : change)
+      t.strictSame(found, expected)
+      const { requests, wrong, replays } = cost
+      t.ok(requests <= (group === 'CORRECT' ? 100 : 150), `${requests} requests`)
+      if (group === 'CORRECT') t.ok(wrong <= 5 && replays <= 3, JSON.stringify(cost))
     })
   }
 }
