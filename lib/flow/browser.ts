@@ -5,6 +5,15 @@ import { header, headerValues, isRedirect, statusOf } from './wire.ts'
 
 const MOST_REDIRECTS = 10
 
+/** What a browser sends by POST. */
+export interface Posted {
+  /** The media type of the body. */
+  type: string
+  body: string
+  /** Beside those that a browser sends. */
+  headers: Headers
+}
+
 /** Where following redirects ended. */
 export interface Arrival {
   /**
@@ -47,11 +56,11 @@ export class Browser {
   /**
    * Opens an address of the application as a person would and follows at most ten redirects.
    *
-   * @param form - sent with POST; without one the method is GET
+   * @param posted - sent with POST; without it the method is GET
    * @param before - the exchanges that led to this address
    */
-  async open (url: string, form?: string, before: Exchange[] = []): Promise<Arrival> {
-    const exchange = await this.request(url, form)
+  async open (url: string, posted?: Posted, before: Exchange[] = []): Promise<Arrival> {
+    const exchange = await this.request(url, posted)
     const hops = [...before, exchange]
     const target = redirectTarget(exchange)
     const at = this.#endOf(exchange, target, hops.length)
@@ -59,9 +68,9 @@ export class Browser {
     if (at !== null) {
       return { at, exchange, url, target, hops }
     }
-    // RFC 9110 §15.4: only 307 and 308 keep the method, and with it the form.
-    const keepsForm = [307, 308].includes(statusOf(exchange))
-    return this.open(String(target), keepsForm ? form : undefined, hops)
+    // RFC 9110 section 15.4: only 307 and 308 keep the method, and with it the body.
+    const isKept = [307, 308].includes(statusOf(exchange))
+    return this.open(String(target), isKept ? posted : undefined, hops)
   }
 
   /** Where a browser ends with this response; null: it follows the redirect. */
@@ -80,10 +89,10 @@ export class Browser {
   /**
    * One request with the browser's cookies; no redirect is followed.
    *
-   * @param form - sent with POST; without one the method is GET
+   * @param posted - sent with POST; without it the method is GET
    * @throws TypeError when the address is of another origin
    */
-  async request (url: string, form?: string): Promise<Exchange> {
+  async request (url: string, posted?: Posted): Promise<Exchange> {
     const address = new URL(url)
     if (this.#leaves(address)) {
       throw new TypeError(`${address.origin} is not the service: nothing is sent there`)
@@ -93,22 +102,23 @@ export class Browser {
       ['Accept', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'],
       ...cookie === '' ? [] : [['Cookie', cookie] as const],
       ...this.#headers,
-      ...form === undefined ? [] : this.#formHeaders()
+      ...posted === undefined ? [] : this.#headersOf(posted)
     ]
-    const method = form === undefined ? 'GET' : 'POST'
-    const exchange = await this.#integration.send({ method, url, headers, body: form })
+    const method = posted === undefined ? 'GET' : 'POST'
+    const exchange = await this.#integration.send({ method, url, headers, body: posted?.body })
     for (const line of headerValues(exchange.response, 'set-cookie')) {
       this.jar.take(line, address)
     }
     return exchange
   }
 
-  /** Some apps compare the last two, against forms of other sites. */
-  #formHeaders (): Headers {
+  /** Some apps compare Origin and Referer, against forms of other sites. */
+  #headersOf ({ type, headers }: Posted): Headers {
     return [
-      ['Content-Type', 'application/x-www-form-urlencoded'],
+      ['Content-Type', type],
       ['Origin', this.#integration.base.origin],
-      ['Referer', this.#page]
+      ['Referer', this.#page],
+      ...headers
     ]
   }
 
@@ -116,6 +126,13 @@ export class Browser {
     return address.origin !== this.#integration.base.origin
   }
 }
+
+/** A form as a browser sends it. */
+export const formPosted = (fields: Iterable<[name: string, value: string]>): Posted => ({
+  type: 'application/x-www-form-urlencoded',
+  body: new URLSearchParams([...fields]).toString(),
+  headers: []
+})
 
 /** The address that a response redirects to, or null when it is not a redirect. */
 export function redirectTarget (exchange: Exchange): URL | null {

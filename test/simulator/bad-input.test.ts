@@ -86,14 +86,25 @@ const COMMANDS: Array<[argv: string[], sentence: string]> = [
   [[...CHECK, '--level', 'boss'], '--level must be \'partner\' or \'client\'.'],
   [[...CHECK, '--timeout', '0'], '--timeout must be a number from 0.1 to 600.'],
   [[...CHECK, '--timeout', 'soon'], '--timeout must be a number'],
-  [[...CHECK, '--login', 'ada'], '--login must look like name=value'],
-  [[...CHECK, '--ineligible-login', '=x'], '--ineligible-login must look like name=value'],
+  [[...CHECK, '--login', 'ada'], "--login must look like 'user=ada&password=…'"],
+  [[...CHECK, '--login', 'user=ada&secret'], '--login must look like'],
+  [[...CHECK, '--ineligible-login', '=x'], '--ineligible-login must look like'],
+  [[...CHECK, '--login', ''], '--login is empty: see whether'],
+  [[...CHECK, '--login', 'user=ada', '--login', 'password=x'], 'have different fields, user and password: write all'],
+  [[...CHECK, '--login', 'a=1', '--cookie', 'a=1', '--cookie', 'a=2'], '--login, --cookie, --cookie are 3 users.'],
+  [[...CHECK, '--ineligible-login', 'a=1', '--ineligible-cookie', 'a=1'], 'are 2 users.'],
+  [[...CHECK, '--cookie', ''], '--cookie is empty: see whether'],
+  [[...CHECK, '--cookie', ' \n'], '--cookie is empty: see whether'],
+  [[...CHECK, '--cookie', 'abc'], '--cookie has no cookie that is still good: give name=value'],
+  [[...CHECK, '--cookie', 'sid=; Max-Age=0'], '--cookie has no cookie that is still good'],
+  [[...CHECK, '--cookie', 'HTTP/1.1 401 Unauthorized\n\n'], 'There is no cookie in the response that --cookie is'],
   [[...CHECK, '--header', 'nonsense'], '--header must look like "name: value".'],
   [['check', '--nonsense'], 'Unknown option \'--nonsense\'. --help lists the flags.'],
   [['check', '-x'], 'Unknown option \'-x\'. --help lists the flags.'],
   [['check', '--cookie'], 'Option \'--cookie <value>\' argument missing'],
   [['check', 'stray'], 'Unexpected argument \'stray\''],
-  [[...CHECK, '--ineligible-cookie', 'HTTP/2 200 \n\n'], 'There is no cookie in --ineligible-cookie: see'],
+  [[...CHECK, '--ineligible-cookie', 'HTTP/2 200 \n\n'],
+    'There is no cookie in the response that --ineligible-cookie is'],
   [['check', `--${HOSTILE}`], ESCAPED],
   [[HOSTILE], ESCAPED],
   [['dance'], 'There is no command dance: see --help.'],
@@ -112,11 +123,29 @@ t.test('the command line: what is missing or wrong is named', async (t) => {
   }
 })
 
+t.test('users of the environment: what is wrong is named, and no value is shown', async (t) => {
+  for (const [env, sentence] of [
+    [{ PORTAL_LOGIN: 'ada-password' }, "PORTAL_LOGIN must look like 'user=ada&password=…'"],
+    [{ PORTAL_LOGIN: 'user=ada-password', PORTAL_COOKIE: 'sid=x' }, 'PORTAL_LOGIN and PORTAL_COOKIE are both set'],
+    [{ PORTAL_SECOND_LOGIN: 'user=ada-password' }, 'PORTAL_SECOND_LOGIN is a second user: give the first'],
+    [{ PORTAL_COOKIE: 'ada-password' }, 'PORTAL_COOKIE has no cookie that is still good'],
+    [{ PORTAL_INELIGIBLE_COOKIE: ' ' }, 'PORTAL_INELIGIBLE_COOKIE is empty']
+  ] as const) {
+    const { code, err } = await program(CHECK, { env })
+    t.equal(code, 2, sentence)
+    t.match(err, sentence, sentence)
+    t.notMatch(err, 'ada-password', sentence)
+  }
+})
+
 t.test('help', async (t) => {
   for (const argv of [['--help'], ['-h']]) {
     t.match(await program(argv), { code: 0, out: /^Usage: fastify-partner-sso <command>/ }, argv.join(' '))
   }
-  const users = ['PORTAL_COOKIE', 'PORTAL_INELIGIBLE_COOKIE', 'PORTAL_INELIGIBLE_LOGIN', 'PORTAL_LOGIN']
+  const users = [
+    'PORTAL_COOKIE', 'PORTAL_INELIGIBLE_COOKIE', 'PORTAL_INELIGIBLE_LOGIN', 'PORTAL_LOGIN', 'PORTAL_SECOND_COOKIE',
+    'PORTAL_SECOND_LOGIN'
+  ]
   for (const [command, own, more] of [['check', CHECK_FLAGS, users], ['serve', SERVE_FLAGS, []]] as const) {
     const { code, out } = await program([command, '-h'])
     t.equal(code, 0, command)

@@ -1,6 +1,6 @@
 // The browser half: cookies as a browser keeps them, redirects as a browser follows them.
 import t from 'tap'
-import { Browser, isCallback } from '../../lib/flow/browser.ts'
+import { Browser, formPosted, isCallback } from '../../lib/flow/browser.ts'
 import { CookieJar, parseGiven } from '../../lib/flow/cookies.ts'
 import { createIntegration } from '../../lib/flow/integration.ts'
 import { logIn } from '../../lib/flow/user.ts'
@@ -36,7 +36,7 @@ t.test('307 and 308 keep the method and the form, the other redirects do not', a
       '/c': [dropping, '/d?e'],
       '/d': [302, callback]
     })
-    const arrival = await browser.open(`${SERVICE}/a`, 'user=ada')
+    const arrival = await browser.open(`${SERVICE}/a`, formPosted([['user', 'ada']]))
     t.match(arrival, { at: 'callback', target: { href: callback } }, `${dropping}`)
     t.strictSame(seen, ['POST /a user=ada', 'POST /b user=ada', 'POST /c user=ada', 'GET /d?e'], `${dropping}`)
   }
@@ -71,11 +71,14 @@ t.test('a login opens addresses relative to its page, and sends forms as a brows
     t.match(last(), { Cookie: 'sid=a', Origin: SERVICE, Referer: page.url })
     t.equal(last()['Content-Type'], 'application/x-www-form-urlencoded')
     for (const address of ['form', '../form', '?step=2', `${SERVICE}/other`]) await get(address)
-    await post({ user: 'ada' }, './form')
+    await post({ user: ['ada', 'bob'] }, './form')
+    await post({ user: 'ada', keep: true }, '/api/login', { json: true, headers: { 'x-csrf-token': 'abc' } })
+    t.match(last(), { 'Content-Type': 'application/json', Accept: 'application/json', Cookie: 'sid=a' })
+    t.match(last(), { Origin: SERVICE, 'x-csrf-token': 'abc' })
   })
   t.strictSame(seen.slice(2), [
     'POST /account/login?return_to=%2F user=a+b', 'GET /account/form', 'GET /form', 'GET /account/login?step=2',
-    'GET /other', 'POST /account/form user=ada'
+    'GET /other', 'POST /account/form user=ada&user=bob', 'POST /api/login {"user":"ada","keep":true}'
   ])
 })
 

@@ -1,0 +1,91 @@
+// A login by its fields: what is filled in and sent, and what is said where nobody is logged in.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import t from 'tap'
+import { createIntegration } from '../../lib/flow/integration.ts'
+import { browserOf, logIn, whyNotLoggedIn } from '../../lib/flow/user.ts'
+import type { User } from '../../lib/flow/user.ts'
+import type { Exchange } from '../../lib/flow/wire.ts'
+import { portal } from '../../lib/testing/index.ts'
+import { partner, SETTINGS } from '../helpers/partner.ts'
+
+/** A browser of nobody at the login of the app, and what it sends when this user logs in. */
+async function loggingIn (login: User['login'], page: (request: FastifyRequest, reply: FastifyReply) => string) {
+  const app = partner({ loginPage: (request, reply) => reply.type('text/html').send(page(request, reply)) })
+  const integration = createIntegration({ app, ...SETTINGS })
+  const exchanges: Exchange[] = []
+  const browser = browserOf({
+    ...integration,
+    async send (request, signal) {
+      const exchange = await integration.send(request, signal)
+      exchanges.push(exchange)
+      return exchange
+    }
+  })
+  const at = await browser.open('http://localhost/login?return_to=%2F')
+  const steps = await logIn(browser, at, login)
+  return { why: whyNotLoggedIn(at, login, steps), posted: exchanges.slice(1).filter(({ request }) => request.body) }
+}
+
+const USER = '<form method=post><input type=hidden name=csrf value=abc><input name=user></form>'
+const MAIL = '<form method=post><input name=mail></form>'
+
+for (const [name, pageFor, login] of [
+  ['one page', () => USER, { user: 'bob' }],
+  ['a form by GET first', () => `<form action=/search><input name=user></form>${USER}`, { user: 'bob' }],
+  ['two pages', (mail?: string) => mail === undefined ? MAIL : USER, { mail: 'a@b', user: 'bob' }]
+] as const) {
+  t.test(`a user is logged in: ${name}`, async (t) => {
+    const app = partner({
+      loginPage: ({ body }, reply) => reply.type('text/html').send(pageFor((body as { mail?: string } | null)?.mail))
+    })
+    t.match(await portal({ app, ...SETTINGS }).signIn({ login }), { ok: true, record: { external_id: 'u-2' } })
+  })
+}
+
+const COOKIE = /Log in by other means, and give the session cookie: --cookie, or `cookies` in tests, where/
+
+t.test('a form that is not the login’s own, by POST, gets nothing, and it is said why', async (t) => {
+  for (const [page, why] of [
+    ['<p>Log in', /^The page \/login has no form: a script makes it, or the login is elsewhere\. /],
+    ['<form><input name=user><input name=kennwort></form>', /^The form of \/login is not sent by POST: in a URL, /],
+    ['<form method=get><input name=user></form>', /^The form of \/login is not sent by POST/],
+    ['<form method=post @submit="send"><input name=user></form>', /^A script sends the form of \/login\. /],
+    ['<form method=post><input name=email><input name=p></form>',
+      /^No form of \/login has a field named user or kennwort; it has email, p\. /],
+    ['<form method=post><button>Go</button></form>', /^No form of \/login has a field named user or kennwort\. /]
+  ] as const) {
+    const result = await loggingIn({ user: 'ada', kennwort: 'of-ada' }, () => page)
+    t.strictSame(result.posted, [], page)
+    t.match(result.why, why, page)
+    t.match(result.why, COOKIE, page)
+  }
+})
+
+t.test('what was typed leaves by POST only, in the body, to the application itself', async (t) => {
+  const login = { user: 'mallory-typed', kennwort: 'secret-typed' }
+  const form = (action: string) => `<form method=post action="${action}"><input name=user><input name=kennwort></form>`
+  for (const [action, count] of [['', 1], ['/login?x=1', 1], ['https://other.example/login', 0]] as const) {
+    const { posted } = await loggingIn(login, () => form(action))
+    t.equal(posted.length, count, action)
+    for (const { request } of posted) {
+      t.equal(request.body, 'user=mallory-typed&kennwort=secret-typed', action)
+      t.notMatch(JSON.stringify([request.url, request.headers]), /typed/, action)
+    }
+  }
+})
+
+t.test('a login that refuses says why in its own words, without what was typed', async (t) => {
+  const refused = (text: string) => ({ method }: FastifyRequest, reply: FastifyReply): string => {
+    if (method === 'POST') reply.code(401)
+    return `<title>Log in</title>${USER}<p class=error>${method === 'POST' ? text : 'Welcome'}</p>`
+  }
+  const { why } = await loggingIn({ user: 'mallory', pin: '1234' }, refused('No account <b>mallory</b> &amp; no entry'))
+  t.equal(why, 'The login says: “No account •••••••• & no entry”. The form has no field named pin; it has user.')
+  const long = await loggingIn({ user: 'mallory' }, refused('x'.repeat(1000)))
+  t.match(long.why, /^The login says: “x{160}…”\.$/)
+  t.equal((await loggingIn({ user: 'mallory' }, refused('Welcome'))).why, null, 'nothing new')
+  t.equal((await loggingIn({ user: 'ada' }, refused('no'))).why, null, 'a login that leads to a page of the app')
+  const byFunction = await loggingIn((page) => page.post({ user: 'mallory' }), refused('Wrong password'))
+  t.equal(byFunction.why, 'The login says: “Wrong password”.')
+  t.equal((await loggingIn(undefined, refused('no'))).why, null, 'no login')
+})
