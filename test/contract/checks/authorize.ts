@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import type { Test } from 'tap'
 import { refusals } from '../../../lib/errors.ts'
 import { sessionOf } from '../../app.ts'
+import { challenge, VERIFIER } from '../../wire.ts'
 import { hasPolicy, HTML, isGuardedRedirect, isPage, refuses } from '../replies.ts'
 import type { Subject } from '../subject.ts'
 
@@ -43,6 +44,20 @@ export async function nobody (t: Test, { at, events, loginPage, portal, prefix }
   const back = await at.send(returnTo.slice(prefix.length), { headers: { cookie: sessionOf('ada') } })
   t.ok(back.redirect.has('code'))
   t.equal(back.redirect.get('state'), 'a state')
+}
+
+/** The login leads back with every parameter that the endpoint knows: PKCE holds for the code that is then issued. */
+export async function pkceThroughLogin (t: Test, { at, loginPage, prefix }: Subject): Promise<void> {
+  if (loginPage === 'none') return
+  const { redirect } = await at.authorize({ ...challenge(), scope: 'openid', other: 'x' }, null)
+  const returnTo = redirect.get(loginPage === 'address' ? 'return_to' : 'to') ?? ''
+  const sent = new URLSearchParams(returnTo.slice(returnTo.indexOf('?')))
+  t.strictSame([...sent.keys()].sort(), [
+    'client_id', 'code_challenge', 'code_challenge_method', 'redirect_uri', 'response_type', 'scope', 'state'
+  ], returnTo)
+  const back = await at.send(returnTo.slice(prefix.length), { headers: { cookie: sessionOf('ada') } })
+  const code = back.redirect.get('code') ?? ''
+  t.equal((await at.token({ code, code_verifier: VERIFIER })).status, 200, returnTo)
 }
 
 /** Any falsy value means that nobody is logged in, or that the user may not enter. */
@@ -109,7 +124,8 @@ const replying = {
 } as const
 
 /** `currentUser` and `portalEligibility` may reply: only headers are added to it, and no code is issued. */
-export async function ownReply (t: Test, { at, behaviour, events, lines, lowestLevel }: Subject): Promise<void> {
+export async function ownReply (t: Test, subject: Subject): Promise<void> {
+  const { at, behaviour, events, lines, lowestLevel, portal } = subject
   const { currentUser } = behaviour
   for (const [asked, [type, reason, failure]] of Object.entries(replying)) {
     for (const [name, [send, status = 418, text = 'one moment']] of Object.entries(ownReplies)) {
@@ -127,7 +143,7 @@ export async function ownReply (t: Test, { at, behaviour, events, lines, lowestL
       const row = `${asked}: ${name}`
       const response = await at.authorize()
       t.strictSame([response.status, response.text], [status, text], row)
-      t.match(events(), [{ type, reason }], row)
+      t.match(events(), [{ type, reason, clientId: portal.clientId }], row)
       const errors = lines().filter(({ level }) => level === 50).map(({ msg }) => msg)
       const isLogged = name === 'and a throw' && lowestLevel <= 50
       t.strictSame(errors, isLogged ? [`partner-sso: ${failure}, after a reply`] : [], row)

@@ -10,6 +10,24 @@ const noCredentials = { client_id: undefined, client_secret: undefined }
 
 type Request = [changes: Changes, headers: Record<string, string>]
 
+/** A client_id that HTTP Basic has in two spellings: form-encoded, as RFC 6749 has it, and as it is. */
+export async function encodedClientId (t: Test, subject: Subject): Promise<void> {
+  const clientId = 'partner +1 %41'
+  const { at, events, portal: { clientSecret } } = await subject.another({ portal: { clientId } })
+  for (const [name, header] of Object.entries({
+    'form-encoded': basic(clientId, clientSecret), 'as it is': basicAsSent(clientId, clientSecret)
+  })) {
+    const code = await at.code()
+    for (const another of ['partner +1 A', 'partner++1+%2541']) {
+      const response = await at.token({ code, client_id: another, client_secret: undefined }, header)
+      refuses(t, response, 400, 'invalid_request', `${name}: ${another}`)
+      t.match(events().at(-1), { reason: 'authentication_repeated' }, `${name}: ${another}`)
+    }
+    const response = await at.token({ code, client_id: clientId, client_secret: undefined }, header)
+    t.equal(response.status, 200, `the same client_id in the form is no second method: ${name}`)
+  }
+}
+
 /** The form or HTTP Basic, never both. Malformed headers: attacks/authorization-header. */
 export async function authentication (t: Test, { at, events, portal }: Subject): Promise<void> {
   const { clientId, clientSecret } = portal
