@@ -3,7 +3,7 @@ import t from 'tap'
 import partnerSso from '../../lib/index.ts'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { pluginOptions, RECORDS, startApp } from '../app.ts'
-import { wire } from '../wire.ts'
+import { inProcess, wire } from '../wire.ts'
 
 t.test('a scope with a prefix of its own, beside another registration', async (t) => {
   const portalEligibility = (person: string) => person === 'bob' ? null : RECORDS.ada
@@ -32,5 +32,22 @@ t.test('one prefix, and the host name decides', async (t) => {
   for (const [host, status] of [['one.example', 401], ['two.example', 401], ['three.example', 404]] as const) {
     const { statusCode } = await app.inject({ url: '/oauth/user', headers: { host } })
     t.equal(statusCode, status, host)
+  }
+})
+
+t.test('one host name, and all others', async (t) => {
+  const constrained = { routeOptions: { constraints: { host: 'one.example' } }, loginPage: '/one' }
+  const others = { loginPage: '/others' }
+  for (const [name, first, second] of [
+    ['the one first', constrained, others], ['the others first', others, constrained]
+  ] as const) {
+    const { app } = await startApp(t, {
+      options: first,
+      finish: (app) => app.register(partnerSso<string>, pluginOptions(second))
+    })
+    for (const [host, loginPage] of [['one.example', '/one'], ['two.example', '/others']] as const) {
+      const { headers } = await inProcess(app).authorize({}, null, { host })
+      t.match(headers.get('location'), new RegExp(`^${loginPage}\\?`), `${name}: ${host}`)
+    }
   }
 })
