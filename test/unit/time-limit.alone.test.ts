@@ -7,9 +7,11 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { MessageChannel } from 'node:worker_threads'
 import t from 'tap'
 import type { Test } from 'tap'
+import type { Store } from '../../lib/index.ts'
 import { GuardedStore, TimeLimitedStore } from '../../lib/stores/guard.ts'
+import { MemoryStore } from '../../lib/stores/memory.ts'
 import { atDeadline, clearTimeout, within } from '../../lib/time-limit.ts'
-import { startApp } from '../app.ts'
+import { PORTAL, startApp } from '../app.ts'
 import { inProcess } from '../wire.ts'
 
 const never = (): Promise<never> => new Promise(() => {})
@@ -63,6 +65,32 @@ t.test('the portal function: `storeTimeout`; what it does later has no effect', 
   await endsAfter(t, 7000, () => inProcess(app).authorize())
   fail(new Error('Too late: it must not end the process'))
   await turn()
+})
+
+t.test('the user endpoint: the time of the portal function is not that of the store', async (t) => {
+  const memory = new MemoryStore(10)
+  let isSlow = false
+  const portalAt = async (): Promise<typeof PORTAL> => {
+    if (isSlow) await new Promise((resolve) => setTimeout(resolve, 6000))
+    return PORTAL
+  }
+  const store: Store = {
+    put: (...given) => memory.put(...given),
+    take: (key) => isSlow ? never() : memory.take(key),
+    revoke: (...given) => memory.revoke(...given)
+  }
+  const { app } = await startApp(t, { options: { storeTimeout: 7000, portal: portalAt, store } })
+  const portal = inProcess(app)
+  const token = await portal.accessToken()
+  isSlow = true
+  const clock = newClock()
+  let status: number | undefined
+  byClock(clock, () => portal.user(token)).then((response) => { status = response.status }, t.fail)
+  for (const [milliseconds, expected] of [[0, undefined], [6000, undefined], [7000, undefined], [1, 503]] as const) {
+    pass(clock, milliseconds)
+    for (let turns = 0; turns < 20; turns++) await turn()
+    t.equal(status, expected, `after ${clock.now} ms`)
+  }
 })
 
 t.test('a response that has arrived in a stall of the event loop is read first', async (t) => {
