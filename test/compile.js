@@ -4,7 +4,7 @@
 // All test files of a folder run in one process, since loading tap and Fastify takes longer than most files do:
 // compiled/test/unit.js, which is written here, imports those of test/unit. `x.alone.test.ts` has a process of its own.
 import { build } from 'esbuild'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 
 /** Files that are not loaded from `compiled`: declarations, programs that run as they are, and hosts of the package. */
 const NOT_COMPILED = /\.d\.ts$|^lib\/bundle\.js$|^test\/(?:[^/]*\.js$|bench\/|package\/(?:hosts|runners)\/)/
@@ -30,6 +30,13 @@ const settings = {
   bundle: true, format: 'esm', platform: 'node', target: 'es2022', outdir: 'compiled', outbase: '.', logLevel: 'warning'
 }
 
+/** Removes what was compiled of files that are gone. */
+function removeStale () {
+  const expected = new Set(sources.map((file) => file.replace(/\.ts$/, '.js')))
+  const compiled = filesBelow('compiled').map((file) => file.slice('compiled/'.length))
+  for (const file of compiled) if (/\/.+\/.+\.js$/.test(file) && !expected.has(file)) rmSync(`compiled/${file}`)
+}
+
 /** Compiles all, and writes the programs that import the tests of a folder. Throws where a file cannot be read. */
 export async function compile () {
   const typebox = 'lib/typebox.ts'
@@ -45,6 +52,7 @@ export async function compile () {
     // Bundled, as the package has it: TypeBox is 700 files.
     build({ ...settings, entryPoints: [typebox] })
   ])
+  removeStale()
   const tests = sources.filter((file) => /^test\/[^/]+\/.*(?<!\.alone)\.test\.ts$/.test(file)).sort()
   mkdirSync('compiled/test', { recursive: true })
   for (const folder of new Set(tests.map((file) => file.split('/')[1]))) {

@@ -1,8 +1,8 @@
 // The kinds of store, each with functions that read and write it past the app.
 import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { MemoryStore } from '../../lib/stores/memory.ts'
+import type { ShiftedClocks } from '../clock.ts'
 import type { RedisServer } from '../helpers/redis.ts'
-import { clock } from '../helpers/shifted-clocks.ts'
 
 export interface StoreAccess {
   /** The options of an app that uses the store. */
@@ -18,7 +18,7 @@ export interface StoreAccess {
 const LONG = 600
 
 /** A store of the app's own process, watched. */
-function watched (): StoreAccess {
+function watched (clocks: ShiftedClocks): StoreAccess {
   const store = new MemoryStore(1000)
   const values = new Map<string, string>()
   async function put (key: string, value: string, lifetime: number): Promise<boolean> {
@@ -41,7 +41,7 @@ function watched (): StoreAccess {
       await take(key)
       await put(key, value, LONG)
     },
-    async pass (seconds) { clock.pass(seconds) }
+    async pass (seconds) { clocks.pass(seconds) }
   }
 }
 
@@ -72,6 +72,8 @@ let stores = 0
 
 export const storeKinds = ['in process', 'Redis'] as const
 
-export function openStore (kind: typeof storeKinds[number], redis: RedisServer): StoreAccess {
-  return kind === 'Redis' ? redisStore(redis, `contract-${++stores}:`) : watched()
+export function openStore (
+  kind: typeof storeKinds[number], redis: RedisServer, clocks: ShiftedClocks
+): StoreAccess {
+  return kind === 'Redis' ? redisStore(redis, `contract-${++stores}:`) : watched(clocks)
 }

@@ -7,6 +7,8 @@ import type {
 } from '../../lib/index.ts'
 import { Fastify } from '../helpers/fastify.ts'
 import type { Factory } from '../helpers/fastify.ts'
+import { shiftedClocks } from '../clock.ts'
+import type { ShiftedClocks } from '../clock.ts'
 import { partnerApp, personOf, PORTAL, RECORDS } from '../app.ts'
 import type { RedisServer } from '../helpers/redis.ts'
 import { injecting, wire } from '../wire.ts'
@@ -78,6 +80,8 @@ export interface Subject {
   prefix: string
   loginPage: Configuration['loginPage']
   store: StoreAccess
+  /** The clocks of the app and its store. */
+  clocks: ShiftedClocks
   behaviour: Behaviour
   /** Another process of the same host, on the same store. */
   another (difference: Difference): Promise<Subject>
@@ -110,12 +114,14 @@ const rewriting: FastifyServerOptions = { rewriteUrl: ({ url = '' }) => url.repl
 
 /** Starts an app of the configuration. */
 export function startSubject (t: Test, configuration: Configuration, redis: RedisServer): Promise<Subject> {
-  return start(t, configuration, openStore(configuration.store, redis), {})
+  const clocks = shiftedClocks(t)
+  return start(t, configuration, { clocks, store: openStore(configuration.store, redis, clocks) }, {})
 }
 
 async function start (
-  t: Test, configuration: Configuration, store: StoreAccess, difference: Difference
+  t: Test, configuration: Configuration, around: Pick<Subject, 'clocks' | 'store'>, difference: Difference
 ): Promise<Subject> {
+  const { store } = around
   const { level, changes } = users[configuration.user]
   const clientSecret = configuration.secrets === 'one' ? PORTAL.clientSecret : ['the new secret', PORTAL.clientSecret]
   const registered = { ...PORTAL, clientSecret, level, ...difference.portal }
@@ -191,8 +197,8 @@ async function start (
     isOnlyPortal: configuration.portal === 'one',
     prefix,
     loginPage: configuration.loginPage,
-    store,
+    ...around,
     behaviour,
-    another: async (difference) => await start(t, configuration, store, difference)
+    another: async (difference) => await start(t, configuration, around, difference)
   }
 }

@@ -1,6 +1,5 @@
 // The exploration of interleavings.test.ts, a program that prints its results as JSON. Not a test file: tap's hooks on
 // each promise would take half as much time again.
-import '../helpers/virtual-clock.ts'
 import type { Exploration } from './explorer.ts'
 import { authorization, play, redemption, user } from './scenes.ts'
 import type { Scene } from './scenes.ts'

@@ -1,8 +1,7 @@
 // The scenes: which requests meet, and what must be true when all is over.
-import { byClock, newClock } from '../helpers/virtual-clock.ts'
 import { explore } from './explorer.ts'
 import type { Exploration } from './explorer.ts'
-import { portalOn, World } from './world.ts'
+import { newClock, portalOn, World } from './world.ts'
 import type { Outcomes, Role, SteppedStore } from './world.ts'
 
 export interface Scene {
@@ -42,7 +41,7 @@ const tokensOf = (outcomes: Outcomes): string[] =>
 export async function play (scene: Scene, store: SteppedStore): Promise<Exploration> {
   const portal = await portalOn(store)
   const isIssued = scene.roles.includes(authorization)
-  const code = isIssued ? undefined : await byClock(newClock(), () => portal.code())
+  const code = isIssued ? undefined : await newClock().run(() => portal.code())
   const restore = store.save()
   return await explore(async () => {
     restore()

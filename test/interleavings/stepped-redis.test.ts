@@ -1,6 +1,5 @@
 // The explorer proves something only if its Redis behaves as the real one. The plugin's own Redis store runs the same
 // sequences on both: each result, each refusal and what is held at the end is the same, also where memory is full.
-import '../helpers/virtual-clock.ts'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Store } from '../../lib/index.ts'

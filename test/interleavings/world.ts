@@ -1,7 +1,7 @@
 // A world in which requests of the portal meet: the real plugin on a store whose every operation waits until the
 // explorer lets it happen. Each request has a process of its own.
-import { byClock, newClock, pass } from '../helpers/virtual-clock.ts'
-import type { Clock } from '../helpers/virtual-clock.ts'
+import { clockOf } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import Fastify from 'fastify'
 import partnerSso from '../../lib/index.ts'
@@ -12,6 +12,8 @@ import type { WireResponse, Wire } from '../wire.ts'
 import type { Play, Step } from './explorer.ts'
 
 export const STORE_TIMEOUT = 1000
+/** A clock for a request. The exploration is a program of its own: its clocks are its own to its end. */
+export const newClock = (): Clock => clockOf({ teardown () {} })
 /** Milliseconds after which the deadline of a request is over. */
 const OVER = STORE_TIMEOUT + 1
 const MINUTE = 60_000
@@ -188,7 +190,7 @@ export class World implements Play {
   async probe (request: Request): Promise<number> {
     const { clock } = this.#actors[0] as Actor
     this.setting.store.fill(false)
-    const { status } = await byClock(clock, () => request(this.setting.portal))
+    const { status } = await clock.run(() => request(this.setting.portal))
     return status
   }
 
@@ -228,7 +230,7 @@ export class World implements Play {
 
   #begin (actor: Actor, request: Request): void {
     actor.state = 'running'
-    actors.run(actor, () => byClock(actor.clock, () => {
+    actors.run(actor, () => actor.clock.run(() => {
       request(this.setting.portal).then((response) => {
         this.#finish(actor, outcomeOf(response))
       }, (error: unknown) => { throw error })
@@ -253,7 +255,7 @@ export class World implements Play {
     this.#drop(pending)
     if (!isLate) actor.history.push(`${name} ${valueName(reply)}${isStalled ? ' at the deadline' : ''}`)
     this.#run(actor, () => {
-      if (isStalled) pass(actor.clock, OVER)
+      if (isStalled) actor.clock.pass(OVER)
       pending.deliver(reply)
     })
   }
@@ -277,14 +279,14 @@ export class World implements Play {
     const { actor, name } = pending
     actor.history.push(`${name} too late`)
     for (const pending of this.#pending) if (pending.actor === actor) pending.isLate = true
-    this.#run(actor, () => pass(actor.clock, OVER))
+    this.#run(actor, () => actor.clock.pass(OVER))
   }
 
   /** A minute is longer than any request waits. */
   #age (): void {
     this.#minutes--
     for (const pending of this.#pending) pending.isLate = true
-    for (const actor of this.#actors) this.#run(actor, () => pass(actor.clock, MINUTE))
+    for (const actor of this.#actors) this.#run(actor, () => actor.clock.pass(MINUTE))
     this.setting.store.age(1)
   }
 
@@ -293,7 +295,7 @@ export class World implements Play {
   }
 
   #run (actor: Actor, happen: () => void): void {
-    actors.run(actor, () => byClock(actor.clock, happen))
+    actors.run(actor, () => actor.clock.run(happen))
   }
 
   /** Waits until every request is at a store operation or at its end, and what late replies start has started. */

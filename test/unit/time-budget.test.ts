@@ -4,16 +4,17 @@ import t from 'tap'
 import type { Store } from '../../lib/index.ts'
 import { MemoryStore } from '../../lib/stores/memory.ts'
 import { PORTAL, RECORDS, startApp } from '../app.ts'
-import { clock } from '../helpers/shifted-clocks.ts'
+import { shiftedClocks } from '../clock.ts'
 import { wire } from '../wire.ts'
 
 t.test('each request has one deadline for all of its store calls', async (t) => {
+  const clocks = shiftedClocks(t)
   const memory = new MemoryStore(10)
   let seconds = 4
   const calls: string[] = []
   const slow = <T>(name: string, result: T): T => {
     calls.push(name)
-    clock.pass(seconds)
+    clocks.pass(seconds)
     return result
   }
   const store: Store = {
@@ -23,7 +24,7 @@ t.test('each request has one deadline for all of its store calls', async (t) => 
   }
   /** Any two of them take too long together. */
   const late = <T>(result: T) => () => {
-    clock.pass(7)
+    clocks.pass(7)
     return result
   }
   const { url } = await startApp(t, { options: {

@@ -2,7 +2,6 @@
 import type { Test } from 'tap'
 import { RECORDS } from '../../app.ts'
 import { CHALLENGE, challenge } from '../../wire.ts'
-import { clock } from '../../helpers/shifted-clocks.ts'
 import { refuses } from '../replies.ts'
 import type { StoreAccess } from '../stores.ts'
 import { LIFETIMES } from '../subject.ts'
@@ -62,16 +61,15 @@ const ages: Array<[what: 'code' | 'token', seconds: number, status: number]> = [
 ]
 
 /** A value that is written back late, or was issued in the future, is refused. */
-export async function writtenBack (t: Test, { at, store }: Subject): Promise<void> {
-  t.teardown(() => clock.back())
+export async function writtenBack (t: Test, { at, clocks, store }: Subject): Promise<void> {
   for (const [what, seconds, status] of ages) {
     const isCode = what === 'code'
     const [given, key, value] = await storing(store, () => isCode ? at.code() : at.accessToken())
-    clock.setDate(seconds)
+    clocks.setDate(seconds)
     await store.write(key, value)
     const response = await (isCode ? at.token({ code: given }) : at.user(given))
     t.equal(response.status, status, `a ${what} after ${seconds} seconds`)
-    clock.back()
+    clocks.setDate(0)
   }
 }
 
