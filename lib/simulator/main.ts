@@ -16,5 +16,6 @@ process.exitCode = await run(process.argv.slice(2), {
   env: process.env,
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
+  isTerminal: process.stderr.isTTY ?? false,
   stop: stop.signal
 })

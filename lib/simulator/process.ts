@@ -9,6 +9,8 @@ export interface Process {
   out: (text: string) => void
   /** Errors. */
   err: (text: string) => void
+  /** Whether a person reads the errors at a terminal, where a line can be written over. */
+  isTerminal: boolean
   /** Ends the command. */
   stop: AbortSignal
   /** Lets time pass, until the signal is aborted. Default: real time. */

@@ -10,6 +10,7 @@ export interface Terminal { out: string, err: string }
 export interface Ran extends Terminal { code: number }
 
 interface Around {
+  isTerminal?: boolean
   env?: Record<string, string>
   wait?: Wait
   stop?: AbortSignal
@@ -23,6 +24,7 @@ export async function program (argv: string[], { env = {}, ...around }: Around =
     env,
     out: (text) => { out += text },
     err: (text) => { err += text },
+    isTerminal: false,
     stop: new AbortController().signal,
     ...around
   })
@@ -37,6 +39,7 @@ export async function serve (t: Teardown, argv: string[], env: Record<string, st
     env,
     out (text) { terminal.out += text },
     err (text) { terminal.err += text },
+    isTerminal: false,
     stop: stop.signal
   })
   t.teardown(async () => {

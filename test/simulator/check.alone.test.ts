@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { RULES } from '../../lib/check/rules.ts'
 import { CLIENT_SECRET, hookAt, listening, sessionOf } from '../helpers/partner.ts'
+import { freePort } from '../helpers/ports.ts'
 import { check, program, report } from '../helpers/program.ts'
 
 const USERS = ['--login', 'user=ada', '--login', 'user=bob', '--ineligible-login', 'user=eve']
@@ -45,7 +46,8 @@ t.test('the report names the rule, what was got and how to fix it, without secre
   t.match(out, /^ {2}got {2}the plugin does not respond: POST \/oauth\/token: 401 with/m)
   t.match(out, /^ {2}fix {2}Look for a hook of the app \(onRequest/m)
   t.match(out, /^pass {6}authorize\.hook: /m)
-  t.match(out, /^\d+ pass, 1 fail, 0 advice, \d+ untested\.\nNot tested: \d+; /m)
+  t.match(out, /^untested {2}.*user\.record.*: token\.hook fails$/m)
+  t.match(out, /^\d+ pass, 1 fail, 0 advice, \d+ untested\.\n$/m)
   t.notMatch(out, CLIENT_SECRET)
 })
 
@@ -59,6 +61,30 @@ t.test('nobody is logged in: one sentence, and code 2', async (t) => {
     [['--cookie', 'sid=x'], { code: 2, err: nobody }],
     [['--login', 'user=eve'], { code: 1, out: /user may not enter.*not_eligible/s }]
   ] as const) t.match(await check(baseUrl, [...flags]), expected, flags.join(' '))
+})
+
+t.test('a terminal shows which rule is being tried, and nothing of it is left; a pipe does not get it', async (t) => {
+  const { baseUrl } = await listening(t)
+  const { err } = await check(baseUrl, USERS, { isTerminal: true })
+  const shown = err.split('\r\x1b[K').slice(1)
+  const expected = RULES.map(({ id }, at) => `Trying rule ${at + 1} of ${RULES.length}: ${id}`)
+  t.strictSame(shown, [...expected, ''])
+  t.equal((await check(baseUrl, USERS)).err, '')
+  const nobody = await check(`http://127.0.0.1:${await freePort()}`, USERS, { isTerminal: true })
+  t.match(nobody.err, '\r\x1b[KNothing listens at http', 'the sentence has a line of its own')
+})
+
+t.test('a run that judged no sign-in ends with 2, whatever the limit; ok only where the code is 0', async (t) => {
+  for (const [requests, code] of [[0, 2], [4, 2]] as const) {
+    let count = 0
+    const { baseUrl } = await listening(t, {
+      prepare: (app) => app.addHook('onRequest', async (_request, reply) => {
+        if (++count > requests) return reply.code(429).send()
+      })
+    })
+    const { stopped, code: given, summary } = await report(baseUrl, USERS)
+    t.strictSame([given, typeof stopped, summary.failed], [code, 'string', 0], `after ${requests} requests: ${stopped}`)
+  }
 })
 
 t.test('an error that nobody expects: its stack, and code 2', async (t) => {

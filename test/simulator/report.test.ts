@@ -1,4 +1,4 @@
-// The report for people, word for word: what fails, then advice, what was not tested, what passes, the counts.
+// The report for people, word for word: what fails, then advice, what passes, what was not tested, the counts.
 import t from 'tap'
 import type { Finding, Run } from '../../lib/check/run.ts'
 import { text } from '../../lib/simulator/check/report.ts'
@@ -28,21 +28,20 @@ t.test('each outcome', async (t) => {
     '',
     'pass      login.page: The rule of login.page.',
     'pass      token.replay-revokes: The rule of token.replay-revokes.',
+    'untested  needs.1, needs.2: it needs a second user',
+    'untested  later: a.failure fails',
     '',
     '2 pass, 1 fail, 1 advice, 3 untested.',
-    'Not tested: 3; it needs a second user; a.failure fails.',
     ''
   ].join('\n'))
 })
 
 t.test('nothing fails', async (t) => {
   t.equal(text(runOf(finding('login.page', 'pass'), ...untested)), [
-    'untested  needs.1: it needs a second user',
-    'untested  needs.2: it needs a second user',
     'pass      login.page: The rule of login.page.',
+    'untested  needs.1, needs.2: it needs a second user',
     '',
     '1 pass, 0 fail, 0 advice, 2 untested.',
-    'Not tested: 2; it needs a second user.',
     ''
   ].join('\n'))
 })

@@ -1,3 +1,4 @@
+import { RULES } from '../../check/rules.ts'
 import { run } from '../../check/run.ts'
 import { Subject } from '../../check/subject.ts'
 import { escapeLines } from '../../flow/escape.ts'
@@ -13,7 +14,7 @@ export const FLAGS = {
   json: { type: 'boolean', default: false }
 } as const
 
-export const CHECK_HELP = `Usage: fastify-partner-sso check --base-url <url> --login <name=value> [flags]
+export const CHECK_HELP = `Usage: fastify-partner-sso check --base-url <url> --login <fields> [flags]
 
 Drives a running app as the portal does, and says what around the plugin is wrong, first the cause: hooks, the login and
 its cookie, policies, the records of users, the store, proxies in front. It makes about a hundred requests, among them
@@ -26,8 +27,8 @@ ${USER_HELP}
   --json                    print the report as JSON
   --help                    print this help
 
-Exit code: 0 when nothing fails that must not; 1 when something does; 2 when nothing could be judged: no such server,
-nobody logged in. Then one sentence says what to do.
+Exit code: 0 when every rule that could be tried was tried and none fails; 1 when one fails; 2 when the run ended before
+it had judged a sign-in: no such server, nobody logged in, a limit in between. Then one sentence says what to do.
 
 With --json, one object:
   summary  numbers: passed, failed, advice (it breaks nothing), untested
@@ -44,23 +45,53 @@ Example:
 /**
  * The command `check`.
  *
- * @returns 0; 1 when a rule fails that must not
- * @throws CannotRun also when nothing could be judged
+ * @returns the exit code: 0 where no rule fails and all that could be tried were tried; 1 where one fails
+ * @throws CannotRun for flags that cannot be read, and where the run ended before it had judged a sign-in
  */
-export async function check (argv: string[], { env, out, stop, wait }: Process): Promise<number> {
+export async function check (argv: string[], process: Process): Promise<number> {
+  const { env, out, stop, wait } = process
   const values = readFlags(argv, FLAGS)
   const integration = integrationOf(values, env, needed('redirect-uri', values['redirect-uri']))
   const options = {
     ...usersOf(values, env),
     ...wait && { wait }
   }
-  const report = await run(new Subject(integration, options, stop)).catch((error: unknown) => {
-    throw stop.aborted ? new CannotRun('The check was interrupted.') : error
-  })
+  const progress = new Progress(process)
+  const report = await run(new Subject(integration, options, stop), (rule) => progress.show(rule))
+    .catch((error: unknown) => {
+      throw stop.aborted ? new CannotRun('The check was interrupted.') : error
+    })
+    .finally(() => progress.clear())
   const { rules, stopped } = report
   const counts = summary(report)
   if (values.json) out(`${escapeLines(JSON.stringify({ summary: counts, rules, stopped }, null, 2))}\n`)
   if (stopped !== undefined && counts.failed === 0) throw new CannotRun(stopped)
   if (!values.json) out(text(report))
   return counts.failed > 0 ? 1 : 0
+}
+
+/** The line at a terminal that says which rule is being tried. */
+class Progress {
+  readonly #process: Process
+  #count = 0
+
+  constructor (process: Process) {
+    this.#process = process
+  }
+
+  /** Shows the rule in place of the one before. */
+  show ({ id }: { id: string }): void {
+    this.#count++
+    this.#write(`Trying rule ${this.#count} of ${RULES.length}: ${id}`)
+  }
+
+  /** Leaves the terminal as it was. */
+  clear (): void {
+    this.#write('')
+  }
+
+  #write (text: string): void {
+    // Back to the beginning of the line, and erase it.
+    if (this.#process.isTerminal) this.#process.err(`\r\x1b[K${text}`)
+  }
 }

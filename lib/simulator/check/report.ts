@@ -13,25 +13,26 @@ export const summary = (run: Run) => ({
 })
 
 /**
- * The report for people: what fails and what is advice; where nothing fails, the rules that were not
- * tested; the rules about the app that pass; the counts.
+ * The report for people: what fails and what is advice; the rules that pass; the rules that were not
+ * tested, and what they need; the counts.
  */
-export function text (run: Run) {
+export function text (run: Run): string {
   const { passed, failed, advice, untested } = summary(run)
-  const open = those(run, 'untested')
-  const needs = new Set(open.map(({ reason }) => reason))
   return [
     ...those(run, 'fail').map(block),
     ...those(run, 'advice').map(block),
-    ...failed > 0 ? [] : open.map(line),
-    ...those(run, 'pass').map(line),
-    `\n${passed} pass, ${failed} fail, ${advice} advice, ${untested} untested.`,
-    `Not tested: ${[untested, ...needs].join('; ')}.\n`
+    ...those(run, 'pass').map(({ id, sentence }) => `pass      ${id}: ${sentence}`),
+    ...untestedLines(run),
+    `\n${passed} pass, ${failed} fail, ${advice} advice, ${untested} untested.\n`
   ].join('\n')
 }
 
-const line = ({ outcome, id, sentence, reason }: Finding) =>
-  `${outcome.padEnd(9)} ${id}: ${reason ?? sentence}`
+/** A line for each reason, with the rules that were not tested because of it. */
+function untestedLines (run: Run): string[] {
+  const rules = new Map<string, string[]>()
+  for (const { id, reason = '' } of those(run, 'untested')) rules.set(reason, [...rules.get(reason) ?? [], id])
+  return [...rules].map(([reason, ids]) => `untested  ${ids.join(', ')}: ${reason}`)
+}
 
 const block = ({
   id,
