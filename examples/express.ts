@@ -27,13 +27,15 @@ function currentUser (request: IncomingMessage): User | null {
 // Behind a proxy that ends TLS, both must know its address: else no cookie is Secure.
 const trustProxy = process.env.TRUST_PROXY ?? false
 
-const sso = Fastify({ logger: true, trustProxy })
+const sso = Fastify({ logger: true, trustProxy, genReqId: () => randomUUID() })
 await sso.register(partnerSso<User>, {
   portal,
   // `raw` is the request of Express, with what its middleware has added, such as `raw.session`.
   currentUser: ({ raw }) => currentUser(raw),
   portalEligibility: portalRecord,
-  loginPage: '/login'
+  loginPage: '/login',
+  // One process. With several, use `redis`.
+  store: 'memory'
 })
 await sso.ready()
 

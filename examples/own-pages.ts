@@ -1,5 +1,6 @@
 // Two pages of the partner's own, by @fastify/view, in its language and look: for a user who may not enter the portal,
-// and for a sign-in that cannot go back to it.
+// and for a sign-in that cannot go back to it. For pages in German, translate the two templates and set lang="de" in
+// them; for several languages, choose the template by the request's Accept-Language.
 // From a clone, with a portal beside it: npm run ready && node examples/dist/demo.js own-pages
 import view from '@fastify/view'
 import { Eta } from 'eta'

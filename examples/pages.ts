@@ -17,12 +17,17 @@ header strong { letter-spacing: -.01em; margin-right: auto; white-space: nowrap 
 header span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; opacity: .8 }
 @media (max-width: 30rem) { header span { display: none } }
 header button { padding: .35rem .8rem; white-space: nowrap }
-main > form + :not(form), form + form { margin-top: 1.5rem }
+main > form + :not(form), main > form + form { margin-top: 1.5rem }
 main { max-width: 40rem; margin: 0 auto; padding: 3rem 1.5rem }
+footer { max-width: 40rem; margin: 0 auto; padding: 0 1.5rem 2rem; font-size: .9rem; opacity: .8 }
+@media (max-width: 30rem) { header, main, footer { padding-inline: 1rem } main { padding-block: 1.75rem } }
 h1 { font-size: 1.75rem; line-height: 1.2; letter-spacing: -.02em; margin: 0 0 .5rem }
 p { margin: 0 0 1.5rem }
 a { color: var(--accent) }
 form { margin: 0 }
+main > form:not(.users) { display: flex; flex-wrap: wrap; gap: .75rem 1rem; align-items: center; margin-top: 1rem }
+label { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center }
+output { font-weight: 600; letter-spacing: .05em }
 button, .button {
   display: inline-block; font: inherit; cursor: pointer; padding: .65rem 1.1rem;
   border: 1px solid var(--line); border-radius: .6rem; background: var(--soft); color: inherit; text-decoration: none
@@ -43,9 +48,9 @@ button:hover, .button:hover { filter: brightness(1.06) }
 `
 
 const roles: Record<User['role'] | 'unknown', string> = {
-  owner: 'owner: enters the portal as partner administrator',
-  analyst: 'analyst: enters the portal as partner user who can only view',
-  merchant: 'works for a merchant: enters the portal as client user who can only view',
+  owner: 'owner: enters the portal as a partner administrator',
+  analyst: 'analyst: enters the portal as a partner user who can only view',
+  merchant: 'works for a merchant: enters the portal as a client user who can only view',
   guest: 'guest: may not enter the portal',
   unknown: 'has no account: the login fails'
 }
@@ -88,7 +93,7 @@ export function secondFactorPage (code: string, isRefused = false): string {
 <p class="notice" role="alert"${isRefused ? '' : ' hidden'}>This is not the code.</p>
 <form method="post">
 <label>Code <input name="code" inputmode="numeric" autocomplete="one-time-code" required></label>
-<button>Go on</button>
+<button>Continue</button>
 </form>`)
 }
 
@@ -120,7 +125,7 @@ export function refusedPage (): string {
 }
 
 const loginHeading = `<h1>Log in to Acme Payments</h1>
-<p>These people are made up; choose who you are.</p>`
+<p>Choose who you are. A real login would ask for a password.</p>`
 const stranger = { id: 'u-0', name: 'Somebody else', role: 'unknown' } as const
 const userButtons = [...users, stranger].map(userButton).join('\n')
 const registration = '<label>Your name <input name="name" required></label> <button>Register</button>'
@@ -139,6 +144,7 @@ function page (title: string, main: string, session = ''): string {
 <link rel="stylesheet" href="/style.css">
 <header><strong>Acme Payments</strong>${session}</header>
 <main>${main}</main>
+<footer>This is the demo app of fastify-partner-sso. The company and its people are made up.</footer>
 </html>`
 }
 

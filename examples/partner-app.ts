@@ -1,4 +1,5 @@
 // A partner's application: its own users and one of the logins, and fastify-partner-sso to let them into the portal.
+import { randomUUID } from 'node:crypto'
 import Fastify from 'fastify'
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { PartnerSsoOptions, Portal } from 'fastify-partner-sso'
@@ -14,7 +15,7 @@ export interface PartnerAppSettings {
   cookieSecret: string
   /** Default: a page with a form. */
   login?: Login
-  /** More options of the plugin. By default codes and tokens live in this process. */
+  /** More options of the plugin. By default codes and tokens are kept in this process. */
   sso?: Partial<PartnerSsoOptions<User>>
   /** Origins that a form leads to, beside the portal's: that of an identity provider. */
   formActions?: string[]
@@ -31,7 +32,8 @@ export async function partnerApp (settings: PartnerAppSettings): Promise<Fastify
   // Behind a proxy that ends TLS: its address. The app then knows that its browsers use https, and every cookie is
   // Secure. Not true: anybody could send the header.
   const { trustProxy = process.env.TRUST_PROXY ?? false } = settings
-  const app: FastifyInstance = Fastify({ logger, trustProxy })
+  // Fastify's own ids, such as req-6, are the same in the log of every process.
+  const app: FastifyInstance = Fastify({ logger, trustProxy, genReqId: () => randomUUID() })
   prepare?.(app)
 
   // Chrome and Safari apply form-action to the redirects after a form too: the login form leads back to the portal.
@@ -42,7 +44,7 @@ export async function partnerApp (settings: PartnerAppSettings): Promise<Fastify
   app.get('/style.css', (_request, reply) => reply.type('text/css').send(stylesheet))
 
   await login(app, {
-    sso: { portal, portalEligibility: portalRecord, ...settings.sso },
+    sso: { portal, portalEligibility: portalRecord, store: 'memory', ...settings.sso },
     secret: cookieSecret,
     loginUrl: portal.loginUrl
   })

@@ -23,7 +23,7 @@ const app = await partnerApp({
   },
   // A new one at each start: everybody has to log in again. Yours comes from your configuration.
   cookieSecret: randomBytes(32).toString('hex'),
-  sso: { redis: process.env.REDIS_URL },
+  ...process.env.REDIS_URL && { sso: { redis: process.env.REDIS_URL, store: undefined } },
   logger: {
     stream: pretty({
       sync: true,
@@ -48,7 +48,7 @@ portal.stdout.once('data', () => {
 The partner's application  ${url}
 The portal                 ${portalUrl}
 
-Log in to the application, then open the portal. Press Ctrl-C to stop.
+Open the portal, press Sign in, and log in to the application as Ada. Press Ctrl-C to stop.
 `)
 })
 

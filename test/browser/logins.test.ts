@@ -215,12 +215,12 @@ t.test('a login of two pages', async (t) => {
 
     const right = await code(page)
     await page.getByLabel('Code').fill(right === '000000' ? '000001' : '000000')
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('alert').waitFor()
     for (const problem of await reported(problems)) t.match(problem, /status of 400/, problem)
     t.ok(await looksRight(t, page))
     await page.getByLabel('Code').fill(right)
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
     t.equal(await outcome(page), entered(ADA))
   })
 
@@ -228,7 +228,7 @@ t.test('a login of two pages', async (t) => {
     await page.goto(`${partner}/login`)
     await logIn(page, BO)
     await page.getByLabel('Code').fill(await code(page))
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
     await arrives(t, page, `Good day, ${BO}`)
     await page.getByRole('link', { name: 'Open the dispute portal' }).click()
     t.equal(await outcome(page), entered(BO))

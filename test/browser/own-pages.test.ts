@@ -10,7 +10,7 @@ t.test('the pages of the partner', async (t) => {
   await visit('a user who may not enter', async (t, { page, problems }) => {
     await page.goto(`${portal}/external-oauth/local`)
     await logIn(page, 'Dev Patel')
-    await page.getByRole('heading', { name: 'Kein Zugang zum Portal' }).waitFor()
+    await page.getByRole('heading', { name: 'You have no access to the portal' }).waitFor()
     t.equal(new URL(page.url()).origin, partner)
     t.ok(await looksRight(t, page))
     t.strictSame(calls, [])
@@ -19,9 +19,9 @@ t.test('the pages of the partner', async (t) => {
 
   await visit('a redirect_uri that is not registered', async (t, { page, problems }) => {
     await page.goto(`${partner}/oauth/authorize?client_id=acme-payments&redirect_uri=https://foreign.example/`)
-    t.equal(await heading(page), 'Die Anmeldung kann so nicht weitergehen')
+    t.equal(await heading(page), 'We cannot continue this sign-in')
     t.ok(await looksRight(t, page))
-    const link = page.getByRole('link', { name: 'Neu beginnen' })
+    const link = page.getByRole('link', { name: 'Start again' })
     t.equal(await link.getAttribute('href'), `${portal}/external-oauth/local`)
     t.match(await reported(problems), [/status of 400/])
   })

@@ -17,9 +17,12 @@ t.test('two addresses on two sites, and a sign-in between them', async (t) => {
   const settings = { PORT: String(port), PORTAL_PORT: String(portalPort), PORTAL_TIMEOUT: '60' }
   const { child, output, printed } = start(t, settings)
   await printed(/Press Ctrl-C/)
+  t.notMatch(output.out, 'WARN', 'the first minute has no warning')
   t.match(output.out, `
 The partner's application  http://localhost:${port}
 The portal                 http://127.0.0.1:${portalPort}
+
+Open the portal, press Sign in, and log in to the application as Ada. Press Ctrl-C to stop.
 `)
   const browser = new Browser()
   const login = await browser.open(`http://127.0.0.1:${portalPort}/external-oauth/local`)
