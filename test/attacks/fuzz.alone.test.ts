@@ -9,7 +9,7 @@ import { PORTAL, RECORDS, sessionOf, startApp } from '../app.ts'
 import { neverIssued } from '../helpers/never-issued.ts'
 import { BASIC, request, say, wire } from '../wire.ts'
 import type { Conversation } from '../wire.ts'
-import { isLogin } from '../helpers/return-to.ts'
+import { isLogin } from './return-to.ts'
 import { seed } from '../helpers/seed.ts'
 
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 1000)

@@ -3,7 +3,7 @@
 import t from 'tap'
 import { PORTAL, startApp } from '../app.ts'
 import { authorizePath, request, say } from '../wire.ts'
-import { isLogin } from '../helpers/return-to.ts'
+import { isLogin } from './return-to.ts'
 
 const ENDPOINT = '/oauth/authorize'
 const query = authorizePath('s').slice(ENDPOINT.length)

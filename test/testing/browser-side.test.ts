@@ -132,6 +132,7 @@ t.test('a cookie is sent where RFC 6265 says, and nowhere else', async (t) => {
 t.test('cookies that browsers refuse, and why', async (t) => {
   const secure = 'its name begins as that of a Secure cookie, which it is not'
   for (const [line, why, address = SERVICE] of [
+    [`a=${'x'.repeat(4095)}`, undefined],
     [`a=${'x'.repeat(4096)}`, 'it has 4097 bytes, and browsers keep 4096'],
     ['a=1; Domain=other.example', 'its Domain is other.example, and the service is at sso.partner.example'],
     ['a=1; Domain=o.partner.example', 'its Domain is o.partner.example, and the service is at sso.partner.example'],
