@@ -56,22 +56,31 @@ export interface Registration {
   returnCookie: ReturnCookie
 }
 
-/** The registrations that each decorator serves. */
-const registrations = new WeakMap<PartnerSsoDecorator, Registration[]>()
-
 /**
- * Adds a registration to the decorator of an app. The first registration creates the decorator. A scope shares the
- * decorator of the app around it.
+ * The decorator of an app. Its methods are properties, so that a host can take them off: `const { ready } =
+ * app.partnerSso`.
  */
-export function addRegistration (app: FastifyInstance, registration: Registration): void {
-  const list = registrations.get(app.partnerSso) ?? []
-  list.push(registration)
-  if (list.length > 1) return
-  const decorator: PartnerSsoDecorator = {
-    ready: async () => (await Promise.all(list.map(({ isReady }) => isReady()))).every(Boolean),
-    returnTo: (request, reply) =>
-      list.map(({ returnCookie }) => returnCookie.returnUrl(request, reply)).find((url) => url !== null) ?? null
+export class Decorator implements PartnerSsoDecorator {
+  readonly #registrations: Registration[] = []
+
+  /**
+   * Adds a registration to the decorator of an app. The first registration creates the decorator. A scope shares the
+   * decorator of the app around it.
+   */
+  static add (app: FastifyInstance, registration: Registration): void {
+    if (!(app.partnerSso instanceof Decorator)) app.decorate('partnerSso', new Decorator())
+    const decorator = app.partnerSso as Decorator
+    decorator.#registrations.push(registration)
   }
-  registrations.set(decorator, list)
-  app.decorate('partnerSso', decorator)
+
+  readonly ready = async (): Promise<boolean> => {
+    const outcomes = await Promise.all(this.#registrations.map(({ isReady }) => isReady()))
+    return outcomes.every(Boolean)
+  }
+
+  /** Asks every registration, because each removes its own cookie. */
+  readonly returnTo = (request: ReturningRequest, reply: ReturningReply): string | null => {
+    const urls = this.#registrations.map(({ returnCookie }) => returnCookie.returnUrl(request, reply))
+    return urls.find((url) => url !== null) ?? null
+  }
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, HTTPMethods, RegisterOptions, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
-import { addRegistration } from './decorator.ts'
+import { Decorator } from './decorator.ts'
 import type { Registration } from './decorator.ts'
 import { Reporter } from './events.ts'
 import { AccessTokens } from './grants/access-token.ts'
@@ -13,7 +13,7 @@ import { DECIDED } from './http/responses.ts'
 import { authorizePath, registerCookies, ReturnCookie } from './http/return-cookie.ts'
 import { checkPrefix, resolveOptions } from './options/checked-options.ts'
 import type { PartnerSsoOptions } from './options/options.ts'
-import { startupWarnings, warnOfRateLimit, warnOfSilence } from './options/startup-warnings.ts'
+import { StartupWarnings } from './options/startup-warnings.ts'
 import { portalsOf } from './portal/portals.ts'
 import { authorizeRoute } from './routes/authorize.ts'
 import { tokenRoute } from './routes/token.ts'
@@ -41,7 +41,7 @@ const NAME = 'fastify-partner-sso'
 /** Adds `app.partnerSso` to the scope of the host, and everything else to a scope of its own. */
 async function plugin (app: AnyFastify, options: PartnerSsoOptions & RegisterOptions): Promise<void> {
   const host = app as FastifyInstance
-  const inScope = async (scope: FastifyInstance) => { addRegistration(host, await registerRoutes(scope, options)) }
+  const inScope = async (scope: FastifyInstance) => { Decorator.add(host, await registerRoutes(scope, options)) }
   // Traces and printPlugins() show a scope by this name.
   const inner = fp(inScope, { name: NAME, encapsulate: true })
   const { prefix, logLevel, logSerializers } = options
@@ -57,13 +57,14 @@ function requireAbsent (this: FastifyInstance, { method: given, url, constraints
   if (repeated !== undefined) throw new RouteExists(repeated, url)
 }
 
-/** Registers the routes. Returns what `app.partnerSso` needs of them. */
+/** Registers the routes. Returns what `app.partnerSso` needs to know about them. */
 async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): Promise<Registration> {
-  const warn = startupWarnings(app.log)
+  const warnings = new StartupWarnings(app.log)
+  const { warn } = warnings
   const options = resolveOptions(given, warn)
   checkPrefix(app.prefix)
-  warnOfSilence(app.log, options.onEvent, warn)
-  warnOfRateLimit(app, options.routeOptions, warn)
+  warnings.warnOfSilence(options.onEvent)
+  warnings.warnOfRateLimit(app, options.routeOptions)
   const store = await openStore(options, app.log, warn)
   app.addHook('onReady', startTogether(app, store))
   app.addHook('onClose', async () => store.close())

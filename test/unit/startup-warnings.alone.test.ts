@@ -5,7 +5,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import t from 'tap'
 import type { Test } from 'tap'
 import partnerSso from '../../lib/index.ts'
-import { startupWarnings } from '../../lib/options/startup-warnings.ts'
+import { StartupWarnings } from '../../lib/options/startup-warnings.ts'
 import { PORTAL } from '../app.ts'
 
 /** The warnings of the process while the test runs. */
@@ -25,7 +25,7 @@ t.test('by the log, and by the process where the log drops warnings', async (t) 
     ['a logger of another kind, silent', custom('silent'), true]
   ] as const) {
     emitted.length = 0
-    const warn = startupWarnings(log)
+    const { warn } = new StartupWarnings(log)
     for (let times = 0; times < 2; times++) warn(name)
     t.strictSame(emitted, isOff ? [[name, 'PartnerSsoWarning']] : [], `${name}: once`)
   }
