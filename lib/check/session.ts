@@ -14,6 +14,8 @@ export interface Session {
   browser: Browser
   /** The state of the authorization request before the login. */
   state: string
+  /** Where the browser was sent to log in. */
+  login: Arrival
   /** Where each request of the login arrived. Empty without a login. */
   steps: Arrival[]
   /** Cookies that the login set. */
@@ -58,6 +60,7 @@ export async function enter (door: Door, user: User): Promise<Session> {
     user,
     browser,
     state,
+    login: first,
     steps,
     set,
     isSpent,

@@ -3,6 +3,7 @@ import type { Arrival } from '../flow/browser.ts'
 import { codeOf } from '../flow/browser.ts'
 import { CookieJar } from '../flow/cookies.ts'
 import { describe } from '../flow/failure.ts'
+import { whyNotLoggedIn } from '../flow/user.ts'
 import type { Exchange } from '../flow/wire.ts'
 import { statusOf } from '../flow/wire.ts'
 import { lifetimeOf } from './login.ts'
@@ -86,9 +87,14 @@ async function codeIsIssued (subject: Subject): Promise<Verdict> {
   })
 }
 
-const nobodyIn = (arrival: Arrival) => new Untested(
-  `Nobody is logged in (${endOf(arrival)}): give all fields of the login of a user who may enter, or a cookie or ` +
-  'header that has not expired.'
+/**
+ * Nobody can be judged who is not logged in.
+ *
+ * @param why - what the login itself shows
+ */
+const nobodyIn = (arrival: Arrival, why?: string | null) => new Untested(
+  `Nobody is logged in (${endOf(arrival)}): ${why ?? 'give all fields of the login of a user who may enter, or a ' +
+  'cookie or header that has not expired.'}`
 )
 
 async function whyNoCode (subject: Subject, session: Session): Promise<Verdict> {
@@ -106,10 +112,11 @@ async function whyNoCode (subject: Subject, session: Session): Promise<Verdict> 
 }
 
 /** Why a user gets the login again. */
-function whyNobody (subject: Subject, { steps, browser, set, arrival }: Session): Verdict {
+function whyNobody (subject: Subject, { user, login, steps, browser, set, arrival }: Session): Verdict {
   const authorizeUrl = new URL(subject.integration.authorizeUrl)
   const last = steps.at(-1)
-  if (last === undefined) return notSent(browser.jar, authorizeUrl) ?? nobodyIn(arrival)
+  const why = whyNotLoggedIn(login, user.login, steps)
+  if (last === undefined) return notSent(browser.jar, authorizeUrl) ?? nobodyIn(arrival, why)
   const [refused] = browser.jar.refused
   if (refused !== undefined) {
     return new Fault(`browsers do not keep the cookie ${refused.join(': ')}`, { rule: 'login.cookie' })
@@ -121,7 +128,7 @@ function whyNobody (subject: Subject, { steps, browser, set, arrival }: Session)
     })
   }
   const isLedBack = steps.some(({ hops }) => hops.some(({ request }) => request.url.startsWith(authorizeUrl.href)))
-  if (!isLedBack) return nobodyIn(last)
+  if (!isLedBack) return nobodyIn(last, why)
   // A guest may have a session already, which the login keeps.
   const sessions = set.length > 0 ? set : cookiesIn(browser)
   if (new CookieJar(sessions).header(authorizeUrl) === '') {

@@ -1,5 +1,6 @@
 import type { Arrival, Browser } from './browser.ts'
 import { codeOf, isCallback } from './browser.ts'
+import { escape } from './escape.ts'
 import type { Failure } from './failure.ts'
 import { Secrets } from './masking.ts'
 import type { Changes, IssuedCode } from './requests.ts'
@@ -11,7 +12,7 @@ import type { Progress, StepReport } from './steps.ts'
 import { stepsOf } from './steps.ts'
 import type { UserInformation } from '../user-information.ts'
 import type { User } from './user.ts'
-import { logIn } from './user.ts'
+import { logIn, whyNotLoggedIn } from './user.ts'
 import type { Exchange } from './wire.ts'
 
 /** An exchange, and what the portal reads in its response. */
@@ -95,14 +96,20 @@ export class SignIn implements Progress {
     const isLogin = page.at === 'page' && login !== undefined
     // A function may log the user in without a request of the browser.
     const again = isLogin ? steps.find(({ at }) => at === 'callback') ?? (await browser.open(url)) : page
-    return { exchange: again.exchange, reading: this.arrived(again) }
+    return { exchange: again.exchange, reading: this.arrived(again, whyNotLoggedIn(page, login, steps)) }
   }
 
-  /** Steps 5 to 8, where the caller's browser followed the redirects. */
-  arrived (arrival: Arrival): Reading<IssuedCode> {
+  /**
+   * Steps 5 to 8, where the caller's browser followed the redirects.
+   *
+   * @param why - what the login showed, where nobody is logged in
+   */
+  arrived (arrival: Arrival, why: string | null = null): Reading<IssuedCode> {
     const { verifier, secrets } = this
     secrets.add(codeOf(arrival) ?? '')
-    const reading = masked(readArrival(arrival, this.state, this.integration), secrets)
+    const read = readArrival(arrival, this.state, this.integration)
+    const isExplained = !read.ok && read.error === 'login_required' && why !== null
+    const reading = masked(isExplained ? { ...read, got: escape(`${read.got}. ${why}`) } : read, secrets)
     const code = this.#end({ exchange: arrival.exchange, reading })
     return code.ok ? { ok: true, value: { code: code.value, verifier } } : code
   }

@@ -74,6 +74,16 @@ t.test('what was typed leaves by POST only, in the body, to the application itse
   }
 })
 
+t.test('the sign-in of a test says the same', async (t) => {
+  const form = '<form><input name=user></form>'
+  const app = partner({ loginPage: (_request, reply) => reply.type('text/html').send(form) })
+  t.match(await portal({ app, ...SETTINGS }).signIn({ login: { user: 'ada' } }), {
+    ok: false,
+    error: 'login_required',
+    got: /^200 with text\/html at http:\S+\. The form of \/login is not sent by POST: .* Log in by other means/
+  })
+})
+
 t.test('a login that refuses says why in its own words, without what was typed', async (t) => {
   const refused = (text: string) => ({ method }: FastifyRequest, reply: FastifyReply): string => {
     if (method === 'POST') reply.code(401)

@@ -58,6 +58,7 @@ t.test('nobody is logged in: one sentence, and code 2', async (t) => {
   for (const [flags, expected] of [
     [[], { code: 2, out: '', err: nobody }],
     [['--login', 'user=mallory'], { code: 2, err: /^Nobody is logged in \(401/ }],
+    [['--login', 'kennwort=x'], { code: 2, err: /No form of \/login has a field named kennwort; it has user\. Log/ }],
     [['--cookie', 'sid=x'], { code: 2, err: nobody }],
     [['--login', 'user=eve'], { code: 1, out: /user may not enter.*not_eligible/s }]
   ] as const) t.match(await check(baseUrl, [...flags]), expected, flags.join(' '))
