@@ -5,6 +5,9 @@ import { inspect } from 'node:util'
 /** How many of the slowest tests are named, and from how many milliseconds on. */
 const SLOWEST = { count: 8, from: 1000 }
 
+/** Characters of a name that are printed. */
+const LONGEST = 200
+
 const seconds = (milliseconds) => `${(milliseconds / 1000).toFixed(1)} s`.padStart(8)
 
 /** The source of a compiled file: test/unit, test/unit/memory.alone.test.ts. */
@@ -26,7 +29,7 @@ function remainder (diag) {
 /** A failure by its place and the names of its tests: `test/unit/pkce.test.ts:7: the example of the RFC > …`. */
 function titleOf ({ fullname, diag }, process) {
   const place = diag?.at?.fileName === undefined ? sourceOf(process.name) : `${diag.at.fileName}:${diag.at.lineNumber}`
-  return `${place}: ${fullname.replace(`${process.name} > `, '')}`
+  return `${place}: ${fullname.replace(`${process.name} > `, '')}`.slice(0, LONGEST)
 }
 
 /** What is known of a failure: its source, and in what the values differ. */
@@ -56,7 +59,9 @@ export function report (root) {
     const note = (text) => written.set(process, `${written.get(process) ?? ''}${text}`)
     process.parser.on('extra', note)
     process.on('process', (child) => child.stderr?.on('data', note))
-    process.parser.on('assert', ({ name: test, time = 0 }) => times.push({ name: `${name}: ${test}`, time }))
+    process.parser.on('assert', ({ name: test, time = 0 }) => {
+      times.push({ name: `${name}: ${test}`.slice(0, LONGEST), time })
+    })
   })
   root.on('subtestEnd', (process) => {
     const [name, end] = [sourceOf(process.name), endOf(process)]

@@ -1,8 +1,8 @@
 // The app is closed while sign-ins run.
 import t from 'tap'
-import { startHost } from '../helpers/host.ts'
+import { startApp } from '../app.ts'
 import { startRedis } from '../helpers/redis.ts'
-import { wire } from '../helpers/wire.ts'
+import { wire } from '../wire.ts'
 import { until } from '../helpers/until.ts'
 
 // An idle connection keeps Fastify from closing for as long as this.
@@ -14,7 +14,7 @@ t.test('closed while an authorization and a token request are held: both succeed
   const hold = (): Promise<void> => new Promise((resolve) => { held.push(resolve) })
   let isHolding = false
   const routeOptions = { async preHandler () { if (isHolding) await hold() } }
-  const { app, url } = await startHost(t, { redis: redis.url, routeOptions }, { server })
+  const { app, url } = await startApp(t, { options: { redis: redis.url, routeOptions }, server })
   const portal = wire(url)
   const code = await portal.code()
   isHolding = true

@@ -9,7 +9,7 @@ import { clusterClients, ofTest } from '../helpers/redis-clients.ts'
 import { executed, issue, readyAgain, recovered, scene } from '../helpers/outages.ts'
 import type { Issued } from '../helpers/outages.ts'
 import { until } from '../helpers/until.ts'
-import type { Wire } from '../helpers/wire.ts'
+import type { Wire } from '../wire.ts'
 
 /** A Cluster of one node, which is reached by a proxy. */
 async function startCutCluster (t: Test) {

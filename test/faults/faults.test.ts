@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import type { Test } from 'tap'
-import { startHostProcess } from '../helpers/started.ts'
+import { startAppProcess } from '../helpers/started.ts'
 import { pass, startProxy } from '../helpers/proxy.ts'
 import type { Proxy } from '../helpers/proxy.ts'
 import { freePort } from '../helpers/ports.ts'
@@ -15,7 +15,7 @@ import { startRedis } from '../helpers/redis.ts'
 import type { RedisServer } from '../helpers/redis.ts'
 import { hostClients, ofTest } from '../helpers/redis-clients.ts'
 import type { Connect } from '../helpers/redis-clients.ts'
-import { wire } from '../helpers/wire.ts'
+import { wire } from '../wire.ts'
 import {
   areLogged, executed, issue, NEVER_ISSUED, readyAgain, recovered, refusedWhen, scene, signIn, stillGood, timedOut,
   unavailable, usedUp
@@ -212,7 +212,7 @@ t.test('a connection that a firewall forgot while nobody spoke: nobody is refuse
 
 t.test('frozen process: stopped while Redis closed its connection, it succeeds at its first sign-in', async (t) => {
   const redis = await startRedis(t)
-  const host = await startHostProcess(t, { redis: redis.url })
+  const host = await startAppProcess(t, { redis: redis.url })
   const portal = wire(host.url)
   // So that the request comes by a connection that is open.
   await portal.accessToken()

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
 import type { PartnerSsoDecorator, Store } from '../../lib/index.ts'
-import { hostOptions, startHost } from '../helpers/host.ts'
+import { pluginOptions, startApp } from '../app.ts'
 
 const never = new Promise<never>(() => {})
 const silent: Store = { put: () => never, take: () => never, revoke: () => never }
@@ -14,13 +14,13 @@ t.test('ready when each is: a scope inside adds to its parent; scopes beside eac
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(async (scope) => {
-    await scope.register(partnerSso, hostOptions())
+    await scope.register(partnerSso, pluginOptions())
     states.left = scope.partnerSso
   }, { prefix: '/left' })
   await app.register(async (scope) => {
-    await scope.register(partnerSso, hostOptions())
+    await scope.register(partnerSso, pluginOptions())
     await scope.register(async (inside) => {
-      await inside.register(partnerSso, hostOptions({ store: silent, storeTimeout: 50 }))
+      await inside.register(partnerSso, pluginOptions({ store: silent, storeTimeout: 50 }))
       states.inside = inside.partnerSso
     }, { prefix: '/inside' })
     states.right = scope.partnerSso
@@ -34,7 +34,7 @@ t.test('ready when each is: a scope inside adds to its parent; scopes beside eac
 
 t.test('nothing else reaches the host', async (t) => {
   const plain = Fastify()
-  const { app } = await startHost(t, {}, {
+  const { app } = await startApp(t, {
     finish (app) {
       app.post('/form', async (request) => request.body)
       app.get('/error', async () => { throw new Error('the host’s own') })

@@ -3,7 +3,7 @@
 import Fastify from 'fastify'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
-import { hostOptions } from '../helpers/host.ts'
+import { pluginOptions } from '../app.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { until } from '../helpers/until.ts'
 
@@ -15,7 +15,7 @@ t.test('ten registrations: the start asks all stores before it has a response of
   const app = Fastify({ logger: { level: 'error', stream: { write: (line: string) => log.push(line) } } })
   t.teardown(() => app.close())
   for (let count = 0; count < 10; count++) {
-    await app.register(partnerSso, { ...hostOptions({ store }), prefix: `/${count}` })
+    await app.register(partnerSso, { ...pluginOptions({ store }), prefix: `/${count}` })
   }
   const ready = (async () => await app.ready())()
   await until(() => asked.length === 10)
@@ -28,7 +28,7 @@ t.test('the start waits for each store, and fails where one of them can never se
   const { url } = await startRedis(t, ['--rename-command', 'GETDEL', ''])
   const app = Fastify()
   t.teardown(() => app.close())
-  await app.register(partnerSso, { ...hostOptions({ store: 'memory' }), prefix: '/good' })
-  await app.register(partnerSso, { ...hostOptions({ redis: url }), prefix: '/bad' })
+  await app.register(partnerSso, { ...pluginOptions({ store: 'memory' }), prefix: '/good' })
+  await app.register(partnerSso, { ...pluginOptions({ redis: url }), prefix: '/bad' })
   await t.rejects(async () => await app.ready(), { code: 'FST_PARTNER_SSO_STORE_UNFIT' })
 })

@@ -4,11 +4,11 @@ import type partnerSso from '../../lib/index.ts'
 import type { PartnerSsoEvent } from '../../lib/index.ts'
 import { GrantKeys } from '../../lib/grants/keys.ts'
 import { Fastify } from '../helpers/fastify.ts'
-import { hostOptions, recordOf } from '../helpers/host.ts'
+import { pluginOptions, RECORDS } from '../app.ts'
 import { lib } from '../helpers/lib.ts'
 import { prepared } from '../helpers/prepared.ts'
 import { startRedis } from '../helpers/redis.ts'
-import { inProcess } from '../helpers/wire.ts'
+import { inProcess } from '../wire.ts'
 
 const { url: redis } = await prepared(() => startRedis(t))
 
@@ -18,7 +18,7 @@ async function processOf (mocks: object) {
   const events: PartnerSsoEvent[] = []
   const app = Fastify()
   t.teardown(() => app.close())
-  await app.register(build.default, hostOptions({ redis, onEvent: (event) => { events.push(event) } }))
+  await app.register(build.default, pluginOptions({ redis, onEvent: (event) => { events.push(event) } }))
   return { portal: inProcess(app), events }
 }
 
@@ -36,7 +36,7 @@ const other = await prepared(() => processOf({ [lib('grants/keys.ts')]: { GrantK
 t.test('builds that derive the same keys share sign-ins', async (t) => {
   const code = await one.portal.code()
   const { json } = await same.portal.token({ code })
-  t.strictSame((await one.portal.user(json.access_token)).json, recordOf('alice'))
+  t.strictSame((await one.portal.user(json.access_token)).json, RECORDS.ada)
   t.equal((await one.portal.token({ code })).status, 400)
 })
 
@@ -46,6 +46,6 @@ t.test('builds that derive other keys share none, and leave those of the other a
   t.equal((await other.portal.user(token)).status, 401)
   t.match(other.events, [{ reason: 'code_unknown' }, { reason: 'token_unknown' }])
   const { json } = await one.portal.token({ code })
-  t.strictSame((await one.portal.user(json.access_token)).json, recordOf('alice'), 'no replay has revoked it')
+  t.strictSame((await one.portal.user(json.access_token)).json, RECORDS.ada, 'no replay has revoked it')
   t.equal((await one.portal.user(token)).status, 200, 'nor was the token redeemed')
 })

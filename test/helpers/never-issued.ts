@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { GrantKeys } from '../../lib/grants/keys.ts'
 import { RegisteredPortal } from '../../lib/portal/registered-portal.ts'
-import { PORTAL } from './host.ts'
+import { PORTAL } from '../app.ts'
 
 /** A text in the form of a code. */
 export const randomCode = (): string => randomBytes(33).toString('base64url')

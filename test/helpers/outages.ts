@@ -3,14 +3,13 @@ import { advance, STORE_TIMEOUT, turns } from './long-timers.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
-import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { refuses } from '../contract/replies.ts'
-import { recordOf, startHost } from './host.ts'
-import type { User } from './host.ts'
+import { RECORDS, startApp } from '../app.ts'
+import type { Options } from '../app.ts'
 import { neverIssued } from './never-issued.ts'
 import { until } from './until.ts'
 import type { RedisServer } from './redis.ts'
-import { wire } from './wire.ts'
+import { wire } from '../wire.ts'
 
 export const NEVER_ISSUED = neverIssued()
 
@@ -35,16 +34,16 @@ export interface LogLine {
 }
 
 /** A host whose store may take `STORE_TIMEOUT`, which passes by `advance`; codes and tokens outlive the test. */
-export async function scene (t: Test, options: Partial<PartnerSsoOptions<User>>) {
+export async function scene (t: Test, options: Options) {
   const log: LogLine[] = []
   /** The requests so far, in order. */
   const requests: HostRequest[] = []
   const logger = { level: 'debug', stream: { write: (line: string) => log.push(JSON.parse(line) as LogLine) } }
-  const { app, url, events } = await startHost(
-    t,
-    { storeTimeout: STORE_TIMEOUT, codeLifetime: 600, tokenLifetime: 3600, ...options },
-    { server: { logger, forceCloseConnections: true }, prepare: (app) => noteRequests(app, requests) }
-  )
+  const { app, url, events } = await startApp(t, {
+    options: { storeTimeout: STORE_TIMEOUT, codeLifetime: 600, tokenLifetime: 3600, ...options },
+    server: { logger, forceCloseConnections: true },
+    prepare: (app) => noteRequests(app, requests)
+  })
   return { portal: wire(url), events, log, requests, ready: () => app.partnerSso.ready(), close: () => app.close() }
 }
 
@@ -134,7 +133,7 @@ export async function failedOver (t: Test, host: Scene): Promise<void> {
 /** A sign-in that must succeed. */
 export async function signIn (t: Test, { portal }: Scene): Promise<void> {
   const { status, json } = await portal.user(await portal.accessToken())
-  t.strictSame({ status, json }, { status: 200, json: recordOf('alice') }, 'a sign-in succeeds')
+  t.strictSame({ status, json }, { status: 200, json: RECORDS.ada }, 'a sign-in succeeds')
 }
 
 /** The log has each outage, and how many requests were refused; each request is an event, logged at debug level. */

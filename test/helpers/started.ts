@@ -53,11 +53,3 @@ export async function startAppProcess (t: Teardown, options: object): Promise<{ 
   await printed(/\n/)
   return { process: child, url: output.out.trim() }
 }
-
-/** A host in a process of its own. */
-export async function startHostProcess (t: Teardown, options: object): Promise<{ process: ChildProcess, url: string }> {
-  const program = fileURLToPath(new URL('host-process.js', import.meta.url))
-  const { child, output, printed } = started(t, [process.execPath, program, JSON.stringify(options)])
-  await printed(/\n/)
-  return { process: child, url: output.out.trim() }
-}

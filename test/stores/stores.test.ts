@@ -3,11 +3,11 @@ import t from 'tap'
 import { createTable, deleteExpired, postgresStore } from '../../examples/postgres-store.ts'
 import { MemoryStore } from '../../lib/stores/memory.ts'
 import { checkStore } from '../../lib/testing/index.ts'
-import { startHost } from '../helpers/host.ts'
+import { startApp } from '../app.ts'
 import { startPostgres } from '../helpers/postgres.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { storeOn } from '../helpers/redis-clients.ts'
-import { wire } from '../helpers/wire.ts'
+import { wire } from '../wire.ts'
 
 t.test('memory', async (t) => {
   await t.resolves(checkStore(new MemoryStore(1000)))
@@ -51,7 +51,7 @@ t.test('PostgreSQL, the store of the examples', async (t) => {
   const { rows } = await pool.query<{ key: string }>('SELECT key FROM partner_sso ORDER BY key')
   t.strictSame(rows.map(({ key }) => key), ['live', 'revoked'], 'expired rows are deleted, and no others')
 
-  const { url } = await startHost(t, { store, storeTimeout: 10_000 })
+  const { url } = await startApp(t, { options: { store, storeTimeout: 10_000 } })
   await stop()
   // A connection that the pool kept may not have noticed yet.
   const cause = /^The store cannot be used: Error: (?:Connection terminated|connect ECONNREFUSED)/
