@@ -8,7 +8,7 @@ import { freePort } from '../helpers/ports.ts'
 import { prepared } from '../helpers/prepared.ts'
 import { started } from '../helpers/started.ts'
 import { mustRun } from './commands.js'
-import { commands, written } from './documents.ts'
+import { commands, readme, written } from './documents.ts'
 
 const COOKIE_SECRET = 'the secret of the cookies, of 32 characters or more'
 const PORTAL_CLIENT_SECRET = 'this-secret-is-only-for-tests'
@@ -94,4 +94,6 @@ t.test('the command for the check passes', async (t) => {
   const [exported = '', check = ''] = commands(/sso check/)
   const report = mustRun('bash', ['-ec', `${exported}\n${local(check, ports)}`], { cwd: directory })
   t.match(report, /^pass /m)
+  const [, summary = ''] = /`(\d+ pass, .+?\.)`/.exec(readme) ?? []
+  t.match(report, new RegExp(`^${summary}$`, 'm'), 'as the page says')
 })
