@@ -52,8 +52,11 @@ export const isGiven = ({ response }: Exchange) =>
 /** The method and path of a request. */
 export const nameOf = ({ request: { method, url } }: Exchange) => `${method} ${new URL(url).pathname}`
 
-const endpointOf = (exchange: Exchange) =>
-  /.*\/(authorize|token|user)/.exec(nameOf(exchange))?.[1] as 'authorize' | 'token' | 'user'
+/** The endpoint that a request was for: a browser that was led elsewhere came from the first. */
+function endpointOf (exchange: Exchange): 'authorize' | 'token' | 'user' {
+  const [, endpoint = 'authorize'] = /.*\/oauth\/(token|user)$/.exec(nameOf(exchange)) ?? []
+  return endpoint as 'authorize' | 'token' | 'user'
+}
 
 /** The rule on what keeps the requests to an endpoint from the plugin. */
 const hookAt = (exchange: Exchange): RuleId => `${endpointOf(exchange)}.hook`

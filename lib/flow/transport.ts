@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
-import type { IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { Socket } from 'node:net'
 import { networkError } from './network-error.ts'
@@ -70,14 +70,8 @@ async function responseOverHttp (
     headers: Object.fromEntries(headers)
   })
   // An error that comes later ends the reading of the response, too.
-  request.on('error', () => {})
-  // With 101 Switching Protocols comes neither a response nor an error.
-  request.on('upgrade', (_message, socket: Socket) => {
-    socket.destroy()
-    request.destroy(failed('SWITCHED'))
-  })
-  request.end(body)
-  const [message] = await once(request, 'response') as [IncomingMessage]
+  request.on('error', () => {}).end(body)
+  const message = await Promise.race([opened(request, signal), switched(request, signal)])
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of message as AsyncIterable<Buffer>) {
@@ -90,6 +84,18 @@ async function responseOverHttp (
     headers: pairs(message.headersDistinct),
     body: Buffer.concat(chunks).toString()
   }
+}
+
+async function opened (request: ClientRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  const [message] = await once(request, 'response', { signal })
+  return message
+}
+
+/** With 101 Switching Protocols comes neither a response nor an error, and then no end of the request. */
+async function switched (request: ClientRequest, signal: AbortSignal): Promise<never> {
+  const [, socket] = await once(request, 'upgrade', { signal }) as [IncomingMessage, Socket]
+  socket.destroy()
+  throw failed('SWITCHED')
 }
 
 async function injected (

@@ -1,0 +1,121 @@
+// Whatever a server responds, a check ends by itself, within its budget, and is not ok where it judged nothing.
+import t from 'tap'
+import type { Test } from 'tap'
+import type { RequestListener } from 'node:http'
+import type { Run } from '../../lib/check/run.ts'
+import { run } from '../../lib/check/run.ts'
+import type { SubjectOptions } from '../../lib/check/subject.ts'
+import { Subject } from '../../lib/check/subject.ts'
+import { createIntegration } from '../../lib/flow/integration.ts'
+import { httpServer, rawServer } from '../helpers/listen.ts'
+import { partner, SETTINGS } from '../helpers/partner.ts'
+
+interface Ended extends Run {
+  /** Requests of the run. */
+  requests: number
+  /** Milliseconds that it waited for limits in all. */
+  waited: number
+}
+
+/** A check of a service, with a short time for one response. No time passes where it waits. */
+async function checked (baseUrl: string, options: Partial<SubjectOptions> = {}, timeout = 60_000): Promise<Ended> {
+  let waited = 0
+  let requests = 0
+  const ended = await run(new Subject(createIntegration({ baseUrl, ...SETTINGS, timeout }), {
+    users: [{ login: { user: 'ada' } }],
+    wait: async (milliseconds) => { waited += milliseconds },
+    onExchange: () => { requests++ },
+    ...options
+  }))
+  return { ...ended, requests, waited }
+}
+
+const limit = (retryAfter?: string): RequestListener => (_request, response) => {
+  response.writeHead(429, retryAfter === undefined ? {} : { 'Retry-After': retryAfter }).end()
+}
+
+const inAnHour = new Date(Date.now() + 3_600_000).toUTCString()
+
+const SERVERS: Array<[what: string, start: (t: Test) => Promise<string>, stopped: RegExp]> = [
+  ['101 Switching Protocols', (t) => rawServer(t, (socket) => {
+    const head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
+    socket.on('data', () => socket.write(head))
+  }), /leaves HTTP for another protocol \(101/],
+  ...[undefined, '-1', '0', '0.5', '1', '60', 'soon', '1e9', inAnHour].map((value) => [
+    `429 with Retry-After: ${value}`, (t: Test) => httpServer(t, limit(value)), /^A rate limit ends the check/
+  ] as [string, (t: Test) => Promise<string>, RegExp])
+]
+
+for (const [what, start, stopped] of SERVERS) {
+  t.test(what, async (t) => {
+    const ended = await checked(await start(t))
+    t.match(ended, { ok: false, stopped })
+    t.strictSame(ended.rules.filter(({ outcome }) => outcome !== 'untested'), [])
+    t.ok(ended.requests <= 10, `${ended.requests} requests`)
+    t.ok(ended.waited <= 60_000, `${ended.waited} ms`)
+  })
+}
+
+t.test('a response that drips', async (t) => {
+  const baseUrl = await httpServer(t, (_request, response) => {
+    const timer = setInterval(() => response.write('.'), 10)
+    response.on('close', () => clearInterval(timer))
+  })
+  t.match(await checked(baseUrl, {}, 300), { ok: false, stopped: /gave no complete response within 0\.3 s/ })
+})
+
+t.test('a page that always leads on', async (t) => {
+  let pages = 0
+  const baseUrl = await httpServer(t, (_request, response) => {
+    response.writeHead(302, { Location: `/${pages++}` }).end()
+  })
+  const { ok, rules, requests } = await checked(baseUrl)
+  t.notOk(ok)
+  t.match(rules.find(({ id }) => id === 'authorize.hook'), { outcome: 'fail' })
+  t.ok(requests <= 150, `${requests} requests`)
+})
+
+t.test('more requests than any correct app needs', async (t) => {
+  const app = partner()
+  t.teardown(() => app.close())
+  const baseUrl = await app.listen({ port: 0, host: '127.0.0.1' })
+  const login: Exclude<SubjectOptions['users'][0]['login'], undefined> = async (page) => {
+    if (typeof page !== 'object') return
+    for (let at = 0; at < 200; at++) await page.get('/')
+  }
+  const ended = await checked(baseUrl, { users: [{ login }] })
+  const stopped = /^The check ended after 150 requests\. A correct app needs fewer/
+  t.match(ended, { ok: false, requests: 150, stopped })
+})
+
+t.test('two minutes are over while a request or a login waits, or a limit is waited for', async (t) => {
+  const never: RequestListener = () => {}
+  const app = partner()
+  t.teardown(() => app.close())
+  const baseUrl = await app.listen({ port: 0, host: '127.0.0.1' })
+  const stopped = /^The check ended after [\d.e-]+ minutes\./
+  t.match(await checked(await httpServer(t, never), { longest: 50 }), { ok: false, stopped })
+  const login = () => new Promise<never>(() => {})
+  t.match(await checked(baseUrl, { longest: 2000, users: [{ login }] }), { ok: false, stopped })
+  const wait: SubjectOptions['wait'] = (_milliseconds, signal) =>
+    new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
+  t.match(await checked(await httpServer(t, limit('1')), { longest: 50, wait }), { ok: false, stopped })
+})
+
+t.test('a limit that is met after the sign-in was judged: what passes is told, and it is not ok', async (t) => {
+  const app = partner({
+    // A store that never removes anything: nothing tells but the last rules.
+    prepare (app) {
+      let requests = 0
+      app.addHook('onRequest', async ({ url }, reply) =>
+        url.startsWith('/oauth') && ++requests > 40 ? reply.code(429).header('retry-after', '60').send() : undefined)
+    }
+  })
+  t.teardown(() => app.close())
+  const { ok, rules, stopped } = await checked(await app.listen({ port: 0, host: '127.0.0.1' }))
+  t.equal(ok, false)
+  t.match(stopped, /^A rate limit ends the check at its request \d+ of this path: \w+ \/oauth\/\w+: 429 .*trustProxy/)
+  t.match(rules.find(({ id }) => id === 'authorize.code'), { outcome: 'pass' })
+  t.match(rules.find(({ id }) => id === 'token.replay-revokes'), { outcome: 'untested', reason: stopped })
+  t.notOk(rules.some(({ outcome }) => outcome === 'fail'))
+})
