@@ -5,7 +5,8 @@ import type { Cookie } from '../flow/cookies.ts'
 import { formsOf } from '../flow/login-form.ts'
 import type { User } from '../flow/user.ts'
 import { logIn } from '../flow/user.ts'
-import { header, statusOf } from '../flow/wire.ts'
+import type { Exchange } from '../flow/wire.ts'
+import { header, headerValues, statusOf } from '../flow/wire.ts'
 import { isPrivate } from './address.ts'
 import { formActionAgainst } from './content-security-policy.ts'
 import type { Rule } from './rule.ts'
@@ -159,13 +160,19 @@ async function judgedCookie (subject: Subject, session: Session, cookie: Cookie)
 }
 
 /** A Strict cookie is sent where a page of the app leads on: a script of the login page may do so. */
-async function strict (subject: Subject, name: string): Promise<Fault> {
+async function strict (subject: Subject, name: string): Promise<Verdict> {
+  // One that the endpoint removes serves one sign-in: the app sets it for each, and leads on.
+  if (subject.seen.some((exchange) => removes(exchange, name))) return null
   const page = await subject.loginPage()
   const forms = isVerdict(page) ? [] : formsOf(String(page.exchange.response?.body))
   const isTyped = isVerdict(page) || forms.some(({ method }) => method === 'POST')
   const got = `SameSite=Strict on ${name}: browsers do not send it when the portal redirects`
   return isTyped ? new Fault(got) : advice(`${got}, unless a script of the login page leads on`)
 }
+
+/** Whether a response removes a cookie. */
+const removes = ({ response }: Exchange, name: string) =>
+  headerValues(response, 'set-cookie').some((line) => line.startsWith(`${name}=;`))
 
 /** Whether the user gets a code without this cookie, or with another value of it. */
 async function isIssued (subject: Subject, { user, browser }: Session, name: string, value?: string) {

@@ -1,6 +1,7 @@
 // Who gets in?
 import type { Arrival } from '../flow/browser.ts'
 import { codeOf } from '../flow/browser.ts'
+import type { Cookie } from '../flow/cookies.ts'
 import { CookieJar } from '../flow/cookies.ts'
 import { describe } from '../flow/failure.ts'
 import { whyNotLoggedIn } from '../flow/user.ts'
@@ -116,7 +117,7 @@ function whyNobody (subject: Subject, { user, login, steps, browser, set, arriva
   const authorizeUrl = new URL(subject.integration.authorizeUrl)
   const last = steps.at(-1)
   const why = whyNotLoggedIn(login, user.login, steps)
-  if (last === undefined) return notSent(browser.jar, authorizeUrl) ?? nobodyIn(arrival, why)
+  if (last === undefined) return notSent(cookiesIn(browser), authorizeUrl) ?? nobodyIn(arrival, why)
   const [refused] = browser.jar.refused
   if (refused !== undefined) {
     return new Fault(`browsers do not keep the cookie ${refused.join(': ')}`, { rule: 'login.cookie' })
@@ -143,9 +144,9 @@ function whyNobody (subject: Subject, { user, login, steps, browser, set, arriva
 }
 
 /** The fault of a cookie that a person gave, and that browsers do not send to the endpoint. */
-function notSent (jar: CookieJar, authorizeUrl: URL): Fault | null {
-  const [cookie] = jar.all()
-  if (cookie === undefined || jar.header(authorizeUrl) !== '') return null
+function notSent (cookies: Cookie[], authorizeUrl: URL): Fault | null {
+  const [cookie] = cookies
+  if (cookie === undefined || new CookieJar(cookies).header(authorizeUrl) !== '') return null
   const { name, path, secure } = cookie
   return new Fault(
     `the cookie ${name} is not sent to ${authorizeUrl.origin}${authorizeUrl.pathname}: it has Path=${path ?? '/'}` +

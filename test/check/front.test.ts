@@ -116,6 +116,25 @@ const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: str
     ({ ...await app({ ...request, url: request.url.replace('/oauth/token', '/token') }), request }), ['token.hook']],
   ['a path that is not passed on', async (request, app) =>
     request.url.endsWith('/oauth/user') ? respond(request, 404) : app(request), ['user.hook']],
+  ['the query is decoded', (request, app) =>
+    app({ ...request, url: request.url.replace(/%(?:2[0-9A-F]|3[A-F]|7E)/g, decodeURIComponent) }),
+  ['authorize.state']],
+  ['a plus in the query is decoded', (request, app) =>
+    app({ ...request, url: request.url.replace(/%2B/g, '+') }), ['authorize.state']],
+  ['a header that nobody knows is taken away', async (request, app) => {
+    const exchange = await app(request)
+    const headers = exchange.response?.headers.filter(([name]) => name !== 'partner-sso') ?? []
+    return { ...exchange, response: { status: 0, body: '', ...exchange.response, headers } }
+  }, []],
+  ['refusals are replaced by pages', async (request, app) => {
+    const exchange = await app(request)
+    const { status = 0 } = exchange.response ?? {}
+    return status < 400 || !request.url.includes('/oauth/') || request.url.includes('authorize')
+      ? exchange
+      : respond(request, status, { 'content-type': 'text/html' }, '<title>Error</title>')
+  }, ['advice:service.refusals']],
+  ['each refusal is replaced by 401, as by a guard, and nobody gets in', async (request, app) =>
+    request.url.includes('/oauth/token') ? respond(request, 401) : app(request), ['token.hook']],
   ['the state is dropped', (request, app) => app({ ...request, url: request.url.replace(/&state=[^&]*/, '') }),
     ['authorize.state']],
   ['Authorization is dropped', (request, app) =>

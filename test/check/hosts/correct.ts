@@ -5,6 +5,7 @@ import rateLimit from '@fastify/rate-limit'
 import session from '@fastify/session'
 import type { FastifyRequest } from 'fastify'
 import { currentUser, location, onRequest, record } from './changes.ts'
+import type { Store } from '../../../lib/index.ts'
 import type { User as Tester } from '../../../lib/testing/index.ts'
 import type { Change, Row } from './host.ts'
 import {
@@ -84,6 +85,39 @@ const once: Change = {
   users: { user: [byToken('ada'), byToken('cyd')], ineligible: byToken('bo') }
 }
 
+const strictToken = (name: string): Tester =>
+  ({ cookies: `Set-Cookie: once=${tokens.get(name)}; Path=/oauth; HttpOnly; SameSite=Strict` })
+
+/** By an API of the app: no page of it is needed. */
+const byApi = (user: string): Tester => ({ login: (page) => page.post({ user }, `/login${new URL(page.url).search}`) })
+
+/** A session begins with the first request, and the login writes its user into it. */
+function guests (): Change {
+  const sessions = new Map<string, string>()
+  return {
+    prepare: (app) => app.addHook('onRequest', async (request, reply) => {
+      if (request.cookies.sid !== undefined || !/html/.test(String(request.headers.accept))) return
+      reply.setCookie('sid', crypto.randomUUID(), { httpOnly: true, sameSite: 'lax', path: '/' })
+    }),
+    remember: (_reply, name, _options, { cookies }) => sessions.set(String(cookies.sid), name),
+    ...currentUser(({ cookies }) => USERS[sessions.get(cookies.sid ?? '') ?? ''] ?? null)
+  }
+}
+
+/** A limit that is over after a second. */
+function limitedOnce (): Change {
+  let requests = 0
+  return onRequest(async (_request, reply) =>
+    ++requests === 30 ? reply.code(429).header('retry-after', '0').send() : undefined)
+}
+
+/** Each operation takes some milliseconds. */
+const late = (store: Store): Store => ({
+  put: async (...args) => await setTimeout(3, await store.put(...args)),
+  take: async (key) => await setTimeout(3, await store.take(key)),
+  revoke: async (...args) => await setTimeout(3, await store.revoke(...args))
+})
+
 const oneSignIn = (): Change => currentUser((request, reply) => {
   reply.clearCookie('sid', { path: '/' })
   return userOf(request)
@@ -95,6 +129,87 @@ const ofHeader = (request: FastifyRequest) => USERS[String(request.headers['x-se
 
 export const CORRECT: Row[] = [
   ['as it is', {}],
+  ['a guard before authorize that leads to the login', onRequest(async (request, reply) =>
+    request.url.startsWith('/oauth/authorize') && userOf(request) === null
+      ? reply.redirect(`/login?return_to=${encodeURIComponent(request.url)}`, 302)
+      : undefined)],
+  ['a guard before authorize that sends the login itself', onRequest(async (request, reply) =>
+    request.url.startsWith('/oauth/authorize') && userOf(request) === null
+      ? reply.code(401).type('text/html').send(formTo(`/login?return_to=${encodeURIComponent(request.url)}`))
+      : undefined)],
+  ['a test whether cookies are kept, which leads to the same address', onRequest(async (request, reply) =>
+    request.headers.accept?.includes('html') === true && request.cookies.probe === undefined
+      ? reply.setCookie('probe', '1', { path: '/' }).redirect(request.url, 302)
+      : undefined)],
+  ['the login page is one of another server', {
+    plugin: { loginPage: '/app/login' },
+    sendBack: (reply, url) => reply.send({ url }),
+    users: { user: [byApi('ada'), byApi('cyd')], ineligible: byApi('bo') }
+  }],
+  ['the login page is one of another server, and users are known by a cookie', {
+    plugin: { loginPage: '/app/login' },
+    users: { user: [byCookie('ada'), byCookie('cyd')], ineligible: byCookie('bo') }
+  }],
+  ['the bearer example’s cookie, Strict', {
+    plugin: {
+      ...once.plugin,
+      loginPage: '/enter'
+    },
+    prepare: (app) => app.get('/enter', (_request, reply) =>
+      reply.type('text/html').send('<div id="app"></div><script src="/app.js"></script>')),
+    users: { user: [strictToken('ada'), strictToken('cyd')], ineligible: strictToken('bo') }
+  }],
+  ['a session that guests have, and that the login keeps', guests],
+  ['a session that the login replaces, of guests', {
+    page: async (_request, reply) => reply.setCookie('sid', 'guest', { path: '/' }).type('text/html').send(form())
+  }],
+  ['an error page of the app', { plugin: { errorPage: () => '<!doctype html><title>Hoppla</title>' } }],
+  ['an error page of the app, sent by itself', {
+    plugin: { errorPage: (_refusal, _request, reply) => reply.type('text/html').send('<title>Hoppla</title>') }
+  }],
+  ['two forms on the login page', {
+    page: async () => `<form action="/search"><input name="q"></form>${form()}`
+  }],
+  ['a login of two pages', {
+    page: async (request) => /step=2/.test(request.url)
+      ? form('<input type="hidden" name="step" value="2">')
+      : '<form><input name="tenant" value=""><input type="hidden" name="step" value="2"></form>',
+    users: {
+      user: {
+        async login (page) {
+          await page.get('/login?step=2')
+          await page.post({ user: 'ada' }, page.url)
+        }
+      }
+    }
+  }],
+  ['an app that compares the user agent of a session', {
+    remember: (reply, name, options, request) =>
+      reply.setCookie('sid', name, options)
+        .setCookie('ua', String(request.headers['user-agent']), { ...options, signed: false }),
+    ...currentUser((request) =>
+      request.cookies.ua === request.headers['user-agent'] ? userOf(request) : null)
+  }],
+  ['a session of a day', { cookie: { maxAge: 86_400 } }],
+  ['a login that keeps the address to return to in a cookie of its own', {
+    plugin: { loginPage: (_returnTo: string) => '/login' },
+    page: async (_request, reply) => reply.setCookie('next', '/', { path: '/' }).type('text/html').send(form())
+  }],
+  ['307 to the authorization endpoint, by GET', { sendBack: (reply, url) => reply.redirect(url, 302) }],
+  ['a redirect to the login by currentUser', currentUser((request, reply) =>
+    userOf(request) ?? void reply.redirect(`/login?return_to=${encodeURIComponent(request.url)}`, 302))],
+  ['a limit that the check meets once', limitedOnce],
+  ['roles that change the name of the record', record(({ name }) => ({ name, product_role: 'Product Read Only' }))],
+  ['users without an e-mail address', record(({ id }) => ({ email: `${id}@users.noreply.partner.example` }))],
+  ['a portal function', { plugin: { portal: (clientId: string) => clientId === PORTAL.clientId ? PORTAL : null } }],
+  ['a slow portal function', {
+    plugin: { portal: async (clientId: string) => await setTimeout(3, clientId === PORTAL.clientId ? PORTAL : null) }
+  }],
+  ['a redirect_uri with a query', {
+    portal: { redirectUri: 'https://portal.example/cb?tenant=a%20b&x=1' },
+    double: { redirectUri: 'https://portal.example/cb?tenant=a%20b&x=1' }
+  }],
+  ['a store that answers late', () => ({ plugin: { store: late(ownStore()) } })],
   ['slow', onRequest(() => setTimeout(5))],
   ['a prefix', { plugin: { prefix: '/partner/sso' }, double: { prefix: '/partner/sso' } }],
   ['sessions', sessions],

@@ -68,7 +68,10 @@ export function signedIn (request: FastifyRequest, cookie = 'sid'): string | und
 }
 
 /** A user with the session cookie that a login sets. */
-export const byCookie = (name: string): Tester => ({ cookies: { sid: cookie.sign(name, SECRET) } })
+export const byCookie = (name: string): Tester => ({ cookies: { sid: cookieOf(name) } })
+
+/** The value of that cookie. */
+export const cookieOf = (name: string): string => cookie.sign(name, SECRET)
 
 export const userOf = (request: FastifyRequest): User | null => USERS[signedIn(request) ?? ''] ?? null
 

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { currentUser, isLoggedIn, onRequest, onSend, refuse } from './changes.ts'
 import type { Row } from './host.ts'
-import { byCookie, form, formAction, formTo, returnTo, signedIn, USERS, userOf } from './host.ts'
+import { byCookie, cookieOf, form, formAction, formTo, returnTo, signedIn, USERS, userOf } from './host.ts'
 
 /** Where a login leads, changed. */
 const back = (change: (url: string) => string) => (request: FastifyRequest, reply: FastifyReply) =>
@@ -64,6 +64,24 @@ export const LOGIN: Row[] = [
   ['a foreign Domain', { cookie: { domain: 'partner.example' } }, 'login.cookie'],
   ['SameSite=None without Secure', { cookie: { sameSite: 'none' } }, 'login.cookie'],
   ['a cookie that expires at once', { cookie: { maxAge: 0 } }, 'login.cookie'],
+  ['a session of 4 s: milliseconds for seconds', { cookie: { maxAge: 4 } }, 'login.cookie'],
+  ['a session of 86 s', { cookie: { maxAge: 86 } }, 'advice:login.cookie'],
+  ['a cookie of guests that has the same name and a longer path', {
+    ...currentUser((request, reply) => {
+      const [, first = ''] = /(?:^|; )sid=([^;]*)/.exec(request.headers.cookie ?? '') ?? []
+      if (first === '') reply.setCookie('sid', 'guest', { path: '/oauth/authorize' })
+      const { valid, value } = request.unsignCookie(decodeURIComponent(first))
+      return valid ? USERS[String(value)] ?? null : null
+    })
+  }, 'login.cookie'],
+  ['a session for /app, given as the login sets it', {
+    users: { user: { cookies: `HTTP/1.1 303 See Other\nSet-Cookie: sid=${cookieOf('ada')}; Path=/app; SameSite=Lax` } }
+  }, 'login.cookie'],
+  ['Strict, where a script of the login page may lead on', {
+    cookie: { sameSite: 'strict' },
+    page: async () => '<!doctype html><div id="app"></div><script src="/app.js"></script>',
+    users: { user: { login: (page) => page.post({ user: 'ada' }) } }
+  }, 'advice:login.cookie'],
   ['no HttpOnly', { cookie: { httpOnly: false } }, 'advice:login.cookie'],
   ['a cookie of 5 kB', {
     remember: (reply, name, options) => reply.setCookie('sid', `${name}${'x'.repeat(5000)}`, options)

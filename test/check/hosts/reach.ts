@@ -1,12 +1,25 @@
 // Does the portal reach the plugin?
 import { at, isLoggedIn, json, onRequest, redirect, refuse, server, title } from './changes.ts'
 import type { Row } from './host.ts'
-import { PORTAL } from './host.ts'
+import { byCookie, PORTAL } from './host.ts'
 
 const isOutside = ({ url }: { url: string }): boolean => url.startsWith('/oauth/')
 
 export const REACH: Row[] = [
   ['a guard: 401 without a session', refuse(401, { message: 'Log in' }, isOutside), 'authorize.hook'],
+  ['a guard: 401 without a session, and users by a cookie', {
+    ...refuse(401, { message: 'Log in' }, (request) => at('authorize')(request) && !isLoggedIn(request)),
+    users: { user: [byCookie('ada'), byCookie('cyd')], ineligible: byCookie('bo') }
+  }, 'authorize.hook'],
+  ['a filter that lets browsers pass only', refuse(403, 'Bot', (request) =>
+    server(request) && !/Mozilla/.test(String(request.headers['user-agent']))), 'token.hook'],
+  ['a portal function that knows every client', {
+    plugin: { portal: (clientId: string) => ({ ...PORTAL, clientId }) }
+  }, 'advice:authorize.registered'],
+  ['an index page for each path that nobody has, and another prefix', {
+    plugin: { prefix: '/sso' },
+    prepare: (app) => app.setNotFoundHandler((_request, reply) => reply.type('text/html').send(title('Acme')))
+  }, 'authorize.hook'],
   ['a guard with status 400', refuse(400, { message: 'Bad' }, at('authorize')), 'authorize.hook'],
   ['a guard that leads people to the login',
     redirect((request) => isOutside(request) && !isLoggedIn(request), () => '/login'), 'token.hook'],

@@ -36,6 +36,21 @@ function cached (): Change {
   }
 }
 
+/** Something in front that asks the app once for requests at the same time, whatever their Authorization header. */
+const collapsed = (): Change => ({
+  async wrap (start) {
+    const app = await start()
+    let running: ReturnType<typeof app.inject> | undefined
+    return {
+      async inject (options) {
+        if (!options.url.endsWith('/oauth/user')) return app.inject(options)
+        running ??= setTimeout(2).then(() => app.inject(options)).finally(() => { running = undefined }) as never
+        return running!
+      }
+    }
+  }
+})
+
 /** Processes, which differ in this. */
 const processes = (...changes: Change[]): Change =>
   ({ wrap: async (start) => inTurn(...await Promise.all(changes.map((change) => start(change)))) })
@@ -83,6 +98,21 @@ export const RECORD: Row[] = [
     const plugin = { store: ownStore() }
     return processes({ plugin: { ...plugin, currentUser: () => null } }, { plugin }, { plugin })
   }, 'service.one-store'],
+  ['two processes, one with other roles', () => {
+    const plugin = { store: ownStore() }
+    return processes({ plugin }, {
+      plugin: {
+        ...plugin,
+        portalEligibility: (user) =>
+          user.isAgent ? { ...recordOf(user), control_role: 'Partner Administrator' } : null
+      }
+    })
+  }, 'service.one-store'],
+  ['two processes, one with another redirect_uri', () => {
+    const plugin = { store: ownStore() }
+    return processes({ plugin }, { plugin, portal: { redirectUri: 'https://portal.example/old' } })
+  }, 'service.one-store'],
+  ['requests for the record at the same time get one response', collapsed, 'user.other-user'],
   ['two processes, one with an old secret', () => {
     const plugin = { store: ownStore() }
     return processes({ plugin }, { plugin, portal: { clientSecret: 'the-secret-before-this-one' } })

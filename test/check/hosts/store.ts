@@ -16,6 +16,17 @@ export const STORE: Row[] = [
   ['revoke removes nothing', store((records) => ({
     revoke: async (key) => records.get(key) ?? null
   })), 'token.replay-revokes'],
+  ['the store fails now and then', store((records) => {
+    let calls = 0
+    return {
+      async take (key) {
+        if (++calls % 2 === 1) throw new Error('connection reset')
+        const value = records.get(key)
+        records.delete(key)
+        return value || null
+      }
+    }
+  }), 'service.one-store'],
   ['put throws', store(() => ({ put: refuses })), 'authorize.code'],
   ['put returns nothing', store(() => ({ put: async () => undefined as never })), 'authorize.code'],
   ['values are cut', store((records) => ({
