@@ -221,7 +221,7 @@ export class Subject {
     const cookies = this.browserOf(user).jar.all().map(({ value }) => value)
     const words = Object.values(user.headers ?? {}).join(' ').split(' ')
     for (const text of [...cookies, ...words]) this.secrets.add(text)
-    for (const text of Object.values(user.login ?? {}).flatMap(spellingsOf)) {
+    for (const text of Object.values(user.login ?? {}).flat().flatMap(spellingsOf)) {
       this.#typed.add(text)
       // A long one is found inside of other words, too.
       if (text.length >= LONG) this.secrets.add(text)
