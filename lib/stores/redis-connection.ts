@@ -40,7 +40,7 @@ export class RedisConnection {
       patience: Math.max(timeout, 1000),
       retryDelay: () => Math.min(++this.#lose().attempts * 50, 500),
       connected: () => { void this.#ask(timeout) },
-      lost: (reason) => { this.#lose(reason) },
+      failed: (reason) => { this.#lose(reason) },
       note: (reason) => { if (this.#outage !== undefined) this.#outage.reason = reason }
     })
   }
@@ -60,9 +60,9 @@ export class RedisConnection {
     }
   }
 
-  /** Of these keys, one for each master of a Cluster. None for a single server. */
-  oneForEachMaster (keys: string[]): string[] {
-    return isCluster(this.#client) ? oneForEachMaster(this.#client, keys) : []
+  /** Of these keys, which get the prefix, one for each master of a Cluster. None for a single server. */
+  oneForEachMaster (prefix: string, keys: string[]): string[] {
+    return isCluster(this.#client) ? oneForEachMaster(this.#client, prefix, keys) : []
   }
 
   close (): void {

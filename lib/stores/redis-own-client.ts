@@ -10,12 +10,12 @@ import { clearTimeout, setTimeout } from '../time-limit.ts'
 export interface ClientOwner {
   /** Milliseconds that each step of connecting may take. */
   readonly patience: number
-  /** Milliseconds until the next attempt to connect. */
+  /** There is no connection. Returns the milliseconds until the next attempt to connect. */
   retryDelay (): number
   /** There is a connection. Nothing is known of it yet: it may have no password, and be in database 0. */
   connected (): void
-  /** There is no connection any more, or none could be made. */
-  lost (reason?: Error): void
+  /** The connection has failed, or none could be made. */
+  failed (reason?: Error): void
   /** A part has failed: a Sentinel, or a node of a Cluster. */
   note (reason: Error): void
 }
@@ -30,7 +30,7 @@ export function ownClient (redis: RedisOption, owner: ClientOwner): Redis | Clus
   const credentials = credentialsOf(redis, template)
   if (isCluster(client)) client.on('+node', (node: Redis) => readAnew(node, credentials))
   else readAnew(client, credentials)
-  client.on('ready', () => owner.connected()).on('close', () => owner.lost())
+  client.on('ready', () => owner.connected())
   tellErrors(client, owner)
   limitHandshake(client, owner)
   return client
@@ -121,8 +121,8 @@ function tellErrors (client: Redis | Cluster, owner: ClientOwner): void {
   let sentinelErrors: string[] = []
   client.on('error', (error: Error & { lastNodeError?: Error }) => {
     const reason = error.lastNodeError ?? error
-    if (sentinelErrors.length > 0) owner.lost(new Error(sentinelErrors.join('; ')))
-    else owner.lost(OF_IOREDIS.test(reason.message) ? undefined : reason)
+    if (sentinelErrors.length > 0) owner.failed(new Error(sentinelErrors.join('; ')))
+    else owner.failed(OF_IOREDIS.test(reason.message) ? undefined : reason)
     sentinelErrors = []
   })
   client.on('sentinelError', ({ message }: Error) => sentinelErrors.push(message))

@@ -42,7 +42,7 @@ export class RedisStore implements BackingStore {
   }
 
   async take (key: string, deadline: number): Promise<string | null> {
-    return await this.#getdel(this.#prefix + key, deadline)
+    return valueOf(await this.#redis.send(['getdel', this.#prefix + key], deadline), 'GETDEL')
   }
 
   async revoke (key: string, lifetime: number, deadline: number): Promise<string | null> {
@@ -52,12 +52,13 @@ export class RedisStore implements BackingStore {
 
   /** Takes 20 keys that do not exist: one node of a Cluster of two refuses one of them, but once in a million times. */
   async start (deadline: number): Promise<void> {
-    await this.#takeAll(PROBES.slice(0, 20).map((key) => this.#prefix + key), deadline)
+    await Promise.all(PROBES.slice(0, 20).map((key) => this.take(key, deadline)))
   }
 
-  /** Takes a key that does not exist from each master of a Cluster. */
+  /** Revokes a key on each master of a Cluster: each of them can be down, or out of memory. */
   async everyPart (deadline: number): Promise<void> {
-    await this.#takeAll(this.#redis.oneForEachMaster(PROBES.map((key) => this.#prefix + key)), deadline)
+    const keys = this.#redis.oneForEachMaster(this.#prefix, PROBES)
+    await Promise.all(keys.map((key) => this.revoke(key, 1, deadline)))
   }
 
   unfit (error: unknown): string | undefined {
@@ -70,14 +71,6 @@ export class RedisStore implements BackingStore {
 
   close (): void {
     this.#redis.close()
-  }
-
-  async #takeAll (keys: string[], deadline: number): Promise<void> {
-    await Promise.all(keys.map((key) => this.#getdel(key, deadline)))
-  }
-
-  async #getdel (key: string, deadline: number): Promise<string | null> {
-    return valueOf(await this.#redis.send(['getdel', key], deadline), 'GETDEL')
   }
 }
 

@@ -25,7 +25,7 @@ async function connect (options: object, event: string) {
 }
 
 /** An owner of a client that does not look at what the client tells it. */
-const OWNER: ClientOwner = { patience: 1000, retryDelay: () => 50, connected () {}, lost () {}, note () {} }
+const OWNER: ClientOwner = { patience: 1000, retryDelay: () => 50, connected () {}, failed () {}, note () {} }
 
 t.test('connects to a path', async (t) => {
   const path = join(t.testdir(), 'redis')
@@ -52,14 +52,8 @@ t.test('an error is kept for ioredis, when the connection failed at once, and no
 
 t.test('what is written in one turn of the event loop leaves together, and does not wait for more', async (t) => {
   const received: string[] = []
-  const server = createServer((socket) => socket.on('data', (bytes) => received.push(String(bytes))))
-  const path = join(t.testdir(), 'redis')
-  server.listen(path)
-  const connector = new (connectorTo(() => {}))({ disconnectTimeout: 0, path })
-  t.teardown(() => {
-    connector.disconnect()
-    server.close()
-  })
+  const port = await listen(t, createServer((socket) => socket.on('data', (bytes) => received.push(String(bytes)))))
+  const connector = new (connectorTo(() => {}))({ disconnectTimeout: 0, host: '127.0.0.1', port })
   const connecting = connector.connect(() => {})
   const socket = await connecting as Socket
   await once(socket, 'connect')
