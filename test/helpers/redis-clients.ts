@@ -1,5 +1,6 @@
 // What a host may give as `redis`: a URL, or a client of each library that is supported, with any settings.
 import * as ioredis from 'ioredis'
+import * as ioredis5 from 'ioredis-5'
 import * as ioredis54 from 'ioredis-5.4'
 import * as iovalkey from 'iovalkey'
 import type { PartnerSsoOptions, RedisClient, Store } from '../../lib/index.ts'
@@ -29,16 +30,17 @@ export function storeOn (t: Teardown, redis: NonNullable<PartnerSsoOptions['redi
   return withTimeLimit(store, STORE_TIMEOUT)
 }
 
-interface Library {
-  Redis: new (options: { port: number }) => AnyClient
-  Cluster: new (nodes: Node[]) => AnyClient
+/** A library whose clients a host may pass in. */
+export interface Library {
+  Redis: new (options: object) => AnyClient
+  Cluster: new (nodes: Node[], options?: object) => AnyClient
 }
 
 interface Node { host: string, port: number }
 
 /** The libraries whose clients a host may pass in. That this compiles is part of the test. */
-const libraries: Record<string, Library> = {
-  'ioredis 5.4': ioredis54, 'ioredis 6': ioredis, iovalkey
+export const libraries: Record<string, Library> = {
+  'ioredis 5.4': ioredis54, 'ioredis 5': ioredis5, 'ioredis 6': ioredis, iovalkey
 }
 
 /** Settings for the host's own commands, each of which would break a promise of the plugin. */
