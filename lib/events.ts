@@ -84,6 +84,7 @@ export class Reporter {
   refused (request: FastifyRequest, { reason, refusal, context }: OAuthError): void {
     const { cause, ...known } = context
     const { type: event, level, hint } = refusal
+    // `code_replayed` and `store_unavailable` are both a type and a reason.
     const message = event === (reason as string) ? event : `${event} (${reason})`
     request.log[level]({ event, reason, ...known, hint, err: cause }, `partner-sso: ${message}`)
     this.#publish(request, { type: event, reason, ...known }, cause)

@@ -6,7 +6,7 @@ import { Reporter } from './events.ts'
 import { AccessTokens } from './grants/access-token.ts'
 import { AuthorizationCodes } from './grants/authorization-code.ts'
 import { GrantKeys } from './grants/keys.ts'
-import { partnerSsoErrorHandler, routeOf } from './http/endpoint.ts'
+import { addHeaders, partnerSsoErrorHandler, routeOf } from './http/endpoint.ts'
 import { readForms } from './http/form.ts'
 import { maskingSerializers } from './http/logged-request.ts'
 import { DECIDED } from './http/responses.ts'
@@ -79,6 +79,7 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
   app.decorateReply(DECIDED, null)
   await readForms(app)
   app.setErrorHandler(partnerSsoErrorHandler)
+  app.addHook('onRoute', addHeaders)
 
   await registerCookies(app)
   const returnCookie = new ReturnCookie(authorizePath(app.prefix), app)

@@ -3,15 +3,23 @@ import type { KeyObject } from 'node:crypto'
 import type { RegisteredPortal } from '../portal/registered-portal.ts'
 import type { TimedStore } from '../stores/store.ts'
 import { decodeGrant } from './grant.ts'
-import type { AuthorizationCode, Grant } from './grant.ts'
+import type { Grant } from './grant.ts'
 import type { GrantKeys } from './keys.ts'
 import { open } from './sealing.ts'
 
-/** Seconds by which a revocation outlives the token, and any request that is about to issue it. */
+/**
+ * Seconds by which a revocation outlives the token. A request that is about to issue it waits for less (storeTimeout).
+ */
 const REVOCATION_MARGIN = 60
 
 /** Locator and proof, each 32 bytes in base64url, and the client_id in base64url. */
 const TOKEN = /^(?<locator>[\w-]{43})(?<proof>[\w-]{43})(?<encodedClientId>[\w-]+)$/
+
+/** Of an authorization code, what its token is issued for. */
+interface SignIn {
+  locator: string
+  portal: RegisteredPortal
+}
 
 /** The parts of an access token. Nothing is proven yet: see `AccessTokens.prove`. */
 export interface AccessToken {
@@ -55,9 +63,9 @@ export class AccessTokens {
    * @throws OAuthError `store_unavailable`
    */
   async issue (
-    { locator, portal }: AuthorizationCode, { proof, sealed }: { proof: string, sealed: string }, deadline: number
+    { locator, portal }: SignIn, { proof, sealed }: { proof: string, sealed: string }, deadline: number
   ): Promise<string | null> {
-    const isIssued = await this.#store.put(this.#keys.tokenKey(locator), sealed, this.#lifetime, deadline)
+    const isIssued = await this.#store.put(this.#keys.tokenStorageKey(locator), sealed, this.#lifetime, deadline)
     return isIssued ? locator + proof + encodeClientId(portal.information.clientId) : null
   }
 
@@ -81,7 +89,7 @@ export class AccessTokens {
    * @throws OAuthError `store_unavailable`
    */
   async redeem ({ locator, sealingKey }: ProvenToken, deadline: number): Promise<Grant | null> {
-    return this.#grantOf(await this.#store.take(this.#keys.tokenKey(locator), deadline), [sealingKey])
+    return this.#grantOf(await this.#store.take(this.#keys.tokenStorageKey(locator), deadline), [sealingKey])
   }
 
   /**
@@ -91,9 +99,9 @@ export class AccessTokens {
    * @returns the grant of a token that was alive, or null
    * @throws OAuthError `store_unavailable`
    */
-  async revoke ({ locator, portal }: AuthorizationCode, deadline: number): Promise<Grant | null> {
+  async revoke ({ locator, portal }: SignIn, deadline: number): Promise<Grant | null> {
     const lifetime = this.#lifetime + REVOCATION_MARGIN
-    const stored = await this.#store.revoke(this.#keys.tokenKey(locator), lifetime, deadline)
+    const stored = await this.#store.revoke(this.#keys.tokenStorageKey(locator), lifetime, deadline)
     const { secrets, information } = portal
     return this.#grantOf(stored,
       secrets.map((secret) => this.#keys.ofSecret(secret, locator, information).sealingKey))
@@ -106,7 +114,10 @@ export class AccessTokens {
   }
 }
 
-/** Reads an access token. Returns null for a text that is not exactly as it would have been issued. */
+/**
+ * Reads an access token. Returns null where its form or the encoding of its client_id is not that of an issued token;
+ * `prove` compares the rest.
+ */
 export function readAccessToken (text: string): AccessToken | null {
   const { locator, proof, encodedClientId } = TOKEN.exec(text)?.groups as Record<string, string> ?? {}
   if (locator === undefined || proof === undefined || encodedClientId === undefined) return null

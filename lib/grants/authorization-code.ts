@@ -4,7 +4,7 @@ import { OAuthError } from '../errors.ts'
 import type { RegisteredPortal } from '../portal/registered-portal.ts'
 import type { TimedStore } from '../stores/store.ts'
 import { decodeGrant, encodeGrant } from './grant.ts'
-import type { AuthorizationCode, Grant } from './grant.ts'
+import type { Grant } from './grant.ts'
 import type { GrantKeys } from './keys.ts'
 import { open, seal } from './sealing.ts'
 
@@ -13,6 +13,15 @@ const CODE_BYTES = 33
 
 /** 33 bytes in base64url. */
 const CODE = /^[\w-]{44}$/
+
+/** A code of a portal, and what is derived from it. */
+export interface AuthorizationCode {
+  code: string
+  portal: RegisteredPortal
+  /** The first part of the access token. */
+  locator: string
+  signInId: string
+}
 
 /** What a redeemed code represented. */
 export interface RedeemedCode {
@@ -69,7 +78,7 @@ export class AuthorizationCodes {
     const { proof, sealingKey } = this.#keys.ofSecret(secret, code.locator, code.portal.information)
     const text = open([sealingKey], stored)
     if (text !== null) return this.#redeemed(text, proof, stored)
-    // The portal has got this secret after the code was issued: the grant has no copy for it.
+    // The portal got this secret after the code was issued: the grant has no copy for it yet.
     const older = open(this.#sealingKeys(code), stored)
     return older === null ? null : this.#redeemed(older, proof, seal([sealingKey], older))
   }
@@ -85,7 +94,7 @@ export class AuthorizationCodes {
   }
 
   #storageKey ({ code, portal }: AuthorizationCode): string {
-    return this.#keys.codeKey(code, portal.information)
+    return this.#keys.codeStorageKey(code, portal.information)
   }
 
   /** One for each secret of the portal. */

@@ -1,17 +1,7 @@
-import type { RegisteredPortal } from '../portal/registered-portal.ts'
 import type { UserInformation } from '../user-information.ts'
 
 /** Seconds by which the clocks of the servers of one app may differ. */
 const CLOCK_TOLERANCE = 300
-
-/** A code of a portal, and what is derived from it. */
-export interface AuthorizationCode {
-  code: string
-  portal: RegisteredPortal
-  /** The first part of the access token. */
-  locator: string
-  signInId: string
-}
 
 /** What an authorization code represents, and the access token that is issued for it. */
 export interface Grant {
@@ -27,8 +17,9 @@ export function encodeGrant ({ codeChallenge, record }: Grant): string {
 }
 
 /**
- * Reverses `encodeGrant`. The store ends lifetimes, but somebody may write an old value back to it: by the time of
- * issue, which is sealed with the grant, such a value is refused.
+ * Reverses `encodeGrant`. Single use is a promise of the store alone. The time of issue, which is sealed with the
+ * grant, bounds what somebody can do who writes an old value back to the store: such a value is refused after its
+ * lifetime.
  *
  * @param lifetime - seconds that may have passed since the code was issued
  * @returns null when more time has passed, or when the code was issued in the future, by clocks that may differ by five

@@ -6,13 +6,13 @@ import type { PortalInformation } from '../portal/registered-portal.ts'
 const NAME_LENGTH = 20
 
 /**
- * Part of everything that is derived. Change it with the format of stored values: on a shared store, a process of this
- * version would otherwise take values of another version, and could not open them.
+ * Part of everything that is derived, so that versions with different formats of stored values never find each other's.
+ * Raise it when a format changes.
  */
 const FORMAT = 4
 
 /** What is derived from the locator of a sign-in and one client secret of its portal. */
-export interface SecretKeys {
+export interface SecretValues {
   /** The second part of the access token. Without the client secret nobody can compute it. */
   proof: string
   /** The AES-256 key under which the grant is sealed. It is stored and sent nowhere. */
@@ -31,12 +31,14 @@ export interface SecretKeys {
  * | storage key of the token | SHA-256      | locator                                         | store       |
  * | sign-in id               | SHA-256      | locator                                         | events      |
  *
- * Each value depends on its purpose and on the prefix of the registration as well. HMAC is a pseudorandom function, so
- * without the client secret, proof and sealing key tell nothing of each other. A code is 264 random bits, so a hash
- * tells nothing of the code, nor of the other values.
+ * Each value depends on its purpose and on the prefix of the registration as well.
  *
- * The storage key of the token follows from the code alone: a replayed code leads to its token, also when the secrets
- * or the other values of the portal have changed since.
+ * - HMAC is a pseudorandom function: where the client secret cannot be guessed, the proof tells nothing of it, nor of
+ *   the sealing key. Where it can be guessed, the proof tests each guess without a request.
+ * - A code is 264 random bits, so no hash leads back to it. Whoever has the token, and so the locator, can compute its
+ *   storage key and its sign-in id, which lead nowhere without the client secret.
+ * - The storage key of the token follows from the code and the client_id: a replayed code leads to its token, also when
+ *   the secrets or the other values of the portal have changed since.
  */
 export class GrantKeys {
   /** Keeps apart what registrations derive that share a store. */
@@ -48,17 +50,17 @@ export class GrantKeys {
   }
 
   /** Where the grant of a code is stored until the code is redeemed. */
-  codeKey (code: string, { clientId, redirectUri, loginUrl, level }: PortalInformation): string {
+  codeStorageKey (code: string, { clientId, redirectUri, loginUrl, level }: PortalInformation): string {
     return this.#hash('storage key of the code', code, clientId, redirectUri, loginUrl, level).slice(0, NAME_LENGTH)
   }
 
-  /** The public name of a sign-in at its portal: the first part of the access token. */
+  /** Names a sign-in without its code: the first part of the access token. */
   locator (code: string, { clientId }: PortalInformation): string {
     return this.#hash('locator', code, clientId)
   }
 
   /** Where the grant is stored while its access token lives. */
-  tokenKey (locator: string): string {
+  tokenStorageKey (locator: string): string {
     return this.#hash('storage key of the token', locator).slice(0, NAME_LENGTH)
   }
 
@@ -67,8 +69,11 @@ export class GrantKeys {
     return this.#hash('sign-in id', locator).slice(0, NAME_LENGTH)
   }
 
-  /** The values that need a client secret, as the two halves of one HMAC (RFC 2104) that is keyed by the secret. */
-  ofSecret (secret: KeyObject, locator: string, { clientId }: PortalInformation): SecretKeys {
+  /**
+   * The values that need a client secret, as the two halves of one HMAC (RFC 2104) that is keyed by it. The client_id
+   * is part of the message although the locator depends on it, since whoever sends a token chooses its locator.
+   */
+  ofSecret (secret: KeyObject, locator: string, { clientId }: PortalInformation): SecretValues {
     const message = this.#message('proof and sealing key', locator, clientId)
     const output = createHmac('sha512', secret).update(message).digest()
     return { proof: output.toString('base64url', 0, 32), sealingKey: createSecretKey(output.subarray(32)) }

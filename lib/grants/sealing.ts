@@ -5,7 +5,8 @@ const TAG_BYTES = 16
 
 /**
  * AES-GCM needs a nonce that differs between two texts under one key (NIST SP 800-38D section 8). Each sealing key is
- * derived for one sign-in, and seals the one text of that sign-in. So there is no second text, and the nonce is zero.
+ * derived for one sign-in and one client secret, and seals the one text of that sign-in. So there is no second text,
+ * and the nonce is zero. Sealing the same text once more gives the same copy, which tells nothing new.
  */
 const NONCE = Buffer.alloc(12)
 

@@ -17,10 +17,10 @@ export function basicCredentials (authorization = ''): BasicCredentials | null |
   const text = Buffer.from(encoded, 'base64').toString()
   const colon = text.indexOf(':')
   if (colon === -1) return null
-  return { clientId: spellings(text.slice(0, colon)), clientSecret: spellings(text.slice(colon + 1)) }
+  return { clientId: readings(text.slice(0, colon)), clientSecret: readings(text.slice(colon + 1)) }
 }
 
-function spellings (sent: string): string[] {
+function readings (sent: string): string[] {
   return [formDecode(sent), sent]
 }
 

@@ -20,12 +20,15 @@ export type HookResult<T> =
  * | returns anything else, or throws          | true         | anything                 | replied                |
  * | returns after `handlerTimeout` expired    | any          | anything                 | replied                |
  * | returns undefined, the browser has left   | any          | anything                 | replied                |
- * | returns undefined                         | false        | status, type or location | replied                |
- * | returns null or another falsy value       | false        | type or location         | replied                |
+ * | returns undefined                         | false        | status, type or location | replied, probably      |
+ * | returns null or another falsy value       | false        | type or location         | replied, probably      |
  * | returns null or another falsy value       | false        | status or nothing        | the value              |
  * | returns a value                           | false        | status, type or location | value, `hasBegunReply` |
  * | returns a value                           | false        | nothing                  | value                  |
  * | throws                                    | false        | anything                 | throws                 |
+ *
+ * "Probably": a function that sets these, sends nothing and returns nobody leaves the browser waiting, as a handler of
+ * Fastify does that sends nothing. The other way round, the page that such a function has sent would be lost.
  *
  * @param what - what the log says of a throw
  */

@@ -9,10 +9,12 @@ import { leaveToHost, setHeaders } from './responses.ts'
 /** The routes by name: `GET /oauth/authorize`, `POST /oauth/token`, `GET /oauth/user`. */
 export type RouteName = 'authorize' | 'token' | 'user'
 
-/** Refuses a request by its head, before its body is read. Returns the stream of the body. @throws OAuthError */
+/**
+ * Refuses a request before Fastify parses its body, which it may read. Returns the stream to parse. @throws OAuthError
+ */
 type PreParse = (request: FastifyRequest, payload: RequestPayload) => Promise<RequestPayload>
 
-/** One of the three routes. */
+/** A route. GET and POST of `/oauth/token` have one name, and the same options of the host. */
 export interface Endpoint {
   name: RouteName
   method: 'GET' | 'POST'
@@ -43,7 +45,6 @@ export function routeOf (endpoint: Endpoint, ofHost: RouteShorthandOptions, repo
     // A HEAD request would run the GET handler: issue a code, or redeem a token.
     exposeHeadRoute: false,
     preParsing: [ofHost.preParsing ?? [], preParse === undefined ? [] : preParsingHook(preParse)].flat(),
-    onSend: [ofHost.onSend ?? [], partnerSsoOnSend].flat(),
     errorHandler: partnerSsoError
   }
 
@@ -61,14 +62,14 @@ export function routeOf (endpoint: Endpoint, ofHost: RouteShorthandOptions, repo
       request: FastifyRequest, reply: FastifyReply, payload: RequestPayload,
       done: (error: Error | null, payload?: RequestPayload) => void
     ): void {
-      const refuse = (thrown: unknown): void => {
+      const respond = (thrown: unknown): void => {
         try {
           refuseOrThrow(thrown, request, reply)
         } catch (error) {
           done(error as Error)
         }
       }
-      preParse(request, payload).then((stream) => done(null, stream), refuse)
+      preParse(request, payload).then((stream) => done(null, stream), respond)
     }
   }
 
@@ -83,21 +84,29 @@ export function routeOf (endpoint: Endpoint, ofHost: RouteShorthandOptions, repo
   }
 
   function partnerSsoError (thrown: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
-    leaveToHost(reply)
+    leaveToHost(reply, thrown)
     const error = thrown instanceof OAuthError ? thrown : bodyRefusal(thrown, request)
     // Fastify would send a thrown value that is not an Error.
     if (error === undefined) return Promise.reject(thrown)
     reporter.refused(request, error)
     return refuse(error, reply)
   }
+}
 
-  /** Runs after the host's hooks: they cannot undo it. */
-  function partnerSsoOnSend (
-    _request: unknown, reply: FastifyReply, payload: unknown, done: (error: null, payload: unknown) => void
-  ): void {
-    setHeaders(reply)
-    done(null, payload)
-  }
+/**
+ * Adds the hook that sets the headers to a route, as its last one: no hook of the host can undo it. To be called by an
+ * `onRoute` hook of the plugin's scope, which runs after those of the host, since these may add hooks to a route as
+ * well.
+ */
+export function addHeaders (route: RouteOptions): void {
+  route.onSend = [route.onSend ?? [], partnerSsoOnSend].flat()
+}
+
+function partnerSsoOnSend (
+  _request: unknown, reply: FastifyReply, payload: unknown, done: (error: null, payload: unknown) => void
+): void {
+  setHeaders(reply)
+  done(null, payload)
 }
 
 /**
@@ -108,6 +117,6 @@ export function routeOf (endpoint: Endpoint, ofHost: RouteShorthandOptions, repo
 export function partnerSsoErrorHandler (
   error: unknown, _request: FastifyRequest, reply: FastifyReply
 ): Promise<never> {
-  leaveToHost(reply)
+  leaveToHost(reply, error)
   return Promise.reject(error)
 }

@@ -31,7 +31,7 @@ export async function requireForm (request: FastifyRequest, payload: RequestPayl
   const limit = request.routeOptions.bodyLimit
   const stream = length === undefined ? await readUpTo(limit, payload) : payload
   if (stream === null || Number(length) > limit) throw new OAuthError('body_unreadable')
-  // Tells a body that Fastify may be reading from one that it has not begun to read, which is undefined.
+  // Null tells `bodyRefusal` that Fastify has begun to read the body. Before that it is undefined.
   request.body = null
   return stream
 }
@@ -41,13 +41,16 @@ function readUpTo (limit: number, payload: RequestPayload): Promise<RequestPaylo
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
-    payload.on('data', (chunk: Buffer) => {
-      length += chunk.length
+    // A hook of the host may have replaced the stream by one of text.
+    payload.on('data', (chunk: Buffer | string) => {
+      const bytes = Buffer.from(chunk as string)
+      length += bytes.length
       if (length > limit) resolve(null)
-      else chunks.push(chunk)
+      else chunks.push(bytes)
     })
     payload.once('end', () => resolve(Readable.from(Buffer.concat(chunks), { objectMode: false })))
-    payload.once('error', reject)
+    // The portal has hung up, or the host's stream fails.
+    payload.once('error', (cause) => reject(new OAuthError('body_unreadable', { cause })))
   })
 }
 

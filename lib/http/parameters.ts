@@ -71,7 +71,7 @@ export function formDecode (encoded: string): string {
   return decode(`=${encoded.replaceAll('&', '%26')}`).get('') as string
 }
 
-// What a query must not contain unencoded (RFC 3986 section 3.4), and what browsers and URL parsers cut off or change.
+// What would end the query, and what browsers and URL parsers cut off or change. Other characters stay as they came.
 const UNSAFE = /[^\x21\x24-\x3b\x3d\x3f-\x7e]/g
 const ESCAPES = Array.from({ length: 256 }, (_, byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
 

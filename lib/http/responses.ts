@@ -8,20 +8,19 @@ import { PAGE_POLICY } from './error-page.ts'
  */
 type Kind = 'json' | 'empty' | 'redirect' | 'page' | 'host page'
 
-/** A response of the plugin. */
-interface Response {
+/** What the plugin has decided on a response. */
+interface Decision {
   kind: Kind
   status: number
   /** The error that the response shows, where it is a refusal. */
   error?: PublicError | undefined
   headers?: Record<string, string>
-  body?: string
 }
 
-/** What the plugin has decided on a response, kept until the host's `onSend` hooks have run. */
+/** Where a reply keeps the decision until the host's `onSend` hooks have run. */
 export const DECIDED = Symbol('partner-sso: decided response')
 
-type DecidingReply = FastifyReply & { [DECIDED]?: Omit<Response, 'body' | 'headers'> | null }
+type DecidingReply = FastifyReply & { [DECIDED]?: Decision | null }
 
 /** No page may frame a response (RFC 6749 section 10.13). */
 const NO_FRAMES = "frame-ancestors 'none'"
@@ -52,14 +51,14 @@ const SIGNATURE = 'partner-sso'
 const RETRY_AFTER = '1'
 
 /** Sends a response of the plugin. The body is text, which the host's serializers and envelopes leave alone. */
-function send (reply: FastifyReply, { headers = {}, body, ...decided }: Response): FastifyReply {
-  decide(reply, decided)
-  return reply.headers(headers).send(body)
+function send (reply: FastifyReply, decision: Decision, body?: string): FastifyReply {
+  decide(reply, decision)
+  return reply.headers(decision.headers ?? {}).send(body)
 }
 
 /** Sends JSON with status 200. */
 export function sendJson (reply: FastifyReply, body: string): FastifyReply {
-  return send(reply, { kind: 'json', status: 200, headers: JSON_TYPE, body })
+  return send(reply, { kind: 'json', status: 200, headers: JSON_TYPE }, body)
 }
 
 /** Sends a refusal in JSON (RFC 6749 section 5.2). */
@@ -68,7 +67,7 @@ export function sendRefusal (
 ): FastifyReply {
   const { error, description } = refusal
   const body = JSON.stringify({ error, error_description: description })
-  return send(reply, { kind: 'json', status, error: refusal, headers: { ...JSON_TYPE, ...headers }, body })
+  return send(reply, { kind: 'json', status, error: refusal, headers: { ...JSON_TYPE, ...headers } }, body)
 }
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
@@ -87,7 +86,7 @@ export function redirect (reply: FastifyReply, location: string, error?: PublicE
 export function sendPage (
   reply: FastifyReply, kind: 'page' | 'host page', error: PublicError & { status: number }, body: string
 ): FastifyReply {
-  return send(reply, { kind, status: error.status, error, headers: HTML_TYPE, body })
+  return send(reply, { kind, status: error.status, error, headers: HTML_TYPE }, body)
 }
 
 const HTML_TYPE = { 'content-type': 'text/html; charset=utf-8' }
@@ -97,20 +96,30 @@ export function letHostSendPage (reply: FastifyReply, error: PublicError & { sta
   decide(reply, { kind: 'host page', status: error.status, error })
 }
 
-function decide (reply: DecidingReply, decided: Omit<Response, 'body' | 'headers'>): void {
-  reply[DECIDED] = decided
-  reply.code(decided.status)
+function decide (reply: DecidingReply, decision: Decision): void {
+  reply[DECIDED] = decision
+  reply.code(decision.status)
 }
 
-/** Leaves the response to the host, also where the plugin has begun one: a hook of the host has thrown meanwhile. */
-export function leaveToHost (reply: DecidingReply): void {
+/**
+ * Leaves the response to the host's error handler. Where a hook of the host has thrown while a response of the plugin
+ * was sent, what that response had is removed.
+ */
+export function leaveToHost (reply: DecidingReply, thrown: unknown): void {
+  const { headers = {} } = reply[DECIDED] ?? {}
   if (reply[DECIDED]) {
-    remove(reply, 'location')
-    remove(reply, SIGNATURE)
+    for (const name of [...Object.keys(headers), SIGNATURE]) remove(reply, name)
+    reply.code(statusOf(thrown))
     reply[DECIDED] = null
   }
   // Fastify does not call `onSend` hooks again where one of them has thrown.
   setHeaders(reply)
+}
+
+/** The status that Fastify gives to an error. */
+function statusOf (thrown: unknown): number {
+  const { statusCode } = Object(thrown) as { statusCode?: unknown }
+  return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 600 ? statusCode : 500
 }
 
 /**

@@ -99,6 +99,10 @@ function optionsOf (
   const options = typeof given === 'function' ? given(route) ?? {} : given
   const name = `routeOptions('${route}')`
   assertOption(isObject(options), name, 'an object of Fastify route options', kindOf(options))
+  // Fastify would ignore these, and with them a limit or a hook that somebody relies on.
+  const meant = ['then', 'authorize', 'token', 'user'].find((key) => key in options)
+  assertOption(meant === undefined, name, 'Fastify route options, the same for each route unless routeOptions is a ' +
+    'function (route) => options', meant === 'then' ? 'a promise' : `an object with "${meant}"`)
   return present(options)
 }
 

@@ -75,7 +75,9 @@ function assertSecrets (given: unknown, name: string): void {
   const expected = `${VISIBLE}, or an array of them`
   if (!Array.isArray(given)) return assertOption(isVisibleAscii(given), name, expected, kindOf(given))
   assertOption(given.length > 0, name, expected, kindOf(given))
-  given.forEach((secret, index) => assertSecrets(secret, `${name}[${index}]`))
+  for (const [index, secret] of given.entries()) {
+    assertOption(isVisibleAscii(secret), `${name}[${index}]`, VISIBLE, kindOf(secret))
+  }
 }
 
 /**

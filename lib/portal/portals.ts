@@ -31,8 +31,13 @@ export interface Authentication {
 
 /** The portals of one registration of the plugin. */
 export interface Portals {
-  /** The portal of a `client_id`; undefined when it is unknown. @throws OAuthError when the host's function fails */
-  find (clientId: string): Promise<RegisteredPortal | undefined>
+  /**
+   * The portal of a `client_id`. Where there are several readings of it, that of the first one which is known.
+   *
+   * @returns undefined when it is unknown
+   * @throws OAuthError `portal_failed` or `portal_timeout` where the host's function fails
+   */
+  find (...readings: readonly string[]): Promise<RegisteredPortal | undefined>
   /** The portal, where exactly one is registered. */
   readonly only: RegisteredPortal | undefined
 }
@@ -59,8 +64,9 @@ class ListedPortals implements Portals {
     this.only = registered.length === 1 ? registered[0] : undefined
   }
 
-  async find (clientId: string): Promise<RegisteredPortal | undefined> {
-    return this.#portals.get(clientId)
+  async find (...readings: readonly string[]): Promise<RegisteredPortal | undefined> {
+    const known = readings.find((clientId) => this.#portals.has(clientId))
+    return known === undefined ? undefined : this.#portals.get(known)
   }
 }
 
@@ -77,18 +83,17 @@ class FoundPortals implements Portals {
     this.#warn = warn
   }
 
-  async find (clientId: string): Promise<RegisteredPortal | undefined> {
-    if (!isClientId(clientId)) return undefined
-    const found = await this.#ask(clientId)
-    if (found === undefined) return undefined
-    if (found.clientId === clientId) return register(found, this.#warn)
-    this.#warn(OTHER_PORTAL)
+  async find (...readings: readonly string[]): Promise<RegisteredPortal | undefined> {
+    const deadline = performance.now() + this.#timeout
+    for (const clientId of new Set(readings)) {
+      const found = isClientId(clientId) ? await this.#ask(clientId, deadline) : undefined
+      if (found?.clientId === clientId) return register(found, this.#warn)
+      if (found !== undefined) this.#warn(OTHER_PORTAL)
+    }
     return undefined
   }
 
-  /** @throws OAuthError `portal_timeout` or `portal_failed` */
-  async #ask (clientId: string): Promise<Portal | undefined> {
-    const deadline = performance.now() + this.#timeout
+  async #ask (clientId: string, deadline: number): Promise<Portal | undefined> {
     try {
       const given = await within(deadline, () => this.#finder(clientId), () => new OAuthError('portal_timeout'))
       return given === null || given === undefined ? undefined : checkPortal(given, 'portal()')
@@ -99,28 +104,19 @@ class FoundPortals implements Portals {
 }
 
 /**
- * Client authentication (RFC 6749 section 2.3.1). Each reading of the secret is compared, whichever matches.
+ * Client authentication (RFC 6749 section 2.3.1). Each reading of the secret is compared, also after one has matched.
  *
  * @throws OAuthError when the portal is unknown, or the secret is not one of its secrets
  */
 export async function authenticate (
   portals: Portals, { clientId, clientSecret }: Credentials
 ): Promise<Authentication> {
-  const portal = await findAny(portals, clientId)
+  const portal = await portals.find(...clientId)
   if (portal === undefined) throw new OAuthError('client_unknown')
   const indexes = clientSecret.map((reading) => portal.secretIndex(reading))
   const secretIndex = indexes.find((index) => index !== -1)
   if (secretIndex === undefined) throw new OAuthError('client_secret_wrong', { clientId: portal.information.clientId })
   return { portal, secretIndex, secret: portal.secrets[secretIndex] as KeyObject }
-}
-
-/** The portal of the first reading that is known. */
-async function findAny (portals: Portals, readings: readonly string[]): Promise<RegisteredPortal | undefined> {
-  for (const clientId of new Set(readings)) {
-    const portal = await portals.find(clientId)
-    if (portal !== undefined) return portal
-  }
-  return undefined
 }
 
 function register (portal: Portal, warn: (message: string) => void): RegisteredPortal {

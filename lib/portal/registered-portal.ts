@@ -26,7 +26,7 @@ export class RegisteredPortal {
   }
 
   /**
-   * The redirect_uri with parameters added; a query of its own is kept (RFC 6749 section 4.1.2).
+   * The redirect_uri with parameters added; a query of its own is kept (RFC 6749 section 3.1.2).
    *
    * @param parameters - form-encoded
    * @param state - as it was encoded in the request; undefined when it had none

@@ -11,6 +11,7 @@ import { letHostSendPage, redirect, sendPage, sendRefusal } from '../http/respon
 import { OAuthError } from '../errors.ts'
 import type { PublicError, RefusalContext, RefusalReason } from '../errors.ts'
 import { logFailure, requestIdOf } from '../events.ts'
+import type { PortalLevel } from '../portal/portal.ts'
 import type { Portals } from '../portal/portals.ts'
 import type { PortalInformation, RegisteredPortal } from '../portal/registered-portal.ts'
 import * as Type from '../typebox.ts'
@@ -56,11 +57,12 @@ export function authorizeRoute (parts: Parts): Endpoint {
         reporter.report(request, { type: 'code_issued', reason: 'ok', ...known, signInId })
         return redirect(reply, portal.callback(`code=${code}`, state))
       } catch (error) {
-        throw OAuthError.from(error, known, { callback: (parameters) => portal.callback(parameters, state) })
+        throw OAuthError.from(error, known, { callback: (added) => portal.callback(added, state) })
       }
     },
 
     refuse (error, reply) {
+      // Where the portal is not known, and there is only one, a person can start again there.
       const { callback, loginUrl = portals.only?.information.loginUrl } = error.wayBack
       if (callback !== undefined) return redirect(reply, callback(errorParameters(error.refusal)), error.refusal)
       if (prefersPage(reply.request.headers.accept)) return showErrorPage(parts, error, loginUrl, reply)
@@ -110,6 +112,7 @@ function checkParameters (parameters: Parameters, state: string | undefined): st
   if (responseType !== 'code') throw new OAuthError('response_type_unsupported')
   // Optional in RFC 6749, required here: the portal relies on it.
   if (parameters.raw('state') === undefined) throw new OAuthError('state_missing')
+  // It is neither missing nor repeated: it is too long.
   if (state === undefined) throw new OAuthError('parameters_excessive')
   return checkChallenge(parameters.get('code_challenge'), parameters.get('code_challenge_method'))
 }
@@ -165,11 +168,20 @@ async function askHost (
 function checkRecord (given: unknown, { level }: PortalInformation): UserInformation {
   if (given === undefined) throw new OAuthError('eligibility_undefined')
   if (!given) throw new OAuthError('not_eligible')
-  const { record, faults: [rule] } = readUserInformation(given, level)
+  const { record, faults: [rule] } = readRecord(given, level)
   if (rule === undefined) return record
   const { external_id: externalId } = record
   const known = externalId && typeof externalId === 'string' ? { externalId } : {}
   throw new OAuthError('user_information_invalid', { ...known, rule })
+}
+
+/** Reads the record, whose getters may throw: they are the host's. */
+function readRecord (given: unknown, level: PortalLevel): ReturnType<typeof readUserInformation> {
+  try {
+    return readUserInformation(given, level)
+  } catch (cause) {
+    throw new OAuthError('portal_eligibility_failed', { cause })
+  }
 }
 
 /** Sends the browser to the login page. */
@@ -191,7 +203,9 @@ function sendToLogin (
   return redirect(reply, location)
 }
 
-/** The parameters that the endpoint knows, as they were encoded: a secret that is among them goes no further. */
+/**
+ * The parameters that the endpoint knows, as they were encoded. A secret that somebody has put beside them is dropped.
+ */
 function knownQuery (parameters: Parameters): string {
   return Object.keys(documentation.querystring.properties).flatMap((name) => {
     const value = parameters.raw(name)

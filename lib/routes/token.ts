@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { AccessTokens } from '../grants/access-token.ts'
-import type { AuthorizationCodes, RedeemedCode } from '../grants/authorization-code.ts'
-import type { AuthorizationCode, Grant } from '../grants/grant.ts'
+import type { AuthorizationCode, AuthorizationCodes, RedeemedCode } from '../grants/authorization-code.ts'
+import type { Grant } from '../grants/grant.ts'
 import { verifies } from '../grants/pkce.ts'
 import { basicCredentials, isAuthorizationRepeated } from '../http/authorization-header.ts'
 import { isOverdue } from '../http/call-hook.ts'
@@ -22,7 +22,7 @@ import type { Parts } from './parts.ts'
 
 /** What a token request must have (RFC 6749 section 4.1.3), and the code_verifier of RFC 7636. */
 interface TokenRequest {
-  code: string
+  codeText: string
   redirectUri: string
   verifier: string | undefined
   credentials: Credentials
@@ -41,10 +41,10 @@ export function tokenRoute ({ portals, codes, tokens, reporter, storeTimeout }: 
     async handle (request, reply) {
       let known: RefusalContext = {}
       try {
-        const { code: text, redirectUri, verifier, credentials } = readTokenRequest(request)
+        const { codeText, redirectUri, verifier, credentials } = readTokenRequest(request)
         const { portal, secret, secretIndex } = await authenticate(portals, credentials)
         known = { clientId: portal.information.clientId }
-        const code = codes.read(text, portal)
+        const code = codes.read(codeText, portal)
         if (code !== null) known = { ...known, signInId: code.signInId }
         checkRedirectUri(redirectUri, portal)
         // `handlerTimeout` expired: Fastify has responded, and the code is still good.
@@ -102,9 +102,9 @@ function readTokenRequest (request: FastifyRequest): TokenRequest {
   if (grantType !== 'authorization_code') throw new OAuthError('grant_type_unsupported')
   const redirectUri = form.get('redirect_uri')
   if (redirectUri === undefined) throw new OAuthError('redirect_uri_missing')
-  const code = form.get('code')
-  if (code === undefined) throw new OAuthError('code_missing')
-  return { code, redirectUri, verifier: form.get('code_verifier'), credentials: readCredentials(request, form) }
+  const codeText = form.get('code')
+  if (codeText === undefined) throw new OAuthError('code_missing')
+  return { codeText, redirectUri, verifier: form.get('code_verifier'), credentials: readCredentials(request, form) }
 }
 
 /** The credentials of the form or of HTTP Basic, not of both (RFC 6749 section 2.3). */

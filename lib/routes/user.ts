@@ -24,14 +24,14 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
     async handle (request, reply) {
       // `handlerTimeout` expired: Fastify has responded.
       if (isOverdue(request)) return reply
-      const { clientId, token } = await provenToken(tokenOf(request), portals, tokens)
+      const { clientId, token } = await provenToken(bearerTokenOf(request), portals, tokens)
       let known: RefusalContext = { clientId, signInId: token.signInId }
       try {
         // It has expired in the `portal` function: the token is still good.
         if (isOverdue(request)) return reply
         const grant = await tokens.redeem(token, performance.now() + storeTimeout)
-        if (grant === null) throw new OAuthError('token_unknown')
         if (isOverdue(request)) return reply
+        if (grant === null) throw new OAuthError('token_unknown')
         known = { ...known, externalId: grant.record.external_id }
         reporter.report(request, { type: 'user_information_returned', reason: 'ok', ...known })
         return sendJson(reply, JSON.stringify(grant.record))
@@ -61,7 +61,7 @@ async function provenToken (
   return { clientId: given.clientId, token }
 }
 
-function tokenOf (request: FastifyRequest): string {
+function bearerTokenOf (request: FastifyRequest): string {
   if (isAuthorizationRepeated(request.raw.rawHeaders)) throw new OAuthError('authorization_malformed')
   const token = bearerToken(request.headers.authorization)
   if (token === undefined) throw new OAuthError('credentials_missing')

@@ -5,7 +5,8 @@ import { OAuthError } from '../errors.ts'
 
 /**
  * GET /oauth/token: always refused (RFC 6749 section 3.2: the client MUST use POST). Some clients request a token by
- * GET, with the secret and the code in the URL; without this route, Fastify would log it unmasked when it responds 404.
+ * GET, with the secret and the code in the URL. Without this route, Fastify would log that URL unmasked when it
+ * responds 404, as it does for the methods that no client is known to use.
  */
 export function wrongMethodRoute (): Endpoint {
   return {

@@ -36,6 +36,8 @@ t.test('hooks that throw, or return an invalid record', async (t) => {
     portalEligibility = () => record
     await fails('user_information_invalid', `record ${index}`)
   }
+  portalEligibility = () => ({ get external_id () { throw new Error('of the database') } })
+  await fails('portal_eligibility_failed', 'a getter of the record throws')
   for (const [index, value] of thrown.entries()) {
     portalEligibility = async () => { throw value }
     await fails('portal_eligibility_failed', `thrown ${index}`)

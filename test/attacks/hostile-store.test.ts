@@ -113,10 +113,10 @@ const attacks: Record<string, Attack> = {
     const code = randomCode()
     const locator = keys.locator(code, information)
     for (const { proof, sealingKey } of derivedFrom(code, locator)) {
-      store.set(keys.codeKey(code, information), seal([sealingKey], forgedGrant()))
+      store.set(keys.codeStorageKey(code, information), seal([sealingKey], forgedGrant()))
       isRefused(t, await portal.token({ code }), `a code that he made, beside the proof ${proof}`)
       store.clear()
-      store.set(keys.tokenKey(locator), seal([sealingKey], forgedGrant()))
+      store.set(keys.tokenStorageKey(locator), seal([sealingKey], forgedGrant()))
       isRefused(t, await portal.user(tokenOf(locator, proof)), `a token that he made, with the proof ${proof}`)
       t.equal(store.size, 1, `a token without a proof reaches no store: ${proof}`)
       store.clear()

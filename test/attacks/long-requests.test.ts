@@ -1,9 +1,11 @@
 // Someone makes the app send much, or fail, by a request that is only long: a state, a body. What goes into a header
 // stays small, and a body that is too large is refused as any other bad request is, not reported as a failure.
+import { connect } from 'node:net'
 import t from 'tap'
 import { PORTAL, sessionOf, startApp } from '../app.ts'
 import { authorizePath, BASIC, inProcess, request, say, tokenForm } from '../wire.ts'
 import type { WireResponse } from '../wire.ts'
+import { until } from '../helpers/until.ts'
 
 /** What a response has in each of the headers that may repeat a request. */
 const lengths = ({ headers }: WireResponse) => ({
@@ -85,4 +87,27 @@ t.test('a body that is too large, declared or not', async (t) => {
   const headers = [FORM, `Authorization: ${BASIC}`, 'Transfer-Encoding: chunked']
   const { statuses } = await say(url, request(LINE, headers, chunked(form)))
   t.strictSame(statuses, [200], `${PORTAL.clientId}: a small body of undeclared length is read`)
+})
+
+t.test('a hook of the host makes text of a body of undeclared length: it is read, and the process lives', async (t) => {
+  const { url, app } = await startApp(t, { options: {
+    routeOptions: { preParsing: async (_request, _reply, payload) => payload.setEncoding('utf8') }
+  } })
+  const form = String(tokenForm(await inProcess(app).code(), false))
+  const headers = [FORM, `Authorization: ${BASIC}`, 'Transfer-Encoding: chunked']
+  t.strictSame((await say(url, request(LINE, headers, chunked(form)))).statuses, [200])
+})
+
+t.test('a portal that hangs up in the middle of a body of undeclared length', async (t) => {
+  const failures: unknown[] = []
+  const { url, events } = await startApp(t, {
+    prepare: (app) => app.addHook('onError', async (_request, _reply, error) => { failures.push(error) })
+  })
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  const head = request(LINE, [FORM, 'Transfer-Encoding: chunked'])
+  socket.write(`${head}4\r\ncode\r\n`, () => socket.destroy())
+  await until(() => events.length === 1)
+  t.match(events, [{ type: 'request_rejected', reason: 'body_unreadable' }])
+  t.strictSame(failures, [], 'it is no failure of the app')
 })

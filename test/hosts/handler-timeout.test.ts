@@ -6,6 +6,7 @@ import type { Test } from 'tap'
 import { MemoryStore } from '../../lib/stores/memory.ts'
 import { isPrivate } from '../contract/replies.ts'
 import { Fastify } from '../helpers/fastify.ts'
+import { neverIssued } from '../helpers/never-issued.ts'
 import { pluginOptions, PORTAL, startApp } from '../app.ts'
 import { injecting, wire } from '../wire.ts'
 import type { WireResponse, Wire } from '../wire.ts'
@@ -82,6 +83,7 @@ const cases: Record<string, [waits: string, request: Send, commands: string[]]> 
   'the store of a code': ['put', authorize, ['put']],
   'the store of a token': ['put', redeem, ['take', 'put']],
   'the store that redeems a token': ['take', user, ['take']],
+  'the store that has no such token': ['take', (portal) => portal.user(neverIssued().token), ['take']],
   'a hook before the handler, and one while the response is sent': ['preHandler', user, []]
 }
 

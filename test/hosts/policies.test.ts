@@ -1,6 +1,7 @@
 // The host has a Content-Security-Policy of its own, as @fastify/helmet sets it. The plugin's own responses have the
 // plugin's policy instead; on those that the host makes, the plugin's stands beside the host's, also where the host's
 // only looks like it: a browser applies all policies of a response.
+import type { onSendAsyncHookHandler } from 'fastify'
 import t from 'tap'
 import { personOf, startApp } from '../app.ts'
 import { inProcess } from '../wire.ts'
@@ -38,3 +39,16 @@ for (const [name, [ofHost, sent]] of Object.entries(policies)) {
     t.equal(code.headers.get('content-security-policy'), OURS, 'a redirect of the plugin')
   })
 }
+
+t.test('a hook that the host adds to each route, after the hooks of the route, changes nothing', async (t) => {
+  const { app } = await startApp(t, {
+    prepare: (app) => app.addHook('onRoute', (route) => {
+      const open: onSendAsyncHookHandler = async (_request, reply) => {
+        reply.headers({ 'cache-control': 'public', 'content-security-policy': 'sandbox' })
+      }
+      route.onSend = [route.onSend ?? [], open].flat()
+    })
+  })
+  const { headers } = await inProcess(app).authorize()
+  t.strictSame([headers.get('cache-control'), headers.get('content-security-policy')], ['no-store', OURS])
+})

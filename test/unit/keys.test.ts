@@ -22,9 +22,9 @@ t.test('known values', async (t) => {
   if (secret === undefined) return
   const { proof, sealingKey } = keys.ofSecret(secret, LOCATOR, information)
   t.strictSame({
-    codeKey: keys.codeKey(CODE, information),
+    codeKey: keys.codeStorageKey(CODE, information),
     locator: keys.locator(CODE, information),
-    tokenKey: keys.tokenKey(LOCATOR),
+    tokenKey: keys.tokenStorageKey(LOCATOR),
     signInId: keys.signInId(LOCATOR),
     proof,
     sealingKey: sealingKey.export().toString('base64url')

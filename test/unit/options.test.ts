@@ -44,7 +44,7 @@ const bad: Array<[name: string, wants: string, values: unknown[]]> = [
   ['portal[1].clientId', VISIBLE, [[PORTAL, { ...PORTAL, clientId: '' }]]],
   ['portal.clientId', VISIBLE, [undefined, 1, 'hushé', 'hush\r', '\t']],
   ['portal.clientSecret', VISIBLE, [undefined, '', [], 5417, 'hush\n', 'hushé']],
-  ['portal.clientSecret[1]', VISIBLE, [['hush', '']]],
+  ['portal.clientSecret[1]', VISIBLE, [['hush', ''], ['hush', ['hush']]]],
   ['portal.level', '"partner" or "client"', ['', 'Partner', 'hush hush']],
   ['portal.loginUrl', URI, noUris],
   ['portal.redirectUri', URI, noUris],
@@ -64,6 +64,11 @@ const bad: Array<[name: string, wants: string, values: unknown[]]> = [
   ]],
   ['routeOptions', 'an object of Fastify route options, or a function (route) => options', [null, 'hush', []]],
   ["routeOptions('authorize')", 'an object of Fastify route options', [() => 'hush']],
+  [
+    "routeOptions('authorize')",
+    'Fastify route options, the same for each route unless routeOptions is a function (route) => options',
+    [async () => ({ config: {} }), { token: { config: {} } }]
+  ],
   ['redis', 'a redis:// or rediss:// URL with a host', [
     'redis://:hush@a:port', null, { url: 'redis://:hush@a' }
   ]],

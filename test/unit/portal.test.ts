@@ -50,3 +50,15 @@ t.test('two readings of a client_id: the second is looked up where the first is 
   await t.rejects(asOneOf('none', 'none'), { message: 'Client authentication failed.' })
   t.strictSame(asked, ['none', 'a b', 'none'], 'equal readings are one lookup')
 })
+
+t.test('all readings of a client_id are looked up within one time limit', async (t) => {
+  const asked: string[] = []
+  const portals = portalsOf((clientId) => {
+    asked.push(clientId)
+    const end = performance.now() + 1
+    while (performance.now() <= end);
+    return null
+  }, 1, noWarning)
+  await t.rejects(portals.find('first', 'second'), { message: 'The service is temporarily unavailable.' })
+  t.strictSame(asked, ['first'])
+})
