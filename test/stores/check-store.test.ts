@@ -1,11 +1,11 @@
 // The author of a store learns from checkStore which promises the store breaks, and no others. By the clock of the
 // tests: nothing is waited for. In real time: stores.
-import { byClock, newClock, pass } from '../helpers/virtual-clock.ts'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
 import type * as checker from '../../lib/stores/check-store.ts'
 import type { Store } from '../../lib/stores/store.ts'
+import { clockOf } from '../clock.ts'
 import { lib } from '../helpers/lib.ts'
 import { prepared } from '../helpers/prepared.ts'
 
@@ -290,16 +290,16 @@ const MISTAKES: Record<string, [change: Change, ...complaints: RegExp[]]> = {
 
 /** How it ends, and how many milliseconds it takes by the clock. No timer is left. */
 async function outcome (
-  t: Test, check: () => Promise<unknown>, clock = newClock()
+  t: Test, check: () => Promise<unknown>, clock = clockOf(t)
 ): Promise<{ text: string, took: number }> {
   const begun = clock.now
   let text: string | undefined
-  byClock(clock, check).then(() => { text = 'it passed' }, (error: Error) => { text = error.message })
+  clock.run(check).then(() => { text = 'it passed' }, (error: Error) => { text = error.message })
   for (;;) {
     for (let turns = 0; turns < 10; turns++) await turn()
     if (text !== undefined) break
     const times = [...clock.timers].map(({ at }) => at)
-    if (times.length > 0) pass(clock, Math.min(...times) - clock.now)
+    if (times.length > 0) clock.pass(Math.min(...times) - clock.now)
   }
   t.equal(clock.timers.size, 0)
   return { text, took: clock.now - begun }
@@ -307,7 +307,7 @@ async function outcome (
 
 t.test('a value that expires because the machine was busy is no complaint: it is tried twice more', async (t) => {
   const busy = async (times: number): Promise<string> => {
-    const clock = newClock()
+    const clock = clockOf(t)
     const store = storeWith(({ put }) => ({
       async put (key, value, lifetime) {
         const isStored = await put(key, value, lifetime)

@@ -1,5 +1,5 @@
 // What wraps every store: failures become `store_unavailable`, and a server that can never serve a sign-in stops
-// the start. What is logged of an outage: outage-log.alone.test.ts.
+// the start. What is logged of an outage: outage-log.test.ts.
 import type { FastifyBaseLogger } from 'fastify'
 import t from 'tap'
 import { GuardedStore, TimeLimitedStore } from '../../lib/stores/guard.ts'

@@ -1,9 +1,8 @@
 // The in-process store: its limits, and that it forgets what has expired. What every store promises: stores.
-// Alone: it sets the clock of its process.
-import { byClock, newClock, pass } from '../helpers/virtual-clock.ts'
 import t from 'tap'
 import { MemoryStore } from '../../lib/stores/memory.ts'
 import type { Store } from '../../lib/stores/store.ts'
+import { clockOf } from '../clock.ts'
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `key-${index}`)
 
@@ -43,27 +42,27 @@ const ends: Record<string, (store: Store, key: string) => Promise<unknown>> = {
 t.test('64 MiB of values: whatever goes leaves its room', async (t) => {
   const value = 'x'.repeat(8 * 1024 * 1024)
   for (const [end, go] of Object.entries(ends)) {
-    const clock = newClock()
+    const clock = clockOf(t)
     const store = new MemoryStore(8)
-    const all = (call: (key: string) => Promise<unknown>) => byClock(clock, () => Promise.all(names(8).map(call)))
+    const all = (call: (key: string) => Promise<unknown>) => clock.run(() => Promise.all(names(8).map(call)))
     const fill = () => all((key) => store.put(key, value, 60))
     await fill()
     await all((key) => go(store, key))
-    pass(clock, 60_000)
+    clock.pass(60_000)
     await fill()
     t.notOk((await all((key) => store.take(key))).includes(null), end)
   }
 })
 
 t.test('what has expired is dropped with a later put, where no older record is alive', async (t) => {
-  const clock = newClock()
+  const clock = clockOf(t)
   const store = new MemoryStore(10)
-  const put = (key: string, lifetime: number) => byClock(clock, () => store.put(key, 'value', lifetime))
+  const put = (key: string, lifetime: number) => clock.run(() => store.put(key, 'value', lifetime))
   for (const key of names(3)) await put(key, 60)
   await put('long', 600)
   await put('younger', 60)
   const removed = t.capture(Map.prototype, 'delete', Map.prototype.delete)
-  pass(clock, 60_000)
+  clock.pass(60_000)
   await put('next', 600)
   const dropped = removed().map(({ args: [key] }) => String(key))
   t.strictSame(dropped.filter((key) => [...names(3), 'long', 'younger'].includes(key)), names(3))

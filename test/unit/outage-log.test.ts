@@ -1,10 +1,10 @@
 // One outage is two log lines, however many calls fail in it and however many succeed beside them.
-// Alone: it sets the clock of its process.
-import { byClock, newClock, pass } from '../helpers/virtual-clock.ts'
 import type { FastifyBaseLogger } from 'fastify'
 import t from 'tap'
+import type { Test } from 'tap'
 import { GuardedStore } from '../../lib/stores/guard.ts'
 import { MemoryStore } from '../../lib/stores/memory.ts'
+import { clockOf } from '../clock.ts'
 
 const STORE_TIMEOUT = 1000
 /** Milliseconds after which an outage is over: nothing has failed meanwhile. */
@@ -13,8 +13,8 @@ const QUIET = STORE_TIMEOUT + 5000
 interface Line { level: string, event: string, cause?: string, duration?: number, refused?: number, message: string }
 
 /** A store that is down or up as the test says, on a clock that the test moves, and what is logged of it. */
-function scene () {
-  const clock = newClock()
+function scene (t: Test) {
+  const clock = clockOf(t)
   const lines: Line[] = []
   const level = (level: string) => (fields: Omit<Line, 'level' | 'message'>, message: string) =>
     lines.push({ level, ...fields, message })
@@ -26,16 +26,16 @@ function scene () {
   return {
     lines,
     state,
-    wait: (milliseconds: number) => pass(clock, milliseconds),
+    wait: (milliseconds: number) => clock.pass(milliseconds),
     /** A call of the store: it fails, or it succeeds. */
-    call: async () => await byClock(clock, () => guarded.take('key', Infinity).then(() => {}, () => {}))
+    call: async () => await clock.run(() => guarded.take('key', Infinity).then(() => {}, () => {}))
   }
 }
 
 const down = async (): Promise<never> => { throw new Error('it is down') }
 
 t.test('a line at the beginning and one at the end, with the time to the first success, and a count', async (t) => {
-  const { lines, state, wait, call } = scene()
+  const { lines, state, wait, call } = scene(t)
   state.isUp = false
   for (let count = 0; count < 3; count++) await call()
   t.strictSame(lines.splice(0), [{
@@ -60,7 +60,7 @@ t.test('a line at the beginning and one at the end, with the time to the first s
 })
 
 t.test('calls that succeed between others that fail do not end the outage', async (t) => {
-  const { lines, state, wait, call } = scene()
+  const { lines, state, wait, call } = scene(t)
   for (let count = 0; count < 20; count++) {
     state.isUp = !state.isUp
     await call()
@@ -76,7 +76,7 @@ t.test('calls that succeed between others that fail do not end the outage', asyn
 })
 
 t.test('without a success the outage goes on', async (t) => {
-  const { lines, state, wait, call } = scene()
+  const { lines, state, wait, call } = scene(t)
   state.isUp = false
   await call()
   wait(10 * QUIET)

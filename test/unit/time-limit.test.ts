@@ -1,7 +1,4 @@
 // Time limits on a clock that the test moves: each ends a millisecond after its deadline, not at it, and not later.
-// Alone: it sets the clock of its process.
-import { byClock, newClock, pass } from '../helpers/virtual-clock.ts'
-import type { Clock } from '../helpers/virtual-clock.ts'
 import type { FastifyBaseLogger } from 'fastify'
 import { setImmediate as turn } from 'node:timers/promises'
 import { MessageChannel } from 'node:worker_threads'
@@ -11,6 +8,8 @@ import type { Store } from '../../lib/index.ts'
 import { GuardedStore, TimeLimitedStore } from '../../lib/stores/guard.ts'
 import { MemoryStore } from '../../lib/stores/memory.ts'
 import { atDeadline, clearTimeout, within } from '../../lib/time-limit.ts'
+import { clockOf } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import { PORTAL, startApp } from '../app.ts'
 import { inProcess } from '../wire.ts'
 
@@ -21,12 +20,12 @@ const late = () => new Error('late')
 async function endsAfter (
   t: Test, milliseconds: number, start: (clock: Clock) => Promise<unknown>, name = String(milliseconds)
 ): Promise<void> {
-  const clock = newClock()
+  const clock = clockOf(t)
   let isOver = false
   const end = (): void => { isOver = true }
-  byClock(clock, () => { start(clock).then(end, end) })
+  clock.run(() => { start(clock).then(end, end) })
   for (const [passing, expected] of [[0, false], [milliseconds, false], [1, true]] as const) {
-    pass(clock, passing)
+    clock.pass(passing)
     for (let turns = 0; turns < 5; turns++) await turn()
     t.equal(isOver, expected, name)
   }
@@ -39,11 +38,11 @@ t.test('a deadline', async (t) => {
   await endsAfter(t, 21, ({ now }) => reached(now + 20.1), 'a fraction')
   // Node.js makes one millisecond of a delay that is too long for its timers.
   await endsAfter(t, 2 ** 31 - 2, () => reached(Infinity), 'a deadline that is never')
-  const clock = newClock()
-  byClock(clock, () => clearTimeout(atDeadline(clock.now + 20, () => t.fail('it was called off'))))
-  pass(clock, 1000)
+  const clock = clockOf(t)
+  clock.run(() => clearTimeout(atDeadline(clock.now + 20, () => t.fail('it was called off'))))
+  clock.pass(1000)
   await turn()
-  const called = byClock(clock, () => within(clock.now, () => t.fail('it was called'), late))
+  const called = clock.run(() => within(clock.now, () => t.fail('it was called'), late))
   await t.rejects(called, { message: 'late' }, 'at the deadline')
 })
 
@@ -83,11 +82,11 @@ t.test('the user endpoint: the time of the portal function is not that of the st
   const portal = inProcess(app)
   const token = await portal.accessToken()
   isSlow = true
-  const clock = newClock()
+  const clock = clockOf(t)
   let status: number | undefined
-  byClock(clock, () => portal.user(token)).then((response) => { status = response.status }, t.fail)
+  clock.run(() => portal.user(token)).then((response) => { status = response.status }, t.fail)
   for (const [milliseconds, expected] of [[0, undefined], [6000, undefined], [7000, undefined], [1, 503]] as const) {
-    pass(clock, milliseconds)
+    clock.pass(milliseconds)
     for (let turns = 0; turns < 20; turns++) await turn()
     t.equal(status, expected, `after ${clock.now} ms`)
   }
