@@ -95,7 +95,13 @@ const programs: Record<string, Program> = {
   'demo.js own-pages': enters,
   'logins/start.js form': enters,
   'logins/start.js cookie-path': enters,
-  'logins/start.js saml': enters,
+  async 'logins/start.js saml' (t, { app, loginUrl, browser }) {
+    const login = await browser.signIn(loginUrl)
+    // A browser sends this form by itself.
+    const page = await browser.submit(login.url, { user: 'u-1' })
+    const [, SAMLResponse = ''] = /name="SAMLResponse" value="(.+?)"/.exec(page.text) ?? []
+    t.match((await browser.submit(`${app}/login/saml`, { SAMLResponse })).text, 'Ada Okafor is signed in')
+  },
 
   async 'logins/start.js second-factor' (t, { loginUrl, browser }) {
     const login = await browser.signIn(loginUrl)
