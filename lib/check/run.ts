@@ -120,7 +120,8 @@ function findingOf (subject: Subject, rule: Rule, verdict: Verdict): Finding {
   return found(cause, severity === 'must' ? 'fail' : 'advice', {
     severity,
     got: mask(got),
-    fix: mask(details.fix ?? cause.fix),
+    // Of our own words and the settings alone.
+    fix: escape(details.fix ?? cause.fix),
     ...reason && { reason }
   })
 }

@@ -75,7 +75,9 @@ export const authorizeAccessDenied: Rule = {
 /** The redirect of the logged-in user, compared with what the plugin sends. */
 async function codeIsIssued (subject: Subject): Promise<Verdict> {
   const session = await subject.entered()
-  if (isVerdict(session)) return nobodyIn(await subject.nobody())
+  if (isVerdict(session)) {
+    return new Untested('No user was given: give one who may enter, by --login or --cookie; a gateway’s by --header.')
+  }
   const { arrival } = session
   if (codeOf(arrival) === null) return whyNoCode(subject, session)
   const { redirectUri } = subject.integration

@@ -17,34 +17,72 @@ export interface StepReport {
   exchange?: Exchange | undefined
 }
 
-/**
- * The fifteen steps of a sign-in (RFC 6749 §4.1, with the user request at the end), and which of
- * the four exchanges a step shows.
- */
-const STEPS: Array<[actor: StepReport['actor'], action: string, shows?: number]> = [
-  ['Browser', 'User is sent to the portal’s start URL, which ends with the credentials identifier.'],
-  ['Portal', 'Finds its OAuth configuration by the credentials identifier.'],
-  ['Portal', 'Creates a session and stores a random state in it, on the server only.'],
-  ['Portal', 'Redirects the browser to GET /oauth/authorize.', 0],
-  ['Service', 'Makes sure the user is logged in and may use the portal.'],
-  ['Service', 'Validates client_id and redirect_uri.'],
-  ['Service', 'Redirects the browser to the portal with a code and the same state.', 1],
-  ['Portal', 'Compares the state from the redirect with the one in the session.'],
-  ['Portal', 'Calls POST /oauth/token with its credentials and the code.', 2],
-  ['Service', 'Validates the code: single use, only at this step.'],
-  ['Service', 'Validates the client credentials.'],
-  ['Service', 'Returns an access token, linked to the user of the code.', 2],
-  ['Portal', 'Calls GET /oauth/user with the access token.', 3],
-  ['Service', 'Validates the access token: single use, only at this step.'],
-  ['Service', 'Returns the user information.', 3]
+/** One of the fifteen steps as the protocol has it. */
+interface Step {
+  actor: StepReport['actor']
+  action: string
+  /** Which of the four exchanges it shows: the page, the browser's return, the token, the record. */
+  shows?: 0 | 1 | 2 | 3
+  /** It sends the request of that exchange: the response is at a later step. */
+  isRequest?: true
+  /** An exchange ends with it: the next one begins after it. */
+  endsExchange?: true
+  /** It is done where any later step fails. Of the other steps that is not known. */
+  isCertain?: true
+}
+
+/** The fifteen steps of a sign-in (RFC 6749 §4.1, with the user request at the end). */
+const STEPS: readonly Step[] = [
+  { actor: 'Browser', action: 'User is sent to the portal’s start URL, which ends with the credentials identifier.' },
+  { actor: 'Portal', action: 'Finds its OAuth configuration by the credentials identifier.' },
+  {
+    actor: 'Portal',
+    action: 'Creates a session and stores a random state in it, on the server only.',
+    isCertain: true
+  },
+  {
+    actor: 'Portal',
+    action: 'Redirects the browser to GET /oauth/authorize.',
+    shows: 0,
+    endsExchange: true,
+    isCertain: true
+  },
+  { actor: 'Service', action: 'Makes sure the user is logged in and may use the portal.' },
+  { actor: 'Service', action: 'Validates client_id and redirect_uri.' },
+  { actor: 'Service', action: 'Redirects the browser to the portal with a code and the same state.', shows: 1 },
+  {
+    actor: 'Portal',
+    action: 'Compares the state from the redirect with the one in the session.',
+    endsExchange: true,
+    isCertain: true
+  },
+  {
+    actor: 'Portal',
+    action: 'Calls POST /oauth/token with its credentials and the code.',
+    shows: 2,
+    isRequest: true,
+    isCertain: true
+  },
+  { actor: 'Service', action: 'Validates the code: single use, only at this step.' },
+  { actor: 'Service', action: 'Validates the client credentials.' },
+  {
+    actor: 'Service',
+    action: 'Returns an access token, linked to the user of the code.',
+    shows: 2,
+    endsExchange: true,
+    isCertain: true
+  },
+  {
+    actor: 'Portal',
+    action: 'Calls GET /oauth/user with the access token.',
+    shows: 3,
+    isRequest: true,
+    isCertain: true
+  },
+  { actor: 'Service', action: 'Validates the access token: single use, only at this step.' },
+  { actor: 'Service', action: 'Returns the user information.', shows: 3, endsExchange: true, isCertain: true }
 ]
 
-/** The last step of each exchange. */
-const ENDS = [4, 8, 12, 15]
-/** The portal’s own requests. */
-const SENDS = [9, 13]
-/** Steps that are done where any later one fails. Of the others it is not known. */
-const CERTAIN = [3, ...ENDS, ...SENDS]
 /** Errors that prove that all earlier steps succeeded. */
 const LATE = ['no_code', 'state_mismatch', 'malformed_token', 'malformed_record']
 
@@ -61,32 +99,28 @@ export interface Progress {
 export function stepsOf (progress: Progress): StepReport[] {
   const { exchanges, failure, running } = progress
   const done = lastDone(progress)
-  return STEPS.map(([actor, action, shows = NaN], at) => {
+  return STEPS.map(({ actor, action, shows, isRequest }, at) => {
     const number = at + 1
     const step = { number, actor, action, note: '' }
     if (number === failure?.step) {
-      return {
-        ...step,
-        outcome: 'failed',
-        note: failure.got,
-        exchange: exchanges.at(-1)
-      }
+      return { ...step, outcome: 'failed', note: failure.got, exchange: exchanges.at(-1) }
     }
     if (number > done) {
       return { ...step, outcome: number === running ? 'running' : 'waiting' }
     }
-    const exchange = exchanges[shows]
+    const exchange = shows === undefined ? undefined : exchanges[shows]
     const sent = exchange && { request: exchange.request, milliseconds: 0 }
-    return {
-      ...step,
-      outcome: 'done',
-      exchange: SENDS.includes(number) ? sent : exchange
-    }
+    return { ...step, outcome: 'done', exchange: isRequest ? sent : exchange }
   })
 }
 
+/** The number of the last step that is known to be done; 0 where none is. */
 function lastDone ({ exchanges, failure }: Progress): number {
-  if (failure === null) return ENDS[exchanges.length - 1] ?? 0
+  if (failure === null) return numbersOf('endsExchange')[exchanges.length - 1] ?? 0
   if (LATE.includes(failure.error)) return failure.step - 1
-  return Math.max(...CERTAIN.filter((number) => number < failure.step))
+  return Math.max(...numbersOf('isCertain').filter((number) => number < failure.step))
 }
+
+/** The numbers of the steps that have a property. */
+const numbersOf = (property: 'endsExchange' | 'isCertain'): number[] =>
+  STEPS.flatMap((step, at) => step[property] ? at + 1 : [])
