@@ -1,4 +1,6 @@
-import type { FastifyInstance, HTTPMethods, RegisterOptions, RouteOptions } from 'fastify'
+import type {
+  FastifyBaseLogger, FastifyInstance, HTTPMethods, RegisterOptions, RouteOptions, RouteShorthandOptions
+} from 'fastify'
 import fp from 'fastify-plugin'
 import { Decorator } from './decorator.ts'
 import type { Registration } from './decorator.ts'
@@ -7,15 +9,18 @@ import { AccessTokens } from './grants/access-token.ts'
 import { AuthorizationCodes } from './grants/authorization-code.ts'
 import { GrantKeys } from './grants/keys.ts'
 import { addHeaders, partnerSsoErrorHandler, routeOf } from './http/endpoint.ts'
+import type { Endpoint } from './http/endpoint.ts'
 import { readForms } from './http/form.ts'
 import { maskingSerializers } from './http/logged-request.ts'
 import { DECIDED } from './http/responses.ts'
 import { authorizePath, registerCookies, ReturnCookie } from './http/return-cookie.ts'
 import { checkPrefix, resolveOptions } from './options/checked-options.ts'
+import type { ResolvedOptions } from './options/checked-options.ts'
 import type { PartnerSsoOptions } from './options/options.ts'
 import { StartupWarnings } from './options/startup-warnings.ts'
 import { portalsOf } from './portal/portals.ts'
 import { authorizeRoute } from './routes/authorize.ts'
+import type { Parts } from './routes/parts.ts'
 import { tokenRoute } from './routes/token.ts'
 import { userRoute } from './routes/user.ts'
 import { wrongMethodRoute } from './routes/wrong-method.ts'
@@ -41,23 +46,36 @@ const NAME = 'fastify-partner-sso'
 /** Adds `app.partnerSso` to the scope of the host, and everything else to a scope of its own. */
 async function plugin (app: AnyFastify, options: PartnerSsoOptions & RegisterOptions): Promise<void> {
   const host = app as FastifyInstance
-  const inScope = async (scope: FastifyInstance) => { Decorator.add(host, await registerRoutes(scope, options)) }
-  // Traces and printPlugins() show a scope by this name.
-  const inner = fp(inScope, { name: NAME, encapsulate: true })
-  const { prefix, logLevel, logSerializers } = options
   host.addHook('onRoute', requireAbsent)
-  await host.register(inner, { prefix, logLevel, logSerializers } as RegisterOptions)
+  const ownScope = async (scope: FastifyInstance): Promise<void> => {
+    Decorator.add(host, await registerRoutes(scope, options))
+  }
+  const { prefix, logLevel, logSerializers } = options
+  // Traces and printPlugins() show a scope by its name.
+  await host.register(fp(ownScope, { name: NAME, encapsulate: true }),
+    { prefix, logLevel, logSerializers } as RegisterOptions)
 }
 
-/** Throws where the app has the route already: Fastify's own error would not name the plugin. */
-function requireAbsent (this: FastifyInstance, { method: given, url, constraints = {} }: RouteOptions): void {
+/**
+ * Refuses a route of the plugin that the app has already. Fastify would refuse it too, by an error that does not name
+ * the plugin.
+ *
+ * @throws {@link RouteExists}
+ */
+function requireAbsent (this: FastifyInstance, { method, url, constraints = {} }: RouteOptions): void {
   if (!/\/oauth\/(?:authorize|token|user)$/.test(url)) return
-  const methods = [given].flat() as HTTPMethods[]
-  const repeated = methods.find((method) => this.hasRoute({ method, url, constraints }))
-  if (repeated !== undefined) throw new RouteExists(repeated, url)
+  const methods = [method].flat() as HTTPMethods[]
+  const existing = methods.find((each) => this.hasRoute({ method: each, url, constraints }))
+  if (existing !== undefined) throw new RouteExists(existing, url)
 }
 
-/** Registers the routes. Returns what `app.partnerSso` needs to know about them. */
+/**
+ * Checks the options, makes the parts of one registration, and registers its routes.
+ *
+ * @param app - the scope of the plugin
+ * @param given - the options of the host
+ * @returns what `app.partnerSso` needs to know about the registration
+ */
 async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): Promise<Registration> {
   const warnings = new StartupWarnings(app.log)
   const { warn } = warnings
@@ -65,37 +83,46 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
   checkPrefix(app.prefix)
   warnings.warnOfSilence(options.onEvent)
   warnings.warnOfRateLimit(app, options.routeOptions)
+
   const store = await openStore(options, app.log, warn)
   app.addHook('onReady', startTogether(app, store))
   app.addHook('onClose', async () => store.close())
 
-  const { currentUser, portalEligibility, loginPage, errorPage, storeTimeout, routeOptions } = options
-  const portals = portalsOf(options.portal, storeTimeout, warn)
-  const keys = new GrantKeys(app.prefix)
-  const codes = new AuthorizationCodes(store, keys, options.codeLifetime)
-  const tokens = new AccessTokens(store, keys, options)
-  const reporter = new Reporter(options.onEvent)
-
   app.decorateReply(DECIDED, null)
-  await readForms(app)
   app.setErrorHandler(partnerSsoErrorHandler)
   app.addHook('onRoute', addHeaders)
-
+  await readForms(app)
   await registerCookies(app)
+
+  const { currentUser, portalEligibility, loginPage, errorPage, storeTimeout } = options
+  const keys = new GrantKeys(app.prefix)
+  const reporter = new Reporter(options.onEvent)
   const returnCookie = new ReturnCookie(authorizePath(app.prefix), app)
-  const parts = {
-    portals, codes, tokens, reporter, returnCookie, storeTimeout,
-    currentUser, portalEligibility, loginPage, errorPage
+  const parts: Parts = {
+    portals: portalsOf(options.portal, storeTimeout, warn),
+    codes: new AuthorizationCodes(store, keys, options.codeLifetime),
+    tokens: new AccessTokens(store, keys, options),
+    reporter,
+    returnCookie,
+    storeTimeout,
+    currentUser,
+    portalEligibility,
+    loginPage,
+    errorPage
   }
-  for (const endpointOf of [authorizeRoute, tokenRoute, userRoute, wrongMethodRoute]) {
-    const endpoint = endpointOf(parts)
-    const ofHost = routeOptions[endpoint.name]
-    const expected = Object.keys(endpoint.documentation.querystring?.properties ?? {})
-    const given = { ...options.logSerializers, ...ofHost.logSerializers }
-    const logSerializers = maskingSerializers(app.log, expected, given)
-    app.route(routeOf(endpoint, { ...ofHost, logSerializers }, reporter))
-  }
+  const endpoints = [authorizeRoute(parts), tokenRoute(parts), userRoute(parts), wrongMethodRoute()]
+  for (const endpoint of endpoints) app.route(routeOf(endpoint, hostOptionsOf(endpoint, options, app.log), reporter))
   return { isReady: () => store.isReady(), returnCookie }
+}
+
+/** Returns what the host gives for a route, with serializers that mask secrets in Fastify's own log lines. */
+function hostOptionsOf (
+  endpoint: Endpoint, { routeOptions, logSerializers }: ResolvedOptions, log: FastifyBaseLogger
+): RouteShorthandOptions {
+  const ofHost = routeOptions[endpoint.name]
+  const expected = Object.keys(endpoint.documentation.querystring?.properties ?? {})
+  const serializers = { ...logSerializers, ...ofHost.logSerializers }
+  return { ...ofHost, logSerializers: maskingSerializers(log, expected, serializers) }
 }
 
 /**
@@ -137,7 +164,7 @@ async function registerRoutes (app: FastifyInstance, given: PartnerSsoOptions): 
  */
 const partnerSso: PartnerSso = fp(plugin, { name: NAME, fastify: '5.x' })
 
-// `require()` returns the function itself, so the other names are its properties; fastify-plugin has added `default`.
+// `require()` returns the function itself, so the other exports are its properties. fastify-plugin has added `default`.
 Object.assign(partnerSso, { partnerSso, UserInformation })
 
 export { partnerSso as default, partnerSso, UserInformation }
