@@ -11,12 +11,12 @@ import { nodeSaml, samlLogin } from '../../examples/logins/saml.ts'
 import { secondFactorLogin } from '../../examples/logins/second-factor.ts'
 import type { Login } from '../../examples/logins/settings.ts'
 import { singlePageLogin } from '../../examples/logins/single-page.ts'
-import { startScene } from '../helpers/browser-scene.ts'
-import type { Visit } from '../helpers/browser-scene.ts'
+import { startScene } from './scene.ts'
+import type { Visit } from './scene.ts'
 import { openidProvider, samlProvider } from '../helpers/identity-provider.ts'
 import { freePort } from '../helpers/ports.ts'
 import { SAML_CERTIFICATE } from '../helpers/saml-certificate.ts'
-import { arrives, logIn, looksRight, outcome, reported } from '../helpers/walk.ts'
+import { arrives, logIn, looksRight, outcome, reported } from './walk.ts'
 
 interface Place {
   partner: string

@@ -1,8 +1,8 @@
 // The pages of examples/own-pages.ts in Chromium: who may not enter, and what cannot go back to the portal.
 import t from 'tap'
 import { addTemplates, ownPages } from '../../examples/own-pages.ts'
-import { startScene } from '../helpers/browser-scene.ts'
-import { heading, logIn, looksRight, reported } from '../helpers/walk.ts'
+import { startScene } from './scene.ts'
+import { heading, logIn, looksRight, reported } from './walk.ts'
 
 t.test('the pages of the partner', async (t) => {
   const { partner, portal, calls, visit } = await startScene(t, { app: { prepare: addTemplates, sso: ownPages } })

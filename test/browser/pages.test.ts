@@ -2,8 +2,8 @@
 // takes the pictures of the README.
 import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
-import { startScene } from '../helpers/browser-scene.ts'
-import { again, arrives, heading, logIn, looksRight, outcome, reported, show } from '../helpers/walk.ts'
+import { startScene } from './scene.ts'
+import { again, arrives, heading, logIn, looksRight, outcome, reported, show } from './walk.ts'
 
 const update = process.env.UPDATE_SCREENSHOTS === '1'
 

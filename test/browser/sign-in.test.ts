@@ -3,8 +3,8 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import type { Test } from 'tap'
-import { startScene } from '../helpers/browser-scene.ts'
-import { again, arrives, heading, logIn, outcome, reported } from '../helpers/walk.ts'
+import { startScene } from './scene.ts'
+import { again, arrives, heading, logIn, outcome, reported } from './walk.ts'
 
 /** Begins a sign-in at the portal, which leads to the partner's login page. */
 async function goToLogin (t: Test, page: Page, portal: string): Promise<void> {

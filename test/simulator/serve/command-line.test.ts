@@ -8,7 +8,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { browserCommand } from '../../../lib/simulator/serve/open-browser.ts'
 import { program } from '../../helpers/program.ts'
-import { asked, simulator } from '../../helpers/serve.ts'
+import { asked, simulator } from './scene.ts'
 import { until } from '../../helpers/until.ts'
 
 t.test('what the service needs: the portal is at 127.0.0.1 unless a flag says otherwise', async (t) => {

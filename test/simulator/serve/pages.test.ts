@@ -2,7 +2,7 @@
 import t from 'tap'
 import { jsonAt } from '../../helpers/partner.ts'
 import { responding } from '../../helpers/responses.ts'
-import { asked, simulator, start } from '../../helpers/serve.ts'
+import { asked, simulator, start } from './scene.ts'
 
 t.test('what the service sends is never markup', async (t) => {
   const change = jsonAt('/oauth/user', { password_hash: 'x' })

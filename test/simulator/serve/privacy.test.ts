@@ -4,7 +4,7 @@ import t from 'tap'
 import { basicCredentials, formEncoded } from '../../../lib/flow/requests.ts'
 import { CLIENT_ID, CLIENT_SECRET, RECORDS } from '../../helpers/partner.ts'
 import { respond, responding, sendingBack } from '../../helpers/responses.ts'
-import { asked, redirected, simulator, start } from '../../helpers/serve.ts'
+import { asked, redirected, simulator, start } from './scene.ts'
 
 /** The client secret as it travels in a form, in a URL and in HTTP Basic. */
 const FORMS = [

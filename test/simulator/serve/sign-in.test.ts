@@ -4,8 +4,8 @@ import t from 'tap'
 import { hookAt, PORTAL } from '../../helpers/partner.ts'
 import { freePort } from '../../helpers/ports.ts'
 import { respond, responding, sendingBack } from '../../helpers/responses.ts'
-import { redirected, simulator, start } from '../../helpers/serve.ts'
-import type { SceneOptions } from '../../helpers/serve.ts'
+import { redirected, simulator, start } from './scene.ts'
+import type { SceneOptions } from './scene.ts'
 
 const EXCHANGE = /<details id="step-(\d+)">\n<summary>([^<]*)</g
 

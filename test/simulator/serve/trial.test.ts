@@ -3,7 +3,7 @@ import t from 'tap'
 import { TRIAL } from '../../../lib/simulator/serve/trial.ts'
 import { jsonAt } from '../../helpers/partner.ts'
 import type { Change } from '../../helpers/partner.ts'
-import { redirected, simulator, start } from '../../helpers/serve.ts'
+import { redirected, simulator, start } from './scene.ts'
 
 t.test('the start page offers it: what it does, and what a correct service does', async (t) => {
   const { origin, browser } = await simulator(t)

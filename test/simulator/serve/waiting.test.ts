@@ -5,8 +5,8 @@ import { byId } from '../../../lib/check/run.ts'
 import { SCRIPT } from '../../../lib/simulator/serve/pages/script.ts'
 import { LOGIN_RULES } from '../../../lib/simulator/serve/attempt.ts'
 import type { Change } from '../../helpers/partner.ts'
-import { logIn, redirected, simulator, start } from '../../helpers/serve.ts'
-import type { Simulator } from '../../helpers/serve.ts'
+import { logIn, redirected, simulator, start } from './scene.ts'
+import type { Simulator } from './scene.ts'
 
 /** A browser that is not logged in begins a sign-in: the address of its page at the simulator. */
 async function begun ({ browser, origin }: Simulator): Promise<string> {

@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import type { Test } from 'tap'
-import { Browser } from './browser.ts'
-import { freePort } from './ports.ts'
-import { CLIENT_ID, CLIENT_SECRET, listening, PORTAL, sessionOf } from './partner.ts'
-import type { Change } from './partner.ts'
-import { serve } from './program.ts'
-import type { Terminal } from './program.ts'
+import { Browser } from '../../helpers/browser.ts'
+import { freePort } from '../../helpers/ports.ts'
+import { CLIENT_ID, CLIENT_SECRET, listening, PORTAL, sessionOf } from '../../helpers/partner.ts'
+import type { Change } from '../../helpers/partner.ts'
+import { serve } from '../../helpers/program.ts'
+import type { Terminal } from '../../helpers/program.ts'
 
 export interface Simulator {
   /** Origin of the simulator. */

@@ -7,8 +7,8 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { partnerApp } from '../../examples/partner-app.ts'
 import type { PartnerAppSettings } from '../../examples/partner-app.ts'
-import { freePort } from './ports.ts'
-import { serve } from './program.ts'
+import { freePort } from '../helpers/ports.ts'
+import { serve } from '../helpers/program.ts'
 
 export interface SceneOptions {
   ports?: [number, number]
