@@ -1,4 +1,5 @@
 import { escape } from './escape.ts'
+import { firstWords } from './html.ts'
 import type { Exchange, WireResponse } from './wire.ts'
 import { header, jsonObject } from './wire.ts'
 
@@ -116,20 +117,12 @@ const explained = (text: unknown): string =>
 const clip = (text: string): string =>
   text.length > 160 ? `${text.slice(0, 160)}…` : text
 
-/** The type of a body and its title or first words. The beginning is enough, and cheap. */
+/** The type of a body and its title or first words. */
 function contentOf (response: WireResponse): string {
   if (response.body === '') return 'an empty body'
   const type = header(response, 'content-type').replace(/;.*/, '') || 'a body of no stated type'
   const encoding = header(response, 'content-encoding')
   if (encoding !== '') return `${type} in ${encoding}`
-  const start = response.body.slice(0, 4096)
-  const [, title] = /<title[^<>]*>([^<]+)/i.exec(start) ?? []
-  const text = title ?? start
-    .replace(/<(?:style|script)[^<]*/gi, '')
-    .replace(/<[^<>]*>/g, ' ')
-  const words = text
-    .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, 80)
+  const words = firstWords(response.body)
   return words === '' ? type : `${type} (“${words}”)`
 }

@@ -140,6 +140,20 @@ export const decoded = (text: string): string =>
     return point > LARGEST_CODE_POINT ? '\ufffd' : String.fromCodePoint(point)
   })
 
+/** Characters of a body that are looked at, and of its words that are shown. */
+const BEGINNING = 4096
+const MOST_SHOWN = 80
+
+/** The title of a body, or else its first words, at most 80 characters. The beginning is enough, and cheap. */
+export function firstWords (body: string): string {
+  const start = body.slice(0, BEGINNING)
+  const tokens = [...tokensOf(start)]
+  const [title, content] = tokens.slice(tokens.findIndex((token) => token.kind === 'start' && token.name === 'title'))
+  const isTitled = title?.kind === 'start' && title.name === 'title' && content?.kind === 'text'
+  const words = isTitled ? content.text : textsOf(start).join(' ')
+  return words.replace(/\s+/g, ' ').trim().slice(0, MOST_SHOWN)
+}
+
 /** The texts of a page that a person can read, white space made one space. */
 export function textsOf (page: string): string[] {
   return [...tokensOf(page)]

@@ -1,3 +1,4 @@
+import { decoded } from './html.ts'
 import type { Integration } from './integration.ts'
 import { basicCredentials, formEncoded } from './requests.ts'
 import type { Exchange, Headers, WireRequest, WireResponse } from './wire.ts'
@@ -20,10 +21,12 @@ const PARAMETERS =
 export class Secrets {
   /** What finds each secret in a text. */
   readonly #known = new Map<string, string | RegExp>()
+  readonly #clientSecret: string
 
-  /** The client secret outlives the sign-in: it is found in every encoding. */
+  /** The client secret outlives the sign-in: no text has it in any encoding. */
   constructor ({ clientId, clientSecret }: Pick<Integration, 'clientId' | 'clientSecret'>) {
-    this.#known.set(clientSecret, everySpelling(clientSecret))
+    this.#clientSecret = clientSecret
+    for (const text of spellingsOf(clientSecret)) this.#known.set(text, new RegExp(literally(text), 'gi'))
     this.add(basicCredentials(clientId, clientSecret))
   }
 
@@ -38,14 +41,20 @@ export class Secrets {
     }
   }
 
-  /** The text with all known secrets hidden, and the value of each field that holds a secret. */
+  /**
+   * The text with all known secrets hidden, and the value of each field that holds a secret. Of a
+   * text that has the client secret in another encoding than those of a URL, a form and JSON,
+   * nothing is shown.
+   */
   mask (text: string): string {
     // A secret may contain another.
     const longestFirst = [...this.#known]
       .sort(([one], [other]) => other.length - one.length)
       .map(([, known]) => known)
-    return [...longestFirst, FIELDS, PARAMETERS]
+    const masked = [...longestFirst, FIELDS, PARAMETERS]
       .reduce<string>((rest, secret) => rest.replaceAll(secret, HIDDEN), text)
+    const shown = withoutCutSecret(masked, this.#clientSecret)
+    return isIn(shown, this.#clientSecret) ? HIDDEN : shown
   }
 
   /** The exchange with its secrets hidden, ready to be shown, logged or printed. */
@@ -70,58 +79,65 @@ export class Secrets {
   }
 }
 
-/** A pattern for a secret in every encoding. */
-function everySpelling (secret: string): RegExp {
-  // One backslash for several: each of them may be doubled, and the time would grow with their power.
-  const characters = [...secret.replace(/\\+/g, '\\')]
-  const spellings = [
-    characters.map(spellingsOf).join(''),
-    Buffer.from(secret).toString('hex'),
-    ...base64Of(secret),
-    ...base64Of(formEncoded(secret))
-  ]
-  return new RegExp(spellings.join('|'), 'gi')
+/** A secret as it is, and as a URL, a form and JSON have it. */
+const spellingsOf = (secret: string): string[] =>
+  [secret, formEncoded(secret), encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]
+
+/** A pattern that matches nothing but the text. */
+const literally = (text: string): string =>
+  text.replace(/[$()*+.?[\]^{|}\\]/g, '\\$&')
+
+/** Hides the beginning of the secret where a text was cut within it: before `…`, or the end of a quotation. */
+function withoutCutSecret (text: string, secret: string): string {
+  if (!/[…”]/.test(text)) return text
+  let rest = text
+  for (let length = secret.length - 1; length >= SHORTEST; length--) {
+    const beginning = secret.slice(0, length)
+    for (const mark of ['…', '”']) rest = rest.replaceAll(beginning + mark, HIDDEN + mark)
+  }
+  return rest
 }
 
-/** A secret in Base64 and Base64url, where it begins at each of the three bytes of a group. */
-function base64Of (secret: string): string[] {
-  return [0, 1, 2].map((start) => {
-    const text = Buffer.from('-'.repeat(start) + secret).toString('base64')
-    // The characters that have bits of the secret only, and the one that has bits of the next byte.
-    const from = Math.ceil(start * 8 / 6)
-    const end = Math.floor((start + Buffer.byteLength(secret)) * 8 / 6)
-    const own = text
-      .slice(from, end)
-      .replaceAll('+', `(?:-|${spellingsOf('+')})`)
-      .replaceAll('/', `(?:_|${spellingsOf('/')})`)
-    return `${own}[\\w+/-]?={0,2}`
-  })
-}
+/** Encodings of encodings that are undone. No honest text has so many. */
+const DEEPEST = 8
 
 /**
- * A character as it is, or as a URL, a form, JSON or HTML writes it, also encoded again and again.
- * At each place in a text at most one spelling matches: the time is linear in the text's length.
- *
- * @example
- * spellingsOf('/') // finds: /  \/  %2F  %252f  &#47;  &#x2F  &sol;  &amp;#47;  \u002f
+ * Whether a text has the secret, however it is encoded: HTML references, percent-encoding and escapes of JSON, also of
+ * each other; within a longer text in Base64 or hex.
  */
-function spellingsOf (character: string): string {
-  const point = character.codePointAt(0) as number
-  const bytes = [...Buffer.from(character)]
-    .map((byte) => `%(?:25)*${hexOf(byte, 2)}`)
-  const units = character
-    .split('')
-    .map((unit) => `u${hexOf(unit.charCodeAt(0), 4)}`)
-  // Letters and digits have no named reference. Any name matches any other character.
-  const name = /[a-z0-9]/i.test(character) ? '' : '|[a-z][a-z0-9]{1,30}'
-  const spellings = [
-    character === ' ' ? ' |\\+' : character.replace(/[$()*+.?[\]^{|}\\]/, '\\$&'),
-    bytes.join(''),
-    `&(?:amp;)*(?:#0*${point}|#x0*${hexOf(point, 1)}${name});?`,
-    units.join('\\\\{1,6}')
-  ]
-  return `\\\\{0,6}(?:${spellings.join('|')})`
+function isIn (text: string, secret: string): boolean {
+  const plain = undone(text)
+  const readings = [plain, ...fromBase64(plain), ...fromHex(plain)].map(undone)
+  const needle = lettersOf(secret)
+  // A secret of hardly any letter is looked for as it is.
+  if (needle.length < SHORTEST) return readings.some((reading) => reading.includes(secret))
+  return readings.some((reading) =>
+    lettersOf(reading).includes(needle) || lettersOf(reading.replace(/&[a-z]\w{0,30};/gi, '')).includes(needle))
 }
 
-const hexOf = (number: number, digits: number): string =>
-  number.toString(16).padStart(digits, '0')
+/** Letters and digits: what an encoding does to the other characters does not matter. */
+const lettersOf = (text: string): string =>
+  text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '')
+
+/** The text with every encoding of single characters undone, until none is left. */
+function undone (text: string): string {
+  let rest = text
+  for (let depth = 0; depth < DEEPEST; depth++) {
+    const before = rest
+    rest = decoded(rest)
+      .replace(/(?:%[\da-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString())
+      .replace(/\\{1,6}(?:u([\da-f]{4})|x([\da-f]{2}))/gi, (_all, unit?: string, byte?: string) =>
+        String.fromCharCode(parseInt(unit ?? String(byte), 16)))
+    if (rest === before) break
+  }
+  return rest
+}
+
+/** What is encoded in Base64 or Base64url, wherever it begins within a group of four characters. */
+const fromBase64 = (text: string): string[] =>
+  (text.match(/[\w+/-]{8,}/g) ?? []).flatMap((run) =>
+    [0, 1, 2, 3].map((start) => Buffer.from(run.slice(start), 'base64').toString()))
+
+const fromHex = (text: string): string[] =>
+  (text.match(/[\da-f]{8,}/gi) ?? []).flatMap((run) =>
+    [0, 1].map((start) => Buffer.from(run.slice(start), 'hex').toString()))

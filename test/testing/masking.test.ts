@@ -41,13 +41,18 @@ const html = (text: string): string =>
   text.replace(/[&<>"'+]/g, (one) => `&${NAMES[one]};`)
 const form = (text: string): string => new URLSearchParams({ v: text }).toString().slice(2)
 
-const ENCODINGS: Record<string, (text: string) => string> = {
+/** As the portal itself, a URL, a form and JSON have it: what is around it stays readable. */
+const USUAL: Record<string, (text: string) => string> = {
   plain: (text) => text,
   'upper case': (text) => text.toUpperCase(),
   'component of a URL': encodeURIComponent,
-  'every byte in percent, in upper case': (text) => percent(text).toUpperCase(),
   form,
-  json,
+  json
+}
+
+/** Of a text that has it in another encoding, nothing is shown. */
+const ENCODINGS: Record<string, (text: string) => string> = {
+  'every byte in percent, in upper case': (text) => percent(text).toUpperCase(),
   'every character as \\u': unicode,
   html,
   'references by number': references,
@@ -57,26 +62,36 @@ const ENCODINGS: Record<string, (text: string) => string> = {
   'percent three times': (text) => encodeURIComponent(encodeURIComponent(percent(text)))
 }
 
-for (const [name, encode] of Object.entries(ENCODINGS)) {
+for (const [name, encode] of Object.entries({ ...USUAL, ...ENCODINGS })) {
   t.test(`the client secret: ${name}`, async (t) => {
     const text = (secret: string): string => `(${secret}) & more, ${secret}`
-    t.equal(hide(text(encode(SECRET))), text(HIDDEN))
+    t.equal(hide(text(encode(SECRET))), name in USUAL ? text(HIDDEN) : HIDDEN)
+    t.equal(hide(encode(SECRET), '?!/(&'.repeat(4)), encode(SECRET), 'another one')
   })
 }
 
 t.test('the client secret within a longer text in Base64 or hex, wherever it begins', async (t) => {
   const spellings = [['base64', SECRET], ['base64url', SECRET], ['hex', SECRET], ['base64', form(SECRET)]] as const
   for (const [encoding, secret] of spellings) {
-    for (const around of ['', 'x', 'xy']) {
+    for (const around of ['', 'x', 'xy', 'xyz']) {
       const text = Buffer.from(`${around}${secret}${around}`).toString(encoding)
-      for (const shown of [hide(text), hide(form(text))]) {
-        const rest = shown.split(HIDDEN)
-        t.equal(rest.length, 2, `${encoding}: ${around}`)
-        const longest = Math.max(...rest.map(({ length }) => length))
-        t.ok(longest <= 11, `${encoding}: ${around}: ${shown}`)
+      for (const shown of [text, form(text), `a word, ${text}, another`]) {
+        t.equal(hide(shown), HIDDEN, `${encoding}: ${around}: ${shown}`)
       }
     }
   }
+})
+
+t.test('the client secret where a text was cut within it', async (t) => {
+  for (const cut of [4, 8, SECRET.length - 1]) {
+    const beginning = SECRET.slice(0, cut)
+    t.equal(hide(`got “${beginning}” and ${beginning}…`), `got “${HIDDEN}” and ${HIDDEN}…`, `${cut} characters`)
+  }
+})
+
+t.test('a client secret of hardly any letter', async (t) => {
+  t.equal(hide(`a ${percent('~!:?~!:?a')}`, '~!:?~!:?a'), HIDDEN)
+  t.equal(hide('a text of words', '~!:?~!:?a'), 'a text of words')
 })
 
 t.test('a text without the client secret stays, also where the secret is short or long', async (t) => {

@@ -16,7 +16,6 @@ const SESSION = 'portal-session'
 const MOST = 100
 /** Milliseconds that the callback waits for the end of a sign-in. Most have ended by then. */
 const GLANCE = 1200
-const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])$/
 
 const HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
@@ -39,11 +38,10 @@ export async function simulator (settings: Settings) {
   const app: FastifyInstance = Fastify({ exposeHeadRoutes: false, forceCloseConnections: true })
   await app.register(cookie)
 
-  // One host name for all: localhost and 127.0.0.1 do not share cookies. A public URL may be that of
-  // a proxy, which may send another Host.
+  // One host name for all: localhost and 127.0.0.1 do not share cookies. A proxy may send another Host.
   app.addHook('onRequest', async ({ host, url }, reply) => {
     reply.headers(HEADERS)
-    if (LOOPBACK.test(own.hostname) && host !== own.host) return reply.redirect(own.origin + url)
+    if (!settings.isBehindProxy && host !== own.host) return reply.redirect(own.origin + url)
   })
 
   app.get('/', async (request) => homePage(integration, attemptsOf(request)))

@@ -14,6 +14,8 @@ export interface Settings {
   integration: Integration
   /** The origin at which browsers reach the simulator. */
   publicUrl: string
+  /** Whether that URL was given: a proxy in front may have it. */
+  isBehindProxy: boolean
   /** Ends the simulator, and what waits in it. */
   stop: AbortSignal
 }
@@ -24,8 +26,6 @@ export const LOGIN_RULES = ['authorize.hook', 'login.page', 'login.form-action']
 const AWAY = 5
 /** Characters of a response that are kept. */
 const LARGEST = 32 * 1024
-/** Characters that are removed from the end of a cut response: they may be half of a secret. */
-const MARGIN = 1024
 
 /**
  * One sign-in through a real browser. The simulator makes the portal's own requests.
@@ -49,7 +49,7 @@ export class Attempt {
   constructor (session: string, isTrial: boolean, settings: Settings) {
     const { integration } = settings
     const secrets = new Secrets(integration)
-    const send = firstKilobytes(integration.send, secrets)
+    const send = firstKilobytes(integration.send)
     this.session = session
     this.isTrial = isTrial
     this.#settings = settings
@@ -108,11 +108,9 @@ function isDown (exchange: Exchange): boolean {
 }
 
 /** Only the beginning of a long response is kept. */
-const firstKilobytes = (send: Send, secrets: Secrets): Send => async (request, signal) => {
+const firstKilobytes = (send: Send): Send => async (request, signal) => {
   const exchange = await send(request, signal)
   const { response } = exchange
-  if (response !== undefined && response.body.length > LARGEST) {
-    response.body = `${secrets.mask(response.body.slice(0, LARGEST)).slice(0, -MARGIN)}…`
-  }
+  if (response !== undefined) response.body = response.body.slice(0, LARGEST)
   return exchange
 }

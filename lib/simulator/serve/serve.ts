@@ -47,7 +47,8 @@ export async function serve (argv: string[], { env, out, err, stop }: Process): 
   const publicUrl = originOf(values['public-url'] ?? `http://${reachedAt(host)}:${port}`)
   const redirectUri = values['redirect-uri'] ?? `${publicUrl}/oauth/callback`
   const integration = integrationOf(values, env, redirectUri)
-  const app = await simulator({ integration, publicUrl, stop }).catch(cannotStart)
+  const isBehindProxy = values['public-url'] !== undefined
+  const app = await simulator({ integration, publicUrl, isBehindProxy, stop }).catch(cannotStart)
   await app.listen({ host, port }).catch(cannotStart)
   out(greeting(publicUrl, integration))
   if (new URL(redirectUri).origin !== publicUrl) {

@@ -1,3 +1,4 @@
+import { firstWords } from '../../../flow/html.ts'
 import type { StepReport } from '../../../flow/steps.ts'
 import type { Exchange, Headers } from '../../../flow/wire.ts'
 import { html } from './html.ts'
@@ -35,7 +36,9 @@ ${exchange && exchangeDetails(`step-${number}`, exchange)}
 }
 
 /**
- * An HTTP exchange that opens on demand, as it went over the wire, with a line for each parameter.
+ * An HTTP exchange that opens on demand: the request with a line for each parameter, the response with
+ * its headers. Of the body of a response, which a service may fill with anything, its title or first
+ * words.
  */
 function exchangeDetails (id: string, { request, response, networkError }: Exchange) {
   const { method, url, headers, body = '' } = request
@@ -47,7 +50,7 @@ function exchangeDetails (id: string, { request, response, networkError }: Excha
 <h3>Request</h3>
 <pre>${message(target, headers, body.replaceAll('&', '\n&'))}</pre>
 ${response && html`<h3>Response</h3>
-<pre>${message(String(response.status), response.headers, response.body)}</pre>`}
+<pre>${message(String(response.status), response.headers, firstWords(response.body))}</pre>`}
 ${networkError && html`<h3>No response</h3>
 <p>${networkError.sentence}</p>`}
 </div>
