@@ -1,5 +1,9 @@
 /**
- * The error codes that leave the service: RFC 6749 sections 4.1.2.1 and 5.2, RFC 6750 section 3.1.
+ * The code in the parameter `error` of a response that refuses a request.
+ *
+ * @see [RFC 6749 section 4.1.2.1](https://www.rfc-editor.org/rfc/rfc6749.html#section-4.1.2.1), authorization endpoint
+ * @see [RFC 6749 section 5.2](https://www.rfc-editor.org/rfc/rfc6749.html#section-5.2), token endpoint
+ * @see [RFC 6750 section 3.1](https://www.rfc-editor.org/rfc/rfc6750.html#section-3.1), `GET /oauth/user`
  */
 export type OAuthErrorCode =
   | 'access_denied'
@@ -12,7 +16,10 @@ export type OAuthErrorCode =
   | 'unsupported_grant_type'
   | 'unsupported_response_type'
 
-/** The type of the event that reports a refusal. */
+/**
+ * The type of the event that reports a refusal. An alert can count refusals by it; {@link RefusalReason} says more
+ * exactly why.
+ */
 export type RefusalType =
   | 'client_authentication_failed'
   | 'code_replayed'
@@ -133,10 +140,16 @@ export const refusals = {
     badRequest('The access token is unknown, used or expired.', { error: 'invalid_token', status: 401 })
 } satisfies Record<string, Refusal>
 
-/** Why a request was refused: stable, for logs and `onEvent`, more exact than the response. */
+/**
+ * Why a request was refused. A reason is more exact than the response, which must not tell everything to everybody. The
+ * names are stable; log lines, events and the error page have them, and .github/RUNBOOK.md has cause and fix of each.
+ */
 export type RefusalReason = keyof typeof refusals
 
-/** How a refused redirect_uri differs from the registered one. */
+/**
+ * In what a refused redirect_uri differs from the registered one (RFC 6749 section 3.1.2.3). What was given is not
+ * reported.
+ */
 export type RedirectUriDifference =
   'scheme' | 'host' | 'port' | 'path' | 'trailing slash' | 'case' | 'query' | 'encoding'
 

@@ -2,62 +2,79 @@ import { channel } from 'node:diagnostics_channel'
 import type { FastifyRequest } from 'fastify'
 import type { OAuthError, RefusalContext, RefusalReason, RefusalType } from './errors.ts'
 
+/** What every event has. */
 interface EventFields {
-  /** `client_id` of the portal; absent while the portal is not known. */
+  /** The `client_id` of the portal. It is absent while the portal is not known. */
   clientId?: string
-  /** Fastify's id of the request, as text. */
+  /** Fastify's id of the request, as text: the same as in the log lines of the request and on the error page. */
   requestId: string
-  /** The partner application's identifier of the user; absent while the user is not known. */
+  /** Your identifier of the user, `external_id` of the record. It is absent while the user is not known. */
   externalId?: string
   /**
-   * The same in all events of one sign-in, from `code_issued` to a replay of its code long after: 20 characters,
-   * derived one-way from the code. Absent until the portal is authenticated, or where its code or token is malformed.
+   * What all events of one sign-in have in common, from `code_issued` to a replay of its code long after: 20
+   * characters that are derived one-way from the code. It is absent until the portal is authenticated, and where its
+   * code or token is malformed.
    */
   signInId?: string
 }
 
-/** A step of a sign-in that succeeded. */
+/**
+ * A step of a sign-in that succeeded: a code was issued (RFC 6749 section 4.1.2), or the record of the user was
+ * returned to the portal.
+ */
 export interface SuccessEvent extends EventFields {
   type: 'code_issued' | 'user_information_returned'
   reason: 'ok'
 }
 
-/** A code was exchanged for an access token. */
+/** An authorization code was exchanged for an access token (RFC 6749 section 4.1.4). */
 export interface TokenIssuedEvent extends EventFields {
   type: 'token_issued'
   reason: 'ok'
   /**
-   * Index of the portal's secret that matched, from 0. During a rotation it shows whether the old secret is still in
-   * use.
+   * Which of the portal's secrets was used, counted from 0. While a secret is replaced by another, it shows whether the
+   * old one is still in use.
    */
   secretIndex: number
 }
 
-/** A user who is not logged in was sent to the login page, or `currentUser` sent its own reply. */
+/**
+ * Nobody was logged in: the browser was sent to `loginPage` (reason `login_page`), or `currentUser` sent a reply of its
+ * own (reason `current_user_replied`).
+ */
 export interface LoginRequiredEvent extends EventFields {
   type: 'login_required'
   reason: 'login_page' | 'current_user_replied'
 }
 
-/** A request was refused. */
+/**
+ * A request was refused. It has what was known about the request by then, and never what somebody sent: of a
+ * redirect_uri that is not the registered one, for instance, in what it differs.
+ */
 export interface RefusalEvent extends EventFields, Omit<RefusalContext, 'cause'> {
   type: RefusalType
   reason: RefusalReason
 }
 
 /**
- * What happened: one event for each outcome of a request. It never contains a secret, code, token, e-mail address or
- * name.
+ * The outcome of a request. There is one event for each request that the plugin responds to, in the log, for
+ * {@link OnEvent `onEvent`}, and on the `diagnostics_channel` named `fastify-partner-sso:event`. Events differ by their
+ * `type`. An event never has a secret, code, token, e-mail address or name.
  */
 export type PartnerSsoEvent = SuccessEvent | TokenIssuedEvent | LoginRequiredEvent | RefusalEvent
 
 /**
- * Called with every event. `cause` is what was thrown, as the log line has it: by your own functions, or by the store.
- * It is not checked for personal data. A throw in `onEvent` is logged and changes nothing.
+ * The type of the option `onEvent`, a function that is called with each event. It may be async. When it throws, the
+ * error is logged, and nothing else changes.
+ *
+ * @param event - what happened
+ * @param request - the request that it happened to
+ * @param cause - what one of your functions or the store threw, as the log line has it in `err`. The plugin does not
+ *   look for personal data in it
  */
 export type OnEvent = (event: PartnerSsoEvent, request: FastifyRequest, cause?: unknown) => void
 
-/** An event before the request's id is added. */
+/** An event before the id of the request is added: each kind by itself, so that they still differ by `type`. */
 type ReportedEvent = PartnerSsoEvent extends infer Event
   ? Event extends PartnerSsoEvent ? Omit<Event, 'requestId'> : never
   : never

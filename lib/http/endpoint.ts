@@ -6,7 +6,10 @@ import type { Documentation } from './documentation.ts'
 import { bodyRefusal } from './form.ts'
 import { leaveToHost, setHeaders } from './responses.ts'
 
-/** The routes by name: `GET /oauth/authorize`, `POST /oauth/token`, `GET /oauth/user`. */
+/**
+ * A route by its name, for the option `routeOptions`: `GET /oauth/authorize`, `POST /oauth/token` or
+ * `GET /oauth/user`.
+ */
 export type RouteName = 'authorize' | 'token' | 'user'
 
 /**

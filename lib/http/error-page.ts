@@ -24,18 +24,22 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'"
 ].join('; ')
 
-/** A refusal, as `errorPage` gets it. */
+/** What the option `errorPage` gets: why the sign-in cannot go back to the portal (RFC 6749 section 4.1.2.1). */
 export interface PageRefusal {
-  /** HTTP status of the page. */
+  /** HTTP status of the page. Whatever the function sets, the page is sent with it. */
   status: number
+  /** The error code of the protocol. */
   error: OAuthErrorCode
-  /** A fixed sentence in English. It has nothing of the request. */
+  /** One of the plugin's fixed sentences in English. It has nothing of the request. */
   description: string
-  /** The reason in log and event. */
+  /** The reason, as log and event have it. Translate by it. */
   reason: RefusalReason
-  /** Where the person can start again, where the portal is known. */
+  /** The URL at the portal where the person can start again. It is absent where the portal is not known. */
   loginUrl?: string | undefined
-  /** The id of the request in log and event. With `requestIdHeader` of Fastify, the caller chooses it. */
+  /**
+   * The id of the request, as log and event have it: support finds the log line by it. With Fastify's `requestIdHeader`
+   * the caller chooses it, so escape it.
+   */
   requestId: string
 }
 

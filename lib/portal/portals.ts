@@ -7,7 +7,9 @@ import type { Portal } from './portal.ts'
 import { RegisteredPortal } from './registered-portal.ts'
 
 /**
- * Finds the portal of a `client_id` at each request.
+ * The type of the option `portal` where it is a function: it finds the portal of a `client_id` at each request. It may
+ * take `storeTimeout`; after that the request is refused with `temporarily_unavailable`. When it throws or returns a
+ * portal with a value that it must not have, the request is refused with `server_error`, and the log says why.
  *
  * @param clientId - 1 to 255 visible ASCII characters
  * @returns the portal, whose `clientId` must be the one asked for; null or undefined for an unknown client

@@ -2,11 +2,15 @@ import { createSecretKey, hash, timingSafeEqual } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import type { Portal, PortalLevel } from './portal.ts'
 
-/** The portal as `portalEligibility` gets it: everything but its secrets. */
+/** The portal that a user wants to enter, as `portalEligibility` gets it: all of it but its secrets. It is frozen. */
 export interface PortalInformation {
+  /** The URL at the portal where a sign-in starts. */
   readonly loginUrl: string
+  /** The client identifier of the portal (RFC 6749 section 2.2). */
   readonly clientId: string
+  /** The callback URL of the portal. */
   readonly redirectUri: string
+  /** The OAuth level: which users may enter. */
   readonly level: PortalLevel
 }
 

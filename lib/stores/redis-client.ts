@@ -1,12 +1,15 @@
 import type { RedisOptions } from 'ioredis'
 
 /**
- * What the plugin needs of a Redis client of the host's own: `duplicate` makes the connection that the plugin uses.
- * `Redis` and `Cluster` of ioredis 5 and 6 and of iovalkey have it.
+ * A Redis client that you already have, for the option `redis`: `Redis` or `Cluster` of ioredis 5 or 6 or of iovalkey.
+ * The type names only what the plugin needs of it, so that clients of all these versions compile.
  */
 export interface RedisClient {
+  /** The state of its connection. Clients of other libraries have no such text. */
   readonly status: string
+  /** Its options. User and password are read from them before each connection of the plugin. */
   readonly options: object
+  /** Makes the client that the plugin uses, with options of the plugin. */
   duplicate (...given: any[]): unknown
 }
 

@@ -1,23 +1,36 @@
 /**
- * Where codes and access tokens are kept until they are redeemed. Three operations, each of them atomic: the single use
- * of codes and tokens depends on nothing else. A request whose call fails or takes too long is refused with
- * `temporarily_unavailable`.
+ * Where codes and access tokens are kept until they are redeemed, for the option `store`. It has three operations, and
+ * each must be atomic: that a code or token can be used once only (RFC 6749 section 4.1.2) depends on nothing else.
+ * Test a store of your own with `checkStore` of `fastify-partner-sso/testing`.
  *
- * Keys and values are opaque text (base64url, in values with dots): a key, of 20 characters, is a one-way derivation of
- * a code or token; a value is encrypted, and has at most 22,000 characters for each client secret of the portal, most
- * often some hundred. `checkStore` of `fastify-partner-sso/testing` tests whether a store keeps these promises.
+ * Keys and values are opaque text in base64url, in values with dots. A key has 20 characters, and is derived one-way
+ * from a code or token. A value is encrypted; it has most often some hundred characters, and at most 22,000 for each
+ * client secret of the portal.
+ *
+ * A request whose call rejects, or takes longer than `storeTimeout`, is refused with `temporarily_unavailable`.
  */
 export interface Store {
-  /** Stores value under key for lifetime seconds unless the key is held. False when it was held. */
-  put (key: string, value: string, lifetime: number): Promise<boolean>
   /**
-   * Removes the value and returns it. Null when the key holds nothing, or the value expired or was revoked. At most one
-   * caller gets the value.
+   * Stores a value, unless the key is held: by a value that has not expired, or by the mark of `revoke`.
+   *
+   * @param lifetime - seconds until the value expires
+   * @returns true when it stored the value; false when the key was held, and then nothing has changed
+   */
+  put (key: string, value: string, lifetime: number): Promise<boolean>
+
+  /**
+   * Removes a value and returns it. Of callers at the same time, one at most gets the value.
+   *
+   * @returns the value; null when there is none, or it has expired or was revoked
    */
   take (key: string): Promise<string | null>
+
   /**
-   * Puts a mark in place of what the key holds, and returns that as `take` does; for lifetime seconds nothing can be
-   * put there. A take may remove the mark or leave it.
+   * Puts a mark in place of what the key holds, so that nothing can be put there. A later `take` returns null, and may
+   * remove the mark or leave it.
+   *
+   * @param lifetime - seconds until the mark expires
+   * @returns the value that the key held, as `take` would have returned it; null when there was none
    */
   revoke (key: string, lifetime: number): Promise<string | null>
 }
