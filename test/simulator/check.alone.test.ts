@@ -89,6 +89,26 @@ t.test('a run that judged no sign-in ends with 2, whatever the limit; ok only wh
   }
 })
 
+t.test('a failure, and then no response: both are reported, and the code is that of the failure', async (t) => {
+  const { app, baseUrl } = await listening(t, {
+    loginPage: (_request, reply) => reply
+      .headers({ 'content-type': 'text/html', 'content-security-policy': "form-action 'self'" })
+      .send('<form method=post><input name=user></form>')
+  })
+  // The record is the first thing that a check asks for after the login.
+  let isDead = false
+  app.server.prependListener('request', ({ headers, socket, url }) => {
+    isDead ||= url === '/oauth/user' && String(headers.authorization).length > 60
+    if (isDead) socket.destroy()
+  })
+  const { code, stopped, rules, summary } = await report(baseUrl, USERS)
+  t.match([code, stopped, summary.failed], [1, /closed the connection without a response/, 1])
+  t.equal(rules.find(({ outcome }) => outcome === 'fail')?.id, 'login.form-action')
+  isDead = false
+  const { out, err, code: sameCode } = await check(baseUrl, USERS)
+  t.match([sameCode, err, out], [1, '', /^FAIL login\.form-action[^]*^untested .*closed the connection without/m])
+})
+
 t.test('an error that nobody expects: its stack, and code 2', async (t) => {
   const { baseUrl } = await listening(t, {
     prepare: (app) => app.addHook('onRequest', async (_request, reply) =>

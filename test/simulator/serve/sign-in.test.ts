@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { hookAt, PORTAL } from '../../helpers/partner.ts'
+import { rawServer } from '../../helpers/listen.ts'
 import { freePort } from '../../helpers/ports.ts'
 import { respond, responding, sendingBack } from '../../helpers/responses.ts'
 import { redirected, simulator, start } from './scene.ts'
@@ -76,6 +77,8 @@ interface Failure {
 
 const REDIRECT = /a redirect to the redirect_uri/
 
+const SWITCHING = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+
 const FAILURES: Failure[] = [
   {
     step: 9,
@@ -91,6 +94,15 @@ const FAILURES: Failure[] = [
     expected: REDIRECT,
     fix: /Start the service/,
     options: async () => ({ baseUrl: `http://127.0.0.1:${await freePort()}` })
+  },
+  {
+    step: 4,
+    got: /leaves HTTP for another protocol \(101 Switching Protocols\)/,
+    expected: REDIRECT,
+    fix: /Check the port/,
+    options: async () => ({
+      baseUrl: await rawServer(t, (socket) => { socket.write(SWITCHING) })
+    })
   },
   {
     step: 4,
