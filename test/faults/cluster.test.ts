@@ -161,6 +161,19 @@ t.test('the cluster is down: refused, and nothing is executed later', async (t) 
   await areLogged(t, host, /CLUSTERDOWN/, 3)
 })
 
+t.test('one master takes no writes: one outage while others are served, and not ready each time', async (t) => {
+  const [full] = cluster.masters as [RedisServer]
+  const host = await scene(t, { redis: cluster.connect() })
+  await full.client.config('SET', 'maxmemory', '1', 'maxmemory-policy', 'noeviction')
+  for (const outcome of ['error', 'code', 'error', 'code', 'error']) {
+    await until(async () => (await host.portal.authorize()).redirect.has(outcome))
+    t.equal(await host.ready(), false, outcome)
+  }
+  await full.client.config('SET', 'maxmemory', '0')
+  await recovered(t, host)
+  await areLogged(t, host, /^OOM /, host.events.filter(({ type }) => type === 'store_unavailable').length)
+})
+
 t.test('a master hangs for less than it takes to fail over', async (t) => {
   const [node, other] = cluster.masters as [RedisServer, RedisServer]
   const host = await scene(t, { redis: cluster.connect(), keyPrefix: await prefixOn(node) })

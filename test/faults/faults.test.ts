@@ -4,6 +4,8 @@
 import { advance, STORE_TIMEOUT, turns } from '../helpers/long-timers.ts'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { Server } from 'node:net'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -129,6 +131,14 @@ async function hostOn (t: Test, way: Way, port: number): Promise<Scene> {
   return await scene(t, { redis: typeof redis === 'string' ? redis : ofTest(t, redis), keyPrefix: `sso${count++}:` })
 }
 
+/** A server on that port which ends each connection, once there has been one. */
+async function connectedTo (t: Test, port: number): Promise<Server> {
+  const server = createServer((socket) => socket.destroy()).listen(port, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'connection')
+  return server
+}
+
 /** The fault comes and goes. */
 async function suffer (t: Test, fault: Fault, host: Scene, place: Place): Promise<void> {
   const { isSilent = false, isExecuted, pause } = fault
@@ -187,6 +197,41 @@ t.test('restarted: requests wait for the connection, and nobody is refused', asy
     await startRedis(t, [], port)
     await signingIn
     t.equal(host.events.filter(({ type }) => type === 'store_unavailable').length, 0, name)
+  }
+})
+
+t.test('Redis has died while nobody spoke: the first request is refused at once, as the outage is old', async (t) => {
+  for (const [name, way] of Object.entries(everyWay)) {
+    const { port, process } = await startRedis(t)
+    const host = await hostOn(t, way, port)
+    await signIn(t, host)
+    process.kill('SIGKILL')
+    await once(process, 'exit')
+    // The host has seen it: it is connecting again.
+    const proxied = await connectedTo(t, port)
+    await advance(STORE_TIMEOUT + 1)
+    const before = performance.now()
+    await unavailable(t, host, NEVER_ISSUED, name)
+    t.ok(performance.now() - before < STORE_TIMEOUT / 2, `${name}: nobody waited for storeTimeout`)
+    proxied.close()
+  }
+})
+
+t.test('a Redis that is slow but speaks: a request is refused, and the connection stays', async (t) => {
+  const redis = await startRedis(t)
+  const connections = async () => /total_connections_received:(\d+)/.exec(await redis.client.info('stats'))?.[1]
+  for (const [name, way] of Object.entries(everyWay)) {
+    const host = await hostOn(t, way, redis.port)
+    await signIn(t, host)
+    const before = await connections()
+    redis.process.kill('SIGSTOP')
+    await timedOut(t, host, NEVER_ISSUED, name)
+    // Its replies come now: those that are owed, and that to PING.
+    await advance(0.9 * STORE_TIMEOUT)
+    redis.process.kill('SIGCONT')
+    await recovered(t, host)
+    t.equal(await connections(), before, `${name}: it is the same connection`)
+    await areLogged(t, host, /did not respond in time/, 3)
   }
 })
 

@@ -10,29 +10,30 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { checkStore } from '../../lib/testing/index.ts'
 import {
-  failedOver, issue, outages, refusedWhen, replicated, scene, signIn, stillGood, timedOut, unavailable
+  executed, failedOver, issue, outages, refusedWhen, replicated, scene, signIn, stillGood, timedOut, unavailable
 } from '../helpers/outages.ts'
 import { freePort } from '../helpers/ports.ts'
 import { clientOf, startRedis } from '../helpers/redis.ts'
-import { ofTest, storeOn } from '../helpers/redis-clients.ts'
+import { libraries, ofTest, storeOn } from '../helpers/redis-clients.ts'
 import { until } from '../helpers/until.ts'
 
 /** Milliseconds after which a Sentinel would take a silent master for down by itself. */
 const DOWN_AFTER = 3_600_000
 
-/** A master with a replica, watched by three Sentinels. */
-async function startSentinel (t: Test) {
+/** A master with a replica, watched by that many Sentinels. `ofMaster` is added to its command line. */
+async function startSentinel (t: Test, count: 1 | 3, ofMaster: string[] = []) {
   const settings = ['--repl-diskless-sync-delay', '0']
-  const master = await startRedis(t, settings)
+  const master = await startRedis(t, [...settings, ...ofMaster])
   const replica = await startRedis(t, [...settings, '--replicaof', '127.0.0.1', String(master.port)])
   // A Sentinel asks its master for replicas at once, and then every ten seconds.
   await replicated(master)
-  const start = () => startOne(t, master.port)
-  const sentinels = await Promise.all([start(), start(), start()])
-  // Not the first one, which is stopped for a while: it then waits for 30 seconds (tilt mode).
-  const [, { client }] = sentinels
+  const start = () => startOne(t, master.port, Math.ceil(count / 2))
+  const sentinels = await Promise.all(Array.from({ length: count }, start))
+  // The last one: the first one is stopped for a while, and then waits for 30 seconds (tilt mode).
+  const { client } = sentinels.at(-1) as Sentinel
   return {
     master,
+    replica,
     sentinels,
     /** What a host gives as `redis`. */
     options: { sentinels: sentinels.map(({ port }) => ({ host: '127.0.0.1', port })), name: 'sso' },
@@ -48,14 +49,16 @@ async function startSentinel (t: Test) {
   }
 }
 
-async function startOne (t: Test, master: number) {
+type Sentinel = Awaited<ReturnType<typeof startOne>>
+
+async function startOne (t: Test, master: number, quorum: number) {
   const port = await freePort()
   const directory = await mkdtemp(join(tmpdir(), 'partner-sso-sentinel-'))
   const file = join(directory, 'sentinel.conf')
   await writeFile(file, [
     `port ${port}`,
     `dir ${directory}`,
-    `sentinel monitor sso 127.0.0.1 ${master} 2`,
+    `sentinel monitor sso 127.0.0.1 ${master} ${quorum}`,
     `sentinel down-after-milliseconds sso ${DOWN_AFTER}`,
     'sentinel failover-timeout sso 600000',
     ''
@@ -68,7 +71,8 @@ async function startOne (t: Test, master: number) {
 
 for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
   t.test(`failover after the master got ${signal}`, async (t) => {
-    const { master, sentinels: [sentinel], options, failOver } = await startSentinel(t)
+    const { master, sentinels, options, failOver } = await startSentinel(t, 3)
+    const [sentinel] = sentinels as [Sentinel]
     await t.resolves(checkStore(storeOn(t, ofTest(t, new Redis(options)), 'partner-sso:')))
 
     sentinel.process.kill('SIGSTOP')
@@ -93,3 +97,23 @@ for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
     t.ok(await outages(t, host) >= 1)
   })
 }
+
+t.test('a planned failover: the old master lives, keeps its connections and takes writes, and is left', async (t) => {
+  // Otherwise the Sentinel would make it a replica within ten seconds, and end its connections.
+  const { replica, sentinels, options, failOver } = await startSentinel(t, 1, ['--rename-command', 'SLAVEOF', ''])
+  const [{ client }] = sentinels as [Sentinel]
+  const hosts = await Promise.all(Object.entries(libraries).map(async ([name, { Redis }]) =>
+    [name, await scene(t, { redis: ofTest(t, new Redis({ ...options, lazyConnect: true })) })] as const))
+  const subscribed = async (): Promise<number> => String(await client.client('LIST')).match(/ sub=1 /g)?.length ?? 0
+  await until(async () => await subscribed() === hosts.length)
+  await failOver()
+  for (const [name, host] of hosts) {
+    await until(async () => {
+      await replica.client.slowlog('RESET')
+      await host.portal.authorize()
+      return (await executed(replica)).length === 1
+    })
+    await signIn(t, host)
+    t.strictSame(await executed(replica), ['getdel', 'getdel', 'set', 'set', 'set'], `${name}: at the new master`)
+  }
+})

@@ -18,7 +18,9 @@ const soon = (milliseconds = 60_000): number => performance.now() + milliseconds
 /** A store on a server whose first connection gives SET and GETDEL the first reply, and so on; and what they were. */
 async function replying (t: Test, ...replies: string[]) {
   const sent: string[] = []
+  let connections = 0
   const { port } = new URL(await rawServer(t, (socket) => {
+    connections++
     const reply = replies.shift() ?? ''
     socket.on('error', () => {}).on('data', (bytes) => {
       for (const command of bytes.toString().split(/(?=\*\d+\r\n)/)) {
@@ -30,7 +32,7 @@ async function replying (t: Test, ...replies: string[]) {
   }))
   const store = new RedisStore(`redis://127.0.0.1:${port}`, 'prefix:', 60_000)
   t.teardown(() => store.close())
-  return { store, sent }
+  return { store, sent, connections: () => connections }
 }
 
 /** A reply, and what put and the other operations return: undefined for an unexpected reply. */
@@ -57,10 +59,28 @@ t.test('one command for each operation; an unexpected reply is not shown: it may
   }
 })
 
-t.test('a master that became a replica is left: Sentinel may know another by now', async (t) => {
-  const { store } = await replying(t, "-READONLY You can't write against a read only replica.\r\n", '+OK\r\n')
-  await t.rejects(store.put('key', 'value', 60, soon()), { message: /^READONLY/ })
-  t.equal(await store.put('key', 'value', 60, soon()), true)
+const READONLY = "-READONLY You can't write against a read only replica.\r\n"
+const NOREPLICAS = '-NOREPLICAS Not enough good replicas to write.\r\n'
+
+t.test('a master that takes no writes is left: Sentinel may know another by now', async (t) => {
+  for (const reply of [READONLY, NOREPLICAS]) {
+    const { store } = await replying(t, reply, '+OK\r\n')
+    await t.rejects(store.put('key', 'value', 60, soon()), { message: /^(?:READONLY|NOREPLICAS) / }, reply)
+    t.equal(await store.put('key', 'value', 60, soon()), true, reply)
+  }
+})
+
+t.test('a server that never takes writes is not connected to anew for each request', async (t) => {
+  const { store, connections } = await replying(t, ...Array<string>(10).fill(READONLY))
+  const { now } = performance
+  const time = performance.now()
+  t.teardown(() => { performance.now = now })
+  performance.now = () => time
+  for (let count = 0; count < 20; count++) {
+    await t.rejects(store.put('key', 'value', 60, time + 60_000), { message: /^READONLY / }, `request ${count}`)
+  }
+  // Left once: then no time has passed.
+  t.equal(connections(), 2)
 })
 
 const temporary = [
