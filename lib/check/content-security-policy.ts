@@ -12,7 +12,10 @@ export function formActionAgainst (page: Exchange, target: string): string | nul
   return directives.find((directive) => !directive.split(/\s+/).some((source) => allows(source, url))) ?? null
 }
 
-/** CSP Level 3 §6.7.2. The path of a source does not count: the portal is reached by a redirect. */
+/**
+ * Content Security Policy Level 3 section 6.7.2. The path of a source does not count: the portal is reached by a
+ * redirect.
+ */
 function allows (source: string, { protocol, host, hostname }: URL) {
   const place = source
     .replace(`${protocol}//`, '')

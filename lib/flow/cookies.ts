@@ -20,7 +20,7 @@ export interface Cookie {
   expired: boolean
 }
 
-/** Bytes of the longest name and value together that browsers keep (RFC 6265bis §5.6). */
+/** Bytes of the longest name and value together that browsers keep (RFC 6265bis section 5.6). */
 const LONGEST = 4096
 
 const ATTRIBUTES =
@@ -30,7 +30,7 @@ const ATTRIBUTES =
 export const isSecure = ({ protocol, hostname }: URL): boolean =>
   protocol !== 'http:' || isLoopback(hostname)
 
-/** Reads one `Set-Cookie` value (RFC 6265 §5.2). */
+/** Reads one `Set-Cookie` value (RFC 6265 section 5.2). */
 function parseSetCookie (line: string): Cookie {
   const [pair = '', ...rest] = line.split(';')
   const [name, value] = split(pair)
@@ -53,7 +53,7 @@ function parseSetCookie (line: string): Cookie {
   }
 }
 
-/** RFC 6265 §5.3, step 3: Max-Age has precedence over Expires. */
+/** RFC 6265 section 5.3, step 3: Max-Age has precedence over Expires. */
 function lifetimeOf (maxAge: string, expires: string): number | undefined {
   const seconds = [parseInt(maxAge), (Date.parse(expires) - Date.now()) / 1000]
   return seconds.find((one) => !Number.isNaN(one))
@@ -88,7 +88,7 @@ function parsePairs (text: string): Cookie[] {
 }
 
 /**
- * RFC 6265 §5.3: a cookie replaces the one of the same name, domain and path; an expired one
+ * RFC 6265 section 5.3: a cookie replaces the one of the same name, domain and path; an expired one
  * removes it.
  */
 function keep (cookies: Cookie[], cookie: Cookie): Cookie[] {
@@ -151,7 +151,7 @@ export class CookieJar {
   }
 }
 
-/** Why browsers refuse a cookie (RFC 6265bis §5.7), or null. */
+/** Why browsers refuse a cookie (RFC 6265bis section 5.7), or null. */
 function refusalOf (cookie: Cookie, address: URL): string | null {
   const { name, value, domain, path, secure, sameSite } = cookie
   const { hostname } = address
@@ -176,10 +176,10 @@ function refusalOf (cookie: Cookie, address: URL): string | null {
   return refusals.find(([is]) => is)?.[1] ?? null
 }
 
-/** RFC 6265 §5.1.4. */
+/** RFC 6265 section 5.1.4. */
 const defaultPath = (requestPath: string): string =>
   requestPath.slice(0, requestPath.lastIndexOf('/')) || '/'
 
-/** RFC 6265 §5.1.4. */
+/** RFC 6265 section 5.1.4. */
 const isWithin = (path: string, cookiePath: string): boolean =>
   path === cookiePath || path.startsWith(cookiePath.replace(/\/?$/, '/'))

@@ -100,7 +100,7 @@ export function describe ({ request, response, networkError }: Exchange): string
   return `${response.status} with ${said || contentOf(response)}`
 }
 
-/** Where a redirect leads. An OAuth error in it is said in words (RFC 6749 §4.1.2.1). */
+/** Where a redirect leads. An OAuth error in it is said in words (RFC 6749 section 4.1.2.1). */
 function redirectOf (location: string): string {
   if (location === '') return ''
   const [address, query] = location.split('?')

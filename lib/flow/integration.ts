@@ -24,7 +24,7 @@ export interface PortalSettings {
    */
   level?: Level
   /**
-   * Where the credentials are sent (RFC 6749 §2.3.1): in the form body, or as HTTP Basic. Default
+   * Where the credentials are sent (RFC 6749 section 2.3.1): in the form body, or as HTTP Basic. Default
    * `form`.
    */
   clientAuthentication?: 'form' | 'basic'

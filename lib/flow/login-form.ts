@@ -26,7 +26,7 @@ export interface Form {
 }
 
 /**
- * The forms of a page, in their order, as a browser without scripts has them (HTML standard, section 4.10).
+ * The forms of a page, in their order, as a browser without scripts has them (HTML standard section 4.10).
  *
  * @param page - the HTML
  */

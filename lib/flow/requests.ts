@@ -17,13 +17,13 @@ export interface IssuedCode {
 /** 256 random bits as base64url: a state, or a PKCE verifier. */
 export const randomText = (): string => randomBytes(32).toString('base64url')
 
-/** The address that the portal sends the browser to (RFC 6749 §4.1.1). */
+/** The address that the portal sends the browser to (RFC 6749 section 4.1.1). */
 export function authorizeUrl (
   integration: Integration,
   verifier?: string,
   changes?: Changes
 ): string {
-  // RFC 7636 §4.2.
+  // RFC 7636 section 4.2.
   const challenge = verifier &&
     createHash('sha256').update(verifier).digest('base64url')
   const parameters = encode({
@@ -39,7 +39,7 @@ export function authorizeUrl (
 }
 
 /**
- * The portal's token request (RFC 6749 §4.1.3), with its credentials where the integration expects
+ * The portal's token request (RFC 6749 section 4.1.3), with its credentials where the integration expects
  * them.
  */
 export function tokenRequest (
@@ -65,7 +65,7 @@ export function tokenRequest (
   return { method: 'POST', url: tokenUrl, headers, body }
 }
 
-/** The portal's user request (RFC 6750 §2.1). */
+/** The portal's user request (RFC 6750 section 2.1). */
 export const userRequest = ({ userUrl }: Integration, accessToken: string): WireRequest => ({
   method: 'GET',
   url: userUrl,
@@ -76,7 +76,7 @@ export const userRequest = ({ userUrl }: Integration, accessToken: string): Wire
 export const pageRequest = (url: string): WireRequest =>
   ({ method: 'GET', url, headers: [['Accept', 'text/html']] })
 
-/** RFC 6749 §2.3.1: each part is form-encoded before they are joined. */
+/** RFC 6749 section 2.3.1: each part is form-encoded before they are joined. */
 export const basicCredentials = (clientId: string, clientSecret: string): string =>
   Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString('base64')
 

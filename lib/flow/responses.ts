@@ -120,7 +120,7 @@ function readJson (
 }
 
 /**
- * The OAuth error code in a JSON body (RFC 6749 §5.2), or null. Fastify's own error bodies name no
+ * The OAuth error code in a JSON body (RFC 6749 section 5.2), or null. Fastify's own error bodies name no
  * OAuth code.
  */
 function oauthError ({ response }: Exchange): string | null {

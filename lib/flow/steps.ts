@@ -31,7 +31,7 @@ interface Step {
   isCertain?: true
 }
 
-/** The fifteen steps of a sign-in (RFC 6749 §4.1, with the user request at the end). */
+/** The fifteen steps of a sign-in (RFC 6749 section 4.1, with the user request at the end). */
 const STEPS: readonly Step[] = [
   { actor: 'Browser', action: 'User is sent to the portal’s start URL, which ends with the credentials identifier.' },
   { actor: 'Portal', action: 'Finds its OAuth configuration by the credentials identifier.' },

@@ -37,7 +37,7 @@ export type Send = (request: WireRequest, signal?: AbortSignal) => Promise<Excha
 export const statusOf = ({ response }: Exchange): number =>
   response?.status ?? 0
 
-/** The statuses with which a browser follows `Location` (Fetch standard §2.2.3). */
+/** The statuses with which a browser follows `Location` (Fetch standard section 2.2.3). */
 export const isRedirect = (status: number): boolean =>
   [301, 302, 303, 307, 308].includes(status)
 
@@ -48,7 +48,7 @@ export function headerValues (response: WireResponse | undefined, name: string):
     .map(([, value]) => value)
 }
 
-/** The header's values joined as RFC 9110 §5.2 joins them, or the empty string. */
+/** The header's values joined as RFC 9110 section 5.2 joins them, or the empty string. */
 export function header (response: WireResponse | undefined, name: string): string {
   return headerValues(response, name).join(', ')
 }
