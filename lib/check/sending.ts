@@ -1,7 +1,7 @@
 import { describe, fixFor } from '../flow/failure.ts'
 import type { Integration } from '../flow/integration.ts'
 import type { Secrets } from '../flow/masking.ts'
-import type { Exchange, Send } from '../flow/wire.ts'
+import type { Exchange, Send, WireRequest } from '../flow/wire.ts'
 import { header, headerValues, statusOf } from '../flow/wire.ts'
 import { Cached, Limited, NoResponse, Stopped } from './interruptions.ts'
 import { nameOf } from './voice.ts'
@@ -41,31 +41,37 @@ export function sending (
   seen: Exchange[]
 ): Send {
   let requests = 0
-  return async (request) => {
-    const [address = ''] = request.url.split('?')
-    const isEndpoint = [authorizeUrl, tokenUrl, userUrl].includes(address)
-    const agent = [tokenUrl, userUrl].includes(address) ? SERVER : BROWSER
-    const headers = [['User-Agent', agent] as const, ...request.headers]
-    for (let tries = 1; ; tries++) {
-      if (++requests > MOST_REQUESTS) throw new Stopped(`The check ended after ${MOST_REQUESTS} requests. ${UNUSUAL}`)
-      const exchange = await send({ ...request, headers }, signal)
-      onExchange(exchange)
-      signal.throwIfAborted()
-      const { networkError, response } = exchange
-      for (const line of headerValues(response, 'set-cookie')) secrets.add(line.replace(/^[^=]*=|;.*/g, ''))
-      if (networkError !== undefined) throw new NoResponse(networkError.sentence, fixFor(networkError.code))
-      if (isEndpoint) {
-        const mark = markOfCache(exchange, seen)
-        if (mark !== undefined) throw new Cached(`${nameOf(exchange)}: ${mark}`)
-        seen.push(exchange)
-      }
-      if (statusOf(exchange) !== 429) return exchange
-      const seconds = secondsUntil(header(response, 'retry-after')) + 1
-      if (tries === MOST_TRIES || seconds * tries > LONGEST_WAIT) throw limitMet(exchange, isEndpoint, seen)
-      await wait(seconds * 1000, signal)
+
+  /** Sends a request, and again after a limit that names a time. */
+  async function attempt (request: WireRequest, tries: number): Promise<Exchange> {
+    if (++requests > MOST_REQUESTS) throw new Stopped(`The check ended after ${MOST_REQUESTS} requests. ${UNUSUAL}`)
+    const exchange = await send(request, signal)
+    onExchange(exchange)
+    signal.throwIfAborted()
+    const { networkError, response } = exchange
+    for (const line of headerValues(response, 'set-cookie')) secrets.add(line.replace(/^[^=]*=|;.*/g, ''))
+    if (networkError !== undefined) throw new NoResponse(networkError.sentence, fixFor(networkError.code))
+    const isEndpoint = [authorizeUrl, tokenUrl, userUrl].includes(addressOf(request))
+    if (isEndpoint) {
+      const mark = markOfCache(exchange, seen)
+      if (mark !== undefined) throw new Cached(`${nameOf(exchange)}: ${mark}`)
+      seen.push(exchange)
     }
+    if (statusOf(exchange) !== 429) return exchange
+    const seconds = secondsUntil(header(response, 'retry-after')) + 1
+    if (tries === MOST_TRIES || seconds * tries > LONGEST_WAIT) throw limitMet(exchange, isEndpoint, seen)
+    await wait(seconds * 1000, signal)
+    return attempt(request, tries + 1)
+  }
+
+  return (request) => {
+    const agent = [tokenUrl, userUrl].includes(addressOf(request)) ? SERVER : BROWSER
+    return attempt({ ...request, headers: [['User-Agent', agent], ...request.headers] }, 1)
   }
 }
+
+/** The URL of a request without its query. */
+const addressOf = ({ url }: WireRequest): string => url.replace(/\?.*/s, '')
 
 /** What to do where a run needs more than any correct app. */
 export const UNUSUAL =

@@ -241,9 +241,7 @@ function timeout (milliseconds: number): AbortSignal {
 /** Rejects when the signal is aborted. Nobody may be waiting for it then. */
 function rejection (signal: AbortSignal): Promise<never> {
   const promise = new Promise<never>((_resolve, reject) => {
-    const end = () => reject(signal.reason)
-    if (signal.aborted) end()
-    else signal.addEventListener('abort', end, { once: true })
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
   promise.catch(() => {})
   return promise

@@ -4,12 +4,13 @@ import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import type { Run } from '../../lib/check/run.ts'
 import { atOnce } from '../../lib/check/verdict.ts'
-import { run } from '../../lib/check/run.ts'
+import { byId, run, tryRule } from '../../lib/check/run.ts'
+import type { SubjectOptions } from '../../lib/check/subject.ts'
 import { Subject } from '../../lib/check/subject.ts'
 import { createIntegration } from '../../lib/flow/integration.ts'
 import { inProcess } from '../../lib/flow/transport.ts'
 import type { Exchange, Send, WireRequest } from '../../lib/flow/wire.ts'
-import { hookAt, partner, REDIRECT_URI, SETTINGS } from '../helpers/partner.ts'
+import { hookAt, partner, REDIRECT_URI, sessionOf, SETTINGS } from '../helpers/partner.ts'
 
 type Front = (request: WireRequest, app: Send) => Promise<Exchange>
 
@@ -17,11 +18,13 @@ const login = (user: string) => ({ login: { user } })
 const USERS = { users: [login('ada'), login('bob')], ineligible: login('eve') }
 
 /** A check of an app behind something, at this address. */
-async function behind (front: Front, baseUrl = 'http://127.0.0.1', app: FastifyInstance = partner()): Promise<Run> {
+async function behind (
+  front: Front, baseUrl = 'http://127.0.0.1', app: FastifyInstance = partner(), users: Partial<SubjectOptions> = USERS
+): Promise<Run> {
   const integration = createIntegration({ baseUrl, ...SETTINGS })
   const toApp = inProcess(app, 60_000)
   const send: Send = (request) => front(request, toApp)
-  return run(new Subject({ ...integration, send }, { ...USERS, wait: async () => {} }))
+  return run(new Subject({ ...integration, send }, { ...users, wait: async () => {} }))
 }
 
 const found = ({ rules, stopped }: Run): string[] => [
@@ -82,6 +85,14 @@ const relocated = (change: (location: URL) => void): Front => async (request, ap
 }
 
 const at = (path: string) => ({ request }: { request: WireRequest }): boolean => request.url.includes(path)
+/** Lets requests for a token reach the app in this order, and each later one. */
+const passing = (...passes: boolean[]): Front => {
+  let requests = 0
+  return async (request, app) => {
+    const isStopped = request.url.endsWith('/oauth/token') && passes[requests++] === false
+    return isStopped ? respond(request, 403) : app(request)
+  }
+}
 const withoutPlugin = (): FastifyInstance => partner(hookAt('/oauth', 404, { error: 'Not Found' }))
 
 const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: string]> = [
@@ -109,6 +120,14 @@ const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: str
   ['from https back to http', moved('https:', 'http:'), ['address.https'], 'https://partner.example'],
   ['Location: a slash', relocated((url) => { url.pathname += '/' }), ['authorize.code']],
   ['Location: a parameter', relocated((url) => { url.searchParams.append('utm', '1') }), ['authorize.code']],
+  ['a process without the token endpoint, met at the second request', passing(true, false, true),
+    ['service.one-store']],
+  ['met at the third', passing(true, true, false), ['service.one-store']],
+  ['met at both', passing(true, false, false, true), ['service.one-store']],
+  ['met at the first', passing(false, true, true, true), ['service.one-store']],
+  ['a firewall that refuses a form without credentials', passing(true, false, false, false), []],
+  ['from https to a login by http', inTurn(partner({ options: { loginPage: 'http://login.partner.example/' } })),
+    ['address.https', 'stopped'], 'https://partner.example'],
   ['POST refused', (request, app) => request.method === 'POST' && request.url.includes('/oauth')
     ? Promise.resolve(respond(request, 405))
     : app(request), ['token.hook']],
@@ -153,6 +172,44 @@ const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: str
 for (const [name, front, expected, baseUrl] of ROWS) {
   t.test(name, async (t) => t.strictSame(found(await behind(front, baseUrl)), expected))
 }
+
+t.test('an endpoint that is gone after some requests', async (t) => {
+  for (let passed = 6; passed < 14; passed++) {
+    let requests = 0
+    const run = await behind(async (request, app) =>
+      request.url.endsWith('/oauth/token') && ++requests > passed ? respond(request, 403) : app(request))
+    t.strictSame(found(run), ['token.hook'], `after ${passed}`)
+  }
+})
+
+t.test('a session that one request in between does not find', async (t) => {
+  let requests = 0
+  const forgetful: Front = (request, app) => {
+    const isForgotten = request.headers.some(([, value]) => value.includes('sid=')) && ++requests === 4
+    return app(isForgotten ? { ...request, headers: request.headers.filter(([name]) => name !== 'Cookie') } : request)
+  }
+  const run = await behind(forgetful, undefined, undefined, { users: [{ cookies: sessionOf('ada') }] })
+  t.strictSame(found(run), ['service.one-store'])
+})
+
+t.test('a cookie that was given and is not sent: because it is Secure, or of another path', async (t) => {
+  const given = [['sid=x; Secure', /: it has Path=\/ and Secure$/], ['sid=x; Path=/app', /Path=\/app$/]] as const
+  for (const [cookies, got] of given) {
+    const run = await behind((request, app) => app(request), 'http://partner.example', partner(), {
+      users: [{ cookies }]
+    })
+    t.match(run.rules.find(({ id }) => id === 'login.cookie'), { outcome: 'fail', got }, cookies)
+  }
+})
+
+t.test('a rule that is tried alone, without a user, behind a guard', async (t) => {
+  const guard = hookAt('/oauth/authorize', 302, {})
+  const integration = createIntegration({ app: partner(guard), ...SETTINGS })
+  for (const id of ['authorize.state', 'login.return', 'login.cookie', 'user.other-user', 'token.replay-revokes']) {
+    const finding = await tryRule(new Subject(integration), byId(id))
+    t.match(finding, { id, outcome: 'untested', reason: /^it needs a user who may enter/ }, id)
+  }
+})
 
 t.test('of calls at once the first failure counts, after the others have ended', async (t) => {
   let isEnded = false

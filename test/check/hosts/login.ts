@@ -77,6 +77,10 @@ export const LOGIN: Row[] = [
   ['a session for /app, given as the login sets it', {
     users: { user: { cookies: `HTTP/1.1 303 See Other\nSet-Cookie: sid=${cookieOf('ada')}; Path=/app; SameSite=Lax` } }
   }, 'login.cookie'],
+  ['Strict, where the login page is one of another site', {
+    plugin: { loginPage: 'https://login.partner.example/' },
+    users: { user: { cookies: `sid=${cookieOf('ada')}; Path=/; HttpOnly; SameSite=Strict` } }
+  }, 'login.cookie'],
   ['Strict, where a script of the login page may lead on', {
     cookie: { sameSite: 'strict' },
     page: async () => '<!doctype html><div id="app"></div><script src="/app.js"></script>',

@@ -13,6 +13,18 @@ export const REACH: Row[] = [
   }, 'authorize.hook'],
   ['a filter that lets browsers pass only', refuse(403, 'Bot', (request) =>
     server(request) && !/Mozilla/.test(String(request.headers['user-agent']))), 'token.hook'],
+  ['a portal function that throws at /oauth/token', () => {
+    let path = ''
+    return {
+      ...onRequest(async ({ url }) => { path = url }),
+      plugin: {
+        portal () {
+          if (path.startsWith('/oauth/token')) throw new Error('no such table')
+          return PORTAL
+        }
+      }
+    }
+  }, 'token.hook'],
   ['a portal function that knows every client', {
     plugin: { portal: (clientId: string) => ({ ...PORTAL, clientId }) }
   }, 'advice:authorize.registered'],

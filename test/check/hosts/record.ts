@@ -113,6 +113,10 @@ export const RECORD: Row[] = [
     return processes({ plugin }, { plugin, portal: { redirectUri: 'https://portal.example/old' } })
   }, 'service.one-store'],
   ['requests for the record at the same time get one response', collapsed, 'user.other-user'],
+  ['two processes, the first with another redirect_uri', () => {
+    const plugin = { store: ownStore() }
+    return processes({ plugin, portal: { redirectUri: 'https://portal.example/old' } }, { plugin })
+  }, 'service.one-store'],
   ['two processes, one with an old secret', () => {
     const plugin = { store: ownStore() }
     return processes({ plugin }, { plugin, portal: { clientSecret: 'the-secret-before-this-one' } })

@@ -1,5 +1,5 @@
 // Who gets in?
-import { at, currentUser, isLoggedIn, onSend, record, refuse, title } from './changes.ts'
+import { at, currentUser, isLoggedIn, onSend, record, redirect, refuse, title } from './changes.ts'
 import type { Row } from './host.ts'
 import { form, recordOf, returnTo, USERS, userOf } from './host.ts'
 
@@ -19,6 +19,8 @@ export const WHO: Row[] = [
     page: async (request, reply) => userOf(request) === null ? form() : reply.redirect(returnTo(request)),
     ...currentUser(() => null)
   }, 'authorize.code'],
+  ['a guard that leads everybody to the login', redirect(at('authorize'), (url) =>
+    `/login?return_to=${encodeURIComponent(url)}`), 'authorize.code'],
   ['terms to accept', currentUser((request, reply) =>
     userOf(request) === null ? null : void reply.type('text/html').send(title('Terms'))
   ), 'authorize.code'],
