@@ -1,6 +1,8 @@
 // Does the store keep its promises?
+import { statusOf } from '../flow/wire.ts'
 import type { Rule } from './rule.ts'
 import { Fault, isVerdict } from './verdict.ts'
+import { isPlugin, notThePlugin } from './voice.ts'
 
 export const tokenReplayRevokes: Rule = {
   id: 'token.replay-revokes',
@@ -15,6 +17,8 @@ export const tokenReplayRevokes: Rule = {
     if (isVerdict(token)) return token
     const replay = await subject.redeem(grant)
     if (replay.reading.ok) return new Fault('a second token, for a code that was used')
+    // Something in front that refuses it keeps the plugin from revoking the token.
+    if (!isPlugin(replay.exchange) && statusOf(replay.exchange) !== 400) return notThePlugin(replay.exchange)
     const { reading } = await subject.user(token)
     return reading.ok ? new Fault('the record, for the token of a code that was used twice') : null
   }

@@ -105,6 +105,8 @@ const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: str
   ['authorize.registered']],
   ['tokens kept by URL', keeping((exchange) => at('/oauth/token')(exchange) && exchange.response?.status === 200,
     ({ url }) => url), ['user.other-user']],
+  ['tokens kept by form', keeping((exchange) => at('/oauth/token')(exchange) && exchange.response?.status === 200,
+    ({ body }) => String(body)), ['token.replay-revokes']],
   ['refusals of user kept by URL',
     keeping((exchange) => at('/oauth/user')(exchange) && exchange.response?.status === 401, ({ url }) => url),
     ['user.record']],
