@@ -8,7 +8,7 @@ import type { SubjectOptions } from '../../lib/check/subject.ts'
 import { Subject } from '../../lib/check/subject.ts'
 import { createIntegration } from '../../lib/flow/integration.ts'
 import { httpServer, rawServer } from '../helpers/listen.ts'
-import { partner, SETTINGS } from '../helpers/partner.ts'
+import { partnerApp, SETTINGS } from '../app.ts'
 
 interface Ended extends Run {
   /** Requests of the run. */
@@ -76,7 +76,7 @@ t.test('a page that always leads on', async (t) => {
 })
 
 t.test('more requests than any correct app needs', async (t) => {
-  const app = partner()
+  const app = partnerApp()
   t.teardown(() => app.close())
   const baseUrl = await app.listen({ port: 0, host: '127.0.0.1' })
   const login: Exclude<SubjectOptions['users'][0]['login'], undefined> = async (page) => {
@@ -90,7 +90,7 @@ t.test('more requests than any correct app needs', async (t) => {
 
 t.test('two minutes are over while a request or a login waits, or a limit is waited for', async (t) => {
   const never: RequestListener = () => {}
-  const app = partner()
+  const app = partnerApp()
   t.teardown(() => app.close())
   const baseUrl = await app.listen({ port: 0, host: '127.0.0.1' })
   const stopped = /^The check ended after [\d.e-]+ minutes\./
@@ -103,7 +103,7 @@ t.test('two minutes are over while a request or a login waits, or a limit is wai
 })
 
 t.test('a limit that is met after the sign-in was judged: what passes is told, and it is not ok', async (t) => {
-  const app = partner({
+  const app = partnerApp({
     // A store that never removes anything: nothing tells but the last rules.
     prepare (app) {
       let requests = 0

@@ -6,11 +6,11 @@ import { browserOf, logIn, whyNotLoggedIn } from '../../lib/flow/user.ts'
 import type { User } from '../../lib/flow/user.ts'
 import type { Exchange } from '../../lib/flow/wire.ts'
 import { portal } from '../../lib/testing/index.ts'
-import { partner, SETTINGS } from '../helpers/partner.ts'
+import { partnerApp, SETTINGS } from '../app.ts'
 
 /** A browser of nobody at the login of the app, and what it sends when this user logs in. */
 async function loggingIn (login: User['login'], page: (request: FastifyRequest, reply: FastifyReply) => string) {
-  const app = partner({ loginPage: (request, reply) => reply.type('text/html').send(page(request, reply)) })
+  const app = partnerApp({ loginPage: (request, reply) => reply.type('text/html').send(page(request, reply)) })
   const integration = createIntegration({ app, ...SETTINGS })
   const exchanges: Exchange[] = []
   const browser = browserOf({
@@ -35,7 +35,7 @@ for (const [name, pageFor, login] of [
   ['two pages', (mail?: string) => mail === undefined ? MAIL : USER, { mail: 'a@b', user: 'bob' }]
 ] as const) {
   t.test(`a user is logged in: ${name}`, async (t) => {
-    const app = partner({
+    const app = partnerApp({
       loginPage: ({ body }, reply) => reply.type('text/html').send(pageFor((body as { mail?: string } | null)?.mail))
     })
     t.match(await portal({ app, ...SETTINGS }).signIn({ login }), { ok: true, record: { external_id: 'u-2' } })
@@ -76,7 +76,7 @@ t.test('what was typed leaves by POST only, in the body, to the application itse
 
 t.test('the sign-in of a test says the same', async (t) => {
   const form = '<form><input name=user></form>'
-  const app = partner({ loginPage: (_request, reply) => reply.type('text/html').send(form) })
+  const app = partnerApp({ loginPage: (_request, reply) => reply.type('text/html').send(form) })
   t.match(await portal({ app, ...SETTINGS }).signIn({ login: { user: 'ada' } }), {
     ok: false,
     error: 'login_required',

@@ -1,6 +1,6 @@
 import { run } from '../../lib/simulator/run.ts'
 import type { Wait } from '../../lib/simulator/process.ts'
-import { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI } from './partner.ts'
+import { PORTAL } from '../app.ts'
 import { until } from './until.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
@@ -52,8 +52,8 @@ export async function serve (t: Teardown, argv: string[], env: Record<string, st
 
 /** `check` against a server of the tests. It waits long for a busy machine. */
 export function check (baseUrl: string, more: string[] = [], around: Around = {}): Promise<Ran> {
-  const argv = ['check', '--base-url', baseUrl, '--client-id', CLIENT_ID, '--redirect-uri', REDIRECT_URI]
-  const env = { PORTAL_CLIENT_SECRET: CLIENT_SECRET }
+  const argv = ['check', '--base-url', baseUrl, '--client-id', PORTAL.clientId, '--redirect-uri', PORTAL.redirectUri]
+  const env = { PORTAL_CLIENT_SECRET: PORTAL.clientSecret }
   return program([...argv, '--timeout', '60', ...more], { env, ...around })
 }
 

@@ -7,7 +7,7 @@ import { FLAGS as CHECK_FLAGS } from '../../lib/simulator/check/check.ts'
 import { FLAGS as SERVE_FLAGS } from '../../lib/simulator/serve/serve.ts'
 import { CERTIFICATE, KEY } from '../helpers/certificate.ts'
 import { httpServer, listen, rawServer } from '../helpers/listen.ts'
-import { listening, REDIRECT_URI, sessionOf } from '../helpers/partner.ts'
+import { PORTAL, sessionOf, startApp } from '../app.ts'
 import { freePort } from '../helpers/ports.ts'
 import { check, program, report } from '../helpers/program.ts'
 import { responding } from '../helpers/responses.ts'
@@ -44,7 +44,7 @@ for (const [what, service, sentence] of OTHERS) {
 }
 
 t.test('a server that dies under the check ends it', async (t) => {
-  const { app, baseUrl } = await listening(t)
+  const { app, baseUrl } = await startApp(t)
   let requests = 0
   app.server.on('request', (request) => { if (++requests > 30) request.socket.destroy() })
   const { code, stopped, rules, summary } = await report(baseUrl, USER)
@@ -158,7 +158,7 @@ t.test('help', async (t) => {
 })
 
 t.test('a hostile service: no control character and no secret reaches the terminal', async (t) => {
-  const { baseUrl } = await listening(t, {
+  const { baseUrl } = await startApp(t, {
     prepare: (app) => app.addHook('onRequest', async ({ headers: { authorization, cookie } }, reply) => {
       if (cookie?.includes('session') !== true) return
       const error_description = `${authorization?.split(' ').at(-1)} ${cookie.slice(0, 50)} ${HOSTILE}`
@@ -188,7 +188,7 @@ t.test('no cookie and no header of the user leaves the service, and every reques
     users.add(headers['x-user'])
     const { pathname, searchParams } = new URL(url, 'http://x')
     if (pathname !== '/oauth/authorize') return response.writeHead(pathname === '/login' ? 200 : 401).end('<form>')
-    const back = `${REDIRECT_URI}?code=a-code-of-some-length-1&state=${searchParams.get('state')}`
+    const back = `${PORTAL.redirectUri}?code=a-code-of-some-length-1&state=${searchParams.get('state')}`
     const targets = [`${other}/login`, `/login?return_to=${encodeURIComponent(`${other}/oauth/authorize?x=1`)}`, back]
     // Four times each: what is asked three times gets one response.
     const target = targets[Math.min(2, Math.trunc(steps++ / 4))]

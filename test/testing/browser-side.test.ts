@@ -5,7 +5,7 @@ import { CookieJar, parseGiven } from '../../lib/flow/cookies.ts'
 import { createIntegration } from '../../lib/flow/integration.ts'
 import { logIn } from '../../lib/flow/user.ts'
 import type { Headers } from '../../lib/flow/wire.ts'
-import { REDIRECT_URI, SETTINGS } from '../helpers/partner.ts'
+import { PORTAL, SETTINGS } from '../app.ts'
 
 const SERVICE = 'https://sso.partner.example'
 
@@ -28,7 +28,7 @@ function scene (redirects: Record<string, [status: number, location: string]>, g
 }
 
 t.test('307 and 308 keep the method and the form, the other redirects do not', async (t) => {
-  const callback = `${REDIRECT_URI}?code=x`
+  const callback = `${PORTAL.redirectUri}?code=x`
   for (const dropping of [301, 302, 303]) {
     const { browser, seen } = scene({
       '/a': [307, '/b'],
@@ -45,7 +45,7 @@ t.test('307 and 308 keep the method and the form, the other redirects do not', a
 t.test('where a browser stops', async (t) => {
   for (const [status, location, at] of [
     [201, '/b', 'page'], [300, '/b', 'page'], [304, '/b', 'page'], [302, 'http://[', 'page'],
-    [302, REDIRECT_URI.replace('portal.', 'other.'), 'elsewhere'],
+    [302, PORTAL.redirectUri.replace('portal.', 'other.'), 'elsewhere'],
     [302, 'http://sso.partner.example/login', 'elsewhere'],
     [302, '/a', 'loop']
   ] as const) {

@@ -4,10 +4,8 @@ import { failure } from '../../lib/flow/failure.ts'
 import { createIntegration } from '../../lib/flow/integration.ts'
 import { stepsOf } from '../../lib/flow/steps.ts'
 import { portal } from '../../lib/testing/index.ts'
-import type { Change } from '../helpers/partner.ts'
-import {
-  hookAt, jsonAt, listening, partner, REDIRECT_URI, sentAt, sessionOf, SETTINGS
-} from '../helpers/partner.ts'
+import type { Change } from '../app.ts'
+import { hookAt, jsonAt, partnerApp, PORTAL, sentAt, sessionOf, SETTINGS, startApp } from '../app.ts'
 import { freePort } from '../helpers/ports.ts'
 import { httpServer } from '../helpers/listen.ts'
 import { respond, responding } from '../helpers/responses.ts'
@@ -33,7 +31,7 @@ const CASES: Array<[change: Change, cookies: string, step: number, error: string
     /^500 with the error Internal Server Error \(view not found\) at \S+\/login/],
   [leadingTo(() => 'https://login.example/'), '', 5, 'login_required', /^302 with a redirect to https:\/\/login/],
   [leadingTo((returnTo) => returnTo), '', 5, 'redirect_loop', /^more than ten redirects, the last 302/],
-  [leadingTo(() => `${REDIRECT_URI}/more`), '', 7, 'not_redirected', /^302 with a redirect to .*\/more$/],
+  [leadingTo(() => `${PORTAL.redirectUri}/more`), '', 7, 'not_redirected', /^302 with a redirect to .*\/more$/],
   [leadingTo(() => 'http://['), '', 5, 'not_redirected', /^302/],
   [hookAt('/oauth/authorize', 403, { error: 'access_denied' }), eve, 5, 'login_required', /^403 with the error/],
   [{}, eve, 5, 'access_denied',
@@ -42,7 +40,7 @@ const CASES: Array<[change: Change, cookies: string, step: number, error: string
 
 for (const [change, cookies, step, error, got] of CASES) {
   t.test(`${step} ${error} ${got}`, async (t) => {
-    const app = partner(change)
+    const app = partnerApp(change)
     const result = await portal({ app, ...SETTINGS }).signIn({ cookies })
     t.match(result, { ok: false, step, error, got, expected: String, fix: String })
     const outcomes = result.steps
@@ -53,7 +51,7 @@ for (const [change, cookies, step, error, got] of CASES) {
 }
 
 t.test('wrong settings of the portal', async (t) => {
-  const { baseUrl } = await listening(t)
+  const { baseUrl } = await startApp(t)
   for (const [changes, step, error] of [
     [{ clientId: 'nobody' }, 6, 'refused'],
     [{ redirectUri: 'https://foreign.example/cb' }, 6, 'refused'],
@@ -68,7 +66,7 @@ t.test('wrong settings of the portal', async (t) => {
 })
 
 const CALLBACKS: Array<[query: string, step: number, error: string, got: string]> = [
-  ['state=STATE', 7, 'no_code', `${REDIRECT_URI}?state=`],
+  ['state=STATE', 7, 'no_code', `${PORTAL.redirectUri}?state=`],
   ['state=STATE&code=', 7, 'no_code', '&code='],
   ['state=STATE&code=a&code=b', 7, 'no_code', '&code=••••••••&code=••••••••'],
   ['code=a', 8, 'state_mismatch', '?code=••••••••'],
@@ -85,7 +83,7 @@ t.test('what the redirect to the portal says', async (t) => {
   let given = ''
   const baseUrl = await httpServer(t, ({ url = '' }, response) => {
     const state = String(new URL(url, 'http://x').searchParams.get('state'))
-    respond(response, 302, '', { Location: `${REDIRECT_URI}?${given.replaceAll('STATE', state)}` })
+    respond(response, 302, '', { Location: `${PORTAL.redirectUri}?${given.replaceAll('STATE', state)}` })
   })
   for (const [query, step, error, got] of CALLBACKS) {
     given = query
@@ -141,7 +139,7 @@ t.test('each response of the token endpoint belongs to a step', async (t) => {
 })
 
 t.test('an error that is called as a property of every object', async (t) => {
-  const headers = { Location: `${REDIRECT_URI}?error=constructor` }
+  const headers = { Location: `${PORTAL.redirectUri}?error=constructor` }
   const baseUrl = await responding(t, 302, {}, headers)
   t.match(await portal({ baseUrl, ...SETTINGS }).signIn(), { step: 7, error: 'constructor', fix: String })
 })
@@ -174,7 +172,7 @@ t.test('a failure shows which of the steps before it succeeded', async (t) => {
 })
 
 t.test('a slow service ends at the timeout', async (t) => {
-  const app = partner({
+  const app = partnerApp({
     prepare: (app) => app.addHook('onRequest', (_request, _reply, _done) => {})
   })
   const baseUrl = await httpServer(t, () => {})
@@ -192,14 +190,14 @@ t.test('a slow service ends at the timeout', async (t) => {
 })
 
 t.test('an app that does not start', async (t) => {
-  const app = partner()
+  const app = partnerApp()
   app.register(async () => { throw new Error('no database') })
   const result = await portal({ app, ...SETTINGS }).signIn()
   t.match(result, { step: 4, error: 'app_failed', got: 'The app failed: no database' })
 })
 
 t.test('a bad option is named', async (t) => {
-  const app = partner()
+  const app = partnerApp()
   for (const [changes, sentence] of [
     [{ clientId: '' }, 'portal(): option "clientId" must be a non-empty string'],
     [{ clientSecret: undefined }, '"clientSecret"'],

@@ -3,7 +3,7 @@ import t from 'tap'
 import { escape, escapeLines } from '../../lib/flow/escape.ts'
 import { Secrets } from '../../lib/flow/masking.ts'
 import { portal } from '../../lib/testing/index.ts'
-import { CLIENT_SECRET, REDIRECT_URI, SETTINGS } from '../helpers/partner.ts'
+import { PORTAL, SETTINGS } from '../app.ts'
 import { httpServer } from '../helpers/listen.ts'
 import { respond, responding } from '../helpers/responses.ts'
 
@@ -157,7 +157,7 @@ t.test('a sign-in that the service repeats: credentials, session, code, token an
   const baseUrl = await httpServer(t, async (request, response) => {
     const { pathname, searchParams } = new URL(request.url as string, 'http://x')
     if (pathname === '/oauth/authorize') {
-      const Location = `${REDIRECT_URI}?code=the-code&state=${searchParams.get('state')}`
+      const Location = `${PORTAL.redirectUri}?code=the-code&state=${searchParams.get('state')}`
       return respond(response, 302, '', { 'Set-Cookie': 'sid=the-session; Path=/', Location })
     }
     const sent = new URLSearchParams(Buffer.concat(await request.toArray()).toString())
@@ -175,7 +175,8 @@ t.test('a sign-in that the service repeats: credentials, session, code, token an
     const id = Buffer.from(`${SETTINGS.clientId}:`)
       .toString('base64')
       .slice(0, 12)
-    for (const secret of ['the-session', 'the-code', 'the-token', verifier, CLIENT_SECRET, form(CLIENT_SECRET), id]) {
+    const { clientSecret } = PORTAL
+    for (const secret of ['the-session', 'the-code', 'the-token', verifier, clientSecret, form(clientSecret), id]) {
       t.notMatch(shown, secret, `${clientAuthentication}: ${secret}`)
     }
   }
@@ -191,9 +192,9 @@ t.test('an error that is a secret, a note, what was expected and got', async (t)
       t.match(result, { ok: false, error: HIDDEN, got }, `${error} at ${call}`)
     }
   }
-  const Location = `${REDIRECT_URI}/other?code=an-unknown-code`
+  const Location = `${PORTAL.redirectUri}/other?code=an-unknown-code`
   const baseUrl = await responding(t, 302, '', { Location })
-  const redirectUri = `${REDIRECT_URI}?key=${encodeURIComponent(CLIENT_SECRET)}`
+  const redirectUri = `${PORTAL.redirectUri}?key=${encodeURIComponent(PORTAL.clientSecret)}`
   const failed = await portal({ baseUrl, ...SETTINGS, redirectUri }).signIn()
   t.match(failed, { ok: false, got: `code=${HIDDEN}` })
   t.match(failed.steps[6]?.note, `code=${HIDDEN}`)
@@ -201,7 +202,7 @@ t.test('an error that is a secret, a note, what was expected and got', async (t)
 })
 
 t.test('a code that no request has had yet', async (t) => {
-  const Location = `${REDIRECT_URI}?code=the-code&hint=the-code&state=wrong`
+  const Location = `${PORTAL.redirectUri}?code=the-code&hint=the-code&state=wrong`
   const baseUrl = await responding(t, 302, '', { Location })
   const result = await portal({ baseUrl, ...SETTINGS }).signIn()
   t.match(JSON.stringify(result), `code=${HIDDEN}&hint=${HIDDEN}`)

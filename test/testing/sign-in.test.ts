@@ -3,12 +3,12 @@ import t from 'tap'
 import { basicCredentials } from '../../lib/flow/requests.ts'
 import { portal } from '../../lib/testing/index.ts'
 import type { LoginPage } from '../../lib/testing/index.ts'
-import { listening, partner, sessionOf, SETTINGS } from '../helpers/partner.ts'
+import { partnerApp, sessionOf, SETTINGS, startApp } from '../app.ts'
 
 const ada = { cookies: sessionOf('ada') }
 
 t.test('over HTTP, in-process, by form, Basic and PKCE, the record comes back', async (t) => {
-  const { baseUrl, app } = await listening(t)
+  const { baseUrl, app } = await startApp(t)
   for (const where of [{ baseUrl }, { app }]) {
     for (const how of [{}, { clientAuthentication: 'basic' as const }, { pkce: true }]) {
       const row = `${Object.keys(where)} ${Object.keys(how)}`
@@ -24,7 +24,7 @@ t.test('the fifteen steps: who acts, and which of them show an exchange', async 
   const { now } = performance
   t.teardown(() => { performance.now = now })
   performance.now = () => now.call(performance) + 1e9
-  const app = partner()
+  const app = partnerApp()
   const { steps } = await portal({ app, ...SETTINGS }).signIn(ada)
   for (const [at, { number, outcome }] of steps.entries()) {
     t.strictSame([number, outcome], [at + 1, 'done'], `step ${at + 1}`)
@@ -47,7 +47,7 @@ t.test('HTTP Basic is form-encoded', async (t) => {
 })
 
 t.test('each step can be made by itself', async (t) => {
-  const app = partner()
+  const app = partnerApp()
   const client = portal({ app, ...SETTINGS, pkce: true })
   const issued = async () => {
     const authorized = await client.authorize(ada)
@@ -69,7 +69,7 @@ t.test('each step can be made by itself', async (t) => {
 })
 
 t.test('parameters of the authorization request can be changed, left out, repeated', async (t) => {
-  const app = partner()
+  const app = partnerApp()
   const { authorize } = portal({ app, ...SETTINGS })
   const implicit = await authorize(ada, { response_type: 'token' })
   t.match(implicit, { ok: false, step: 6, error: 'unsupported_response_type' })
@@ -81,7 +81,7 @@ t.test('parameters of the authorization request can be changed, left out, repeat
 
 t.test('after a login that leads elsewhere the request is made again, with its parameters', async (t) => {
   for (const end of [undefined, '/', 'https://www.partner.example/', '/round']) {
-    const app = partner(end === undefined ? {} : { returnTo: () => end })
+    const app = partnerApp(end === undefined ? {} : { returnTo: () => end })
     const urls: string[] = []
     app.addHook('onRequest', async ({ url }) => {
       if (url.startsWith('/oauth/authorize')) urls.push(url)
@@ -101,20 +101,20 @@ t.test('after a login that leads elsewhere the request is made again, with its p
 
 t.test('a login function may log the user in without a request of the browser', async (t) => {
   let isLoggedIn = false
-  const app = partner({ options: { currentUser: () => isLoggedIn ? 'ada' : null } })
+  const app = partnerApp({ options: { currentUser: () => isLoggedIn ? 'ada' : null } })
   const login = () => { isLoggedIn = true }
   t.match(await portal({ app, ...SETTINGS }).signIn({ login }), { ok: true })
 })
 
 t.test('nobody logs in where the browser ends on no page', async (t) => {
-  const app = partner({ options: { loginPage: (returnTo) => returnTo } })
+  const app = partnerApp({ options: { loginPage: (returnTo) => returnTo } })
   const login = () => t.fail('the login is called')
   const result = await portal({ app, ...SETTINGS }).signIn({ login })
   t.match(result, { ok: false, step: 5 })
 })
 
 t.test('a user known by a header, or by cookies of an object over http', async (t) => {
-  const { baseUrl } = await listening(t)
+  const { baseUrl } = await startApp(t)
   // Leads to this machine, but browsers would not send it a Secure cookie.
   const double = portal({ baseUrl: baseUrl.replace('127.0.0.1', '0.0.0.0'), ...SETTINGS })
   t.match(await double.signIn({ headers: { cookie: ada.cookies } }), { ok: true })

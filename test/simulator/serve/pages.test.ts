@@ -1,6 +1,6 @@
 // The pages themselves: nothing is loaded, and nothing of a service is markup.
 import t from 'tap'
-import { jsonAt } from '../../helpers/partner.ts'
+import { jsonAt } from '../../app.ts'
 import { responding } from '../../helpers/responses.ts'
 import { asked, simulator, start } from './scene.ts'
 

@@ -2,16 +2,16 @@
 // another host than loopback, anybody may open its pages.
 import t from 'tap'
 import { basicCredentials, formEncoded } from '../../../lib/flow/requests.ts'
-import { CLIENT_ID, CLIENT_SECRET, RECORDS } from '../../helpers/partner.ts'
+import { PORTAL, RECORDS } from '../../app.ts'
 import { respond, responding, sendingBack } from '../../helpers/responses.ts'
 import { asked, redirected, simulator, start } from './scene.ts'
 
 /** The client secret as it travels in a form, in a URL and in HTTP Basic. */
 const FORMS = [
-  CLIENT_SECRET,
-  formEncoded(CLIENT_SECRET),
-  encodeURIComponent(CLIENT_SECRET),
-  basicCredentials(CLIENT_ID, CLIENT_SECRET)
+  PORTAL.clientSecret,
+  formEncoded(PORTAL.clientSecret),
+  encodeURIComponent(PORTAL.clientSecret),
+  basicCredentials(PORTAL.clientId, PORTAL.clientSecret)
 ].map((text) => text.toLowerCase())
 
 const secretIn = (text: string): string[] => FORMS.filter((form) => text.toLowerCase().includes(form))
@@ -38,12 +38,12 @@ const escaped = (text: string): string =>
   text.replace(/./g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 t.test('no page shows the client secret where the service repeats it', async (t) => {
-  const description = `${escaped(CLIENT_SECRET)} is wrong`
+  const description = `${escaped(PORTAL.clientSecret)} is wrong`
   const body = `{"error":"invalid_client","error_description":"${description}"}`
   const headers = {
     'content-type': 'application/json',
-    'x-secret': encodeURIComponent(CLIENT_SECRET),
-    'set-cookie': `s=${encodeURI(CLIENT_SECRET)}`
+    'x-secret': encodeURIComponent(PORTAL.clientSecret),
+    'set-cookie': `s=${encodeURI(PORTAL.clientSecret)}`
   }
   const baseUrl = await sendingBack(t, (_path, response) => respond(response, 400, body, headers))
   const { origin, browser } = await simulator(t, { baseUrl })
@@ -114,19 +114,19 @@ t.test('a token response of a megabyte costs no more than its first kilobytes', 
 t.test('a secret on the edge of what is shown of a body is not shown in half', async (t) => {
   const type = { 'content-type': 'text/plain' }
   for (const before of [80 - 20, 80 - 5, 4096 - 20]) {
-    const baseUrl = await responding(t, 500, 'x'.repeat(before) + CLIENT_SECRET, type)
+    const baseUrl = await responding(t, 500, 'x'.repeat(before) + PORTAL.clientSecret, type)
     const { browser, origin } = await simulator(t, { baseUrl })
     const { text } = await browser.signIn(start(origin))
     t.match(text, 'x'.repeat(60), `${before}: the words before it are shown`)
-    t.notMatch(text, CLIENT_SECRET.slice(0, 5), `${before}`)
+    t.notMatch(text, PORTAL.clientSecret.slice(0, 5), `${before}`)
   }
 })
 
 t.test('of a body, the title or first words are shown, and the secret in no encoding', async (t) => {
   const type = { 'content-type': 'text/html' }
-  const base64 = Buffer.from(`xy${CLIENT_SECRET}`).toString('base64')
-  const hex = Buffer.from(CLIENT_SECRET).toString('hex')
-  const references = CLIENT_SECRET.replace(/./g, (one) => `&#${one.charCodeAt(0)};`)
+  const base64 = Buffer.from(`xy${PORTAL.clientSecret}`).toString('base64')
+  const hex = Buffer.from(PORTAL.clientSecret).toString('hex')
+  const references = PORTAL.clientSecret.replace(/./g, (one) => `&#${one.charCodeAt(0)};`)
   for (const encoded of [base64, hex, references, references.replaceAll('&', '&amp;')]) {
     const body = `<title>${encoded}</title><p>More of the page</p>`
     const baseUrl = await responding(t, 500, body, { ...type, 'x-debug': `it was ${encoded}` })
@@ -134,7 +134,7 @@ t.test('of a body, the title or first words are shown, and the secret in no enco
     const page = await browser.signIn(start(origin))
     const text = page.text.replaceAll('&#38;', '&')
     t.notMatch(text, encoded.slice(8, 28), encoded)
-    t.notMatch(text, CLIENT_SECRET.slice(0, 5), encoded)
+    t.notMatch(text, PORTAL.clientSecret.slice(0, 5), encoded)
     t.notMatch(text, 'More of the page', encoded)
   }
 })

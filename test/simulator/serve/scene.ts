@@ -5,8 +5,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Test } from 'tap'
 import { Browser } from '../../helpers/browser.ts'
 import { freePort } from '../../helpers/ports.ts'
-import { CLIENT_ID, CLIENT_SECRET, listening, PORTAL, sessionOf } from '../../helpers/partner.ts'
-import type { Change } from '../../helpers/partner.ts'
+import { PORTAL, sessionOf, startApp } from '../../app.ts'
+import type { Change } from '../../app.ts'
 import { serve } from '../../helpers/program.ts'
 import type { Terminal } from '../../helpers/program.ts'
 
@@ -46,9 +46,10 @@ export async function simulator (t: Test, options: SceneOptions = {}): Promise<S
   const port = await freePort()
   const origin = `http://127.0.0.1:${port}`
   const portal = { ...PORTAL, redirectUri: `${origin}/oauth/callback` }
-  const service = await listening(t, { ...change, options: { portal, ...change.options } })
+  const service = await startApp(t, { ...change, options: { portal, ...change.options } })
   const baseUrl = options.baseUrl ?? service.baseUrl.replace('127.0.0.1', host)
-  const settings = { PORTAL_BASE_URL: baseUrl, PORTAL_CLIENT_ID: CLIENT_ID, PORTAL_CLIENT_SECRET: CLIENT_SECRET }
+  const { clientId, clientSecret } = PORTAL
+  const settings = { PORTAL_BASE_URL: baseUrl, PORTAL_CLIENT_ID: clientId, PORTAL_CLIENT_SECRET: clientSecret }
   const terminal = await serve(t, ['--port', String(port), ...flags], { ...settings, ...env })
   const another = (user?: string): Browser => {
     const browser = new Browser()

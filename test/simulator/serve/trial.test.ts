@@ -1,8 +1,8 @@
 // The one trial: a user who may not enter. What the page says of a correct service and of one with a mistake.
 import t from 'tap'
 import { TRIAL } from '../../../lib/simulator/serve/trial.ts'
-import { jsonAt } from '../../helpers/partner.ts'
-import type { Change } from '../../helpers/partner.ts'
+import { jsonAt } from '../../app.ts'
+import type { Change } from '../../app.ts'
 import { redirected, simulator, start } from './scene.ts'
 
 t.test('the start page offers it: what it does, and what a correct service does', async (t) => {

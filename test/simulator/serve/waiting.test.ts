@@ -4,7 +4,7 @@ import t from 'tap'
 import { byId } from '../../../lib/check/run.ts'
 import { SCRIPT } from '../../../lib/simulator/serve/pages/script.ts'
 import { LOGIN_RULES } from '../../../lib/simulator/serve/attempt.ts'
-import type { Change } from '../../helpers/partner.ts'
+import type { Change } from '../../app.ts'
 import { logIn, redirected, simulator, start } from './scene.ts'
 import type { Simulator } from './scene.ts'
 
