@@ -2,7 +2,8 @@
 // a second. It checks no types; `npm run types` does.
 //
 // All test files of a folder run in one process, since loading tap and Fastify takes longer than most files do:
-// compiled/test/unit.js, which is written here, imports those of test/unit. `x.alone.test.ts` has a process of its own.
+// compiled/folders/unit.js, which is written here, imports those of test/unit. `x.alone.test.ts` has a process of its
+// own.
 import { build } from 'esbuild'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 
@@ -34,7 +35,7 @@ const settings = {
 function removeStale () {
   const expected = new Set(sources.map((file) => file.replace(/\.ts$/, '.js')))
   const compiled = filesBelow('compiled').map((file) => file.slice('compiled/'.length))
-  for (const file of compiled) if (/\/.+\/.+\.js$/.test(file) && !expected.has(file)) rmSync(`compiled/${file}`)
+  for (const file of compiled) if (/^(?!folders).*\.js$/.test(file) && !expected.has(file)) rmSync(`compiled/${file}`)
 }
 
 /** Compiles all, and writes the programs that import the tests of a folder. Throws where a file cannot be read. */
@@ -54,11 +55,11 @@ export async function compile () {
   ])
   removeStale()
   const tests = sources.filter((file) => /^test\/[^/]+\/.*(?<!\.alone)\.test\.ts$/.test(file)).sort()
-  mkdirSync('compiled/test', { recursive: true })
+  mkdirSync('compiled/folders', { recursive: true })
   for (const folder of new Set(tests.map((file) => file.split('/')[1]))) {
     const together = tests.filter((file) => file.startsWith(`test/${folder}/`))
-    const imports = together.map((file) => `import './${file.slice('test/'.length, -'ts'.length)}js'\n`)
-    writeFileSync(`compiled/test/${folder}.js`, imports.join(''))
+    const imports = together.map((file) => `import '../${file.slice(0, -'ts'.length)}js'\n`)
+    writeFileSync(`compiled/folders/${folder}.js`, imports.join(''))
   }
 }
 

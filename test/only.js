@@ -14,7 +14,7 @@ const TIMEOUT = 600
 const env = { ...process.env, TAP_TIMEOUT: String(TIMEOUT), TAP_FAIL_SKIP: '1', TAP_FAIL_TODO: '1' }
 
 /** Programs that load the package as it is built, or the examples, which do. */
-const OF_PACKAGE = /^compiled\/test\/(?:browser|examples|package|hosts\/nest)\b/
+const OF_PACKAGE = /^compiled\/\w+\/(?:browser|examples|package|hosts\/nest)\b/
 
 /** The compiled programs of a file or folder of the sources. */
 function programsOf (argument) {
@@ -22,8 +22,9 @@ function programsOf (argument) {
   if (source.endsWith('.test.ts')) return [`compiled/${source.slice(0, -'ts'.length)}js`]
   const below = readdirSync(source, { recursive: true }).map((file) => `${source}/${file}`)
   // In one process, as the whole suite runs them.
-  const together = existsSync(`compiled/${source}.js`)
-    ? [`compiled/${source}.js`]
+  const folder = source.replace(/^test/, 'compiled/folders')
+  const together = existsSync(`${folder}.js`)
+    ? [`${folder}.js`]
     : below.filter((file) => /(?<!\.alone)\.test\.ts$/.test(file)).flatMap(programsOf)
   return [...together, ...below.filter((file) => file.endsWith('.alone.test.ts')).flatMap(programsOf)]
 }

@@ -12,7 +12,7 @@ const seconds = (milliseconds) => `${(milliseconds / 1000).toFixed(1)} s`.padSta
 
 /** The source of a compiled file: test/unit, test/unit/memory.alone.test.ts. */
 const sourceOf = (name) =>
-  name.replace(/^compiled\//, '').replace(/\.js$/, /\.test\.js$/.test(name) ? '.ts' : '')
+  name.replace(/^compiled\/folders\/(.*)\.js$/, 'test/$1').replace(/^compiled\/(.*)\.js$/, '$1.ts')
 
 const indented = (text, by = '    ') => text.trimEnd().replace(/^(?=.)/gm, by)
 

@@ -31,19 +31,19 @@ function end (args, options) {
 /** The tests, compiled, by their files or folders. */
 function test (files, env) {
   mustRun('npm', ['run', '-s', 'compile'])
-  end(['node_modules/.bin/tap', '--disable-coverage', ...files.map((file) => `compiled/test/${file}.js`)], { env })
+  end(['node_modules/.bin/tap', '--disable-coverage', ...files.map((file) => `compiled/${file}.js`)], { env })
 }
 
 function withFastify () {
   const folder = hostWith([], [`fastify@${fastify}`])
   const FASTIFY = pathToFileURL(join(folder, 'node_modules/fastify/fastify.js')).href
-  test(['contract/contract.alone.test', 'flow', 'hosts'], { FASTIFY })
+  test(['test/contract/contract.alone.test', 'folders/flow', 'folders/hosts'], { FASTIFY })
 }
 
 function withNest () {
   const packages = ['common', 'core', 'platform-fastify'].map((name) => `@nestjs/${name}@${nest}`)
   const NEST = hostWith(['test/hosts/nest-host.mjs'], [pack(), ...packages, 'reflect-metadata@0.2', 'rxjs@7'])
-  test(['hosts/nest.alone.test'], { NEST })
+  test(['test/hosts/nest.alone.test'], { NEST })
 }
 
 const yarn = ['npx', '--yes', '@yarnpkg/cli-dist']
