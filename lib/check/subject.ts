@@ -26,6 +26,8 @@ export interface SubjectOptions extends Sending {
   users: readonly User[]
   /** A user who may not enter. */
   ineligible: User | null
+  /** Sent by each browser, that of nobody included: what a gateway in front wants of everybody. */
+  headers: Readonly<Record<string, string>>
   /** Where the browser of a user arrived who may not enter: a rule uses it instead of a login. */
   refused?: Arrival
   /** The app is called in-process: pages that another server has may be missing. */
@@ -70,6 +72,7 @@ export class Subject {
   ) {
     this.options = {
       users: [],
+      headers: {},
       ineligible: null,
       isInProcess: false,
       longest: LONGEST_RUN,
@@ -78,12 +81,12 @@ export class Subject {
       onExchange: () => {},
       ...options
     }
-    const { users, ineligible, secrets, longest } = this.options
+    const { users, ineligible, headers, secrets, longest } = this.options
     this.secrets = secrets
     this.signal = AbortSignal.any([signal, timeout(longest)])
     this.aborted = rejection(this.signal)
     this.integration = { ...integration, send: sending(integration, this.options, this.signal, this.seen) }
-    for (const user of [...users, ineligible ?? {}]) this.#hide(user)
+    for (const user of [...users, ineligible ?? {}, { headers }]) this.#hide(user)
   }
 
   /** Asks once what several rules need. */
@@ -105,7 +108,7 @@ export class Subject {
 
   /** A browser of nobody, or of a user before the login. */
   browserOf (user: User = {}) {
-    return browserOf(this.integration, user)
+    return browserOf(this.integration, { ...user, headers: { ...this.options.headers, ...user.headers } })
   }
 
   /** Sends a browser to the authorization endpoint, and follows redirects. */
@@ -120,7 +123,7 @@ export class Subject {
 
   /** The same without a browser, for a refusal in JSON. */
   askJson (changes: Changes = {}, more: Headers = []) {
-    const headers: Headers = [['Accept', 'application/json'], ...more]
+    const headers: Headers = [['Accept', 'application/json'], ...Object.entries(this.options.headers), ...more]
     return this.integration.send({ method: 'GET', url: this.authorizeUrl(changes), headers })
   }
 

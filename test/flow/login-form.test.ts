@@ -94,5 +94,6 @@ t.test('the time grows with the size of a page', async (t) => {
 t.test('what a person can read of a page', async (t) => {
   const page = '<!doctype html><title>Log&nbsp;in</title><style>a</style><!-- b --><script>c</script><?d?></e f>' +
     '<p>Wrong &amp; late:\n 1 < 2 &#x1F511; &#x110000; &copy;<template>g</template><br/>Try again<p> </p><b class="'
+  t.strictSame(textsOf('a page that ends </in an="end tag'), ['a page that ends'])
   t.strictSame(textsOf(page), ['Log in', 'Wrong & late: 1', '<', '2 🔑 \ufffd &copy;', 'Try again'])
 })

@@ -89,6 +89,19 @@ t.test('a run that judged no sign-in ends with 2, whatever the limit; ok only wh
   }
 })
 
+t.test('a header is sent by each browser, also that of nobody, and by no request of the portal’s server', async (t) => {
+  const portalHad = new Set<unknown>()
+  const { baseUrl } = await listening(t, {
+    prepare: (app) => app.addHook('onRequest', async ({ url, headers }, reply) => {
+      if (/^\/oauth\/(?:token|user)/.test(url)) portalHad.add(headers['x-staging'])
+      else if (headers['x-staging'] !== 'the-password') return reply.code(401).send('Staging')
+    })
+  })
+  t.match(await report(baseUrl, USERS), { code: 1 }, 'without it nobody gets through')
+  const { code, err } = await report(baseUrl, [...USERS, '--header', 'x-staging: the-password'])
+  t.strictSame([code, err, [...portalHad]], [0, '', [undefined]])
+})
+
 t.test('a failure, and then no response: both are reported, and the code is that of the failure', async (t) => {
   const { app, baseUrl } = await listening(t, {
     loginPage: (_request, reply) => reply

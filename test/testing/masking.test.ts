@@ -24,6 +24,8 @@ const unicode = (text: string): string =>
     const hex = unit.charCodeAt(0).toString(16)
     return `\\u${hex.padStart(4, '0')}`
   })
+const bytes = (text: string): string =>
+  text.replace(/[ -~]/g, (one) => `\\x${one.charCodeAt(0).toString(16)}`)
 const references = (text: string): string =>
   text.replace(/./gu, (one) => `&#${one.codePointAt(0)};`)
 const hexReferences = (text: string): string =>
@@ -54,6 +56,7 @@ const USUAL: Record<string, (text: string) => string> = {
 const ENCODINGS: Record<string, (text: string) => string> = {
   'every byte in percent, in upper case': (text) => percent(text).toUpperCase(),
   'every character as \\u': unicode,
+  'every ASCII character as \\x': bytes,
   html,
   'references by number': references,
   'references in hex, without semicolon': hexReferences,

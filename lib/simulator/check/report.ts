@@ -30,7 +30,10 @@ export function text (run: Run): string {
 /** A line for each reason, with the rules that were not tested because of it. */
 function untestedLines (run: Run): string[] {
   const rules = new Map<string, string[]>()
-  for (const { id, reason = '' } of those(run, 'untested')) rules.set(reason, [...rules.get(reason) ?? [], id])
+  for (const { id, reason } of those(run, 'untested')) {
+    const needed = String(reason)
+    rules.set(needed, [...rules.get(needed) ?? [], id])
+  }
   return [...rules].map(([reason, ids]) => `untested  ${ids.join(', ')}: ${reason}`)
 }
 

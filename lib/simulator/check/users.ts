@@ -37,6 +37,14 @@ interface Given {
   user: User
 }
 
+/** Who takes part in a check. */
+interface Users {
+  users: User[]
+  ineligible: User | null
+  /** Sent by each browser. */
+  headers: Record<string, string>
+}
+
 /** The most users who may enter. */
 const MOST_USERS = 2
 
@@ -46,7 +54,7 @@ const MOST_USERS = 2
  *
  * @throws CannotRun for a value that cannot be read, and for more users than can take part
  */
-export function usersOf (values: Values, env: NodeJS.ProcessEnv): { users: User[], ineligible: User | null } {
+export function usersOf (values: Values, env: NodeJS.ProcessEnv): Users {
   const headers = headersOf(values.header)
   const flags = [...givenBy('login', values.login), ...givenBy('cookie', values.cookie)]
   expectAtMost(MOST_USERS, flags, 'A second user is the most')
@@ -59,10 +67,11 @@ export function usersOf (values: Values, env: NodeJS.ProcessEnv): { users: User[
   expectAtMost(1, barred, 'There is one user who may not enter')
   const [ineligible = fromEnvironment('ineligible-', env)] = barred
   if (first === null && second !== null) throw new CannotRun(`${second.from} is a second user: give the first as well.`)
-  const users = [first, second].filter((given) => given !== null).map(({ user }) => ({ ...user, headers }))
+  const users = [first, second].filter((given) => given !== null).map(({ user }) => user)
+  const others = { ineligible: ineligible && ineligible.user }
   // A header alone is what the user is known by.
-  if (users.length === 0 && values.header.length > 0) users.push({ headers })
-  return { users, ineligible: ineligible && { ...ineligible.user, headers } }
+  if (users.length === 0 && values.header.length > 0) return { users: [{ headers }], headers: {}, ...others }
+  return { users, headers, ...others }
 }
 
 /** A user for each value of a flag. */

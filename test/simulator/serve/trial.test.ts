@@ -37,7 +37,8 @@ for (const [name, change, user, verdict, title, sentence] of [
     t.match(text, `<span class="chip ${verdict}">Trial: User not eligible`)
     t.equal(text.includes('What went wrong'), title.startsWith('The sign-in stopped'))
     t.equal(text.includes('refused as expected'), verdict === 'pass', 'the step of the refusal is no failure')
-    t.equal(text.includes('<h2 id="trial">The trial</h2>'), user === 'eve')
+    t.equal(text.includes('<h2 id="trial">The trial</h2>'), name === 'another error is sent')
+    t.notMatch(text, 'id="trial-offer"')
     t.match(text, 'href="/external-oauth/local?trial=ineligible-user">Try again</a>')
   })
 }

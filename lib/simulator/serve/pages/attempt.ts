@@ -31,10 +31,10 @@ export async function attemptPage (attempt: Attempt, all: readonly Attempt[]): P
     body: html`${isAway && loginCard(hintOf(attempt, all), await attempt.loginFindings())}
 ${problemCard(attempt)}
 <div class="columns">
-${finding && findingCard(finding)}
+${finding?.got && findingCard(finding)}
 ${signIn.record && recordCard(signIn.record, signIn)}
 ${card('steps', 'The fifteen steps', timeline(signIn.steps(), finding?.outcome === 'pass'))}
-${ended && trialCard}
+${ended && !isTrial && trialCard}
 </div>`
   })
 }
@@ -62,7 +62,7 @@ function problemCard ({ finding, signIn: { failure } }: Attempt) {
 ${facts({ Expected: expected, Got: got, 'What to do': fix })}`)
 }
 
-/** What the trial found. */
+/** What the trial found, where the user was not refused as it has to be. */
 const findingCard = (finding: Finding) => card('trial', 'The trial', findingOf(finding))
 
 /** The user as the portal understands the record. */
