@@ -1,4 +1,5 @@
 // Does the portal get what it needs?
+import { isDeepStrictEqual } from 'node:util'
 import type { UserInformation } from '../user-information.ts'
 import { readUserInformation, unlistedFields } from '../user-information.ts'
 import { Cached } from './interruptions.ts'
@@ -163,7 +164,7 @@ async function eachTheirOwn (subject: Subject): Promise<Verdict> {
   const second = await subject.entered(1)
   if (isVerdict(second)) return second
   const [one, other] = subject.options.users
-  if (JSON.stringify(one) === JSON.stringify(other)) {
+  if (isDeepStrictEqual(one, other)) {
     return new Untested('it needs a second user: the second one that was given is the first')
   }
   const { reading } = await subject.user('n'.repeat(43))

@@ -86,6 +86,12 @@ t.test('the same user twice is no second user', async (t) => {
   t.match(rules.find(({ id }) => id === 'user.other-user'), { outcome: 'untested', reason })
 })
 
+t.test('two users who log in by functions are two', async (t) => {
+  const by = (user: string) => ({ login: (page: LoginPage) => page.post({ user }, page.url) })
+  const { rules } = await checked({}, { user: [by('ada'), by('cyd')] })
+  t.match(rules.find(({ id }) => id === 'user.other-user'), { outcome: 'pass' })
+})
+
 t.test('without a user: what to give', async (t) => {
   t.match(await checked({}, {}), { ok: false, stopped: /^No user was given: .*--login/ })
 })
