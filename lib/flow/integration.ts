@@ -69,7 +69,12 @@ export function createIntegration (options: PortalOptions): Integration {
     ['clientId', isText(settings.clientId), 'a non-empty string'],
     ['clientSecret', isText(settings.clientSecret), 'a non-empty string'],
     ['redirectUri', URL.canParse(settings.redirectUri), 'an absolute URL'],
-    ['timeout', Number.isFinite(timeout) && timeout > 0, 'a positive number of milliseconds'],
+    // Node.js makes one millisecond of a longer delay.
+    [
+      'timeout',
+      Number.isFinite(timeout) && timeout > 0 && timeout < 2 ** 31,
+      'a positive number of milliseconds below 2 ** 31'
+    ],
     ['level', /^(?:partner|client)$/.test(level), '\'partner\' or \'client\''],
     [
       'clientAuthentication',

@@ -204,6 +204,7 @@ t.test('a bad option is named', async (t) => {
     [{ redirectUri: '/callback' }, '"redirectUri" must be an absolute URL'],
     [{ timeout: 0 }, '"timeout" must be a positive number'],
     [{ timeout: Infinity }, '"timeout"'],
+    [{ timeout: 2 ** 31 }, '"timeout" must be a positive number of milliseconds below 2 ** 31'],
     [{ level: 'boss' }, '"level" must be \'partner\' or \'client\''],
     [{ clientAuthentication: 'none' }, '"clientAuthentication" must be \'form\' or \'basic\''],
     [{ app: undefined }, '"app" must be a Fastify app, or baseUrl'],
