@@ -31,10 +31,7 @@ export function connectorTo (note: (reason: Error) => void): NonNullable<RedisOp
   }
 }
 
-/**
- * Commands that are written in one turn of the event loop leave by one system call; ioredis makes one for each. With 32
- * sign-ins at once, that takes a tenth of the processor time of each.
- */
+/** Commands that are written in one turn of the event loop leave by one system call; ioredis makes one for each. */
 function writingOnceATurn (socket: Socket): Socket {
   const { write } = socket
   socket.write = (...given: unknown[]): boolean => {

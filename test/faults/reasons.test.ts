@@ -60,7 +60,23 @@ t.test('a server that accepts the connection and says nothing', async (t) => {
   const port = Number(new URL(url).port)
   // ioredis 5 is "ready" by then, and what is asked first has no reply; ioredis 6 waits for one.
   const reason = /Redis said nothing for 10 ms, and the connection was given up|Redis accepted the connection and said/
-  for (const [name, store] of storesOn(t, ({ Redis }) => new Redis({ host, port, lazyConnect: true }), 10)) {
+  for (const password of ['', 'that AUTH waits for']) {
+    const options = { host, port, password, lazyConnect: true }
+    for (const [name, store] of storesOn(t, ({ Redis }) => new Redis(options), 10)) {
+      await t.resolves(refusedFor(store, reason), `${name} ${password}`)
+    }
+  }
+})
+
+t.test('Sentinels: what each of them said', async (t) => {
+  const url = await rawServer(t, (socket) => socket.on('data', (bytes) => {
+    for (const command of bytes.toString().split(/(?=\*\d+\r\n)/)) {
+      socket.write(/get-master-addr/i.test(command) ? '*-1\r\n' : '+OK\r\n')
+    }
+  }))
+  const sentinels = [{ host, port: await freePort() }, { host, port: Number(new URL(url).port) }]
+  const reason = /: failed to connect to sentinel .*; connected to sentinel .* but got an invalid reply: null$/
+  for (const [name, store] of storesOn(t, ({ Redis }) => new Redis({ sentinels, name: 'sso', lazyConnect: true }))) {
     await t.resolves(refusedFor(store, reason), name)
   }
 })
