@@ -18,7 +18,7 @@ export const CHECK_HELP = `Usage: fastify-partner-sso check --base-url <url> --l
 
 Drives a running app as the portal does, and says what around the plugin is wrong, first the cause: hooks, the login and
 its cookie, policies, the records of users, the store, proxies in front. It makes about a hundred requests, among them
-one with a wrong client_secret, and replays a few codes. Use users who were made for tests.
+a few with unknown codes and tokens, and one replay of a code. Use users who were made for tests.
 
 Flags:
 ${INTEGRATION_HELP}
