@@ -3,7 +3,7 @@ import { logFailure } from '../events.ts'
 
 /** What became of a call of one of the host's functions. */
 export type HookResult<T> =
-  /** The host has responded, or nobody waits for a response any more: the plugin does nothing more. */
+  /** The host or Fastify has responded, or the browser has left: the plugin does nothing more. */
   | { replied: true }
   /** `hasBegunReply`: the function has also set the status, the type or the location of a response. */
   | { replied: false, value: T, hasBegunReply: boolean }

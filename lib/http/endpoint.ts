@@ -63,16 +63,11 @@ export function routeOf (endpoint: Endpoint, ofHost: RouteShorthandOptions, repo
   function preParsingHook (preParse: PreParse) {
     return function partnerSsoPreParsing (
       request: FastifyRequest, reply: FastifyReply, payload: RequestPayload,
-      done: (error: Error | null, payload?: RequestPayload) => void
+      done: (error: null, payload: RequestPayload) => void
     ): void {
-      const respond = (thrown: unknown): void => {
-        try {
-          refuseOrThrow(thrown, request, reply)
-        } catch (error) {
-          done(error as Error)
-        }
-      }
-      preParse(request, payload).then((stream) => done(null, stream), respond)
+      preParse(request, payload).then((stream) => done(null, stream), (thrown) => {
+        report(OAuthError.from(thrown), request, reply)
+      })
     }
   }
 
@@ -80,10 +75,14 @@ export function routeOf (endpoint: Endpoint, ofHost: RouteShorthandOptions, repo
    * Responds with a refusal. A failure is thrown: Fastify then calls the `onError` hooks of the host, which must not
    * count what a caller has caused, before `partnerSsoError`.
    */
-  function refuseOrThrow (thrown: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
-    if (!(thrown instanceof OAuthError) || thrown.isFailure) throw thrown
-    reporter.refused(request, thrown)
-    return refuse(thrown, reply)
+  function refuseOrThrow (error: OAuthError, request: FastifyRequest, reply: FastifyReply): unknown {
+    if (error.isFailure) throw error
+    return report(error, request, reply)
+  }
+
+  function report (error: OAuthError, request: FastifyRequest, reply: FastifyReply): unknown {
+    reporter.refused(request, error)
+    return refuse(error, reply)
   }
 
   function partnerSsoError (thrown: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
@@ -91,8 +90,7 @@ export function routeOf (endpoint: Endpoint, ofHost: RouteShorthandOptions, repo
     const error = thrown instanceof OAuthError ? thrown : bodyRefusal(thrown, request)
     // Fastify would send a thrown value that is not an Error.
     if (error === undefined) return Promise.reject(thrown)
-    reporter.refused(request, error)
-    return refuse(error, reply)
+    return report(error, request, reply)
   }
 }
 

@@ -24,8 +24,8 @@ export function maskingSerializers (
 }
 
 /**
- * Parameters with other names. Fastify's router ends the path at `#` as well, and at `;` by an option. Adjacent
- * parameters are masked as one.
+ * Matches parameters with other names: with `state` expected, `?code=…&foo=…` of `/?code=x&foo=y&state=z`. Fastify's
+ * router ends the path at `#` as well, and at `;` by an option. Adjacent parameters are masked as one.
  */
 function otherThan (names: readonly string[]): RegExp {
   // `[]` matches nothing.

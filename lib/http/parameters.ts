@@ -37,8 +37,8 @@ export class Parameters {
    */
   raw (name: string): string | undefined {
     const pair = this.#pairs[this.#names.indexOf(name)]
-    const equals = pair?.indexOf('=') ?? -1
-    return equals === -1 ? undefined : pair?.slice(equals + 1) || undefined
+    if (pair === undefined || !pair.includes('=')) return undefined
+    return pair.slice(pair.indexOf('=') + 1) || undefined
   }
 
   /** Whether the parameter has a value, or occurs more than once. */
@@ -46,6 +46,7 @@ export class Parameters {
     return this.get(name) !== undefined || this.isRepeated(name)
   }
 
+  /** Whether the parameter occurs more than once, with or without a value. */
   isRepeated (name: string): boolean {
     return this.#decoded.getAll(name).length > 1
   }
@@ -75,7 +76,10 @@ export function formDecode (encoded: string): string {
 const UNSAFE = /[^\x21\x24-\x3b\x3d\x3f-\x7e]/g
 const ESCAPES = Array.from({ length: 256 }, (_, byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
 
-/** Escapes everything that could end the query which the encoded text is put into. Its decoded value stays the same. */
+/**
+ * Escapes everything that could end the query which the encoded text is put into: `a b#%20` becomes `a%20b%23%20`. Its
+ * decoded value stays the same.
+ */
 export function safeInQuery (encoded: string): string {
   // Node passes on each byte of the request line as one character; another server may pass on characters.
   const bytes = /[^\0-\xff]/.test(encoded) ? Buffer.from(encoded).toString('latin1') : encoded

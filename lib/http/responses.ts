@@ -14,7 +14,8 @@ interface Decision {
   status: number
   /** The error that the response shows, where it is a refusal. */
   error?: PublicError | undefined
-  headers?: Record<string, string>
+  /** The headers of this response, beside those of its kind. */
+  headers: Record<string, string>
 }
 
 /** Where a reply keeps the decision until the host's `onSend` hooks have run. */
@@ -53,7 +54,7 @@ const RETRY_AFTER = '1'
 /** Sends a response of the plugin. The body is text, which the host's serializers and envelopes leave alone. */
 function send (reply: FastifyReply, decision: Decision, body?: string): FastifyReply {
   decide(reply, decision)
-  return reply.headers(decision.headers ?? {}).send(body)
+  return reply.headers(decision.headers).send(body)
 }
 
 /** Sends JSON with status 200. */
@@ -93,7 +94,7 @@ const HTML_TYPE = { 'content-type': 'text/html; charset=utf-8' }
 
 /** Lets the host send the error page itself. Status and error stay the plugin's. */
 export function letHostSendPage (reply: FastifyReply, error: PublicError & { status: number }): void {
-  decide(reply, { kind: 'host page', status: error.status, error })
+  decide(reply, { kind: 'host page', status: error.status, error, headers: {} })
 }
 
 function decide (reply: DecidingReply, decision: Decision): void {
@@ -106,9 +107,9 @@ function decide (reply: DecidingReply, decision: Decision): void {
  * was sent, what that response had is removed.
  */
 export function leaveToHost (reply: DecidingReply, thrown: unknown): void {
-  const { headers = {} } = reply[DECIDED] ?? {}
-  if (reply[DECIDED]) {
-    for (const name of [...Object.keys(headers), SIGNATURE]) remove(reply, name)
+  const decided = reply[DECIDED]
+  if (decided) {
+    for (const name of [...Object.keys(decided.headers), SIGNATURE]) remove(reply, name)
     reply.code(statusOf(thrown))
     reply[DECIDED] = null
   }
@@ -118,8 +119,8 @@ export function leaveToHost (reply: DecidingReply, thrown: unknown): void {
 
 /** The status that Fastify gives to an error. */
 function statusOf (thrown: unknown): number {
-  const { statusCode } = Object(thrown) as { statusCode?: unknown }
-  return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 600 ? statusCode : 500
+  const { statusCode } = Object(thrown) as { statusCode?: number }
+  return statusCode !== undefined && statusCode >= 400 ? statusCode : 500
 }
 
 /**

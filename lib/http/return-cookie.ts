@@ -39,6 +39,16 @@ const HOST_NAME = `__Host-${NAME}`
 /** Seconds that a user may take for the login. */
 const LIFETIME = 600
 
+const OWN_COOKIE = new RegExp(`^\\s*(?:__Host-)?${NAME}\\s*=`)
+
+/**
+ * The plugin's own cookies of a Cookie header. @fastify/cookie decodes each value, and an invalid one throws inside it:
+ * a header full of those would cost many times a usual one.
+ */
+function ownCookies (header = ''): string {
+  return header.split(';').filter((cookie) => OWN_COOKIE.test(cookie)).join(';')
+}
+
 /** The path of an authorization endpoint, as browsers send it. In Fastify's router `::` is a colon. */
 export function authorizePath (prefix: string): string {
   const path = `${prefix.replace(/\/$/, '').replaceAll('::', ':')}/oauth/authorize`
@@ -67,11 +77,11 @@ export class ReturnCookie {
     const name = isSecure(request) ? HOST_NAME : NAME
     // Browsers count the encoded value.
     if (name.length + encodeURIComponent(url).length <= COOKIE_LIMIT) this.#write(reply, name, url, LIFETIME)
-    else this.forget(request, reply)
+    else this.take(request, reply)
   }
 
-  /** Removes the cookie. Returns the URL that it has, or null. A cookie of another registration stays. */
-  forget (request: ReturningRequest, reply: ReturningReply): string | null {
+  /** Removes the cookie, and returns the URL that it has, or null. A cookie of another registration stays. */
+  take (request: ReturningRequest, reply: ReturningReply): string | null {
     const cookies = this.#cookies.parseCookie(ownCookies(request.headers.cookie))
     let remembered: string | null = null
     for (const name of isSecure(request) ? [HOST_NAME] : [HOST_NAME, NAME]) {
@@ -88,7 +98,7 @@ export class ReturnCookie {
    * request, which differs between the tabs of a browser, or else the URL in the cookie. Removes the cookie.
    */
   returnUrl (request: ReturningRequest, reply: ReturningReply): string | null {
-    const remembered = this.forget(request, reply)
+    const remembered = this.take(request, reply)
     const returnTo = new Parameters(queryOf(request.originalUrl ?? request.url ?? '')).get('return_to')
     return returnTo === undefined ? remembered : this.#ownUrl(returnTo)
   }
@@ -103,16 +113,6 @@ export class ReturnCookie {
     addCookie(reply, this.#cookies.serializeCookie(name, value, attributes))
   }
 }
-
-/**
- * The plugin's own cookies of a Cookie header. @fastify/cookie decodes each value, and an invalid one throws inside it:
- * a header full of those would cost many times a usual one.
- */
-function ownCookies (header = ''): string {
-  return header.split(';').filter((cookie) => OWN_COOKIE.test(cookie)).join(';')
-}
-
-const OWN_COOKIE = new RegExp(`^\\s*(?:__Host-)?${NAME}\\s*=`)
 
 /** Registers @fastify/cookie, unless the host has done so: its functions work once it is registered. */
 export async function registerCookies (app: FastifyInstance): Promise<void> {

@@ -53,7 +53,7 @@ export function authorizeRoute (parts: Parts): Endpoint {
         const { code, signInId } = await codes.issue(portal, { codeChallenge, record }, deadline)
         // Fastify has responded.
         if (isOverdue(request)) return reply
-        returnCookie.forget(request, reply)
+        returnCookie.take(request, reply)
         reporter.report(request, { type: 'code_issued', reason: 'ok', ...known, signInId })
         return redirect(reply, portal.callback(`code=${code}`, state))
       } catch (error) {

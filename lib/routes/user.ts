@@ -52,9 +52,9 @@ export function userRoute ({ portals, tokens, reporter, storeTimeout }: Parts): 
 
 /** Verifies the token with the secrets of the portal that it names, before any store call. */
 async function provenToken (
-  text: string, portals: Portals, tokens: AccessTokens
+  bearer: string, portals: Portals, tokens: AccessTokens
 ): Promise<{ clientId: string, token: ProvenToken }> {
-  const given = readAccessToken(text)
+  const given = readAccessToken(bearer)
   const portal = given && await portals.find(given.clientId)
   const token = portal && tokens.prove(given, portal)
   if (!token) throw new OAuthError('token_unknown')

@@ -1,6 +1,7 @@
 // Someone makes the app send much, or fail, by a request that is only long: a state, a body. What goes into a header
 // stays small, and a body that is too large is refused as any other bad request is, not reported as a failure.
 import { connect } from 'node:net'
+import { Readable } from 'node:stream'
 import t from 'tap'
 import { PORTAL, sessionOf, startApp } from '../app.ts'
 import { authorizePath, BASIC, inProcess, request, say, tokenForm } from '../wire.ts'
@@ -110,4 +111,12 @@ t.test('a portal that hangs up in the middle of a body of undeclared length', as
   await until(() => events.length === 1)
   t.match(events, [{ type: 'request_rejected', reason: 'body_unreadable' }])
   t.strictSame(failures, [], 'it is no failure of the app')
+})
+
+t.test('a hook of the host makes a body of another length than the request has declared', async (t) => {
+  const { app, events } = await startApp(t, { options: {
+    routeOptions: { preParsing: async () => Readable.from('code=x', { objectMode: false }) }
+  } })
+  const { status, json } = await inProcess(app).token({ code: 'x' })
+  t.strictSame([status, json.error, events.at(-1)?.reason], [400, 'invalid_request', 'body_unreadable'])
 })

@@ -95,24 +95,26 @@ const breaking = (app: FastifyInstance) => app.addHook('onSend', async ({ header
   const isFirst = !reply.hasHeader('x-broken')
   reply.header('x-broken', '1')
   if (headers['x-break'] === 'always' || (headers['x-break'] === 'once' && isFirst)) throw new Error('of the host')
+  if (headers['x-break'] === 'with a status') throw Object.assign(new Error('of the host'), { statusCode: 409 })
 })
 
 const OWN = "form-action 'self'"
 const ownPage = (app: FastifyInstance) => app.setErrorHandler((_error, _request, reply) =>
   reply.type('text/html').header('content-security-policy', OWN).send('<form></form>'))
 
-/** How often it throws; the text and the policy of what is sent then. */
-const rows: Record<string, [prepare: typeof breaking, text: string, policy: string]> = {
-  once: [(app) => ownPage(breaking(app)), '<form></form>', `${OWN}, frame-ancestors 'none'`],
-  always: [breaking, '"message":"of the host"', "frame-ancestors 'none'"]
+/** How often it throws; the status, the text and the policy of what is sent then. */
+const rows: Record<string, [prepare: typeof breaking, status: number, text: string, policy: string]> = {
+  once: [(app) => ownPage(breaking(app)), 500, '<form></form>', `${OWN}, frame-ancestors 'none'`],
+  always: [breaking, 500, '"message":"of the host"', "frame-ancestors 'none'"],
+  'with a status': [breaking, 409, '"message":"of the host"', "frame-ancestors 'none'"]
 }
 
-for (const [times, [prepare, text, policy]] of Object.entries(rows)) {
+for (const [times, [prepare, expected, text, policy]] of Object.entries(rows)) {
   t.test(`onSend throws while a response of ours is sent: ${times}`, async (t) => {
     const { url } = await startApp(t, { prepare })
     for (const [what, send] of Object.entries(sends)) {
       const response = await send(wire(url), { 'x-break': times })
-      t.equal(response.status, 500, what)
+      t.equal(response.status, expected, what)
       t.match(response.text, text, what)
       for (const name of ['location', 'partner-sso', 'cross-origin-opener-policy', 'www-authenticate', 'allow']) {
         t.equal(response.headers.get(name), null, `${what}: ${name}`)
