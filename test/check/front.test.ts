@@ -10,7 +10,7 @@ import { Subject } from '../../lib/check/subject.ts'
 import { createIntegration } from '../../lib/flow/integration.ts'
 import { inProcess } from '../../lib/flow/transport.ts'
 import type { Exchange, Send, WireRequest } from '../../lib/flow/wire.ts'
-import { hookAt, partner, REDIRECT_URI, sessionOf, SETTINGS } from '../helpers/partner.ts'
+import { hookAt, partnerApp, PORTAL, sessionOf, SETTINGS } from '../app.ts'
 
 type Front = (request: WireRequest, app: Send) => Promise<Exchange>
 
@@ -19,7 +19,8 @@ const USERS = { users: [login('ada'), login('bob')], ineligible: login('eve') }
 
 /** A check of an app behind something, at this address. */
 async function behind (
-  front: Front, baseUrl = 'http://127.0.0.1', app: FastifyInstance = partner(), users: Partial<SubjectOptions> = USERS
+  front: Front, baseUrl = 'http://127.0.0.1', app: FastifyInstance = partnerApp(),
+  users: Partial<SubjectOptions> = USERS
 ): Promise<Run> {
   const integration = createIntegration({ baseUrl, ...SETTINGS })
   const toApp = inProcess(app, 60_000)
@@ -76,7 +77,7 @@ const moved = (from: string, to: string): Front => async (request) =>
 const relocated = (change: (location: URL) => void): Front => async (request, app) => {
   const exchange = await app(request)
   const headers = exchange.response?.headers.map(([name, value]) => {
-    if (!value.startsWith(REDIRECT_URI)) return [name, value] as const
+    if (!value.startsWith(PORTAL.redirectUri)) return [name, value] as const
     const url = new URL(value)
     change(url)
     return [name, url.href] as const
@@ -93,11 +94,11 @@ const passing = (...passes: boolean[]): Front => {
     return isStopped ? respond(request, 403) : app(request)
   }
 }
-const withoutPlugin = (): FastifyInstance => partner(hookAt('/oauth', 404, { error: 'Not Found' }))
+const withoutPlugin = (): FastifyInstance => partnerApp(hookAt('/oauth', 404, { error: 'Not Found' }))
 
 const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: string]> = [
   ['nothing', (request, app) => app(request), []],
-  ['one of three without the plugin', inTurn(partner(), partner(), withoutPlugin()), ['service.one-store']],
+  ['one of three without the plugin', inTurn(partnerApp(), partnerApp(), withoutPlugin()), ['service.one-store']],
   ['X-Cache: HIT', adding('X-Cache', 'HIT from edge'), ['authorize.hook']],
   ['Age', adding('Age', '7'), ['authorize.hook']],
   ['redirects kept by path', keeping(({ response }) => response?.status === 302,
@@ -128,7 +129,7 @@ const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: str
   ['met at both', passing(true, false, false, true), ['service.one-store']],
   ['met at the first', passing(false, true, true, true), ['service.one-store']],
   ['a firewall that refuses a form without credentials', passing(true, false, false, false), []],
-  ['from https to a login by http', inTurn(partner({ options: { loginPage: 'http://login.partner.example/' } })),
+  ['from https to a login by http', inTurn(partnerApp({ options: { loginPage: 'http://login.partner.example/' } })),
     ['address.https', 'stopped'], 'https://partner.example'],
   ['POST refused', (request, app) => request.method === 'POST' && request.url.includes('/oauth')
     ? Promise.resolve(respond(request, 405))
@@ -165,7 +166,7 @@ const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: str
     ['authorize.state']],
   ['https', (request, app) => app(request), ['advice:login.cookie'], 'https://partner.example'],
   ['a login page that only a private network has',
-    inTurn(partner({ options: { loginPage: 'https://app.internal/login' } })),
+    inTurn(partnerApp({ options: { loginPage: 'https://app.internal/login' } })),
     ['login.page'], 'https://partner.example'],
   ['the method is changed', (request, app) =>
     app(request.url.endsWith('/oauth/user') ? { ...request, method: 'POST' } : request), ['user.hook']]
@@ -197,7 +198,7 @@ t.test('a session that one request in between does not find', async (t) => {
 t.test('a cookie that was given and is not sent: because it is Secure, or of another path', async (t) => {
   const given = [['sid=x; Secure', /: it has Path=\/ and Secure$/], ['sid=x; Path=/app', /Path=\/app$/]] as const
   for (const [cookies, got] of given) {
-    const run = await behind((request, app) => app(request), 'http://partner.example', partner(), {
+    const run = await behind((request, app) => app(request), 'http://partner.example', partnerApp(), {
       users: [{ cookies }]
     })
     t.match(run.rules.find(({ id }) => id === 'login.cookie'), { outcome: 'fail', got }, cookies)
@@ -206,7 +207,7 @@ t.test('a cookie that was given and is not sent: because it is Secure, or of ano
 
 t.test('a rule that is tried alone, without a user, behind a guard', async (t) => {
   const guard = hookAt('/oauth/authorize', 302, {})
-  const integration = createIntegration({ app: partner(guard), ...SETTINGS })
+  const integration = createIntegration({ app: partnerApp(guard), ...SETTINGS })
   for (const id of ['authorize.state', 'login.return', 'login.cookie', 'user.other-user', 'token.replay-revokes']) {
     const finding = await tryRule(new Subject(integration), byId(id))
     t.match(finding, { id, outcome: 'untested', reason: /^it needs a user who may enter/ }, id)

@@ -1,6 +1,6 @@
 // A Redis Cluster of three masters with replicas, while slots move and while masters hang and die; and the address of
 // one of its nodes.
-import { advance, STORE_TIMEOUT } from '../helpers/long-timers.ts'
+import { advance, STORE_TIMEOUT } from './long-timers.ts'
 import { execFile } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -8,14 +8,14 @@ import { Cluster, Command } from 'ioredis'
 import t from 'tap'
 import { checkStore } from '../../lib/testing/index.ts'
 import { prepared } from '../helpers/prepared.ts'
-import { startProxy } from '../helpers/proxy.ts'
+import { startProxy } from './proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
 import type { RedisServer } from '../helpers/redis.ts'
 import { clusterClients, ofTest, storeOn } from '../helpers/redis-clients.ts'
 import {
   areLogged, executed, failedOver, issue, NEVER_ISSUED, readyAgain, recovered, refusedWhen, replicated, scene, signIn,
   stillGood, timedOut, unavailable, usedUp
-} from '../helpers/outages.ts'
+} from './outages.ts'
 import { until } from '../helpers/until.ts'
 
 /** Milliseconds after which the cluster takes a silent node for failed: longer than a test waits (`until`). */

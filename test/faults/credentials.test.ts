@@ -1,9 +1,9 @@
 // Passwords that live for minutes, as those of AWS IAM, Entra and Google Cloud: the host renews them where it keeps
 // them, and the plugin's next connection has the new one.
-import '../helpers/long-timers.ts'
+import './long-timers.ts'
 import t from 'tap'
 import { RedisStore } from '../../lib/stores/redis.ts'
-import { recovered, scene, signIn } from '../helpers/outages.ts'
+import { recovered, scene, signIn } from './outages.ts'
 import { startRedis } from '../helpers/redis.ts'
 import type { RedisServer } from '../helpers/redis.ts'
 import { libraries, ofTest } from '../helpers/redis-clients.ts'

@@ -1,13 +1,13 @@
 // A node of a Cluster executes a command, and its connection is cut before the reply. Cluster itself sends such a
 // command again: a redemption would then read as a code that is unknown, and the store of a token as a replay.
-import { STORE_TIMEOUT } from '../helpers/long-timers.ts'
+import { STORE_TIMEOUT } from './long-timers.ts'
 import t from 'tap'
 import type { Test } from 'tap'
-import { pass, startProxy } from '../helpers/proxy.ts'
+import { pass, startProxy } from './proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { clusterClients, ofTest } from '../helpers/redis-clients.ts'
-import { executed, issue, readyAgain, recovered, scene } from '../helpers/outages.ts'
-import type { Issued } from '../helpers/outages.ts'
+import { executed, issue, readyAgain, recovered, scene } from './outages.ts'
+import type { Issued } from './outages.ts'
 import { until } from '../helpers/until.ts'
 import type { Wire } from '../wire.ts'
 

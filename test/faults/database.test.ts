@@ -1,12 +1,12 @@
 // The database that the host named, or none: where Redis refuses SELECT, ioredis goes on in database 0.
-import '../helpers/long-timers.ts'
+import './long-timers.ts'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import type { Test } from 'tap'
 import {
   areLogged, issue, NEVER_ISSUED, readyAgain, scene, signIn, stillGood, unavailable
-} from '../helpers/outages.ts'
-import { startProxy } from '../helpers/proxy.ts'
+} from './outages.ts'
+import { startProxy } from './proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
 import type { RedisServer } from '../helpers/redis.ts'
 import { libraries, ofTest } from '../helpers/redis-clients.ts'

@@ -1,7 +1,7 @@
 // Each fault of Redis, or of the way to it, with each kind of client: the three requests of a sign-in get
 // `temporarily_unavailable`, a command is sent once at most and never after its caller has given up, what was not sent
 // stays good, and sign-ins succeed when the fault is over.
-import { advance, STORE_TIMEOUT, turns } from '../helpers/long-timers.ts'
+import { advance, STORE_TIMEOUT, turns } from './long-timers.ts'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -10,8 +10,8 @@ import { Redis } from 'ioredis'
 import t from 'tap'
 import type { Test } from 'tap'
 import { startAppProcess } from '../helpers/started.ts'
-import { pass, startProxy } from '../helpers/proxy.ts'
-import type { Proxy } from '../helpers/proxy.ts'
+import { pass, startProxy } from './proxy.ts'
+import type { Proxy } from './proxy.ts'
 import { freePort } from '../helpers/ports.ts'
 import { startRedis } from '../helpers/redis.ts'
 import type { RedisServer } from '../helpers/redis.ts'
@@ -21,8 +21,8 @@ import { wire } from '../wire.ts'
 import {
   areLogged, executed, issue, NEVER_ISSUED, readyAgain, recovered, refusedWhen, scene, signIn, stillGood, timedOut,
   unavailable, usedUp
-} from '../helpers/outages.ts'
-import type { Scene } from '../helpers/outages.ts'
+} from './outages.ts'
+import type { Scene } from './outages.ts'
 import { until } from '../helpers/until.ts'
 
 const unhandled: unknown[] = []

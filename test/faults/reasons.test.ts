@@ -1,13 +1,13 @@
 // The cause that the log names is the word of the server or of the network, also where ioredis wraps it; and nothing is
 // needed of a server but the commands of the runbook: no INFO, and of a Cluster CLUSTER SLOTS alone.
-import { STORE_TIMEOUT } from '../helpers/long-timers.ts'
+import { STORE_TIMEOUT } from './long-timers.ts'
 import { createServer as createTlsServer } from 'node:tls'
 import t from 'tap'
 import type { Test } from 'tap'
 import { RedisStore } from '../../lib/stores/redis.ts'
 import { CERTIFICATE, KEY } from '../helpers/certificate.ts'
 import { listen, rawServer } from '../helpers/listen.ts'
-import { scene } from '../helpers/outages.ts'
+import { scene } from './outages.ts'
 import { freePort } from '../helpers/ports.ts'
 import { startRedis } from '../helpers/redis.ts'
 import { libraries, ofTest } from '../helpers/redis-clients.ts'

@@ -1,5 +1,5 @@
 // Redis with Sentinel: one hangs when the app starts; a failover because the master dies, and one because it hangs.
-import '../helpers/long-timers.ts'
+import './long-timers.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, writeFile } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import type { Test } from 'tap'
 import { checkStore } from '../../lib/testing/index.ts'
 import {
   executed, failedOver, issue, outages, refusedWhen, replicated, scene, signIn, stillGood, timedOut, unavailable
-} from '../helpers/outages.ts'
+} from './outages.ts'
 import { freePort } from '../helpers/ports.ts'
 import { clientOf, startRedis } from '../helpers/redis.ts'
 import { libraries, ofTest, storeOn } from '../helpers/redis-clients.ts'

@@ -4,7 +4,7 @@ import * as ioredis5 from 'ioredis-5'
 import * as ioredis54 from 'ioredis-5.4'
 import * as iovalkey from 'iovalkey'
 import type { PartnerSsoOptions, RedisClient, Store } from '../../lib/index.ts'
-import { STORE_TIMEOUT } from './long-timers.ts'
+import { STORE_TIMEOUT } from '../faults/long-timers.ts'
 import { RedisStore } from '../../lib/stores/redis.ts'
 import { withTimeLimit } from './timed-store.ts'
 

@@ -2,14 +2,14 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { RULES } from '../../lib/check/rules.ts'
-import { CLIENT_SECRET, hookAt, listening, sessionOf } from '../helpers/partner.ts'
+import { hookAt, PORTAL, sessionOf, startApp } from '../app.ts'
 import { freePort } from '../helpers/ports.ts'
 import { check, program, report } from '../helpers/program.ts'
 
 const USERS = ['--login', 'user=ada', '--login', 'user=bob', '--ineligible-login', 'user=eve']
 
 t.test('a correct app: every rule passes but that on https, which nobody tells on this machine; code 0', async (t) => {
-  const { baseUrl } = await listening(t)
+  const { baseUrl } = await startApp(t)
   const { code, summary } = await report(baseUrl, USERS)
   t.match([code, summary], [0, { passed: RULES.length - 1, failed: 0, advice: 0, untested: 1 }])
 })
@@ -26,10 +26,10 @@ const WAYS: Array<[flags: string[], env?: Record<string, string>]> = [
 ]
 
 t.test('also with Basic, PKCE, a prefix, the client level, users by cookie, header and environment', async (t) => {
-  const { baseUrl } = await listening(t, { options: { prefix: '/app' } })
+  const { baseUrl } = await startApp(t, { options: { prefix: '/app' } })
   for (const way of WAYS) {
     const [flags, env] = way
-    const settings = { env: { PORTAL_CLIENT_SECRET: CLIENT_SECRET, ...env }, wait: async () => {} }
+    const settings = { env: { PORTAL_CLIENT_SECRET: PORTAL.clientSecret, ...env }, wait: async () => {} }
     const { code, stopped, rules } = await report(baseUrl, flags, settings)
     const row = JSON.stringify(way)
     t.strictSame([code, stopped, rules.filter(({ outcome }) => outcome === 'fail')], [0, undefined, []], row)
@@ -39,7 +39,7 @@ t.test('also with Basic, PKCE, a prefix, the client level, users by cookie, head
 })
 
 t.test('the report names the rule, what was got and how to fix it, without secrets; code 1', async (t) => {
-  const { baseUrl } = await listening(t, hookAt('/oauth/token', 401, { error: 'Unauthorized', message: 'Log in' }))
+  const { baseUrl } = await startApp(t, hookAt('/oauth/token', 401, { error: 'Unauthorized', message: 'Log in' }))
   const { code, out, err } = await check(baseUrl, USERS, { wait: async () => {} })
   t.strictSame([code, err], [1, ''])
   t.match(out, /^FAIL token\.hook\n {2}rule Does the portal reach the plugin\?/m)
@@ -48,11 +48,11 @@ t.test('the report names the rule, what was got and how to fix it, without secre
   t.match(out, /^pass {6}authorize\.hook: /m)
   t.match(out, /^untested {2}.*user\.record.*: token\.hook fails$/m)
   t.match(out, /^\d+ pass, 1 fail, 0 advice, \d+ untested\.\n$/m)
-  t.notMatch(out, CLIENT_SECRET)
+  t.notMatch(out, PORTAL.clientSecret)
 })
 
 t.test('nobody is logged in: one sentence, and code 2', async (t) => {
-  const { baseUrl } = await listening(t)
+  const { baseUrl } = await startApp(t)
   const nobody = /^Nobody is logged in \(200 with text\/html \(“Log in”\) at \/login\): give all fields of the login/
   const nobodyGiven = /^No user was given: give one who may enter/
   t.match(await report(baseUrl), { code: 2, stopped: nobodyGiven, summary: { failed: 0 } })
@@ -66,7 +66,7 @@ t.test('nobody is logged in: one sentence, and code 2', async (t) => {
 })
 
 t.test('a terminal shows which rule is being tried, and nothing of it is left; a pipe does not get it', async (t) => {
-  const { baseUrl } = await listening(t)
+  const { baseUrl } = await startApp(t)
   const { err } = await check(baseUrl, USERS, { isTerminal: true })
   const shown = err.split('\r\x1b[K').slice(1)
   const expected = RULES.map(({ id }, at) => `Trying rule ${at + 1} of ${RULES.length}: ${id}`)
@@ -79,7 +79,7 @@ t.test('a terminal shows which rule is being tried, and nothing of it is left; a
 t.test('a run that judged no sign-in ends with 2, whatever the limit; ok only where the code is 0', async (t) => {
   for (const [requests, code] of [[0, 2], [4, 2]] as const) {
     let count = 0
-    const { baseUrl } = await listening(t, {
+    const { baseUrl } = await startApp(t, {
       prepare: (app) => app.addHook('onRequest', async (_request, reply) => {
         if (++count > requests) return reply.code(429).send()
       })
@@ -91,7 +91,7 @@ t.test('a run that judged no sign-in ends with 2, whatever the limit; ok only wh
 
 t.test('a header is sent by each browser, also that of nobody, and by no request of the portal’s server', async (t) => {
   const portalHad = new Set<unknown>()
-  const { baseUrl } = await listening(t, {
+  const { baseUrl } = await startApp(t, {
     prepare: (app) => app.addHook('onRequest', async ({ url, headers }, reply) => {
       if (/^\/oauth\/(?:token|user)/.test(url)) portalHad.add(headers['x-staging'])
       else if (headers['x-staging'] !== 'the-password') return reply.code(401).send('Staging')
@@ -103,7 +103,7 @@ t.test('a header is sent by each browser, also that of nobody, and by no request
 })
 
 t.test('a failure, and then no response: both are reported, and the code is that of the failure', async (t) => {
-  const { app, baseUrl } = await listening(t, {
+  const { app, baseUrl } = await startApp(t, {
     loginPage: (_request, reply) => reply
       .headers({ 'content-type': 'text/html', 'content-security-policy': "form-action 'self'" })
       .send('<form method=post><input name=user></form>')
@@ -123,7 +123,7 @@ t.test('a failure, and then no response: both are reported, and the code is that
 })
 
 t.test('an error that nobody expects: its stack, and code 2', async (t) => {
-  const { baseUrl } = await listening(t, {
+  const { baseUrl } = await startApp(t, {
     prepare: (app) => app.addHook('onRequest', async (_request, reply) =>
       reply.code(429).header('retry-after', 1).send())
   })

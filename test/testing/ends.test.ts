@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { portal } from '../../lib/testing/index.ts'
 import { rawServer } from '../helpers/listen.ts'
-import { listening, sessionOf, SETTINGS } from '../helpers/partner.ts'
+import { sessionOf, SETTINGS, startApp } from '../app.ts'
 
 const SWITCHING = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
 
@@ -19,7 +19,7 @@ t.test('a service that leaves HTTP: the sign-in ends, and says so', async (t) =>
 })
 
 t.test('a process can end right after its last sign-in: no timer is left, and no connection', async (t) => {
-  const { baseUrl } = await listening(t)
+  const { baseUrl } = await startApp(t)
   const program = `
     import { setImmediate } from 'node:timers/promises'
     import { portal } from ${JSON.stringify(new URL('../../lib/testing/index.js', import.meta.url).href)}

@@ -1,7 +1,7 @@
 // A developer signs in through the simulator: fifteen steps and a user, or the step that failed and what to do.
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
-import { hookAt, PORTAL } from '../../helpers/partner.ts'
+import { hookAt, PORTAL } from '../../app.ts'
 import { rawServer } from '../../helpers/listen.ts'
 import { freePort } from '../../helpers/ports.ts'
 import { respond, responding, sendingBack } from '../../helpers/responses.ts'

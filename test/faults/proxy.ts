@@ -1,6 +1,6 @@
 import { createConnection, createServer } from 'node:net'
 import type { Socket } from 'node:net'
-import { listen } from './listen.ts'
+import { listen } from '../helpers/listen.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
 

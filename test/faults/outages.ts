@@ -6,9 +6,9 @@ import type { Test } from 'tap'
 import { refuses } from '../contract/replies.ts'
 import { RECORDS, startApp } from '../app.ts'
 import type { Options } from '../app.ts'
-import { neverIssued } from './never-issued.ts'
-import { until } from './until.ts'
-import type { RedisServer } from './redis.ts'
+import { neverIssued } from '../helpers/never-issued.ts'
+import { until } from '../helpers/until.ts'
+import type { RedisServer } from '../helpers/redis.ts'
 import { wire } from '../wire.ts'
 
 export const NEVER_ISSUED = neverIssued()
