@@ -64,8 +64,13 @@ export class OutageLog {
 /** The sentence of an error. Redis repeats the arguments of a command in some of them: these are cut off. */
 export function describe (error: unknown): string {
   try {
-    return String(error instanceof Error ? error.message : error).replace(/, with args.*/s, '')
+    return String(error instanceof Error ? textOf(error) : error).replace(/, with args.*/s, '')
   } catch {
     return 'An error without a readable message'
   }
+}
+
+/** Where Node.js has tried several addresses of a host, its error has a code and an empty message. */
+function textOf ({ message, code }: NodeJS.ErrnoException): string | undefined {
+  return message === '' ? code : message
 }

@@ -1,6 +1,7 @@
 import type { Cluster, Redis } from 'ioredis'
 import { oneForEachMaster } from './cluster-keys.ts'
 import { Outage } from './outage.ts'
+import { describe } from './outage-log.ts'
 import type { RedisOption } from './redis-client.ts'
 import { isCluster, OF_IOREDIS, ownClient } from './redis-own-client.ts'
 import { isReplyTo, signOfLife } from './sign-of-life.ts'
@@ -170,6 +171,5 @@ export class RedisConnection {
 
 /** The end of a sentence: the reason, where it is known. */
 function because (outage: Outage | undefined): string {
-  const { message, code } = (outage?.reason ?? {}) as Partial<NodeJS.ErrnoException>
-  return message || code ? `: ${message || code}` : ''
+  return outage?.reason === undefined ? '' : `: ${describe(outage.reason)}`
 }

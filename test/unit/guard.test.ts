@@ -39,6 +39,7 @@ const faulty: Array<[name: keyof Store, operation: () => Promise<any>, cause: st
     'ERR unknown command `x`'
   ],
   ['revoke', fails(Object.create(null)), 'An error without a readable message'],
+  ['put', fails(Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' })), 'ECONNREFUSED'],
   ['put', fails(unreadable), 'An error without a readable message'],
   ['put', async () => null, 'put returned null instead of a boolean'],
   ['put', async () => 'OK', 'put returned string instead of a boolean'],

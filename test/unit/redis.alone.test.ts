@@ -109,6 +109,8 @@ t.test('a server that refuses a command for good, and errors of a passing state'
       'with EX and GET, GETDEL, and of a Cluster CLUSTER SLOTS (Redis 6.2 or later, not renamed, allowed to this user)',
     message)
   }
+  const busy = Object.assign(new ReplyError('BUSY Redis is busy running a script.'), { command: { name: 'select' } })
+  t.equal(store.unfit(busy), undefined, 'a database that is refused for a while')
   for (const error of [...temporary.map((message) => new ReplyError(message)), new Error(forGood[0]), forGood[0]]) {
     t.equal(store.unfit(error), undefined, String(error))
   }
