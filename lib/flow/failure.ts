@@ -92,10 +92,10 @@ export function describe ({ request, response, networkError }: Exchange): string
   // A real browser sent the request: its response is not seen here.
   if (response === undefined) return networkError?.sentence ?? redirectOf(request.url)
   const { error, error_description: description, message } = jsonObject(response) ?? {}
+  const explanation = description ?? message
   const said = [
     redirectOf(header(response, 'location')),
-    typeof error === 'string' ? `the error ${clip(error)}` : '',
-    explained(description ?? message)
+    typeof error === 'string' ? `the error ${clip(error)} ${explained(explanation)}`.trim() : messageOf(explanation)
   ].filter(Boolean).join(' ')
   return `${response.status} with ${said || contentOf(response)}`
 }
@@ -110,6 +110,10 @@ function redirectOf (location: string): string {
   const description = explained(parameters.get('error_description'))
   return `a redirect to ${address} with the error ${error} ${description}`.trim()
 }
+
+/** What an error handler says that names no error. */
+const messageOf = (text: unknown): string =>
+  typeof text === 'string' ? `the message “${clip(text)}”` : ''
 
 const explained = (text: unknown): string =>
   typeof text === 'string' ? `(${clip(text)})` : ''

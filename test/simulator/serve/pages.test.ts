@@ -16,7 +16,7 @@ t.test('what the service sends is never markup', async (t) => {
   const baseUrl = await responding(t, 500, { message: '&amp; <i>\' " onload=x' })
   const hostile = await simulator(t, { baseUrl })
   const failed = await hostile.browser.signIn(start(hostile.origin))
-  t.match(failed.text, '<dd>500 with (&#38;amp; &#60;i&#62;&#39; &#34; onload=x) at ')
+  t.match(failed.text, '<dd>500 with the message “&#38;amp; &#60;i&#62;&#39; &#34; onload=x” at ')
   t.notMatch(text + failed.text, /<i>|<b>Client</)
 })
 
