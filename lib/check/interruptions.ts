@@ -14,7 +14,7 @@ export class Cached extends Error {
   readonly fix = 'Exempt /oauth/* from every cache in front (CDN, proxy_cache, a hook): the plugin sends no-store.'
 }
 
-/** Thrown where a page of the app is limited, such as the login. The message says where. */
+/** Thrown where a page of the app is limited, such as the login. The message says where, and what to do. */
 export class Limited extends Error {}
 
 /** Thrown where the run cannot go on: a limit of the endpoints, or its own. The message says why, and what to do. */

@@ -89,7 +89,7 @@ async function tried (subject: Subject, rule: Rule): Promise<Verdict | NoRespons
     const error = reason instanceof Stopped ? reason : thrown
     if (error instanceof NoResponse) return error
     if (error instanceof Stopped) return new Stop(error.message)
-    if (error instanceof Limited) return new Untested(`it needs a higher limit, or to be tried later: ${error.message}`)
+    if (error instanceof Limited) return new Untested(error.message)
     if (error instanceof Cached) return new Fault(error.message, { fix: error.fix, isEnd: true })
     throw error
   }

@@ -87,7 +87,7 @@ function secondsUntil (retryAfter: string): number {
 
 function limitMet (exchange: Exchange, isEndpoint: boolean, seen: readonly Exchange[]) {
   const got = `${nameOf(exchange)}: ${describe(exchange)}`
-  if (!isEndpoint) return new Limited(`a rate limit of the login: ${got}`)
+  if (!isEndpoint) return new Limited(`A rate limit of the login was met: ${got}. Set it higher, or try again later.`)
   const count = seen.filter((other) => nameOf(other) === nameOf(exchange)).length
   return new Stopped(
     `A rate limit ends the check at its request ${count} of this path: ${got}. Set each limit far above the sign-ins ` +

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Run } from '../../lib/check/run.ts'
 import { portal } from '../../lib/testing/index.ts'
 import type { CheckedUsers, LoginPage } from '../../lib/testing/index.ts'
+import { onRequest } from './hosts/changes.ts'
 import { byCookie, PORTAL, start } from './hosts/host.ts'
 import type { Change, Row } from './hosts/host.ts'
 import { LOGIN } from './hosts/login.ts'
@@ -94,6 +95,14 @@ t.test('two users who log in by functions are two', async (t) => {
 
 t.test('without a user: what to give', async (t) => {
   t.match(await checked({}, {}), { ok: false, stopped: /^No user was given: .*--login/ })
+})
+
+t.test('a limit of the login that is met at once: what the app says, and what to do', async (t) => {
+  const limit = onRequest(async ({ url }, reply) =>
+    url.startsWith('/login') ? reply.code(429).send({ message: 'Slow down' }) : undefined)
+  const stopped = 'A rate limit of the login was met: GET /login: 429 with the message “Slow down”. ' +
+    'Set it higher, or try again later.'
+  t.match(await checked(limit), { ok: false, stopped })
 })
 
 /** Says on its login page what was typed. */
