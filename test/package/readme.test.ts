@@ -1,5 +1,5 @@
 // The tables of the documents are true, and what they name exists.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import Fastify from 'fastify'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
@@ -83,6 +83,13 @@ t.test('the table of events has the type of every refusal, and no type that does
   const [, refusals = ''] = /^export type RefusalType =\n(.*?)\n\n/ms.exec(source) ?? []
   t.not(refusals, '')
   t.strictSame(refusals.match(/\w+/g)?.filter((type) => !named.includes(type)), [])
+})
+
+t.test('the page on the structure has each file and folder of lib, and no other', async (t) => {
+  const [, table = ''] = /^\| File or folder (.*?)\n\n/ms.exec(texts.get('lib/README.md') as string) ?? []
+  const named = found(table, /^\| (`.+?`) \|/gm).flatMap((names) => names.match(/[^`, ]+/g) ?? [])
+  const entries = readdirSync('lib', { withFileTypes: true }).filter(({ name }) => name !== 'README.md')
+  t.strictSame(named.sort(), entries.map((entry) => entry.isDirectory() ? `${entry.name}/` : entry.name).sort())
 })
 
 t.test('the matrix of RFCs names tests that are there', async (t) => {
