@@ -68,6 +68,8 @@ t.test('each broken rule is named, without a word of the record', async (t) => {
       { product_role: 'operator' },
       /^product_role must be "Product Operator" or "Product Read Only", got "operator"$/
     ],
+    // Not a role, although its last word begins as one: it may be the name of a person.
+    [{ product_role: 'Ada O' }, /^product_role must be .*, got a string of 5 characters$/],
     [{ type: 'Partner' }, /^type must be "partner" or "client", got "Partner"$/],
     [
       { control_role: 'Client Administrator' },
