@@ -150,7 +150,7 @@ async function send (browser: Browser, page: Arrival, form: Form, given: Fields)
 
 /**
  * Why nobody is logged in after a login by its fields, as far as its pages show: a form that cannot
- * be filled in, other names of fields, or what the login itself says.
+ * be filled in, other names of fields, a next page that asks for more, or what the login itself says.
  *
  * @param page - where the login began
  * @param steps - where it arrived, as {@link logIn} returned it
@@ -162,6 +162,8 @@ export function whyNotLoggedIn (page: Arrival, login: User['login'], steps: read
   const said = saidSince(page, steps.at(-1), typed)
   if (typeof login === 'function') return said
   const names = Object.keys(login)
+  const more = asksForMore(page, steps.at(-1), names)
+  if (more !== null) return more
   const forms = [page, ...steps].flatMap((arrival) => formsOf(bodyOf(arrival)))
   const unknown = names.filter((name) => !forms.some((form) => hasField(form, name)))
   if (steps.length === 0) return whyNotFilledIn(page, forms, unknown)
@@ -188,12 +190,28 @@ function whyNotFilledIn ({ url }: Arrival, forms: readonly Form[], unknown: read
   return `No form of ${pathname} has a field named ${unknown.join(' or ')}${fieldsOf(plain)}. ${OTHER_WAY}`
 }
 
+/** What a next page asks for that was not given, such as a second factor; null where it asks for nothing new. */
+function asksForMore (page: Arrival, last: Arrival | undefined, given: readonly string[]): string | null {
+  if (last?.at !== 'page' || statusOf(last.exchange) >= 400) return null
+  const asked = namesIn(formsOf(bodyOf(last)).filter(({ method }) => method === 'POST'))
+  const known = [...given, ...namesIn(formsOf(bodyOf(page)))]
+  if (asked.length === 0 || asked.some((name) => known.includes(name))) return null
+  return `The login leads to ${new URL(last.url).pathname}, which asks for ${asked.join(', ')}. If that belongs to ` +
+    `the login, give it as well; a code that is new each time cannot be given. ${OTHER_WAY}`
+}
+
 /** The names of the fields that forms have, in words. */
 function fieldsOf (forms: readonly Form[]): string {
+  const names = namesIn(forms)
+  return names.length === 0 ? '' : `; it has ${names.join(', ')}`
+}
+
+/** The names of the fields that a person fills in. */
+function namesIn (forms: readonly Form[]): string[] {
   const names = forms.flatMap(({ controls }) => controls)
     .filter(({ kind, name }) => name !== '' && !['hidden', 'button'].includes(kind))
     .map(({ name }) => name)
-  return names.length === 0 ? '' : `; it has ${[...new Set(names)].join(', ')}`
+  return [...new Set(names)]
 }
 
 /** What a login shows again says now that its page did not say before: most often its error. */

@@ -84,6 +84,19 @@ t.test('the sign-in of a test says the same', async (t) => {
   })
 })
 
+t.test('a next page that asks for more is named by its fields, and not quoted', async (t) => {
+  const factor = '<p>Your code is 058096.</p><p hidden>Wrong code</p><form method=post><input name=code></form>'
+  const leadingTo = (next: string) => loggingIn({ user: 'mallory' }, ({ method }, reply) => {
+    reply.code(200)
+    return method === 'POST' ? next : USER
+  })
+  const { why } = await leadingTo(factor)
+  t.match(why, /^The login leads to \/login, which asks for code\. If that belongs to the login, give it as well; /)
+  t.match(why, COOKIE)
+  t.notMatch(why, /058096|Wrong code/)
+  t.match((await leadingTo(USER + factor)).why, /^The login says: /, 'the login itself, with another form')
+})
+
 t.test('a login that refuses says why in its own words, without what was typed', async (t) => {
   const refused = (text: string) => ({ method }: FastifyRequest, reply: FastifyReply): string => {
     if (method === 'POST') reply.code(401)
