@@ -46,11 +46,13 @@ export async function enter (door: Door, user: User): Promise<Session> {
   const added = () => cookiesIn(browser).filter((cookie) => !before.includes(cookie))
   const set = added()
   let again = await door.authorize(browser)
-  const isKnown = () => [again, ...steps].some((one) => codeOf(one) !== null)
+  // A session may serve one request: then the portal heard of its user in the first one.
+  const arrivals = [again, first, ...steps]
+  const isKnown = () => arrivals.some((one) => codeOf(one) !== null)
   for (let tries = 2; tries < TRIES && !isKnown(); tries++) {
     again = await door.authorize(browser)
+    arrivals.push(again)
   }
-  const arrivals = [again, first, ...steps]
   const withCode = arrivals.find((one) => codeOf(one) !== null)
   const isSpent =
     withCode !== undefined &&

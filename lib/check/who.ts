@@ -175,7 +175,7 @@ async function ofIneligible (subject: Subject): Promise<Or<Arrival>> {
   const session = await subject.entered(INELIGIBLE)
   if (isVerdict(session)) return session
   const { arrival } = session
-  return arrival.at !== 'callback' && (await subject.isAtLogin(arrival))
+  return await subject.isAtLogin(arrival)
     ? new Untested('it needs a user who is logged in and may not enter: this one gets the login again')
     : arrival
 }

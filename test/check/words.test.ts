@@ -5,6 +5,7 @@ import type { Run } from '../../lib/check/run.ts'
 import { portal } from '../../lib/testing/index.ts'
 import type { CheckedUsers, LoginPage } from '../../lib/testing/index.ts'
 import { onRequest } from './hosts/changes.ts'
+import { CORRECT } from './hosts/correct.ts'
 import { byCookie, PORTAL, start } from './hosts/host.ts'
 import type { Change, Row } from './hosts/host.ts'
 import { LOGIN } from './hosts/login.ts'
@@ -85,6 +86,20 @@ t.test('the same user twice is no second user', async (t) => {
   const { rules } = await checked({}, { user: [user!, user!] })
   const reason = /the second one .* is the first/
   t.match(rules.find(({ id }) => id === 'user.other-user'), { outcome: 'untested', reason })
+})
+
+t.test('a user who may not enter is judged by the only sign-in that the session serves', async (t) => {
+  for (const name of ['a cookie that serves one sign-in', 'a login that serves one sign-in, by a script']) {
+    const { rules } = await checked(rowOf(CORRECT, name))
+    t.match(rules.find(({ id }) => id === 'authorize.access-denied'), { outcome: 'pass' }, name)
+  }
+})
+
+t.test('somebody whose session is over is no user who may not enter, also where there is no login page', async (t) => {
+  const users = { user: byCookie('ada'), ineligible: { cookies: 'sid=x' } }
+  const { rules } = await checked({ plugin: { loginPage: undefined as never } }, users)
+  const reason = /a user who is logged in and may not enter/
+  t.match(rules.find(({ id }) => id === 'authorize.access-denied'), { outcome: 'untested', reason })
 })
 
 t.test('two users who log in by functions are two', async (t) => {
