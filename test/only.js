@@ -19,6 +19,7 @@ const OF_PACKAGE = /^compiled\/\w+\/(?:browser|examples|package|hosts\/nest)\b/
 /** The compiled programs of a file or folder of the sources. */
 function programsOf (argument) {
   const source = relative('.', argument)
+  if (!existsSync(source)) throw new Error(`There is no ${source}: name a test file or a folder, such as test/unit`)
   if (source.endsWith('.test.ts')) return [`compiled/${source.slice(0, -'ts'.length)}js`]
   const below = readdirSync(source, { recursive: true }).map((file) => `${source}/${file}`)
   // In one process, as the whole suite runs them.

@@ -2,8 +2,11 @@
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import type { Run } from '../../lib/check/run.ts'
+import { Subject } from '../../lib/check/subject.ts'
+import { createIntegration } from '../../lib/flow/integration.ts'
 import { portal } from '../../lib/testing/index.ts'
 import type { CheckedUsers, LoginPage } from '../../lib/testing/index.ts'
+import { SETTINGS } from '../app.ts'
 import { onRequest } from './hosts/changes.ts'
 import { CORRECT } from './hosts/correct.ts'
 import { byCookie, PORTAL, start } from './hosts/host.ts'
@@ -146,4 +149,15 @@ t.test('nothing that was typed leaves but to the login’s own form, or is in th
 t.test('of a login by an API, nothing that its page gets is in the report', async (t) => {
   const login = (page: LoginPage) => page.post({ user: 'ada' }, page.url)
   t.match(await checked({}, { user: { login } }), { ok: true })
+})
+
+t.test('what each of the people types, and a header of all of them, is hidden', async (t) => {
+  const subject = new Subject(createIntegration({ baseUrl: 'http://127.0.0.1:1', ...SETTINGS }), {
+    users: [{ login: { word: 'typed-of-ada' } }, { login: { word: 'typed-of-bob' } }],
+    ineligible: { login: { word: 'typed-of-eve' } },
+    headers: { authorization: 'Bearer typed-in-header' }
+  })
+  for (const typed of ['typed-of-ada', 'typed-of-bob', 'typed-of-eve', 'typed-in-header']) {
+    t.notMatch(subject.mask(`The page says: ${typed}.`), typed, typed)
+  }
 })

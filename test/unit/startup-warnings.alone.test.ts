@@ -43,6 +43,11 @@ async function register (t: Test, options: object, level?: string): Promise<unkn
 
 const SILENT = /the logger is off and there is no onEvent/
 
+t.test('a log that keeps errors alone drops warnings', async (t) => {
+  t.match(await register(t, { store: 'memory' }, 'error'), [/no loginPage is given/])
+  t.strictSame(await register(t, { store: 'memory' }, 'warn'), [])
+})
+
 t.test('at register(), where they are due', async (t) => {
   t.match(await register(t, { dir: '/app' }), [
     /^partner-sso: unknown options are ignored: dir$/, /no loginPage is given/, SILENT, /this process/
