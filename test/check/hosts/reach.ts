@@ -56,6 +56,11 @@ export const REACH: Row[] = [
     authorization === undefined ? undefined : reply.code(401).send({ message: 'jwt malformed' })
   ), 'user.hook'],
   ['protection against CSRF', refuse(403, 'Missing csrf secret', at('token')), 'token.hook'],
+  ...(['token', 'user'] as const).map((endpoint): Row => [`protection against CSRF at ${endpoint}, below a prefix`, {
+    ...refuse(403, 'Missing csrf secret', ({ url }) => url.startsWith(`/sso/oauth/${endpoint}`)),
+    plugin: { prefix: '/sso' },
+    double: { prefix: '/sso' }
+  }, `${endpoint}.hook`]),
   ['an envelope around JSON', json((data) => ({ data })), 'token.response'],
   ['a preParsing hook that reads the body', {
     prepare (app) {
