@@ -1,17 +1,17 @@
 // A Redis Cluster of three masters with replicas, while slots move and while masters hang and die; and the address of
 // one of its nodes.
-import { advance, STORE_TIMEOUT } from './long-timers.ts'
 import { execFile } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Cluster, Command } from 'ioredis'
 import t from 'tap'
 import { checkStore } from '../../lib/testing/index.ts'
+import { runningClock } from '../clock.ts'
 import { prepared } from '../helpers/prepared.ts'
 import { startProxy } from './proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
 import type { RedisServer } from '../helpers/redis.ts'
-import { clusterClients, ofTest, storeOn } from '../helpers/redis-clients.ts'
+import { clusterClients, ofTest, STORE_TIMEOUT, storeOn } from '../helpers/redis-clients.ts'
 import {
   areLogged, executed, failedOver, issue, NEVER_ISSUED, readyAgain, recovered, refusedWhen, replicated, scene, signIn,
   stillGood, timedOut, unavailable, usedUp
@@ -128,18 +128,19 @@ t.test('waiting for the connection to a node that hangs: what was refused is nev
   const keyPrefix = await prefixOn(node)
   await node.client.slowlog('RESET')
   node.process.kill('SIGSTOP')
-  const store = storeOn(t, cluster.connect(), keyPrefix)
+  const clock = runningClock(t)
+  const store = clock.run(() => storeOn(t, cluster.connect(), keyPrefix))
   // Connecting gets more time in each round: `advance` ends what has not been connected.
   let [refusals, pause] = [0, 50]
   await until(async () => {
-    const refused = store.take('a key').catch(({ message }: Error) => message)
+    const refused = clock.run(() => store.take('a key')).catch(({ message }: Error) => message)
     await sleep(pause *= 1.5)
-    await advance(STORE_TIMEOUT)
+    await clock.advance(STORE_TIMEOUT)
     if (/in time/.test(String(await refused))) refusals++
     return refusals === 3
   })
   node.process.kill('SIGCONT')
-  await until(async () => await store.put('another key', 'value', 1).catch(() => false))
+  await until(async () => await clock.run(() => store.put('another key', 'value', 1)).catch(() => false))
   t.strictSame([...new Set(await executed(node))], ['set'], 'nothing was sent later')
 })
 
@@ -183,7 +184,7 @@ t.test('a master hangs for less than it takes to fail over', async (t) => {
   node.process.kill('SIGSTOP')
   await timedOut(t, host, left, 'master stopped')
   // The node is asked, and left: what comes later waits for another connection.
-  await advance(STORE_TIMEOUT)
+  await host.advance(STORE_TIMEOUT)
   await refusedWhen(t, host, kept, undefined, 'master still stopped')
   await signIn(t, elsewhere)
   node.process.kill('SIGCONT')
@@ -201,7 +202,7 @@ t.test('all masters hang: they are connected to anew, though the replicas are th
   const issued = await issue(host)
   for (const { process } of cluster.masters) process.kill('SIGSTOP')
   await timedOut(t, host, issued)
-  await advance(STORE_TIMEOUT)
+  await host.advance(STORE_TIMEOUT)
   for (const { process } of cluster.masters) process.kill('SIGCONT')
   await readyAgain(t, host)
 })

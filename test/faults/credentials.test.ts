@@ -1,6 +1,5 @@
 // Passwords that live for minutes, as those of AWS IAM, Entra and Google Cloud: the host renews them where it keeps
 // them, and the plugin's next connection has the new one.
-import './long-timers.ts'
 import t from 'tap'
 import { RedisStore } from '../../lib/stores/redis.ts'
 import { recovered, scene, signIn } from './outages.ts'

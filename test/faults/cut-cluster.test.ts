@@ -1,6 +1,5 @@
 // A node of a Cluster executes a command, and its connection is cut before the reply. Cluster itself sends such a
 // command again: a redemption would then read as a code that is unknown, and the store of a token as a replay.
-import { STORE_TIMEOUT } from './long-timers.ts'
 import t from 'tap'
 import type { Test } from 'tap'
 import { pass, startProxy } from './proxy.ts'
@@ -53,7 +52,7 @@ t.test('a reply that is cut off', async (t) => {
   const { redis, port, cutAfter } = await startCutCluster(t)
   for (const { name, connect } of clusterClients) {
     const client = ofTest(t, connect([{ host: '127.0.0.1', port }]))
-    const host = await scene(t, { redis: client, keyPrefix: `${name}:`, storeTimeout: STORE_TIMEOUT })
+    const host = await scene(t, { redis: client, keyPrefix: `${name}:` })
     for (const [what, command, send, commands] of cuts) {
       const issued = await issue(host)
       await redis.client.slowlog('RESET')

@@ -1,5 +1,4 @@
 // The database that the host named, or none: where Redis refuses SELECT, ioredis goes on in database 0.
-import './long-timers.ts'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -42,7 +41,7 @@ t.test('at the start: a database that does not exist, or a user without SELECT, 
   await allow(redis)
   const user = { username: 'sso', password: 'pass' }
   for (const [name, way] of Object.entries(ways)) {
-    // No time limit passes here: `long-timers` lets time pass when a test says so.
+    // No time limit passes here: the clock of a scene is not set forward.
     await t.rejects(scene(t, { redis: given(t, way, { port, db: 99 }) }), {
       message: /^partner-sso: Redis refuses SELECT of the database .*: ERR DB index is out of range/
     }, `${name}: database 99`)

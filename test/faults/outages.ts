@@ -1,14 +1,15 @@
 // A host on a Redis that is about to fail, seen from outside: by the browser, by the portal, and in the log.
-import { advance, STORE_TIMEOUT, turns } from './long-timers.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { refuses } from '../contract/replies.ts'
 import { RECORDS, startApp } from '../app.ts'
 import type { Options } from '../app.ts'
+import { runningClock, turns } from '../clock.ts'
 import { neverIssued } from '../helpers/never-issued.ts'
-import { until } from '../helpers/until.ts'
 import type { RedisServer } from '../helpers/redis.ts'
+import { STORE_TIMEOUT } from '../helpers/redis-clients.ts'
+import { until } from '../helpers/until.ts'
 import { wire } from '../wire.ts'
 
 export const NEVER_ISSUED = neverIssued()
@@ -33,18 +34,31 @@ export interface LogLine {
   refused?: number
 }
 
-/** A host whose store may take `STORE_TIMEOUT`, which passes by `advance`; codes and tokens outlive the test. */
+/**
+ * A host with a clock of its own. Its store may take `STORE_TIMEOUT`, which passes by `advance`: no other host notices.
+ * Codes and tokens outlive the test.
+ */
 export async function scene (t: Test, options: Options) {
+  const clock = runningClock(t)
   const log: LogLine[] = []
   /** The requests so far, in order. */
   const requests: HostRequest[] = []
   const logger = { level: 'debug', stream: { write: (line: string) => log.push(JSON.parse(line) as LogLine) } }
-  const { app, url, events } = await startApp(t, {
+  const { app, url, events } = await clock.run(() => startApp(t, {
     options: { storeTimeout: STORE_TIMEOUT, codeLifetime: 600, tokenLifetime: 3600, ...options },
     server: { logger, forceCloseConnections: true },
     prepare: (app) => noteRequests(app, requests)
-  })
-  return { portal: wire(url), events, log, requests, ready: () => app.partnerSso.ready(), close: () => app.close() }
+  }))
+  return {
+    portal: wire(url),
+    events,
+    log,
+    requests,
+    ready: () => clock.run(() => app.partnerSso.ready()),
+    close: () => app.close(),
+    /** Sets the clock of the host forward. */
+    advance: (milliseconds: number) => clock.advance(milliseconds)
+  }
 }
 
 function noteRequests (app: FastifyInstance, requests: HostRequest[]): void {
@@ -80,7 +94,7 @@ export async function refusedWhen (
   await until(() => host.requests.slice(before).filter(({ hasLeft }) => hasLeft).length === 3)
   const own = host.requests.slice(before)
   await happen(own)
-  await advance(STORE_TIMEOUT)
+  await host.advance(STORE_TIMEOUT)
   t.ok(own.every(({ hasResponse }) => hasResponse), `${what}: a response when storeTimeout has passed`)
   await refused
 }
@@ -124,7 +138,7 @@ export async function failedOver (t: Test, host: Scene): Promise<void> {
   let isReady = false
   const isOver = until(async () => (isReady = await host.ready()))
   while (await Promise.race([isOver.then(() => false), sleep(pause, true)])) {
-    await advance(STORE_TIMEOUT)
+    await host.advance(STORE_TIMEOUT)
     pause *= 2
   }
   t.ok(isReady, 'ready again')
@@ -150,7 +164,7 @@ export async function areLogged (
 
 /** Counts the outages in the log: each begins with one line, and ends with another when nothing fails for a while. */
 export async function outages (t: Test, host: Scene): Promise<number> {
-  await advance(STORE_TIMEOUT + 5000)
+  await host.advance(STORE_TIMEOUT + 5000)
   const found = host.log.filter(({ event }) => event === 'store_available')
   t.ok(found.every(({ level, reason, duration }) => level === 40 && reason === 'ok' && Number(duration) >= 0))
   const lines = host.log.filter((line) => found.includes(line) || unavailableLines(host).includes(line))

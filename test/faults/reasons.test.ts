@@ -1,6 +1,5 @@
 // The cause that the log names is the word of the server or of the network, also where ioredis wraps it; and nothing is
 // needed of a server but the commands of the runbook: no INFO, and of a Cluster CLUSTER SLOTS alone.
-import { STORE_TIMEOUT } from './long-timers.ts'
 import { createServer as createTlsServer } from 'node:tls'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -10,7 +9,7 @@ import { listen, rawServer } from '../helpers/listen.ts'
 import { scene } from './outages.ts'
 import { freePort } from '../helpers/ports.ts'
 import { startRedis } from '../helpers/redis.ts'
-import { libraries, ofTest } from '../helpers/redis-clients.ts'
+import { libraries, ofTest, STORE_TIMEOUT } from '../helpers/redis-clients.ts'
 import type { AnyClient, Library } from '../helpers/redis-clients.ts'
 import { until } from '../helpers/until.ts'
 

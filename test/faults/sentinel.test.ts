@@ -1,5 +1,4 @@
 // Redis with Sentinel: one hangs when the app starts; a failover because the master dies, and one because it hangs.
-import './long-timers.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, writeFile } from 'node:fs/promises'
@@ -14,7 +13,7 @@ import {
 } from './outages.ts'
 import { freePort } from '../helpers/ports.ts'
 import { clientOf, startRedis } from '../helpers/redis.ts'
-import { libraries, ofTest, storeOn } from '../helpers/redis-clients.ts'
+import { libraries, ofTest, STORE_TIMEOUT, storeOn } from '../helpers/redis-clients.ts'
 import { until } from '../helpers/until.ts'
 
 /** Milliseconds after which a Sentinel would take a silent master for down by itself. */
@@ -88,6 +87,8 @@ for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
       await once(master.process, 'exit')
       await refusedWhen(t, host, left)
     }
+    // The outage is old then: a request is refused at once.
+    await host.advance(STORE_TIMEOUT)
     await unavailable(t, host, kept)
     await failOver()
     await failedOver(t, host)

@@ -4,11 +4,13 @@ import * as ioredis5 from 'ioredis-5'
 import * as ioredis54 from 'ioredis-5.4'
 import * as iovalkey from 'iovalkey'
 import type { PartnerSsoOptions, RedisClient, Store } from '../../lib/index.ts'
-import { STORE_TIMEOUT } from '../faults/long-timers.ts'
 import { RedisStore } from '../../lib/stores/redis.ts'
 import { withTimeLimit } from './timed-store.ts'
 
 interface Teardown { teardown (stop: () => unknown): void }
+
+/** Milliseconds: the longest that the option `storeTimeout` may be. */
+export const STORE_TIMEOUT = 30_000
 
 /** The members of a client that these tests use, whatever its library. */
 export type AnyClient = RedisClient & {
