@@ -1,7 +1,9 @@
 // How the client of Redis connects: test/stores and test/faults connect to a host and a port.
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import type { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { AbstractConnector, Cluster } from 'ioredis'
@@ -28,7 +30,10 @@ async function connect (options: object, event: string) {
 const OWNER: ClientOwner = { patience: 1000, retryDelay: () => 50, connected () {}, failed () {}, note () {} }
 
 t.test('connects to a path', async (t) => {
-  const path = join(t.testdir(), 'redis')
+  // Not in the folder of the tests: the path of a socket may have about a hundred characters.
+  const directory = await mkdtemp(join(tmpdir(), 'partner-sso-'))
+  t.teardown(() => rm(directory, { recursive: true, force: true }))
+  const path = join(directory, 'redis')
   const server = createServer((socket) => socket.resume()).listen(path)
   t.teardown(() => server.close())
   await connect({ path }, 'connect')
