@@ -5,6 +5,7 @@ import t from 'tap'
 import { metricsRoute, refusals, serveMetrics } from '../../examples/prometheus.ts'
 import { refusals as rows } from '../../lib/errors.ts'
 import { pluginOptions, PORTAL, startApp } from '../app.ts'
+import { clockOf } from '../clock.ts'
 import { freePort } from '../helpers/ports.ts'
 import { wire } from '../wire.ts'
 
@@ -55,14 +56,18 @@ t.test('partner_sso_ready asks the store at each scrape, which ends also where t
   let put = async (): Promise<boolean> => true
   const store = { put: () => put(), take: async () => 'probe', revoke: async () => null }
   const finish = (app: FastifyInstance) => metricsRoute(app, [PORTAL.clientId])
-  const { url } = await startApp(t, { options: { store, storeTimeout: 100 }, finish })
+  const clock = clockOf(t)
+  const { url } = await clock.run(() => startApp(t, { options: { store, storeTimeout: 1000 }, finish }))
   const isReady = async (value: 0 | 1, state: string, stored: typeof put) => {
     put = stored
     t.match((await wire(url).send('/metrics')).text, `gauge\npartner_sso_ready ${value}\n`, state)
   }
   await isReady(1, 'good', async () => true)
   await isReady(0, 'lost', async () => false)
-  await isReady(0, 'hangs', () => new Promise(() => {}))
+  await isReady(0, 'hangs', () => {
+    setImmediate(() => clock.pass(1001))
+    return new Promise(() => {})
+  })
   await isReady(1, 'good again', async () => true)
 })
 
