@@ -2,11 +2,11 @@
 // throws, its session store is down. The process lives, and the response is the documented one.
 import Fastify from 'fastify'
 import type { FastifyReply } from 'fastify'
-import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
 import type { PartnerSsoEvent } from '../../lib/index.ts'
 import { pluginOptions, RECORDS, startApp } from '../app.ts'
+import { until } from '../helpers/until.ts'
 import { inProcess } from '../wire.ts'
 
 const thrown: unknown[] = [
@@ -79,9 +79,9 @@ t.test('a host forgets to return its reply: no code follows; after nobody, its r
       // Before 5.12, Fastify ends the process of a host that makes this mistake.
       const app = Fastify()
       t.teardown(() => app.close())
-      // As a session store does: `reply.sent` is false until it is done.
-      app.addHook('onSend', async () => { await setTimeout(1) })
       const events: PartnerSsoEvent[] = []
+      // As a slow session store does: `reply.sent` is false until the plugin has gone on.
+      app.addHook('onSend', async () => { await until(() => events.length > 0) })
       await app.register(partnerSso, pluginOptions({ ...options, onEvent: (event) => events.push(event) }))
       const { status, headers } = await inProcess(app).authorize()
       const location = headers.get('location')
