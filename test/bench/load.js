@@ -6,7 +6,10 @@ const autocannon = require('autocannon')
 const client = { client_id: portal.clientId, redirect_uri: portal.redirectUri }
 const encoded = (fields) => String(new URLSearchParams(fields))
 
-/** Plays browsers and portal: so many whole sign-ins over the connections. Throws where a response is wrong. */
+/** How often autocannon looks whether it is done, in ms. By its default of a second, servers would be idle and cold. */
+const TICK = 5
+
+/** Acts as browsers and portal: makes so many whole sign-ins over the connections. Throws if a response is wrong. */
 export async function signIn (url, connections, signIns) {
   const wrong = []
   const expect = (isRight, status, body) => { if (!isRight) wrong.push(`${status} ${body}`) }
@@ -45,7 +48,9 @@ export async function signIn (url, connections, signIns) {
   }
 
   const amount = 3 * signIns
-  const { errors, requests } = await autocannon({ url, connections, amount, requests: [authorize, token, user] })
+  const { errors, requests } = await autocannon({
+    url, connections, amount, sampleInt: TICK, requests: [authorize, token, user]
+  })
   if (wrong.length + errors > 0 || requests.total !== amount) {
     throw new Error(`${wrong.length} wrong responses, ${errors} errors: ${wrong[0]}`)
   }

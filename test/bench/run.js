@@ -1,87 +1,67 @@
-// What a sign-in costs a server in processor time: README.md beside this file.
-//
-//   npm run bench -- [--rounds 5] [--connections 32] [--other ../other-checkout]     the other one is built
-import { fork, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
+// What a sign-in costs a server in processor time: README.md beside this file says how, and how sure that is.
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { signIn } from './load.js'
+import { midMean, ratioOf } from './ratio.js'
+import { startRedis } from './redis.js'
+import { RunningServer } from './running-server.js'
+import { turnsOf, warmUp } from './turns.js'
 
-/** Sign-ins in a turn of a server. As many on each of 32 connections, or of 128. */
-const SIGN_INS = 1536
-/** Turns of each server in a round. */
-const TURNS = 8
+/** Sign-ins of each server in a round: 400 turns on 32 connections. */
+const SIGN_INS = 51_200
 
-const { values: { rounds, connections, other } } = parseArgs({
+const { values: { rounds: count, connections, other, self, extra } } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '5' },
+    rounds: { type: 'string', default: '4' },
     connections: { type: 'string', default: '32' },
-    other: { type: 'string' }
+    other: { type: 'string' },
+    self: { type: 'boolean' },
+    extra: { type: 'string' }
   }
 })
 
 /** The first is what the others are compared with. */
-const servers = [
-  { title: 'fastify-partner-sso', module: 'ours', checkout: resolve('.') },
-  ...other === undefined ? [] : [{ title: other, module: 'ours', checkout: resolve(other) }],
-  { title: 'bare Fastify', module: 'bare' },
-  { title: '@node-oauth/oauth2-server, equal promises', module: 'peer' }
-]
+const servers = [ours('fastify-partner-sso'), ...others()]
 
-/** A process of the server, warm, with a function that signs in and returns the microseconds of a sign-in. */
-async function started (server, redisUrl) {
-  const argument = JSON.stringify({ ...server, redisUrl })
-  const execArgv = ['--no-deprecation', '--disable-warning=PartnerSsoWarning']
-  const child = fork(new URL('serve.js', import.meta.url), [argument], { execArgv })
-  const ask = async () => {
-    child.send('cpu')
-    return (await once(child, 'message'))[0]
-  }
-  const [port] = await once(child, 'message')
-  const cost = async () => {
-    const before = await ask()
-    await signIn(`http://127.0.0.1:${port}`, connections, SIGN_INS)
-    return (await ask() - before) / SIGN_INS
-  }
-  // V8 optimizes for some ten turns.
-  for (let turn = 0; turn < 2 * TURNS; turn++) await cost()
-  return { child, cost, costs: [] }
+function others () {
+  if (self) return [ours('itself')]
+  if (extra) return [ours(`itself, with ${extra} µs of extra work`, { extra: Number(extra) })]
+  if (other) return [ours(other, { checkout: resolve(other) })]
+  return [
+    { title: 'bare Fastify', module: 'bare' },
+    { title: '@node-oauth/oauth2-server, in the clear', module: 'peer', isSealed: false },
+    { title: '@node-oauth/oauth2-server, equal promises', module: 'peer', isSealed: true }
+  ]
 }
 
-/** A Redis on a free port, with nothing on disk. The shell ends it when its own input ends, as with this process. */
-async function startRedis () {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  const script = `redis-server --port ${port} --save '' --loglevel warning & cat; kill $!`
-  spawn('sh', ['-c', script], { stdio: ['pipe', 'ignore', 'inherit'] })
-  return `redis://127.0.0.1:${port}`
+function ours (title, changes) {
+  return { title, module: 'ours', checkout: resolve('.'), ...changes }
 }
 
-/** The cost of a sign-in of each server, in a round. V8 compiles no two processes alike: each round has new ones. */
+/** One round: new processes, warm, which take their turns. A list of turns, each with the cost of every server. */
 async function roundOf (redisUrl) {
   const running = []
-  for (const server of servers) running.push(await started(server, redisUrl))
-  // By turns: other work slows neighbours alike. There and back, so that none always follows the same other.
-  for (let turn = 0; turn < TURNS; turn++) {
-    for (const { cost, costs } of turn % 2 === 0 ? running : running.toReversed()) costs.push(await cost())
+  for (const server of servers) {
+    running.push(await RunningServer.start({ ...server, redisUrl }, Number(connections)))
   }
-  for (const { child } of running) child.kill()
-  return running.map(({ costs }) => median(costs))
+  await warmUp(running)
+  const turns = await turnsOf(running, SIGN_INS)
+  for (const server of running) server.stop()
+  return turns
 }
 
-const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
-
 const redisUrl = await startRedis()
-const all = []
-for (let round = 0; round < Number(rounds); round++) all.push(await roundOf(redisUrl))
+const rounds = []
+for (let round = 0; round < Number(count); round++) {
+  rounds.push(await roundOf(redisUrl))
+  console.error(`round ${round + 1} of ${count}`)
+}
 
-console.log('| CPU of a sign-in | µs | × the first | lowest to highest |\n|---|--:|--:|--:|')
+console.log('| CPU of a sign-in | user µs | system µs | × the first | 95 % interval |\n|---|--:|--:|--:|---|')
 for (const [at, { title }] of servers.entries()) {
-  const ratios = all.map((costs) => (costs[at] / costs[0]).toFixed(2)).sort()
-  const cost = median(all.map((costs) => costs[at])).toFixed(0)
-  console.log(`| ${title} | ${cost} | ${median(ratios)} | ${ratios[0]} to ${ratios.at(-1)} |`)
+  const costOf = (kind) => midMean(rounds.flat().map((turn) => turn[at][kind])).toFixed(0)
+  const { ratio, from, to } = ratioOf(rounds.map((turns) => turns.map((turn) => turn[at].both / turn[0].both)))
+  const verdict = at > 0 && from <= 1 && to >= 1 ? ': cannot be told apart' : ''
+  const interval = at === 0 ? '' : `${from.toFixed(3)} to ${to.toFixed(3)}${verdict}`
+  console.log(`| ${title} | ${costOf('user')} | ${costOf('system')} | ${ratio.toFixed(3)} | ${interval} |`)
 }
 process.exit()

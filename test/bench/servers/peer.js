@@ -13,11 +13,14 @@ const LIFETIME = 60
 /**
  * @node-oauth/oauth2-server with auto-pipelining, and with a model that costs as little as its interface allows: one
  * GETDEL finds and revokes, random values are made synchronously, and there is no refresh token.
+ *
+ * @param isSealed - whether the store keeps the promises of this package, or all in the clear
  */
-export async function start ({ redisUrl }) {
+export async function start ({ redisUrl, isSealed }) {
   const redis = new Redis(redisUrl, { enableAutoPipelining: true })
+  const store = isSealed ? sealedStore(redis) : clearStore(redis)
   const oauth = new OAuth2Server({
-    model: model(sealedStore(redis)),
+    model: model(store),
     authorizationCodeLifetime: LIFETIME,
     accessTokenLifetime: LIFETIME,
     authenticateHandler: { handle: (request) => currentUser(request.headers.cookie) }
@@ -65,6 +68,17 @@ function model (store) {
     async getAccessToken (accessToken) {
       const token = await store.take(accessToken)
       return token && { ...token, client, accessTokenExpiresAt: new Date(token.accessTokenExpiresAt) }
+    }
+  }
+}
+
+/** As the examples of peers store: whoever reads Redis has every code, token and record. */
+function clearStore (redis) {
+  return {
+    put: (secret, value) => redis.set(secret, JSON.stringify(value), 'EX', LIFETIME),
+    async take (secret) {
+      const value = await redis.getdel(secret)
+      return value && JSON.parse(value)
     }
   }
 }
