@@ -40,7 +40,7 @@ export const authorizeLoginNeeded: Rule = {
   id: 'authorize.login-needed',
   group: 'who',
   severity: 'must',
-  sentence: 'A browser without a session is that of nobody: it gets no code, and a login.',
+  sentence: 'A browser without a session gets a login instead of a code.',
   fix: 'Let `currentUser` return null where nobody is logged in.',
   isGate: true,
   async test (subject) {
