@@ -109,14 +109,14 @@ export class Reporter {
 
   #publish (request: FastifyRequest, outcome: ReportedEvent, cause?: unknown): void {
     const event = { ...outcome, requestId: requestIdOf(request) }
-    void this.#tellHost(event, request, cause)
+    if (this.#onEvent !== undefined) void this.#tellHost(this.#onEvent, event, request, cause)
     events.publish(event)
   }
 
   /** Calls `onEvent`. It may be async, and its rejection, if it were unhandled, would end the process. */
-  async #tellHost (event: PartnerSsoEvent, request: FastifyRequest, cause: unknown): Promise<void> {
+  async #tellHost (onEvent: OnEvent, event: PartnerSsoEvent, request: FastifyRequest, cause: unknown): Promise<void> {
     try {
-      await this.#onEvent?.(event, request, cause)
+      await onEvent(event, request, cause)
     } catch (error) {
       logFailure(request, 'onEvent threw', error)
     }

@@ -37,7 +37,17 @@ export function within<T> (deadline: number, call: () => T | Promise<T>, late: (
     const expire = (): void => reject(late())
     if (performance.now() >= deadline) return expire()
     const timer = atDeadline(deadline, expire)
-    Promise.resolve().then(call).then(resolve, reject).finally(() => clearTimeout(timer))
+    void settle()
+
+    async function settle (): Promise<void> {
+      try {
+        resolve(await call())
+      } catch (error) {
+        reject(error)
+      } finally {
+        clearTimeout(timer)
+      }
+    }
   })
 }
 

@@ -48,7 +48,7 @@ export class Parameters {
 
   /** Whether the parameter occurs more than once, with or without a value. */
   isRepeated (name: string): boolean {
-    return this.#decoded.getAll(name).length > 1
+    return this.repeated && this.#decoded.getAll(name).length > 1
   }
 }
 

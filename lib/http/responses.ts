@@ -35,14 +35,14 @@ const ALWAYS = {
   'x-frame-options': 'DENY'
 }
 
-/** The headers by the kind of a response, in place of what the host has set. */
+/** The headers by the kind of a response, in place of what the host has set. Pages of the host keep their policies. */
 const BY_KIND: Record<Kind, Record<string, string>> = {
-  json: { 'content-security-policy': NO_FRAMES },
-  empty: { 'content-security-policy': NO_FRAMES },
+  json: { ...ALWAYS, 'content-security-policy': NO_FRAMES },
+  empty: { ...ALWAYS, 'content-security-policy': NO_FRAMES },
   // With `same-origin`, the default of @fastify/helmet, a portal that signs in by a popup would lose the popup.
-  redirect: { 'content-security-policy': NO_FRAMES, 'cross-origin-opener-policy': 'unsafe-none' },
-  page: { 'content-security-policy': PAGE_POLICY },
-  'host page': {}
+  redirect: { ...ALWAYS, 'content-security-policy': NO_FRAMES, 'cross-origin-opener-policy': 'unsafe-none' },
+  page: { ...ALWAYS, 'content-security-policy': PAGE_POLICY },
+  'host page': ALWAYS
 }
 
 /** Tells the plugin's own responses from those of a hook, of a page of the host or of a proxy. */
@@ -133,10 +133,12 @@ export function setHeaders (reply: DecidingReply): void {
     // An etag is a digest of the body, which must not be stored. Pages of other origins must not read a response.
     if (name === 'etag' || name.startsWith('access-control-')) remove(reply, name)
   }
-  const policy = besideOurs(reply.getHeader('content-security-policy'))
-  reply.headers({ ...ALWAYS, 'content-security-policy': policy })
+  reply.headers(decided ? BY_KIND[decided.kind] : ALWAYS)
+  if (!decided || decided.kind === 'host page') {
+    reply.header('content-security-policy', besideOurs(reply.getHeader('content-security-policy')))
+  }
   if (!decided) return
-  reply.code(decided.status).headers({ ...BY_KIND[decided.kind], [SIGNATURE]: signature(decided.error) })
+  reply.code(decided.status).header(SIGNATURE, signature(decided.error))
   // RFC 9110 section 15.6.4
   if (decided.status === 503) reply.header('retry-after', RETRY_AFTER)
 }

@@ -56,16 +56,16 @@ export class GuardedStore implements TimedStore {
     return await this.#probe(performance.now() + this.#timeout).then(() => true, () => false)
   }
 
-  async put (key: string, value: string, lifetime: number, deadline: number): Promise<boolean> {
-    return await this.#call(this.#store.put(key, value, lifetime, deadline), ofPut)
+  put (key: string, value: string, lifetime: number, deadline: number): Promise<boolean> {
+    return this.#call(this.#store.put(key, value, lifetime, deadline), ofPut)
   }
 
-  async take (key: string, deadline: number): Promise<string | null> {
-    return await this.#call(this.#store.take(key, deadline), ofTake)
+  take (key: string, deadline: number): Promise<string | null> {
+    return this.#call(this.#store.take(key, deadline), ofTake)
   }
 
-  async revoke (key: string, lifetime: number, deadline: number): Promise<string | null> {
-    return await this.#call(this.#store.revoke(key, lifetime, deadline), ofRevoke)
+  revoke (key: string, lifetime: number, deadline: number): Promise<string | null> {
+    return this.#call(this.#store.revoke(key, lifetime, deadline), ofRevoke)
   }
 
   close (): void {
