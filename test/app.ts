@@ -46,6 +46,9 @@ export const RECORDS = {
   }
 } as const satisfies Record<string, UserInformation>
 
+/** The record of a person who may enter, or null. */
+export const recordOf = (person: string): UserInformation | null => RECORDS[person as keyof typeof RECORDS] ?? null
+
 const PEOPLE = ['ada', 'bob', 'eve']
 
 const signed = (person: string): string =>
@@ -55,6 +58,10 @@ const sessions = new Map(PEOPLE.map((person) => [signed(person), person]))
 
 /** The Cookie header of a person who is logged in. */
 export const sessionOf = (person: string): string => signed(person)
+
+/** The Set-Cookie header of a login. */
+export const sessionCookie = (person: string, attributes = 'Path=/; HttpOnly; SameSite=Lax'): string =>
+  `${sessionOf(person)}; ${attributes}`
 
 /** Who is logged in: the name of a person. */
 export function personOf ({ headers: { cookie = '' } }: Pick<FastifyRequest, 'headers'>): string | null {
@@ -72,7 +79,7 @@ export function pluginOptions (changes: Options = {}): PartnerSsoOptions<string>
     portal: PORTAL,
     storeTimeout: 30_000,
     currentUser: personOf,
-    portalEligibility: (person) => RECORDS[person as keyof typeof RECORDS] ?? null,
+    portalEligibility: recordOf,
     loginPage: '/login',
     ...changes.redis === undefined ? { store: 'memory' as const } : {},
     onEvent: () => {},
@@ -94,8 +101,12 @@ export interface Change {
   login?: false
   /** The login page, in place of one with a form. */
   loginPage?: (request: FastifyRequest, reply: FastifyReply) => unknown
+  /** How a login keeps in mind who the person is, in place of by the session cookie. */
+  startSession?: (person: string, reply: FastifyReply, request: FastifyRequest) => unknown
   /** Where a login leads, in place of back to the authorization request. */
   returnTo?: (request: FastifyRequest, reply: FastifyReply, app: FastifyInstance) => string
+  /** How a login leads there, in place of by a redirect with status 303. */
+  leadTo?: (url: string, reply: FastifyReply) => unknown
 }
 
 /** The app. It is ready when it is first used. */
@@ -111,14 +122,16 @@ export function partnerApp (change: Change = {}): FastifyInstance {
 }
 
 /** A page with a form, which logs in whoever is named, and the page of the app itself. */
-async function addLogin (app: FastifyInstance, { loginPage = form, returnTo = back }: Change): Promise<void> {
+async function addLogin (
+  app: FastifyInstance, { loginPage = form, startSession = setCookie, returnTo = back, leadTo = redirect }: Change
+): Promise<void> {
   if (!app.hasContentTypeParser('application/x-www-form-urlencoded')) await app.register(formbody)
   app.get('/login', (request, reply) => loginPage(request, reply))
   app.post<{ Body: { user?: string } }>('/login', (request, reply) => {
     const { user = '' } = request.body
     if (!PEOPLE.includes(user)) return loginPage(request, reply.code(401))
-    reply.header('set-cookie', `${sessionOf(user)}; Path=/; HttpOnly; SameSite=Lax`)
-    return reply.redirect(returnTo(request, reply, app), 303)
+    startSession(user, reply, request)
+    return leadTo(returnTo(request, reply, app), reply)
   })
   app.get('/', (_request, reply) => reply.type('text/html').send('<!doctype html><title>Home</title>'))
 }
@@ -126,6 +139,10 @@ async function addLogin (app: FastifyInstance, { loginPage = form, returnTo = ba
 const form = (_request: unknown, reply: FastifyReply): unknown => reply
   .headers({ 'content-type': 'text/html', 'content-security-policy': 'frame-ancestors \'none\'' })
   .send('<!doctype html><title>Log in</title><form method=post><input name=user><button>Log in</button></form>')
+
+const setCookie = (person: string, reply: FastifyReply): unknown => reply.header('set-cookie', sessionCookie(person))
+
+const redirect = (url: string, reply: FastifyReply): unknown => reply.redirect(url, 303)
 
 const back = (request: FastifyRequest, reply: FastifyReply, app: FastifyInstance): string =>
   app.partnerSso.returnTo(request, reply) ?? '/'

@@ -1,29 +1,25 @@
 // What a finding says: what was got, and the one thing to do. The rule alone does not tell a person.
+import formbody from '@fastify/formbody'
 import t from 'tap'
-import type { FastifyInstance } from 'fastify'
 import type { Run } from '../../lib/check/run.ts'
 import { Subject } from '../../lib/check/subject.ts'
 import { createIntegration } from '../../lib/flow/integration.ts'
 import { portal } from '../../lib/testing/index.ts'
-import type { CheckedUsers, LoginPage } from '../../lib/testing/index.ts'
+import type { CheckedUsers, LoginPage, User } from '../../lib/testing/index.ts'
 import { SETTINGS } from '../app.ts'
-import { onRequest } from './hosts/changes.ts'
+import { loginPage, onRequest } from './hosts/changes.ts'
 import { CORRECT } from './hosts/correct.ts'
-import { byCookie, PORTAL, start } from './hosts/host.ts'
-import type { Change, Row } from './hosts/host.ts'
 import { LOGIN } from './hosts/login.ts'
 import { REACH } from './hosts/reach.ts'
 import { RECORD } from './hosts/record.ts'
+import { byCookie, byForm, checkable, people } from './hosts/row.ts'
+import type { Change, Row } from './hosts/row.ts'
 import { STORE } from './hosts/store.ts'
 import { WHO } from './hosts/who.ts'
 
-const USERS = { user: [{ login: { user: 'ada' } }, { login: { user: 'cyd' } }], ineligible: { login: { user: 'bo' } } }
-
 /** A check of an app that differs in this. */
-async function checked (change: Change, users: CheckedUsers = change.users ?? USERS): Promise<Run> {
-  const { wrap = (start) => start() } = change
-  const app = await wrap((other) => start(other ?? change))
-  return portal({ app, ...PORTAL, ...change.double }).check(users)
+async function checked (change: Change, users: CheckedUsers = change.users ?? people(byForm)): Promise<Run> {
+  return portal({ app: checkable(change), ...SETTINGS, ...change.settings }).check(users)
 }
 
 /** A row of the tables. */
@@ -85,8 +81,7 @@ t.test('what is untested names what would make it tell', async (t) => {
 })
 
 t.test('the same user twice is no second user', async (t) => {
-  const [user] = USERS.user
-  const { rules } = await checked({}, { user: [user!, user!] })
+  const { rules } = await checked({}, { user: [byForm('ada'), byForm('ada')] })
   const reason = /the second one .* is the first/
   t.match(rules.find(({ id }) => id === 'user.other-user'), { outcome: 'untested', reason })
 })
@@ -100,14 +95,14 @@ t.test('a user who may not enter is judged by the only sign-in that the session 
 
 t.test('somebody whose session is over is no user who may not enter, also where there is no login page', async (t) => {
   const users = { user: byCookie('ada'), ineligible: { cookies: 'sid=x' } }
-  const { rules } = await checked({ plugin: { loginPage: undefined as never } }, users)
+  const { rules } = await checked({ login: false }, users)
   const reason = /a user who is logged in and may not enter/
   t.match(rules.find(({ id }) => id === 'authorize.access-denied'), { outcome: 'untested', reason })
 })
 
 t.test('two users who log in by functions are two', async (t) => {
-  const by = (user: string) => ({ login: (page: LoginPage) => page.post({ user }, page.url) })
-  const { rules } = await checked({}, { user: [by('ada'), by('cyd')] })
+  const by = (person: string): User => ({ login: (page) => page.post({ user: person }, page.url) })
+  const { rules } = await checked({}, people(by))
   t.match(rules.find(({ id }) => id === 'user.other-user'), { outcome: 'pass' })
 })
 
@@ -125,15 +120,16 @@ t.test('a limit of the login that is met at once: what the app says, and what to
 
 /** Says on its login page what was typed. */
 const echoing = (seen: string[]): Change => ({
-  prepare (app: FastifyInstance) {
+  async prepare (app) {
+    await app.register(formbody)
     app.addHook('onRequest', async ({ method, url, headers }) => {
       if (method !== 'POST' || !url.startsWith('/login')) seen.push(url, ...Object.values(headers).map(String))
     })
     app.post('/echo', async ({ body }, reply) =>
       reply.code(500).type('text/html').send(`<title>No ${Object.values(body as object).join(' or ')}</title>`))
   },
-  page: async () =>
-    '<form method="post" action="/echo"><input name="user"><input name="kennwort"><input name="pin"></form>'
+  ...loginPage(() =>
+    '<form method="post" action="/echo"><input name="user"><input name="kennwort"><input name="pin"></form>')
 })
 
 t.test('nothing that was typed leaves but to the login’s own form, or is in the report', async (t) => {

@@ -1,7 +1,12 @@
 // Kinds of changes that the tables have in common.
+import helmet from '@fastify/helmet'
+import type { FastifyHelmetOptions } from '@fastify/helmet'
 import type { FastifyReply, FastifyRequest, onSendAsyncHookHandler } from 'fastify'
-import type { Change, Hook, User } from './host.ts'
-import { recordOf, userOf } from './host.ts'
+import type { UserInformation } from '../../../lib/index.ts'
+import { personOf, recordOf, sessionCookie } from '../../app.ts'
+import type { Change } from './row.ts'
+
+type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 type Where = (request: FastifyRequest) => boolean
 
@@ -64,11 +69,46 @@ export const status = (change: (status: number) => number, where: Where): Change
   })
 
 export const currentUser = (find: (request: FastifyRequest, reply: FastifyReply) => unknown): Change =>
-  ({ plugin: { currentUser: find as (request: FastifyRequest) => User } })
+  ({ options: { currentUser: find as (request: FastifyRequest) => string } })
 
-/** `portalEligibility` for users who may enter. */
-export const record = (change: (user: User) => object): Change => ({
-  plugin: { portalEligibility: (user) => user.isAgent ? { ...recordOf(user), ...change(user) } : null }
+/** Changes the records of those who may enter. */
+export const record = (change: (record: UserInformation) => object): Change => ({
+  options: {
+    portalEligibility (person) {
+      const record = recordOf(person)
+      return record === null ? null : { ...record, ...change(record) } as UserInformation
+    }
+  }
 })
 
-export const isLoggedIn: Where = (request) => userOf(request) !== null
+export const isLoggedIn: Where = (request) => personOf(request) !== null
+
+/** A login form, with more in it. */
+export const form = (inside = ''): string =>
+  `<!doctype html><form method="post">${inside}<input name="user"><button>Log in</button></form>`
+
+/** The login form, sent to this address. */
+export const formTo = (action: string): string => form().replace('method="post"', `$& action="${action}"`)
+
+/** The login page, by its HTML. */
+export const loginPage = (htmlOf: (request: FastifyRequest, reply: FastifyReply) => string): Change =>
+  ({ loginPage: (request, reply) => reply.type('text/html').send(htmlOf(request, reply)) })
+
+/** The page of an app that runs in the browser. */
+export const scripts = loginPage(() => '<!doctype html><div id="app"></div><script src="/app.js"></script>')
+
+/** The session cookie with these attributes. */
+export const sessionWith = (attributes: string): Change => ({
+  startSession: (person, reply) => reply.header('set-cookie', sessionCookie(person, attributes))
+})
+
+/** The address to return to, as the login page has it in its query. */
+export const returnTo = ({ query }: FastifyRequest): string => (query as Record<string, string>).return_to ?? '/'
+
+/** @fastify/helmet, and a login page without a policy of its own. */
+export const withHelmet = (options: FastifyHelmetOptions): Change =>
+  ({ ...loginPage(() => form()), prepare: (app) => app.register(helmet, options) })
+
+/** @fastify/helmet with this form-action. */
+export const formAction = (...sources: string[]): Change =>
+  withHelmet({ contentSecurityPolicy: { directives: { formAction: sources } } })

@@ -1,6 +1,6 @@
 // Does something change responses on the way?
 import { headers, json, onRequest, onSend, server, status, title } from './changes.ts'
-import type { Change, Row } from './host.ts'
+import type { Change, Row } from './row.ts'
 
 /** Lets any site read the responses of an endpoint. Behind every hook, as a proxy does it. */
 const corsOfOrigin = (endpoint: string): Change => onRequest(async ({ url, headers: { origin } }, { raw }) => {

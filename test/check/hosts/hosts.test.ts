@@ -1,27 +1,25 @@
 // What a host breaks, one change each: which rules of `check` fail.
 import t from 'tap'
-import type { Injectable, LoginPage, User } from '../../../lib/testing/index.ts'
+import type { Injectable, LoginPage } from '../../../lib/testing/index.ts'
 import { portal } from '../../../lib/testing/index.ts'
+import { partnerApp, PORTAL, SETTINGS, startApp } from '../../app.ts'
 import { CORRECT } from './correct.ts'
 import { FRONT } from './front.ts'
-import type { Change, Row } from './host.ts'
-import { byCookie, PORTAL, start } from './host.ts'
 import { LOGIN } from './login.ts'
 import { REACH } from './reach.ts'
 import { RECORD } from './record.ts'
+import { appOf, byCookie, byForm, checkable, people } from './row.ts'
+import type { Change, Row } from './row.ts'
 import { STORE } from './store.ts'
 import { WHO } from './who.ts'
-
-const as = (user: string): User => ({ login: { user } })
-const USERS = { user: [as('ada'), as('cyd')], ineligible: as('bo') }
 
 /** What a check costs the app: requests, credentials that the app never gave, credentials that were used before. */
 interface Cost { requests: number, wrong: number, replays: number }
 
 /** The rules that fail, those that give advice, and `stopped` where the rest could not be judged. */
 async function failing (change: Change): Promise<{ found: string[], cost: Cost }> {
-  const { wrap = (start) => start(), double, users = USERS } = change
-  const app = await wrap((other) => start(other ?? change))
+  const { settings, users = people(byForm) } = change
+  const app = checkable(change)
   const cost = { requests: 0, wrong: 0, replays: 0 }
   const given = new Set<string>()
   const used = new Set<string>()
@@ -41,7 +39,7 @@ async function failing (change: Change): Promise<{ found: string[], cost: Cost }
       return response
     }
   }
-  const { ok, rules, stopped } = await portal({ app: counting, ...PORTAL, ...double }).check(users)
+  const { ok, rules, stopped } = await portal({ app: counting, ...SETTINGS, ...settings }).check(users)
   const found = rules.flatMap(({ id, outcome }) =>
     outcome === 'fail' ? [id] : outcome === 'advice' ? [`advice:${id}`] : [])
   t.equal(ok, stopped === undefined && rules.every(({ outcome }) => outcome !== 'fail'), 'ok')
@@ -54,16 +52,14 @@ t.test('what a login throws is thrown, at its first use and at a later one', asy
       if (page.url.includes(address)) throw new Error('no browser')
       await page.post({ user: 'ada' })
     }
-    const run = portal({ app: await start(), ...PORTAL }).check({ user: { login } })
+    const run = portal({ app: partnerApp(), ...SETTINGS }).check({ user: { login } })
     await t.rejects(run, { message: 'no browser' }, address)
   }
 })
 
 t.test('a running server', async (t) => {
-  const app = await start()
-  t.teardown(() => app.close())
-  const baseUrl = await app.listen({ port: 0, host: '127.0.0.1' })
-  t.match(await portal({ baseUrl, ...PORTAL }).check(USERS), { ok: true })
+  const { baseUrl } = await startApp(t)
+  t.match(await portal({ baseUrl, ...SETTINGS }).check(people(byForm)), { ok: true })
 })
 
 t.test('a similar redirect_uri that the app has registered is shown', async (t) => {
@@ -73,8 +69,8 @@ t.test('a similar redirect_uri that the app has registered is shown', async (t) 
     [local, 'http://127.0.0.1:4180/cb'],
     ['http://127.0.0.1:4180/cb', local]
   ] as const) {
-    const app = await start({ portal: { redirectUri } })
-    const { rules } = await portal({ app, ...PORTAL, redirectUri: given }).check()
+    const app = partnerApp({ options: { portal: { ...PORTAL, redirectUri } } })
+    const { rules } = await portal({ app, ...SETTINGS, redirectUri: given }).check()
     const { got } = rules.find(({ id }) => id === 'authorize.registered') ?? {}
     t.match(got, new RegExp(`the app has registered ${redirectUri}$`), given)
   }
@@ -84,7 +80,7 @@ t.test('a cookie whose attributes are not known, beside one of the app, is not j
   const prepare: Change['prepare'] = (app) => app.addHook('onRequest', async (_request, reply) => {
     reply.setCookie('lang', 'de', { sameSite: 'lax', path: '/' })
   })
-  const { rules } = await portal({ app: await start({ prepare }), ...PORTAL }).check({ user: byCookie('ada') })
+  const { rules } = await portal({ app: appOf({ prepare }), ...SETTINGS }).check({ user: byCookie('ada') })
   t.match(rules.find(({ id }) => id === 'login.cookie'), { outcome: 'untested' })
 })
 
@@ -94,7 +90,7 @@ t.test('a password is sent to the login only', async (t) => {
     seen.push(url, ...Object.values(headers).map(String))
   })
   const user = { login: { user: 'ada', pwd: 'a-password' } }
-  t.match(await portal({ app: await start({ prepare }), ...PORTAL }).check({ user }), { ok: true })
+  t.match(await portal({ app: appOf({ prepare }), ...SETTINGS }).check({ user }), { ok: true })
   t.notMatch(seen.join(), 'a-password')
 })
 
@@ -107,7 +103,7 @@ t.test('a session that is renewed is not shown', async (t) => {
     sessions.push(crypto.randomUUID())
     reply.setCookie('rolling', String(sessions.at(-1)), { path: '/', maxAge: 0 })
   })
-  const run = await portal({ app: await start({ prepare }), ...PORTAL }).check({ user: as('ada') })
+  const run = await portal({ app: appOf({ prepare }), ...SETTINGS }).check({ user: byForm('ada') })
   t.match(run.rules.find(({ id }) => id === 'user.hook'), { outcome: 'fail' })
   for (const session of sessions) t.notMatch(JSON.stringify(run), session, session)
 })

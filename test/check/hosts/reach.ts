@@ -1,7 +1,8 @@
 // Does the portal reach the plugin?
+import { PORTAL } from '../../app.ts'
 import { at, isLoggedIn, json, onRequest, redirect, refuse, server, title } from './changes.ts'
-import type { Row } from './host.ts'
-import { byCookie, PORTAL } from './host.ts'
+import { byCookie, people } from './row.ts'
+import type { Row } from './row.ts'
 
 const isOutside = ({ url }: { url: string }): boolean => url.startsWith('/oauth/')
 
@@ -9,7 +10,7 @@ export const REACH: Row[] = [
   ['a guard: 401 without a session', refuse(401, { message: 'Log in' }, isOutside), 'authorize.hook'],
   ['a guard: 401 without a session, and users by a cookie', {
     ...refuse(401, { message: 'Log in' }, (request) => at('authorize')(request) && !isLoggedIn(request)),
-    users: { user: [byCookie('ada'), byCookie('cyd')], ineligible: byCookie('bo') }
+    users: people(byCookie)
   }, 'authorize.hook'],
   ['a filter that lets browsers pass only', refuse(403, 'Bot', (request) =>
     server(request) && !/Mozilla/.test(String(request.headers['user-agent']))), 'token.hook'],
@@ -17,7 +18,7 @@ export const REACH: Row[] = [
     let path = ''
     return {
       ...onRequest(async ({ url }) => { path = url }),
-      plugin: {
+      options: {
         portal () {
           if (path.startsWith('/oauth/token')) throw new Error('no such table')
           return PORTAL
@@ -26,10 +27,10 @@ export const REACH: Row[] = [
     }
   }, 'token.hook'],
   ['a portal function that knows every client', {
-    plugin: { portal: (clientId: string) => ({ ...PORTAL, clientId }) }
+    options: { portal: (clientId: string) => ({ ...PORTAL, clientId }) }
   }, 'advice:authorize.registered'],
   ['an index page for each path that nobody has, and another prefix', {
-    plugin: { prefix: '/sso' },
+    options: { prefix: '/sso' },
     prepare: (app) => app.setNotFoundHandler((_request, reply) => reply.type('text/html').send(title('Acme')))
   }, 'authorize.hook'],
   ['a guard with status 400', refuse(400, { message: 'Bad' }, at('authorize')), 'authorize.hook'],
@@ -58,8 +59,8 @@ export const REACH: Row[] = [
   ['protection against CSRF', refuse(403, 'Missing csrf secret', at('token')), 'token.hook'],
   ...(['token', 'user'] as const).map((endpoint): Row => [`protection against CSRF at ${endpoint}, below a prefix`, {
     ...refuse(403, 'Missing csrf secret', ({ url }) => url.startsWith(`/sso/oauth/${endpoint}`)),
-    plugin: { prefix: '/sso' },
-    double: { prefix: '/sso' }
+    options: { prefix: '/sso' },
+    settings: { prefix: '/sso' }
   }, `${endpoint}.hook`]),
   ['an envelope around JSON', json((data) => ({ data })), 'token.response'],
   ['a preParsing hook that reads the body', {
@@ -70,20 +71,23 @@ export const REACH: Row[] = [
       })
     }
   }, 'token.hook'],
-  ['a bodyLimit of 64 bytes', { plugin: { routeOptions: { bodyLimit: 64 } } }, 'token.hook'],
+  ['a bodyLimit of 64 bytes', { options: { routeOptions: { bodyLimit: 64 } } }, 'token.hook'],
   ['a redirect to a language', redirect(at('authorize'), (url) => `/en${url}`), 'authorize.hook'],
   ['a redirect to https', redirect(isOutside, (url) => `https://localhost${url}`), 'address.https'],
-  ['another prefix', { plugin: { prefix: '/sso' } }, 'authorize.hook'],
-  ['a constraint', { plugin: { routeOptions: { constraints: { host: 'sso.partner.example' } } } }, 'authorize.hook'],
-  ['another client_id', { portal: { clientId: 'partner-124' } }, 'authorize.registered'],
+  ['another prefix', { options: { prefix: '/sso' } }, 'authorize.hook'],
+  ['a constraint', { options: { routeOptions: { constraints: { host: 'sso.partner.example' } } } }, 'authorize.hook'],
+  ['another client_id', { options: { portal: { ...PORTAL, clientId: 'partner-124' } } }, 'authorize.registered'],
   ['another client_id, and an error page of the app', {
-    portal: { clientId: 'partner-124' },
-    plugin: { errorPage: () => '<title>Sorry</title>' }
+    options: { portal: { ...PORTAL, clientId: 'partner-124' }, errorPage: () => '<title>Sorry</title>' }
   }, 'authorize.registered'],
-  ['a redirect_uri with a slash more', { portal: { redirectUri: `${PORTAL.redirectUri}/` } }, 'authorize.registered'],
-  ['a portal function that returns null', { plugin: { portal: () => null } }, 'authorize.registered'],
+  ['a redirect_uri with a slash more', {
+    options: { portal: { ...PORTAL, redirectUri: `${PORTAL.redirectUri}/` } }
+  }, 'authorize.registered'],
+  ['a portal function that returns null', { options: { portal: () => null } }, 'authorize.registered'],
   ['a portal function that throws', {
-    plugin: { portal: () => { throw new Error('no such table') } }
+    options: { portal: () => { throw new Error('no such table') } }
   }, 'authorize.registered'],
-  ['another client_secret', { portal: { clientSecret: 'this-secret-is-of-the-test-portal' } }, 'token.response']
+  ['another client_secret', {
+    options: { portal: { ...PORTAL, clientSecret: 'this-secret-is-of-the-test-portal' } }
+  }, 'token.response']
 ]

@@ -1,19 +1,24 @@
 // Does the portal get what it needs?
 import { setTimeout } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import type { UserInformation } from '../../../lib/index.ts'
+import { PORTAL, RECORDS, recordOf, sessionCookie } from '../../app.ts'
 import { at, json, location, onSend, record, server, status } from './changes.ts'
-import type { Change, Row, User } from './host.ts'
-import { inTurn, ownStore, recordOf, USERS } from './host.ts'
+import { appOf, inTurn, ownStore } from './row.ts'
+import type { Change, Row } from './row.ts'
 
-/** `portalEligibility` keeps its user in a variable while it waits. */
-function oneVariable (use: (user: User, current: User) => User = (_user, current) => current): Change {
-  let current: User
+type Found = UserInformation | null
+
+/** `portalEligibility` keeps what it has found in a variable while it waits. */
+function oneVariable (use: (own: Found, current: Found) => Found): Change {
+  let current: Found
   return {
-    plugin: {
-      async portalEligibility (user) {
-        current = user
+    options: {
+      async portalEligibility (person) {
+        const own = recordOf(person)
+        current = own
         await setTimeout(1)
-        return user.isAgent ? recordOf(use(user, current)) : null
+        return use(own, current)
       }
     }
   }
@@ -37,9 +42,9 @@ function cached (): Change {
 }
 
 /** Something in front that asks the app once for requests at the same time, whatever their Authorization header. */
-const collapsed = (): Change => ({
-  async wrap (start) {
-    const app = await start()
+const collapsed: Change = {
+  make () {
+    const app = appOf({})
     let running: ReturnType<typeof app.inject> | undefined
     return {
       async inject (options) {
@@ -49,27 +54,32 @@ const collapsed = (): Change => ({
       }
     }
   }
-})
+}
 
 /** Processes, which differ in this. */
 const processes = (...changes: Change[]): Change =>
-  ({ wrap: async (start) => inTurn(...await Promise.all(changes.map((change) => start(change)))) })
+  ({ make: () => inTurn(...changes) })
+
+const OLD_ADDRESS = { ...PORTAL, redirectUri: 'https://portal.example/old' }
 
 export const RECORD: Row[] = [
-  ['one variable for all requests', () => oneVariable(), 'user.other-user'],
-  ['one variable for the e-mail address', () => oneVariable((user, { email }) => ({ ...user, email })),
-    'user.other-user'],
-  ['Ada’s record for all', record(() => recordOf(USERS.ada as User)), 'user.other-user'],
+  ['one variable for all requests', () => oneVariable((_own, current) => current), 'user.other-user'],
+  ['one variable for the e-mail address', () => oneVariable((own, current) =>
+    own === null || current === null ? own : { ...own, email: current.email }), 'user.other-user'],
+  ['Ada’s record for all', {
+    options: { portalEligibility: (person) => person === 'eve' ? null : RECORDS.ada }
+  }, 'user.other-user'],
   ['the identifier undefined', record(() => ({ external_id: 'undefined' })), 'user.record'],
   ['a name of two columns', record(() => ({ name: 'null null' })), 'user.record'],
   ['a name with undefined', record(({ name }) => ({ name: `${name} undefined` })), 'user.record'],
   ['an e-mail address null', record(() => ({ email: 'null' })), 'user.record'],
   ['a name as e-mail address', record(({ name }) => ({ email: name })), 'advice:user.record'],
   ['[object Object]', record(() => ({ name: `${{}}` })), 'user.record'],
-  ['escaped for HTML', record(({ name }) => ({ name: name.replace('&', '&amp;') })), 'advice:user.record'],
+  ['escaped for HTML', record(({ name }) => ({ name: `${name} &amp; Söhne` })), 'advice:user.record'],
   ['encoded for a URL', record(({ name }) => ({ name: encodeURIComponent(name) })), 'advice:user.record'],
-  ['read as Latin-1', record(({ name }) => ({ name: Buffer.from(name).toString('latin1') })), 'advice:user.record'],
-  ['a partner user for the client level', { double: { level: 'client' } }, 'user.record'],
+  ['read as Latin-1', record(({ name }) => ({ name: Buffer.from(`${name} & Söhne`).toString('latin1') })),
+    'advice:user.record'],
+  ['a partner user for the client level', { settings: { level: 'client' } }, 'user.record'],
   ['another name in the record', json(({ name, ...others }) => others, at('user')), 'user.record'],
   ['token_type in lower case', json((data) => ({ ...data, token_type: 'bearer' }), at('token')), 'token.response'],
   ['text/plain', onSend((_payload, reply) => { reply.type('text/plain') }, server), 'token.response'],
@@ -79,11 +89,13 @@ export const RECORD: Row[] = [
   ['a parameter more', location((url) => url.includes('code=') ? `${url}&from=partner` : url), 'authorize.code'],
   ['an identifier of the sign-in', record(() => ({ external_id: crypto.randomUUID() })), 'user.other-user'],
   ['an identifier of the login', {
-    remember: (reply, name, options) =>
-      reply.setCookie('sid', name, options).setCookie('login', crypto.randomUUID(), { ...options, signed: false }),
-    plugin: {
-      portalEligibility: (user, { request }) =>
-        user.isAgent ? { ...recordOf(user), external_id: String(request.cookies.login) } : null
+    startSession: (person, reply) =>
+      reply.header('set-cookie', sessionCookie(person)).setCookie('login', crypto.randomUUID(), { path: '/' }),
+    options: {
+      portalEligibility (person, { request }) {
+        const record = recordOf(person)
+        return record === null ? null : { ...record, external_id: String(request.cookies.login) }
+      }
     }
   }, 'user.other-user'],
   ['status 201', status(() => 201, at('token')), 'token.response'],
@@ -95,30 +107,28 @@ export const RECORD: Row[] = [
   ['the record is cached', cached, 'user.other-user'],
   ['two processes, two stores', processes({}, {}), 'service.one-store'],
   ['sessions in two of three processes', () => {
-    const plugin = { store: ownStore() }
-    return processes({ plugin: { ...plugin, currentUser: () => null } }, { plugin }, { plugin })
+    const options = { store: ownStore() }
+    return processes({ options: { ...options, currentUser: () => null } }, { options }, { options })
   }, 'service.one-store'],
   ['two processes, one with other roles', () => {
-    const plugin = { store: ownStore() }
-    return processes({ plugin }, {
-      plugin: {
-        ...plugin,
-        portalEligibility: (user) =>
-          user.isAgent ? { ...recordOf(user), control_role: 'Partner Administrator' } : null
-      }
+    const options = { store: ownStore() }
+    return processes({ options }, {
+      options: { ...options, ...record(() => ({ control_role: 'Partner Read Only' })).options }
     })
   }, 'service.one-store'],
   ['two processes, one with another redirect_uri', () => {
-    const plugin = { store: ownStore() }
-    return processes({ plugin }, { plugin, portal: { redirectUri: 'https://portal.example/old' } })
+    const options = { store: ownStore() }
+    return processes({ options }, { options: { ...options, portal: OLD_ADDRESS } })
   }, 'service.one-store'],
   ['requests for the record at the same time get one response', collapsed, 'user.other-user'],
   ['two processes, the first with another redirect_uri', () => {
-    const plugin = { store: ownStore() }
-    return processes({ plugin, portal: { redirectUri: 'https://portal.example/old' } }, { plugin })
+    const options = { store: ownStore() }
+    return processes({ options: { ...options, portal: OLD_ADDRESS } }, { options })
   }, 'service.one-store'],
   ['two processes, one with an old secret', () => {
-    const plugin = { store: ownStore() }
-    return processes({ plugin }, { plugin, portal: { clientSecret: 'the-secret-before-this-one' } })
+    const options = { store: ownStore() }
+    return processes({ options }, {
+      options: { ...options, portal: { ...PORTAL, clientSecret: 'the-secret-before-this-one' } }
+    })
   }, 'service.one-store']
 ]

@@ -1,10 +1,10 @@
 // Does the store keep its promises?
 import type { Store } from '../../../lib/index.ts'
-import type { Change, Row } from './host.ts'
-import { ownStore } from './host.ts'
+import type { Change, Row } from './row.ts'
+import { ownStore } from './row.ts'
 
 const store = (replace: (records: Map<string, string>) => Partial<Store>) => (): Change =>
-  ({ plugin: { store: ownStore(replace) } })
+  ({ options: { store: ownStore(replace) } })
 
 const refuses = async (): Promise<never> => { throw new Error('no such table') }
 

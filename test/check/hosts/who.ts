@@ -1,42 +1,44 @@
 // Who gets in?
-import { at, currentUser, isLoggedIn, onSend, record, redirect, refuse, title } from './changes.ts'
-import type { Row } from './host.ts'
-import { form, recordOf, returnTo, USERS, userOf } from './host.ts'
-
-const none = { id: 'guest', email: '', name: '', isAgent: false }
+import { personOf, RECORDS, recordOf } from '../../app.ts'
+import { at, currentUser, form, isLoggedIn, onSend, record, redirect, refuse, returnTo, title } from './changes.ts'
+import type { Row } from './row.ts'
 
 export const WHO: Row[] = [
-  ['currentUser throws for nobody', currentUser((request) => USERS[userOf(request)!.name.slice(0, 3).toLowerCase()]),
+  ['currentUser throws for nobody', currentUser((request) => personOf(request)!.toLowerCase()),
     'authorize.login-needed'],
-  ['{} for nobody', currentUser((request) => userOf(request) ?? {}), 'authorize.login-needed'],
-  ['a guest for nobody', currentUser((request) => userOf(request) ?? none), 'authorize.login-needed'],
-  ['Ada for everybody', currentUser(() => USERS.ada), 'authorize.login-needed'],
+  ['{} for nobody', currentUser((request) => personOf(request) ?? {}), 'authorize.login-needed'],
+  ['a guest for nobody', currentUser((request) => personOf(request) ?? 'guest'), 'authorize.login-needed'],
+  ['Ada for everybody', currentUser(() => 'ada'), 'authorize.login-needed'],
   ['currentUser throws', currentUser(() => { throw new Error('no database') }), 'authorize.login-needed'],
   ['currentUser throws for users', currentUser((request) => {
-    if (userOf(request) !== null) throw new Error('no database')
+    if (isLoggedIn(request)) throw new Error('no database')
   }), 'authorize.code'],
   ['a login page that sends users back, and currentUser finds none', {
-    page: async (request, reply) => userOf(request) === null ? form() : reply.redirect(returnTo(request)),
+    loginPage: (request, reply) => isLoggedIn(request)
+      ? reply.redirect(returnTo(request))
+      : reply.type('text/html').send(form()),
     ...currentUser(() => null)
   }, 'authorize.code'],
   ['a guard that leads everybody to the login', redirect(at('authorize'), (url) =>
     `/login?return_to=${encodeURIComponent(url)}`), 'authorize.code'],
   ['terms to accept', currentUser((request, reply) =>
-    userOf(request) === null ? null : void reply.type('text/html').send(title('Terms'))
+    isLoggedIn(request) ? void reply.type('text/html').send(title('Terms')) : null
   ), 'authorize.code'],
   ['a guard against users', refuse(403, 'Forbidden', (request) => at('authorize')(request) && isLoggedIn(request)),
     'authorize.hook'],
   ['a session that ends soon', () => {
     let asked = 0
-    return currentUser((request) => asked++ < 12 ? userOf(request) : null)
+    return currentUser((request) => asked++ < 12 ? personOf(request) : null)
   }, 'authorize.code'],
-  ['everybody may enter', { plugin: { portalEligibility: recordOf } }, 'authorize.access-denied'],
+  ['everybody may enter', {
+    options: { portalEligibility: (person) => recordOf(person) ?? { ...RECORDS.ada, external_id: 'u-3' } }
+  }, 'authorize.access-denied'],
   ['portalEligibility throws', record(() => { throw new Error('no roles') }), 'authorize.code'],
   ['portalEligibility throws for the ineligible', {
-    plugin: {
-      portalEligibility (user) {
-        if (!user.isAgent) throw new Error('no role')
-        return recordOf(user)
+    options: {
+      portalEligibility (person) {
+        if (person === 'eve') throw new Error('no role')
+        return recordOf(person)
       }
     }
   }, 'authorize.access-denied'],
