@@ -1,10 +1,8 @@
-// The database that the host named, or none: where Redis refuses SELECT, ioredis goes on in database 0.
+// Where Redis refuses SELECT, a client goes on in database 0. The plugin uses the database that was named, or none.
 import { Redis } from 'ioredis'
 import t from 'tap'
 import type { Test } from 'tap'
-import {
-  areLogged, issue, NEVER_ISSUED, readyAgain, scene, signIn, stillGood, unavailable
-} from './outages.ts'
+import { areLogged, issue, NEVER_ISSUED, readyAgain, scene, stillGood, unavailable } from './outages.ts'
 import { startProxy } from './proxy.ts'
 import { startRedis } from '../helpers/redis.ts'
 import type { RedisServer } from '../helpers/redis.ts'
@@ -31,28 +29,33 @@ async function databases ({ client }: RedisServer): Promise<string[]> {
   return [...(await client.info('keyspace')).matchAll(/^(db\d+):/gm)].map(([, name = '']) => name)
 }
 
-const allow = async ({ client }: RedisServer, ...rights: string[]): Promise<unknown> =>
+/** Sets what the user `sso` may do: no more than the plugin's commands, and these rights. */
+const setRights = async ({ client }: RedisServer, ...rights: string[]): Promise<unknown> =>
   await client.call('ACL', 'SETUSER', 'sso', 'reset', 'on', '>pass', '~partner-sso:*', '+set', '+getdel', '+ping',
     ...rights)
 
-t.test('at the start: a database that does not exist, or a user without SELECT, is told at once', async (t) => {
+t.test('at the start: a database that does not exist, or a user without SELECT, ends the start at once', async (t) => {
   const redis = await startRedis(t)
   const { port } = redis
-  await allow(redis)
+  await setRights(redis)
   const user = { username: 'sso', password: 'pass' }
   for (const [name, way] of Object.entries(ways)) {
-    // No time limit passes here: the clock of a scene is not set forward.
+    // The clock of a scene stands still until a test sets it forward, so it is no time limit that ends the start.
     await t.rejects(scene(t, { redis: given(t, way, { port, db: 99 }) }), {
-      message: /^partner-sso: Redis refuses SELECT of the database .*: ERR DB index is out of range/
+      message: /^partner-sso: Redis refuses SELECT of the database that "redis" names .*: ERR DB index is out of range/
     }, `${name}: database 99`)
     await t.rejects(scene(t, { redis: given(t, way, { port, db: 5, ...user }) }), {
-      message: /^partner-sso: Redis refuses SELECT of the database .*: NOPERM .*select/
+      message: /^partner-sso: Redis refuses SELECT of the database that "redis" names .*: NOPERM .*select/
     }, `${name}: no right to SELECT`)
   }
-  t.strictSame(await databases(redis), [])
-  await allow(redis, '+select')
+  t.strictSame(await databases(redis), [], 'nothing is written to database 0')
+})
+
+t.test('a sign-in writes to the database that the host named', async (t) => {
+  const redis = await startRedis(t)
   for (const [name, way] of Object.entries(ways)) {
-    await signIn(t, await scene(t, { redis: given(t, way, { port, db: 5, ...user }), keyPrefix: 'partner-sso:' }))
+    await redis.client.flushall()
+    await issue(await scene(t, { redis: given(t, way, { port: redis.port, db: 5 }) }))
     t.strictSame(await databases(redis), ['db5'], name)
   }
 })
@@ -62,18 +65,19 @@ t.test('at a later connection: an outage, until the database is the named one', 
   const { client } = redis
   for (const [name, way] of Object.entries(ways)) {
     await client.flushall()
-    await allow(redis, '+select')
+    await setRights(redis, '+select')
     const login = { port: redis.port, username: 'sso', password: 'pass', db: 3 }
     const host = await scene(t, { redis: given(t, way, login) })
     const kept = await issue(host)
-    await allow(redis)
+    // The user may not SELECT any more, and has to connect again.
+    await setRights(redis)
     await client.call('CLIENT', 'KILL', 'USER', 'sso')
-    // Until it is connected again: SELECT is refused.
     await until(async () => (await host.portal.token({ code: NEVER_ISSUED.code })).status === 503)
+    // It is connected again, and SELECT is refused.
     await until(() => host.log.some(({ cause }) => /^NOPERM .*select/.test(String(cause))))
     await unavailable(t, host, kept, name)
     t.equal(await host.ready(), false, name)
-    await allow(redis, '+select')
+    await setRights(redis, '+select')
     await readyAgain(t, host)
     await stillGood(t, host, kept)
     t.strictSame(await databases(redis), ['db3'], name)

@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Page { url: string, status: number, text: string, headers: Headers }
 
-/** A browser without JavaScript. It keeps cookies by name, whatever the host. */
+/**
+ * A browser without JavaScript, for tests of what servers send: it keeps cookies by name, whatever the host. What only
+ * a real browser decides (cookies by site, security policies, looks) is tested in Chromium, in test/browser.
+ */
 export class Browser {
   readonly cookies = new Map<string, string>()
 
