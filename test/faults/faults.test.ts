@@ -25,9 +25,6 @@ import {
 import type { Scene } from './outages.ts'
 import { until } from '../helpers/until.ts'
 
-const unhandled: unknown[] = []
-process.on('unhandledRejection', (error) => unhandled.push(error))
-
 /** Where a host connects to: the plugin makes a connection of its own from each. */
 type Way = Connect | ((port: number) => string)
 
@@ -322,9 +319,4 @@ t.test('no more rights than are needed; without one the start says so, and a hos
 t.test('GETDEL is renamed away, or Redis is older than 6.2: the start says so', async (t) => {
   const { url } = await startRedis(t, ['--rename-command', 'GETDEL', ''])
   await t.rejects(scene(t, { redis: url }), { message: /Redis 6\.2 or later.*unknown command 'getdel'/i })
-})
-
-t.test('no rejection was left unhandled', async (t) => {
-  await turns()
-  t.strictSame(unhandled, [])
 })
