@@ -10,7 +10,8 @@ import { Subject } from '../../lib/check/subject.ts'
 import { createIntegration } from '../../lib/flow/integration.ts'
 import { inProcess } from '../../lib/flow/transport.ts'
 import type { Exchange, Send, WireRequest } from '../../lib/flow/wire.ts'
-import { hookAt, partnerApp, PORTAL, sessionOf, SETTINGS } from '../app.ts'
+import type { PartnerSsoOptions } from '../../lib/index.ts'
+import { hookAt, partnerApp, personOf, PORTAL, sessionOf, SETTINGS } from '../app.ts'
 
 type Front = (request: WireRequest, app: Send) => Promise<Exchange>
 
@@ -83,6 +84,18 @@ const relocated = (change: (location: URL) => void): Front => async (request, ap
     return [name, url.href] as const
   }) ?? []
   return { ...exchange, response: { status: 0, body: '', ...exchange.response, headers } }
+}
+
+/** Another app, behind a proxy that ends https. */
+const terminating = (app: FastifyInstance): Front => {
+  const toApp = inProcess(app, 60_000)
+  return (request) => toApp({ ...request, headers: [...request.headers, ['X-Forwarded-Proto', 'https']] })
+}
+
+/** Who is logged in, whose session ends with that. */
+const onceOnly: PartnerSsoOptions<string>['currentUser'] = (request, reply) => {
+  reply.header('set-cookie', 'sid=; Path=/; Max-Age=0')
+  return personOf(request)
 }
 
 const at = (path: string) => ({ request }: { request: WireRequest }): boolean => request.url.includes(path)
@@ -165,6 +178,9 @@ const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: str
   ['a long state is refused', async (request, app) => request.url.length > 1500 ? respond(request, 414) : app(request),
     ['authorize.state']],
   ['https', (request, app) => app(request), ['advice:login.cookie'], 'https://partner.example'],
+  ['https, where the return cookie has its name for https, and a session that serves one sign-in',
+    terminating(partnerApp({ server: { trustProxy: true }, options: { currentUser: onceOnly } })),
+    [], 'https://partner.example'],
   ['a login page that only a private network has',
     inTurn(partnerApp({ options: { loginPage: 'https://app.internal/login' } })),
     ['login.page'], 'https://partner.example'],

@@ -40,6 +40,7 @@ const replies: Array<[reply: string, put: unknown, value: unknown]> = [
   ['$-1\r\n', false, null],
   ['+OK\r\n', true, 'OK'],
   ['$0\r\n\r\n', undefined, null],
+  [':0\r\n', undefined, undefined],
   ['*1\r\n$5\r\nvalue\r\n', undefined, undefined]
 ]
 
