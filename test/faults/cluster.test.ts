@@ -13,7 +13,7 @@ import { startRedis } from '../helpers/redis.ts'
 import type { RedisServer } from '../helpers/redis.ts'
 import { clusterClients, ofTest, STORE_TIMEOUT, storeOn } from '../helpers/redis-clients.ts'
 import {
-  areLogged, executed, failedOver, issue, NEVER_ISSUED, readyAgain, recovered, refusedWhen, replicated, scene, signIn,
+  areLogged, executed, findsServer, issue, NEVER_ISSUED, readyAgain, recovered, refusedWhen, replicated, scene, signIn,
   stillGood, timedOut, unavailable, usedUp
 } from './outages.ts'
 import { until } from '../helpers/until.ts'
@@ -236,7 +236,7 @@ t.test('a master hangs until its replica takes its place: refused, then served',
   node.process.kill('SIGSTOP')
   await timedOut(t, host, NEVER_ISSUED)
   await cluster.replace(node)
-  await failedOver(t, host)
+  await findsServer(t, host)
   await stillGood(t, host, kept)
   await signIn(t, host)
 })

@@ -132,7 +132,7 @@ export async function recovered (t: Test, host: Scene): Promise<void> {
 }
 
 /** The same where the host has to find another server first: its time limits pass at once. */
-export async function failedOver (t: Test, host: Scene): Promise<void> {
+export async function findsServer (t: Test, host: Scene): Promise<void> {
   // Each attempt to connect gets twice the time of the one before.
   let pause = 500
   let isReady = false

@@ -11,6 +11,7 @@ const most = Array.from({ length: 999 }, (_, index) => `p${index}=${index}`).joi
 const texts: Array<[text: string, values: Record<string, string | undefined>, flags?: Flags]> = [
   ['a=&b&c=1&&d=%41+x&d=2&=3', { a: undefined, b: undefined, c: '1', nothing: undefined }, { repeated: true }],
   ['a=b=c', { a: 'b=c' }],
+  ['a=0&b=false&c=+', { a: '0', b: 'false', c: ' ' }],
   ['__proto__=1&a=2', { ['__proto__']: '1', constructor: undefined, toString: undefined, a: '2' }],
   ['plain=as%20it+is&a+b=1&c%64=plain&plus=%2B+', { plain: 'as it is', 'a b': '1', cd: 'plain', plus: '+ ' }],
   // What is not broken is read all the same, names too: a repeated one is found beside a broken escape.

@@ -6,6 +6,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import partnerSso from '../../lib/index.ts'
 import { StartupWarnings } from '../../lib/options/startup-warnings.ts'
+import { MemoryStore } from '../../lib/stores/memory.ts'
 import { PORTAL } from '../app.ts'
 
 /** The warnings of the process while the test runs. */
@@ -56,4 +57,5 @@ t.test('at register(), where they are due', async (t) => {
   t.match(await register(t, quiet, 'fatal'), [SILENT], 'errors are not logged')
   t.strictSame(await register(t, quiet, 'error'), [])
   t.strictSame(await register(t, { ...quiet, onEvent () {} }), [])
+  t.strictSame(await register(t, { ...quiet, store: new MemoryStore(10) }, 'error'), [], 'a store of the host’s own')
 })
