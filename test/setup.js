@@ -31,7 +31,7 @@ function run (command) {
 
 const succeeds = (command) => spawnSync(command, { shell: true }).status === 0
 
-say('types, style and all tests take some four minutes on two cores. One file: npm run only test/unit/pkce.test.ts')
+say('types, style and all tests take some three minutes on two cores. One file: npm run only test/unit/pkce.test.ts')
 
 if (!existsSync('node_modules/.package-lock.json')) {
   say('installs the packages of package-lock.json into node_modules, in half a minute')
