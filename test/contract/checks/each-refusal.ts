@@ -75,6 +75,8 @@ export function isResponse (
 ): void {
   const { description } = source[reason]
   t.match(description, DESCRIPTION, reason)
+  const remembered = response.headers.getSetCookie().filter((cookie) => cookie.includes('partner-sso-return='))
+  t.strictSame(remembered, [], `${reason}: no way back from a login is remembered`)
   if (at === 'redirect') {
     const expected = new RegExp(`^error=${error}&error_description=[^&+]+(?:&state=a\\+state)?$`)
     const location = (response.headers.get('location') ?? '').split('?')
