@@ -9,7 +9,9 @@ import type { RedisOptions } from 'ioredis'
 import t from 'tap'
 import type { Test } from 'tap'
 import { isRedisOption, redisUrl } from '../../lib/stores/redis-client.ts'
+import { ownClient } from '../../lib/stores/redis-own-client.ts'
 import { RedisStore } from '../../lib/stores/redis.ts'
+import { clockOf } from '../clock.ts'
 import { rawServer } from '../helpers/listen.ts'
 
 /** Milliseconds: a call that is to fail fails then. */
@@ -154,6 +156,22 @@ class FakeClient extends EventEmitter {
     return reply
   }
 }
+
+t.test('each connection has the whole time to say something, whenever the one before it began', async (t) => {
+  const clock = clockOf(t)
+  let left = 0
+  const client = Object.assign(new FakeClient(), { status: 'connect', disconnect () { left++ } })
+  ownClient(client, { patience: 1000, retryDelay: () => 0, connected () {}, failed () {}, note () {} })
+  const passes = (milliseconds: number): number => {
+    clock.pass(milliseconds)
+    return left
+  }
+  clock.run(() => client.emit('connect'))
+  t.equal(passes(900), 0)
+  clock.run(() => client.emit('connect'))
+  t.equal(passes(999), 0, 'the time of the first one has passed, and it is gone')
+  t.equal(passes(1), 1)
+})
 
 t.test('what ioredis has not sent, since the connection was being closed, is sent on the next one', async (t) => {
   const client = new FakeClient()

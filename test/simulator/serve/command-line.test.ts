@@ -17,6 +17,8 @@ t.test('what the service needs: the portal is at 127.0.0.1 unless a flag says ot
     [[], 'http://127.0.0.1:PORT', 'http://127.0.0.1:PORT/oauth/callback'],
     [['--host', '::1'], 'http://[::1]:PORT', 'http://[::1]:PORT/oauth/callback'],
     [['--host', '127.0.0.1'], 'http://127.0.0.1:PORT', 'http://127.0.0.1:PORT/oauth/callback'],
+    [['--host', '::'], 'http://127.0.0.1:PORT', 'http://127.0.0.1:PORT/oauth/callback'],
+    [['--host', '0.0.0.0'], 'http://127.0.0.1:PORT', 'http://127.0.0.1:PORT/oauth/callback'],
     [['--public-url', 'https://portal.test', '--redirect-uri', callback], 'https://portal.test', callback]
   ] as const) {
     const env = { PORTAL_CLIENT_ID: 'from-env' }
