@@ -66,6 +66,13 @@ export const LOGIN: Row[] = [
   ['form-action of the test portal', formAction('https://test.portal.example'), 'login.form-action'],
   ['Strict', sessionWith('Path=/; HttpOnly; SameSite=Strict'), 'login.cookie'],
   ['Path=/login', sessionWith('Path=/login; HttpOnly; SameSite=Lax'), 'login.cookie'],
+  ['Path=/login, where the login page has set another cookie', {
+    ...sessionWith('Path=/login; HttpOnly; SameSite=Lax'),
+    ...loginPage(({ headers }, reply) => {
+      if (!headers.cookie?.includes('csrf=')) reply.setCookie('csrf', 'x', { path: '/' })
+      return form()
+    })
+  }, 'login.cookie'],
   ['a foreign Domain', sessionWith('Domain=partner.example; Path=/; HttpOnly; SameSite=Lax'), 'login.cookie'],
   ['SameSite=None without Secure', sessionWith('Path=/; HttpOnly; SameSite=None'), 'login.cookie'],
   ['a cookie that expires at once', sessionWith('Max-Age=0; Path=/; HttpOnly; SameSite=Lax'), 'login.cookie'],
