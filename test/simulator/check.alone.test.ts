@@ -26,7 +26,10 @@ const WAYS: Array<[denied: Denied, flags: string[], env?: Record<string, string>
     '--ineligible-cookie', 'sid=x']],
   ['untested', ['--header', `cookie: ${sessionOf('ada')}`]],
   ['pass', [], { PORTAL_LOGIN: 'user=ada&password=of-ada', PORTAL_INELIGIBLE_LOGIN: 'user=eve' }],
-  ['pass', [], { PORTAL_COOKIE: sessionOf('ada'), PORTAL_INELIGIBLE_COOKIE: sessionOf('eve') }]
+  ['pass', [], { PORTAL_COOKIE: sessionOf('ada'), PORTAL_INELIGIBLE_COOKIE: sessionOf('eve') }],
+  // A flag wins over its variable.
+  ['pass', [...USERS, '--client-secret', PORTAL.clientSecret],
+    { PORTAL_BASE_URL: 'http://127.0.0.1:1', PORTAL_CLIENT_ID: 'another', PORTAL_CLIENT_SECRET: 'another' }]
 ]
 
 t.test('a correct app by other flags, below a prefix, and with users by cookie, header or environment', async (t) => {
