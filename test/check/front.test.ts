@@ -114,6 +114,7 @@ const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: str
   ['one of three without the plugin', inTurn(partnerApp(), partnerApp(), withoutPlugin()), ['service.one-store']],
   ['X-Cache: HIT', adding('X-Cache', 'HIT from edge'), ['authorize.hook']],
   ['Age', adding('Age', '7'), ['authorize.hook']],
+  ['Age: 0, of a response that no cache kept', adding('Age', '0'), []],
   ['redirects kept by path', keeping(({ response }) => response?.status === 302,
     ({ url, headers }) => url.split('?')[0] + JSON.stringify(headers.filter(([name]) => name === 'Cookie'))),
   ['authorize.registered']],

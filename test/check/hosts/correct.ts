@@ -332,6 +332,7 @@ export const CORRECT: Row[] = [
     }
   }],
   ['names', record(({ name }) => ({ name: `${name} & Söhne O’Brien Null (100 %) <dispute> Ä李👩‍👧` }))],
+  ['people of the name Null', record(() => ({ name: 'Null' }))],
   ['a shared mailbox and one name', record(() => ({ email: 'disputes@partner.example', name: 'Disputes' }))],
   ['a page for the ineligible', {
     options: {
