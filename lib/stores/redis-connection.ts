@@ -33,11 +33,14 @@ export class RedisConnection {
   /** How many calls have no reply yet. */
   #owed = 0
   #isAsking = false
+  #isClosed = false
 
   /** `timeout` is the number of milliseconds of `storeTimeout`. Connecting may take a second, however short that is. */
   constructor (redis: RedisOption, timeout: number) {
     this.#timeout = timeout
+    const isClosed = (): boolean => this.#isClosed
     this.#client = ownClient(redis, {
+      get isClosed () { return isClosed() },
       patience: Math.max(timeout, 1000),
       retryDelay: () => Math.min(++this.#lose().attempts * 50, 500),
       connected: () => { void this.#ask(timeout) },
@@ -67,6 +70,7 @@ export class RedisConnection {
   }
 
   close (): void {
+    this.#isClosed = true
     this.#client.disconnect()
   }
 

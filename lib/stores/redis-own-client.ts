@@ -10,6 +10,8 @@ import { clearTimeout, setTimeout } from '../time-limit.ts'
 export interface ClientOwner {
   /** Milliseconds that each step of connecting may take. */
   readonly patience: number
+  /** Whether the client was disconnected for good. */
+  readonly isClosed: boolean
   /** There is no connection. Returns the milliseconds until the next attempt to connect. */
   retryDelay (): number
   /** There is a connection. Nothing is known of it yet: it may have no password, and be in database 0. */
@@ -33,6 +35,7 @@ export function ownClient (redis: RedisOption, owner: ClientOwner): Redis | Clus
   client.on('ready', () => owner.connected())
   tellErrors(client, owner)
   limitHandshake(client, owner)
+  reviveAfterEnd(client, owner)
   return client
 }
 
@@ -138,6 +141,20 @@ function limitHandshake (client: Redis | Cluster, owner: ClientOwner): void {
       owner.note(new Error(`Redis accepted the connection and said nothing for ${owner.patience} ms`))
       client.disconnect(true)
     }, owner.patience).unref()
+  })
+}
+
+/**
+ * Connects again after the end of a client that nobody has closed. ioredis ends it where a Sentinel tells of a failover
+ * while another is asked for the master.
+ */
+function reviveAfterEnd (client: Redis | Cluster, owner: ClientOwner): void {
+  client.on('end', () => {
+    if (owner.isClosed) return
+    setTimeout(() => {
+      // What it rejects with has been told as an error of the client.
+      if (!owner.isClosed) client.connect().catch(() => {})
+    }, owner.retryDelay()).unref()
   })
 }
 

@@ -27,7 +27,9 @@ async function connect (options: object, event: string) {
 }
 
 /** An owner of a client that does not look at what the client tells it. */
-const OWNER: ClientOwner = { patience: 1000, retryDelay: () => 50, connected () {}, failed () {}, note () {} }
+const OWNER: ClientOwner = {
+  isClosed: false, patience: 1000, retryDelay: () => 50, connected () {}, failed () {}, note () {}
+}
 
 t.test('connects to a path', async (t) => {
   // Not in the folder of the tests: the path of a socket may have about a hundred characters.

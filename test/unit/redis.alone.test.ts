@@ -150,6 +150,7 @@ class FakeClient extends EventEmitter {
 
   duplicate (): this { return this }
   disconnect (): void {}
+  async connect (): Promise<void> {}
   async ping (): Promise<string> { return 'PONG' }
   async call (): Promise<unknown> {
     const reply = this.replies.shift()
@@ -162,7 +163,8 @@ t.test('each connection has the whole time to say something, whenever the one be
   const clock = clockOf(t)
   let left = 0
   const client = Object.assign(new FakeClient(), { status: 'connect', disconnect () { left++ } })
-  ownClient(client, { patience: 1000, retryDelay: () => 0, connected () {}, failed () {}, note () {} })
+  const owner = { isClosed: false, retryDelay: () => 0, connected () {}, failed () {}, note () {} }
+  ownClient(client, { ...owner, patience: 1000 })
   const passes = (milliseconds: number): number => {
     clock.pass(milliseconds)
     return left
@@ -172,6 +174,29 @@ t.test('each connection has the whole time to say something, whenever the one be
   clock.run(() => client.emit('connect'))
   t.equal(passes(999), 0, 'the time of the first one has passed, and it is gone')
   t.equal(passes(1), 1)
+})
+
+t.test('a client that ioredis has ended is connected again, unless the app was closed meanwhile', async (t) => {
+  const clock = clockOf(t)
+  let attempts = 0
+  const client = Object.assign(new FakeClient(), {
+    async connect () {
+      attempts++
+      throw new Error('Connection is closed.')
+    }
+  })
+  const store = clock.run(() => new RedisStore(client, '', 60_000))
+  const ends = (): void => { clock.run(() => client.emit('end')) }
+  ends()
+  t.equal(attempts, 0, 'not at once')
+  clock.pass(500)
+  t.equal(attempts, 1)
+  ends()
+  store.close()
+  clock.pass(500)
+  ends()
+  clock.pass(500)
+  t.equal(attempts, 1)
 })
 
 t.test('what ioredis has not sent, since the connection was being closed, is sent on the next one', async (t) => {
