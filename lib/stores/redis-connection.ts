@@ -38,10 +38,9 @@ export class RedisConnection {
   /** `timeout` is the number of milliseconds of `storeTimeout`. Connecting may take a second, however short that is. */
   constructor (redis: RedisOption, timeout: number) {
     this.#timeout = timeout
-    const isClosed = (): boolean => this.#isClosed
     this.#client = ownClient(redis, {
-      get isClosed () { return isClosed() },
       patience: Math.max(timeout, 1000),
+      isClosed: () => this.#isClosed,
       retryDelay: () => Math.min(++this.#lose().attempts * 50, 500),
       connected: () => { void this.#ask(timeout) },
       failed: (reason) => { this.#lose(reason) },

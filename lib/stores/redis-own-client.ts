@@ -11,7 +11,7 @@ export interface ClientOwner {
   /** Milliseconds that each step of connecting may take. */
   readonly patience: number
   /** Whether the client was disconnected for good. */
-  readonly isClosed: boolean
+  isClosed (): boolean
   /** There is no connection. Returns the milliseconds until the next attempt to connect. */
   retryDelay (): number
   /** There is a connection. Nothing is known of it yet: it may have no password, and be in database 0. */
@@ -150,10 +150,9 @@ function limitHandshake (client: Redis | Cluster, owner: ClientOwner): void {
  */
 function reviveAfterEnd (client: Redis | Cluster, owner: ClientOwner): void {
   client.on('end', () => {
-    if (owner.isClosed) return
     setTimeout(() => {
       // What it rejects with has been told as an error of the client.
-      if (!owner.isClosed) client.connect().catch(() => {})
+      if (!owner.isClosed()) client.connect().catch(() => {})
     }, owner.retryDelay()).unref()
   })
 }

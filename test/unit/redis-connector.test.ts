@@ -28,7 +28,7 @@ async function connect (options: object, event: string) {
 
 /** An owner of a client that does not look at what the client tells it. */
 const OWNER: ClientOwner = {
-  isClosed: false, patience: 1000, retryDelay: () => 50, connected () {}, failed () {}, note () {}
+  isClosed: () => false, patience: 1000, retryDelay: () => 50, connected () {}, failed () {}, note () {}
 }
 
 t.test('connects to a path', async (t) => {

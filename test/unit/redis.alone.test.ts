@@ -163,7 +163,7 @@ t.test('each connection has the whole time to say something, whenever the one be
   const clock = clockOf(t)
   let left = 0
   const client = Object.assign(new FakeClient(), { status: 'connect', disconnect () { left++ } })
-  const owner = { isClosed: false, retryDelay: () => 0, connected () {}, failed () {}, note () {} }
+  const owner = { isClosed: () => false, retryDelay: () => 0, connected () {}, failed () {}, note () {} }
   ownClient(client, { ...owner, patience: 1000 })
   const passes = (milliseconds: number): number => {
     clock.pass(milliseconds)
