@@ -1,8 +1,10 @@
 // Redis with Sentinel: the app starts while one Sentinel hangs; the replica takes over because the master dies, because
-// it hangs, and by plan.
+// it hangs, and by plan; and a Sentinel that is played tells of a failover at the worst moment.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
@@ -12,6 +14,7 @@ import { checkStore } from '../../lib/testing/index.ts'
 import {
   executed, findsServer, issue, outages, refusedWhen, replicated, scene, signIn, stillGood, timedOut, unavailable
 } from './outages.ts'
+import { listen } from '../helpers/listen.ts'
 import { freePort } from '../helpers/ports.ts'
 import { clientOf, startRedis } from '../helpers/redis.ts'
 import { libraries, ofTest, STORE_TIMEOUT, storeOn } from '../helpers/redis-clients.ts'
@@ -125,4 +128,62 @@ t.test('a planned failover: the old master stays one, and takes writes, and the 
   }
   t.equal((await master.client.role())[0], 'master')
   t.equal(await master.client.set('key', 'value'), 'OK')
+})
+
+/** A server that plays a Sentinel with one master: it can hold its answers back, and tell of a failover. */
+async function playSentinel (t: Test, master: number) {
+  const address = `*2\r\n$9\r\n127.0.0.1\r\n$${String(master).length}\r\n${master}\r\n`
+  const replies = [
+    [/get-master-addr-by-name/i, address],
+    [/sentinels/i, '*0\r\n'],
+    [/subscribe/i, '*3\r\n$9\r\nsubscribe\r\n$14\r\n+switch-master\r\n:1\r\n']
+  ] as const
+  const sentinel = {
+    port: 0,
+    subscribers: new Set<Socket>(),
+    /** Those who asked for the master, and are to have no answer yet. Undefined: each is answered at once. */
+    heldBack: undefined as Socket[] | undefined,
+    tellOfFailover () {
+      const message = '*3\r\n$7\r\nmessage\r\n$14\r\n+switch-master\r\n$3\r\nsso\r\n'
+      for (const socket of sentinel.subscribers) socket.write(message)
+    },
+    answer () {
+      for (const socket of sentinel.heldBack ?? []) socket.write(address)
+      sentinel.heldBack = undefined
+    }
+  }
+  const server = createServer((socket) => socket.on('data', (bytes) => {
+    for (const command of bytes.toString().split(/(?=\*\d+\r\n)/)) {
+      const reply = replies.find(([name]) => name.test(command))?.[1] ?? '+OK\r\n'
+      if (reply === address && sentinel.heldBack !== undefined) sentinel.heldBack.push(socket)
+      else socket.write(reply)
+      if (!/subscribe/i.test(command)) continue
+      sentinel.subscribers.add(socket)
+      socket.on('close', () => sentinel.subscribers.delete(socket))
+    }
+  }))
+  sentinel.port = await listen(t, server)
+  return sentinel
+}
+
+// ioredis then gives its connection up for good.
+t.test('a failover of which a Sentinel tells while it is asked for the master', async (t) => {
+  const { client, port } = await startRedis(t)
+  for (const [name, { Redis }] of Object.entries(libraries)) {
+    const sentinel = await playSentinel(t, port)
+    const sentinels = [{ host: '127.0.0.1', port: sentinel.port }]
+    const host = await scene(t, { redis: ofTest(t, new Redis({ sentinels, name: 'sso', lazyConnect: true })) })
+    await until(() => sentinel.subscribers.size === 1)
+
+    const heldBack = sentinel.heldBack = [] as Socket[]
+    await client.client('KILL', 'TYPE', 'NORMAL')
+    await until(() => heldBack.length === 1)
+    sentinel.tellOfFailover()
+    // The client has read it: it subscribes anew after the failover.
+    await until(() => sentinel.subscribers.size === 0)
+    sentinel.answer()
+    await findsServer(t, host)
+    await signIn(t, host)
+    t.pass(name)
+  }
 })
