@@ -8,7 +8,7 @@ import { fetchUser, redeem, SignIn } from '../flow/legs.ts'
 import { Secrets } from '../flow/masking.ts'
 import type { Changes, IssuedCode } from '../flow/requests.ts'
 import type { User } from '../flow/user.ts'
-import { browserOf } from '../flow/user.ts'
+import { browserOf, textsIn } from '../flow/user.ts'
 import type { Exchange, Headers } from '../flow/wire.ts'
 import { statusOf } from '../flow/wire.ts'
 import type { UserInformation } from '../user-information.ts'
@@ -61,7 +61,7 @@ export class Subject {
   readonly aborted: Promise<never>
   /** The exchanges with the endpoints so far. */
   readonly seen: Exchange[] = []
-  /** What was typed into logins. */
+  /** What was typed into logins, and what is given to be typed. */
   readonly #typed = new Set<string>()
   readonly #kept = new Map<string, Promise<unknown>>()
 
@@ -102,13 +102,16 @@ export class Subject {
 
   /** A text without secrets, and without what was typed into a login. */
   mask (text: string): string {
-    const masked = this.secrets.mask(text)
-    return [...this.#typed].reduce((rest, typed) => rest.replace(asWord(typed), '••••••••'), masked)
+    const typed = [...this.#typed].flatMap(spellingsOf)
+    // A long one is found inside of other words, too.
+    for (const spelling of typed) if (spelling.length >= LONG) this.secrets.add(spelling)
+    return typed.reduce((rest, spelling) => rest.replace(asWord(spelling), '••••••••'), this.secrets.mask(text))
   }
 
   /** A browser of nobody, or of a user before the login. */
   browserOf (user: User = {}) {
-    return browserOf(this.integration, { ...user, headers: { ...this.options.headers, ...user.headers } })
+    const headers = { ...this.options.headers, ...user.headers }
+    return browserOf(this.integration, { ...user, headers }, this.#typed)
   }
 
   /** Sends a browser to the authorization endpoint, and follows redirects. */
@@ -224,11 +227,7 @@ export class Subject {
     const cookies = this.browserOf(user).jar.all().map(({ value }) => value)
     const words = Object.values(user.headers ?? {}).join(' ').split(' ')
     for (const text of [...cookies, ...words]) this.secrets.add(text)
-    for (const text of Object.values(user.login ?? {}).flat().flatMap(spellingsOf)) {
-      this.#typed.add(text)
-      // A long one is found inside of other words, too.
-      if (text.length >= LONG) this.secrets.add(text)
-    }
+    for (const text of textsIn(user.login)) this.#typed.add(text)
   }
 }
 
@@ -251,10 +250,8 @@ function rejection (signal: AbortSignal): Promise<never> {
 }
 
 /** What was typed, as it is and as a URL or a page has it. One character says nothing. */
-const spellingsOf = (typed: unknown): string[] => {
-  const text = String(typed)
-  return text.length < 2 ? [] : [text, encodeURIComponent(text), text.replaceAll('&', '&amp;')]
-}
+const spellingsOf = (text: string): string[] =>
+  text.length < 2 ? [] : [text, encodeURIComponent(text), text.replaceAll('&', '&amp;')]
 
 /** A text that is not a part of a longer word. */
 const asWord = (text: string): RegExp =>

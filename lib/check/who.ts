@@ -118,7 +118,7 @@ async function whyNoCode (subject: Subject, session: Session): Promise<Verdict> 
 function whyNobody (subject: Subject, { user, login, steps, browser, set, arrival }: Session): Verdict {
   const authorizeUrl = new URL(subject.integration.authorizeUrl)
   const last = steps.at(-1)
-  const why = whyNotLoggedIn(login, user.login, steps)
+  const why = whyNotLoggedIn(browser, login, user.login, steps)
   if (last === undefined) return notSent(cookiesIn(browser), authorizeUrl) ?? nobodyIn(arrival, why)
   const [refused] = browser.jar.refused
   if (refused !== undefined) {

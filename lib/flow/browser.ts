@@ -37,6 +37,8 @@ export interface Arrival {
  */
 export class Browser {
   readonly jar: CookieJar
+  /** What was typed into login pages: no text that is shown has it. */
+  readonly typed: Set<string>
   readonly #integration: Integration
   readonly #headers: Headers
   /** The page whose form is sent. */
@@ -45,10 +47,12 @@ export class Browser {
   /**
    * @param headers - sent with every request to the partner's application, for users known by a
    * header
+   * @param typed - collects what is typed; several browsers may share it
    */
-  constructor (integration: Integration, jar: CookieJar, headers: Headers = []) {
+  constructor (integration: Integration, jar: CookieJar, headers: Headers = [], typed = new Set<string>()) {
     this.#integration = integration
     this.jar = jar
+    this.typed = typed
     this.#page = integration.base.href
     this.#headers = headers
   }

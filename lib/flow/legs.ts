@@ -96,7 +96,7 @@ export class SignIn implements Progress {
     const isLogin = page.at === 'page' && login !== undefined
     // A function may log the user in without a request of the browser.
     const again = isLogin ? steps.find(({ at }) => at === 'callback') ?? (await browser.open(url)) : page
-    return { exchange: again.exchange, reading: this.arrived(again, whyNotLoggedIn(page, login, steps)) }
+    return { exchange: again.exchange, reading: this.arrived(again, whyNotLoggedIn(browser, page, login, steps)) }
   }
 
   /**

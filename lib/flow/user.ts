@@ -72,12 +72,12 @@ const LONGEST_QUOTE = 160
 
 /** A browser with what the user has before the login. */
 export function browserOf (
-  integration: Integration, { cookies = '', headers = {} }: User = {}
+  integration: Integration, { cookies = '', headers = {} }: User = {}, typed?: Set<string>
 ): Browser {
   const given = typeof cookies === 'string'
     ? parseGiven(cookies)
     : Object.entries(cookies).map(([name, value]) => ({ name, value, secure: false, httpOnly: false, expired: false }))
-  return new Browser(integration, new CookieJar(given), Object.entries(headers))
+  return new Browser(integration, new CookieJar(given), Object.entries(headers), typed)
 }
 
 /**
@@ -103,10 +103,19 @@ export async function logIn (
     url: page.url,
     status: statusOf(page.exchange),
     body: bodyOf(page),
-    post: (fields, url = page.url, options = {}) => visit(url, postedBy(fields, options)),
+    post (fields, url = page.url, options = {}) {
+      for (const text of textsIn(fields)) browser.typed.add(text)
+      return visit(url, postedBy(fields, options))
+    },
     get: (url) => visit(url)
   })
   return arrivals
+}
+
+/** The texts and numbers among the values of fields, also of those that are objects. */
+export function textsIn (fields: unknown): string[] {
+  if (typeof fields === 'object' && fields !== null) return Object.values(fields).flatMap(textsIn)
+  return typeof fields === 'string' || typeof fields === 'number' ? [String(fields)] : []
 }
 
 /** Fields as a page or its script sends them. */
@@ -133,7 +142,9 @@ async function fillIn (
     if (form === undefined) break
     const asked = left.filter((name) => hasField(form, name))
     left = left.filter((name) => !asked.includes(name))
-    at = await send(browser, at, form, Object.fromEntries(asked.map((name) => [name, given[name] as string])))
+    const fields = Object.fromEntries(asked.map((name) => [name, given[name] as string]))
+    for (const text of textsIn(fields)) browser.typed.add(text)
+    at = await send(browser, at, form, fields)
   }
   return arrivals
 }
@@ -152,13 +163,15 @@ async function send (browser: Browser, page: Arrival, form: Form, given: Fields)
  * Why nobody is logged in after a login by its fields, as far as its pages show: a form that cannot
  * be filled in, other names of fields, a next page that asks for more, or what the login itself says.
  *
+ * @param browser - knows what was typed
  * @param page - where the login began
  * @param steps - where it arrived, as {@link logIn} returned it
  * @returns one sentence, without anything that was typed; null where the pages do not show it
  */
-export function whyNotLoggedIn (page: Arrival, login: User['login'], steps: readonly Arrival[]): string | null {
+export function whyNotLoggedIn (
+  { typed }: Browser, page: Arrival, login: User['login'], steps: readonly Arrival[]
+): string | null {
   if (page.at !== 'page' || login === undefined) return null
-  const typed = typeof login === 'function' ? [] : Object.values(login).flat()
   const said = saidSince(page, steps.at(-1), typed)
   if (typeof login === 'function') return said
   const names = Object.keys(login)
@@ -215,13 +228,13 @@ function namesIn (forms: readonly Form[]): string[] {
 }
 
 /** What a login shows again says now that its page did not say before: most often its error. */
-function saidSince (page: Arrival, last: Arrival | undefined, typed: readonly string[]): string | null {
+function saidSince (page: Arrival, last: Arrival | undefined, typed: ReadonlySet<string>): string | null {
   if (last?.at !== 'page') return null
   const isShownAgain = formsOf(bodyOf(last)).length > 0 || statusOf(last.exchange) >= 400
   const before = textsOf(bodyOf(page))
   const added = textsOf(bodyOf(last)).filter((text) => !before.includes(text)).join(' ')
   if (!isShownAgain || added === '') return null
-  const hidden = typed
+  const hidden = [...typed]
     .filter((text) => text.trim() !== '')
     .reduce((rest, text) => rest.replaceAll(text.trim(), '••••••••'), added)
   const quote = hidden.length > LONGEST_QUOTE ? `${hidden.slice(0, LONGEST_QUOTE)}…` : hidden

@@ -23,7 +23,7 @@ async function loggingIn (login: User['login'], page: (request: FastifyRequest, 
   })
   const at = await browser.open('http://localhost/login?return_to=%2F')
   const steps = await logIn(browser, at, login)
-  return { why: whyNotLoggedIn(at, login, steps), sent: exchanges.slice(1).map(({ request }) => request) }
+  return { why: whyNotLoggedIn(browser, at, login, steps), sent: exchanges.slice(1).map(({ request }) => request) }
 }
 
 const USER = '<form method=post><input type=hidden name=csrf value=abc><input name=user></form>'
@@ -108,9 +108,11 @@ t.test('a login that refuses says why in its own words, without what was typed',
   t.equal(why, 'The login says: “No account •••••••• & no entry”. The form has no field named pin; it has user.')
   const long = await loggingIn({ user: 'mallory' }, refused('x'.repeat(1000)))
   t.match(long.why, /^The login says: “x{160}…”\.$/)
+  const cut = await loggingIn({ user: 'mallory' }, refused(`${'x'.repeat(156)} mallory`))
+  t.match(cut.why, /^The login says: “x{156} •••…”\.$/, 'hidden, then cut')
   t.equal((await loggingIn({ user: 'mallory' }, refused('Welcome'))).why, null, 'nothing new')
   t.equal((await loggingIn({ user: 'ada' }, refused('no'))).why, null, 'a login that leads to a page of the app')
-  const byFunction = await loggingIn((page) => page.post({ user: 'mallory' }), refused('Wrong password'))
-  t.equal(byFunction.why, 'The login says: “Wrong password”.')
+  const byFunction = await loggingIn((page) => page.post({ user: 'mallory' }), refused('Not mallory'))
+  t.equal(byFunction.why, 'The login says: “Not ••••••••”.')
   t.equal((await loggingIn(undefined, refused('no'))).why, null, 'no login')
 })
