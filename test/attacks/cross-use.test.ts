@@ -1,6 +1,6 @@
-// Someone presents another client's code or token with their own credentials: one portal's as another portal, or one
-// registration's at another that shares its Redis. It is refused, and stays good for its owner. A code as a token, and
-// a token as a code: test/contract.
+// Someone presents what is another client's with their own credentials: one portal's code as another portal, or one
+// registration's code or token at another that shares its Redis. It is refused, and stays good for its owner. A code
+// as a token, and a token as a code: test/contract.
 import t from 'tap'
 import partnerSso from '../../lib/index.ts'
 import { pluginOptions, PORTAL, RECORDS, startApp } from '../app.ts'

@@ -1,5 +1,5 @@
-// Someone makes the host's own code fail, by signing in at the right moment or with the right data: its audit code
-// throws, its session store is down. The process lives, and the response is the documented one.
+// Someone makes the host's own code fail, by signing in at the right moment or with the right data: its session store
+// is down, a getter of its record throws. The process lives, and the response is the documented one.
 import Fastify from 'fastify'
 import type { FastifyReply } from 'fastify'
 import t from 'tap'

@@ -3,20 +3,22 @@
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import t from 'tap'
-import { PORTAL, sessionOf, startApp } from '../app.ts'
+import { sessionOf, startApp } from '../app.ts'
 import { authorizePath, BASIC, inProcess, request, say, tokenForm } from '../wire.ts'
-import type { WireResponse } from '../wire.ts'
 import { until } from '../helpers/until.ts'
 
-/** What a response has in each of the headers that may repeat a request. */
-const lengths = ({ headers }: WireResponse) => ({
-  location: headers.get('location')?.length ?? 0, cookie: headers.get('set-cookie')?.length ?? 0
-})
+/** The headers of a response that may repeat a request, where its state is sent byte for byte: `inject` escapes it. */
+async function sent (url: string, state: string, headers: string[] = []) {
+  const { text } = await say(url, request(`GET ${authorizePath(state)}`, headers))
+  const location = /^location: (.*)\r$/im.exec(text)?.[1] ?? ''
+  const { searchParams: redirect } = new URL(location, url)
+  return { location, redirect, hasCookie: /^set-cookie:/im.test(text) }
+}
 
 const STATE_OFFSET = authorizePath('').length
 
 t.test('nobody is logged in: the login leads back to 4,000 characters and no more', async (t) => {
-  const { app, events } = await startApp(t)
+  const { app, url, events } = await startApp(t)
   const at = (state: string) => inProcess(app).send(authorizePath(state))
   const longest = await at('s'.repeat(4000 - STATE_OFFSET))
   t.match(longest.headers.get('location'), /^\/login\?return_to=/)
@@ -27,22 +29,23 @@ t.test('nobody is logged in: the login leads back to 4,000 characters and no mor
   t.equal(longer.redirect.get('state')?.length, 4001 - STATE_OFFSET, 'the portal can match its state')
   t.equal(longer.headers.get('set-cookie'), null)
 
-  // Each of these is three characters as it is sent.
-  const escaped = await at('<'.repeat(1400))
+  // Each of these is three characters as it is sent back.
+  const escaped = await sent(url, '<'.repeat(1400))
   t.strictSame([escaped.redirect.get('error'), events.at(-1)?.reason], ['invalid_request', 'parameters_excessive'])
 })
 
 t.test('a state that would be longer than any that is received is not sent back', async (t) => {
-  const { app, events } = await startApp(t)
-  for (const person of ['ada', null]) {
-    const headers: Record<string, string> = person === null ? {} : { cookie: sessionOf(person) }
-    const response = await inProcess(app).send(authorizePath('<'.repeat(5462)), { headers })
-    const found = [response.redirect.get('error'), events.at(-1)?.reason]
-    t.strictSame(found, ['invalid_request', 'parameters_excessive'], `person ${person}`)
-    t.ok(lengths(response).location < 500, `${person}: ${lengths(response).location}`)
-    t.equal(response.headers.get('set-cookie'), null, `person ${person}`)
+  const { url, events } = await startApp(t)
+  const asAda = [`Cookie: ${sessionOf('ada')}`]
+  // As they are sent back, three characters each.
+  for (const [person, headers] of [['ada', asAda], ['nobody', []]] as const) {
+    const { location, redirect, hasCookie } = await sent(url, '<'.repeat(5462), [...headers])
+    const found = [redirect.get('error'), events.at(-1)?.reason]
+    t.strictSame(found, ['invalid_request', 'parameters_excessive'], person)
+    t.ok(location.length < 500, `${person}: ${location.length}`)
+    t.notOk(hasCookie, person)
   }
-  const most = await inProcess(app).send(authorizePath('<'.repeat(5461)), { headers: { cookie: sessionOf('ada') } })
+  const most = await sent(url, '<'.repeat(5461), asAda)
   t.equal(most.redirect.get('state'), '<'.repeat(5461))
 })
 
@@ -57,12 +60,21 @@ t.test('a cookie that browsers would not keep is left out, and removes the one o
   const earlier = (await at('earlier')).headers.get('set-cookie')?.split(';')[0] ?? ''
   const removed = (await at(state, earlier)).headers.get('set-cookie')
   t.match(removed, /^partner-sso-return=; Max-Age=0;/)
-  const name = 'partner-sso-return'
+})
+
+t.test('the longest cookie has 4,096 bytes, with its name', async (t) => {
+  const { app } = await startApp(t, { server: { trustProxy: true } })
   const slashes = '/'.repeat(100)
-  const room = 4096 - name.length - encodeURIComponent(authorizePath(slashes)).length
-  const kept = await at(slashes + 's'.repeat(room))
-  t.equal(kept.headers.get('set-cookie')?.split(';')[0]?.length, 4096 + '='.length, 'exactly 4,096 bytes')
-  t.equal((await at(slashes + 's'.repeat(room + 1))).headers.get('set-cookie'), null, 'one more')
+  for (const [protocol, name] of [['http', 'partner-sso-return'], ['https', '__Host-partner-sso-return']] as const) {
+    const at = async (state: string) => (await inProcess(app).send(authorizePath(state), {
+      headers: { 'x-forwarded-proto': protocol }
+    })).headers.get('set-cookie')
+    const room = 4096 - name.length - encodeURIComponent(authorizePath(slashes)).length
+    const longest = await at(slashes + 's'.repeat(room))
+    t.match(longest, `${name}=%2Foauth`, protocol)
+    t.equal(longest?.split(';')[0]?.length, 4096 + '='.length, protocol)
+    t.equal(await at(slashes + 's'.repeat(room + 1)), null, `${protocol}: one more`)
+  }
 })
 
 const FORM = 'Content-Type: application/x-www-form-urlencoded'
@@ -87,7 +99,7 @@ t.test('a body that is too large, declared or not', async (t) => {
   t.strictSame(failures, [], 'the hooks for failures are not called')
   const headers = [FORM, `Authorization: ${BASIC}`, 'Transfer-Encoding: chunked']
   const { statuses } = await say(url, request(LINE, headers, chunked(form)))
-  t.strictSame(statuses, [200], `${PORTAL.clientId}: a small body of undeclared length is read`)
+  t.strictSame(statuses, [200], 'a small body of undeclared length is read')
 })
 
 t.test('a hook of the host makes text of a body of undeclared length: it is read, and the process lives', async (t) => {

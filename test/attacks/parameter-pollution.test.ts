@@ -46,7 +46,7 @@ const endpoints: Record<string, Endpoint> = {
 }
 
 for (const [endpoint, [parametersOf, path, method]] of Object.entries(endpoints)) {
-  t.test(endpoint, async (t) => {
+  t.test(`${endpoint}: a repeated parameter is refused, and an alias is another parameter`, async (t) => {
     const { app, events } = await startApp(t)
     const portal = inProcess(app)
     const code = await portal.code()
@@ -78,7 +78,7 @@ for (const [endpoint, [parametersOf, path, method]] of Object.entries(endpoints)
   })
 }
 
-t.test('in the query of the token endpoint', async (t) => {
+t.test('in the query of the token endpoint, credentials are refused and a code is not read', async (t) => {
   const { app, events } = await startApp(t)
   const portal = inProcess(app)
   const form = tokenForm(await portal.code())

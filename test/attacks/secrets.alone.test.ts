@@ -19,7 +19,7 @@ const USERS = Object.values(RECORDS)
 function spellings (value: string): string[] {
   const bytes = Buffer.from(value)
   const isSecret = /^[\w-]{43,}$/.test(value)
-  const parts = Array.from({ length: isSecret ? value.length - 16 : 0 }, (_, index) => value.slice(index, index + 16))
+  const parts = Array.from({ length: isSecret ? value.length - 15 : 0 }, (_, index) => value.slice(index, index + 16))
   return [
     value,
     encodeURIComponent(value),

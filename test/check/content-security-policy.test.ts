@@ -13,7 +13,7 @@ const page = (policy: string): Exchange => ({
   milliseconds: 1
 })
 
-await t.test('policies that let the form lead to the portal', async (t) => {
+t.test('policies that let the form lead to the portal', async (t) => {
   const allowed: Array<[string, string]> = [
     ['default-src \'none\'', PORTAL], ['form-action *', PORTAL], ['form-action https:', PORTAL],
     ['form-action https://portal.example', PORTAL], ['form-action \'self\' portal.example', PORTAL],
@@ -26,7 +26,7 @@ await t.test('policies that let the form lead to the portal', async (t) => {
   }
 })
 
-await t.test('policies that do not', async (t) => {
+t.test('policies that do not', async (t) => {
   const forbidden: Array<[string, string]> = [
     ['form-action \'self\'', PORTAL], ['form-action \'none\'', PORTAL], ['form-action', PORTAL],
     ['form-action wss://portal.example', PORTAL],

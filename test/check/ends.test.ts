@@ -1,13 +1,13 @@
 // Whatever a server responds, a check ends by itself, within its budget, and is not ok where it judged nothing.
 import t from 'tap'
-import type { Test } from 'tap'
 import type { RequestListener } from 'node:http'
 import type { Run } from '../../lib/check/run.ts'
 import { run } from '../../lib/check/run.ts'
 import type { SubjectOptions } from '../../lib/check/subject.ts'
 import { Subject } from '../../lib/check/subject.ts'
 import { createIntegration } from '../../lib/flow/integration.ts'
-import { httpServer, rawServer } from '../helpers/listen.ts'
+import { clockOf } from '../clock.ts'
+import { httpServer } from '../helpers/listen.ts'
 import { partnerApp, SETTINGS } from '../app.ts'
 
 interface Ended extends Run {
@@ -36,20 +36,10 @@ const limit = (retryAfter?: string): RequestListener => (_request, response) => 
 
 const inAnHour = new Date(Date.now() + 3_600_000).toUTCString()
 
-const SERVERS: Array<[what: string, start: (t: Test) => Promise<string>, stopped: RegExp]> = [
-  ['101 Switching Protocols', (t) => rawServer(t, (socket) => {
-    const head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
-    socket.on('data', () => socket.write(head))
-  }), /leaves HTTP for another protocol \(101/],
-  ...[undefined, '-1', '0', '0.5', '1', '60', 'soon', '1e9', inAnHour].map((value) => [
-    `429 with Retry-After: ${value}`, (t: Test) => httpServer(t, limit(value)), /^A rate limit ends the check/
-  ] as [string, (t: Test) => Promise<string>, RegExp])
-]
-
-for (const [what, start, stopped] of SERVERS) {
-  t.test(what, async (t) => {
-    const ended = await checked(await start(t))
-    t.match(ended, { ok: false, stopped })
+for (const value of [undefined, '-1', '0', '0.5', '1', '60', 'soon', '1e9', inAnHour]) {
+  t.test(`429 with Retry-After: ${value}`, async (t) => {
+    const ended = await checked(await httpServer(t, limit(value)))
+    t.match(ended, { ok: false, stopped: /^A rate limit ends the check/ })
     t.strictSame(ended.rules.filter(({ outcome }) => outcome !== 'untested'), [])
     t.ok(ended.requests <= 10, `${ended.requests} requests`)
     t.ok(ended.waited <= 60_000, `${ended.waited} ms`)
@@ -88,7 +78,17 @@ t.test('more requests than any correct app needs', async (t) => {
   t.match(ended, { ok: false, requests: 150, stopped })
 })
 
-t.test('two minutes are over while a request or a login waits, or a limit is waited for', async (t) => {
+t.test('a check ends after two minutes', (t) => {
+  const clock = clockOf(t)
+  const { signal } = clock.run(() => new Subject(createIntegration({ baseUrl: 'http://127.0.0.1:1', ...SETTINGS })))
+  clock.pass(119_999)
+  t.equal(signal.aborted, false)
+  clock.pass(1)
+  t.match(signal.reason, { message: /^The check ended after 2 minutes\./ })
+  t.end()
+})
+
+t.test('its time is over while a request or a login waits, or a limit is waited for', async (t) => {
   const never: RequestListener = () => {}
   const app = partnerApp()
   t.teardown(() => app.close())
@@ -104,7 +104,7 @@ t.test('two minutes are over while a request or a login waits, or a limit is wai
 
 t.test('a limit that is met after the sign-in was judged: what passes is told, and it is not ok', async (t) => {
   const app = partnerApp({
-    // A store that never removes anything: nothing tells but the last rules.
+    // Met after authorize.code was judged, and before the last rules.
     prepare (app) {
       let requests = 0
       app.addHook('onRequest', async ({ url }, reply) =>

@@ -16,6 +16,8 @@ export interface Refusal {
   level: 'debug' | 'info' | 'warn' | 'error'
   /** The fields of the event apart from type, reason and request id. */
   known: Array<'clientId' | 'externalId' | 'signInId' | 'expected' | 'difference' | 'rule'>
+  /** What a function of the host or the store threw, or Node; undefined: nothing. */
+  cause?: string | RegExp | undefined
   /** Whether the code of the refused request can still be redeemed. */
   sparesCode?: boolean
   /** Options of the plugin under which the refusal occurs; undefined: any. */
@@ -88,8 +90,8 @@ const denied = (user: string | null, options: Refusal['options'] = {}): Refusal 
 })
 
 /** A function of the host failed. */
-const failed = (options: Refusal['options'], user: string | null = 'ada'): Refusal =>
-  ({ ...denied(user, options), error: 'server_error', level: 'error' })
+const failed = (options: Refusal['options'], cause?: string, user: string | null = 'ada'): Refusal =>
+  ({ ...denied(user, options), error: 'server_error', level: 'error', cause })
 
 const user = (provoke: Refusal['provoke'], status: 400 | 401, error: OAuthErrorCode): Refusal => ({
   at: 'user',
@@ -130,6 +132,7 @@ export const refusals: Record<RefusalReason, Refusal> = {
     status: 500,
     error: 'server_error',
     level: 'error',
+    cause: 'connect ECONNREFUSED',
     options: { portal: fails('connect ECONNREFUSED') }
   },
   portal_timeout: {
@@ -150,9 +153,9 @@ export const refusals: Record<RefusalReason, Refusal> = {
   not_logged_in: denied(null, { loginPage: undefined }),
   not_eligible: denied('eve'),
   eligibility_undefined: { ...denied('ada', { portalEligibility: () => undefined }), level: 'warn' },
-  current_user_failed: failed({ currentUser: fails('The session store is down') }),
-  login_page_failed: failed({ loginPage: fails('No tenant has this host name') }, null),
-  portal_eligibility_failed: failed({ portalEligibility: fails('The role service is down') }),
+  current_user_failed: failed({ currentUser: fails('The session store is down') }, 'The session store is down'),
+  login_page_failed: failed({ loginPage: fails('No tenant has this host') }, 'No tenant has this host', null),
+  portal_eligibility_failed: failed({ portalEligibility: fails('No roles') }, 'No roles'),
   user_information_invalid: {
     ...failed({ portalEligibility: () => ({ ...RECORDS.ada, email: '' }) }),
     known: ['clientId', 'externalId', 'rule']
@@ -205,10 +208,12 @@ export const refusals: Record<RefusalReason, Refusal> = {
   store_unavailable: {
     ...redirect({}, { error: 'temporarily_unavailable', event: 'store_unavailable', level: 'debug' }),
     known: ['clientId', 'externalId'],
+    cause: 'connect ETIMEDOUT',
     options: { store: down, redis: undefined }
   },
   internal_error: {
     ...token({}, { status: 500, error: 'server_error', level: 'error', sparesCode: false }),
+    cause: /^Cannot read properties of undefined/,
     options: {
       routeOptions: {
         async preHandler ({ method, raw }) {

@@ -1,5 +1,5 @@
-// A Redis Cluster of three masters with replicas, while slots move and while masters hang and die; and the address of
-// one of its nodes.
+// A Redis Cluster of three masters with replicas, while slots move and while masters hang; and the address of one of
+// its nodes.
 import { execFile } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -200,12 +200,20 @@ t.test('all masters hang: they are connected to anew, though the replicas are th
   await until(async () => (await client.cluster('SLOTS')).every(([, , , replica]) => replica))
   const host = await scene(t, { redis: cluster.connect() })
   const issued = await issue(host)
+  const before = await connectionsTo(cluster.masters)
   for (const { process } of cluster.masters) process.kill('SIGSTOP')
   await timedOut(t, host, issued)
   await host.advance(STORE_TIMEOUT)
   for (const { process } of cluster.masters) process.kill('SIGCONT')
   await readyAgain(t, host)
+  t.ok(await connectionsTo(cluster.masters) > before)
 })
+
+/** How often somebody has connected to one of the servers. */
+async function connectionsTo (servers: RedisServer[]): Promise<number> {
+  const stats = await Promise.all(servers.map(({ client }) => client.info('stats')))
+  return stats.reduce((sum, text) => sum + Number(/total_connections_received:(\d+)/.exec(text)?.[1]), 0)
+}
 
 t.test('Cluster node address: the start says so; where it was another server at the start, one outage', async (t) => {
   const [node] = cluster.masters as [RedisServer]
@@ -228,6 +236,7 @@ t.test('Cluster node address: the start says so; where it was another server at 
   await areLogged(t, host, /^MOVED/, host.events.filter(({ type }) => type === 'store_unavailable').length)
 })
 
+// The last one: the Cluster of this file has another master then.
 t.test('a master hangs until its replica takes its place: refused, then served', async (t) => {
   const [node] = cluster.masters as [RedisServer]
   const host = await scene(t, { redis: cluster.connect(), keyPrefix: await prefixOn(node) })

@@ -46,7 +46,5 @@ t.test('nothing else reaches the host', async (t) => {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   const form = await app.inject({ method: 'POST', url: '/form', headers, payload: 'a=b' })
   t.equal(form.statusCode, 415, 'no parser for forms')
-  const error = await app.inject('/error')
-  t.equal(error.json().message, 'the host’s own', 'no error handler')
-  t.notOk(error.headers['cache-control'], 'no headers')
+  t.notOk((await app.inject('/error')).headers['cache-control'], 'no error handler, which would add headers')
 })

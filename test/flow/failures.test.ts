@@ -1,9 +1,9 @@
 // Failures that no configuration has: what the other side gets, and what the host sees.
-import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { refuses } from '../contract/replies.ts'
 import { pluginOptions, PORTAL, startApp } from '../app.ts'
 import { capture } from '../helpers/log.ts'
+import { until } from '../helpers/until.ts'
 import { wire } from '../wire.ts'
 import partnerSso from '../../lib/index.ts'
 
@@ -50,7 +50,7 @@ t.test('a loginPage function that is async, which the types refuse', async (t) =
   t.match(events, [{ type: 'sign_in_refused', reason: 'login_page_failed' }])
 })
 
-t.test('the browser leaves before the reply that currentUser returns is sent', async (t) => {
+t.test('the browser leaves before the reply that currentUser returns is sent: currentUser has replied', async (t) => {
   const { url, events } = await startApp(t, { options: {
     currentUser: (_request, reply) => {
       reply.raw.destroy()
@@ -58,7 +58,7 @@ t.test('the browser leaves before the reply that currentUser returns is sent', a
     }
   } })
   await t.rejects(wire(url).authorize())
-  while (events.length === 0) await setImmediate()
+  await until(() => events.length > 0)
   t.match(events, [{ type: 'login_required', reason: 'current_user_replied' }])
 })
 

@@ -1,4 +1,4 @@
-// The state comes back byte for byte (RFC 6749 section 4.1.2), whatever it is and however it was encoded.
+// The state comes back unchanged (RFC 6749 section 4.1.2), whatever it is, and encoded as it was but for `"#<>`.
 import t from 'tap'
 import { sessionOf, startApp } from '../app.ts'
 import { authorizePath, request, say } from '../wire.ts'

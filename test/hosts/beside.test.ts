@@ -11,8 +11,8 @@ import t from 'tap'
 import type { PartnerSsoOptions } from '../../lib/index.ts'
 import { keepsContract } from '../contract/keeps-contract.ts'
 import { routerOptions } from '../helpers/fastify.ts'
-import { startApp } from '../app.ts'
-import { wire } from '../wire.ts'
+import { personOf, sessionOf, startApp } from '../app.ts'
+import { authorizePath, wire } from '../wire.ts'
 import type { Fetch } from '../wire.ts'
 
 interface Beside {
@@ -88,10 +88,18 @@ const routeOptions = {
 
 const routes: Record<string, Beside> = {
   'routeOptions that would replace what is ours': {
-    overrides: { routeOptions: routeOptions as object },
-    path: '/oauth/user',
-    response: { status: 401 },
-    headers: { 'x-of-host': '1' }
+    overrides: {
+      routeOptions: routeOptions as object,
+      currentUser (request) {
+        if (personOf(request) === 'bob') throw new Error('of the host')
+        return personOf(request)
+      }
+    },
+    // What fails reaches the error handler of its route.
+    path: authorizePath('x'),
+    init: { headers: { cookie: sessionOf('bob') } },
+    response: { status: 302 },
+    headers: { 'x-of-host': '1', location: /[?&]error=server_error&/ }
   },
   'a handlerTimeout that is not reached': { server: { handlerTimeout: 60_000 } },
   'slashes and letter case that make no difference': {

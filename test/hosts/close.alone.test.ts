@@ -8,8 +8,8 @@ import { startRedis } from '../helpers/redis.ts'
 // It runs among the compiled tests, whose names end in `.js`.
 const program = (options: object, isUsed: boolean) => `
   import { partnerApp, PORTAL } from './test/app.js'
-  import { timers } from './test/helpers/timers.js'
   import { inProcess } from './test/wire.js'
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
   const findPortal = async () => PORTAL
   const app = partnerApp({ options: { portal: findPortal, ...${JSON.stringify(options)} } })
   await app.ready()

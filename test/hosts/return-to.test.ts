@@ -205,7 +205,7 @@ t.test('a bare server of Node', async (t) => {
   t.equal(sso.partnerSso.returnTo({ headers: {} }, reply), null, 'a request without a URL')
 })
 
-t.test('several registrations under one app, and a scope of its own', async (t) => {
+t.test('several registrations under one app', async (t) => {
   const { app } = await startApp(t, {
     options: { prefix: '/one/' },
     finish: (app) => app.register(partnerSso<string>, pluginOptions({ prefix: '/a::b/é' })),

@@ -1,4 +1,5 @@
-// The server is not the service, or does not respond: a plain sentence, an exit code, within a bounded time.
+// What goes in is not what it should be: a server that is not the service, or does not respond, flags, variables,
+// output that would drive the terminal. A plain sentence, an exit code, within a bounded time.
 import { createServer } from 'node:https'
 import t from 'tap'
 import type { Test } from 'tap'

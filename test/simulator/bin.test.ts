@@ -36,11 +36,13 @@ t.test('a reader that closes the output ends the program silently; another write
   t.match(unwritable, { status: 2, stderr: /^EBADF: .*\n$/ })
 })
 
-t.test('serve ends with the signal', async (t) => {
-  const port = String(await freePort())
-  const { child, output } = start(['serve', '--base-url', 'http://127.0.0.1:1', '--port', port])
-  await once(child.stdout, 'data')
-  child.kill('SIGTERM')
-  const [code] = await once(child, 'close')
-  t.match([code, output.out], [0, `The portal runs at http://127.0.0.1:${port}\n`])
-})
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  t.test(`serve ends with ${signal}`, async (t) => {
+    const port = String(await freePort())
+    const { child, output } = start(['serve', '--base-url', 'http://127.0.0.1:1', '--port', port])
+    await once(child.stdout, 'data')
+    child.kill(signal)
+    const [code] = await once(child, 'close')
+    t.match([code, output.out], [0, `The portal runs at http://127.0.0.1:${port}\n`])
+  })
+}

@@ -1,6 +1,6 @@
 // A sign-in that fails says at which step, what was expected, what it got, and what to do.
 import t from 'tap'
-import { failure } from '../../lib/flow/failure.ts'
+import { failure, fixFor } from '../../lib/flow/failure.ts'
 import { createIntegration } from '../../lib/flow/integration.ts'
 import { stepsOf } from '../../lib/flow/steps.ts'
 import { portal } from '../../lib/testing/index.ts'
@@ -49,6 +49,53 @@ for (const [change, cookies, step, error, got] of CASES) {
     t.strictSame(outcomes, ['failed', ...Array(15 - step).fill('waiting')])
   })
 }
+
+t.test('what is expected is that of the request to which the step belongs', (t) => {
+  for (let step = 4; step <= 15; step++) {
+    const expected = step <= 8 ? /^a redirect / : step <= 12 ? /access_token/ : /user information record/
+    t.match(failure(step, 'refused', '').expected, expected, `step ${step}`)
+  }
+  t.end()
+})
+
+/** What to do about each code, by words that no other code has. */
+const FIXES: Record<string, RegExp> = {
+  unreachable: /Start the service/,
+  timeout: /what the service waits for/,
+  not_http: /something other than the service listens/,
+  tls: /check the certificate/,
+  hung_up: /closed the connection/,
+  too_large: /not the response of an OAuth endpoint/,
+  app_failed: /inject\(\) threw/,
+  login_required: /Log the user in first/,
+  redirect_loop: /lead to each other/,
+  not_redirected: /must redirect a good request/,
+  refused: /client_id and redirect_uri/,
+  not_found: /base URL and prefix/,
+  redirected: /application’s login hook/,
+  forbidden: /\(login, CSRF\)/,
+  state_mismatch: /state back unchanged/,
+  no_code: /carry the parameter code/,
+  not_json: /Respond with JSON/,
+  malformed_token: /token_type "Bearer"/,
+  malformed_record: /Correct the record/,
+  access_denied: /may not use the portal/,
+  invalid_request: /the parameter that it did not accept/,
+  invalid_client: /client_id and client_secret/,
+  invalid_grant: /The code was unknown/,
+  invalid_token: /The token was unknown/,
+  server_error: /error log of the service/,
+  unavailable: /A proxy or a process that is being stopped/,
+  temporarily_unavailable: /The store of the service fails/,
+  'an error of another server': /^See the log of the service\.$/
+}
+
+t.test('what to do is that of the code', (t) => {
+  for (const [error, words] of Object.entries(FIXES)) {
+    t.strictSame(Object.keys(FIXES).filter((other) => words.test(fixFor(other))), [error], error)
+  }
+  t.end()
+})
 
 t.test('wrong settings of the portal', async (t) => {
   const { baseUrl } = await startApp(t)

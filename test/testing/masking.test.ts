@@ -164,7 +164,7 @@ t.test('a sign-in that the service repeats: credentials, session, code, token an
       return respond(response, 302, '', { 'Set-Cookie': 'sid=the-session; Path=/', Location })
     }
     const sent = new URLSearchParams(Buffer.concat(await request.toArray()).toString())
-    verifier ||= String(sent.get('code_verifier'))
+    verifier = sent.get('code_verifier') ?? verifier
     return respond(response, 200, {
       token_type: 'Bearer',
       access_token: 'the-token',

@@ -5,7 +5,7 @@ import t from 'tap'
 import { GuardedStore, TimeLimitedStore } from '../../lib/stores/guard.ts'
 import type { BackingStore } from '../../lib/stores/guard.ts'
 import type { Store } from '../../lib/stores/store.ts'
-import { timers } from '../helpers/timers.ts'
+import { clockOf } from '../clock.ts'
 
 /** Milliseconds. */
 const STORE_TIMEOUT = 30_000
@@ -48,6 +48,7 @@ const faulty: Array<[name: keyof Store, operation: () => Promise<any>, cause: st
   ['put', fails(unreadable), 'An error without a readable message'],
   ['put', async () => null, 'put returned null instead of a boolean'],
   ['put', async () => 'OK', 'put returned string instead of a boolean'],
+  ['take', async () => undefined, 'take returned undefined instead of a string or null'],
   ['revoke', async () => true, 'revoke returned boolean instead of a string or null']
 ]
 
@@ -120,12 +121,11 @@ t.test('after the deadline nothing is called', async (t) => {
 
 t.test('a response, or a failure, leaves no timer behind', async (t) => {
   const { guarded } = guard({ take: fails(new Error('of the store')) })
-  const before = timers()
-  const soon = performance.now() + 60_000
-  const pending = calls.put(guarded, soon)
-  t.equal(timers(), before + 1)
+  const clock = clockOf(t)
+  const soon = clock.now + 60_000
+  const pending = clock.run(() => calls.put(guarded, soon))
+  t.equal(clock.timers.size, 1)
   await pending
-  await t.rejects(calls.take(guarded, soon))
-  await new Promise((resolve) => setImmediate(resolve))
-  t.equal(timers(), before)
+  await t.rejects(clock.run(() => calls.take(guarded, soon)))
+  t.equal(clock.timers.size, 0)
 })

@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import t from 'tap'
 import type { Test } from 'tap'
 import { GuardedStore } from '../../lib/stores/guard.ts'
-import { MemoryStore } from '../../lib/stores/memory.ts'
+import type { TimedStore } from '../../lib/stores/store.ts'
 import { clockOf } from '../clock.ts'
 
 const STORE_TIMEOUT = 1000
@@ -19,20 +19,23 @@ function scene (t: Test) {
   const level = (level: string) => (fields: Omit<Line, 'level' | 'message'>, message: string) =>
     lines.push({ level, ...fields, message })
   const log = { error: level('error'), warn: level('warn') } as unknown as FastifyBaseLogger
-  const store = new MemoryStore(100)
   const state = { isUp: true }
-  const take = async () => state.isUp ? await MemoryStore.prototype.take.call(store, 'key') : await down()
-  const guarded = new GuardedStore(Object.assign(store, { take }), STORE_TIMEOUT, log)
+  const ifUp = async <T>(result: T): Promise<T> => {
+    if (!state.isUp) throw new Error('it is down')
+    return result
+  }
+  const store: TimedStore = { put: () => ifUp(true), take: () => ifUp('probe'), revoke: () => ifUp(null) }
+  const guarded = new GuardedStore(store, STORE_TIMEOUT, log)
   return {
     lines,
     state,
     wait: (milliseconds: number) => clock.pass(milliseconds),
     /** A call of the store: it fails, or it succeeds. */
-    call: async () => await clock.run(() => guarded.take('key', Infinity).then(() => {}, () => {}))
+    call: async () => await clock.run(() => guarded.take('key', Infinity).then(() => {}, () => {})),
+    /** What a probe of readiness calls. */
+    isReady: async () => await clock.run(() => guarded.isReady())
   }
 }
-
-const down = async (): Promise<never> => { throw new Error('it is down') }
 
 t.test('a line at the beginning and one at the end, with the time to the first success, and a count', async (t) => {
   const { lines, state, wait, call } = scene(t)
@@ -66,7 +69,7 @@ t.test('calls that succeed between others that fail do not end the outage', asyn
     await call()
     wait(QUIET - 1)
   }
-  t.match(lines.splice(0), [{ event: 'store_unavailable' }])
+  t.strictSame(lines.splice(0).map(({ event }) => event), ['store_unavailable'])
   wait(1)
   // To the success after the last failure.
   t.match(lines, [{ event: 'store_available', duration: 19 * (QUIET - 1), refused: 10 }])
@@ -75,10 +78,14 @@ t.test('calls that succeed between others that fail do not end the outage', asyn
   t.match(lines.slice(1), [{ event: 'store_unavailable' }], 'the next outage')
 })
 
-t.test('without a success the outage goes on', async (t) => {
-  const { lines, state, wait, call } = scene(t)
+t.test('an outage that probes of readiness alone have seen: no request was refused', async (t) => {
+  const { lines, state, wait, isReady } = scene(t)
   state.isUp = false
-  await call()
-  wait(10 * QUIET)
-  t.match(lines, [{ event: 'store_unavailable' }])
+  t.equal(await isReady(), false)
+  t.equal(await isReady(), false)
+  state.isUp = true
+  t.equal(await isReady(), true)
+  wait(QUIET)
+  t.match(lines.map(({ event, refused }) => [event, refused]), [['store_unavailable'], ['store_available', 0]])
+  t.equal(lines.length, 2)
 })

@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { Injectable, LoginPage } from '../../../lib/testing/index.ts'
 import { portal } from '../../../lib/testing/index.ts'
-import { partnerApp, PORTAL, SETTINGS, startApp } from '../../app.ts'
+import { partnerApp, PORTAL, SETTINGS } from '../../app.ts'
 import { CORRECT } from './correct.ts'
 import { FRONT } from './front.ts'
 import { LOGIN } from './login.ts'
@@ -57,11 +57,6 @@ t.test('what a login throws is thrown, at its first use and at a later one', asy
   }
 })
 
-t.test('a running server', async (t) => {
-  const { baseUrl } = await startApp(t)
-  t.match(await portal({ baseUrl, ...SETTINGS }).check(people(byForm)), { ok: true })
-})
-
 t.test('a similar redirect_uri that the app has registered is shown', async (t) => {
   const local = 'http://localhost:4180/cb'
   for (const [redirectUri, given] of [
@@ -82,16 +77,6 @@ t.test('a cookie whose attributes are not known, beside one of the app, is not j
   })
   const { rules } = await portal({ app: appOf({ prepare }), ...SETTINGS }).check({ user: byCookie('ada') })
   t.match(rules.find(({ id }) => id === 'login.cookie'), { outcome: 'untested' })
-})
-
-t.test('a password is sent to the login only', async (t) => {
-  const seen: string[] = []
-  const prepare: Change['prepare'] = (app) => app.addHook('onRequest', async ({ url, headers }) => {
-    seen.push(url, ...Object.values(headers).map(String))
-  })
-  const user = { login: { user: 'ada', pwd: 'a-password' } }
-  t.match(await portal({ app: appOf({ prepare }), ...SETTINGS }).check({ user }), { ok: true })
-  t.notMatch(seen.join(), 'a-password')
 })
 
 t.test('a session that is renewed is not shown', async (t) => {

@@ -62,12 +62,19 @@ export async function pkceThroughLogin (t: Test, { at, loginPage, prefix }: Subj
 
 /** Any falsy value means that nobody is logged in, or that the user may not enter. */
 export async function falsy (t: Test, { at, behaviour, events }: Subject): Promise<void> {
-  behaviour.portalEligibility = () => false
+  const { currentUser } = behaviour
+  for (const none of [null, false, 0, NaN, '']) {
+    behaviour.currentUser = currentUser
+    behaviour.portalEligibility = () => none
+    await at.authorize()
+    t.match(events().at(-1), { type: 'sign_in_refused', reason: 'not_eligible' }, `portalEligibility: ${none}`)
+    behaviour.currentUser = () => none
+    await at.authorize()
+    t.match(events().at(-1), { reason: /^(?:login_page|not_logged_in)$/ }, `currentUser: ${none}`)
+  }
+  behaviour.currentUser = () => undefined
   await at.authorize()
-  t.match(events().at(-1), { type: 'sign_in_refused', reason: 'not_eligible' })
-  behaviour.currentUser = () => ''
-  await at.authorize()
-  t.match(events().at(-1), { reason: /^(?:login_page|not_logged_in)$/ })
+  t.match(events().at(-1), { reason: /^(?:login_page|not_logged_in)$/ }, 'currentUser: undefined')
 }
 
 /** The hooks get the portal without its secret, and are not called for a request that is refused before. */

@@ -20,7 +20,7 @@ async function storing (store: StoreAccess, make: () => Promise<string>): Promis
 
 /** The parts of a text that are so long that they do not occur by chance. */
 const partsOf = (text: string): string[] => {
-  return Array.from({ length: text.length - 16 }, (_, index) => text.slice(index, index + 16))
+  return Array.from({ length: text.length - 15 }, (_, index) => text.slice(index, index + 16))
 }
 
 /** The store has no part of a code or token, and nothing that names a user or a portal. */
@@ -51,12 +51,15 @@ const GRACE = 300
 const LATE = LIFETIMES.codeLifetime + GRACE
 const TOKEN_LATE = LATE + LIFETIMES.tokenLifetime
 
-/** A code or token that is written back so many seconds after its code was issued, and the status of its request. */
+/**
+ * A code or token that is written back so many seconds after its code was issued, and the status of its request. The
+ * clock goes on meanwhile: where it would decide, a minute is far more than that takes.
+ */
 const ages: Array<[what: 'code' | 'token', seconds: number, status: number]> = [
-  ['code', -GRACE - 5, 400],
+  ['code', -GRACE - 60, 400],
   ['code', 5 - GRACE, 200],
   ['code', LATE + 5, 400],
-  ['token', TOKEN_LATE - 5, 200],
+  ['token', TOKEN_LATE - 60, 200],
   ['token', TOKEN_LATE + 5, 401]
 ]
 

@@ -1,6 +1,7 @@
 // `serve` shows the client secret to nobody, and a sign-in only to the browser that began it: with the simulator on
 // another host than loopback, anybody may open its pages.
 import t from 'tap'
+import { decoded } from '../../../lib/flow/html.ts'
 import { basicCredentials, formEncoded } from '../../../lib/flow/requests.ts'
 import { PORTAL, RECORDS } from '../../app.ts'
 import { respond, responding, sendingBack } from '../../helpers/responses.ts'
@@ -14,7 +15,9 @@ const FORMS = [
   basicCredentials(PORTAL.clientId, PORTAL.clientSecret)
 ].map((text) => text.toLowerCase())
 
-const secretIn = (text: string): string[] => FORMS.filter((form) => text.toLowerCase().includes(form))
+/** The forms that a page has, as they are or as its markup writes them. */
+const secretIn = (text: string): string[] =>
+  FORMS.filter((form) => `${text}\n${decoded(text)}`.toLowerCase().includes(form))
 
 const TOKEN = { token_type: 'Bearer', access_token: 'the-token' }
 

@@ -2,7 +2,6 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { hookAt, PORTAL } from '../../app.ts'
-import { rawServer } from '../../helpers/listen.ts'
 import { freePort } from '../../helpers/ports.ts'
 import { respond, responding, sendingBack } from '../../helpers/responses.ts'
 import { redirected, simulator, start } from './scene.ts'
@@ -77,8 +76,6 @@ interface Failure {
 
 const REDIRECT = /a redirect to the redirect_uri/
 
-const SWITCHING = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
-
 const FAILURES: Failure[] = [
   {
     step: 9,
@@ -94,15 +91,6 @@ const FAILURES: Failure[] = [
     expected: REDIRECT,
     fix: /Start the service/,
     options: async () => ({ baseUrl: `http://127.0.0.1:${await freePort()}` })
-  },
-  {
-    step: 4,
-    got: /leaves HTTP for another protocol \(101 Switching Protocols\)/,
-    expected: REDIRECT,
-    fix: /Check the port/,
-    options: async () => ({
-      baseUrl: await rawServer(t, (socket) => { socket.write(SWITCHING) })
-    })
   },
   {
     step: 4,
