@@ -102,16 +102,20 @@ const isAddress = (email: string): boolean => /^[^\s@]+@[^\s@]+$/.test(email)
 /** Characters that programs change, and the longest state that is usual: 1,450 characters. */
 const STATES = ['a,b;c+d e%25f&g=h~!*()é€🙂', '-._~ABCDEFGHIJKLMNOPQRSTUVWXY'.repeat(50)]
 
-/** The faults of the texts of a record, by the names of the faults. */
-const faultsIn = (record: UserInformation, faults: Record<string, RegExp>, faultOf: (got: string) => Fault) =>
-  Object.entries(record).flatMap(([field, value]) =>
+/** The faults of the texts of a record, by the names of the faults. What others have added, the portal ignores. */
+function faultsIn (record: UserInformation, faults: Record<string, RegExp>, faultOf: (got: string) => Fault): Fault[] {
+  const added = addedTo(record)
+  return Object.entries(record).filter(([field]) => !added.includes(field)).flatMap(([field, value]) =>
     Object.entries(faults).flatMap(([what, pattern]) =>
       pattern.test(String(value)) ? faultOf(`${field} ${what}: ${value}`) : []))
+}
 
 function unlisted (record: UserInformation): Fault | null {
-  const added = unlistedFields({ ...record }).join(', ')
+  const added = addedTo(record).join(', ')
   return added === '' ? null : advice(`a hook or a proxy adds ${added}`, 'Leave the response of /oauth/user as it is.')
 }
+
+const addedTo = (record: UserInformation): string[] => unlistedFields({ ...record })
 
 /** A record as the plugin sends it, for comparison. */
 const textOf = (record: unknown) => JSON.stringify(readUserInformation(record, 'partner').record)

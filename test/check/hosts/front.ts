@@ -30,5 +30,8 @@ export const FRONT: Row[] = [
   ['200 for refusals', status(() => 200, server), 'advice:service.refusals'],
   ['a field more', json((data) =>
     'external_id' in data ? { ...data, requestId: crypto.randomUUID() } : data
+  ), 'advice:user.record'],
+  ['fields more, which say that nothing is wrong', json((data) =>
+    'external_id' in data ? { ...data, success: true, error: null } : data
   ), 'advice:user.record']
 ]
