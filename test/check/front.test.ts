@@ -11,7 +11,7 @@ import { createIntegration } from '../../lib/flow/integration.ts'
 import { inProcess } from '../../lib/flow/transport.ts'
 import type { Exchange, Send, WireRequest } from '../../lib/flow/wire.ts'
 import type { PartnerSsoOptions } from '../../lib/index.ts'
-import { hookAt, partnerApp, personOf, PORTAL, sessionOf, SETTINGS } from '../app.ts'
+import { hookAt, jsonAt, partnerApp, personOf, PORTAL, sessionOf, SETTINGS } from '../app.ts'
 
 type Front = (request: WireRequest, app: Send) => Promise<Exchange>
 
@@ -109,6 +109,19 @@ const passing = (...passes: boolean[]): Front => {
 }
 const withoutPlugin = (): FastifyInstance => partnerApp(hookAt('/oauth', 404, { error: 'Not Found' }))
 
+/** Replaces the refusals of the portal's server by pages. */
+const withPages: Front = async (request, app) => {
+  const exchange = await app(request)
+  const { status = 0 } = exchange.response ?? {}
+  return status < 400 || !request.url.includes('/oauth/') || request.url.includes('authorize')
+    ? exchange
+    : respond(request, status, { 'content-type': 'text/html' }, '<title>Error</title>')
+}
+
+/** Redirects a request to its own address, with a question that a browser would answer. */
+const challenging = (path: string): Front => async (request, app) =>
+  request.url.endsWith(path) ? respond(request, 307, { location: `${request.url}?challenge=1` }) : app(request)
+
 const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: string]> = [
   ['nothing', (request, app) => app(request), []],
   ['one of three without the plugin', inTurn(partnerApp(), partnerApp(), withoutPlugin()), ['service.one-store']],
@@ -162,13 +175,9 @@ const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: str
     const headers = exchange.response?.headers.filter(([name]) => name !== 'partner-sso') ?? []
     return { ...exchange, response: { status: 0, body: '', ...exchange.response, headers } }
   }, []],
-  ['refusals are replaced by pages', async (request, app) => {
-    const exchange = await app(request)
-    const { status = 0 } = exchange.response ?? {}
-    return status < 400 || !request.url.includes('/oauth/') || request.url.includes('authorize')
-      ? exchange
-      : respond(request, status, { 'content-type': 'text/html' }, '<title>Error</title>')
-  }, ['advice:service.refusals']],
+  ['refusals are replaced by pages', withPages, ['advice:service.refusals']],
+  ['a protection against bots at token', challenging('/oauth/token'), ['token.hook']],
+  ['a protection against bots at user', challenging('/oauth/user'), ['user.hook']],
   ['each refusal is replaced by 401, as by a guard, and nobody gets in', async (request, app) =>
     request.url.includes('/oauth/token') ? respond(request, 401) : app(request), ['token.hook']],
   ['the state is dropped', (request, app) => app({ ...request, url: request.url.replace(/&state=[^&]*/, '') }),
@@ -192,6 +201,14 @@ const ROWS: Array<[name: string, front: Front, expected: string[], baseUrl?: str
 for (const [name, front, expected, baseUrl] of ROWS) {
   t.test(name, async (t) => t.strictSame(found(await behind(front, baseUrl)), expected))
 }
+
+t.test('a rule that cannot be told by itself passes where a later one passes, or breaks nothing', async (t) => {
+  for (const [more, proof] of [[{}, 'pass'], [{ more: 1 }, 'advice']] as const) {
+    const { rules } = await behind(withPages, undefined, partnerApp(jsonAt('/oauth/user', more)))
+    const outcomes = ['user.hook', 'user.record'].map((id) => rules.find((rule) => rule.id === id)?.outcome)
+    t.strictSame(outcomes, ['pass', proof], proof)
+  }
+})
 
 t.test('an endpoint that is gone after some requests', async (t) => {
   for (let passed = 6; passed < 14; passed++) {

@@ -64,6 +64,7 @@ t.test('each step can be made by itself', async (t) => {
   const token = await client.token(code, { verifier })
   if (!token.ok) throw new Error(token.got)
   t.equal(token.response.status, 200)
+  t.equal(JSON.parse(token.response.body).access_token, token.accessToken, 'the response as it was sent')
   const user = await client.user(token.accessToken)
   t.match(user, { ok: true, record: { name: 'Ada Lovelace' }, response: { status: 200 } })
   t.match(await client.user(token.accessToken), { ok: false, step: 14, error: 'invalid_token' })

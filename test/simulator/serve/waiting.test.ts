@@ -34,6 +34,19 @@ t.test('the rules on the login are tried once, and shown until the browser comes
   t.notMatch((await browser.open(url)).text, 'id="causes"')
 })
 
+t.test('a page that waits for a slow service asks for itself again, until the sign-in has ended', async (t) => {
+  let goOn = (): void => {}
+  const isSlow = new Promise<void>((resolve) => { goOn = resolve })
+  const slow: Change = {
+    prepare: (app) => app.addHook('onRequest', async ({ url }) => { if (url === '/oauth/token') await isSlow })
+  }
+  const { browser, origin } = await simulator(t, { change: slow })
+  const page = await browser.open(start(origin))
+  t.match(page.text, '<noscript><meta http-equiv="refresh" content="2"></noscript>')
+  goOn()
+  t.match((await browser.ended(page)).text, 'Ada Lovelace is signed in')
+})
+
 const loginPage = (headers: Record<string, string>): Change => ({
   loginPage: (_request, reply) => reply
     .headers({ 'content-type': 'text/html', 'content-security-policy': 'frame-ancestors \'none\'', ...headers })
