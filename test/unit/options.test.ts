@@ -155,7 +155,7 @@ t.test('without the four values and Redis: one warning each', async (t) => {
 t.test('good options', async (t) => {
   const good: Array<[name: string, values: unknown[]]> = [
     ['portal.redirectUri', [
-      'http://localhost/cb', 'http://portal.localhost:3000/cb', 'http://127.1.2.3/cb?a=b', 'http://[::1]:80/cb',
+      'http://localhost/cb', 'http://portal.team.localhost:3000/cb', 'http://127.1.2.3/cb?a=b', 'http://[::1]:80/cb',
       'https://portal.example?x=@'
     ]],
     ['portal.loginUrl', ['http://portal.example/']],
