@@ -154,9 +154,11 @@ t.test('nothing that a login by a function posts is in the report', async (t) =>
 t.test('what each of the people types, and a header of all of them, is hidden', async (t) => {
   const subject = new Subject(createIntegration({ baseUrl: 'http://127.0.0.1:1', ...SETTINGS }), {
     users: [{ login: { word: 'typed-of-ada' } }, { login: { word: 'typed-of-bob' } }],
-    ineligible: { login: { word: 'typed-of-eve' } },
+    ineligible: { login: { word: 'typed-of-eve', long: 'hunter22', short: 'hunter2' } },
     headers: { authorization: 'Bearer typed-in-header' }
   })
+  t.equal(subject.mask('hunter22, xhunter22y'), '••••••••, x••••••••y', 'a long text within a word, too')
+  t.equal(subject.mask('hunter2, xhunter2y'), '••••••••, xhunter2y')
   for (const typed of ['typed-of-ada', 'typed-of-bob', 'typed-of-eve', 'typed-in-header']) {
     t.notMatch(subject.mask(`The page says: ${typed}.`), typed, typed)
   }

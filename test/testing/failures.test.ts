@@ -199,7 +199,11 @@ const PROVEN: Array<[error: string, step: number, legs: number, done: number]> =
   ['not_found', 9, 3, 8],
   ['invalid_client', 11, 3, 9],
   ['malformed_token', 12, 3, 11],
+  // The response may be that of something in front, or of a service that has done half of it.
+  ['not_json', 12, 3, 9],
+  ['temporarily_unavailable', 12, 3, 9],
   ['invalid_token', 14, 4, 13],
+  ['not_json', 15, 4, 13],
   ['malformed_record', 15, 4, 14]
 ]
 

@@ -58,6 +58,9 @@ t.test('each step can be made by itself', async (t) => {
   const other = await client.token((await issued()).code, { verifier: 'v'.repeat(43) })
   t.match(other, { ok: false, step: 10, error: 'invalid_grant', response: { status: 400 } })
   t.match(await client.token((await issued()).code), { ok: false, step: 10 }, 'without a verifier none is sent')
+  const first = await issued()
+  const leftOut = { verifier: first.verifier, parameters: { code_verifier: undefined } }
+  t.match(await client.token(first.code, leftOut), { ok: false, step: 10 }, 'nor one that is left out')
   const { code, verifier } = await issued()
   const wrongSecret = await client.token(code, { verifier, parameters: { client_secret: 'wrong' } })
   t.match(wrongSecret, { ok: false, step: 11, error: 'invalid_client' })

@@ -11,7 +11,7 @@ import type { Test } from 'tap'
 import { isRedisOption, redisUrl } from '../../lib/stores/redis-client.ts'
 import { ownClient } from '../../lib/stores/redis-own-client.ts'
 import { RedisStore } from '../../lib/stores/redis.ts'
-import { clockOf } from '../clock.ts'
+import { clockOf, turns } from '../clock.ts'
 import { rawServer } from '../helpers/listen.ts'
 import { until } from '../helpers/until.ts'
 
@@ -197,6 +197,35 @@ t.test('a client that ioredis has ended is connected again, unless the app was c
   ends()
   clock.pass(500)
   t.equal(attempts, 1)
+})
+
+t.test('a call whose connection was lost is owed no reply: what is asked later gets half of the time', async (t) => {
+  const clock = clockOf(t)
+  let left = 0
+  const client = Object.assign(new FakeClient(), { disconnect () { left++ } })
+  client.replies.splice(0, 2, new Error('Connection is closed.'))
+  const store = clock.run(() => new RedisStore(client, '', 60_000))
+  const take = async (): Promise<unknown> => await clock.run(() => store.take('key', clock.now + 60_000))
+  clock.run(() => client.emit('ready'))
+  await t.rejects(take(), { message: /^The connection to Redis was lost/ })
+  clock.run(() => client.emit('ready'))
+  await turns()
+
+  // Nobody has spoken for ten seconds, and the connection is dead without knowing.
+  const { now } = Date
+  t.teardown(() => { Date.now = now })
+  Date.now = () => now() + 10_000
+  client.ping = async () => await new Promise<never>(() => {})
+  const refused = t.rejects(take())
+  await turns()
+  clock.pass(30_000)
+  await turns()
+  t.equal(left, 0)
+  clock.pass(1)
+  await turns()
+  t.equal(left, 1)
+  clock.pass(60_000)
+  await refused
 })
 
 t.test('what ioredis has not sent, since the connection was being closed, is sent on the next one', async (t) => {

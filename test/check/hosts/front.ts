@@ -18,7 +18,8 @@ export const FRONT: Row[] = [
   ['CORS for the site that asks', corsOfOrigin(''), 'service.headers'],
   ['CORS for the site that asks for a token', corsOfOrigin('token'), 'service.headers'],
   ['CORS for the site that asks for a record', corsOfOrigin('user'), 'service.headers'],
-  ['Referrer-Policy: unsafe-url', headers({ 'referrer-policy': 'unsafe-url' }), 'advice:service.headers'],
+  ...['unsafe-url', 'no-referrer-when-downgrade'].map((policy): Row =>
+    [`Referrer-Policy: ${policy}`, headers({ 'referrer-policy': policy }), 'advice:service.headers']),
   ['no framing policy', headers({ 'content-security-policy': '', 'x-frame-options': '' }), 'advice:service.headers'],
   ['Cross-Origin-Opener-Policy', headers({ 'cross-origin-opener-policy': 'same-origin' }), 'advice:service.headers'],
   ['no WWW-Authenticate', headers({ 'www-authenticate': undefined }), 'advice:service.refusals'],
