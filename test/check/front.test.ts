@@ -210,6 +210,16 @@ t.test('a rule that cannot be told by itself passes where a later one passes, or
   }
 })
 
+t.test('a process with other settings is named by its refusal, whichever process is asked first', async (t) => {
+  for (const at of [0, 1, 2]) {
+    const ofOthers = { options: { portal: { ...PORTAL, clientId: 'other' } } }
+    const { rules } = await behind(inTurn(...[0, 1, 2].map((one) => partnerApp(one === at ? ofOthers : {}))))
+    t.match(rules.find(({ id }) => id === 'service.one-store'), {
+      outcome: 'fail', reason: 'client_id_unknown', got: /different responses: GET \/oauth\/authorize: 400/
+    }, `process ${at + 1} of 3`)
+  }
+})
+
 t.test('an endpoint that is gone after some requests', async (t) => {
   for (let passed = 6; passed < 14; passed++) {
     let requests = 0

@@ -107,6 +107,15 @@ t.test('two users who log in by functions are two', async (t) => {
   t.match(rules.find(({ id }) => id === 'user.other-user'), { outcome: 'pass' })
 })
 
+t.test('nobody is logged in: a cookie of something else, which browsers do not keep, is not named', async (t) => {
+  const balancer = onRequest(async (_request, reply) => {
+    reply.header('set-cookie', 'lb=1; Domain=production.example')
+  })
+  const { stopped, rules } = await checked(balancer, { user: { cookies: 'sid=of-yesterday' } })
+  t.match(stopped, /^Nobody is logged in /)
+  t.strictSame(rules.filter(({ outcome }) => outcome === 'fail'), [])
+})
+
 t.test('without a user: what to give', async (t) => {
   t.match(await checked({}, {}), { ok: false, stopped: /^No user was given: .*--login/ })
 })

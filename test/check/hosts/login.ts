@@ -63,6 +63,10 @@ export const LOGIN: Row[] = [
   ), 'login.open-redirect'],
   ['form-action as helmet has it', withHelmet({}), 'login.form-action'],
   ['form-action none', formAction("'none'"), 'login.form-action'],
+  ['form-action self, and a search form before that of the login', {
+    ...formAction("'self'"),
+    ...loginPage(() => '<form action="/search"><input name="q"></form><form method="post"><input name="user"></form>')
+  }, 'login.form-action'],
   ['form-action of the test portal', formAction('https://test.portal.example'), 'login.form-action'],
   ['Strict', sessionWith('Path=/; HttpOnly; SameSite=Strict'), 'login.cookie'],
   ['Path=/login', sessionWith('Path=/login; HttpOnly; SameSite=Lax'), 'login.cookie'],
