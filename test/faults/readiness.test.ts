@@ -5,6 +5,7 @@ import t from 'tap'
 import partnerSso from '../../lib/index.ts'
 import type { PartnerSsoDecorator, Store } from '../../lib/index.ts'
 import { pluginOptions, startApp } from '../app.ts'
+import { turns } from '../clock.ts'
 
 const never = new Promise<never>(() => {})
 const silent: Store = { put: () => never, take: () => never, revoke: () => never }
@@ -30,6 +31,25 @@ t.test('ready when each is: a scope inside adds to its parent; scopes beside eac
   t.equal(states.inside, states.right)
   t.equal(await states.right?.ready(), false)
   t.notOk(app.hasDecorator('partnerSso'), 'the app above has none')
+})
+
+t.test('the stores of all registrations are asked at once: the answer takes no longer than that of one', async (t) => {
+  let asked = 0
+  const put = () => {
+    asked++
+    return never
+  }
+  const app = Fastify()
+  t.teardown(() => app.close())
+  for (const prefix of ['/one', '/two', '/three']) {
+    await app.register(partnerSso, pluginOptions({ prefix, store: { ...silent, put }, storeTimeout: 100 }))
+  }
+  await app.ready()
+  asked = 0
+  const isReady = app.partnerSso.ready()
+  await turns()
+  t.equal(asked, 3)
+  t.equal(await isReady, false)
 })
 
 t.test('nothing else reaches the host', async (t) => {
