@@ -48,7 +48,7 @@ t.test('the event itself is published on the diagnostics channel', async (t) => 
 })
 
 t.test('the id of the request is text, whatever genReqId returns', async (t) => {
-  for (const [id, text] of [[7, '7'], [['a'], '["a"]']] as const) {
+  for (const [id, text] of [[7, '7'], [7n, '7'], [undefined, 'undefined'], [['a'], '["a"]']] as const) {
     t.equal(requestIdOf({ id }), text, text)
   }
 })

@@ -10,6 +10,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { isRedisOption, redisUrl } from '../../lib/stores/redis-client.ts'
 import { ownClient } from '../../lib/stores/redis-own-client.ts'
+import type { ClientOwner } from '../../lib/stores/redis-own-client.ts'
 import { RedisStore } from '../../lib/stores/redis.ts'
 import { clockOf, turns } from '../clock.ts'
 import { rawServer } from '../helpers/listen.ts'
@@ -159,12 +160,26 @@ class FakeClient extends EventEmitter {
   }
 }
 
+/** An owner of a client that does not look at what the client tells it. */
+const OWNER: ClientOwner = {
+  isClosed: () => false, patience: 1000, retryDelay: () => 0, connected () {}, failed () {}, note () {}
+}
+
+t.test('what Sentinels have said is the cause of one failure, and not of later ones', async (t) => {
+  const client = new FakeClient()
+  const reasons: unknown[] = []
+  ownClient(client, { ...OWNER, failed: (reason) => reasons.push(reason?.message) })
+  for (const message of ['one is away', 'another, too']) client.emit('sentinelError', new Error(message))
+  client.emit('error', new Error('All sentinels are unreachable. Retrying from scratch after 10ms.'))
+  client.emit('error', new Error('WRONGPASS invalid'))
+  t.strictSame(reasons, ['one is away; another, too', 'WRONGPASS invalid'])
+})
+
 t.test('each connection has the whole time to say something, whenever the one before it began', async (t) => {
   const clock = clockOf(t)
   let left = 0
   const client = Object.assign(new FakeClient(), { status: 'connect', disconnect () { left++ } })
-  const owner = { isClosed: () => false, retryDelay: () => 0, connected () {}, failed () {}, note () {} }
-  ownClient(client, { ...owner, patience: 1000 })
+  ownClient(client, OWNER)
   const passes = (milliseconds: number): number => {
     clock.pass(milliseconds)
     return left

@@ -36,6 +36,7 @@ t.test('the three shapes of a record', async (t) => {
       { ...partner, control_role: 'Partner Administrator', product_role: 'Product Read Only' },
       client,
       { ...client, control_role: 'Client Read Only', client_id: '7', client_name: 'N', client_external_id: 'x' },
+      { ...client, client_id: 0 },
       { ...client, client_id: -1.5 },
       { ...client, client_id: 0.1 },
       { ...client, client_id: 2 ** 53 - 1 },
