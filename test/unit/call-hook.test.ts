@@ -93,23 +93,28 @@ t.test('throws after its reply has left: the throw is logged', async (t) => {
   }])
 })
 
-t.test('the browser has left: that counts as a reply', async (t) => {
-  const app = Fastify()
-  t.teardown(() => app.close())
-  let browserLeaves = () => {}
-  const result = new Promise<unknown>((resolve) => {
-    app.get('/', async (_request, reply) => {
-      resolve(await callHook(reply, 'the hook threw', async () => {
-        const closed = once(reply.raw, 'close')
-        browserLeaves()
-        await closed
-      }))
-      return reply
+t.test('the browser has left: a function that returns undefined counts as having replied, no other', async (t) => {
+  for (const [value, expected] of [
+    [undefined, replied], [null, returned(null)], ['ada', returned('ada')]
+  ] as const) {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    let browserLeaves = () => {}
+    const result = new Promise<unknown>((resolve) => {
+      app.get('/', async (_request, reply) => {
+        resolve(await callHook(reply, 'the hook threw', async () => {
+          const closed = once(reply.raw, 'close')
+          browserLeaves()
+          await closed
+          return value
+        }))
+        return reply
+      })
     })
-  })
-  const browser = sendRequest(await app.listen({ port: 0, host: '127.0.0.1' }))
-  browser.on('error', () => {})
-  browserLeaves = () => { browser.destroy() }
-  browser.end()
-  t.strictSame(await result, replied)
+    const browser = sendRequest(await app.listen({ port: 0, host: '127.0.0.1' }))
+    browser.on('error', () => {})
+    browserLeaves = () => { browser.destroy() }
+    browser.end()
+    t.strictSame(await result, expected, `returns ${value}`)
+  }
 })

@@ -12,6 +12,7 @@ import { isRedisOption, redisUrl } from '../../lib/stores/redis-client.ts'
 import { ownClient } from '../../lib/stores/redis-own-client.ts'
 import type { ClientOwner } from '../../lib/stores/redis-own-client.ts'
 import { RedisStore } from '../../lib/stores/redis.ts'
+import { signOfLife } from '../../lib/stores/sign-of-life.ts'
 import { clockOf, turns } from '../clock.ts'
 import { rawServer } from '../helpers/listen.ts'
 import { until } from '../helpers/until.ts'
@@ -173,6 +174,15 @@ t.test('what Sentinels have said is the cause of one failure, and not of later o
   client.emit('error', new Error('All sentinels are unreachable. Retrying from scratch after 10ms.'))
   client.emit('error', new Error('WRONGPASS invalid'))
   t.strictSame(reasons, ['one is away; another, too', 'WRONGPASS invalid'])
+})
+
+t.test('a question for a sign of life leaves no listener, whether it is answered or not', async (t) => {
+  const client = new FakeClient()
+  t.equal(await signOfLife(client as unknown as Redis, 1000), undefined)
+  t.equal(client.listenerCount('error'), 0)
+  client.ping = async () => { throw new Error('Connection is closed.') }
+  t.match(await signOfLife(client as unknown as Redis, 1000), { message: 'Connection is closed.' })
+  t.equal(client.listenerCount('error'), 0)
 })
 
 t.test('each connection has the whole time to say something, whenever the one before it began', async (t) => {
