@@ -140,6 +140,8 @@ async function playSentinel (t: Test, master: number) {
   ] as const
   const sentinel = {
     port: 0,
+    /** What it was given as its password, in order. */
+    passwords: [] as string[],
     subscribers: new Set<Socket>(),
     /** Those who asked for the master, and are to have no answer yet. Undefined: each is answered at once. */
     heldBack: undefined as Socket[] | undefined,
@@ -154,6 +156,8 @@ async function playSentinel (t: Test, master: number) {
   }
   const server = createServer((socket) => socket.on('data', (bytes) => {
     for (const command of bytes.toString().split(/(?=\*\d+\r\n)/)) {
+      const [, password] = /\r\nauth\r\n\$\d+\r\n(.*)\r\n/i.exec(command) ?? []
+      if (password !== undefined) sentinel.passwords.push(password)
       const reply = replies.find(([name]) => name.test(command))?.[1] ?? '+OK\r\n'
       if (reply === address && sentinel.heldBack !== undefined) sentinel.heldBack.push(socket)
       else socket.write(reply)
@@ -165,6 +169,20 @@ async function playSentinel (t: Test, master: number) {
   sentinel.port = await listen(t, server)
   return sentinel
 }
+
+t.test('a password of the Sentinels that lives for minutes: each connection has that of the moment', async (t) => {
+  const { client, port } = await startRedis(t)
+  const sentinel = await playSentinel(t, port)
+  const redis = { sentinels: [{ host: '127.0.0.1', port: sentinel.port }], name: 'sso', sentinelPassword: 'first' }
+  const host = await scene(t, { redis })
+  t.ok(await host.ready())
+  t.strictSame(new Set(sentinel.passwords), new Set(['first']))
+  redis.sentinelPassword = 'second'
+  await client.client('KILL', 'TYPE', 'NORMAL')
+  await until(() => sentinel.passwords.includes('second'))
+  await findsServer(t, host)
+  t.equal(sentinel.passwords.at(-1), 'second')
+})
 
 // ioredis then gives its connection up for good.
 t.test('a failover of which a Sentinel tells while it is asked for the master', async (t) => {
