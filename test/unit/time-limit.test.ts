@@ -7,7 +7,7 @@ import type { Test } from 'tap'
 import type { Store } from '../../lib/index.ts'
 import { GuardedStore, TimeLimitedStore } from '../../lib/stores/guard.ts'
 import { MemoryStore } from '../../lib/stores/memory.ts'
-import { atDeadline, clearTimeout, within } from '../../lib/time-limit.ts'
+import { atDeadline, clearTimeout, nextTurn, within } from '../../lib/time-limit.ts'
 import { clockOf } from '../clock.ts'
 import type { Clock } from '../clock.ts'
 import { PORTAL, startApp } from '../app.ts'
@@ -90,6 +90,17 @@ t.test('the user endpoint: the time of the portal function is not that of the st
     for (let turns = 0; turns < 20; turns++) await turn()
     t.equal(status, expected, `after ${clock.now} ms`)
   }
+})
+
+t.test('the next turn begins when what has arrived was read', async (t) => {
+  const { port1, port2 } = new MessageChannel()
+  t.teardown(() => port1.close())
+  let isRead = false
+  port1.on('message', () => { isRead = true })
+  await turn()
+  port2.postMessage('value')
+  await nextTurn()
+  t.equal(isRead, true)
 })
 
 t.test('a response that has arrived in a stall of the event loop is read first', async (t) => {

@@ -138,6 +138,13 @@ t.test('a record is at most 16 KiB as JSON, in bytes of UTF-8', async (t) => {
   t.strictSame(faultsOf(ofSize(16_385), 'partner'), [rule])
 })
 
+t.test('a record may be an entity of a class, whose fields are getters that it inherits', async (t) => {
+  const prototype = Object.defineProperties({}, Object.fromEntries(
+    Object.entries(client).map(([field, value]) => [field, { get: () => value }])
+  ))
+  t.strictSame(sent(Object.create(prototype), 'partner'), client)
+})
+
 t.test('what leaves is what was checked', async (t) => {
   let reads = 0
   const record = { ...client, get email () { return reads++ === 0 ? 'a@b' : 17 }, unlisted: 'x', toJSON: () => ({}) }
