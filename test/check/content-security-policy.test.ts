@@ -7,9 +7,9 @@ const PORTAL = 'https://portal.example/cb'
 const PORT = 'https://portal.example:8443/cb'
 const LOCAL = 'http://127.0.0.1:4180/cb'
 
-const page = (policy: string): Exchange => ({
+const page = (...policies: string[]): Exchange => ({
   request: { method: 'GET', url: 'https://partner.example/login', headers: [] },
-  response: { status: 200, headers: [['Content-Security-Policy', policy]], body: '<form>' },
+  response: { status: 200, headers: policies.map((one) => ['Content-Security-Policy', one]), body: '<form>' },
   milliseconds: 1
 })
 
@@ -37,4 +37,9 @@ t.test('policies that do not', async (t) => {
   for (const [policy, redirectUri] of forbidden) {
     t.match(formActionAgainst(page(policy), redirectUri), /form-action/, policy)
   }
+})
+
+t.test('each of several headers counts', async (t) => {
+  t.match(formActionAgainst(page('form-action *', 'form-action \'self\''), PORTAL), /form-action/)
+  t.equal(formActionAgainst(page('form-action *', 'default-src \'self\''), PORTAL), null)
 })
