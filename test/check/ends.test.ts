@@ -6,6 +6,7 @@ import { run } from '../../lib/check/run.ts'
 import type { SubjectOptions } from '../../lib/check/subject.ts'
 import { Subject } from '../../lib/check/subject.ts'
 import { createIntegration } from '../../lib/flow/integration.ts'
+import type { LoginPage } from '../../lib/flow/user.ts'
 import { clockOf } from '../clock.ts'
 import { httpServer } from '../helpers/listen.ts'
 import { partnerApp, SETTINGS } from '../app.ts'
@@ -66,14 +67,17 @@ t.test('a page that always leads on', async (t) => {
   t.ok(requests <= 150, `${requests} requests`)
 })
 
-t.test('more requests than any correct app needs', async (t) => {
-  const app = partnerApp()
+t.test('more requests than any correct app needs, those that a limit has sent again included', async (t) => {
+  let isLimited = false
+  const app = partnerApp({
+    prepare: (app) => app.addHook('onRequest', async ({ url }, reply) => {
+      if (url === '/') isLimited = !isLimited
+      return url === '/' && isLimited ? reply.code(429).header('retry-after', '0').send() : undefined
+    })
+  })
   t.teardown(() => app.close())
   const baseUrl = await app.listen({ port: 0, host: '127.0.0.1' })
-  const login: Exclude<SubjectOptions['users'][0]['login'], undefined> = async (page) => {
-    if (typeof page !== 'object') return
-    for (let at = 0; at < 200; at++) await page.get('/')
-  }
+  const login = async (page: LoginPage) => { for (let at = 0; at < 200; at++) await page.get('/') }
   const ended = await checked(baseUrl, { users: [{ login }] })
   const stopped = /^The check ended after 150 requests\. A correct app needs fewer/
   t.match(ended, { ok: false, requests: 150, stopped })

@@ -256,7 +256,8 @@ t.test('a bad option is named', async (t) => {
     [{ timeout: 0 }, '"timeout" must be a positive number'],
     [{ timeout: Infinity }, '"timeout"'],
     [{ timeout: 2 ** 31 }, '"timeout" must be a positive number of milliseconds below 2 ** 31'],
-    [{ level: 'boss' }, '"level" must be \'partner\' or \'client\''],
+    ...['boss', 'partners', 'thin-client'].map((level) =>
+      [{ level }, '"level" must be \'partner\' or \'client\''] as const),
     [{ clientAuthentication: 'none' }, '"clientAuthentication" must be \'form\' or \'basic\''],
     [{ app: undefined }, '"app" must be a Fastify app, or baseUrl'],
     [{ baseUrl: 'http://localhost' }, 'exactly one'],

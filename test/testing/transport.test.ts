@@ -75,4 +75,7 @@ t.test('why there is no response, by the code of the error or its name', async (
     }
   }
   t.equal(networkError({ code: 'EPIPE', name: 'Error', message: 'no' }, 'http://x', 5000).code, 'hung_up')
+  const message = 'Set ORIGIN, in SECONDS or $&'
+  const { sentence } = networkError({ name: 'APP_FAILED', message }, 'http://x', 5000)
+  t.equal(sentence, `The app failed: ${message}`, 'a message stays as it is')
 })
