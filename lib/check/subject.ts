@@ -7,6 +7,7 @@ import type { Leg } from '../flow/legs.ts'
 import { fetchUser, redeem, SignIn } from '../flow/legs.ts'
 import { Secrets } from '../flow/masking.ts'
 import type { Changes, IssuedCode } from '../flow/requests.ts'
+import { withoutTyped } from '../flow/typed.ts'
 import type { User } from '../flow/user.ts'
 import { browserOf, textsIn } from '../flow/user.ts'
 import type { Exchange, Headers } from '../flow/wire.ts'
@@ -38,8 +39,6 @@ export interface SubjectOptions extends Sending {
 
 /** Two minutes. */
 const LONGEST_RUN = 120_000
-/** Characters of a text that no word contains by chance. */
-const LONG = 8
 /** Requests until it is certain that a session is over: each may reach another process. */
 const TRIES = 4
 /** Who the users are, the one who may not enter after the others, and how they are given. */
@@ -102,10 +101,7 @@ export class Subject {
 
   /** A text without secrets, and without what was typed into a login. */
   mask (text: string): string {
-    const typed = [...this.#typed].flatMap(spellingsOf)
-    // A long one is found inside of other words, too.
-    for (const spelling of typed) if (spelling.length >= LONG) this.secrets.add(spelling)
-    return typed.reduce((rest, spelling) => rest.replace(asWord(spelling), '••••••••'), this.secrets.mask(text))
+    return withoutTyped(this.secrets.mask(text), this.#typed)
   }
 
   /** A browser of nobody, or of a user before the login. */
@@ -248,14 +244,6 @@ function rejection (signal: AbortSignal): Promise<never> {
   promise.catch(() => {})
   return promise
 }
-
-/** What was typed, as it is and as a URL or a page has it. One character says nothing. */
-const spellingsOf = (text: string): string[] =>
-  text.length < 2 ? [] : [text, encodeURIComponent(text), text.replaceAll('&', '&amp;')]
-
-/** A text that is not a part of a longer word. */
-const asWord = (text: string): RegExp =>
-  new RegExp(`(?<![\\p{L}\\p{N}])${text.replace(/[$()*+./?[\\\]^{|}]/g, '\\$&')}(?![\\p{L}\\p{N}])`, 'gu')
 
 /** The errors of a service that fails now and then. */
 const FAILING = ['temporarily_unavailable', 'server_error', 'unavailable']

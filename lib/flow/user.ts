@@ -5,6 +5,7 @@ import { textsOf } from './html.ts'
 import type { Integration } from './integration.ts'
 import type { Fields, Form } from './login-form.ts'
 import { filledIn, formsOf, loginFormOf } from './login-form.ts'
+import { withoutTyped } from './typed.ts'
 import type { WireResponse } from './wire.ts'
 import { statusOf } from './wire.ts'
 
@@ -234,9 +235,7 @@ function saidSince (page: Arrival, last: Arrival | undefined, typed: ReadonlySet
   const before = textsOf(bodyOf(page))
   const added = textsOf(bodyOf(last)).filter((text) => !before.includes(text)).join(' ')
   if (!isShownAgain || added === '') return null
-  const hidden = [...typed]
-    .filter((text) => text.trim() !== '')
-    .reduce((rest, text) => rest.replaceAll(text.trim(), '••••••••'), added)
+  const hidden = withoutTyped(added, typed)
   const quote = hidden.length > LONGEST_QUOTE ? `${hidden.slice(0, LONGEST_QUOTE)}…` : hidden
   return `The login says: “${quote}”.`
 }

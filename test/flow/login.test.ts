@@ -112,6 +112,8 @@ t.test('a login that refuses says why in its own words, without what was typed',
   t.match(cut.why, /^The login says: “x{156} •••…”\.$/, 'hidden, then cut')
   t.equal((await loggingIn({ user: 'mallory' }, refused('Welcome'))).why, null, 'nothing new')
   t.equal((await loggingIn({ user: 'ada' }, refused('no'))).why, null, 'a login that leads to a page of the app')
+  const short = await loggingIn({ user: 'on' }, refused('Wrong: not on'))
+  t.match(short.why, /“Wrong: not ••••••••”/, 'a short text within a word stays')
   const byFunction = await loggingIn((page) => page.post({ user: 'mallory' }), refused('Not mallory'))
   t.equal(byFunction.why, 'The login says: “Not ••••••••”.')
   t.equal((await loggingIn(undefined, refused('no'))).why, null, 'no login')
