@@ -85,6 +85,7 @@ t.test('in the query of the token endpoint, credentials are refused and a code i
   for (const [query, body, reason] of [
     ['client%5Fsecret=x', form, 'credentials_in_url'],
     ['client_secret=x&client_secret=', form, 'credentials_in_url'],
+    ['client_secret=&client_secret=x', form, 'credentials_in_url'],
     ['a=b&client_id=x&client_id', form, 'credentials_in_url'],
     [`code=${form.get('code')}`, without(form, 'code'), 'code_missing']
   ] as const) {
